@@ -6,16 +6,16 @@ import json
 import subprocess
 
 PARALLEL = 16
-KINDS = {"deployment": ("apps/v1", "Deployment"), "service": ("v1", "Service")}
+KINDS = {"pod": "Pod", "service": "Service"}
 
 
 class Model:
     """A workload that the operator has made, to be copied: bare pods run the same containers."""
 
     def __init__(self, kube, namespace, name):
-        deployment = kube.request("GET", f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}")
-        self.pod = deployment["spec"]["template"]["spec"]
-        self.strategy = deployment["spec"]["strategy"]
+        self.pod = kube.request("GET", f"/api/v1/namespaces/{namespace}/pods/{name}")["spec"]
+        # The scheduler wrote the node.
+        del self.pod["nodeName"]
 
     def pod_spec(self, containers):
         """Returns the spec with the first containers: 1 is the app alone, 2 are the app and the sidecar."""
@@ -23,24 +23,9 @@ class Model:
         spec["containers"] = spec["containers"][:containers]
         return spec
 
-    def pod_alone(self, name):
-        """Returns a pod of the app alone, without a controller."""
-        return {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": name, "labels": {"run": name}},
-            "spec": self.pod_spec(1),
-        }
-
-    def deployment(self, name, containers):
-        template = {"metadata": {"labels": {"run": name}}, "spec": self.pod_spec(containers)}
-        spec = {
-            "replicas": 1,
-            "strategy": self.strategy,
-            "selector": {"matchLabels": {"run": name}},
-            "template": template,
-        }
-        return made("deployment", name, spec)
+    def bare_pod(self, name, containers):
+        """Returns a pod without a controller."""
+        return made("pod", name, self.pod_spec(containers))
 
     def service(self, name, containers):
         port = {"port": 80, "targetPort": 8080 if containers == 2 else 8888}
@@ -48,8 +33,7 @@ class Model:
 
 
 def made(kind, name, spec):
-    version, word = KINDS[kind]
-    return {"apiVersion": version, "kind": word, "metadata": {"name": name, "labels": {"run": name}}, "spec": spec}
+    return {"apiVersion": "v1", "kind": KINDS[kind], "metadata": {"name": name, "labels": {"run": name}}, "spec": spec}
 
 
 def names(count):
@@ -70,5 +54,5 @@ def create(kube, namespace, objects):
 
 
 def delete_all(namespace):
-    command = ["kubectl", "--namespace", namespace, "delete", "deployments,services,pods", "--all", "--wait=false"]
+    command = ["kubectl", "--namespace", namespace, "delete", "pods,services", "--all", "--wait=false"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

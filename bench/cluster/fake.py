@@ -115,8 +115,6 @@ def create(kube, stage, usage, count):
         applying = apply(stage, count)
         applied = timeline.until("workshop made", count, SECONDS) - began
         yield f"kubectl had applied {count} Workshops after", f"{applied:.1f} s"
-        made = timeline.until("deployment made", count, SECONDS) - began
-        yield "all Deployments made after", f"{made:.1f} s"
         yield "all pods made after", f"{timeline.until('pod made', count, SECONDS) - began:.1f} s"
         running = timeline.until("workshop Running", count, SECONDS) - began
         yield "all Running after; a Workshop behind its pod by", behind(timeline, running)

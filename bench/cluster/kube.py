@@ -11,7 +11,6 @@ import time
 WORKSHOP_LABEL = "workshoplauncher.dev/workshop"
 PATHS = {
     "workshop": "/apis/workshoplauncher.dev/v1alpha1/namespaces/{}/workshops",
-    "deployment": "/apis/apps/v1/namespaces/{}/deployments",
     "service": "/api/v1/namespaces/{}/services",
     "pod": "/api/v1/namespaces/{}/pods",
 }
@@ -89,7 +88,7 @@ class Timeline:
     The times are those of watches, which see a change some milliseconds after it happened.
     """
 
-    def __init__(self, kube, namespace, kinds=("workshop", "deployment", "pod")):
+    def __init__(self, kube, namespace, kinds=("workshop", "pod", "service")):
         self.kube, self.namespace, self.kinds = kube, namespace, kinds
         self.seen = collections.defaultdict(dict)
         self.there = collections.defaultdict(set)

@@ -12,7 +12,7 @@ from world import ALICE
 SECONDS = 90
 # Marks of a launch in chronological order.
 MARKS = (
-    "answered", "workshop made", "deployment made", "pod made", "pod scheduled", "containers started", "pod Ready",
+    "answered", "workshop made", "pod made", "pod scheduled", "containers started", "pod Ready",
     "workshop Running", "row running", "first answer",
 )
 
@@ -39,7 +39,6 @@ def ours(kube, stage, template):
         began = time.perf_counter()
         name = stage.launch(template, ALICE)
         timeline.note("answered", name, time.perf_counter())
-        timeline.until("deployment made", 1, SECONDS)
         timeline.until("row running", 1, SECONDS)
         address = kube.request("GET", f"/api/v1/namespaces/{stage.namespace}/services/{name}")["spec"]["clusterIP"]
         timeline.note("first answer", name, first_answer(address, began, ALICE))
@@ -51,7 +50,7 @@ def ours(kube, stage, template):
 
 def bare(kube, namespace, make):
     """Measures one bare workload, created by `make`: {mark: seconds since the first request}."""
-    with Timeline(kube, namespace, ("deployment", "pod")) as timeline:
+    with Timeline(kube, namespace, ("pod", "service")) as timeline:
         began = time.perf_counter()
         address = make()
         timeline.until("pod Ready", 1, SECONDS)
@@ -66,17 +65,17 @@ def ways(kube, stage, namespace, model, template):
     """Returns {name: function that measures it once}."""
 
     def pod():
-        kube.create("pod", namespace, model.pod_alone("it"))
+        kube.create("pod", namespace, model.bare_pod("it", 1))
 
-    def deployment(containers):
-        kube.create("deployment", namespace, model.deployment("it", containers))
+    def pod_and_service(containers):
+        kube.create("pod", namespace, model.bare_pod("it", containers))
         service = kube.create("service", namespace, model.service("it", containers))
         return service["spec"]["clusterIP"]
 
     return {
         "bare pod, the app alone": lambda: bare(kube, namespace, pod),
-        "bare Deployment and Service, the app alone": lambda: bare(kube, namespace, lambda: deployment(1)),
-        "bare Deployment and Service, app and sidecar": lambda: bare(kube, namespace, lambda: deployment(2)),
+        "bare pod and Service, the app alone": lambda: bare(kube, namespace, lambda: pod_and_service(1)),
+        "bare pod and Service, app and sidecar": lambda: bare(kube, namespace, lambda: pod_and_service(2)),
         "launch": lambda: ours(kube, stage, template),
     }
 

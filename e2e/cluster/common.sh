@@ -54,7 +54,3 @@ kubectl() {
 containers() { ctr --address "$SOCKET" --namespace k8s.io "$@"; }
 
 need_root() { [[ "$(id -u)" == 0 ]] || fail "$1 requires root"; }
-
-need_go() {
-  command -v go >/dev/null || fail "Go 1.24 or newer is missing: https://go.dev/dl (it downloads the required release itself)"
-}

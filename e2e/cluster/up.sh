@@ -90,10 +90,12 @@ control_plane() {
     --listen-client-urls "http://127.0.0.1:$ETCD_PORT" --advertise-client-urls "http://127.0.0.1:$ETCD_PORT" \
     --listen-peer-urls "http://127.0.0.1:$ETCD_PEER_PORT" --initial-advertise-peer-urls "http://127.0.0.1:$ETCD_PEER_PORT" \
     --initial-cluster "default=http://127.0.0.1:$ETCD_PEER_PORT"
+  # The admission plugin is one that OpenShift enables.
   start apiserver "$BIN/kube-apiserver" --etcd-servers="http://127.0.0.1:$ETCD_PORT" --secure-port="$API_PORT" \
     --advertise-address="$node_ip" --service-cluster-ip-range="$SERVICE_RANGE" --authorization-mode=Node,RBAC --allow-privileged \
     --tls-cert-file=pki/apiserver.crt --tls-private-key-file=pki/apiserver.key --client-ca-file=pki/ca.crt \
     --service-account-key-file=pki/sa.pub --service-account-signing-key-file=pki/sa.key \
+    --enable-admission-plugins=OwnerReferencesPermissionEnforcement \
     --service-account-issuer=https://kubernetes.default.svc.cluster.local --kubelet-preferred-address-types=InternalIP \
     --kubelet-client-certificate=pki/admin.crt --kubelet-client-key=pki/admin.key
   wait_for apiserver 90 kubectl get --raw /readyz

@@ -41,6 +41,7 @@ pub use proof::ProxySecret;
 pub use scope::Scope;
 pub use start_step::StartStep;
 pub use template::{
-    AppType, FieldError, FieldRule, Icon, Listing, SecurityProfile, Template, TemplateDraft, TemplateSettings,
-    ValidTemplate,
+    AppType, FieldError, FieldRule, Icon, Listing, PodTemplateKind, PodTemplateObject, PodTemplatePolicy,
+    PodTemplatePolicyError, SecurityProfile, Template, TemplateDraft, TemplateSettings, ValidTemplate,
+    is_storable_pod_template,
 };

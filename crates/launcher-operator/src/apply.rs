@@ -1,23 +1,26 @@
-//! Creates, updates and deletes the resources of a Workshop. It uses server-side apply, which is idempotent.
+//! Creates, updates and deletes the resources of a Workshop. Server-side apply is idempotent. The pod is only created
+//! and deleted, never changed.
 
 mod error;
 mod object;
-mod workload;
+mod pod;
 
-use std::sync::Arc;
-
+use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::Service;
+use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::DeleteParams;
 
 use crate::apply_cache::Version;
 use crate::build::Manifests;
+use crate::children::SeenWorkload;
 use crate::context::Context;
+use crate::owner::is_owned_by;
 use crate::settings::Exposure;
+use crate::workload::plan;
 pub(crate) use error::ApplyError;
-use object::{delete, ensure};
+use object::{delete, delete_exactly, ensure};
 
 /// Result of [`apply`]. Only [`apply`] creates it, so no status is derived without an apply.
 #[derive(Debug)]
@@ -26,41 +29,49 @@ pub(crate) struct Applied {
     pub(crate) url: Option<String>,
     /// How the Workshop is exposed.
     pub(crate) exposure: Exposure,
-    /// The Deployment; `None` until it is in the watch cache.
-    pub(crate) deployment: Option<Arc<Deployment>>,
+    /// Creation of the workload: of its Service, which exists as long as the workload; `None` until the Service is in
+    /// the watch cache.
+    pub(crate) created: Option<Timestamp>,
 }
 
-/// Applies all resources of a Workshop. If `has_been_ready` is true, the apply keeps the pod template when only the
-/// operator or its settings changed, so that the pod does not restart.
+/// Applies all resources of a Workshop whose workload is `seen` in the watch cache.
 pub(crate) async fn apply(
     context: &Context,
     name: &str,
     uid: &str,
-    built: Manifests,
-    has_been_ready: bool,
+    built: &Manifests,
+    seen: &SeenWorkload,
 ) -> Result<Applied, ApplyError> {
-    let Manifests { deployment, service, ingress, url } = built;
+    let Manifests { pod, service, ingress, url } = built;
     let children = &context.children;
-    workload::ensure(context, deployment, has_been_ready).await?;
-    ensure(context, &service, version_by_change, &children.services).await?;
-    match &ingress {
+    let plan = plan(seen.deployment.is_some(), &seen.pods, &pod.metadata, context.clock.now());
+    pod::ensure(context, uid, pod, plan).await?;
+    ensure(context, service, version_by_change, &children.services).await?;
+    match ingress {
         Some(ingress) => {
             ensure(context, ingress, version_by_change, &children.ingresses).await?;
         }
         None => delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await?,
     }
-    let deployment = children.deployment(&context.settings.namespace, name);
-    Ok(Applied { url, exposure: context.settings.ingress.exposure(), deployment })
+    let created = children.service_created(&context.settings.namespace, name);
+    Ok(Applied { url: url.clone(), exposure: context.settings.ingress.exposure(), created })
 }
 
-/// Deletes all resources of a Workshop that are in the watch cache.
+/// Deletes all resources of a Workshop that are in the watch cache. Does not wait for the garbage collector, which
+/// deletes only resources that the cache does not have.
 pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(), ApplyError> {
     let children = &context.children;
     delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await?;
     delete::<Service, _>(context, name, uid, &children.services, DeleteParams::background()).await?;
-    // Foreground deletion keeps the Deployment until its pods are gone. A Workshop that is deleted meanwhile then
-    // exists until its pods are gone, too.
-    delete::<Deployment, _>(context, name, uid, &children.deployments, DeleteParams::foreground()).await?;
+    let SeenWorkload { deployment, pods } = children.workload(&context.settings.namespace, name, uid);
+    for pod in pods.iter().filter(|pod| is_owned_by(&pod.metadata, uid)) {
+        delete_exactly::<Pod>(context, &pod.metadata, DeleteParams::background()).await?;
+    }
+    if let Some(deployment) = deployment {
+        // Foreground deletion keeps the Deployment until its pods are gone. A Workshop that is deleted meanwhile then
+        // exists until its pods are gone, too.
+        delete_exactly::<Deployment>(context, &deployment.metadata, DeleteParams::foreground()).await?;
+    }
     context.forget(name);
     Ok(())
 }

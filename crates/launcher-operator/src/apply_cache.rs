@@ -19,7 +19,7 @@ pub(crate) struct Entry {
     version: Version,
 }
 
-/// UID of an object, and its generation or resource version.
+/// UID of an object, and its resource version.
 pub(crate) type Version = (Option<String>, Option<String>);
 
 impl Entry {
@@ -34,12 +34,6 @@ impl Entry {
 impl ApplyCache {
     pub(crate) fn contains(&self, key: &(String, String), entry: &Entry) -> bool {
         lock(&self.0).get(key) == Some(entry)
-    }
-
-    /// True if the object's version is the same as after its last apply.
-    pub(crate) fn is_unchanged(&self, key: &(String, String), version: &Version) -> bool {
-        let entries = lock(&self.0);
-        entries.get(key).is_some_and(|entry| entry.version == *version)
     }
 
     pub(crate) fn record(&self, key: (String, String), entry: Entry) {
@@ -61,7 +55,7 @@ mod tests {
         let cache = ApplyCache::default();
         let entry = Entry::new(&"object", (Some("uid".to_owned()), Some("1".to_owned())));
         let key = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
-        let keys = [key("Deployment", "gone"), key("Service", "gone"), key("Deployment", "other")];
+        let keys = [key("Ingress", "gone"), key("Service", "gone"), key("Ingress", "other")];
         for key in &keys {
             cache.record(key.clone(), entry.clone());
         }

@@ -1,7 +1,6 @@
 //! Builds the Kubernetes resources of a validated Workshop. Pure: the same Workshop and settings always give the same
 //! resources.
 
-mod deployment;
 pub(crate) mod digest;
 mod ingress;
 mod isolation;
@@ -9,13 +8,14 @@ mod limits;
 mod literal;
 mod metadata;
 mod pod;
+mod pod_template;
 mod service;
 mod sidecar;
+mod workshop_pod;
 
-pub use digest::SPEC_DIGEST;
+pub use digest::{SPEC_DIGEST, TEMPLATE_DIGEST};
 pub use isolation::{ISOLATION_CONTAINER, NOT_ISOLATED};
-use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::Service;
+use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
 pub use pod::APP_CONTAINER;
 pub use sidecar::{PROXY_SECRET_KEY, SIDECAR_CONTAINER};
@@ -26,8 +26,8 @@ use crate::validate::Validated;
 /// The Kubernetes resources of one Workshop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manifests {
-    /// The Deployment of the pod with app and sidecar.
-    pub deployment: Deployment,
+    /// The pod with app and sidecar.
+    pub pod: Pod,
     /// The Service: forwards port 80 to the sidecar.
     pub service: Service,
     /// The Ingress; `None` if the Workshop is not exposed through an Ingress.
@@ -41,7 +41,7 @@ pub struct Manifests {
 pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Manifests {
     let exposure = settings.ingress.exposure();
     Manifests {
-        deployment: deployment::deployment(workshop, settings),
+        pod: workshop_pod::pod(workshop, settings),
         service: service::service(workshop),
         ingress: (exposure == Exposure::Ingress).then(|| ingress::ingress(workshop, settings)),
         url: (exposure != Exposure::None).then(|| format!("{}/", settings.origin(&workshop.name))),

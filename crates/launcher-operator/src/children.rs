@@ -6,6 +6,7 @@ pub(crate) mod prune;
 use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt};
+use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
@@ -19,6 +20,7 @@ use tokio::sync::OnceCell;
 
 use crate::guarded::Guarded;
 use crate::identifiers::WORKSHOP_LABEL;
+use crate::owner::is_owned_by;
 
 /// Page size of list requests. It bounds the memory for received objects, which are ten times as large as pruned ones.
 const PAGE: u32 = 100;
@@ -73,32 +75,47 @@ impl Children {
         self.ready.get_or_try_init(all).await.copied()
     }
 
-    /// True if the cache has every resource of the Workshop. `ingress` is true if the Workshop needs an Ingress.
-    pub(crate) fn has_all_resources(&self, namespace: &str, workshop: &Workshop, ingress: bool) -> bool {
+    /// True if the cache has the Service of the Workshop, and its Ingress if it needs an `ingress`.
+    pub(crate) fn has_routes(&self, namespace: &str, workshop: &Workshop, ingress: bool) -> bool {
         fn is_there<K>(seen: &Store<K>, namespace: &str, workshop: &Workshop) -> bool
         where
             K: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
         {
             let found = seen.get(&ObjectRef::new(&workshop.name_any()).within(namespace));
-            let mut owners =
-                found.iter().flat_map(|object| Resource::meta(&**object).owner_references.iter().flatten());
-            owners.any(|owner| workshop.metadata.uid.as_ref() == Some(&owner.uid))
+            let uid = workshop.metadata.uid.as_deref().unwrap_or_default();
+            found.is_some_and(|object| is_owned_by(Resource::meta(&*object), uid))
         }
-        is_there(&self.deployments, namespace, workshop)
-            && is_there(&self.services, namespace, workshop)
-            && (!ingress || is_there(&self.ingresses, namespace, workshop))
+        is_there(&self.services, namespace, workshop) && (!ingress || is_there(&self.ingresses, namespace, workshop))
     }
 
-    /// Returns the Deployment of the Workshop from the cache.
-    pub(crate) fn deployment(&self, namespace: &str, name: &str) -> Option<Arc<Deployment>> {
-        self.deployments.get(&ObjectRef::new(name).within(namespace))
+    /// Returns the creation time of the Workshop's Service.
+    pub(crate) fn service_created(&self, namespace: &str, name: &str) -> Option<Timestamp> {
+        let service = self.services.get(&ObjectRef::new(name).within(namespace))?;
+        service.metadata.creation_timestamp.as_ref().map(|time| time.0)
     }
 
-    /// Returns the pods of the Workshop from the cache.
-    pub(crate) fn pods(&self, name: &str) -> Vec<Pod> {
-        let pods = self.pods.state_filter(|pod| workshop_of(pod) == Some(name));
-        pods.into_iter().map(|pod| (*pod).clone()).collect()
+    /// Returns the workload of the Workshop with this name and uid.
+    pub(crate) fn workload(&self, namespace: &str, name: &str, uid: &str) -> SeenWorkload {
+        let deployment = self.deployments.get(&ObjectRef::new(name).within(namespace));
+        let pod = self.pods.get(&ObjectRef::new(name).within(namespace));
+        let pods = match pod.filter(|pod| is_owned_by(&pod.metadata, uid)) {
+            Some(pod) => vec![pod],
+            // Only now search in all pods: one may belong to a Deployment or to an earlier Workshop of this name.
+            None => self.pods.state_filter(|pod| workshop_of(pod) == Some(name)),
+        };
+        SeenWorkload {
+            deployment: deployment.filter(|deployment| is_owned_by(&deployment.metadata, uid)),
+            pods: pods.into_iter().map(|pod| (*pod).clone()).collect(),
+        }
     }
+}
+
+/// The workload of one Workshop in the watch cache.
+pub(crate) struct SeenWorkload {
+    /// The Deployment, if an earlier version created the workload.
+    pub(crate) deployment: Option<Arc<Deployment>>,
+    /// The pod of the Workshop, or else all pods with the Workshop's label.
+    pub(crate) pods: Vec<Pod>,
 }
 
 impl Watches {
@@ -169,8 +186,10 @@ fn workshop_of(pod: &Pod) -> Option<&str> {
     pod.labels().get(WORKSHOP_LABEL).map(String::as_str)
 }
 
+/// Returns the Workshop of a pod. A pod that has lost its label has the name of its Workshop.
 fn workshop_ref(pod: &Pod) -> Option<ObjectRef<Guarded>> {
-    Some(ObjectRef::new(workshop_of(pod)?).within(&pod.namespace()?))
+    let name = workshop_of(pod).map_or_else(|| pod.name_any(), str::to_owned);
+    Some(ObjectRef::new(&name).within(&pod.namespace()?))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Diagnosis: derives the state of a workload from its Deployment and pods. Pure.
+//! Diagnosis: derives the state of a workload from its pods. Pure.
 
 mod container;
 mod deadline;
@@ -23,11 +23,11 @@ pub use failure::{DetailSource, Failure};
 /// The observed state of one workload.
 #[derive(Debug, Clone, Copy)]
 pub struct ObservedWorkload<'a> {
-    /// The Deployment's status, if it has one yet.
+    /// The status of the Deployment, if an earlier version of the operator created one.
     pub deployment: Option<&'a DeploymentStatus>,
     /// The pods of the workload, in any order.
     pub pods: &'a [Pod],
-    /// Time at which the wait for readiness began: the creation of the Deployment, or the last loss of readiness.
+    /// Time at which the wait for readiness began: the creation of the workload, or the last loss of readiness.
     pub waiting_since: Timestamp,
     /// Time at which the operator first saw the current failure of an image pull; `None` if no pull fails now.
     pub pull_fails_since: Option<Timestamp>,
@@ -57,9 +57,9 @@ pub(crate) fn pull_fails(pods: &[Pod]) -> bool {
     live.any(|pod| pod::failed_pull(pod).is_some())
 }
 
-/// True if one of these pods is ready. Pods that are being deleted do not count.
-pub(crate) fn any_ready(pods: &[Pod]) -> bool {
-    pods.iter().any(|pod| pod.metadata.deletion_timestamp.is_none() && pod::is_ready(pod))
+/// True if the cluster has evicted the pod, or lost it with its node.
+pub(crate) fn is_disrupted(pod: &Pod) -> bool {
+    pod::find_disruption(pod).is_some()
 }
 
 /// Diagnoses a workload at `now`.
@@ -90,8 +90,8 @@ pub fn diagnose(observed: &ObservedWorkload<'_>, settings: &OperatorSettings, no
     let next = deadlines.iter().map(|deadline| deadline.at).chain(mounts_until.filter(|at| *at > now)).min();
     let step = match live.first() {
         Some(pod) => pod::step(pod),
-        // No pod exists. A second deadline means that a quota or an admission rule refuses the pod. Otherwise the
-        // Deployment is new.
+        // No pod exists. A second deadline means that a quota or an admission rule refuses the pod of a Deployment.
+        // Otherwise the workload is new, or its former pod is still there.
         None if deadlines.len() > 1 => StartStep::WaitingForRoom,
         None => StartStep::Preparing,
     };

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::build::PROXY_SECRET_KEY;
 use crate::context::Context;
-use crate::diagnose::{DetailSource, Failure, sentence};
+use crate::diagnose::{DetailSource, Diagnosis, Failure, sentence};
 
 /// Timeout for collecting details. An unreachable node must not delay the report of the failure for longer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -20,9 +20,24 @@ const LINES: i64 = 20;
 /// Maximum bytes of a log tail, because the log tail is part of the Workshop's status.
 const BYTES: i64 = 8 * 1024;
 
+/// Adds details to a diagnosis, and returns the log tail of a failure.
+pub(crate) async fn explain(context: &Context, workshop: &str, diagnosis: Diagnosis) -> (Diagnosis, Option<String>) {
+    match diagnosis {
+        Diagnosis::Failed(failure) => {
+            let (failure, log_tail) = collect(context, workshop, failure).await;
+            (Diagnosis::Failed(failure), log_tail)
+        }
+        Diagnosis::Waiting { stuck_pod: Some(ref pod), .. } => {
+            let failure = missing_secret(context, workshop, pod).await;
+            (failure.map_or(diagnosis, Diagnosis::Failed), None)
+        }
+        other => (other, None),
+    }
+}
+
 /// Collects details of a failure within the timeout. Returns the failure, with a warning added to its message, and the
 /// log tail.
-pub(crate) async fn collect(context: &Context, workshop: &str, failure: Failure) -> (Failure, Option<String>) {
+async fn collect(context: &Context, workshop: &str, failure: Failure) -> (Failure, Option<String>) {
     match timeout(PATIENCE, query(context, failure.clone())).await {
         Ok(found) => found,
         Err(_) => {
@@ -84,7 +99,7 @@ fn is_log(text: &str) -> bool {
 }
 
 /// Returns a failure if the pod cannot start because the Secret with the proxy secret is missing or lacks the key.
-pub(crate) async fn missing_secret(context: &Context, workshop: &str, pod: &str) -> Option<Failure> {
+async fn missing_secret(context: &Context, workshop: &str, pod: &str) -> Option<Failure> {
     let name = context.settings.sidecar.proxy_secret.as_deref()?;
     let warnings = timeout(PATIENCE, warnings(context, pod)).await.ok()??;
     let failed_mounts = warnings.into_iter().filter(|event| event.reason.as_deref() == Some("FailedMount"));
@@ -102,9 +117,11 @@ pub(crate) async fn missing_secret(context: &Context, workshop: &str, pod: &str)
     Some(Failure { reason, details: DetailSource::None })
 }
 
-/// True if this kubelet message reports that the Secret or its key is missing.
+/// True if this kubelet message reports that the proxy secret or its key is missing. A pod template may mount other
+/// Secrets.
 fn is_about_secret(message: &str, name: &str) -> bool {
-    message.contains(&format!("secret \"{name}\" not found")) || message.contains("non-existent secret key")
+    let is_missing = [&*format!("secret \"{name}\" not found"), "non-existent secret key"];
+    message.contains("volume \"proxy-secret\"") && is_missing.iter().any(|text| message.contains(text))
 }
 
 async fn last_warning(context: &Context, pod: &str) -> Option<String> {

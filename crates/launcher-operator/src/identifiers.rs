@@ -2,7 +2,7 @@
 
 /// Field manager of all patches by the operator.
 pub const FIELD_MANAGER: &str = "workshop-operator";
-/// Label on a workshop's pods with the name of their Workshop. The Service and the Deployment select the pods by it.
+/// Label on a workshop's pod with the name of its Workshop. The Service selects the pod by it.
 pub const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";
 /// Annotation of a pod with the expiry of its workshop, in RFC 3339; empty before the workshop was ready. The sidecar
 /// reads it through a volume. A pod without the annotation has an older sidecar, without a frame page.

@@ -1,4 +1,4 @@
-//! The operator: turns each Workshop into a Deployment, a Service and an Ingress. It reports the Workshop's state in
+//! The operator: turns each Workshop into a pod, a Service and an Ingress. It reports the Workshop's state in
 //! the status, and terminates the workload at the expiry. It never opens the database.
 //!
 //! A reconcile has five steps: read the watch cache, [`validate`], [`build`], apply, and derive the status. Validating,
@@ -19,16 +19,18 @@ mod identifiers;
 pub mod lease;
 mod live_read;
 mod metrics;
+mod owner;
 mod pod_expiry;
+mod pod_policy;
 mod reconcile;
 mod refusal;
-pub mod rollout;
 mod run;
 pub mod settings;
 mod status;
 pub mod traces;
 mod transitions;
 pub mod validate;
+pub mod workload;
 
 pub use identifiers::{FIELD_MANAGER, WORKSHOP_LABEL};
 pub use metrics::Metrics;

@@ -1,5 +1,5 @@
 //! Writes the expiry of a workshop to an annotation of its pod. The sidecar reads it through a volume, and shows the time
-//! left. The annotation is not part of the pod template, so a change does not restart the pod.
+//! left. A change of the annotation does not restart the pod.
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
@@ -20,7 +20,7 @@ pub(crate) enum PodExpiryError {
     Patch(String, kube::Error),
 }
 
-/// True if the sidecar of the pod serves the frame page: the pod template then had the annotation.
+/// True if the sidecar of the pod serves the frame page: the pod then has the annotation since its creation.
 pub(crate) fn has_frame_page(pod: &Pod) -> bool {
     pod.annotations().contains_key(EXPIRES_AT)
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use kube::core::error_boundary::InvalidObject;
 use kube::runtime::controller::Action;
@@ -16,17 +17,21 @@ use tokio::time::{Instant, timeout};
 
 use crate::apply::{self, ApplyError};
 use crate::build::build;
+use crate::children::SeenWorkload;
 use crate::context::Context;
-use crate::diagnose::{Diagnosis, ObservedWorkload, add, any_ready, diagnose, pull_fails};
+use crate::diagnose::{Diagnosis, ObservedWorkload, add, diagnose, pull_fails};
 use crate::failure_details;
 use crate::guarded::Guarded;
 use crate::identifiers::FIELD_MANAGER;
 use crate::lease::NotLeading;
 use crate::live_read::read_live;
+use crate::owner::is_of_another_workshop;
 use crate::pod_expiry::PodExpiryError;
+use crate::pod_policy::admit;
 use crate::settings::Exposure;
 use crate::status;
-use crate::validate::{has_passed, validate};
+use crate::validate::has_passed;
+use crate::workload::{LEAST_AGE, Plan, has_ended, is_outdated, plan};
 use crate::{pod_expiry, refusal, traces, transitions};
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
@@ -71,7 +76,7 @@ pub(crate) async fn reconcile(object: Arc<Guarded>, context: Arc<Context>) -> Re
 
 async fn reconcile_object(object: &Guarded, context: &Context) -> Result<Action, ReconcileError> {
     match &object.0 {
-        Ok(workshop) if workshop.metadata.deletion_timestamp.is_some() => Ok(Action::await_change()),
+        Ok(workshop) if workshop.metadata.deletion_timestamp.is_some() => end(workshop, context).await,
         Ok(workshop) => reconcile_one(workshop, context).await,
         Err(unreadable) => report_unreadable(unreadable, context).await,
     }
@@ -91,13 +96,20 @@ async fn reconcile_one(known: &Workshop, context: &Context) -> Result<Action, Re
     }
 }
 
-/// True if this reconcile would terminate the Workshop, or create one of its resources.
+/// True if this reconcile would terminate the Workshop, create one of its resources, or delete its pod.
 fn needs_live_read(workshop: &Workshop, context: &Context, now: Timestamp) -> bool {
-    let settings = &context.settings;
+    let (settings, children) = (&context.settings, &context.children);
     let wants_ingress = settings.ingress.exposure() == Exposure::Ingress;
+    let seen = seen(workshop, context);
+    let Ok(validated) = admit(workshop, settings, || has_been_ready(workshop, &seen.pods)) else { return true };
     has_passed(expiry(workshop), now)
-        || validate(workshop).is_err()
-        || !context.children.has_all_resources(&settings.namespace, workshop, wants_ingress)
+        || !children.has_routes(&settings.namespace, workshop, wants_ingress)
+        || plan(seen.deployment.is_some(), &seen.pods, &build(&validated, settings).pod.metadata, now) != Plan::Keep
+}
+
+fn seen(workshop: &Workshop, context: &Context) -> SeenWorkload {
+    let uid = workshop.uid().unwrap_or_default();
+    context.children.workload(&context.settings.namespace, &workshop.name_any(), &uid)
 }
 
 fn expiry(workshop: &Workshop) -> Option<Timestamp> {
@@ -107,47 +119,52 @@ fn expiry(workshop: &Workshop) -> Option<Timestamp> {
 async fn reconcile_spec(workshop: &Workshop, context: &Context, now: Timestamp) -> Result<Action, ReconcileError> {
     let (name, uid) = (workshop.name_any(), workshop.uid().unwrap_or_default());
     if is_final(workshop) {
-        apply::remove(context, &name, &uid).await?;
-        return Ok(Action::await_change());
+        return end(workshop, context).await;
     }
     if has_passed(expiry(workshop), now) {
         return finish(workshop, status::expired(workshop, now), context).await;
     }
-    let validated = match validate(workshop) {
+    let seen = seen(workshop, context);
+    let validated = match admit(workshop, &context.settings, || has_been_ready(workshop, &seen.pods)) {
         Ok(validated) => validated,
         Err(reason) => return finish(workshop, status::failed(workshop, &reason, None, now), context).await,
     };
     let built = build(&validated, &context.settings);
-    let pods = context.children.pods(&name);
-    let has_been_ready = was_ready(workshop) || any_ready(&pods);
-    let applied = match apply::apply(context, &name, &uid, built, has_been_ready).await {
+    let applied = match apply::apply(context, &name, &uid, &built, &seen).await {
         Ok(applied) => applied,
         Err(error) => return handle_refused_apply(workshop, error, context, now).await,
     };
     context.refusals.forget(&name);
+    let SeenWorkload { deployment, mut pods } = seen;
+    pods.retain(|pod| !is_of_another_workshop(&pod.metadata, &uid));
     let waiting_since = status::waiting_since(workshop, &applied, now);
-    let deployment = applied.deployment.as_ref().and_then(|deployment| deployment.status.as_ref());
+    let deployment = deployment.as_ref().and_then(|deployment| deployment.status.as_ref());
     let pull_fails_since = pull_fails(&pods).then(|| context.pull_failures.record(&name, now));
     if pull_fails_since.is_none() {
         context.pull_failures.forget(&name);
     }
     let observed = ObservedWorkload { deployment, pods: &pods, waiting_since, pull_fails_since };
-    let (diagnosis, log_tail) = explain(context, &name, diagnose(&observed, &context.settings, now)).await;
+    let (diagnosis, log_tail) =
+        failure_details::explain(context, &name, diagnose(&observed, &context.settings, now)).await;
     let mut status = status::of_applied(workshop, &applied, &diagnosis, log_tail, now);
     if pods.iter().any(pod_expiry::has_frame_page) {
         status = status::with_frame_page(status);
     }
+    if !status.phase.is_final() && pods.iter().any(|pod| is_outdated(pod, &built.pod.metadata)) {
+        status = status::with_outdated_pod(status);
+    }
     let expiry = workshop.spec.expiry(status.ready_at);
-    let next = requeue_delay(&diagnosis, expiry, now);
+    let most = if pods.iter().any(has_ended) { LEAST_AGE } else { RESYNC_INTERVAL };
+    let next = requeue_delay(&diagnosis, expiry, now).min(most);
     write(workshop, status.clone(), context).await?;
     pod_expiry::write(context, &pods, expiry).await?;
     traces::record_steps(workshop, &pods, &status, now);
     Ok(Action::requeue(next))
 }
 
-/// Handles a failed apply. If the Workshop causes the refusal and has never been ready, its status explains the cause,
-/// and it fails when the refusal lasts longer than the grace period. After all other errors the operator only retries,
-/// and a Workshop that has been ready keeps running.
+/// Handles a failed apply. If the Workshop causes the refusal, its status explains the cause, and it fails when the
+/// refusal lasts longer than the grace period. After all other errors the operator only retries. A Workshop that has been
+/// ready keeps running, unless it has no pod.
 async fn handle_refused_apply(
     workshop: &Workshop,
     error: ApplyError,
@@ -155,8 +172,13 @@ async fn handle_refused_apply(
     now: Timestamp,
 ) -> Result<Action, ReconcileError> {
     let name = workshop.name_any();
-    let Some(reason) = refusal::of_workshop(&error).filter(|_| !was_ready(workshop)) else {
+    let was_ready = workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some());
+    let lacks_pod = refusal::is_about_pod(&error);
+    let Some(reason) = refusal::of_workshop(&error).filter(|_| !was_ready || lacks_pod) else {
         context.refusals.forget(&name);
+        if was_ready && lacks_pod {
+            write(workshop, status::without_pod(workshop, now), context).await?;
+        }
         return Err(error.into());
     };
     if has_passed(Some(add(context.refusals.record(&name, now), context.settings.room_grace)), now) {
@@ -166,8 +188,9 @@ async fn handle_refused_apply(
     Err(error.into())
 }
 
-fn was_ready(workshop: &Workshop) -> bool {
-    workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some())
+/// True if the Workshop has a pod and has been ready. A changed policy then does not end it.
+fn has_been_ready(workshop: &Workshop, pods: &[Pod]) -> bool {
+    workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some()) && !pods.is_empty()
 }
 
 /// Writes the final status first, and then deletes the workload. The write fails if the Workshop has changed since it
@@ -175,6 +198,11 @@ fn was_ready(workshop: &Workshop) -> bool {
 /// final status and deletes the workload.
 async fn finish(workshop: &Workshop, status: WorkshopStatus, context: &Context) -> Result<Action, ReconcileError> {
     write(workshop, status, context).await?;
+    end(workshop, context).await
+}
+
+/// Deletes the workload of a Workshop that has ended or is being deleted.
+async fn end(workshop: &Workshop, context: &Context) -> Result<Action, ReconcileError> {
     apply::remove(context, &workshop.name_any(), &workshop.uid().unwrap_or_default()).await?;
     Ok(Action::await_change())
 }
@@ -186,20 +214,6 @@ fn is_final(workshop: &Workshop) -> bool {
         let is_corrected = status.phase == Phase::Failed && status.is_outdated(workshop.metadata.generation);
         status.phase.is_final() && !is_corrected
     })
-}
-
-async fn explain(context: &Context, workshop: &str, diagnosis: Diagnosis) -> (Diagnosis, Option<String>) {
-    match diagnosis {
-        Diagnosis::Failed(failure) => {
-            let (failure, log_tail) = failure_details::collect(context, workshop, failure).await;
-            (Diagnosis::Failed(failure), log_tail)
-        }
-        Diagnosis::Waiting { stuck_pod: Some(ref pod), .. } => {
-            let failure = failure_details::missing_secret(context, workshop, pod).await;
-            (failure.map_or(diagnosis, Diagnosis::Failed), None)
-        }
-        other => (other, None),
-    }
 }
 
 /// Returns the time until the next reconcile if nothing changes: until the expiry or the next deadline of the

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub use k8s_openapi::api::core::v1::Toleration;
+use launcher_domain::PodTemplatePolicy;
 
 /// All settings of the operator.
 #[derive(Debug, Clone)]
@@ -24,8 +25,11 @@ pub struct OperatorSettings {
     pub pull_policy: PullPolicy,
     /// Names of the image pull secrets.
     pub pull_secrets: Vec<String>,
-    /// User ID for apps with the profile `restricted`. Never 0, because 0 is root.
-    pub run_as_user: i64,
+    /// User ID for apps with the profile `restricted`. Never 0, because 0 is root. `None`: the pods have no user IDs,
+    /// also not for the sidecar, because the cluster assigns them.
+    pub run_as_user: Option<i64>,
+    /// Names that pod templates may use.
+    pub pod_template_policy: PodTemplatePolicy,
     /// Placement of the workshops on nodes.
     pub placement: Placement,
     /// Maximum time that an app waits until the cluster enforces its pod's network policies; `None` if it does not

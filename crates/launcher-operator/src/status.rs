@@ -60,17 +60,33 @@ pub(crate) fn with_frame_page(status: WorkshopStatus) -> WorkshopStatus {
     WorkshopStatus { frame_url: status.url.as_deref().map(frame_url), ..status }
 }
 
+/// Adds that the pod differs from the one that the operator would create now.
+#[must_use]
+pub(crate) fn with_outdated_pod(status: WorkshopStatus) -> WorkshopStatus {
+    WorkshopStatus { pod_outdated: Some(true), ..status }
+}
+
 /// Returns the status of a starting Workshop while the API server refuses its resources.
 #[must_use]
 pub(crate) fn refused(workshop: &Workshop, reason: &FailureReason, now: Timestamp) -> WorkshopStatus {
-    let before = PreviousStatus::of(workshop);
     let step = match reason.code {
         FailureCode::QuotaExceeded => StartStep::WaitingForRoom,
         _ => StartStep::Preparing,
     };
+    not_ready(workshop, step, "Refused", &reason.message, now)
+}
+
+/// Returns the status of a Workshop whose pod is gone, while the operator cannot create the next one.
+#[must_use]
+pub(crate) fn without_pod(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
+    not_ready(workshop, StartStep::Preparing, "NoPod", "The operator cannot create the pod.", now)
+}
+
+fn not_ready(workshop: &Workshop, step: StartStep, why: &str, message: &str, now: Timestamp) -> WorkshopStatus {
+    let before = PreviousStatus::of(workshop);
     WorkshopStatus {
         observed_generation: before.generation,
-        conditions: vec![before.condition(READY, false, "Refused", &reason.message, now)],
+        conditions: vec![before.condition(READY, false, why, message, now)],
         ..WorkshopStatus::starting(step, before.ready_at)
     }
 }
@@ -107,14 +123,12 @@ pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
 
 /// Returns the time at which the wait for readiness began: when the operator first reported the Workshop as not ready,
 /// or when the Workshop last lost its readiness. The time is `now` if the status reports neither yet. It is never
-/// earlier than the creation of the Deployment. Time without an operator or with an invalid spec thus does not count.
+/// earlier than the creation of the workload. Time without an operator or with an invalid spec thus does not count.
 #[must_use]
 pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timestamp) -> Timestamp {
-    let made = applied.deployment.as_ref().and_then(|made| made.metadata.creation_timestamp.as_ref());
     let mut conditions = workshop.status.iter().flat_map(|status| &status.conditions);
     let ended = conditions.find(|one| one.type_ == READY && one.status != "True");
-    let (made, ended) = (made.map_or(now, |time| time.0), ended.map_or(now, |one| one.last_transition_time.0));
-    made.max(ended)
+    applied.created.unwrap_or(now).max(ended.map_or(now, |one| one.last_transition_time.0))
 }
 
 /// The parts of the previous status from which the next status is derived.

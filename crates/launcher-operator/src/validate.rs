@@ -1,41 +1,26 @@
 //! Validates a Workshop. The failure of an invalid Workshop names the invalid field.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Resource, ResourceExt};
-use launcher_domain::{AppType, EmailAddress, FailureDetail, FailureReason, SecurityProfile, names};
+use launcher_domain::{FailureDetail, FailureReason, FieldError, names};
 use launcher_workshop::app::{ValidSpec, invalid};
-use launcher_workshop::{Workshop, WorkshopResources};
+use launcher_workshop::pod_template::PodTemplate;
+use launcher_workshop::{Workshop, WorkshopSpec};
 
 /// A validated Workshop. Only [`validate`] creates it. Later steps of a reconcile use it instead of the raw spec.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Validated {
-    /// Name of the Workshop. Its Deployment, Service and Ingress have the same name, and its host begins with it.
+    /// Name of the Workshop. Its pod, Service and Ingress have the same name, and its host begins with it.
     pub name: String,
     /// Namespace of the Workshop and its resources.
     pub namespace: String,
     /// Owner reference for each resource. It makes Kubernetes delete the resource with the Workshop.
     pub owner_reference: OwnerReference,
-    /// E-mail address of the owner, the only user that the sidecar admits.
-    pub owner: EmailAddress,
-    /// The app's image.
-    pub image: String,
-    /// App type.
-    pub app_type: AppType,
-    /// Port of the app.
-    pub port: u16,
-    /// Replaces the image's entry point when not empty.
-    pub command: Vec<String>,
-    /// Replaces the preset's arguments when not empty. A preset is the default for the app type and image.
-    pub args: Vec<String>,
-    /// Environment from the template.
-    pub env: BTreeMap<String, String>,
-    /// Requests and limits of the app.
-    pub resources: WorkshopResources,
-    /// Security profile of the app.
-    pub profile: SecurityProfile,
+    /// Owner, app, resources and security profile.
+    pub spec: ValidSpec,
+    /// Partial spec of the pod. The policy may forbid it.
+    pub pod_template: Option<PodTemplate>,
 }
 
 /// Validates a Workshop.
@@ -49,22 +34,24 @@ pub fn validate(workshop: &Workshop) -> Result<Validated, FailureReason> {
     // `blockOwnerDeletion` makes a foreground deletion keep the Workshop until this resource is gone.
     let owner_reference = OwnerReference { block_owner_deletion: Some(true), ..owner };
     let namespace = workshop.namespace().ok_or_else(|| invalid(FailureDetail::SpecNamespace))?;
-    let ValidSpec { owner, image, app_type, port, command, args, env, resources, profile } =
-        ValidSpec::parse(&workshop.spec)?;
-    Ok(Validated {
-        name,
-        namespace,
-        owner_reference,
-        owner,
-        image,
-        app_type,
-        port,
-        command,
-        args,
-        env,
-        resources,
-        profile,
-    })
+    let spec = ValidSpec::parse(&workshop.spec)?;
+    let pod_template = pod_template(&workshop.spec)?;
+    Ok(Validated { name, namespace, owner_reference, spec, pod_template })
+}
+
+/// Returns the detail of a failure because of a field of the pod template.
+pub(crate) fn pod_template_detail(error: &FieldError) -> FailureDetail {
+    FailureDetail::SpecPodTemplate { pointer: error.pointer.clone(), error: error.detail() }
+}
+
+fn pod_template(spec: &WorkshopSpec) -> Result<Option<PodTemplate>, FailureReason> {
+    let Some(source) = &spec.pod_template else { return Ok(None) };
+    let first = |errors: Vec<FieldError>| errors.into_iter().next();
+    match PodTemplate::parse(source, &spec.env).map_err(first) {
+        Ok(template) => Ok(Some(template)),
+        Err(Some(error)) => Err(invalid(pod_template_detail(&error))),
+        Err(None) => Ok(None),
+    }
 }
 
 /// True if this time has passed. `None` means "never".

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::{Clock, Entropy, Limits};
+use launcher_domain::{Clock, Entropy, Limits, PodTemplatePolicy};
 use launcher_fleet::Fleet;
 use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
@@ -34,6 +34,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) limits: Limits,
+    pub(crate) pod_template_policy: PodTemplatePolicy,
     pub(crate) metrics: Metrics,
     /// When this process started.
     pub(crate) started_at: Timestamp,
@@ -53,6 +54,7 @@ impl Launcher {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
         limits: Limits,
+        pod_template_policy: PodTemplatePolicy,
     ) -> Self {
         let (feed, _) = broadcast::channel(FEED_BACKLOG);
         let started_at = clock.now();
@@ -62,6 +64,7 @@ impl Launcher {
             clock,
             entropy,
             limits,
+            pod_template_policy,
             metrics: Metrics::default(),
             started_at,
             dispatch: Notify::new(),

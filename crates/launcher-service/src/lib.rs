@@ -36,4 +36,4 @@ pub use launcher_store::{
     SortOrder, StateFilter,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
-pub use templates::TemplateUpdate;
+pub use templates::{TemplateUpdate, validate_template};

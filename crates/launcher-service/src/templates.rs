@@ -1,10 +1,16 @@
 //! Use cases of templates: all callers list and read, admins write.
 
+use std::collections::BTreeMap;
+
 use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::uuid_v7;
 use launcher_domain::template::is_slug;
-use launcher_domain::{Caller, EmailAddress, Template, TemplateDraft, ValidTemplate};
+use launcher_domain::{
+    Caller, EmailAddress, FieldError, PodTemplateObject, PodTemplatePolicy, Template, TemplateDraft, ValidTemplate,
+    is_storable_pod_template,
+};
 use launcher_store::Page;
+use launcher_workshop::pod_template::PodTemplate;
 use uuid::Uuid;
 
 use crate::error::ServiceError;
@@ -61,6 +67,14 @@ impl Launcher {
             Verdict::Granted => Ok(()),
             Verdict::Hidden | Verdict::Forbidden => Err(ServiceError::Forbidden),
         }
+    }
+
+    /// Validates a draft, with its pod template.
+    ///
+    /// # Errors
+    /// All errors, each with its location; never empty.
+    pub fn validate_template(&self, draft: TemplateDraft) -> Result<ValidTemplate, Vec<FieldError>> {
+        validate_template(draft, &self.0.pod_template_policy)
     }
 
     /// Creates a template.
@@ -132,7 +146,8 @@ impl Launcher {
         update: TemplateUpdate,
     ) -> Result<Template, ServiceError> {
         self.may_manage_templates(caller)?;
-        let ValidTemplate { settings, listing, active } = update.draft.validate().map_err(ServiceError::Invalid)?;
+        let ValidTemplate { settings, listing, active } =
+            self.validate_template(update.draft).map_err(ServiceError::Invalid)?;
         self.change_template(caller, template_id, |before| {
             if update.expected_version.is_some_and(|expected| expected != before.version) {
                 return Err(ServiceError::VersionMismatch);
@@ -190,7 +205,8 @@ impl Launcher {
         created_by: EmailAddress,
     ) -> Result<Template, ServiceError> {
         let now = self.0.clock.now();
-        let ValidTemplate { settings, listing, active } = draft.validate().map_err(ServiceError::Invalid)?;
+        let ValidTemplate { settings, listing, active } =
+            self.validate_template(draft).map_err(ServiceError::Invalid)?;
         Ok(Template {
             template_id,
             settings,
@@ -202,6 +218,36 @@ impl Launcher {
             updated_at: now,
         })
     }
+}
+
+/// Validates a draft, with its pod template. The policy says which names the pod template may use.
+///
+/// # Errors
+/// All errors, each with its location; never empty.
+pub fn validate_template(draft: TemplateDraft, policy: &PodTemplatePolicy) -> Result<ValidTemplate, Vec<FieldError>> {
+    let pod_errors = match &draft.pod_template {
+        // Otherwise the validation of the draft reports it.
+        Some(source) if is_storable_pod_template(source) => pod_template_errors(source, &draft.env, policy),
+        _ => Vec::new(),
+    };
+    match draft.validate() {
+        Ok(valid) if pod_errors.is_empty() => Ok(valid),
+        Ok(_) => Err(pod_errors),
+        Err(errors) => Err(errors.into_iter().chain(pod_errors).collect()),
+    }
+}
+
+fn pod_template_errors(
+    source: &PodTemplateObject,
+    env: &BTreeMap<String, String>,
+    policy: &PodTemplatePolicy,
+) -> Vec<FieldError> {
+    let errors = match PodTemplate::parse(source, env) {
+        Ok(template) => template.forbidden(policy),
+        Err(errors) => errors,
+    };
+    let at = |FieldError { pointer, rule }| FieldError::new(format!("/pod_template{pointer}"), rule);
+    errors.into_iter().map(at).collect()
 }
 
 /// True when the stored template equals the wanted one: an earlier attempt has already stored it.

@@ -101,8 +101,9 @@ mod tests {
     fn worst_case_memory_is_below_sidecar_container_limit() {
         let limits = include_str!("../../launcher-workshop/src/app/sidecar.rs");
         assert_is_below_limit(limits, "SIDECAR_LIMITS: [&str; 2] = [\"1\", \"");
-        let chart = include_str!("../../../charts/workshop-launcher/templates/notice.yaml");
-        assert_is_below_limit(chart, "limits: {memory: ");
+        let values = include_str!("../../../charts/workshop-launcher/values.yaml");
+        let notice = values.split("\nnotice:\n").nth(1).unwrap();
+        assert_is_below_limit(notice, "limits: {memory: ");
     }
 
     /// Asserts that the worst case is below the limit that follows `words` in `text`.

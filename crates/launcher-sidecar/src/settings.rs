@@ -11,6 +11,7 @@ use launcher_domain::identity::TrustedHeader;
 use launcher_process::address::Address;
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
+use launcher_process::version::version;
 
 use crate::auth::policy::Policy;
 use crate::frame::{Expiry, Frame, WorkshopPage};
@@ -18,7 +19,7 @@ use crate::frame::{Expiry, Frame, WorkshopPage};
 /// Reverse proxy in front of one workshop: forwards only the owner's requests to the app
 #[derive(Debug, Clone, clap::Parser)]
 #[command(
-    version,
+    version = version(),
     after_help = "`launcher-sidecar wait-isolated --help` lists the settings of the init container mode, \
                   `launcher-sidecar limit-network --help` those of the mode that installs network rules, and \
                   `launcher-sidecar notice --help` those of the mode for addresses without a workshop."
@@ -95,7 +96,7 @@ impl Settings {
 /// Answers at the addresses that no workshop has. Each answer equals that of a sidecar whose owner is another user, so
 /// that it does not reveal whether a workshop exists
 #[derive(Debug, Clone, clap::Parser)]
-#[command(name = "launcher-sidecar notice", version)]
+#[command(name = "launcher-sidecar notice", version = version())]
 pub struct NoticeSettings {
     /// URL of the launcher, to which the notice links
     #[arg(long, env = "SERVICE_PUBLIC_URL", value_name = "URL", value_parser = WorkshopPage::start_page)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http_body_util::BodyExt;
 use launcher_api::{ApiSettings, Metrics};
 use launcher_domain::identity::TrustedHeader;
-use launcher_domain::{AdminList, EmailAddress, Limits, ProxySecret};
+use launcher_domain::{AdminList, EmailAddress, Limits, PodTemplatePolicy, ProxySecret};
 use launcher_process::listen::listen;
 use launcher_process::serve::{ServeLimits, serve_http_within};
 use launcher_process::stop::Stop;
@@ -131,8 +131,14 @@ impl TestApp {
             fleet.add_images();
         }
         let entropy = Arc::new(TestEntropy::default());
-        let launcher =
-            Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy.clone(), options.limits);
+        let launcher = Launcher::new(
+            store.clone(),
+            Arc::new(fleet.clone()),
+            clock.clone(),
+            entropy.clone(),
+            options.limits,
+            PodTemplatePolicy::default(),
+        );
         let limits = ServeLimits::service();
         let listener = listen(([127, 0, 0, 1], 0).into(), &limits.listen_options()).unwrap();
         let addr = listener.local_addr().unwrap();

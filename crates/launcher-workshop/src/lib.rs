@@ -3,9 +3,12 @@
 //! The service writes only the spec, and the fleet writes only the status. On Kubernetes, a Workshop is a custom
 //! resource that the operator reconciles. The local fleet stores the same resource in a file.
 //!
+//! [`pod_template`] checks the pod templates of templates, for the launcher and for the operator.
+//!
 //! [`app`] defines for all fleets how each app type starts: command, arguments, environment, files and probes.
 
 pub mod app;
+pub mod pod_template;
 mod spec;
 mod status;
 

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use kube::{CustomResource, KubeSchema};
 use launcher_domain::template::Resources;
-use launcher_domain::{AppType, EmailAddress, Instance, SecurityProfile};
+use launcher_domain::{AppType, EmailAddress, Instance, PodTemplateObject, SecurityProfile};
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::status::WorkshopStatus;
@@ -19,13 +20,20 @@ use crate::status::WorkshopStatus;
     kind = "Workshop",
     plural = "workshops",
     shortname = "ws",
+    category = "workshop-launcher",
     namespaced,
     status = "WorkshopStatus",
     derive = "PartialEq",
+    selectable = ".spec.owner",
+    selectable = ".status.phase",
     printcolumn = r#"{"name": "Owner", "type": "string", "jsonPath": ".spec.owner"}"#,
     printcolumn = r#"{"name": "Phase", "type": "string", "jsonPath": ".status.phase"}"#,
     printcolumn = r#"{"name": "URL", "type": "string", "jsonPath": ".status.url"}"#,
-    printcolumn = r#"{"name": "Expires", "type": "date", "jsonPath": ".spec.expiresAt"}"#
+    // Not of type date: kubectl prints a date as an age, and <invalid> for a time in the future.
+    printcolumn = r#"{"name": "Expires", "type": "string", "jsonPath": ".spec.expiresAt"}"#,
+    printcolumn = r#"{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}"#,
+    printcolumn = r#"{"name": "Image", "type": "string", "jsonPath": ".spec.image", "priority": 1}"#,
+    printcolumn = r#"{"name": "Reason", "type": "string", "jsonPath": ".status.reason", "priority": 1}"#
 )]
 #[serde(rename_all = "camelCase")]
 pub struct WorkshopSpec {
@@ -38,6 +46,7 @@ pub struct WorkshopSpec {
     #[schemars(length(min = 1, max = 255))]
     pub image: String,
     /// App type: rstudio, notebook or custom.
+    #[schemars(extend("enum" = AppType::ALL.map(AppType::as_str)))]
     pub app_type: String,
     /// Port on which the app listens.
     #[x_kube(validation = Rule::new("self != 8080 && self != 8081").message("8080 and 8081 are the sidecar's"))]
@@ -55,28 +64,52 @@ pub struct WorkshopSpec {
     /// Resource requests and limits of the app.
     pub resources: WorkshopResources,
     /// Security profile of the app's container: restricted or baseline.
+    #[schemars(extend("enum" = SecurityProfile::ALL.map(SecurityProfile::as_str)))]
     pub security_profile: String,
+    /// Partial PodTemplateSpec of the pod, merged below the fields that the operator sets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "any_object")]
+    pub pod_template: Option<PodTemplateObject>,
     /// Time from ready to the expiry, in seconds. Ignored once expiresAt is set.
+    #[schemars(range(min = 1))]
     pub lifetime_seconds: u32,
     /// Expiry. The launcher sets it once the workshop has been ready, and moves it with each extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 
+/// Returns the schema of an object whose fields the API server keeps without a check.
+fn any_object(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true })
+}
+
+/// CEL rule of a quantity.
+const IS_QUANTITY: &str = "isQuantity(self) && quantity(self).isGreaterThan(quantity('0'))";
+
 /// Resource requests and limits, as Kubernetes quantities.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
+#[x_kube(
+    validation = Rule::new("quantity(self.cpuRequest).compareTo(quantity(self.cpuLimit)) <= 0")
+        .message("the CPU request is above the limit"),
+    validation = Rule::new("quantity(self.memoryRequest).compareTo(quantity(self.memoryLimit)) <= 0")
+        .message("the memory request is above the limit")
+)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkshopResources {
     /// CPU request.
+    #[x_kube(validation = Rule::new(IS_QUANTITY).message("not a quantity above zero: write for example 500m or 2"))]
     #[schemars(length(min = 1, max = 32))]
     pub cpu_request: String,
     /// CPU limit.
+    #[x_kube(validation = Rule::new(IS_QUANTITY).message("not a quantity above zero: write for example 500m or 2"))]
     #[schemars(length(min = 1, max = 32))]
     pub cpu_limit: String,
     /// Memory request.
+    #[x_kube(validation = Rule::new(IS_QUANTITY).message("not a quantity above zero: write for example 512Mi or 2Gi"))]
     #[schemars(length(min = 1, max = 32))]
     pub memory_request: String,
     /// Memory limit. An app that exceeds it is killed.
+    #[x_kube(validation = Rule::new(IS_QUANTITY).message("not a quantity above zero: write for example 512Mi or 2Gi"))]
     #[schemars(length(min = 1, max = 32))]
     pub memory_limit: String,
 }
@@ -102,6 +135,7 @@ impl WorkshopSpec {
                 memory_limit: memory_limit.to_string(),
             },
             security_profile: settings.security_profile.as_str().to_owned(),
+            pod_template: settings.pod_template.clone(),
             lifetime_seconds: settings.lifetime_seconds,
             expires_at: instance.expires_at,
         }

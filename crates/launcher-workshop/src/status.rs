@@ -82,6 +82,10 @@ pub struct WorkshopStatus {
     /// URL of the frame page: the workshop below a bar with the time left. Unset if the workshop's sidecar has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_url: Option<String>,
+    /// True if the pod has another sidecar or other settings than a new workshop would get. The pod keeps them until it
+    /// ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pod_outdated: Option<bool>,
     /// Time at which the workshop was first ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready_at: Option<Timestamp>,
@@ -90,6 +94,7 @@ pub struct WorkshopStatus {
     pub observed_generation: Option<i64>,
     /// Conditions in Kubernetes' standard form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
     pub conditions: Vec<Condition>,
 }
 

@@ -1,8 +1,11 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use clap_complete::Shell;
+use launcher_process::version::version;
 
 use crate::move_database::MoveArgs;
 use crate::operator::settings::OperatorArgs;
@@ -10,7 +13,7 @@ use crate::settings::ServeSettings;
 
 /// Launches short-lived workshops (RStudio, Jupyter, anything that speaks HTTP) from a shared catalog.
 #[derive(Debug, Parser)]
-#[command(name = "launcher", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "launcher", version = version(), propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -39,4 +42,16 @@ pub(crate) enum Command {
     Openapi,
     /// Print the CustomResourceDefinition of Workshops
     Crd,
+    /// Print the completion script of a shell
+    ///
+    /// For bash: `launcher completions bash > ~/.local/share/bash-completion/completions/launcher`
+    Completions {
+        /// Shell that reads the script
+        shell: Shell,
+    },
+    /// Write the manual pages
+    Man {
+        /// Existing folder for launcher.1 and the page of each command
+        folder: PathBuf,
+    },
 }

@@ -6,6 +6,7 @@ mod cluster;
 mod doctor;
 mod move_database;
 mod operator;
+mod reference;
 mod serve;
 mod settings;
 mod traces;
@@ -39,6 +40,8 @@ fn run(command: Command) -> Result<ExitCode, String> {
         Command::Keep { command } => return Ok(launcher_fleet::keeper::run(command)),
         Command::Openapi => print(&launcher_api::openapi(settings::BASE_PATH))?,
         Command::Crd => print(&launcher_workshop::crd())?,
+        Command::Completions { shell } => say(reference::completions(shell)?.trim_end()),
+        Command::Man { folder } => reference::write_manual(&folder)?,
     }
     Ok(ExitCode::SUCCESS)
 }

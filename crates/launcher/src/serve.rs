@@ -92,7 +92,9 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let store = Store::open(&settings.database_url()).await?;
     let fleet = RunningFleet::open(&settings, &origin, secret.clone(), clock.clone(), stop.clone()).await?;
-    let launcher = Launcher::new(store.clone(), fleet.port(), clock, Arc::new(SystemEntropy), settings.limits());
+    let policy = settings.pod_template_allow.clone();
+    let launcher =
+        Launcher::new(store.clone(), fleet.port(), clock, Arc::new(SystemEntropy), settings.limits(), policy);
     launcher.claim_fleet().await?;
     seeds::seed_templates(&launcher, &settings).await?;
 

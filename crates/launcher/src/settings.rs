@@ -12,7 +12,7 @@ use http::Uri;
 use launcher_domain::caller::AdminListError;
 use launcher_domain::identity::{TrustedHeader, TrustedHeaderError};
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{AdminList, EmailAddress, LaunchRate, Limits};
+use launcher_domain::{AdminList, EmailAddress, LaunchRate, Limits, PodTemplatePolicy};
 use launcher_process::serve::DEFAULT_CONNECTIONS;
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
@@ -99,6 +99,11 @@ pub(crate) struct ServeSettings {
     /// JSON file of templates to create at the start, unless they exist or existed; default: none
     #[arg(long, env = "SERVICE_SEED_TEMPLATES", value_name = "FILE")]
     pub(crate) seed_templates: Option<PathBuf>,
+
+    /// Names that pod templates may use, as kind/name separated by commas; the operator needs the same value
+    #[arg(long, env = "SERVICE_POD_TEMPLATE_ALLOW", default_value = PodTemplatePolicy::DEFAULT, value_name = "NAMES",
+          value_parser = PodTemplatePolicy::parse)]
+    pub(crate) pod_template_allow: PodTemplatePolicy,
 
     /// Fleet that runs the workshops
     #[arg(long, env = "SERVICE_FLEET", default_value = "local", value_name = "FLEET")]

@@ -30,14 +30,8 @@ prepare_jupyter() {
 
 # Images of the product. cargo builds their programs beforehand, because it knows best which have changed.
 product_context() { printf '%s/images/%s\n' "${CARGO_TARGET_DIR:-$repository/target}" "$1"; }
-product_inputs() {
-  printf '%s\n' "$repository/images/$1.Dockerfile"
-  find "$(product_context "$1")" -type f | sort
-}
-prepare_product() {
-  cp --recursive "$(product_context "$1")/." "$2/"
-  cp "$repository/images/$1.Dockerfile" "$2/Dockerfile"
-}
+product_inputs() { find "$(product_context "$1")" -type f | sort; }
+prepare_product() { cp --recursive "$(product_context "$1")/." "$2/"; }
 inputs_launcher() { product_inputs launcher; }
 prepare_launcher() { prepare_product launcher "$1"; }
 inputs_sidecar() { product_inputs sidecar; }

@@ -1,4 +1,4 @@
-"""Records every Workshop, Deployment and pod of a namespace, so that tests also detect a deleted duplicate."""
+"""Records every Workshop and pod of a namespace, so that tests also detect a deleted duplicate."""
 
 import collections
 import contextlib
@@ -8,11 +8,11 @@ import threading
 from harness import wait_for
 
 OWNER = r"{.metadata.labels.workshoplauncher\.dev/workshop}"
-WHOSE = {"workshops": "{.metadata.name}", "deployments": OWNER, "pods": OWNER}
+WHOSE = {"workshops": "{.metadata.name}", "pods": OWNER}
 
 
 class ObjectRecorder:
-    """Records the uids of Workshops, Deployments and pods. Usage: `with ObjectRecorder(world) as recorder`."""
+    """Records the uids of Workshops and pods. Usage: `with ObjectRecorder(world) as recorder`."""
 
     def __init__(self, world):
         self.world = world
@@ -49,7 +49,7 @@ class ObjectRecorder:
             return {kind: list(self.seen[kind][name]) for kind in WHOSE}
 
     def assert_one_each(self, *names):
-        """Fails unless each name had exactly one Workshop, one Deployment and one pod since the recording began."""
+        """Fails unless each name had exactly one Workshop and one pod since the recording began."""
         # The watches report an object later than the launcher does.
         recorded = lambda: all(all(self.of(name).values()) for name in names)
         with contextlib.suppress(AssertionError):
@@ -58,4 +58,4 @@ class ObjectRecorder:
             assert watch.poll() is None, "a watch has ended: the recording may be incomplete"
         counts = {name: {kind: len(uids) for kind, uids in self.of(name).items()} for name in names}
         wrong = {name: count for name, count in counts.items() if set(count.values()) != {1}}
-        assert not wrong, f"expected exactly one Workshop, Deployment and pod for each name: {wrong}"
+        assert not wrong, f"expected exactly one Workshop and one pod for each name: {wrong}"

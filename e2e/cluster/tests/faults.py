@@ -151,7 +151,7 @@ class Proxy:
 
     async def _handle(self, request):
         body = await request.read()
-        call, name = named(request)
+        call, name = named(request, body)
         self.calls[call] += 1
         fault = self._fault(call, name)
         if fault:
@@ -211,13 +211,16 @@ class Proxy:
             return response
 
 
-def named(request):
+def named(request, body):
     """Returns the call and the name of the object, for example ("PATCH workshops/status", "notes-abc")."""
     _, _, rest = request.path.partition("/namespaces/")
     kind, name, part = ([*rest.split("/")[1:], "", "", ""])[:3]
     verb = request.method
     if verb == "GET" and kind and not name:
         verb = "WATCH" if request.query.get("watch") in ("true", "1") else "LIST"
+    if verb == "POST" and not name:
+        with contextlib.suppress(ValueError):
+            name = json.loads(body).get("metadata", {}).get("name", "")
     return f"{verb} {kind or 'namespaces'}{'/' * bool(part)}{part}", name
 
 

@@ -21,8 +21,8 @@ def until_ended(world, name):
 
 
 def is_ending(world, name):
-    """Returns True if the instance is terminating or terminated, and its Workshop and Deployment are being deleted."""
-    left = [one["metadata"] for kind in ("workshops", "deployments") if (one := world.named(kind, name))]
+    """Returns True if the instance is terminating or terminated, and its Workshop and pod are being deleted."""
+    left = [one["metadata"] for kind in ("workshops", "pods") if (one := world.named(kind, name))]
     states = {"terminating", "terminated"}
     return world.instance(name)["state"] in states and all("deletionTimestamp" in one for one in left)
 

@@ -88,16 +88,14 @@ def test_deleted_service_or_ingress_is_recreated(world, running, kind):
     assert world.instance(running)["state"] == "running"
 
 
-def test_deleted_deployment_is_recreated(world, running):
-    before, pod = uid_of(world, "deployment", running), world.pod(running)["metadata"]["uid"]
-    world.kubectl("delete", "deployment", running)
-    until_uid_changes(world, "deployments", running, before)
-    until_answers_from_another_pod(world, running, pod)
-
-
-def test_deleted_pod_is_recreated(world, running):
+@pytest.mark.parametrize("is_down", [False, True], ids=["operator up", "operator down"])
+def test_deleted_pod_is_recreated(world, running, is_down):
     pod = world.pod(running)["metadata"]
-    world.kubectl("delete", "pod", pod["name"])
+    if is_down:
+        world.operator.kill()
+    world.kubectl("delete", "pod", pod["name"], "--grace-period=1")
+    if is_down:
+        world.operator.start()
     until_answers_from_another_pod(world, running, pod["uid"])
 
 
@@ -174,7 +172,7 @@ def test_removed_workshop_label_is_restored(world, running, is_down):
 
 def test_removed_labels_of_workload_objects_are_restored(world, running):
     pod = world.pod(running)["metadata"]["uid"]
-    for kind in ("deployment", "service", "ingress"):
+    for kind in ("pod", "service", "ingress"):
         world.kubectl("label", kind, running, "managed-by-")
         wait_for(f"the label of the {kind} to be restored", lambda kind=kind: labelled(world, kind, running), 30)
     assert world.pod(running)["metadata"]["uid"] == pod

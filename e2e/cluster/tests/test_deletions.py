@@ -10,7 +10,7 @@ from settled import until_ended
 FAULTS = [faults.CONFLICT, faults.TOO_MANY, faults.BROKEN, faults.DONE_BUT_504, faults.DONE_BUT_RESET, faults.RESET]
 # With these faults, the first delete succeeds although its answer is an error. The operator need not repeat it.
 DONE_AT_ONCE = {faults.DONE_BUT_504, faults.DONE_BUT_RESET}
-CHILDREN = ["ingresses", "services", "deployments"]
+CHILDREN = ["ingresses", "services", "pods"]
 SHORT = {"lifetime_seconds": 60, "extension_seconds": 60, "max_lifetime_seconds": 120}
 
 

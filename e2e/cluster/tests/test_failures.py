@@ -7,7 +7,7 @@ import typing
 
 import pytest
 from harness import wait_for
-from world import APP, IMAGES, World
+from world import APP, IMAGES, World, assert_nothing_was_forbidden
 
 # Seconds. The start timeout is short for a test, but every workshop here fails earlier, by its own cause.
 START_TIMEOUT, ROOM_GRACE = 45, 6
@@ -230,13 +230,6 @@ def test_start_timeout_reports_last_warning(world):
         assert reason["code"] == "start-timeout"
         assert re.match(r"The workshop did not become ready in time\. \S.*", reason["message"]), reason
         assert_nothing_was_forbidden(impatient)
-
-
-def assert_nothing_was_forbidden(world):
-    """Fails if one of our programs, each with its own account, logged a forbidden request."""
-    for program in world.programs:
-        lines = program.log.read_text().splitlines()
-        assert [line for line in lines if "forbidden" in line.lower()] == []
 
 
 def test_programs_log_no_forbidden_requests(world, launched):

@@ -1,15 +1,15 @@
-"""An operator with other settings takes over: running workshops keep their pods, new pods get the new settings."""
-
-import json
+"""An operator with other settings takes over: running workshops keep their pods, new pods get the new settings, and a
+workshop with a Deployment of an earlier version keeps it."""
 
 import pytest
 
 from harness import ADMIN, wait_for
 from settled import phase
+from test_admission import deployment_of
+from test_doctor import doctor
 from world import expires_at, parse_time
 
 OLD, NEW = "_oauth2_proxy", "_of_the_new_operator"
-ANNOTATIONS = ("workshoplauncher.dev/spec-digest", "workshoplauncher.dev/applied-revision")
 
 
 @pytest.fixture(scope="module")
@@ -52,24 +52,19 @@ def cookie_prefix(pod):
     return prefix
 
 
-def annotations(world, name):
-    return world.named("deployments", name)["metadata"]["annotations"]
+def is_outdated(world, name):
+    return world.workshop(name)["status"].get("podOutdated", False)
 
 
-def remove_annotations(world, name):
-    """Makes the Deployment look like one of an operator that wrote no annotations."""
-    world.kubectl("annotate", "deployment", name, *(f"{annotation}-" for annotation in ANNOTATIONS))
-
-
-@pytest.mark.parametrize("has_annotations", [True, False], ids=["with annotations", "without annotations"])
-def test_running_workshop_keeps_its_pod_after_operator_upgrade(world, template, running, upgrade, has_annotations):
+def test_running_workshop_keeps_its_pod_after_operator_upgrade(world, template, running, upgrade):
     before = world.pod(running)
-    upgrade(lambda: has_annotations or remove_annotations(world, running))
+    assert not is_outdated(world, running)
+    upgrade()
     new = world.launch(template, ADMIN)
     world.until(new, "running")
     assert cookie_prefix(world.pod(new)) == NEW
-    # The annotations show that the new operator has reconciled the older workshop, too.
-    wait_for("the annotations to be added", lambda: set(ANNOTATIONS) <= set(annotations(world, running)), 30)
+    # The new operator has reconciled the older workshop, too.
+    wait_for("the status to show the older pod", lambda: is_outdated(world, running), 30)
     status, _, body = world.launcher.request("POST", f"/instances/{running}/extend", ADMIN, {})
     assert status == 200, body
     wait_for("the extension", lambda: expires_at(world.workshop(running)) == parse_time(body["expires_at"]), 30)
@@ -78,38 +73,48 @@ def test_running_workshop_keeps_its_pod_after_operator_upgrade(world, template, 
     assert [one["restartCount"] for one in after["status"]["containerStatuses"]] == [0, 0]
     assert cookie_prefix(after) == OLD
     assert phase(world, running) == "Running"
+    assert not is_outdated(world, new)
+    _, said = doctor(world.launcher)
+    verdict, words = said["workshop pods"]
+    assert verdict == "ok" and running in words and new not in words, words
     world.end(new)
 
 
-def test_scaled_deployment_is_reverted_and_keeps_its_template(world, running, upgrade):
-    upgrade(lambda: world.kubectl("scale", "deployment", running, "--replicas=0"))
+def test_lost_pod_is_created_again_with_current_settings(world, running, upgrade):
+    upgrade()
+    world.kubectl("delete", "pod", running, "--grace-period=1")
 
     def is_right():
         pods = world.of_workshop("pods", running)
-        return [cookie_prefix(pod) for pod in pods] == [OLD] and phase(world, running) == "Running"
+        return [cookie_prefix(pod) for pod in pods] == [NEW] and phase(world, running) == "Running"
 
-    wait_for("the workshop to run in a pod with the same template", is_right, 90)
+    wait_for("the workshop to run in a pod with the current settings", is_right, 60)
+    wait_for("the status to show the current pod", lambda: not is_outdated(world, running), 30)
 
 
-@pytest.mark.parametrize("is_down", [False, True], ids=["operator up", "operator down"])
-def test_manual_pod_template_change_is_reverted(world, running, upgrade, is_down):
-    """The running operator reverts the change, and so does a new operator with other settings."""
+def test_deployment_of_earlier_version_runs_until_it_is_deleted(world, running, upgrade):
+    def downgrade():
+        """Makes the workload look like one of an operator that created a Deployment."""
+        made, spec = deployment_of(world.workshop(running)), world.pod(running)["spec"]
+        del spec["nodeName"]
+        made["spec"] |= {"replicas": 1}
+        made["spec"]["template"]["spec"] = spec
+        world.kubectl("delete", "pod", running, "--grace-period=1")
+        world.apply(made)
 
-    def edit():
-        containers = [{"name": "app", "args": ["serve", "8899"]}]
-        patch = json.dumps({"spec": {"template": {"spec": {"containers": containers}}}})
-        world.kubectl("patch", "deployment", running, "--patch", patch)
+    upgrade(downgrade)
 
-    if is_down:
-        upgrade(edit)
-    else:
-        edit()
-
-    def is_right():
+    def owners():
         pods = world.of_workshop("pods", running)
-        args = [one.get("args") for pod in pods for one in pod["spec"]["containers"] if one["name"] == "app"]
-        return args == [["serve"]] and phase(world, running) == "Running"
+        return [reference["kind"] for pod in pods for reference in pod["metadata"]["ownerReferences"]]
 
-    wait_for("the app's arguments to be restored", is_right, 90)
-    # The phase Running may still be that of the old pod. Wait until the app in the new pod answers.
-    world.until_app_answers(running, ADMIN)
+    def runs_in_pod_of(kind):
+        wait_for(f"the pod of a {kind} to be the only pod", lambda: owners() == [kind], 60)
+        wait_for("the workshop to run", lambda: phase(world, running) == "Running", 60)
+        world.until_app_answers(running, ADMIN)
+        assert owners() == [kind]
+
+    runs_in_pod_of("ReplicaSet")
+    wait_for("the status to show the older pod", lambda: is_outdated(world, running), 30)
+    world.kubectl("delete", "deployment", running)
+    runs_in_pod_of("Workshop")

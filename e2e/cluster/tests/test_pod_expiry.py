@@ -34,8 +34,6 @@ def test_extension_reaches_frame_page_without_restart(world):
     assert now["metadata"]["uid"] == pod["metadata"]["uid"]
     restarts = [container["restartCount"] for container in now["status"]["containerStatuses"]]
     assert restarts == [0, 0]
-    [template] = [one["spec"]["template"] for one in world.of_workshop("deployments", name)]
-    assert template["metadata"]["annotations"][ANNOTATION] == ""
 
 
 def test_frame_page_is_for_the_owner_only(world):

@@ -131,7 +131,7 @@ def end_all(world):
         world.end(name)
     for name in names:
         world.until(name, "terminated")
-    kinds = ("workshops", "deployments", "pods", "services")
+    kinds = ("workshops", "pods", "services")
     wait_for("all objects to be deleted", lambda: not any(map(world.objects, kinds)), 30)
 
 

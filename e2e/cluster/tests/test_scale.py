@@ -117,7 +117,7 @@ def test_parallel_launches_create_one_workshop_each(world):
         assert len(owners) == MANY, "two launches have the same name"
         assert {one["k8s_name"]: one["owner_email"] for one in live(world)} == owners
         until_all_run(world, names, 180, look=in_line)
-    for kind in ("workshops", "deployments", "services", "ingresses"):
+    for kind in ("workshops", "pods", "services", "ingresses"):
         assert sorted(one["metadata"]["name"] for one in world.objects(kind)) == sorted(names), kind
     belongs = [pod["metadata"]["labels"]["workshoplauncher.dev/workshop"] for pod in world.objects("pods")]
     assert sorted(belongs) == sorted(names), "expected one pod per workshop"

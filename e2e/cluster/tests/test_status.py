@@ -1,6 +1,7 @@
 """The operator's reports about a workshop: conditions, Events, metrics, and the columns of kubectl."""
 
 import json
+import re
 
 import pytest
 
@@ -55,10 +56,15 @@ def test_each_phase_transition_writes_a_kubernetes_event(world, running, failed)
     assert last[2].startswith("image-pull-failed: ") and MISSING in last[2]
 
 
-def test_kubectl_shows_owner_phase_url_and_expiry(world, running):
+def test_kubectl_shows_owner_phase_url_expiry_and_age(world, running):
+    """The expiry is a time in the future, which kubectl cannot print as a date: it would print <invalid>."""
+    wait_for("the expiry to be written", lambda: "expiresAt" in world.workshop(running)["spec"], 30)
     header, line = world.kubectl("get", "workshops", running).splitlines()
-    assert header.split() == ["NAME", "OWNER", "PHASE", "URL", "EXPIRES"]
-    assert line.split()[:4] == [running, ALICE, "Running", f"http://{running}.{WORKSHOP_DOMAIN}/"]
+    assert header.split() == ["NAME", "OWNER", "PHASE", "URL", "EXPIRES", "AGE"]
+    *columns, age = line.split()
+    expiry = world.workshop(running)["spec"]["expiresAt"]
+    assert columns == [running, ALICE, "Running", f"http://{running}.{WORKSHOP_DOMAIN}/", expiry]
+    assert re.fullmatch(r"(\d+[hms])+", age)
 
 
 def test_metrics_count_reconciles_and_transitions(world, running, failed):

@@ -262,3 +262,11 @@ def expires_at(workshop):
 def seconds_from_now(time):
     """Returns the seconds from now until this timestamp."""
     return (parse_time(time) - datetime.datetime.now(datetime.UTC)).total_seconds()
+
+
+def assert_nothing_was_forbidden(world):
+    """Fails if one of our programs, each with its own account, logged a request without permission. Quotas and Pod Security
+    also forbid requests, but their messages name no user."""
+    for program in world.programs:
+        lines = program.log.read_text().splitlines()
+        assert [line for line in lines if "forbidden: user" in line.lower()] == []

@@ -40,6 +40,9 @@ start-vscode = VS Code
 start-web = تطبيق ويب
 editor-advanced = خيارات متقدمة
 editor-ignored = لا أثر لهذا الحقل على هذا الخادم، لأنه يشغّل الورشات كعمليات (processes).
+editor-ignored-pod-template = لا أثر لهذا الحقل على هذا الخادم، لأنه لا يشغّل الورشات على Kubernetes.
+editor-not-yaml = السطر { $line } ليس بصيغة YAML: { "\u2066" }{ $message }{ "\u2069" }
+editor-not-a-yaml-object = يُكتب كائن YAML فيه الحقلان { "\u2066" }metadata{ "\u2069" } و{ "\u2066" }spec{ "\u2069" }.
 editor-not-a-list = يُرجى كتابة سطر كما في shell، أو قائمة نصوص بصيغة JSON، مثل { "\u2066" }["sh", "-c", "…"]{ "\u2069" }.
 editor-not-an-icon = يُرجى اختيار أيقونة من القائمة.
 editor-saved = تم الحفظ. هذا رابط القالب لطلابك:
@@ -51,6 +54,7 @@ image-pulling = جارٍ تنزيل صورة الحاوية
 image-failed = لم يتم تنزيل صورة الحاوية
 
 image-pulling-percent = جارٍ التنزيل: { $percent }٪
+image-unpacking = جارٍ فك ضغط صورة الحاوية بعد تنزيلها
 
 image-download = التنزيل الآن
 

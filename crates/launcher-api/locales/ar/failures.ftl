@@ -38,6 +38,7 @@ failure-detail-command-missing = لا يتضمن القالب أمرًا.
 failure-detail-app-exited = توقّف التطبيق مرارًا برمز الخروج { $exit_code }.
 failure-detail-sidecar-exited = توقّفت الحاوية المرافقة (sidecar) مرارًا برمز الخروج { $exit_code }.
 failure-detail-network-check-exited = توقّف فحص الشبكة مرارًا برمز الخروج { $exit_code }.
+failure-detail-init-container-exited = توقّفت حاوية التهيئة { "\u2066" }{ $name }{ "\u2069" } مرارًا برمز الخروج { $exit_code }.
 failure-detail-sidecar-ended = توقّفت الحاوية المرافقة (sidecar) برمز الخروج { $exit_code }.
 failure-detail-network-rules-not-set = لم تبدأ الورشة، لأنه تعذّر ضبط قواعد شبكتها: { $error }
 failure-detail-image-not-pulled = تعذّر تنزيل الصورة { $image }: { $error }
@@ -59,6 +60,7 @@ failure-detail-spec-security-profile = قيمة { "\u2066" }spec.securityProfile
 failure-detail-spec-variable = في { "\u2066" }spec.env{ "\u2069" } متغير باسم { $name }، وهذا الاسم محجوز أو غير صالح.
 failure-detail-spec-lifetime = قيمة { "\u2066" }spec.lifetimeSeconds{ "\u2069" } هي 0: يجب ألا تقل عن 1.
 failure-detail-spec-quantity = قيمة { "\u2066" }spec.resources.{ $field }{ "\u2069" } غير صالحة: { $error }.
+failure-detail-spec-pod-template = قيمة { "\u2066" }spec.podTemplate{ "\u2069" } غير صالحة عند { "\u2066" }{ $pointer }{ "\u2069" }: { $error }.
 failure-detail-spec-request = قيمة { "\u2066" }spec.resources.{ $resource }Request{ "\u2069" } تتجاوز قيمة { "\u2066" }{ $resource }Limit{ "\u2069" }.
 
 failure-advice-text = { "\u2066" }{ $text }{ "\u2069" }

@@ -73,6 +73,9 @@ start-web = Web-App
 editor-advanced = Erweitert
 
 editor-ignored = Dieser Server ignoriert dieses Feld: Er führt Workshops als Prozesse aus.
+editor-ignored-pod-template = Dieser Server ignoriert dieses Feld: Er führt Workshops nicht auf Kubernetes aus.
+editor-not-yaml = Zeile { $line } ist kein YAML: { $message }
+editor-not-a-yaml-object = Schreiben Sie ein YAML-Objekt mit den Feldern metadata und spec.
 
 editor-not-a-list = Schreiben Sie eine Zeile wie in der Shell oder eine JSON-Liste von Strings, zum Beispiel ["sh", "-c", "…"].
 
@@ -88,6 +91,7 @@ image-pulling = Das Image wird heruntergeladen
 image-failed = Das Image wurde nicht heruntergeladen
 
 image-pulling-percent = Wird heruntergeladen: { $percent } %
+image-unpacking = Das heruntergeladene Image wird entpackt
 
 image-download = Jetzt herunterladen
 

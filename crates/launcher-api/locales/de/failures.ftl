@@ -38,6 +38,7 @@ failure-detail-command-missing = In der Vorlage fehlt der Befehl.
 failure-detail-app-exited = Die App wurde wiederholt mit Exit-Code { $exit_code } beendet.
 failure-detail-sidecar-exited = Der Sidecar wurde wiederholt mit Exit-Code { $exit_code } beendet.
 failure-detail-network-check-exited = Die Netzwerkprüfung wurde wiederholt mit Exit-Code { $exit_code } beendet.
+failure-detail-init-container-exited = Der Init-Container { $name } wurde wiederholt mit Exit-Code { $exit_code } beendet.
 failure-detail-sidecar-ended = Der Sidecar wurde mit Exit-Code { $exit_code } beendet.
 failure-detail-network-rules-not-set = Der Workshop wurde nicht gestartet, weil seine Netzwerkregeln nicht gesetzt werden konnten: { $error }
 failure-detail-image-not-pulled = Das Image { $image } konnte nicht heruntergeladen werden: { $error }
@@ -59,6 +60,7 @@ failure-detail-spec-security-profile = spec.securityProfile ist weder restricted
 failure-detail-spec-variable = spec.env setzt { $name }: Der Name ist reserviert oder ungültig.
 failure-detail-spec-lifetime = spec.lifetimeSeconds ist 0: Verwenden Sie mindestens 1.
 failure-detail-spec-quantity = spec.resources.{ $field }: { $error }.
+failure-detail-spec-pod-template = spec.podTemplate, bei { $pointer }: { $error }.
 failure-detail-spec-request = spec.resources.{ $resource }Request ist größer als { $resource }Limit.
 
 failure-advice-text = { $text }

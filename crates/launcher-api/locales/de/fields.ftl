@@ -33,6 +33,8 @@ field-environment = Umgebungsvariablen
     .hint = Pro Zeile ein NAME=value. Einen Wert mit Zeilenumbrüchen schreiben Sie als JSON-String: KEY="a\nb". Alle, die den Workshop starten, können diese Werte lesen. Tragen Sie hier keine Passwörter oder anderen Secrets ein.
 
 field-security-profile = Sicherheitsprofil
+field-pod-template = Pod-Vorlage
+    .hint = Teil einer Kubernetes-PodTemplateSpec als YAML: Volumes, Variablen aus Secrets, Init-Container, Node-Selektor. Kommentare gehen beim Speichern verloren.
 
 field-cpu-request = Reservierte CPU
     .hint = Anzahl der Kerne, zum Beispiel 0.5. Leer: 100m.

@@ -108,6 +108,12 @@ editor-advanced = Advanced
 
 # Hint of a field that has no effect on this server.
 editor-ignored = This server ignores this field: it runs workshops as processes.
+# Hint of the field with the pod template, if only another fleet uses it.
+editor-ignored-pod-template = This server ignores this field: it does not run workshops on Kubernetes.
+
+# Errors of the field with the pod template: the text is not YAML, or no object. `message` is the parser's English sentence.
+editor-not-yaml = Line { $line } is not YAML: { $message }
+editor-not-a-yaml-object = Write an object of YAML, with the fields metadata and spec.
 
 # Error of the command, if it starts with [ but is not a JSON list.
 editor-not-a-list = Write a shell line, or a JSON list of texts such as ["sh", "-c", "…"].
@@ -127,6 +133,9 @@ image-failed = The image was not downloaded
 
 # State of an image during its download, with the downloaded part.
 image-pulling-percent = Downloading: { $percent } %
+
+# State of a downloaded image that is not ready yet: the server unpacks it.
+image-unpacking = Unpacking the downloaded image
 
 # Button that downloads an image before the first launch of its template.
 image-download = Download now

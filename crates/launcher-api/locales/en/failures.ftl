@@ -39,6 +39,7 @@ failure-detail-command-missing = The template has no command.
 failure-detail-app-exited = The app terminated repeatedly with exit code { $exit_code }.
 failure-detail-sidecar-exited = The sidecar terminated repeatedly with exit code { $exit_code }.
 failure-detail-network-check-exited = The network check terminated repeatedly with exit code { $exit_code }.
+failure-detail-init-container-exited = The init container { $name } terminated repeatedly with exit code { $exit_code }.
 failure-detail-sidecar-ended = The sidecar ended with exit code { $exit_code }.
 failure-detail-network-rules-not-set = The workshop did not start, because its network rules could not be set: { $error }
 failure-detail-image-not-pulled = The image { $image } could not be downloaded: { $error }
@@ -60,6 +61,7 @@ failure-detail-spec-security-profile = spec.securityProfile is not restricted or
 failure-detail-spec-variable = spec.env sets { $name }: the name is reserved or invalid.
 failure-detail-spec-lifetime = spec.lifetimeSeconds is 0: use at least 1.
 failure-detail-spec-quantity = spec.resources.{ $field }: { $error }.
+failure-detail-spec-pod-template = spec.podTemplate, at { $pointer }: { $error }.
 failure-detail-spec-request = spec.resources.{ $resource }Request exceeds { $resource }Limit.
 
 # Remedies that replace the one of the code.

@@ -35,6 +35,9 @@ field-environment = Environment
 
 field-security-profile = Security profile
 
+field-pod-template = Pod template
+    .hint = Part of a Kubernetes PodTemplateSpec, as YAML: volumes, variables from Secrets, init containers, node selector. Comments are lost when you save.
+
 field-cpu-request = Reserved CPU
     .hint = Number of cores, such as 0.5. Empty: 100m.
 

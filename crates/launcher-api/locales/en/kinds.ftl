@@ -20,6 +20,7 @@ step-waiting-for-room-progress = waiting for room, position { $position }
 step-preparing = preparing the workshop
 step-pulling-image = downloading the image, which takes longer the first time
 step-pulling-image-progress = downloading the image: { $percent } %
+step-pulling-image-unpacking = unpacking the downloaded image
 step-starting-app = waiting for the app to answer
 step-restarting-app = the app stopped and restarts
 

@@ -72,6 +72,9 @@ start-web = Aplicación web
 editor-advanced = Opciones avanzadas
 
 editor-ignored = Este servidor ignora este campo: ejecuta los talleres como procesos.
+editor-ignored-pod-template = Este servidor ignora este campo: no ejecuta los talleres en Kubernetes.
+editor-not-yaml = La línea { $line } no es YAML: { $message }
+editor-not-a-yaml-object = Escribe un objeto YAML con los campos metadata y spec.
 
 editor-not-a-list = Escribe una línea de shell o una lista JSON de textos, por ejemplo ["sh", "-c", "…"].
 editor-not-an-icon = Elige un icono de la lista.
@@ -85,6 +88,7 @@ image-pulling = Descargando la imagen
 image-failed = La imagen no se descargó
 
 image-pulling-percent = Descargando: { $percent } %
+image-unpacking = Descomprimiendo la imagen descargada
 
 image-download = Descargar ahora
 

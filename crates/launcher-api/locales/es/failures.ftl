@@ -38,6 +38,7 @@ failure-detail-command-missing = La plantilla no tiene ningún comando.
 failure-detail-app-exited = La aplicación terminó varias veces con el código de salida { $exit_code }.
 failure-detail-sidecar-exited = El sidecar terminó varias veces con el código de salida { $exit_code }.
 failure-detail-network-check-exited = La comprobación de la red terminó varias veces con el código de salida { $exit_code }.
+failure-detail-init-container-exited = El contenedor de inicialización { $name } terminó varias veces con el código de salida { $exit_code }.
 failure-detail-sidecar-ended = El sidecar terminó con el código de salida { $exit_code }.
 failure-detail-network-rules-not-set = El taller no se inició porque no se pudieron establecer sus reglas de red: { $error }
 failure-detail-image-not-pulled = No se pudo descargar la imagen { $image }: { $error }
@@ -59,6 +60,7 @@ failure-detail-spec-security-profile = spec.securityProfile no es restricted ni 
 failure-detail-spec-variable = spec.env define { $name }: el nombre está reservado o no es válido.
 failure-detail-spec-lifetime = spec.lifetimeSeconds es 0: usa 1 como mínimo.
 failure-detail-spec-quantity = spec.resources.{ $field }: { $error }.
+failure-detail-spec-pod-template = spec.podTemplate, en { $pointer }: { $error }.
 failure-detail-spec-request = spec.resources.{ $resource }Request es mayor que { $resource }Limit.
 
 failure-advice-text = { $text }

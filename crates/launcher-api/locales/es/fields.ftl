@@ -33,6 +33,8 @@ field-environment = Variables de entorno
     .hint = Un NAME=value por línea. Si un valor contiene saltos de línea, escribe una cadena JSON: KEY="a\nb". Cualquiera que inicie el taller puede leer estos valores. No escribas secretos aquí.
 
 field-security-profile = Perfil de seguridad
+field-pod-template = Plantilla del pod
+    .hint = Parte de un PodTemplateSpec de Kubernetes, en YAML: volúmenes, variables de Secrets, contenedores de inicialización, selector de nodos. Los comentarios se pierden al guardar.
 
 field-cpu-request = CPU reservada
     .hint = Número de núcleos, por ejemplo 0.5. Vacío: 100m.

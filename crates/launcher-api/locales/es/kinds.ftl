@@ -16,6 +16,7 @@ step-waiting-for-room-progress = esperando que haya capacidad, posición { $posi
 step-preparing = preparando el taller
 step-pulling-image = descargando la imagen (la primera vez tarda más)
 step-pulling-image-progress = descargando la imagen: { $percent } %
+step-pulling-image-unpacking = descomprimiendo la imagen descargada
 step-starting-app = esperando a que responda la aplicación
 step-restarting-app = la aplicación se detuvo y se está reiniciando
 

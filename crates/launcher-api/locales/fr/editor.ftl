@@ -72,6 +72,9 @@ start-web = Application web
 editor-advanced = Paramètres avancés
 
 editor-ignored = Ce serveur ignore ce champ : il exécute les ateliers sous forme de processus.
+editor-ignored-pod-template = Ce serveur ignore ce champ : il n’exécute pas les ateliers sur Kubernetes.
+editor-not-yaml = La ligne { $line } n’est pas du YAML : { $message }
+editor-not-a-yaml-object = Écrivez un objet YAML avec les champs metadata et spec.
 
 editor-not-a-list = Écrivez une ligne de shell, ou une liste JSON de chaînes comme ["sh", "-c", "…"].
 editor-not-an-icon = Choisissez une icône dans la liste.
@@ -85,6 +88,7 @@ image-pulling = Téléchargement de l’image
 image-failed = L’image n’a pas été téléchargée
 
 image-pulling-percent = Téléchargement : { $percent } %
+image-unpacking = Décompression de l’image téléchargée
 
 image-download = Télécharger maintenant
 

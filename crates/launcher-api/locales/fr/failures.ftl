@@ -38,6 +38,7 @@ failure-detail-command-missing = Le modèle n’a pas de commande.
 failure-detail-app-exited = L’application s’est arrêtée plusieurs fois avec le code de sortie { $exit_code }.
 failure-detail-sidecar-exited = Le sidecar s’est arrêté plusieurs fois avec le code de sortie { $exit_code }.
 failure-detail-network-check-exited = La vérification du réseau s’est arrêtée plusieurs fois avec le code de sortie { $exit_code }.
+failure-detail-init-container-exited = Le conteneur d’initialisation { $name } s’est arrêté plusieurs fois avec le code de sortie { $exit_code }.
 failure-detail-sidecar-ended = Le sidecar s’est arrêté avec le code de sortie { $exit_code }.
 failure-detail-network-rules-not-set = L’atelier n’a pas démarré, car ses règles réseau n’ont pas pu être mises en place : { $error }
 failure-detail-image-not-pulled = L’image { $image } n’a pas pu être téléchargée : { $error }
@@ -59,6 +60,7 @@ failure-detail-spec-security-profile = spec.securityProfile n’est ni restricte
 failure-detail-spec-variable = spec.env définit { $name } : ce nom est réservé ou non valide.
 failure-detail-spec-lifetime = spec.lifetimeSeconds vaut 0 : indiquez au moins 1.
 failure-detail-spec-quantity = spec.resources.{ $field } : { $error }.
+failure-detail-spec-pod-template = spec.podTemplate, à { $pointer } : { $error }.
 failure-detail-spec-request = spec.resources.{ $resource }Request dépasse { $resource }Limit.
 
 failure-advice-text = { $text }

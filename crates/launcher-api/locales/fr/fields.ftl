@@ -33,6 +33,8 @@ field-environment = Variables d’environnement
     .hint = Une ligne NAME=value par variable. Pour une valeur avec des sauts de ligne, écrivez une chaîne JSON : KEY="a\nb". Toute personne qui lance l’atelier peut lire ces valeurs. N’y mettez pas de secrets.
 
 field-security-profile = Profil de sécurité
+field-pod-template = Modèle de pod
+    .hint = Partie d’un PodTemplateSpec de Kubernetes, en YAML : volumes, variables issues de Secrets, conteneurs d’initialisation, sélecteur de nœuds. Les commentaires sont perdus à l’enregistrement.
 
 field-cpu-request = CPU réservé
     .hint = Nombre de cœurs, par exemple 0.5. Par défaut : 100m.

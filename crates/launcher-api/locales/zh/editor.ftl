@@ -41,6 +41,9 @@ start-web = Web 应用
 
 editor-advanced = 高级选项
 editor-ignored = 此服务器以进程方式运行实验环境，会忽略此字段。
+editor-ignored-pod-template = 此服务器不在 Kubernetes 上运行实验环境，会忽略此字段。
+editor-not-yaml = 第 { $line } 行不是 YAML：{ $message }
+editor-not-a-yaml-object = 请写一个包含 metadata 和 spec 字段的 YAML 对象。
 editor-not-a-list = 请写成 shell 命令行，或写成由字符串组成的 JSON 列表，例如 ["sh", "-c", "…"]。
 editor-not-an-icon = 请从列表中选择图标。
 editor-saved = 已保存。请将此链接发给学生：
@@ -52,6 +55,7 @@ image-pulling = 正在下载镜像
 image-failed = 镜像未能下载
 
 image-pulling-percent = 正在下载：{ $percent }%
+image-unpacking = 正在解压已下载的镜像
 
 image-download = 立即下载
 

@@ -38,6 +38,7 @@ failure-detail-command-missing = 模板中没有命令。
 failure-detail-app-exited = 应用反复退出，退出码为 { $exit_code }。
 failure-detail-sidecar-exited = Sidecar 反复退出，退出码为 { $exit_code }。
 failure-detail-network-check-exited = 网络检查反复退出，退出码为 { $exit_code }。
+failure-detail-init-container-exited = 初始化容器 { $name } 反复退出，退出码为 { $exit_code }。
 failure-detail-sidecar-ended = Sidecar 已退出，退出码为 { $exit_code }。
 failure-detail-network-rules-not-set = 无法设置实验环境的网络规则，因此实验环境没有启动：{ $error }
 failure-detail-image-not-pulled = 无法下载镜像 { $image }：{ $error }
@@ -59,6 +60,7 @@ failure-detail-spec-security-profile = spec.securityProfile 不是 restricted �
 failure-detail-spec-variable = spec.env 设置了 { $name }：该名称为保留名称，或格式无效。
 failure-detail-spec-lifetime = spec.lifetimeSeconds 为 0：最小值为 1。
 failure-detail-spec-quantity = spec.resources.{ $field }：{ $error }。
+failure-detail-spec-pod-template = spec.podTemplate，位置 { $pointer }：{ $error }。
 failure-detail-spec-request = spec.resources.{ $resource }Request 超过了 { $resource }Limit。
 
 failure-advice-text = { $text }

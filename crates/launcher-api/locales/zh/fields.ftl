@@ -29,6 +29,8 @@ field-arguments = 参数
 field-environment = 环境变量
     .hint = 每行一个 NAME=value。如果值包含换行，请写成 JSON 字符串：KEY="a\nb"。启动此实验环境的所有人都能读取这些值，请勿在此填写密码等机密信息。
 field-security-profile = 安全配置
+field-pod-template = Pod 模板
+    .hint = Kubernetes PodTemplateSpec 的一部分，以 YAML 编写：卷、来自 Secret 的变量、初始化容器、节点选择器。保存时注释会丢失。
 field-cpu-request = 预留 CPU
     .hint = 核数，例如 0.5。留空时为 100m。
 field-cpu-limit = CPU 上限

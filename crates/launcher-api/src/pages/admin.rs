@@ -18,3 +18,4 @@ mod sorting;
 mod starting;
 mod table;
 pub(crate) mod templates;
+mod yaml;

@@ -10,7 +10,8 @@ use super::instance::ReasonResponse;
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TemplateImageResponse {
     state: ImageStateName,
-    /// Downloaded part of the image in percent, if the state is `pulling`; null otherwise.
+    /// Downloaded part of the image in percent, if the state is `pulling`; 100 while the server unpacks the image. Null
+    /// in other states.
     #[schema(required, minimum = 0, maximum = 100)]
     percent: Option<u32>,
     /// Reason of the failure, if the state is `failed`; null otherwise.

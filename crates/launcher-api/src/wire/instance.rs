@@ -30,7 +30,8 @@ pub(crate) struct WorkshopInstanceResponse {
     #[schema(required, value_type = Option<StartStepName>)]
     start_step: Option<&'static str>,
     /// Progress of the start step; null if the fleet reports none. At `waiting-for-room`: the position in the queue for
-    /// room on the server, from 1. At `pulling-image`: the downloaded part of the image in percent.
+    /// room on the server, from 1. At `pulling-image`: the downloaded part of the image in percent;
+    /// 100 while the server unpacks the image.
     #[schema(required)]
     start_progress: Option<u32>,
     /// Reason of the failure; null if the instance has not failed.

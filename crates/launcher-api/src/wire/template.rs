@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use launcher_domain::template::Resources;
-use launcher_domain::{Icon, Listing, Template, TemplateSettings};
+use launcher_domain::{Icon, Listing, PodTemplateObject, Template, TemplateSettings};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -39,6 +39,9 @@ pub(crate) struct WorkshopTemplateResponse {
     resources: ResourcesResponse,
     #[schema(value_type = SecurityProfileName)]
     security_profile: &'static str,
+    /// Partial Kubernetes PodTemplateSpec of the pod; null without one. null for callers who are not admins.
+    #[schema(required, value_type = Option<Object>)]
+    pod_template: Option<PodTemplateObject>,
     /// Time from ready to the first expiry.
     #[schema(example = 7200)]
     lifetime_seconds: u32,
@@ -92,14 +95,14 @@ pub(crate) struct ResourcesResponse {
 }
 
 impl WorkshopTemplateResponse {
-    /// Converts a template. A caller who may manage templates also gets the app's command, arguments and environment,
-    /// which may contain addresses and keys. Other callers get only the fields that they need to choose a template.
+    /// Converts a template. A caller who may manage templates also gets the app's command, arguments, environment and
+    /// pod template, which may contain addresses and keys. Other callers get only the fields that they need to choose a template.
     pub(crate) fn new(template: Template, manager: Option<&Allowed<ManageTemplates>>) -> Self {
         let response = Self::whole(template);
         if manager.is_some() {
             return response;
         }
-        Self { command: Vec::new(), args: Vec::new(), env: BTreeMap::new(), ..response }
+        Self { command: Vec::new(), args: Vec::new(), env: BTreeMap::new(), pod_template: None, ..response }
     }
 
     fn whole(template: Template) -> Self {
@@ -116,6 +119,7 @@ impl WorkshopTemplateResponse {
             env,
             resources,
             security_profile,
+            pod_template,
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,
@@ -132,6 +136,7 @@ impl WorkshopTemplateResponse {
             env,
             resources: resources.into(),
             security_profile: security_profile.as_str(),
+            pod_template,
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,

@@ -89,6 +89,15 @@ pub(crate) fn template_body_schema() -> Value {
     schema
 }
 
+fn pod_template() -> Value {
+    json!({
+        "type": ["object", "null"],
+        "description": "Partial Kubernetes PodTemplateSpec of the pod; at most 32 KiB as JSON. It can set only the fields \
+                        and names that docs/pod-templates.md lists. Only Kubernetes uses it.",
+        "examples": [{ "spec": { "nodeSelector": { "disk": "ssd" } } }],
+    })
+}
+
 fn settings_schema() -> Value {
     json!({
         "type": "object",
@@ -140,6 +149,7 @@ fn settings_schema() -> Value {
                 "type": "string", "enum": SecurityProfile::ALL.map(SecurityProfile::as_str),
                 "default": SecurityProfile::default().as_str(), "description": "Pod security of the container.",
             },
+            "pod_template": pod_template(),
             "lifetime_seconds": seconds("Time from ready to the first expiry; at most max_lifetime_seconds", 7200),
             "extension_seconds": seconds("Maximum that one extension adds; at most max_lifetime_seconds", 3600),
             "max_lifetime_seconds": seconds("Maximum time from ready to the expiry, with all extensions", 28_800),

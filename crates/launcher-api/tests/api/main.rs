@@ -28,4 +28,5 @@ mod templates_image;
 mod templates_launch;
 mod templates_list;
 mod templates_patch;
+mod templates_pod_template;
 mod templates_write;

@@ -44,6 +44,7 @@ async fn template_command_args_and_env_are_admin_only() {
     let template = json!({
         "name": "T", "app_type": "custom", "image": "example.org/i", "port": 80,
         "command": ["start"], "args": ["--key=swordfish"], "env": { "KEY": "swordfish" },
+        "pod_template": { "spec": { "nodeSelector": { "disk": "swordfish" } } },
     });
     let created = admin.post_json("/templates/", &template).await.expect(201).json();
     let one = format!("/templates/{}", created["template_id"].as_str().unwrap());
@@ -52,6 +53,7 @@ async fn template_command_args_and_env_are_admin_only() {
     }
     let mut shown = created;
     (shown["command"], shown["args"], shown["env"]) = (json!([]), json!([]), json!({}));
+    shown["pod_template"] = json!(null);
     for part in [alice.get(&one).await.json(), alice.get("/templates/").await.json()[0].clone()] {
         assert_eq!(part, shown, "all other fields stay, created_by among them");
     }

@@ -17,6 +17,10 @@ fn hostile() -> Value {
         "env": { "A": "a\"b\\c\n{{d}}", "_B2": "" },
         "resources": { "cpu_request": "0.5", "cpu_limit": "1500m", "memory_request": "1G", "memory_limit": "1Gi" },
         "security_profile": "baseline",
+        "pod_template": { "spec": {
+            "volumes": [{ "name": "a", "emptyDir": { "sizeLimit": "1Gi" } }],
+            "containers": [{ "name": "app", "env": [{ "name": "B", "value": "{{x}}\n\"$(A)\"" }] }],
+        } },
         "lifetime_seconds": 60,
         "extension_seconds": 61,
         "max_lifetime_seconds": 62,
@@ -59,6 +63,7 @@ async fn omitted_template_fields_take_defaults() {
         ("command", json!([])),
         ("env", json!({})),
         ("security_profile", json!("restricted")),
+        ("pod_template", json!(null)),
         ("lifetime_seconds", json!(7200)),
         ("extension_seconds", json!(3600)),
         ("max_lifetime_seconds", json!(28800)),

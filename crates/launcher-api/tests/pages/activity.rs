@@ -118,7 +118,7 @@ async fn changed_fields_have_the_labels_of_the_editor_in_each_language() {
     let draft: TemplateDraft = serde_json::from_value(serde_json::json!({
         "name": "Whales", "description": "x", "app_type": "rstudio", "image": "y:2", "port": 1234,
         "command": ["a"], "args": ["b"], "env": {"A": "1"}, "resources": {"cpu_limit": "3"},
-        "security_profile": "baseline", "lifetime_seconds": 60, "extension_seconds": 120, "max_lifetime_seconds": 600,
+        "security_profile": "baseline", "pod_template": {"spec": {"nodeSelector": {"a": "b"}}}, "lifetime_seconds": 60, "extension_seconds": 120, "max_lifetime_seconds": 600,
         "tags": ["x"], "icon": "code", "unlisted": true, "slug": "whales"
     }))
     .unwrap();
@@ -128,7 +128,7 @@ async fn changed_fields_have_the_labels_of_the_editor_in_each_language() {
         .await
         .unwrap();
     let names = "name, description, app_type, image, port, command, args, env, resources, security_profile, \
-                 lifetime_seconds, extension_seconds, max_lifetime_seconds, tags, icon, unlisted, slug";
+                 pod_template, lifetime_seconds, extension_seconds, max_lifetime_seconds, tags, icon, unlisted, slug";
     for (code, separator, resources) in [
         ("en", ", ", "CPU and memory"),
         ("de", ", ", "CPU und Arbeitsspeicher"),

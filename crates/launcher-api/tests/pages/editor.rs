@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use http::StatusCode;
 use proptest::prelude::*;
+use serde_json::json;
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
@@ -101,13 +102,18 @@ fn unchanged_form_of_arbitrary_template_keeps_it_identical() {
     let app = runtime.block_on(App::start());
     let words = || prop::collection::vec(hard(), 0..4);
     let env = prop::collection::btree_map("[A-Z_][A-Z0-9_]{0,4}", hard(), 0..4);
-    proptest!(|(name in "[!-~é]([ -~é]{0,20}[!-~])?", description in hard(), command in words(), args in words(), env in env)| {
+    let name = "[!-~é]([ -~é]{0,20}[!-~])?";
+    let template = (name, hard(), words(), words(), env, hard());
+    proptest!(|((name, description, command, args, env, value) in template)| {
         runtime.block_on(async {
             let id = app.template(&name, |draft| {
                 draft.description = description;
                 draft.command = command;
                 draft.args = args;
                 draft.env = env;
+                let variable = json!({ "name": "v", "value": value });
+                let container = json!({ "name": "app", "env": [variable] });
+                draft.pod_template = json!({ "spec": { "containers": [container] } }).as_object().cloned();
             });
             let id = id.await;
             let (caller, key) = (app.admin(), Uuid::try_parse(&id).unwrap());

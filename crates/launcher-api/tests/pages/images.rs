@@ -44,6 +44,12 @@ async fn list_and_editor_show_each_state_of_the_image() {
         (ImageState::Missing, "Image not on this server", "Image nicht auf diesem Server", true),
         (ImageState::Pulling { percent: 0 }, "Downloading the image", "Das Image wird heruntergeladen", false),
         (ImageState::Pulling { percent: 40 }, "Downloading: 40 %", "Wird heruntergeladen: 40 %", false),
+        (
+            ImageState::Pulling { percent: 100 },
+            "Unpacking the downloaded image",
+            "Das heruntergeladene Image wird entpackt",
+            false,
+        ),
         (failed(false), "<tag></p>\n<p>Check the name and the tag", "Prüfen Sie Name und Tag des Images", true),
         (failed(true), "<p>Check that the server can reach", "ob der Server die Registry erreicht", true),
         (ImageState::Failed(Box::new(disk_full)), "Remove images that are not in use", "Datenträger", true),

@@ -222,6 +222,7 @@ async fn starting_instance_shows_current_step() {
         (StartStep::WaitingForRoom, 3, "waiting for room, position 3"),
         (StartStep::PullingImage, 0, "downloading the image, which takes longer the first time"),
         (StartStep::PullingImage, 40, "downloading the image: 40 %"),
+        (StartStep::PullingImage, 100, "unpacking the downloaded image"),
     ] {
         app.test.fleet.progress(&name, step, progress);
         let shown = alice.get_until("/", words).await.body;
@@ -284,9 +285,8 @@ async fn remedy_that_needs_an_admin_is_shown_to_admins_only() {
 async fn workshop_list_shows_newest_100_and_link_to_all() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
-    let request = launcher_service::LaunchRequest::default();
     for _ in 0..101 {
-        app.test.launcher.launch(&app.admin(), template.parse().unwrap(), &request).await.unwrap();
+        app.test.launcher.launch(&app.admin(), template.parse().unwrap(), &Default::default()).await.unwrap();
     }
     let admin = app.browser(ADMIN);
     for path in ["/", "/fragments/workshops"] {

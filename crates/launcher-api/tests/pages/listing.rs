@@ -101,11 +101,12 @@ async fn card_has_tags_and_icon_and_the_search_finds_tags() {
 
 #[tokio::test]
 async fn editor_marks_fields_that_the_fleet_ignores() {
-    let app = App::with(Options { ignored_fields: &["image"], ..Options::default() }).await;
+    let app = App::with(Options { ignored_fields: &["image", "pod_template"], ..Options::default() }).await;
     let page = app.browser(ADMIN).get("/admin/templates/new").await.body;
     let hint =
         |name: &str| page.split(&format!("id=\"field-{name}-hint\">")).nth(1).unwrap().split('<').next().unwrap();
     assert!(hint("image").starts_with("This server ignores this field"), "{}", hint("image"));
+    assert!(hint("pod_template").ends_with("it does not run workshops on Kubernetes."), "{}", hint("pod_template"));
     assert!(!hint("port").contains("ignores"), "{}", hint("port"));
     app.finish().await;
 }
@@ -125,6 +126,10 @@ async fn wrong_durations_amounts_and_commands_are_explained() {
         ("icon", "skull", "Choose an icon from the list."),
         ("slug", "A", "2 to 40 characters"),
         ("tags", "a,A", "The tag A is given twice"),
+        ("pod_template", "spec: [", "Line 1 is not YAML: "),
+        ("pod_template", "- spec", "Write an object of YAML"),
+        ("pod_template", "spec: {hostNetwork: true}", "/spec/hostNetwork: a template cannot set this field."),
+        ("pod_template", "spec: {tolerations: [{key: gpu}]}", "/spec/tolerations/0: needs the entry toleration/gpu"),
     ] {
         let page = admin.post(NEW, &with(&form, field, value)).await;
         assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY, "{field}");

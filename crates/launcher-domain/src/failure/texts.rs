@@ -40,6 +40,9 @@ coded_texts! {
         /// The isolation init container terminated repeatedly.
         NetworkCheckExited { exit_code } = "network-check-exited",
             "The network check terminated repeatedly with exit code {exit_code}.";
+        /// An init container of the template's pod template terminated repeatedly.
+        InitContainerExited { name, exit_code } = "init-container-exited",
+            "The init container {name} terminated repeatedly with exit code {exit_code}.";
         /// The sidecar of the container fleet ended.
         SidecarEnded { exit_code } = "sidecar-ended", "The sidecar ended with exit code {exit_code}.";
         /// The container fleet could not install the network rules. `error` is English.
@@ -86,6 +89,8 @@ coded_texts! {
         SpecLifetime = "spec-lifetime", "spec.lifetimeSeconds is 0: use at least 1.";
         /// A field of `spec.resources` is unreadable. `error` is an English sentence without its full stop.
         SpecQuantity { field, error } = "spec-quantity", "spec.resources.{field}: {error}.";
+        /// A field of `spec.podTemplate` is wrong or not allowed. `error` is an English sentence without its full stop.
+        SpecPodTemplate { pointer, error } = "spec-pod-template", "spec.podTemplate, at {pointer}: {error}.";
         /// A request exceeds its limit. `resource` is `cpu` or `memory`.
         SpecRequest { resource } = "spec-request", "spec.resources.{resource}Request exceeds {resource}Limit.";
     }

@@ -8,6 +8,7 @@ use super::app_type::AppType;
 use super::entry::Template;
 use super::icon::Icon;
 use super::listing::Listing;
+use super::pod_template::PodTemplateObject;
 use super::security_profile::SecurityProfile;
 
 /// Body of a request that creates or updates a template, or an entry of the seed file. Missing fields get their
@@ -42,6 +43,9 @@ pub struct TemplateDraft {
     /// Security profile of the container.
     #[serde(default)]
     pub security_profile: SecurityProfile,
+    /// Partial Kubernetes PodTemplateSpec of the workshop's pod.
+    #[serde(default)]
+    pub pod_template: Option<PodTemplateObject>,
     /// Time from ready to the first expiry, in seconds; default 7200.
     #[serde(default)]
     pub lifetime_seconds: Option<i64>,
@@ -111,6 +115,7 @@ impl From<&Template> for TemplateDraft {
                 memory_limit: Some(settings.resources.memory_limit.to_string()),
             },
             security_profile: settings.security_profile,
+            pod_template: settings.pod_template,
             lifetime_seconds: Some(settings.lifetime_seconds.into()),
             extension_seconds: Some(settings.extension_seconds.into()),
             max_lifetime_seconds: Some(settings.max_lifetime_seconds.into()),

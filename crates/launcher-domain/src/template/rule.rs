@@ -41,10 +41,41 @@ coded_texts! {
         /// A quantity of CPU or memory is unreadable. `text` is its text in quotation marks.
         Quantity { text } = "quantity",
             "{text} is not a Kubernetes quantity above zero: write for example 500m or 2 for CPU, 512Mi or 2Gi for memory";
+        /// The amount of memory is too small for any app. `text` is its text in quotation marks.
+        MemoryTooSmall { text } = "memory-too-small",
+            "{text} is less than 1Mi: for memory, write for example 512Mi or 2Gi; m means thousandths of a byte";
         /// The CPU request exceeds the CPU limit.
         CpuRequestTooLarge = "cpu-request-too-large", "at most cpu_limit";
         /// The memory request exceeds the memory limit.
         MemoryRequestTooLarge = "memory-request-too-large", "at most memory_limit";
+        /// The pod template is too large.
+        PodTemplateSize = "pod-template-size", "at most 32 KiB as JSON, without NUL";
+        /// A pod template has a field that a template cannot set. `fields` lists the fields that it can set there.
+        PodTemplateField { fields } = "pod-template-field",
+            "a template cannot set this field. It can set here: {fields}";
+        /// A name in a pod template belongs to the launcher.
+        PodTemplateReserved { name } = "pod-template-reserved", "{name} is reserved for the launcher";
+        /// The policy of the installation does not allow a pod template to use this. `entry` is the missing entry.
+        PodTemplateForbidden { entry } = "pod-template-forbidden",
+            "needs the entry {entry} in SERVICE_POD_TEMPLATE_ALLOW, which an administrator of the installation sets";
+        /// A list of a pod template has two entries with one name.
+        PodTemplateRepeated { name } = "pod-template-repeated", "{name} is given twice";
+        /// A variable of a pod template is also in the field `env`.
+        PodTemplateVariable { name } = "pod-template-variable", "{name} is also in env: remove one of them";
+        /// A pod template names a container that does not exist.
+        PodTemplateContainer = "pod-template-container",
+            "app is the only container of a template. Write programs that run before it in initContainers";
+        /// A volume mount names a volume that the pod template does not declare.
+        PodTemplateVolume { name } = "pod-template-volume", "spec.volumes has no volume {name}";
+        /// An entry of a pod template has no source, or more than one. `sources` lists the supported ones.
+        PodTemplateSource { sources } = "pod-template-source", "exactly one of: {sources}";
+        /// A name in a pod template is not a DNS label.
+        PodTemplateName = "pod-template-name",
+            "1 to 63 characters: a-z, 0-9 and hyphens, with a letter or a digit at both ends";
+        /// A mount path of a pod template is relative, or has a colon or `..`.
+        PodTemplatePath = "pod-template-path", "a path that begins with /, without a colon and without ..";
+        /// A pod template sets the CPU or the memory of the app.
+        PodTemplateResource { name } = "pod-template-resource", "set {name} in the template's field resources instead";
         /// The template has too many tags.
         TagCount = "tag-count", "at most 8 tags";
         /// A tag is empty, too long, or has invisible characters.

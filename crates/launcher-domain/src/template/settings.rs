@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::app_type::AppType;
+use super::pod_template::PodTemplateObject;
 use super::security_profile::SecurityProfile;
 use crate::quantity::Quantity;
 
@@ -47,6 +48,10 @@ pub struct TemplateSettings {
     pub resources: Resources,
     /// Security profile of the container.
     pub security_profile: SecurityProfile,
+    /// Partial Kubernetes PodTemplateSpec of the workshop's pod, without `null` values; at most 32 KiB as JSON. Only the
+    /// operator uses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pod_template: Option<PodTemplateObject>,
     /// Time from ready to the first expiry, in seconds.
     pub lifetime_seconds: u32,
     /// Maximum seconds that one extension adds.

@@ -6,6 +6,7 @@ use super::app_type::AppType;
 use super::draft::{ResourcesDraft, TemplateDraft};
 use super::field_error::{Errors, FieldError};
 use super::listing::Listing;
+use super::pod_template;
 use super::rule::FieldRule;
 use super::settings::{Resources, TemplateSettings};
 use super::visible::has_invisible;
@@ -21,6 +22,9 @@ const MAX_ENV_NAME: usize = 128;
 const MAX_ENV_VALUE_BYTES: usize = 32 * 1024;
 /// Ports of the sidecar, which listens in the same pod.
 const SIDECAR_PORTS: [i64; 2] = [8080, 8081];
+/// Least memory that a template may request: 1 MiB, in thousandths of a byte. It refuses `512m`, which other programs
+/// read as mebibytes, and Kubernetes as half a byte.
+const LEAST_MEMORY_MILLI: u128 = 1000 << 20;
 const SHORTEST_SECONDS: i64 = 60;
 const LONGEST_SECONDS: i64 = 30 * 24 * 3600;
 const LIFETIME_SECONDS: u32 = 7200;
@@ -69,6 +73,9 @@ impl TemplateDraft {
         words(&self.args, "/args", errors);
         env(&self.env, errors);
         let [lifetime_seconds, extension_seconds, max_lifetime_seconds] = self.durations(errors);
+        let pod_template = self.pod_template.and_then(pod_template::without_nulls);
+        let is_storable = pod_template.as_ref().is_none_or(pod_template::is_storable_pod_template);
+        errors.check(is_storable, "/pod_template", FieldRule::PodTemplateSize);
         let resources = resources(self.resources, errors)?;
         Some(TemplateSettings {
             name,
@@ -81,6 +88,7 @@ impl TemplateDraft {
             env: self.env,
             resources,
             security_profile: self.security_profile,
+            pod_template,
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,
@@ -179,6 +187,12 @@ fn resources(draft: ResourcesDraft, errors: &mut Errors) -> Option<Resources> {
         memory_request: memory_request?,
         memory_limit: memory_limit?,
     };
+    for (pointer, memory) in
+        [("/resources/memory_request", &resources.memory_request), ("/resources/memory_limit", &resources.memory_limit)]
+    {
+        let text = format!("{:?}", memory.as_str());
+        errors.check(memory.milli() >= LEAST_MEMORY_MILLI, pointer, FieldRule::MemoryTooSmall { text });
+    }
     errors.check(
         resources.cpu_request.compare(&resources.cpu_limit).is_le(),
         "/resources/cpu_request",

@@ -2,7 +2,7 @@ use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{
     Act, Activity, ActivityAction, AppType, EndReason, FailureCode, FailureReason, Icon, Instance, InstanceState,
-    Listing, SecurityProfile, StartStep, Template, TemplateSettings,
+    Listing, PodTemplateObject, SecurityProfile, StartStep, Template, TemplateSettings,
 };
 use uuid::Uuid;
 
@@ -111,7 +111,7 @@ fn of_settings(change: Change) -> (ActivityAction, Option<String>) {
 
 #[test]
 fn each_changed_setting_is_named() {
-    let changes: [(&str, Change); 13] = [
+    let changes: [(&str, Change); 14] = [
         ("name", |settings| settings.name.push('x')),
         ("description", |settings| settings.description.push('x')),
         ("app_type", |settings| settings.app_type = AppType::Custom),
@@ -122,6 +122,7 @@ fn each_changed_setting_is_named() {
         ("env", |settings| drop(settings.env.insert("A".to_owned(), "b".to_owned()))),
         ("resources", |settings| settings.resources.cpu_limit = Quantity::parse("3").unwrap()),
         ("security_profile", |settings| settings.security_profile = SecurityProfile::Baseline),
+        ("pod_template", |settings| settings.pod_template = Some(PodTemplateObject::default())),
         ("lifetime_seconds", |settings| settings.lifetime_seconds += 1),
         ("extension_seconds", |settings| settings.extension_seconds += 1),
         ("max_lifetime_seconds", |settings| settings.max_lifetime_seconds += 1),

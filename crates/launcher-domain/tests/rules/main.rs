@@ -14,6 +14,7 @@ mod limits;
 mod listing;
 mod local_path;
 mod names;
+mod pod_template_policy;
 mod quantity;
 mod template;
 mod template_limits;

@@ -1,7 +1,8 @@
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::ResourcesDraft;
 use launcher_domain::{
-    AppType, FieldError, Icon, Listing, SecurityProfile, Template, TemplateDraft, TemplateSettings, ValidTemplate,
+    AppType, FieldError, Icon, Listing, PodTemplateObject, SecurityProfile, Template, TemplateDraft, TemplateSettings,
+    ValidTemplate,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -32,6 +33,31 @@ fn omitted_fields_get_defaults() {
     );
     assert_eq!(settings.security_profile, SecurityProfile::Restricted);
     assert_eq!(settings.resources.memory_limit.as_str(), "2Gi");
+}
+
+#[test]
+fn pod_template_loses_null_values_and_has_at_most_32_kib() {
+    let pod_template = |value: Value| with(&json!({ "pod_template": value }));
+    for empty in [json!(null), json!({}), json!({"spec": null})] {
+        assert_eq!(pod_template(empty).unwrap().pod_template, None);
+    }
+    let written = json!({"spec": {"a": [null, {"b": null, "c": 1}], "d": {}}});
+    let stored = pod_template(written).unwrap().pod_template;
+    assert_eq!(stored.map(Value::from), Some(json!({"spec": {"a": [{"c": 1}], "d": {}}})));
+    let with_bytes = |count: usize| json!({"a": "x".repeat(count - r#"{"a":""}"#.len())});
+    assert_eq!(pod_template(with_bytes(32 * 1024)).err(), None);
+    let errors = pod_template(with_bytes(32 * 1024 + 1)).unwrap_err();
+    assert_eq!((&*errors[0].pointer, &*errors[0].detail()), ("/pod_template", "at most 32 KiB as JSON, without NUL"));
+    for with_nul in [json!({"a": [{"b": "\0"}]}), json!({"\0": 1})] {
+        assert_eq!(pod_template(with_nul).unwrap_err()[0].pointer, "/pod_template");
+    }
+}
+
+#[test]
+fn settings_without_pod_template_have_the_form_of_earlier_versions() {
+    let written = serde_json::to_value(with(&json!({})).unwrap()).unwrap();
+    assert_eq!(written.get("pod_template"), None);
+    assert_eq!(serde_json::from_value::<TemplateSettings>(written).unwrap(), with(&json!({})).unwrap());
 }
 
 #[test]
@@ -151,16 +177,32 @@ fn amount() -> impl Strategy<Value = Option<String>> {
     prop_oneof![4 => Just(None), 4 => "[1-9][0-9]{0,2}(m|Mi|Gi)?".prop_map(Some), 1 => text().prop_map(Some)]
 }
 
+fn memory() -> impl Strategy<Value = Option<String>> {
+    prop_oneof![4 => Just(None), 4 => "[1-9][0-9]{0,2}(Mi|Gi)".prop_map(Some), 1 => amount()]
+}
+
 fn seconds() -> impl Strategy<Value = Option<i64>> {
     prop_oneof![4 => Just(None), 4 => (0..100_000_i64).prop_map(Some), 1 => any::<i64>().prop_map(Some)]
 }
 
 prop_compose! {
     fn resources()(
-        cpu_request in amount(), cpu_limit in amount(), memory_request in amount(), memory_limit in amount(),
+        cpu_request in amount(), cpu_limit in amount(), memory_request in memory(), memory_limit in memory(),
     ) -> ResourcesDraft {
         ResourcesDraft { cpu_request, cpu_limit, memory_request, memory_limit }
     }
+}
+
+fn pod_template() -> impl Strategy<Value = PodTemplateObject> {
+    let leaf = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::from), text().prop_map(Value::from)];
+    let value = leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::btree_map("[a-z]{1,4}", inner, 0..3)
+                .prop_map(|object| object.into_iter().collect::<PodTemplateObject>().into()),
+        ]
+    });
+    prop::collection::btree_map("[a-z]{1,4}", value, 0..3).prop_map(|object| object.into_iter().collect())
 }
 
 prop_compose! {
@@ -173,6 +215,7 @@ prop_compose! {
         env in prop::collection::btree_map(prop_oneof![6 => "[A-Z_]{1,8}", 1 => text()], text(), 0..4),
         resources in prop_oneof![1 => Just(ResourcesDraft::default()), 1 => resources()],
         security_profile in prop::sample::select(SecurityProfile::ALL.to_vec()),
+        pod_template in prop::option::of(pod_template()),
         (lifetime_seconds, extension_seconds, max_lifetime_seconds) in (seconds(), seconds(), seconds()),
         (active, unlisted) in (any::<bool>(), any::<bool>()),
         tags in prop::collection::vec(prop_oneof![3 => "[a-zA-Zä ]{1,10}", 1 => text()], 0..3),
@@ -181,7 +224,7 @@ prop_compose! {
     ) -> TemplateDraft {
         TemplateDraft {
             name, description, app_type, image, port, command, args, env, resources, security_profile,
-            lifetime_seconds, extension_seconds, max_lifetime_seconds, active,
+            pod_template, lifetime_seconds, extension_seconds, max_lifetime_seconds, active,
             tags, icon, unlisted, slug,
         }
     }

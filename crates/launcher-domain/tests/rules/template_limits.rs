@@ -197,6 +197,19 @@ fn resource_request_may_equal_but_not_exceed_its_limit() {
 }
 
 #[test]
+fn memory_is_at_least_a_mebibyte() {
+    // As in Compose files, where it means 512 MiB. In Kubernetes, it means half a byte.
+    assert_pointers(
+        &json!({"resources": {"memory_request": "512m", "memory_limit": "512m"}}),
+        &["/resources/memory_request", "/resources/memory_limit"],
+    );
+    assert_pointers(&json!({"resources": {"memory_request": "1048575"}}), &["/resources/memory_request"]);
+    assert_pointers(&json!({"resources": {"memory_request": "1Mi", "memory_limit": "1048576"}}), &[]);
+    let errors = with(&json!({"resources": {"memory_request": "512m"}})).unwrap_err();
+    assert!(errors[0].detail().starts_with("\"512m\" is less than 1Mi: for memory, write for example 512Mi or 2Gi"));
+}
+
+#[test]
 fn each_invalid_quantity_is_reported_at_its_field() {
     let invalid = json!({"cpu_request": "a", "cpu_limit": "b", "memory_request": "c", "memory_limit": "0"});
     assert_pointers(

@@ -1,7 +1,7 @@
 //! Texts of enums. They are stored in rows and sent to clients, so they must not change.
 
 use launcher_domain::{
-    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, SecurityProfile, StartStep,
+    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, PodTemplateKind, SecurityProfile, StartStep,
 };
 
 /// Asserts that the variants of the enum have these texts, in this order, and that `parse` accepts no other text.
@@ -60,6 +60,27 @@ fn failure_codes_have_stable_texts() {
             "invalid-spec",
             "app-not-available",
             "network-not-isolated",
+        ]
+    );
+}
+
+#[test]
+fn kinds_of_the_pod_template_policy_have_stable_texts() {
+    assert_texts!(
+        PodTemplateKind,
+        [
+            "annotation",
+            "configMap",
+            "csi",
+            "imagePullSecret",
+            "label",
+            "persistentVolumeClaim",
+            "priorityClass",
+            "resource",
+            "runtimeClass",
+            "secret",
+            "serviceAccount",
+            "toleration",
         ]
     );
 }

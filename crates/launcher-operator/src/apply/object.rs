@@ -14,6 +14,7 @@ use super::error::ApplyError;
 use crate::apply_cache::{Entry, Version};
 use crate::context::Context;
 use crate::identifiers::FIELD_MANAGER;
+use crate::owner::is_owned_by;
 
 /// Applies an object. Sends no request if the apply cache shows that the object is unchanged since its last apply.
 pub(super) async fn ensure<K, S>(
@@ -62,13 +63,25 @@ where
     let namespace = &context.settings.namespace;
     let Some(object) = seen.get(&ObjectRef::new(name).within(namespace)) else { return Ok(()) };
     let metadata = Resource::meta(&*object);
-    let owned = metadata.owner_references.iter().flatten().any(|owner| owner.uid == uid);
-    if !owned || metadata.deletion_timestamp.is_some() {
+    if is_owned_by(metadata, uid) { delete_exactly::<K>(context, metadata, how).await } else { Ok(()) }
+}
+
+/// Deletes the object with this metadata, unless it is being deleted.
+pub(super) async fn delete_exactly<K>(
+    context: &Context,
+    metadata: &ObjectMeta,
+    how: DeleteParams,
+) -> Result<(), ApplyError>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+{
+    if metadata.deletion_timestamp.is_some() {
         return Ok(());
     }
     context.fence.check()?;
+    let name = metadata.name.as_deref().unwrap_or_default();
     let exactly = Preconditions { uid: metadata.uid.clone(), resource_version: None };
-    let api: Api<K> = Api::namespaced(context.client.clone(), namespace);
+    let api: Api<K> = Api::namespaced(context.client.clone(), &context.settings.namespace);
     match api.delete(name, &how.preconditions(exactly)).await {
         Ok(_) => Ok(()),
         // Only 404 means that the object is gone. A conflict (409) means that a new object has this name: the retry

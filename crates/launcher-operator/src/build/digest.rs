@@ -1,49 +1,55 @@
-//! Digest of the Workshop's fields that determine the pod template. Only a change of these fields restarts the pod of a
-//! running workshop.
+//! Digests of a pod: of the Workshop's fields that determine it, and of everything that determines it. Only a change of
+//! these fields replaces the pod of a running workshop.
 
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::PodSpec;
 use launcher_workshop::WorkshopResources;
-use serde_json::json;
+use launcher_workshop::app::ValidSpec;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::validate::Validated;
 
-/// Annotation of a Deployment with the digest of the Workshop's fields that determine the pod template.
+/// Annotation of a pod with the digest of the Workshop's fields that determine the pod.
 pub const SPEC_DIGEST: &str = "workshoplauncher.dev/spec-digest";
 /// Version of the list of fields in the digest; increase it when the list changes. The operator does not compare
-/// digests of different versions, so an upgraded operator does not restart running workshops.
+/// digests of different versions, so an upgraded operator does not replace the pods of running workshops.
 const VERSION: &str = "1";
+/// Annotation of a pod with the digest of the pod as its operator built it. It changes with the Workshop, with the
+/// settings of the operator, and with its version if that version builds another pod.
+pub const TEMPLATE_DIGEST: &str = "workshoplauncher.dev/template-digest";
 
 /// Returns the value of the annotation [`SPEC_DIGEST`] for this Workshop: `VERSION-HEX`.
 pub(super) fn of(workshop: &Validated) -> String {
-    let Validated {
-        name,
-        namespace: _,
-        owner_reference: _,
-        owner,
-        image,
-        app_type,
-        port,
-        command,
-        args,
-        env,
-        resources,
-        profile,
-    } = workshop;
+    let Validated { name, namespace: _, owner_reference: _, spec, pod_template } = workshop;
+    let ValidSpec { owner, image, app_type, port, command, args, env, resources, profile } = spec;
     let WorkshopResources { cpu_request, cpu_limit, memory_request, memory_limit } = resources;
-    let fields = json!([
-        name,
-        owner.to_string(),
-        image,
-        app_type.as_str(),
-        port,
-        command,
-        args,
-        env,
-        [cpu_request, cpu_limit, memory_request, memory_limit],
-        profile.as_str(),
-    ]);
-    let hex: String = Sha256::digest(fields.to_string()).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("{VERSION}-{hex}")
+    let mut fields = vec![
+        json!(name),
+        json!(owner.to_string()),
+        json!(image),
+        json!(app_type.as_str()),
+        json!(port),
+        json!(command),
+        json!(args),
+        json!(env),
+        json!([cpu_request, cpu_limit, memory_request, memory_limit]),
+        json!(profile.as_str()),
+    ];
+    // Without a pod template, the digest is the same as that of earlier versions, which know no pod templates.
+    fields.extend(pod_template.as_ref().map(|template| json!(template.source())));
+    let fields = json!(fields);
+    format!("{VERSION}-{}", hex(&fields))
+}
+
+/// Returns the value of the annotation [`TEMPLATE_DIGEST`] for a pod with this spec and these other annotations.
+pub(super) fn of_template(annotations: &BTreeMap<String, String>, spec: &PodSpec) -> String {
+    hex(&json!([annotations, spec]))
+}
+
+fn hex(fields: &Value) -> String {
+    Sha256::digest(fields.to_string()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// True if both digests have the same version. Only then does a difference mean that the Workshop changed.

@@ -5,10 +5,11 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Container, SecurityContext};
-use launcher_workshop::app::{SIDECAR_REQUESTS, SIDECAR_USER};
+use launcher_workshop::app::SIDECAR_REQUESTS;
 
 use super::limits::{amounts, restricted};
 use super::literal::variables;
+use super::sidecar::sidecar_user;
 use crate::settings::OperatorSettings;
 
 /// The name of the init container.
@@ -31,7 +32,7 @@ pub(super) fn container(settings: &OperatorSettings, most: Duration) -> Containe
         resources: Some(amounts(SIDECAR_REQUESTS, ["1", "32Mi"])),
         security_context: Some(SecurityContext {
             read_only_root_filesystem: Some(true),
-            ..restricted(SIDECAR_USER.into())
+            ..restricted(sidecar_user(settings))
         }),
         ..Container::default()
     }

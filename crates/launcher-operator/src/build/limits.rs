@@ -4,10 +4,11 @@ use k8s_openapi::api::core::v1::{Capabilities, ResourceRequirements, SeccompProf
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use launcher_workshop::app::BASELINE_CAPABILITIES;
 
-pub(super) fn restricted(user: i64) -> SecurityContext {
+/// Security context without root and without capabilities. Without `user`, the cluster assigns the user ID.
+pub(super) fn restricted(user: Option<i64>) -> SecurityContext {
     SecurityContext {
         run_as_non_root: Some(true),
-        run_as_user: Some(user),
+        run_as_user: user,
         privileged: Some(false),
         allow_privilege_escalation: Some(false),
         capabilities: Some(Capabilities { drop: Some(vec!["ALL".to_owned()]), add: None }),

@@ -26,7 +26,7 @@ pub(super) fn labels(workshop: &Validated) -> BTreeMap<String, String> {
     labels
 }
 
-/// Returns the label by which the Service and the Deployment select the pod.
+/// Returns the label by which the Service selects the pod.
 pub(super) fn selector(workshop: &Validated) -> BTreeMap<String, String> {
     [(WORKSHOP_LABEL.to_owned(), workshop.name.clone())].into()
 }

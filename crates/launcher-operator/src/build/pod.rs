@@ -2,16 +2,16 @@
 
 use k8s_openapi::api::core::v1::{Container, LocalObjectReference, PodSecurityContext, PodSpec};
 use launcher_domain::SecurityProfile;
-use launcher_workshop::app::{AppSpec, ContainerCommand};
+use launcher_workshop::app::{AppSpec, ContainerCommand, ValidSpec};
+pub use launcher_workshop::pod_template::APP_CONTAINER;
 
 use super::limits::{amounts, baseline, restricted, runtime_default};
 use super::literal::{variables, words};
-use super::{isolation, sidecar};
+use super::{isolation, pod_template, sidecar};
+use crate::pod_policy::permitted;
 use crate::settings::{OperatorSettings, Placement};
 use crate::validate::Validated;
 
-/// The name of the app's container.
-pub const APP_CONTAINER: &str = "app";
 /// Termination grace period, in seconds: 5 for the sidecar's preStop sleep, 25 for its in-flight requests, and 5 spare.
 const TERMINATION_GRACE: i64 = 35;
 
@@ -19,12 +19,12 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
     let secrets: Vec<_> =
         settings.pull_secrets.iter().map(|name| LocalObjectReference { name: name.clone() }).collect();
     let Placement { node_selector, tolerations } = settings.placement.clone();
-    PodSpec {
+    let own = PodSpec {
         init_containers: settings.wait_for_isolation.map(|most| vec![isolation::container(settings, most)]),
         containers: vec![app(workshop, settings), sidecar::container(workshop, settings)],
         volumes: Some(sidecar::volumes(settings)),
         // Only `baseline` apps may run as root. A user namespace removes the rights of that root user on the node.
-        host_users: (settings.user_namespaces && workshop.profile == SecurityProfile::Baseline).then_some(false),
+        host_users: (settings.user_namespaces && workshop.spec.profile == SecurityProfile::Baseline).then_some(false),
         automount_service_account_token: Some(false),
         enable_service_links: Some(false),
         image_pull_secrets: (!secrets.is_empty()).then_some(secrets),
@@ -36,11 +36,15 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
         node_selector: (!node_selector.is_empty()).then_some(node_selector),
         tolerations: (!tolerations.is_empty()).then_some(tolerations),
         ..PodSpec::default()
+    };
+    match permitted(workshop, settings) {
+        Some(template) => pod_template::merge_spec(own, template),
+        None => own,
     }
 }
 
 fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
-    let Validated { app_type, image, port, command, args, env, resources, .. } = workshop;
+    let ValidSpec { app_type, image, port, command, args, env, resources, profile, .. } = &workshop.spec;
     let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
     let ContainerCommand { command, args } = app.container_command(&settings.origin(&workshop.name));
     Container {
@@ -54,7 +58,7 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
             [&resources.cpu_request, &resources.memory_request],
             [&resources.cpu_limit, &resources.memory_limit],
         )),
-        security_context: Some(match workshop.profile {
+        security_context: Some(match profile {
             SecurityProfile::Restricted => restricted(settings.run_as_user),
             SecurityProfile::Baseline => baseline(),
         }),

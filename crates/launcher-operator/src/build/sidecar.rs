@@ -48,8 +48,8 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
     let sidecar = &settings.sidecar;
     let workshop_page = sidecar.launcher_url.as_ref().map(|launcher| format!("{launcher}/instances/{}", workshop.name));
     let mut env = SidecarSpec {
-        owner: &workshop.owner,
-        app_port: workshop.port,
+        owner: &workshop.spec.owner,
+        app_port: workshop.spec.port,
         require_authentication: sidecar.require_authentication,
         trusted_header: &sidecar.trusted_auth_header,
         session_cookie_prefix: &sidecar.session_cookie_prefix,
@@ -86,10 +86,15 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         volume_mounts: Some(mounts(settings)),
         security_context: Some(SecurityContext {
             read_only_root_filesystem: Some(true),
-            ..restricted(SIDECAR_USER.into())
+            ..restricted(sidecar_user(settings))
         }),
         ..Container::default()
     }
+}
+
+/// Returns the user ID of the operator's own containers; `None` if the cluster assigns all user IDs.
+pub(super) fn sidecar_user(settings: &OperatorSettings) -> Option<i64> {
+    settings.run_as_user.map(|_| SIDECAR_USER.into())
 }
 
 /// Returns the volumes of the pod: the expiry, and the proxy secret if the settings name one.

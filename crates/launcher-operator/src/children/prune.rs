@@ -8,10 +8,11 @@ use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_workshop::DISPATCHED_AT;
 
-use crate::build::SPEC_DIGEST;
+use crate::build::{SPEC_DIGEST, TEMPLATE_DIGEST};
 use crate::identifiers::{EXPIRES_AT, WORKSHOP_LABEL};
-use crate::rollout::{APPLIED_REVISION, REVISION};
 
+/// Annotations of a pod that the operator reads.
+const READ_ANNOTATIONS: [&str; 3] = [EXPIRES_AT, SPEC_DIGEST, TEMPLATE_DIGEST];
 /// Pod conditions that the diagnosis or the trace of a start reads.
 const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodScheduled", "DisruptionTarget"];
 
@@ -28,15 +29,9 @@ pub(crate) fn workshop(found: &mut ObjectMeta) {
     found.annotations = dispatched.map(|one| [one].into());
 }
 
-/// Prunes a Deployment to its identity, the annotations that [`crate::rollout`] reads, and the condition that explains
-/// why it creates no pod.
+/// Prunes a Deployment to its identity, and the condition that explains why it creates no pod.
 pub(super) fn deployment(deployment: &mut Deployment) {
-    let mut annotations = deployment.metadata.annotations.take();
     metadata(&mut deployment.metadata);
-    if let Some(annotations) = &mut annotations {
-        annotations.retain(|name, _| [SPEC_DIGEST, APPLIED_REVISION, REVISION].contains(&name.as_str()));
-    }
-    deployment.metadata.annotations = annotations.filter(|kept| !kept.is_empty());
     deployment.metadata.labels = None;
     deployment.spec = DeploymentSpec::default();
     if let Some(conditions) = deployment.status.as_mut().and_then(|status| status.conditions.as_mut()) {
@@ -45,18 +40,22 @@ pub(super) fn deployment(deployment: &mut Deployment) {
     }
 }
 
-/// Prunes a pod to the fields that the diagnosis and the trace of a start read.
+/// Prunes a pod to its identity, its owner, and the fields that the diagnosis and the trace of a start read.
 pub fn pod(pod: &mut Pod) {
-    let expiry = pod.metadata.annotations.take().and_then(|mut noted| noted.remove_entry(EXPIRES_AT));
+    let mut annotations = pod.metadata.annotations.take();
     metadata(&mut pod.metadata);
-    pod.metadata.annotations = expiry.map(|one| [one].into());
-    pod.metadata.owner_references = None;
+    if let Some(annotations) = &mut annotations {
+        annotations.retain(|name, _| READ_ANNOTATIONS.contains(&name.as_str()));
+    }
+    pod.metadata.annotations = annotations.filter(|kept| !kept.is_empty());
     if let Some(labels) = &mut pod.metadata.labels {
         labels.retain(|name, _| name == WORKSHOP_LABEL);
     }
     pod.spec = None;
     let Some(status) = pod.status.take() else { return };
-    let PodStatus { mut conditions, mut container_statuses, mut init_container_statuses, reason, message, .. } = status;
+    let PodStatus {
+        phase, mut conditions, mut container_statuses, mut init_container_statuses, reason, message, ..
+    } = status;
     if let Some(conditions) = &mut conditions {
         conditions.retain(|condition| READ_CONDITIONS.contains(&condition.type_.as_str()));
         conditions.shrink_to_fit();
@@ -64,6 +63,7 @@ pub fn pod(pod: &mut Pod) {
     container_statuses.iter_mut().flatten().for_each(container);
     init_container_statuses.iter_mut().flatten().for_each(container);
     pod.status = Some(PodStatus {
+        phase,
         conditions,
         container_statuses,
         init_container_statuses,

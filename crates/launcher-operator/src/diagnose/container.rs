@@ -5,17 +5,18 @@ use kube::ResourceExt;
 use launcher_domain::{FailureCode, FailureDetail};
 
 use super::failure::{DetailSource, Failure, sentence};
-use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED};
+use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED, SIDECAR_CONTAINER};
 
 /// Returns the status of the app's container.
 pub(super) fn app(pod: &Pod) -> Option<&ContainerStatus> {
     statuses(pod).find(|status| status.name == APP_CONTAINER)
 }
 
-/// Returns the status of the isolation init container, or `None` if it has succeeded or does not exist.
-pub(super) fn isolation(pod: &Pod) -> Option<&ContainerStatus> {
+/// True if an init container has not succeeded yet.
+pub(super) fn waits_for_init(pod: &Pod) -> bool {
     let has_succeeded = |status: &ContainerStatus| terminated(status).is_some_and(|ended| ended.exit_code == 0);
-    statuses(pod).find(|status| status.name == ISOLATION_CONTAINER && !has_succeeded(status))
+    let init = pod.status.iter().flat_map(|status| status.init_container_statuses.iter().flatten());
+    init.into_iter().any(|status| !has_succeeded(status))
 }
 
 /// Returns the statuses of all containers, with the init containers first.
@@ -68,7 +69,8 @@ fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, l
             let detail = match status.name.as_str() {
                 APP_CONTAINER => FailureDetail::AppExited { exit_code },
                 ISOLATION_CONTAINER => FailureDetail::NetworkCheckExited { exit_code },
-                _ => FailureDetail::SidecarExited { exit_code },
+                SIDECAR_CONTAINER => FailureDetail::SidecarExited { exit_code },
+                name => FailureDetail::InitContainerExited { name: name.to_owned(), exit_code },
             };
             Failure { details: log, ..Failure::new(FailureCode::Crashed, Some(detail)) }
         }

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{ContainerStateWaiting, Pod, PodCondition};
 use kube::ResourceExt;
 use launcher_domain::{FailureCode, FailureDetail, StartStep};
 
-use super::container::{app, isolation, statuses};
+use super::container::{app, statuses, waits_for_init};
 use super::deadline::Deadline;
 use super::failure::{DetailSource, Failure, sentence};
 
@@ -64,8 +64,8 @@ pub(super) fn step(pod: &Pod) -> StartStep {
     match state {
         Some((state, 0)) if state.running.is_some() => StartStep::StartingApp,
         Some((state, restarts)) if restarts > 0 || state.terminated.is_some() => StartStep::RestartingApp,
-        // The app waits for the isolation init container. The kubelet pulls the app's image only after that.
-        _ if isolation(pod).is_some() => StartStep::Preparing,
+        // The app waits for an init container. The kubelet pulls the app's image only after that.
+        _ if waits_for_init(pod) => StartStep::Preparing,
         // Network and volumes of the pod are ready, so the app waits only for its image.
         Some(_) if holds("PodReadyToStartContainers") => StartStep::PullingImage,
         _ if condition(pod, "PodScheduled").is_some_and(is_unschedulable) => StartStep::WaitingForRoom,

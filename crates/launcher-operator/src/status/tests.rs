@@ -1,6 +1,3 @@
-use std::sync::Arc;
-
-use k8s_openapi::api::apps::v1::Deployment;
 use launcher_domain::{FailureCode, StartStep};
 use launcher_workshop::WorkshopSpec;
 
@@ -26,7 +23,7 @@ fn workshop(status: Option<WorkshopStatus>) -> Workshop {
 }
 
 fn applied() -> Applied {
-    Applied { url: Some("https://intro.example.org/".to_owned()), exposure: Exposure::Ingress, deployment: None }
+    Applied { url: Some("https://intro.example.org/".to_owned()), exposure: Exposure::Ingress, created: None }
 }
 
 fn ready(condition: &WorkshopStatus) -> (&str, Timestamp) {
@@ -66,7 +63,7 @@ fn status_is_unchanged_if_diagnosis_is_unchanged() {
 
 #[test]
 fn unexposed_workshop_has_no_url_and_condition_exposed_is_false() {
-    let hidden = Applied { url: None, exposure: Exposure::None, deployment: None };
+    let hidden = Applied { url: None, exposure: Exposure::None, created: None };
     let status = of_applied(&workshop(None), &hidden, &Diagnosis::Ready, None, at("12:00:01"));
     assert_eq!((status.phase, status.url), (Phase::Running, None));
     let exposed = status.conditions.iter().find(|one| one.type_ == EXPOSED).unwrap();
@@ -91,20 +88,18 @@ fn status_of_expired_workshop_keeps_ready_at_and_has_no_url() {
     assert_eq!((status.phase, status.url, status.ready_at), (Phase::Expired, None, Some(at("12:00:01"))));
 }
 
-/// The result of an apply with a Deployment that was created at this time.
+/// The result of an apply of a workload that was created at this time.
 fn made(time: &str) -> Applied {
-    let mut deployment = Deployment::default();
-    deployment.metadata.creation_timestamp = Some(Time(at(time)));
-    Applied { deployment: Some(Arc::new(deployment)), ..applied() }
+    Applied { created: Some(at(time)), ..applied() }
 }
 
 #[test]
-fn start_timeout_counts_from_first_status_or_from_deployment_if_later() {
+fn start_timeout_counts_from_first_status_or_from_workload_if_later() {
     // The Workshop was created at 12:00, but no operator ran until 12:30.
     assert_eq!(waiting_since(&workshop(None), &applied(), at("12:30:00")), at("12:30:00"));
     let starting = workshop(Some(step(None, &waiting(), "12:30:00")));
     assert_eq!(waiting_since(&starting, &made("12:30:00"), at("12:35:00")), at("12:30:00"));
-    // An invalid spec delayed the Deployment: it was created at 12:34, or (second assertion) is created now.
+    // An invalid spec delayed the workload: it was created at 12:34, or (second assertion) is created now.
     assert_eq!(waiting_since(&starting, &made("12:34:00"), at("12:35:00")), at("12:34:00"));
     assert_eq!(waiting_since(&starting, &applied(), at("12:35:00")), at("12:35:00"));
 }

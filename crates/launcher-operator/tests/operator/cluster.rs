@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 use tower::service_fn;
 
-use crate::support::settings;
+use crate::support::{pod_object, settings};
 
 /// A recorded request: method and path, as in `PATCH workshops/status`, and the body, or the query of a log request.
 pub(crate) type Call = (String, Value);
@@ -144,7 +144,7 @@ impl Cluster {
             return Ok(self.log(query).await);
         }
         let (code, answer) = match name {
-            None if head.method == Method::GET => (200, self.list(kind)),
+            None if head.method == Method::GET => (200, self.list(kind, query)),
             _ => self.one(&head.method, kind, name, part, body),
         };
         let answer = serde_json::to_vec(&answer).unwrap();
@@ -190,8 +190,14 @@ impl Cluster {
         object
     }
 
-    fn list(&self, kind: &str) -> Value {
-        let items = self.0.lock().unwrap().listed.get(kind).cloned().unwrap_or_default();
+    /// Lists the objects of the initial lists, or the current objects if the query selects by name.
+    fn list(&self, kind: &str, query: &str) -> Value {
+        let state = self.0.lock().unwrap();
+        let current = || state.there.iter().filter(|((one, _), _)| one == kind).map(|(_, object)| object.clone());
+        let items = match state.listed.get(kind) {
+            _ if query.contains("fieldSelector=metadata.name") => current().collect(),
+            listed => listed.cloned().unwrap_or_default(),
+        };
         json!({ "kind": "List", "apiVersion": "v1", "metadata": { "resourceVersion": "1" }, "items": items })
     }
 
@@ -255,10 +261,16 @@ pub(crate) fn child(workshop: &Value) -> Value {
     }})
 }
 
-/// A cluster with all resources of a Workshop.
+/// A cluster with all resources of a Workshop. Its pod has no status.
 pub(crate) fn with_children(workshop: &Value) -> Cluster {
-    let kinds = ["deployments", "services", "ingresses"];
-    kinds.into_iter().fold(Cluster::default(), |cluster, kind| cluster.listed(kind, &child(workshop)))
+    with_routes(workshop).listed("pods", &pod_object(&json!({})))
+}
+
+/// A cluster with the Service and the Ingress of a Workshop, and no pod.
+pub(crate) fn with_routes(workshop: &Value) -> Cluster {
+    ["services", "ingresses"]
+        .into_iter()
+        .fold(Cluster::default(), |cluster, kind| cluster.listed(kind, &child(workshop)))
 }
 
 /// Returns the statuses that the operator wrote.

@@ -151,7 +151,7 @@ fn pruned_pod_keeps_only_what_the_diagnosis_reads() {
         },
         "spec": { "containers": [{ "name": "app" }] },
         "status": {
-            "podIP": "10.0.0.7", "reason": "Evicted", "message": "low on memory",
+            "podIP": "10.0.0.7", "phase": "Failed", "reason": "Evicted", "message": "low on memory",
             "conditions": [{ "type": "Ready", "status": "True" }, { "type": "Initialized", "status": "True" }],
             "initContainerStatuses": [{ "name": "isolation", "image": "i", "imageID": "x", "ready": true, "restartCount": 0 }],
             "containerStatuses": [{
@@ -169,9 +169,12 @@ fn pruned_pod_keeps_only_what_the_diagnosis_reads() {
     app["lastState"] = json!({ "terminated": { "exitCode": 3 } });
     let expected = json!({
         "apiVersion": "v1", "kind": "Pod",
-        "metadata": { "name": "intro-1", "labels": { "workshoplauncher.dev/workshop": "intro" } },
+        "metadata": {
+            "name": "intro-1", "labels": { "workshoplauncher.dev/workshop": "intro" },
+            "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "intro", "uid": "u" }],
+        },
         "status": {
-            "reason": "Evicted", "message": "low on memory", "conditions": [{ "type": "Ready", "status": "True" }],
+            "phase": "Failed", "reason": "Evicted", "message": "low on memory", "conditions": [{ "type": "Ready", "status": "True" }],
             "initContainerStatuses": [container("isolation")], "containerStatuses": [app],
         },
     });

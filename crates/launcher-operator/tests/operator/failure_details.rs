@@ -13,7 +13,7 @@ fn crashed() -> Cluster {
         "state": { "waiting": { "reason": "CrashLoopBackOff" } },
         "lastState": { "terminated": { "exitCode": 3, "reason": "Error" } },
     }]}));
-    with_children(&workshop).listed("workshops", &workshop).by_now(&workshop).listed("pods", &pod)
+    with_children(&workshop).listed("workshops", &workshop).by_now(&workshop).relisted("pods", &pod)
 }
 
 /// The log tails of the written statuses.
@@ -71,10 +71,10 @@ fn stuck() -> Cluster {
     workshop["status"] = json!({ "phase": "Starting", "conditions": [{
         "type": "Ready", "status": "False", "reason": "Starting", "message": "", "lastTransitionTime": since,
     }]});
-    let mut deployment = child(&workshop);
-    deployment["metadata"]["creationTimestamp"] = since.into();
-    let cluster = with_children(&workshop).relisted("deployments", &deployment);
-    cluster.listed("workshops", &workshop).by_now(&workshop).listed("pods", &pod_object(&json!({})))
+    let mut service = child(&workshop);
+    service["metadata"]["creationTimestamp"] = since.into();
+    let cluster = with_children(&workshop).relisted("services", &service);
+    cluster.listed("workshops", &workshop).by_now(&workshop)
 }
 
 #[tokio::test(start_paused = true)]

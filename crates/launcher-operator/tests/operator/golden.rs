@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::support::{built, settings, workshop};
 
 fn compare(name: &str, built: &Manifests) {
-    let Manifests { deployment, service, ingress, url } = built;
-    let found = json!({ "deployment": deployment, "service": service, "ingress": ingress, "url": url });
+    let Manifests { pod, service, ingress, url } = built;
+    let found = json!({ "pod": pod, "service": service, "ingress": ingress, "url": url });
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/operator/golden").join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, format!("{found:#}\n")).unwrap();
@@ -94,7 +94,7 @@ fn public_port_is_in_url_and_not_in_ingress_host() {
 #[test]
 fn pod_gets_configured_node_selector_and_tolerations() {
     let validated = validate(&workshop(|_| {})).unwrap();
-    let pod = |settings| build(&validated, &settings).deployment.spec.template.spec.unwrap();
+    let pod = |settings| build(&validated, &settings).pod.spec.unwrap();
     let anywhere = pod(settings());
     assert_eq!((anywhere.node_selector, anywhere.tolerations), (None, None));
     let mut settings = settings();
@@ -108,7 +108,7 @@ fn pod_gets_configured_node_selector_and_tolerations() {
 #[test]
 fn workload_objects_are_owned_by_their_workshop() {
     let built = built(|_| {});
-    for metadata in [&built.deployment.metadata, &built.service.metadata, &built.ingress.as_ref().unwrap().metadata] {
+    for metadata in [&built.pod.metadata, &built.service.metadata, &built.ingress.as_ref().unwrap().metadata] {
         let owners = metadata.owner_references.as_ref().unwrap();
         assert_eq!((owners.len(), owners[0].kind.as_str(), owners[0].controller), (1, "Workshop", Some(true)));
         assert_eq!(owners[0].block_owner_deletion, Some(true));

@@ -45,6 +45,11 @@ fn user_namespaces_setting_applies_to_baseline_pods_only() {
 
 /// A pod whose isolation init container is in this state, and whose app waits for it.
 fn waits(state: &Value, last: &Value) -> Pod {
+    waits_for("isolation", state, last)
+}
+
+/// A pod whose init container with this name is in this state, and whose app waits for it.
+fn waits_for(init: &str, state: &Value, last: &Value) -> Pod {
     let status = |name: &str, state: &Value, last: &Value| {
         json!({
             "name": name, "image": "i", "imageID": "", "ready": false, "restartCount": i32::from(!last.is_null()),
@@ -56,7 +61,7 @@ fn waits(state: &Value, last: &Value) -> Pod {
         "metadata": { "name": "intro-1", "creationTimestamp": "2026-01-01T12:00:00Z" },
         "status": {
             "conditions": [{ "type": "PodReadyToStartContainers", "status": "True" }],
-            "initContainerStatuses": [status("isolation", state, last)],
+            "initContainerStatuses": [status(init, state, last)],
             "containerStatuses": [status("app", &waiting, &Value::Null), status("sidecar", &waiting, &Value::Null)],
         },
     }))
@@ -97,13 +102,25 @@ fn crash_of_isolation_check_is_reported_as_network_check() {
 }
 
 #[test]
+fn init_container_of_the_pod_template_is_named_if_it_crashes() {
+    let ended = json!({ "terminated": { "exitCode": 2, "reason": "Error" } });
+    let pod = waits_for("fetch", &json!({ "waiting": { "reason": "CrashLoopBackOff" } }), &ended);
+    let Failure { reason, details } = failed(&pod);
+    assert_eq!(reason.code, FailureCode::Crashed);
+    assert!(reason.message.contains("The init container fetch terminated repeatedly with exit code 2."), "{reason:?}");
+    assert_eq!(details, DetailSource::Log { pod: "intro-1".to_owned(), container: "fetch".to_owned() });
+}
+
+#[test]
 fn start_step_is_preparing_until_the_pod_is_isolated() {
-    let step = |state: Value| match diagnose_pod(&waits(&state, &Value::Null)) {
-        Diagnosis::Waiting { step, .. } => step,
-        other => unreachable!("{other:?}"),
-    };
-    assert_eq!(step(json!({ "running": {} })), StartStep::Preparing);
-    assert_eq!(step(json!({ "terminated": { "exitCode": 0 } })), StartStep::PullingImage);
+    for init in ["isolation", "fetch"] {
+        let step = |state: Value| match diagnose_pod(&waits_for(init, &state, &Value::Null)) {
+            Diagnosis::Waiting { step, .. } => step,
+            other => unreachable!("{other:?}"),
+        };
+        assert_eq!(step(json!({ "running": {} })), StartStep::Preparing);
+        assert_eq!(step(json!({ "terminated": { "exitCode": 0 } })), StartStep::PullingImage);
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn cluster(annotations: Value) -> Cluster {
     let mut ready = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
     ready["metadata"]["annotations"] = annotations;
     let workshop = running();
-    with_children(&workshop).listed("workshops", &workshop).by_now(&workshop).listed("pods", &ready)
+    with_children(&workshop).listed("workshops", &workshop).by_now(&workshop).relisted("pods", &ready)
 }
 
 fn pod_patches(calls: &[Call]) -> Vec<&Value> {
@@ -20,7 +20,7 @@ fn pod_patches(calls: &[Call]) -> Vec<&Value> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn expiry_is_written_to_the_pod_and_not_to_its_template() {
+async fn expiry_is_written_to_the_pod_after_its_creation() {
     for before in ["", "2026-01-01T12:30:00Z"] {
         let calls = cluster(json!({ EXPIRES_AT: before, "other": "x" })).run_operator(at("12:30:00")).await;
         let patches = pod_patches(&calls);
@@ -28,8 +28,8 @@ async fn expiry_is_written_to_the_pod_and_not_to_its_template() {
         assert!(!patches.is_empty() && patches.iter().all(|patch| **patch == expected), "{patches:?}");
         assert_eq!(statuses(&calls).last().unwrap()["frameUrl"], format!("https://{}/_launcher/frame", host()));
     }
-    let template = built(|_| {}).deployment.spec.template.metadata.unwrap();
-    assert_eq!(template.annotations.unwrap()[EXPIRES_AT], "");
+    let created = built(|_| {}).pod.metadata;
+    assert_eq!(created.annotations.unwrap()[EXPIRES_AT], "");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,8 +1,11 @@
 //! Tests that built pods conform to the profiles `restricted` and `baseline` of the Pod Security Standards.
 
-use k8s_openapi::api::core::v1::{Container, PodSpec};
+use std::time::Duration;
 
-use crate::support::built;
+use k8s_openapi::api::core::v1::{Container, PodSpec};
+use launcher_operator::OperatorSettings;
+
+use crate::support::{self, built};
 
 /// Capabilities that `baseline` allows a container to add (Pod Security Standards, "Capabilities").
 const BASELINE: [&str; 13] = [
@@ -23,7 +26,7 @@ const BASELINE: [&str; 13] = [
 
 fn pod(profile: &str) -> PodSpec {
     let built = built(|workshop| workshop.spec.security_profile = profile.to_owned());
-    built.deployment.spec.template.spec.unwrap()
+    built.pod.spec.unwrap()
 }
 
 fn is_restricted(container: &Container) -> bool {
@@ -60,6 +63,25 @@ fn pod_of_restricted_profile_restricts_app_and_sidecar() {
     let pod = pod("restricted");
     assert_eq!(pod.containers.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["app", "sidecar"]);
     assert!(pod.containers.iter().all(is_restricted));
+}
+
+#[test]
+fn pod_of_restricted_profile_leaves_user_ids_to_cluster_if_cluster_assigns_them() {
+    let most = Some(Duration::from_secs(60));
+    let settings = OperatorSettings { run_as_user: None, wait_for_isolation: most, ..support::settings() };
+    let pod = support::pod(&settings, "restricted");
+    let context = pod.security_context.unwrap();
+    assert_eq!((context.run_as_user, context.run_as_group, context.fs_group), (None, None, None));
+    let containers: Vec<_> = pod.init_containers.iter().flatten().chain(&pod.containers).collect();
+    assert_eq!(containers.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["isolation", "app", "sidecar"]);
+    for container in containers {
+        let mut container = container.clone();
+        let context = container.security_context.as_mut().unwrap();
+        assert_eq!((context.run_as_user, context.run_as_group), (None, None), "{}", container.name);
+        // As the admission of the cluster completes it.
+        context.run_as_user = Some(1_000_680_000);
+        assert!(is_restricted(&container), "{}", container.name);
+    }
 }
 
 #[test]

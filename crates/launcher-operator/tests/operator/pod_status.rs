@@ -5,12 +5,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, child, statuses, with_children};
+use crate::cluster::{Cluster, child, statuses, with_children, with_routes};
 use crate::support::{at, pod_object, running, settings};
 
 /// A simulated API server with one Workshop whose pod has this status.
 fn with_pod(workshop: &Value, status: &Value) -> Cluster {
-    with_children(workshop).listed("workshops", workshop).by_now(workshop).listed("pods", &pod_object(status))
+    with_children(workshop).listed("workshops", workshop).by_now(workshop).relisted("pods", &pod_object(status))
 }
 
 #[tokio::test(start_paused = true)]
@@ -97,7 +97,7 @@ async fn deployment_over_quota_waits_for_room_and_then_fails() {
             "message": "pods \"intro-1\" is forbidden: exceeded quota: few",
         },
     ]});
-    let cluster = with_children(&workshop).relisted("deployments", &deployment);
+    let cluster = with_routes(&workshop).listed("deployments", &deployment);
     let calls = cluster.listed("workshops", &workshop).by_now(&workshop).run_operator(at("12:00:10")).await;
     let told: Vec<_> =
         statuses(&calls).map(|one| one["startStep"].as_str().or(one["reason"].as_str()).unwrap_or_default()).collect();
@@ -110,9 +110,7 @@ async fn change_of_pod_updates_the_status_without_another_apply() {
     workshop["status"] = Value::Null;
     let mut ready = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
     ready["metadata"]["resourceVersion"] = "2".into();
-    let mut deployment = child(&workshop);
-    deployment["metadata"]["generation"] = 1.into();
-    let cluster = with_pod(&workshop, &json!({})).relisted("deployments", &deployment);
+    let cluster = with_pod(&workshop, &json!({}));
     let calls = cluster.changing("pods", Duration::from_secs(30), &ready).run_operator(at("12:00:05")).await;
     let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["url"])).collect();
     let url = json!("https://intro-abcdefghij.workshops.example.org/");

@@ -6,7 +6,7 @@ use launcher_workshop::Workshop;
 use crate::support::built;
 
 fn app(change: impl FnOnce(&mut Workshop)) -> Container {
-    built(change).deployment.spec.template.spec.unwrap().containers.remove(0)
+    built(change).pod.spec.unwrap().containers.remove(0)
 }
 
 fn env(container: &Container, name: &str) -> Option<String> {
@@ -147,6 +147,6 @@ fn template_texts_reach_app_byte_for_byte() {
 
 #[test]
 fn sidecar_gets_canonical_owner_address() {
-    let pod = built(|workshop| workshop.spec.owner = " ALICE@Example.org ".to_owned()).deployment.spec.template.spec;
+    let pod = built(|workshop| workshop.spec.owner = " ALICE@Example.org ".to_owned()).pod.spec;
     assert_eq!(env(&pod.unwrap().containers[1], "SERVICE_OWNER_EMAIL").as_deref(), Some("alice@example.org"));
 }

@@ -77,7 +77,7 @@ fn unprepared(warning: &str) -> Cluster {
         "reason": "FailedMount", "message": warning,
     });
     let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
-    cluster.with_settings(with_secret()).listed("pods", &pod).listed("events", &event)
+    cluster.with_settings(with_secret()).relisted("pods", &pod).listed("events", &event)
 }
 
 #[tokio::test(start_paused = true)]

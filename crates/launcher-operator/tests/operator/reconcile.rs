@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use crate::cluster::{Call, Cluster, child, statuses, with_children};
 use crate::support::{at, pod_object, running};
 
-const DELETES: [&str; 3] = ["DELETE ingresses", "DELETE services", "DELETE deployments"];
+const DELETES: [&str; 3] = ["DELETE ingresses", "DELETE services", "DELETE pods"];
 
 /// The requests, without their bodies.
 fn asked(calls: &[Call]) -> Vec<&str> {
@@ -22,7 +22,7 @@ fn asked(calls: &[Call]) -> Vec<&str> {
 /// A cluster with this Workshop, its resources, and a pod that is ready.
 fn ready(workshop: &Value) -> Cluster {
     let pod = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
-    with_children(workshop).listed("workshops", workshop).by_now(workshop).listed("pods", &pod)
+    with_children(workshop).listed("workshops", workshop).by_now(workshop).relisted("pods", &pod)
 }
 
 /// A running Workshop with this status.
@@ -50,28 +50,24 @@ async fn corrected_workshop_is_started_again() {
     let workshop = with_status(json!({ "phase": "Failed", "reason": "invalid-spec", "observedGeneration": 1 }));
     let calls = ready(&workshop).run_operator(at("12:30:00")).await;
     assert_eq!(statuses(&calls).next().unwrap()["phase"], "Running");
-    assert!(asked(&calls).contains(&"PATCH deployments"), "{calls:?}");
+    assert!(asked(&calls).contains(&"PATCH services"), "{calls:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn workshop_being_deleted_is_left_to_the_cluster() {
+async fn workload_of_workshop_being_deleted_is_deleted() {
     let mut workshop = running();
     workshop["metadata"]["deletionTimestamp"] = "2026-01-01T12:29:59Z".into();
-    assert_eq!(ready(&workshop).run_operator(at("12:30:00")).await, []);
+    let calls = ready(&workshop).run_operator(at("12:30:00")).await;
+    assert_eq!(asked(&calls), DELETES);
 }
 
 #[tokio::test(start_paused = true)]
-async fn workload_is_deleted_by_uid_and_deployment_last_in_foreground() {
+async fn workload_is_deleted_by_uid() {
     let calls = ready(&running()).run_operator(at("13:00:01")).await;
     let deleted: Vec<_> = calls.iter().filter(|(what, _)| what.starts_with("DELETE")).collect();
-    assert_eq!(deleted.iter().map(|(what, _)| what.as_str()).collect::<Vec<_>>(), DELETES);
-    for ((what, options), policy) in deleted.into_iter().zip(["Background", "Background", "Foreground"]) {
-        assert_eq!(
-            (&options["propagationPolicy"], &options["preconditions"]["uid"]),
-            (&policy.into(), &"child".into()),
-            "{what}"
-        );
-    }
+    let uids: Vec<_> =
+        deleted.iter().map(|(what, options)| (what.as_str(), &options["preconditions"]["uid"])).collect();
+    assert_eq!(uids, DELETES.into_iter().zip([&json!("child"), &json!("child"), &json!("pod")]).collect::<Vec<_>>());
 }
 
 #[tokio::test(start_paused = true)]
@@ -83,7 +79,7 @@ async fn resource_of_another_owner_or_being_deleted_is_not_deleted() {
     let cluster = ready(&workshop).relisted("services", &foreign).relisted("ingresses", &leaving);
     let calls = cluster.run_operator(at("13:00:01")).await;
     let deleted: Vec<_> = asked(&calls).into_iter().filter(|what| what.starts_with("DELETE")).collect();
-    assert_eq!(deleted, ["DELETE deployments"]);
+    assert_eq!(deleted, ["DELETE pods"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -169,6 +165,6 @@ async fn metrics_count_workshops_transitions_failures_and_reconciles() {
     {
         assert!(page.lines().any(|line| line == sample), "{sample} is not in {page}");
     }
-    let page = metrics(&ready(&running()).refusing("deployments", 500, "etcdserver: request timed out")).await;
+    let page = metrics(&ready(&running()).refusing("services", 500, "etcdserver: request timed out")).await;
     assert!(!page.contains("operator_reconciles_total{outcome=\"error\"} 0"), "{page}");
 }

@@ -3,15 +3,16 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::cluster::{Call, Cluster, statuses, with_children};
+use crate::cluster::{Call, Cluster, statuses, with_children, with_routes};
 use crate::support::{at, running};
 
 const QUOTA: &str = "services \"intro-abcdefghij\" is forbidden: exceeded quota: few, requested: services=1";
-const RIGHT: &str = "deployments.apps \"intro-abcdefghij\" is forbidden: User \"operator\" cannot patch resource";
+const RIGHT: &str = "pods is forbidden: User \"operator\" cannot create resource \"pods\" in API group \"\"";
+const POD_SECURITY: &str =
+    "pods \"intro-abcdefghij\" is forbidden: violates PodSecurity \"restricted:latest\": runAsNonRoot != true";
 const WEBHOOK: &str = "admission webhook \"images.example.org\" denied the request: not from our registry";
-const POLICY: &str =
-    "deployments.apps \"intro-abcdefghij\" is forbidden: ValidatingAdmissionPolicy 'few' denied request";
-const INVALID: &str = "Deployment.apps \"intro-abcdefghij\" is invalid: spec.template: Invalid value";
+const POLICY: &str = "pods \"intro-abcdefghij\" is forbidden: ValidatingAdmissionPolicy 'few' denied request";
+const INVALID: &str = "Pod \"intro-abcdefghij\" is invalid: spec.containers: Invalid value";
 
 /// A simulated API server with a new Workshop, which refuses applies of this kind.
 fn refusing(kind: &'static str, code: u16, message: &'static str) -> Cluster {
@@ -51,8 +52,10 @@ async fn workshop_over_quota_waits_and_then_fails() {
 
 #[tokio::test(start_paused = true)]
 async fn workshop_denied_by_admission_waits_and_then_fails() {
-    for (code, message) in [(403, WEBHOOK), (400, WEBHOOK), (403, POLICY), (422, POLICY), (422, INVALID)] {
-        let calls = refusing("deployments", code, message).run_operator(at("12:00:00")).await;
+    for (code, message) in
+        [(403, WEBHOOK), (400, WEBHOOK), (403, POLICY), (403, POD_SECURITY), (422, POLICY), (422, INVALID)]
+    {
+        let calls = refusing("pods", code, message).run_operator(at("12:00:00")).await;
         assert_eq!(told(&calls), [("Starting", "preparing"), ("Failed", "invalid-spec")], "{code} {message}");
         let last = statuses(&calls).last().unwrap();
         assert!(last["message"].as_str().unwrap().ends_with(message), "{last}");
@@ -62,9 +65,9 @@ async fn workshop_denied_by_admission_waits_and_then_fails() {
 #[tokio::test(start_paused = true)]
 async fn missing_permission_and_webhook_outage_are_retried_without_failure() {
     for (code, message) in [(403, RIGHT), (500, "failed calling webhook: timeout")] {
-        let calls = refusing("deployments", code, message).run_operator(at("12:00:00")).await;
+        let calls = refusing("pods", code, message).run_operator(at("12:00:00")).await;
         assert_eq!(told(&calls), Vec::new(), "{code} {message}");
-        let tries = calls.iter().filter(|(what, _)| what == "PATCH deployments").count();
+        let tries = calls.iter().filter(|(what, _)| what == "POST pods").count();
         assert!(tries > 5, "{tries}");
     }
 }
@@ -75,7 +78,7 @@ async fn workshop_that_was_ready_survives_refused_apply() {
         let mut workshop = running();
         workshop["status"]["phase"] = phase.into();
         let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
-        let calls = cluster.refusing("deployments", 422, POLICY).run_operator(at("12:30:00")).await;
+        let calls = cluster.refusing("services", 422, POLICY).run_operator(at("12:30:00")).await;
         assert_eq!(told(&calls), Vec::new());
         assert!(!calls.iter().any(|(what, _)| what.starts_with("DELETE")), "{calls:?}");
     }
@@ -88,5 +91,24 @@ async fn resources_created_before_refused_apply_are_deleted_on_failure() {
     let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
     let calls = cluster.refusing("ingresses", 403, WEBHOOK).run_operator(at("12:00:00")).await;
     assert_eq!(told(&calls).last(), Some(&("Failed", "invalid-spec")));
-    assert!(calls.iter().any(|(what, _)| what == "DELETE deployments"), "{calls:?}");
+    assert!(calls.iter().any(|(what, _)| what == "DELETE pods"), "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn workshop_that_was_ready_fails_without_room_for_its_next_pod() {
+    let workshop = running();
+    let cluster = with_routes(&workshop).listed("workshops", &workshop).by_now(&workshop);
+    let message = "pods \"intro-abcdefghij\" is forbidden: exceeded quota: few, requested: pods=1";
+    let calls = cluster.refusing("pods", 403, message).run_operator(at("12:30:00")).await;
+    assert_eq!(told(&calls), [("Starting", "waiting-for-room"), ("Failed", "quota-exceeded")]);
+    assert_eq!(statuses(&calls).last().unwrap()["readyAt"], "2026-01-01T12:00:00Z");
+}
+
+#[tokio::test(start_paused = true)]
+async fn workshop_that_was_ready_is_starting_while_its_pod_cannot_be_created() {
+    let workshop = running();
+    let cluster = with_routes(&workshop).listed("workshops", &workshop).by_now(&workshop);
+    let calls = cluster.refusing("pods", 403, RIGHT).run_operator(at("12:30:00")).await;
+    assert_eq!(told(&calls), [("Starting", "preparing")]);
+    assert_eq!(statuses(&calls).last().unwrap()["readyAt"], "2026-01-01T12:00:00Z");
 }

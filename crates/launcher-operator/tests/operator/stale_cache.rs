@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::cluster::{Call, Cluster, statuses, with_children};
 use crate::support::{at, running};
 
-const ENDED: [&str; 3] = ["DELETE ingresses", "DELETE services", "DELETE deployments"];
+const ENDED: [&str; 3] = ["DELETE ingresses", "DELETE services", "DELETE pods"];
 
 /// Returns the object after a change, with a new resource version.
 fn changed(before: &Value, change: impl FnOnce(&mut Value)) -> Value {
@@ -80,7 +80,7 @@ async fn deleted_workshop_in_stale_cache_gets_no_workload() {
         assert_eq!(asked(&cluster.run_operator(at("12:30:00")).await), ["GET workshops"]);
     }
     let calls = cluster().by_now(&seen).run_operator(at("12:30:00")).await;
-    assert_eq!(asked(&calls)[..4], ["GET workshops", "PATCH deployments", "PATCH services", "PATCH ingresses"]);
+    assert_eq!(asked(&calls)[..4], ["GET workshops", "POST pods", "PATCH services", "PATCH ingresses"]);
 }
 
 #[tokio::test(start_paused = true)]

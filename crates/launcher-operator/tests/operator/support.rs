@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::PodSpec;
+use launcher_domain::PodTemplatePolicy;
 use launcher_operator::build::{Manifests, build};
 use launcher_operator::validate::validate;
 use launcher_operator::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings};
@@ -50,8 +51,13 @@ pub(crate) fn running() -> Value {
 pub(crate) fn pod_object(status: &Value) -> Value {
     json!({
         "metadata": {
-            "name": "intro-1", "namespace": "workshops", "uid": "pod", "creationTimestamp": "2026-01-01T12:00:00Z",
+            "name": "intro-abcdefghij", "namespace": "workshops", "uid": "pod",
+            "creationTimestamp": "2026-01-01T12:00:00Z",
             "labels": { "workshoplauncher.dev/workshop": "intro-abcdefghij" },
+            "ownerReferences": [{
+                "apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "name": "intro-abcdefghij",
+                "uid": "0a1b2c3d-0000-4000-8000-000000000001",
+            }],
         },
         "status": status,
     })
@@ -64,7 +70,7 @@ pub(crate) fn built(change: impl FnOnce(&mut Workshop)) -> Manifests {
 /// Builds the pod of the minimal Workshop with these settings and this security profile.
 pub(crate) fn pod(settings: &OperatorSettings, profile: &str) -> PodSpec {
     let workshop = workshop(|workshop| workshop.spec.security_profile = profile.to_owned());
-    build(&validate(&workshop).unwrap(), settings).deployment.spec.template.spec.unwrap()
+    build(&validate(&workshop).unwrap(), settings).pod.spec.unwrap()
 }
 
 pub(crate) fn settings() -> OperatorSettings {
@@ -93,7 +99,8 @@ pub(crate) fn settings() -> OperatorSettings {
         },
         pull_policy: PullPolicy::IfNotPresent,
         pull_secrets: vec!["registry".to_owned()],
-        run_as_user: 1000,
+        run_as_user: Some(1000),
+        pod_template_policy: PodTemplatePolicy::default(),
         placement: Placement::default(),
         wait_for_isolation: None,
         user_namespaces: false,

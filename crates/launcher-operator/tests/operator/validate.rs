@@ -4,11 +4,16 @@ use jiff::Timestamp;
 use launcher_domain::FailureCode;
 use launcher_operator::validate::{has_passed, validate};
 use launcher_workshop::Workshop;
+use serde_json::{Value, json};
 
 use crate::support::{at, workshop};
 
 /// A change that makes a Workshop invalid, and the field that the message must name.
 type Wrong = (fn(&mut Workshop), &'static str);
+
+fn pod_template(workshop: &mut Workshop, spec: Value) {
+    workshop.spec.pod_template = json!({ "spec": spec }).as_object().cloned();
+}
 
 #[test]
 fn invalid_workshop_is_refused_with_its_field() {
@@ -38,6 +43,15 @@ fn invalid_workshop_is_refused_with_its_field() {
         (|workshop| drop(workshop.spec.env.insert(String::new(), "b".into())), "spec.env"),
         (|workshop| drop(workshop.spec.env.insert("A-B".into(), "c".into())), "A-B"),
         (|workshop| drop(workshop.spec.env.insert("A=B".into(), "c".into())), "A=B"),
+        (|workshop| pod_template(workshop, json!({ "hostNetwork": true })), "spec.podTemplate, at /spec/hostNetwork: "),
+        (
+            |workshop| pod_template(workshop, json!({ "volumes": [{ "name": "a", "hostPath": {} }] })),
+            "spec.podTemplate, at /spec/volumes/0/hostPath: ",
+        ),
+        (
+            |workshop| pod_template(workshop, json!({ "tolerations": [{ "key": 1 }] })),
+            "spec.podTemplate, at /spec/tolerations/0/key: ",
+        ),
     ];
     for (change, field) in wrong {
         let reason = validate(&workshop(change)).unwrap_err();

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{Clock, Limits};
+use launcher_domain::{Clock, Limits, PodTemplatePolicy};
 use launcher_service::{ClaimError, Launcher};
 use launcher_store::Store;
 use launcher_testkit::FakeFleet;
@@ -16,8 +16,14 @@ async fn database_of_other_fleet_is_refused() {
     world.launcher.claim_fleet().await.unwrap();
     let other = FakeFleet::named("another", world.clock.clone());
     let clock: Arc<dyn Clock> = world.clock.clone();
-    let elsewhere =
-        Launcher::new(world.store.clone(), Arc::new(other), clock, Arc::new(SystemEntropy), Limits::default());
+    let elsewhere = Launcher::new(
+        world.store.clone(),
+        Arc::new(other),
+        clock,
+        Arc::new(SystemEntropy),
+        Limits::default(),
+        PodTemplatePolicy::default(),
+    );
     let refused = elsewhere.claim_fleet().await.unwrap_err();
     assert!(matches!(refused, ClaimError::AnotherFleet { .. }), "{refused}");
 }
@@ -29,8 +35,14 @@ async fn new_database_is_refused_when_fleet_has_workshops() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(&format!("sqlite:{}", directory.path().join("typo.db").display())).await.unwrap();
     let clock: Arc<dyn Clock> = world.clock.clone();
-    let mistaken =
-        Launcher::new(store, Arc::new(world.fleet.clone()), clock, Arc::new(SystemEntropy), Limits::default());
+    let mistaken = Launcher::new(
+        store,
+        Arc::new(world.fleet.clone()),
+        clock,
+        Arc::new(SystemEntropy),
+        Limits::default(),
+        PodTemplatePolicy::default(),
+    );
     let refused = mistaken.claim_fleet().await.unwrap_err();
     assert!(matches!(refused, ClaimError::NewDatabase { workshops: 1 }), "{refused}");
     assert_eq!(world.fleet.names().len(), 1);

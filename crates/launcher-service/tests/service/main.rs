@@ -31,7 +31,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{AdminList, Caller, EmailAddress, Instance, InstanceState, Limits, Template, TemplateDraft};
+use launcher_domain::{
+    AdminList, Caller, EmailAddress, Instance, InstanceState, Limits, PodTemplatePolicy, Template, TemplateDraft,
+};
 use launcher_service::{LaunchRequest, Launcher};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock, eventually};
@@ -167,7 +169,8 @@ fn database(directory: &TempDir) -> String {
 }
 
 fn launcher(store: &Store, fleet: &FakeFleet, clock: &Arc<TestClock>, limits: Limits) -> Launcher {
-    Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), Arc::new(SystemEntropy), limits)
+    let (entropy, policy) = (Arc::new(SystemEntropy), PodTemplatePolicy::default());
+    Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy, limits, policy)
 }
 
 impl Drop for World {

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{FailureCode, InstanceState, Limits, StartStep};
+use launcher_domain::{FailureCode, InstanceState, Limits, PodTemplatePolicy, StartStep};
 use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
 use launcher_service::Launcher;
 use launcher_testkit::{FakeFleet, Fault, eventually};
@@ -90,7 +90,8 @@ impl World {
         self.kill().await;
         let fleet = Reserved { fleet: self.fleet.clone(), watches_tell, question };
         let (store, clock) = (self.store.clone(), self.clock.clone());
-        self.launcher = Launcher::new(store, Arc::new(fleet), clock, Arc::new(SystemEntropy), self.limits);
+        let policy = PodTemplatePolicy::default();
+        self.launcher = Launcher::new(store, Arc::new(fleet), clock, Arc::new(SystemEntropy), self.limits, policy);
         self.clock.advance(TOO_LONG);
     }
 

@@ -171,7 +171,7 @@ impl World {
 
     /// Deletes or changes an object of the cluster, as a person with access to the cluster could.
     fn by_hand(&mut self) {
-        let kind = *self.rng.pick(&["workshops", "workshops", "deployments", "pods", "services"]).unwrap();
+        let kind = *self.rng.pick(&["workshops", "workshops", "pods", "pods", "services"]).unwrap();
         let objects = self.server.look().of(kind);
         let Some(object) = self.rng.pick(&objects).cloned() else { return };
         let name = text(&object, "/metadata/name").to_owned();
@@ -179,10 +179,10 @@ impl World {
         let how = if self.rng.happens(500) { "Background" } else { "Foreground" };
         self.trace.say(&format!("by hand: {kind} {name} is {}", if changes { "changed" } else { "deleted" }));
         let now = self.server.time.now();
-        let workshop = if kind == "pods" { text(&object, "/metadata/ownerReferences/0/name") } else { &name };
         match kind {
             "workshops" if !changes => drop(self.deleted.insert(name.clone())),
-            "deployments" | "pods" => drop(self.cluster.disturbed.insert(workshop.to_owned())),
+            // The operator replaces the pod of a changed Workshop.
+            "workshops" | "pods" => drop(self.cluster.disturbed.insert(name.clone())),
             _ => {}
         }
         self.server.change(|objects: &mut Objects| {

@@ -1,11 +1,11 @@
-//! The simulated cluster: its controllers create pods and delete orphaned objects, and its nodes run pods.
+//! The simulated cluster: its garbage collector deletes orphaned objects, and its nodes run pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::FailureCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::objects::{Objects, is_leaving, owner, text};
 use crate::pods::Story;
@@ -14,7 +14,7 @@ use crate::server::Server;
 use crate::trace::Trace;
 
 /// Kinds of objects that Workshops own.
-const BELOW: [&str; 3] = ["deployments", "services", "ingresses"];
+const BELOW: [&str; 3] = ["pods", "services", "ingresses"];
 
 /// The cluster's controllers and nodes.
 #[derive(Debug)]
@@ -23,8 +23,9 @@ pub(crate) struct Cluster {
     server: Server,
     trace: Trace,
     rng: SeededRng,
+    /// The life of each pod, by its UID.
     stories: BTreeMap<String, Story>,
-    /// Removal time of each terminating pod.
+    /// Removal time of each terminating pod, by its UID.
     gone_at: BTreeMap<String, Duration>,
     made: BTreeMap<String, usize>,
     /// Number of pods created for each Workshop before its deletion or end.
@@ -57,14 +58,12 @@ impl Cluster {
     pub(crate) fn work(&mut self) {
         let server = self.server.clone();
         let busy = |rng: &mut SeededRng, lazy: bool| !lazy || rng.happens(700);
-        let [collects, makes, runs] = [(); 3].map(|()| busy(&mut self.rng, self.lazy));
+        let [collects, runs] = [(); 2].map(|()| busy(&mut self.rng, self.lazy));
         server.change(|objects| {
             if collects {
                 self.collect(objects);
             }
-            if makes {
-                self.make_pods(objects);
-            }
+            self.note_pods(objects);
             if runs {
                 self.run_pods(objects);
             }
@@ -84,55 +83,32 @@ impl Cluster {
                 objects.remove("workshops", text(workshop, "/metadata/name"));
             }
         }
-        for deployment in objects.of("deployments").iter().filter(|one| is_leaving(one)) {
-            let pods = pods_of(objects, text(deployment, "/metadata/uid"));
-            for pod in &pods {
-                objects.mark("pods", pod, now);
-            }
-            if pods.is_empty() {
-                objects.remove("deployments", text(deployment, "/metadata/name"));
-            }
-        }
         let there: BTreeSet<String> =
             objects.there.values().map(|object| text(object, "/metadata/uid").to_owned()).collect();
-        for kind in [BELOW[0], BELOW[1], BELOW[2], "pods"] {
+        for kind in BELOW {
             for object in objects.of(kind).iter().filter(|object| !there.contains(owner(object))) {
                 take_away(objects, kind, object, now);
             }
         }
     }
 
-    /// Deployment controller: creates the pods of Deployments.
-    fn make_pods(&mut self, objects: &mut Objects) {
-        let (now, passed) = (self.server.time.now(), self.server.time.passed());
-        for deployment in objects.of("deployments").iter().filter(|one| !is_leaving(one)) {
-            let identity = text(deployment, "/metadata/uid");
-            let lives = |pod: &Arc<Value>| !is_leaving(pod) && pod["status"]["phase"] != "Failed";
-            if pods_of(objects, identity).iter().any(lives) {
+    /// Counts each new pod, and determines its life.
+    fn note_pods(&mut self, objects: &Objects) {
+        let passed = self.server.time.passed();
+        for pod in objects.of("pods") {
+            let uid = text(&pod, "/metadata/uid");
+            if self.stories.contains_key(uid) {
                 continue;
             }
-            let name = text(deployment, "/metadata/name").to_owned();
+            let name = text(&pod, "/metadata/name").to_owned();
             let made = self.made.entry(name.clone()).or_default();
             *made += 1;
-            let pod = format!("{name}-{made}");
-            if is_wanted(objects, &name, owner(deployment)) {
-                *self.pods.entry(name.clone()).or_default() += 1;
+            let story = Story::draw(&mut SeededRng::about(self.seed, &format!("pod {name}-{made}")), passed);
+            self.trace.say(&format!("the pod {name} is made, number {made}: {:?}", story.life));
+            if is_wanted(objects, &name, owner(&pod)) {
+                *self.pods.entry(name).or_default() += 1;
             }
-            let story = Story::draw(&mut SeededRng::about(self.seed, &format!("pod {pod}")), passed);
-            self.trace.say(&format!("the pod {pod} is made: {:?}", story.life));
-            let body = json!({
-                "kind": "Pod", "apiVersion": "v1",
-                "metadata": {
-                    "name": pod,
-                    "labels": deployment["spec"]["template"]["metadata"]["labels"],
-                    "ownerReferences": [{
-                        "apiVersion": "apps/v1", "kind": "Deployment", "name": name, "uid": identity,
-                        "controller": true, "blockOwnerDeletion": true,
-                    }],
-                },
-            });
-            objects.create("pods", body, now).unwrap();
-            self.stories.insert(pod, story);
+            self.stories.insert(uid.to_owned(), story);
         }
     }
 
@@ -142,7 +118,8 @@ impl Cluster {
         for pod in objects.of("pods") {
             let name = text(&pod, "/metadata/name").to_owned();
             let workshop = text(&pod, "/metadata/ownerReferences/0/name").to_owned();
-            let story = self.stories[&name].clone();
+            let uid = text(&pod, "/metadata/uid").to_owned();
+            let story = self.stories[&uid].clone();
             if let Some(cause) = story.cause(passed) {
                 self.note(&workshop, cause);
             }
@@ -156,7 +133,7 @@ impl Cluster {
                 let slow = self.rng.happens(30);
                 let (least, most) = if slow { (20_000, 60_000) } else { (0, 4_000) };
                 let stays = self.rng.millis(least, most);
-                if *self.gone_at.entry(name.clone()).or_insert(passed + stays) <= passed {
+                if *self.gone_at.entry(uid).or_insert(passed + stays) <= passed {
                     objects.remove("pods", &name);
                 }
             }
@@ -178,10 +155,6 @@ fn below(objects: &Objects, identity: &str) -> Vec<(&'static str, Arc<Value>)> {
     BELOW.into_iter().flat_map(of).filter(|(_, object)| owner(object) == identity).collect()
 }
 
-fn pods_of(objects: &Objects, identity: &str) -> Vec<Arc<Value>> {
-    objects.of("pods").into_iter().filter(|pod| owner(pod) == identity).collect()
-}
-
 /// True when a Workshop exists, is not terminating, and has not ended. An operator with a stale watch cache may create
 /// a workload for a deleted Workshop; the garbage collector deletes that workload.
 fn is_wanted(objects: &Objects, name: &str, identity: &str) -> bool {
@@ -191,9 +164,9 @@ fn is_wanted(objects: &Objects, name: &str, identity: &str) -> bool {
     })
 }
 
-/// Deletes an object: Deployments and pods terminate gradually, others are removed at once.
+/// Deletes an object: pods terminate gradually, others are removed at once.
 fn take_away(objects: &mut Objects, kind: &str, object: &Arc<Value>, now: jiff::Timestamp) {
-    if kind == "deployments" || kind == "pods" {
+    if kind == "pods" {
         objects.mark(kind, object, now);
     } else {
         objects.remove(kind, text(object, "/metadata/name"));

@@ -68,7 +68,7 @@ impl World {
     fn nothing_is_left(&self, workshops: &BTreeMap<String, Workshop>) -> Result<(), Violation> {
         let objects = self.server.look();
         let owners: Vec<&str> = workshops.values().filter_map(|one| one.metadata.uid.as_deref()).collect();
-        for kind in ["deployments", "services", "ingresses"] {
+        for kind in ["pods", "services", "ingresses"] {
             for object in objects.of(kind) {
                 let name = text(&object, "/metadata/name");
                 ensure(owners.contains(&owner(&object)), || format!("{kind} {name} is left behind"))?;

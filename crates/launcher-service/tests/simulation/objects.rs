@@ -136,10 +136,12 @@ impl Objects {
             Part::Main => {
                 for field in ["labels", "annotations", "ownerReferences"] {
                     if let Some(value) = body["metadata"].get(field) {
-                        next["metadata"][field] = value.clone();
+                        merge(&mut next["metadata"][field], value);
                     }
                 }
-                next["spec"] = body["spec"].clone();
+                if let Some(spec) = body.get("spec") {
+                    next["spec"] = spec.clone();
+                }
                 if kind == "workshops" && !is_valid(Some(&found), &next) {
                     return Err(422);
                 }
@@ -203,6 +205,14 @@ impl Objects {
             last["metadata"]["resourceVersion"] = self.version.to_string().into();
             self.note(kind, "DELETED", &Arc::new(last));
         }
+    }
+}
+
+/// Writes a value. The entries of a map are added to the present ones.
+fn merge(present: &mut Value, value: &Value) {
+    match (present.as_object_mut(), value.as_object()) {
+        (Some(present), Some(value)) => present.extend(value.clone()),
+        _ => *present = value.clone(),
     }
 }
 

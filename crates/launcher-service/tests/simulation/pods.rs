@@ -90,7 +90,7 @@ impl Story {
         }
     }
 
-    /// True when the node has removed the pod. The Deployment controller then creates another pod.
+    /// True when the node of the pod is lost: the cluster then deletes the pod.
     pub(crate) fn is_lost(&self, now: Duration) -> bool {
         self.life == Life::MachineLost && self.age(now).struck
     }

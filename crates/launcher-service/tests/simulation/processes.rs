@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use launcher_domain::{Entropy, Limits};
+use launcher_domain::{Entropy, Limits, PodTemplatePolicy};
 use launcher_fleet::KubernetesFleet;
 use launcher_operator::{IngressSettings, Operator, OperatorSettings, Placement, PullPolicy, SidecarSettings};
 use launcher_process::stop::Stop;
@@ -138,7 +138,8 @@ impl Replica {
     ) -> Self {
         let clock = Arc::new(SkewedClock::new(server.time));
         let fleet = Arc::new(KubernetesFleet::new(server.client(&name), "workshops"));
-        let launcher = Launcher::new(store.clone(), fleet, clock.clone(), entropy, limits);
+        let launcher =
+            Launcher::new(store.clone(), fleet, clock.clone(), entropy, limits, PodTemplatePolicy::default());
         let mut process = Process::new(name, clock);
         let loops = launcher.clone();
         process.spawn_loop(async move {
@@ -179,7 +180,8 @@ fn operator_settings() -> OperatorSettings {
         user_namespaces: false,
         pull_policy: PullPolicy::IfNotPresent,
         pull_secrets: Vec::new(),
-        run_as_user: 1000,
+        run_as_user: Some(1000),
+        pod_template_policy: PodTemplatePolicy::default(),
         placement: Placement::default(),
         start_timeout: START_TIMEOUT,
         room_grace: Duration::from_secs(20),

@@ -69,9 +69,13 @@ impl Asked {
         self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// True when the label selector of this request matches an object. All selectors in use have the form
-    /// `app=…,managed-by=…`.
+    /// True when the selectors of this request match an object. All selectors in use have the forms
+    /// `app=…,managed-by=…` and `metadata.name=…`.
     pub(crate) fn selects(&self, object: &Value) -> bool {
+        let named = self.parameter("fieldSelector").map(|selector| selector.replace("%3D", "="));
+        if named.is_some_and(|named| named.strip_prefix("metadata.name=") != object["metadata"]["name"].as_str()) {
+            return false;
+        }
         let Some(selector) = self.parameter("labelSelector") else { return true };
         let selector = selector.replace("%3D", "=").replace("%2C", ",");
         selector.split(',').all(|term| {

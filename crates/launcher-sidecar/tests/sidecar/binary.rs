@@ -67,6 +67,13 @@ fn non_utf8_owner_fails_start_with_one_line_error() {
     assert!(error.contains("owner-email") && error.contains("UTF-8") && error.lines().count() == 1, "{error}");
 }
 
+#[test]
+fn version_is_printed_without_settings() {
+    let output = command(&[]).arg("--version").output().unwrap();
+    let expected = format!("launcher-sidecar {}\n", launcher_process::version::version());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
+
 #[tokio::test]
 async fn telemetry_port_serves_health_metrics_and_activity() {
     let mut app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;

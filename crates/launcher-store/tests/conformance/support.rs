@@ -10,6 +10,7 @@ use launcher_domain::{
     Template,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Page, Store};
+use serde_json::json;
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -105,6 +106,7 @@ fn settings() -> TemplateSettings {
             memory_limit: quantity("2Gi"),
         },
         security_profile: SecurityProfile::Restricted,
+        pod_template: json!({ "spec": { "nodeSelector": { "disk": "ssd" } } }).as_object().cloned(),
         lifetime_seconds: 7200,
         extension_seconds: 3600,
         max_lifetime_seconds: 28_800,

@@ -46,6 +46,7 @@ pub fn contract_workshop(name: &str) -> Workshop {
             memory_limit: "64Mi".to_owned(),
         },
         security_profile: "restricted".to_owned(),
+        pod_template: None,
         lifetime_seconds: 3600,
         expires_at: None,
     };

@@ -39,4 +39,20 @@ fn crd_schema_rejects_invalid_owner_port_and_resources() {
     for amount in ["cpuRequest", "cpuLimit", "memoryRequest", "memoryLimit"] {
         assert_eq!(schema["resources"]["properties"][amount]["minLength"], 1, "{amount}");
     }
+    assert_eq!(schema["lifetimeSeconds"]["minimum"], 1.0);
+}
+
+#[test]
+fn crd_schema_lists_app_types_and_security_profiles() {
+    let schema = schema();
+    assert_eq!(schema["appType"]["enum"], serde_json::json!(["rstudio", "notebook", "custom"]));
+    assert_eq!(schema["securityProfile"]["enum"], serde_json::json!(["restricted", "baseline"]));
+}
+
+#[test]
+fn crd_merges_conditions_by_type() {
+    let crd = serde_json::to_value(launcher_workshop::crd()).unwrap();
+    let status = crd.pointer("/spec/versions/0/schema/openAPIV3Schema/properties/status/properties").unwrap();
+    assert_eq!(status["conditions"]["x-kubernetes-list-type"], "map");
+    assert_eq!(status["conditions"]["x-kubernetes-list-map-keys"], serde_json::json!(["type"]));
 }

@@ -151,7 +151,23 @@ async fn operator(
         );
         Finding::warn(CHECK, words)
     });
-    ([finding].into_iter().chain(unreadable).collect(), Some(waiting))
+    ([finding, pods(&waiting)].into_iter().chain(unreadable).collect(), Some(waiting))
+}
+
+/// Reports how many workshops keep a pod that an operator with another version or other settings created.
+fn pods(waiting: &PendingWorkshops) -> Finding {
+    const CHECK: &str = "workshop pods";
+    let outdated = &waiting.outdated;
+    if outdated.is_empty() {
+        return Finding::ok(CHECK, "every workshop has the current sidecar and settings");
+    }
+    let words = format!(
+        "{} of {} Workshops have an older sidecar or older settings, and keep them until they end: {}",
+        outdated.len(),
+        waiting.workshops,
+        some(outdated)
+    );
+    Finding::ok(CHECK, words)
 }
 
 fn late(waiting: &PendingWorkshops) -> Option<String> {

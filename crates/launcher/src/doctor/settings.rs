@@ -111,7 +111,7 @@ pub(super) async fn check_seeds(settings: ServeSettings) -> Section<()> {
 
 fn seed_file(settings: &ServeSettings) -> Option<Finding> {
     const CHECK: &str = "seed templates";
-    Some(match seeds::check(settings.seed_templates.as_ref()?) {
+    Some(match seeds::check(settings.seed_templates.as_ref()?, &settings.pod_template_allow) {
         Ok(count) => Finding::ok(CHECK, count.to_string()),
         Err(error) => Finding::fail(
             CHECK,

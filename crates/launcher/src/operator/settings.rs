@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
+use launcher_domain::PodTemplatePolicy;
 use launcher_domain::identity::TrustedHeader;
 use launcher_operator::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings, Toleration};
 use launcher_process::settings::parse_bool;
@@ -131,10 +132,14 @@ pub(crate) struct OperatorArgs {
     #[arg(long, env = "SERVICE_IMAGE_PULL_SECRETS", value_name = "SECRETS", value_delimiter = ',')]
     image_pull_secrets: Vec<String>,
 
-    /// User ID of apps with the profile restricted
-    #[arg(long, env = "SERVICE_RUN_AS_USER", default_value = "1000", value_name = "UID",
-          value_parser = clap::value_parser!(i64).range(1..=2_147_483_647))]
-    run_as_user: i64,
+    /// User ID of apps with the profile restricted; assigned: the cluster assigns the user IDs of apps and sidecars
+    #[arg(long, env = "SERVICE_RUN_AS_USER", default_value = "1000", value_name = "UID", value_parser = app_user)]
+    run_as_user: AppUser,
+
+    /// Names that pod templates may use, as kind/name separated by commas; the launcher needs the same value
+    #[arg(long, env = "SERVICE_POD_TEMPLATE_ALLOW", default_value = PodTemplatePolicy::DEFAULT, value_name = "NAMES",
+          value_parser = PodTemplatePolicy::parse)]
+    pod_template_allow: PodTemplatePolicy,
 
     /// Node selector of workshop pods, as a JSON object of strings; empty: all nodes
     #[arg(long, env = "SERVICE_NODE_SELECTOR", default_value = "{}", value_name = "JSON", value_parser = strings)]
@@ -183,6 +188,10 @@ pub(crate) struct Strings(BTreeMap<String, String>);
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tolerations(Vec<Toleration>);
 
+/// User ID of apps, as the value of a clap argument; `None` for the word `assigned`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AppUser(Option<i64>);
+
 impl OperatorArgs {
     /// Returns the settings of the workshops' Ingresses.
     pub(crate) fn ingress(&self) -> IngressSettings {
@@ -221,7 +230,8 @@ impl OperatorArgs {
                 Pull::Never => PullPolicy::Never,
             },
             pull_secrets: self.image_pull_secrets.clone(),
-            run_as_user: self.run_as_user,
+            run_as_user: self.run_as_user.0,
+            pod_template_policy: self.pod_template_allow.clone(),
             placement: Placement {
                 node_selector: self.node_selector.0.clone(),
                 tolerations: self.tolerations.0.clone(),
@@ -234,6 +244,14 @@ impl OperatorArgs {
             lease_name: self.lease_name.clone(),
             lease_duration: Duration::from_secs(self.lease_seconds),
         }
+    }
+}
+
+fn app_user(text: &str) -> Result<AppUser, String> {
+    match text.parse() {
+        _ if text == "assigned" => Ok(AppUser(None)),
+        Ok(user @ 1..=2_147_483_647) => Ok(AppUser(Some(user))),
+        _ => Err("write a user ID from 1 to 2147483647, or assigned".to_owned()),
     }
 }
 

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use launcher_domain::template::FieldRule;
-use launcher_domain::{EmailAddress, FieldError, TemplateDraft};
-use launcher_service::{Launcher, ServiceError};
+use launcher_domain::{EmailAddress, FieldError, PodTemplatePolicy, TemplateDraft};
+use launcher_service::{Launcher, ServiceError, validate_template};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -58,13 +58,13 @@ fn is_slug_taken(error: &FieldError) -> bool {
 }
 
 /// Validates the seed file with the same rules as a start of the service. Returns the number of templates.
-pub(crate) fn check(path: &Path) -> Result<usize, SeedError> {
+pub(crate) fn check(path: &Path, policy: &PodTemplatePolicy) -> Result<usize, SeedError> {
     let seeds = entries(path)?;
     let count = seeds.len();
     for (index, seed) in seeds.into_iter().enumerate() {
         let broken = |problem| SeedError::Entry { path: path.to_owned(), entry: index + 1, problem };
         let (_, draft) = read(seed).map_err(broken)?;
-        draft.validate().map_err(|errors| broken(sentence(&errors)))?;
+        validate_template(draft, policy).map_err(|errors| broken(sentence(&errors)))?;
     }
     Ok(count)
 }

@@ -8,6 +8,7 @@ mod memory;
 mod move_database;
 mod operator;
 mod ports;
+mod reference;
 mod secret;
 mod serving;
 mod settings;

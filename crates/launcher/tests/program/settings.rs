@@ -8,6 +8,7 @@ const WRONG: &[(&str, &str, &[&str])] = &[
     ("SERVICE_ADMIN_EMAILS", "admin@example.org,oops", &["entry 2", "oops", "exactly one @"]),
     ("SERVICE_REQUIRE_AUTHENTICATION", "flase", &["--require-authentication", "write true or false"]),
     ("SERVICE_ALLOW_UNAUTHENTICATED_NETWORK_ACCESS", "yes", &["write true or false"]),
+    ("SERVICE_POD_TEMPLATE_ALLOW", "configMap/*,hostPath/*", &["hostPath/*", "is not kind/name"]),
     ("SERVICE_DEV_IDENTITY", "dev", &["--dev-identity", "exactly one @"]),
     ("SERVICE_TRUSTED_AUTH_HEADER", "X_Auth", &["X_Auth", "is not a header name"]),
     ("SERVICE_PUBLIC_URL", "workshops.example.org", &["write an origin without a path"]),

@@ -117,7 +117,7 @@ pub(crate) async fn create(
     if !form.language.is_empty() {
         return in_language(&state, &caller, Language::with_code(&form.language).unwrap_or(t), &Purpose::New, &form);
     }
-    let created = match form.draft(t) {
+    let created = match form.draft(t, &state.launcher) {
         Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &Purpose::New, &form, draft),
         Ok(draft) => {
             let drawn = Uuid::try_parse(&form.template_id).unwrap_or_else(|_| state.launcher.draw_template_id());
@@ -163,7 +163,7 @@ pub(crate) async fn update(
     if !form.language.is_empty() {
         return in_language(&state, &caller, Language::with_code(&form.language).unwrap_or(t), &purpose, &form);
     }
-    let draft = match form.draft(t) {
+    let draft = match form.draft(t, &state.launcher) {
         Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &purpose, &form, draft),
         Ok(draft) => lines::kept(draft, &before.settings),
         Err(errors) => return refused(&state, &caller, t, &purpose, &form, &errors),
@@ -212,8 +212,8 @@ fn refused(
 
 /// Shows the form as it was sent, in a language that the browser remembers.
 fn in_language(state: &AppState, caller: &Caller, t: Language, purpose: &Purpose, form: &TemplateForm) -> PageResult {
-    let errors =
-        if form.shows_errors.is_empty() { FormErrors::default() } else { form.draft(t).err().unwrap_or_default() };
+    let found = || form.draft(t, &state.launcher).err().unwrap_or_default();
+    let errors = if form.shows_errors.is_empty() { FormErrors::default() } else { found() };
     let mut response = page(StatusCode::OK, &answer(state, caller, t, purpose, form, &errors))?;
     let (name, value) = t.cookie(state.settings.is_https());
     response.headers_mut().insert(name, value);
@@ -229,7 +229,7 @@ fn preview(
     form: &TemplateForm,
     draft: TemplateDraft,
 ) -> PageResult {
-    let valid = match draft.validate() {
+    let valid = match state.launcher.validate_template(draft) {
         Ok(valid) => valid,
         Err(errors) => return refused(state, caller, t, purpose, form, &FormErrors::from_fields(t, &errors)),
     };

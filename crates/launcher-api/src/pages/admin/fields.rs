@@ -87,7 +87,11 @@ pub(crate) fn groups(t: Language, form: &TemplateForm, errors: &FormErrors, igno
 type Row<'a> = (&'static str, &'a str, Kind);
 
 fn field(t: Language, (name, value, kind): Row<'_>, errors: &FormErrors, ignored: &[&str]) -> Field {
-    let hint = if ignored.contains(&name) { t.text("editor-ignored") } else { t.field_hint(name) };
+    let hint = match (ignored.contains(&name), name) {
+        (true, "pod_template") => t.text("editor-ignored-pod-template"),
+        (true, _) => t.text("editor-ignored"),
+        (false, _) => t.field_hint(name),
+    };
     let label = t.field_label(name).unwrap_or_default();
     Field { id: format!("field-{name}"), name, label, hint, kind, value: value.to_owned(), error: errors.of(name) }
 }
@@ -126,6 +130,7 @@ fn command<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
         ("args", &*form.args, Kind::Lines),
         ("env", &*form.env, Kind::Lines),
         ("security_profile", &*form.security_profile, Kind::Select(profiles)),
+        ("pod_template", &*form.pod_template, Kind::Lines),
     ]
 }
 

@@ -6,9 +6,10 @@ use launcher_domain::input::{AmountError, duration, parse_cpu, parse_duration, p
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::{Icon, ResourcesDraft, TAG_SEPARATORS};
 use launcher_domain::{AppType, FieldError, SecurityProfile, Template, TemplateDraft};
+use launcher_service::Launcher;
 use serde::Deserialize;
 
-use super::{command, lines};
+use super::{command, lines, yaml};
 use crate::pages::language::Language;
 
 /// Maximum length of a template's name, in characters.
@@ -35,6 +36,8 @@ pub(crate) struct TemplateForm {
     pub(crate) memory_request: String,
     pub(crate) memory_limit: String,
     pub(crate) security_profile: String,
+    /// YAML or JSON.
+    pub(crate) pod_template: String,
     pub(crate) lifetime_seconds: String,
     pub(crate) extension_seconds: String,
     pub(crate) max_lifetime_seconds: String,
@@ -86,6 +89,8 @@ impl FormErrors {
                     t.with("editor-wrong-word", [("number", (index + 1).into()), ("wrong", wrong.into())])
                 }
                 _ if rest.is_empty() || field == "tags" => t.coded(&error.key()),
+                // The pointer as a whole: its parts are names of Kubernetes.
+                _ if field == "pod_template" => format!("/{rest}: {}", t.coded(&error.key())),
                 _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), t.coded(&error.key())),
             };
             found.add(field, &wrong);
@@ -156,6 +161,7 @@ impl TemplateForm {
             memory_request: draft.resources.memory_request.unwrap_or_default(),
             memory_limit: draft.resources.memory_limit.unwrap_or_default(),
             security_profile: draft.security_profile.as_str().to_owned(),
+            pod_template: draft.pod_template.as_ref().map(yaml::format).unwrap_or_default(),
             lifetime_seconds: lasting(draft.lifetime_seconds),
             extension_seconds: lasting(draft.extension_seconds),
             max_lifetime_seconds: lasting(draft.max_lifetime_seconds),
@@ -185,7 +191,7 @@ impl TemplateForm {
     ///
     /// # Errors
     /// All errors of the form and of the draft.
-    pub(crate) fn draft(&self, t: Language) -> Result<TemplateDraft, FormErrors> {
+    pub(crate) fn draft(&self, t: Language, launcher: &Launcher) -> Result<TemplateDraft, FormErrors> {
         let mut errors = FormErrors::default();
         let draft = TemplateDraft {
             name: self.name.clone(),
@@ -213,6 +219,10 @@ impl TemplateForm {
                 errors.add("security_profile", &t.text("editor-not-a-profile"));
                 SecurityProfile::default()
             }),
+            pod_template: yaml::parse(&self.pod_template).unwrap_or_else(|error| {
+                errors.add("pod_template", &error.text(t));
+                None
+            }),
             lifetime_seconds: seconds(t, &self.lifetime_seconds, "lifetime_seconds", &mut errors),
             extension_seconds: seconds(t, &self.extension_seconds, "extension_seconds", &mut errors),
             max_lifetime_seconds: seconds(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),
@@ -227,7 +237,7 @@ impl TemplateForm {
             unlisted: !self.unlisted.is_empty(),
             slug: given(&self.slug),
         };
-        if let Err(invalid) = draft.clone().validate() {
+        if let Err(invalid) = launcher.validate_template(draft.clone()) {
             errors.merge(FormErrors::from_fields(t, &invalid));
         }
         if errors.is_empty() { Ok(draft) } else { Err(errors) }

@@ -114,6 +114,7 @@ impl ImageLine {
             ImageState::Missing => (announced.clone(), None, Some(t.text("image-download"))),
             // A download that has not begun has no percentage.
             ImageState::Pulling { percent: 0 } | ImageState::Ready => (announced.clone(), None, None),
+            ImageState::Pulling { percent: 100 } => (t.text("image-unpacking"), None, None),
             ImageState::Pulling { percent } => {
                 (t.with_one("image-pulling-percent", "percent", *percent).into(), None, None)
             }

@@ -3,7 +3,7 @@
 use crate::pages::language::{Language, Text};
 
 /// Name in the API and key of the label of each field. The log names the four fields below `resources` together.
-const LABELS: [(&str, &str); 22] = [
+const LABELS: [(&str, &str); 23] = [
     ("name", "field-name"),
     ("description", "field-description"),
     ("icon", "field-icon"),
@@ -25,6 +25,7 @@ const LABELS: [(&str, &str); 22] = [
     ("args", "field-arguments"),
     ("env", "field-environment"),
     ("security_profile", "field-security-profile"),
+    ("pod_template", "field-pod-template"),
     ("slug", "field-slug"),
 ];
 

@@ -32,12 +32,13 @@ impl Language {
     }
 
     /// Returns the text of a start step, with its progress if the fleet reports one. A download that has not begun has
-    /// no percentage.
+    /// no percentage, nor has a downloaded image that is being unpacked.
     fn start_step(self, step: StartStep, progress: Option<u32>) -> Text {
         match (step, progress.filter(|progress| *progress > 0)) {
             (StartStep::WaitingForRoom, Some(position)) => {
                 self.with_one("step-waiting-for-room-progress", "position", position).into()
             }
+            (StartStep::PullingImage, Some(100)) => self.text("step-pulling-image-unpacking"),
             (StartStep::PullingImage, Some(percent)) => {
                 self.with_one("step-pulling-image-progress", "percent", percent).into()
             }

@@ -1,0 +1,37 @@
+//! Builds the pod of a Workshop. It has the name of its Workshop, so that the API server never accepts a second one.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use super::digest::{self, SPEC_DIGEST, TEMPLATE_DIGEST};
+use super::metadata::metadata;
+use super::{pod, pod_template};
+use crate::identifiers::EXPIRES_AT;
+use crate::pod_policy::permitted;
+use crate::settings::OperatorSettings;
+use crate::validate::Validated;
+
+/// Annotations that forbid the cluster autoscaler and Karpenter to remove a node while a workshop runs on it. The work
+/// in the workshop's memory would be lost.
+const NO_EVICTION: [(&str, &str); 2] =
+    [("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("karpenter.sh/do-not-disrupt", "true")];
+/// Annotation without an expiry. The operator writes the expiry when the workshop is ready.
+const NO_EXPIRY: (&str, &str) = (EXPIRES_AT, "");
+
+pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> Pod {
+    let spec = pod::pod(workshop, settings);
+    let annotations: BTreeMap<String, String> =
+        NO_EVICTION.into_iter().chain([NO_EXPIRY]).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let own = ObjectMeta { annotations: Some(annotations), ..metadata(workshop) };
+    let mut metadata = match permitted(workshop, settings) {
+        Some(template) => pod_template::merge_metadata(own, template),
+        None => own,
+    };
+    let annotations = metadata.annotations.get_or_insert_default();
+    let template = digest::of_template(annotations, &spec);
+    annotations.insert(SPEC_DIGEST.to_owned(), digest::of(workshop));
+    annotations.insert(TEMPLATE_DIGEST.to_owned(), template);
+    Pod { metadata, spec: Some(spec), status: None }
+}

@@ -1,0 +1,16 @@
+//! Owners of objects: the Workshop to which an object belongs.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
+use launcher_workshop::Workshop;
+
+/// True if the object with this uid owns the object.
+pub(crate) fn is_owned_by(object: &ObjectMeta, uid: &str) -> bool {
+    object.owner_references.iter().flatten().any(|owner| owner.uid == uid)
+}
+
+/// True if a Workshop with another uid owns the object: an earlier Workshop of the same name.
+pub(crate) fn is_of_another_workshop(object: &ObjectMeta, uid: &str) -> bool {
+    let kind = Workshop::kind(&());
+    object.owner_references.iter().flatten().any(|owner| owner.kind == kind && owner.uid != uid)
+}

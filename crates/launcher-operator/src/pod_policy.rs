@@ -1,0 +1,56 @@
+//! Policy of pod templates: the names that a Workshop's pod template may use in this installation.
+//!
+//! A changed policy applies to new pods only. A Workshop that has been ready keeps the pod that it has. If that pod is
+//! gone, the Workshop fails. [`permitted`] also keeps a forbidden pod template out of every pod that the operator builds.
+
+use launcher_domain::{FailureReason, FieldError, FieldRule, PodTemplateKind};
+use launcher_workshop::Workshop;
+use launcher_workshop::app::invalid;
+use launcher_workshop::pod_template::PodTemplate;
+
+use crate::settings::OperatorSettings;
+use crate::validate::{Validated, pod_template_detail, validate};
+
+/// Returns the pod template of a Workshop if the policy allows it.
+pub(crate) fn permitted<'a>(workshop: &'a Validated, settings: &OperatorSettings) -> Option<&'a PodTemplate> {
+    workshop.pod_template.as_ref().filter(|template| violations(template, settings).is_empty())
+}
+
+/// Validates a Workshop, and checks its pod template against the policy unless the Workshop has been ready: a changed
+/// policy ends no running workshop.
+///
+/// # Errors
+/// A failure with the code `InvalidSpec`. Its message names the first wrong field.
+pub(crate) fn admit(
+    workshop: &Workshop,
+    settings: &OperatorSettings,
+    has_been_ready: impl FnOnce() -> bool,
+) -> Result<Validated, FailureReason> {
+    let validated = validate(workshop)?;
+    let violation =
+        validated.pod_template.as_ref().and_then(|template| violations(template, settings).into_iter().next());
+    match violation {
+        Some(error) if !has_been_ready() => Err(invalid(pod_template_detail(&error))),
+        _ => Ok(validated),
+    }
+}
+
+fn violations(template: &PodTemplate, settings: &OperatorSettings) -> Vec<FieldError> {
+    let mut errors = template.forbidden(&settings.pod_template_policy);
+    let reserved =
+        |pointer, name: &str| FieldError::new(pointer, FieldRule::PodTemplateReserved { name: name.to_owned() });
+    // No entry of the policy opens these Secrets: an app could forge the identity header, or the site's certificate.
+    let own_secrets = [&settings.sidecar.proxy_secret, &settings.ingress.tls_secret];
+    for reference in template.references() {
+        let is_own = own_secrets.iter().any(|own| own.as_ref() == Some(&reference.name));
+        if reference.kind == PodTemplateKind::Secret && is_own {
+            errors.push(reserved(reference.pointer, &reference.name));
+        }
+    }
+    for (name, value) in template.spec().node_selector.iter().flatten() {
+        if settings.placement.node_selector.get(name).is_some_and(|own| own != value) {
+            errors.push(reserved(format!("/spec/nodeSelector/{}", name.replace('/', "~1")), name));
+        }
+    }
+    errors
+}

@@ -1,0 +1,75 @@
+//! Decides what to do with the pod of a Workshop. The operator never changes a pod: a pod keeps the sidecar and the
+//! settings with which it was created. The operator replaces a pod only if the pod has ended, or if the Workshop
+//! changed. It creates the successor when the predecessor is gone.
+//!
+//! Earlier versions created a Deployment for each Workshop. Such a Workshop keeps its Deployment until it ends.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::ResourceExt;
+
+use crate::build::{SPEC_DIGEST, TEMPLATE_DIGEST, digest};
+use crate::diagnose::{add, is_disrupted};
+use crate::identifiers::WORKSHOP_LABEL;
+use crate::owner::is_owned_by;
+
+/// Least age of a pod that is replaced because it has ended. If the kubelet refuses each pod at once, this limits the pace.
+pub(crate) const LEAST_AGE: Duration = Duration::from_secs(10);
+
+/// What to do with the pod of a Workshop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Plan<'a> {
+    /// Do nothing: the Workshop has its pod, or another object must be gone first.
+    Keep,
+    /// Create the pod.
+    Create,
+    /// Delete this pod.
+    Delete(&'a Pod),
+}
+
+/// Decides what to do. `has_deployment` is true if the Workshop has a Deployment of an earlier version. `pods` are all
+/// pods with the label of the Workshop, and its own pod even without this label: [`Plan::Create`] then restores the
+/// label. `wanted` is the metadata of the pod to create. A pod that ended at once is kept for ten seconds.
+#[must_use]
+pub fn plan<'a>(has_deployment: bool, pods: &'a [Pod], wanted: &ObjectMeta, now: Timestamp) -> Plan<'a> {
+    if has_deployment {
+        return Plan::Keep;
+    }
+    if !pods.iter().any(|pod| pod.labels().contains_key(WORKSHOP_LABEL)) {
+        return Plan::Create;
+    }
+    let uids: Vec<&str> = wanted.owner_references.iter().flatten().map(|owner| owner.uid.as_str()).collect();
+    let is_ours = |pod: &Pod| uids.iter().any(|uid| is_owned_by(&pod.metadata, uid));
+    let is_live = |pod: &Pod| pod.metadata.deletion_timestamp.is_none();
+    let mut ours = pods.iter().filter(|pod| is_ours(pod) && is_live(pod));
+    let is_old = |pod: &Pod| pod.metadata.creation_timestamp.as_ref().is_none_or(|at| add(at.0, LEAST_AGE) <= now);
+    ours.find(|pod| (has_ended(pod) && is_old(pod)) || is_of_another_spec(&pod.metadata, wanted))
+        .map_or(Plan::Keep, Plan::Delete)
+}
+
+/// True if the operator would now create another pod than this one: its version, its settings or the Workshop changed.
+#[must_use]
+pub fn is_outdated(pod: &Pod, wanted: &ObjectMeta) -> bool {
+    annotation(&pod.metadata, TEMPLATE_DIGEST) != annotation(wanted, TEMPLATE_DIGEST)
+}
+
+/// True if no container of the pod runs again, and no disruption explains why. After a disruption the Workshop fails
+/// instead.
+pub(crate) fn has_ended(pod: &Pod) -> bool {
+    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+    matches!(phase, Some("Failed" | "Succeeded")) && !is_disrupted(pod)
+}
+
+/// True if the Workshop has changed since the pod was created. This is unknown, and the pod stays, if another version of
+/// the operator wrote the digest.
+fn is_of_another_spec(pod: &ObjectMeta, wanted: &ObjectMeta) -> bool {
+    let (noted, wanted) = (annotation(pod, SPEC_DIGEST), annotation(wanted, SPEC_DIGEST));
+    digest::are_comparable(noted, wanted) && noted != wanted
+}
+
+fn annotation<'a>(metadata: &'a ObjectMeta, name: &str) -> &'a str {
+    metadata.annotations.as_ref().and_then(|annotations| annotations.get(name)).map_or("", String::as_str)
+}

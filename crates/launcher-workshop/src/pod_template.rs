@@ -1,0 +1,109 @@
+//! Pod templates: partial Kubernetes PodTemplateSpecs that admins add to a template. The launcher checks them when an
+//! admin saves a template, and the operator checks them again, because other clients can create Workshops, too.
+//!
+//! 1. [`PodTemplate::parse`] refuses every field that a template cannot set, for example `hostNetwork`.
+//! 2. [`PodTemplate::forbidden`] refuses the names that the policy of the installation does not allow.
+
+mod names;
+mod parts;
+mod rules;
+mod shape;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::api::core::v1::{PodSpec, PodTemplateSpec};
+use launcher_domain::{
+    FieldError, FieldRule, PodTemplateKind, PodTemplateObject, PodTemplatePolicy, is_storable_pod_template,
+};
+use serde_json::Value;
+
+pub use names::NameReference;
+pub use parts::{APP_CONTAINER, RESERVED_CONTAINERS, RESERVED_VOLUMES};
+
+use parts::Parts;
+
+/// A valid pod template. Only [`PodTemplate::parse`] creates it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PodTemplate {
+    source: PodTemplateObject,
+    parts: Parts,
+}
+
+impl PodTemplate {
+    /// Parses a pod template. `env` has the variables of the field `env` of the same template.
+    ///
+    /// # Errors
+    /// The fields that are unknown, have a wrong value, or belong to the operator; never empty. The pointers begin at
+    /// the pod template.
+    pub fn parse(source: &PodTemplateObject, env: &BTreeMap<String, String>) -> Result<Self, Vec<FieldError>> {
+        if !is_storable_pod_template(source) {
+            return Err(vec![FieldError::new("", FieldRule::PodTemplateSize)]);
+        }
+        let value = shape::normal(source);
+        shape::check(&value)?;
+        let PodTemplateSpec { metadata, spec } = typed(&value)?;
+        let metadata = metadata.unwrap_or_default();
+        let parts = Parts {
+            annotations: metadata.annotations.unwrap_or_default(),
+            labels: metadata.labels.unwrap_or_default(),
+            spec: spec.unwrap_or_default(),
+        };
+        let mut variables: BTreeSet<&str> = env.keys().map(String::as_str).collect();
+        variables.insert("PORT");
+        let errors = rules::check(&parts, &variables);
+        if errors.is_empty() { Ok(Self { source: source.clone(), parts }) } else { Err(errors) }
+    }
+
+    /// The object from which the pod template was parsed.
+    #[must_use]
+    pub fn source(&self) -> &PodTemplateObject {
+        &self.source
+    }
+
+    /// Annotations of the pod.
+    #[must_use]
+    pub fn annotations(&self) -> &BTreeMap<String, String> {
+        &self.parts.annotations
+    }
+
+    /// Labels of the pod.
+    #[must_use]
+    pub fn labels(&self) -> &BTreeMap<String, String> {
+        &self.parts.labels
+    }
+
+    /// The partial spec of the pod.
+    #[must_use]
+    pub fn spec(&self) -> &PodSpec {
+        &self.parts.spec
+    }
+
+    /// Returns the names that need an entry in the policy.
+    #[must_use]
+    pub fn references(&self) -> Vec<NameReference> {
+        names::of(&self.parts)
+    }
+
+    /// Returns an error for each name that the policy does not allow.
+    #[must_use]
+    pub fn forbidden(&self, policy: &PodTemplatePolicy) -> Vec<FieldError> {
+        let references = self.references().into_iter();
+        let refused = references.filter(|reference| !policy.allows(reference.kind, &reference.name));
+        let rule = |kind: PodTemplateKind, name: String| {
+            let name = if name.is_empty() { "*".to_owned() } else { name };
+            FieldRule::PodTemplateForbidden { entry: format!("{}/{name}", kind.as_str()) }
+        };
+        refused.map(|NameReference { pointer, kind, name }| FieldError::new(pointer, rule(kind, name))).collect()
+    }
+}
+
+/// Parses the object, and refuses fields that the type of Kubernetes does not have: its parser ignores them.
+fn typed(value: &Value) -> Result<PodTemplateSpec, Vec<FieldError>> {
+    let template: PodTemplateSpec = serde_path_to_error::deserialize(value).map_err(|error| {
+        let rule = FieldRule::Value { message: error.inner().to_string() };
+        vec![FieldError::new(shape::pointer_of(error.path()), rule)]
+    })?;
+    let known = serde_json::to_value(&template).unwrap_or_default();
+    let unknown = shape::unknown(value, &known);
+    if unknown.is_empty() { Ok(template) } else { Err(unknown) }
+}
