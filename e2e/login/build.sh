@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # build.sh [NAME...]: builds Helm, promtool and the programs of the login chain from the Go modules pinned in tools/,
-# once: the folder is named after their content. It also holds Traefik's custom resources. Prints the folder. `build.sh
-# needs` only checks the requirements, and names a missing one.
+# once: the folder is named after their content. It also holds Traefik's custom resources, and those of the Gateway API:
+# gateway-crds.yaml. Prints the folder. `build.sh needs` only checks the requirements, and names a missing one.
 set -euo pipefail
 # shellcheck source=e2e/login/common.sh
 source "$(dirname "$0")/common.sh"
@@ -9,9 +9,9 @@ source "$(dirname "$0")/common.sh"
 readonly TRAEFIK=github.com/traefik/traefik/v3
 readonly RESOURCES=docs/content/reference/dynamic-configuration/kubernetes-crd-definition-v1.yml
 
-# module_directory FOLDER MODULE: downloads the module, checks it against go.sum, and prints its directory.
+# module_directory FOLDER MODULE: downloads the module, checks it against the folder's go.sum, and prints its directory.
 module_directory() {
-  (cd "$login/tools/$1" && GOFLAGS=-mod=readonly GOWORK=off go mod download -json "$2") \
+  (cd "$1" && GOFLAGS=-mod=readonly GOWORK=off go mod download -json "$2") \
     | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p'
 }
 
@@ -19,12 +19,26 @@ module_directory() {
 # module is copied, completed, and built in the copy, by its own go.sum. Prints the copy.
 traefik_source() {
   local module copy=$LOGIN_BIN/traefik-source
-  module=$(module_directory traefik "$TRAEFIK")
+  module=$(module_directory "$login/tools/traefik" "$TRAEFIK")
   rm -rf "$copy"
   cp --recursive --no-preserve=mode "$module" "$copy"
   cp --recursive "$login/tools/traefik/parts/." "$copy"
   cp "$copy/$RESOURCES" "$LOGIN_BIN/traefik-crds.yaml"
   printf '%s\n' "$copy"
+}
+
+# gateway_resources: writes the resource definitions of the Gateway API's standard channel, in the version that Traefik
+# requires.
+gateway_resources() {
+  local module file target=$LOGIN_BIN/gateway-crds.yaml
+  [[ ! -f "$target" ]] || return 0
+  module=$(module_directory "$login/tools/traefik" "$TRAEFIK")
+  module=$(module_directory "$module" sigs.k8s.io/gateway-api)
+  for file in "$module"/config/crd/standard/*.yaml; do
+    printf -- '---\n'
+    cat "$file"
+  done >"$target.new"
+  mv "$target.new" "$target"
 }
 
 build() { # FOLDER PACKAGE NAME CGO TAGS
@@ -51,4 +65,7 @@ while read -r folder package name cgo tags; do
     build "$folder" "$package" "$name" "$cgo" "$tags"
   fi
 done < <(grep --invert-match '^#' "$login/tools/programs")
+if [[ "$#" == 0 || " $* " == *" gateway-crds.yaml "* ]]; then
+  gateway_resources
+fi
 printf '%s\n' "$LOGIN_BIN"

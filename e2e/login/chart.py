@@ -12,6 +12,9 @@ ROOT = LOGIN.parents[1]
 CHART = ROOT / "charts/workshop-launcher"
 RELEASE = "workshop-launcher"
 SETS = sorted(path.name.removesuffix("-values.yaml") for path in (CHART / "ci").glob("*-values.yaml"))
+# Sets with the front as edge proxy, and with Traefik.
+FRONT_SETS = ["any", "gateway"]
+TRAEFIK_SETS = [name for name in SETS if name not in FRONT_SETS]
 
 
 @functools.cache
@@ -27,9 +30,9 @@ def values_of(name):
 
 
 def helm(*words):
-    """Runs Helm. Returns (status, output with errors)."""
+    """Runs Helm. Returns (status, output): with the errors if Helm fails, without its warnings if it succeeds."""
     done = subprocess.run([program("helm"), *map(str, words)], capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stdout + done.stderr
+    return done.returncode, done.stdout + (done.stderr if done.returncode else "")
 
 
 @functools.cache

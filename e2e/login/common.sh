@@ -22,6 +22,6 @@ need_login_programs() {
   local name
   [[ "$#" != 0 ]] || set -- helm traefik oauth2-proxy dex
   for name in "$@"; do
-    [[ -x "$LOGIN_BIN/$name" ]] || "$login/build.sh" "$name" >/dev/null
+    [[ -e "$LOGIN_BIN/$name" ]] || "$login/build.sh" "$name" >/dev/null
   done
 }

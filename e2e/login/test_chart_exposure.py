@@ -7,11 +7,10 @@ import re
 import pytest
 import yaml
 
-from chart import RELEASE, ROOT, SETS, containers, objects, render
+from chart import FRONT_SETS, RELEASE, ROOT, SETS, TRAEFIK_SETS, containers, objects, render
 
 MIDDLEWARES = "traefik.ingress.kubernetes.io/router.middlewares"
 PRIORITY = "traefik.ingress.kubernetes.io/router.priority"
-TRAEFIK_SETS = [name for name in SETS if name != "any"]
 LAUNCHER, LOGIN, WORKSHOPS_LOGIN = RELEASE, f"{RELEASE}-login", f"{RELEASE}-workshops-login"
 FRONT, NOTICE = f"{RELEASE}-front", f"{RELEASE}-notice"
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
@@ -69,7 +68,8 @@ def test_all_ingresses_have_the_configured_class(name):
     assert {ingress["spec"]["ingressClassName"] for ingress in objects(name, "Ingress")} == {expected}
     told = exposure_settings(name)
     assert told.pop("SERVICE_INGRESS_CLASS") == expected
-    assert told.pop("SERVICE_INGRESS_TLS_SECRET", None) == {"full": "workshops-certificate"}.get(name)
+    secrets = {"full": "workshops-certificate", "github": f"{RELEASE}-workshops-certificate"}
+    assert told.pop("SERVICE_INGRESS_TLS_SECRET", None) == secrets.get(name)
     assert list(told) == ["SERVICE_INGRESS_ANNOTATIONS"]
 
 
@@ -112,6 +112,44 @@ def test_ingress_of_notice_names_no_certificate():
     assert tls[LAUNCHER] == [{"hosts": [HOST], "secretName": "launcher-certificate"}]
 
 
+def certificates(name):
+    """Returns the rendered Certificates: {(namespace, name of the Secret): (hosts, issuer)}."""
+    found = ((one["metadata"]["namespace"], one["spec"]) for one in objects(name, "Certificate"))
+    return {(space, spec["secretName"]): (spec["dnsNames"], spec["issuerRef"]) for space, spec in found}
+
+
+def test_named_issuer_fills_secrets_of_all_ingresses():
+    issuer = {"name": "letsencrypt", "kind": "ClusterIssuer", "group": "cert-manager.io"}
+    one, all_others = f"{RELEASE}-certificate", f"{RELEASE}-workshops-certificate"
+    assert certificates("github") == {
+        ("launcher", one): ([HOST], issuer),
+        ("launcher", all_others): ([f"*.{DOMAIN}"], issuer),
+        ("workshops", all_others): ([f"*.{DOMAIN}"], issuer),
+    }
+    used = {tls["secretName"] for ingress in objects("github", "Ingress") for tls in ingress["spec"].get("tls", [])}
+    assert used == {one, all_others}
+
+
+def test_named_issuer_fills_secrets_of_gateway():
+    issuer = {"name": "letsencrypt", "kind": "ClusterIssuer", "group": "cert-manager.io"}
+    assert certificates("gateway") == {
+        ("launcher", "launcher-certificate"): ([HOST], issuer),
+        ("launcher", f"{RELEASE}-workshops-certificate"): ([f"*.{DOMAIN}"], issuer),
+    }
+
+
+def test_named_issuer_fills_configured_secrets_of_front():
+    issuer = {"name": "internal", "kind": "Issuer", "group": "cert-manager.io"}
+    assert certificates("any") == {
+        ("launcher", "launcher-certificate"): ([HOST], issuer),
+        ("launcher", "workshops-certificate"): ([f"*.{DOMAIN}"], issuer),
+    }
+
+
+def test_no_certificate_without_issuer():
+    assert not certificates("minimal") and not certificates("full")
+
+
 @pytest.mark.parametrize("name", TRAEFIK_SETS)
 def test_pod_of_notice_has_no_secret_and_connects_to_nothing(name):
     (deployment,) = [one for one in objects(name, "Deployment") if one["metadata"]["name"] == NOTICE]
@@ -120,15 +158,17 @@ def test_pod_of_notice_has_no_secret_and_connects_to_nothing(name):
     assert (container["image"], container["args"]) == ("registry.example.org/sidecar:0.1.0", ["notice"])
     launcher = next(other for _, _, other in containers(name) if other["name"] == "launcher")
     public_url = next(one["value"] for one in launcher["env"] if one["name"] == "SERVICE_PUBLIC_URL")
-    assert container["env"] == [{"name": "SERVICE_PUBLIC_URL", "value": public_url}]
-    assert "volumes" not in pod and pod["automountServiceAccountToken"] is False
+    own = [one for one in container["env"] if not one["name"].startswith("EXTRA")]
+    assert own == [{"name": "SERVICE_PUBLIC_URL", "value": public_url}]
+    assert not [one for one in pod.get("volumes", []) if "configMap" not in one] and pod["automountServiceAccountToken"] is False
     policy = next(one for one in objects(name, "NetworkPolicy") if one["metadata"]["name"] == NOTICE)["spec"]
     assert (policy["policyTypes"], policy["egress"]) == (["Ingress", "Egress"], [])
     assert [rule["ports"] for rule in policy["ingress"]] == [[{"protocol": "TCP", "port": 8080}]]
 
 
-def test_front_needs_no_program_for_notice():
-    assert not [one for one in objects("any") if one["metadata"]["name"] == NOTICE]
+@pytest.mark.parametrize("name", FRONT_SETS)
+def test_front_needs_no_program_for_notice(name):
+    assert not [one for one in objects(name) if one["metadata"]["name"] == NOTICE]
 
 
 def test_traefik_takes_identity_only_from_login_proxy():
@@ -155,7 +195,7 @@ def test_traefik_takes_identity_only_from_login_proxy():
 def test_ingress_policies_allow_only_edge_proxy_and_monitoring(name):
     labels = {f"app.kubernetes.io/{key}": RELEASE for key in ("name", "instance")}
     namespace, pods = {
-        "any": ("launcher", {**labels, "app.kubernetes.io/component": "front"}),
+        **dict.fromkeys(FRONT_SETS, ("launcher", {**labels, "app.kubernetes.io/component": "front"})),
         "full": ("kube-system", {"app.kubernetes.io/name": "traefik"}),
     }.get(name, ("traefik", {"app.kubernetes.io/name": "traefik"}))
     controller = {
@@ -175,7 +215,7 @@ def test_ingress_policies_allow_only_edge_proxy_and_monitoring(name):
     assert policies[LAUNCHER + "-operator"]["ingress"] == telemetry(9091)
     assert policies[LOGIN]["ingress"] == [rule(controller, 4180)]
     assert policies["workshops-ingress"]["ingress"] == [rule(controller, 8080)]
-    assert name == "any" or policies[NOTICE]["ingress"] == [rule(controller, 8080)]
+    assert name in FRONT_SETS or policies[NOTICE]["ingress"] == [rule(controller, 8080)]
     assert all("Ingress" in spec["policyTypes"] for name, spec in policies.items() if name != "workshops-egress")
 
 

@@ -201,8 +201,8 @@ def test_one_ingress_routes_launcher_and_workshop_hosts_to_nginx():
 
 
 def test_ingress_has_configured_annotations():
-    given = render_any("--set-string", r"ingress.annotations.cert-manager\.io/cluster-issuer=internal")
-    assert given["Ingress", FRONT]["metadata"]["annotations"] == {"cert-manager.io/cluster-issuer": "internal"}
+    given = render_any("--set-string", r"ingress.annotations.haproxy\.org/timeout-tunnel=1h")
+    assert given["Ingress", FRONT]["metadata"]["annotations"] == {"haproxy.org/timeout-tunnel": "1h"}
 
 
 def test_empty_ingress_class_renders_no_ingress():
@@ -219,7 +219,9 @@ def test_operator_creates_no_ingress_if_front_is_installed():
 
 
 def test_nginx_pods_have_strict_security_context():
-    pod = rendered()["Deployment", FRONT]["spec"]["template"]["spec"]
+    fields = ("podSecurityContext", "securityContext", "extraVolumes", "extraVolumeMounts")
+    made = render_any(*(word for field in fields for word in ("--set", f"front.{field}=null")))
+    pod = made["Deployment", FRONT]["spec"]["template"]["spec"]
     assert pod["automountServiceAccountToken"] is False
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}

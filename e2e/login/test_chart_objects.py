@@ -10,6 +10,7 @@ import yaml
 
 from chart import (
     CHART,
+    FRONT_SETS,
     RELEASE,
     ROOT,
     SETS,
@@ -53,8 +54,12 @@ OPERATOR_NUMBERS = {
     "SERVICE_ROOM_GRACE": "workshops.roomGraceSeconds",
     "SERVICE_RUN_AS_USER": "workshops.runAsUser",
 }
-# Variables that the OpenTelemetry library reads. The programs' own --help does not list them.
-OF_LIBRARY = {"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES"}
+# Variables that libraries read: OpenTelemetry, the driver of PostgreSQL. The programs' own --help does not list them.
+OF_LIBRARY = {"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES", "PGSSLMODE", "PGSSLROOTCERT"}
+# A file with CA certificates, which replaces the file of a private CA.
+AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
+# Variables of the values extraEnv in ci/.
+EXTRA = {"EXTRA", "EXTRA_SECRET"}
 every_set = pytest.mark.parametrize("name", SETS)
 
 
@@ -93,12 +98,12 @@ def alone(folder):
 @every_set
 def test_containers_get_secrets_only_by_reference(name):
     assert {found["metadata"]["name"] for found in objects(name, "Secret")} <= {
-        f"{RELEASE}-proxy-secret", f"{RELEASE}-front",
+        f"{RELEASE}-proxy-secret", f"{RELEASE}-front", f"{RELEASE}-login", f"{RELEASE}-workshops-login",
     }
     for config in objects(name, "ConfigMap"):
         assert not re.search("secret|client_id|password", json.dumps(config["data"]), re.IGNORECASE)
     for deployment, _, container in containers(name):
-        referred = {variable["name"] for variable in container.get("env", []) if "value" not in variable}
+        referred = {variable["name"] for variable in container.get("env", []) if "value" not in variable} - EXTRA
         if container["name"] == "oauth2-proxy":
             assert referred == LOGIN_SECRETS, deployment
         else:
@@ -125,8 +130,8 @@ def test_programs_accept_every_rendered_setting(name, tmp_path):
         words = [LAUNCHER, *container["args"], "--help"]
         known = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         for variable in container["env"]:
-            of_library = variable["name"] in OF_LIBRARY
-            assert of_library or re.search(rf"\[env: {variable['name']}\b", known), (wanted, variable["name"])
+            unlisted = variable["name"] in OF_LIBRARY | EXTRA
+            assert unlisted or re.search(rf"\[env: {variable['name']}\b", known), (wanted, variable["name"])
         said = complaint(container, own)
         assert "SERVICE_" not in said and "creating no Ingress" not in said, said
 
@@ -167,7 +172,7 @@ def test_oauth2_proxy_accepts_its_configurations(name, tmp_path):
     assert len(configurations(name)) == 2
     secrets = dict.fromkeys(LOGIN_SECRETS, "0123456789abcdef" * 2)
     for text in configurations(name).values():
-        (tmp_path / "cfg").write_text(text)
+        (tmp_path / "cfg").write_text(text.replace("/etc/oauth2-proxy-ca/ca.crt", AUTHORITIES))
         words = [program("oauth2-proxy"), "--config", tmp_path / "cfg", "--config-test"]
         done = subprocess.run(words, env=secrets, capture_output=True, text=True, timeout=30)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -185,12 +190,12 @@ def test_login_proxies_have_separate_cookies_and_secrets():
         for deployment, _, container in containers("minimal")
         if container["name"] == "oauth2-proxy"
     }
-    assert secrets == {f"{RELEASE}-login": {"launcher-login"}, f"{RELEASE}-workshops-login": {"workshops-login"}}
+    assert secrets == {name: {name} for name in (f"{RELEASE}-login", f"{RELEASE}-workshops-login")}
 
 
 @every_set
 def test_pods_have_expected_images_and_service_account_tokens(name):
-    image, of_image = (FRONT_IMAGE, "nginx") if name == "any" else (SIDECAR_IMAGE, "notice")
+    image, of_image = (FRONT_IMAGE, "nginx") if name in FRONT_SETS else (SIDECAR_IMAGE, "notice")
     assert {container["image"] for _, _, container in containers(name)} == IMAGES | {image}
     assert settings(container_of(name, "operator"))["SERVICE_SIDECAR_IMAGE"] == SIDECAR_IMAGE
     tokens = {container["name"]: pod["automountServiceAccountToken"] for _, pod, container in containers(name)}
@@ -221,15 +226,16 @@ def test_roles_match_committed_rules_in_workshop_namespace(name):
     roles, bindings = by_name(name, "Role"), by_name(name, "RoleBinding")
     assert list(roles) == [RELEASE, f"{RELEASE}-operator"] == list(bindings)
     assert [role["rules"] for role in roles.values()] == [role["rules"] for role in committed]
-    for account, binding in bindings.items():
-        assert binding["metadata"]["namespace"] == roles[account]["metadata"]["namespace"] == namespace
-        assert binding["roleRef"]["name"] == account
+    pods = {deployment: pod for deployment, pod, _ in containers(name)}
+    for role, binding in bindings.items():
+        assert binding["metadata"]["namespace"] == roles[role]["metadata"]["namespace"] == namespace
+        assert binding["roleRef"]["name"] == role
+        account = pods[role]["serviceAccountName"]
         assert binding["subjects"] == [{"kind": "ServiceAccount", "name": account, "namespace": "launcher"}]
     # The kubelet mounts Secrets into pods, so launcher and operator need no right to read Secrets.
     granted = {resource for role in roles.values() for rule in role["rules"] for resource in rule["resources"]}
     assert not {"secrets", "*"} & granted
-    accounts = {pod.get("serviceAccountName") for _, pod, _ in containers(name)}
-    assert accounts == {*bindings, None}
+    assert {deployment for deployment, pod in pods.items() if "serviceAccountName" in pod} == set(bindings)
 
 
 @every_set
@@ -275,6 +281,12 @@ def test_operator_gets_node_selector_and_tolerations():
     assert json.loads(told["SERVICE_TOLERATIONS"]) == values["tolerations"]
 
 
+def test_launcher_and_operator_get_the_policy_of_pod_templates():
+    values = yaml.safe_load(values_of("full").read_text())["workshops"]
+    told = [settings(container_of("full", component)) for component in ("launcher", "operator")]
+    assert [each["SERVICE_POD_TEMPLATE_ALLOW"].split(",") for each in told] == [values["podTemplateAllow"]] * 2
+
+
 def shape(value):
     """Returns a value with each scalar replaced by the name of its type."""
     if isinstance(value, dict):
@@ -288,7 +300,8 @@ NAMES = (
     "ingress.entryPoint ingress.podLabels.app ingress.tls.launcherSecret ingress.tls.workshopsSecret "
     "monitoring.namespace login.secret login.secretKeys.clientID login.secretKeys.clientSecret "
     "login.secretKeys.cookieSecret database.sqlite.storageClass database.postgresql.secret database.postgresql.key "
-    "traces.headersSecret traces.headersKey"
+    "traces.headersSecret traces.headersKey launcher.priorityClassName operator.priorityClassName "
+    "launcher.serviceAccount.name login.ca.configMap database.postgresql.ca.secret login.priorityClassName front.priorityClassName notice.priorityClassName"
 ).split()
 
 
@@ -298,7 +311,13 @@ def named(name, own, others):
     Returns (objects, container of the operator).
     """
     words = [word for value in NAMES for word in ("--set-string", f"{value}={others}")]
-    words += ["--set-string", f"login.workshopsSecret={own}", "--set", "traces.endpoint=http://collector:4318"]
+    words += ["--set-string", f"login.workshopsSecret={own},ingress.tls.workshopsSecret={own}"]
+    words += ["--set", "traces.endpoint=http://collector:4318"]
+    # Keys of created Secrets must differ, and all keys are equal here. test_chart_login.py tests these Secrets.
+    client = ("clientID", "clientSecret", "cookieSecret", "workshopsCookieSecret")
+    words += [word for value in client for word in ("--set", f"login.{value}=")]
+    # The chart refuses an issuer beside the annotations of ci/full-values.yaml.
+    words += [] if name == "full" else ["--set-string", f"ingress.tls.issuer.name={others}"]
     common = ("--namespace", own, "--kube-version", "1.34", "--values", values_of(name))
     status, text = helm("template", own, CHART, *common, *words)
     assert status == 0, text

@@ -1,7 +1,9 @@
 """Compares the documentation with the chart and the code, and checks its links. No cluster is needed."""
 
+import functools
 import re
 import subprocess
+import textwrap
 
 import pytest
 import yaml
@@ -9,41 +11,104 @@ import yaml
 from chart import CHART, RELEASE, ROOT, helm, leaves, values_schema
 from series import metrics, registered
 
-PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md")), ROOT / "e2e/login/README.md"]
+READMES = [ROOT / "quickstart/README.md", CHART / "README.md", ROOT / "e2e/login/README.md"]
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md")), *READMES]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
-# First line of a YAML block with a complete values.yaml, and of a block with additions to values.yaml.
-WHOLE, MORE = "# values.yaml\n", "# also in values.yaml\n"
+# First line of a YAML block with a complete values.yaml, of a block with additions to values.yaml, and of a block with a
+# part of another object.
+WHOLE, MORE, PART = "# values.yaml\n", "# also in values.yaml\n", "# in the spec of"
+# Pages with values of the chart.
+VALUES = (
+    "install.md", "front.md", "gateway.md", "providers.md", "database.md", "air-gapped.md", "gitops.md", "helm-pods.md",
+)
 
 
 def blocks(page):
     """Returns the YAML blocks of a page with their line numbers: [(line, text)]."""
     text = (ROOT / "docs" / page).read_text()
-    found = re.finditer(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return [(text.count("\n", 0, one.start()) + 1, one[1]) for one in found]
+    found = re.finditer(r"^( *)```yaml\n(.*?)^\1```$", text, re.MULTILINE | re.DOTALL)
+    return [(text.count("\n", 0, one.start()) + 1, textwrap.dedent(one[2])) for one in found]
 
 
 def snippets():
     """Returns the YAML blocks with values of the chart, as test parameters with the id PAGE:LINE."""
-    found = [(f"{page}:{line}", text) for page in ("install.md", "providers.md") for line, text in blocks(page)]
+    found = [(f"{page}:{line}", text) for page in VALUES for line, text in blocks(page)]
     return [pytest.param(text, id=place) for place, text in found if text.startswith((WHOLE, MORE))]
 
 
+def chart_readme():
+    """Returns the values file in the chart's README.md."""
+    return re.search(r"^```yaml\n(.*?)^```$", (CHART / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+
+
 BASE = next(text for _, text in blocks("install.md") if text.startswith(WHOLE))
+# The chart of a release names the two images. Its packaged values have these keys.
+RELEASED = "images: {launcher: registry.example.org/launcher:1, sidecar: registry.example.org/sidecar:1}"
 
 
-@pytest.mark.parametrize("text", snippets())
+def render_documented(folder, *texts):
+    """Renders the chart of a release with these values files, later ones over earlier ones. Returns (status, output)."""
+    words = []
+    for number, text in enumerate((RELEASED, *texts)):
+        (folder / f"{number}.yaml").write_text(text)
+        words += ["--values", folder / f"{number}.yaml"]
+    return helm("template", RELEASE, CHART, "--namespace", "launcher", "--kube-version", "1.34", *words)
+
+
+@pytest.mark.parametrize("text", [*snippets(), pytest.param(chart_readme(), id="chart-README.md")])
 def test_documented_values_are_accepted_by_chart(text, tmp_path):
-    (tmp_path / "base.yaml").write_text(BASE)
-    (tmp_path / "more.yaml").write_text(text)
-    values = [word for name in ("base", "more") for word in ("--values", tmp_path / f"{name}.yaml")]
-    status, rendered = helm("template", RELEASE, CHART, "--namespace", "launcher", "--kube-version", "1.34", *values)
+    status, rendered = render_documented(tmp_path, BASE, text)
     assert status == 0, rendered
 
 
-@pytest.mark.parametrize("text", [text for page in ("install.md", "upgrade.md") for _, text in blocks(page)])
+def installation_steps():
+    """Returns the numbered steps of the section in docs/install.md that installs the chart."""
+    text = (ROOT / "docs/install.md").read_text()
+    section = re.search(r"^## Install in seven steps$(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]
+    return re.split(r"^\d+\. ", section, flags=re.MULTILINE)[1:]
+
+
+def test_installation_has_seven_steps_with_one_command_each():
+    steps = installation_steps()
+    assert len(steps) == 7
+    for step in steps:
+        assert len(re.findall(r"^ {7}(?:helm|kubectl|docker) ", step, re.MULTILINE)) <= 1, step
+    install = next(step for step in steps if "helm install" in step)
+    # These two are not values of the file, because they are a secret of the provider.
+    assert re.findall(r"--set ([\w.]+)=", install) == ["login.clientID", "login.clientSecret"]
+
+
+def test_installation_needs_three_values(tmp_path):
+    """A value is required if the chart refuses the documented values without it."""
+    (text,) = (found for step in installation_steps() for found in re.findall(r"^```yaml\n(.*?)^```$", step, re.M | re.S))
+    assert text == BASE
+    required = set()
+    for name in leaves_of(yaml.safe_load(text)):
+        values = yaml.safe_load(text)
+        *groups, last = name.split(".")
+        del functools.reduce(dict.get, groups, values)[last]
+        status, rendered = render_documented(tmp_path, yaml.safe_dump(values))
+        if status != 0:
+            assert "is missing" in rendered, rendered
+            required.add(name)
+    assert required == {"host", "workshops.domain", "login.oidc.issuerURL"}
+    (told,) = (step for step in installation_steps() if "The chart requires" in step)
+    assert all(f"`{name}`" in told for name in required)
+
+
+def leaves_of(values, prefix=""):
+    """Yields the dotted names of the values in a values file."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from leaves_of(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+@pytest.mark.parametrize("text", [text for page in (*VALUES, "upgrade.md") for _, text in blocks(page)])
 def test_documented_yaml_is_valid(text):
     for found in yaml.safe_load_all(text):
-        assert found and (text.startswith((WHOLE, MORE)) or {"apiVersion", "kind", "metadata"} <= set(found))
+        assert found and (text.startswith((WHOLE, MORE, PART)) or {"apiVersion", "kind", "metadata"} <= set(found))
 
 
 def test_every_login_provider_has_documented_values():
@@ -56,14 +121,17 @@ def test_values_named_in_docs_exist():
     known = set(leaves(schema))
     groups = {name.rsplit(".", depth)[0] for name in known for depth in range(1, name.count(".") + 1)}
     sections = "|".join(schema["properties"])
-    for page in ("install.md", "providers.md", "upgrade.md", "runbooks.md", "threat-model.md"):
+    for page in (*VALUES, "sizing.md", "upgrade.md", "runbooks.md", "threat-model.md", "../quickstart/README.md"):
         # Only upgrade.md may name deprecated values, because it lists their replacements.
         accepted = known | groups | (set(leaves(schema, deprecated=True)) if page == "upgrade.md" else set())
         text = (ROOT / "docs" / page).read_text()
         found = set(re.findall(rf"`((?:{sections})\.[A-Za-z.]+)`", text))
-        # Example hosts and the file launcher.db match the pattern, but are no values.
-        named = {name for name in found if ".example." not in name} - {"launcher.db"}
-        assert named <= accepted, f"{page}: {named - accepted}"
+        # Hosts and the file launcher.db match the pattern, but are no values.
+        named = {name for name in found if ".example." not in name and ".localhost" not in name}
+        named -= {"launcher.db", "login.DOMAIN"}
+        # A value may be a map with free keys, as in front.resources.limits.memory.
+        wrong = {name for name in named - accepted if not any(name.startswith(f"{value}.") for value in known)}
+        assert not wrong, f"{page}: {wrong}"
 
 
 def test_test_files_named_in_threat_model_exist():
@@ -166,4 +234,5 @@ def test_log_messages_named_in_runbooks_exist_in_code():
 
 def test_readme_lists_every_documentation_page():
     listed = set(re.findall(r"\]\((docs/[a-z-]+\.md)\)", (ROOT / "README.md").read_text()))
-    assert listed == {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md", "SUMMARY.md"}
+    assert listed == {f"docs/{name}" for name in pages}

@@ -5,7 +5,7 @@
 {{- $limits := include "launcher.limits" . | fromYaml -}}
 - {name: SERVICE_LISTEN_ADDR, value: "0.0.0.0:8000"}
 - {name: SERVICE_TELEMETRY_ADDR, value: "0.0.0.0:9090"}
-- {name: SERVICE_PUBLIC_URL, value: {{ printf "https://%s" (include "launcher.authority" .) | quote }}}
+- {name: SERVICE_PUBLIC_URL, value: {{ include "launcher.publicURL" . | quote }}}
 - {name: SERVICE_ADMIN_EMAILS, value: {{ join "," .Values.api.adminEmails | quote }}}
 - {name: SERVICE_LOGOUT_URL, value: {{ include "launcher.logoutURL" . | quote }}}
 {{- with .Values.api.helpURL }}
@@ -22,12 +22,18 @@
     secretKeyRef:
       name: {{ .Values.database.postgresql.secret | quote }}
       key: {{ .Values.database.postgresql.key | quote }}
+{{- if or .Values.database.postgresql.ca.configMap .Values.database.postgresql.ca.secret }}
+# The driver of PostgreSQL reads both. Parameters of the URL take precedence.
+- {name: PGSSLMODE, value: verify-full}
+- {name: PGSSLROOTCERT, value: /etc/workshop-launcher-database/ca.crt}
+{{- end }}
 {{- else }}
 - {name: SERVICE_DATA_DIR, value: /data}
 {{- end }}
 {{- if .Values.templates }}
 - {name: SERVICE_SEED_TEMPLATES, value: /etc/workshop-launcher/templates.json}
 {{- end }}
+- {name: SERVICE_POD_TEMPLATE_ALLOW, value: {{ join "," .Values.workshops.podTemplateAllow | quote }}}
 - {name: SERVICE_MAX_INSTANCES_PER_USER, value: {{ $limits.maxInstancesPerUser | int64 | quote }}}
 - {name: SERVICE_LAUNCH_RATE, value: {{ $limits.launchRate | int64 | quote }}}
 - {name: SERVICE_LAUNCH_BURST, value: {{ $limits.launchBurst | int64 | quote }}}
@@ -45,11 +51,14 @@
 - {name: SERVICE_TELEMETRY_ADDR, value: "0.0.0.0:9091"}
 - {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
 - {name: SERVICE_WORKSHOP_DOMAIN, value: {{ .Values.workshops.domain | quote }}}
-{{- if ne (int .Values.ingress.port) 443 }}
-- {name: SERVICE_WORKSHOP_PORT, value: {{ .Values.ingress.port | int64 | quote }}}
+{{- if ne .Values.ingress.scheme "https" }}
+- {name: SERVICE_WORKSHOP_SCHEME, value: {{ .Values.ingress.scheme | quote }}}
 {{- end }}
-- {name: SERVICE_PUBLIC_URL, value: {{ printf "https://%s" (include "launcher.authority" .) | quote }}}
-- {name: SERVICE_SIDECAR_IMAGE, value: {{ .Values.images.sidecar | quote }}}
+{{- with include "launcher.portSuffix" . }}
+- {name: SERVICE_WORKSHOP_PORT, value: {{ trimPrefix ":" . | quote }}}
+{{- end }}
+- {name: SERVICE_PUBLIC_URL, value: {{ include "launcher.publicURL" . | quote }}}
+- {name: SERVICE_SIDECAR_IMAGE, value: {{ include "launcher.image" (list . "sidecar") | quote }}}
 {{- if .Values.proxySecret.enabled }}
 - {name: SERVICE_PROXY_SECRET_NAME, value: {{ include "launcher.proxySecretName" . }}}
 {{- end }}
@@ -59,9 +68,11 @@
 {{- end }}
 - {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | int64 | quote }}}
 - {name: SERVICE_ROOM_GRACE, value: {{ .Values.workshops.roomGraceSeconds | int64 | quote }}}
-- {name: SERVICE_RUN_AS_USER, value: {{ .Values.workshops.runAsUser | int64 | quote }}}
+{{- /* null removes the value. */}}
+- {name: SERVICE_RUN_AS_USER, value: {{ kindIs "invalid" .Values.workshops.runAsUser | ternary "assigned" (.Values.workshops.runAsUser | int64) | quote }}}
 - {name: SERVICE_WAIT_FOR_ISOLATION, value: {{ and .Values.networkPolicy.enabled .Values.networkPolicy.waitForIsolation | quote }}}
 - {name: SERVICE_USER_NAMESPACES, value: {{ .Values.workshops.userNamespaces | quote }}}
+- {name: SERVICE_POD_TEMPLATE_ALLOW, value: {{ join "," .Values.workshops.podTemplateAllow | quote }}}
 {{- with .Values.workshops.nodeSelector }}
 - {name: SERVICE_NODE_SELECTOR, value: {{ . | toJson | quote }}}
 {{- end }}
@@ -72,7 +83,7 @@
 - {name: SERVICE_INGRESS_CLASS, value: {{ include "launcher.ingressClass" . }}}
 - name: SERVICE_INGRESS_ANNOTATIONS
   value: {{ include "launcher.workshopAnnotations" . | fromYaml | toJson | quote }}
-{{- with .Values.ingress.tls.workshopsSecret }}
+{{- with include "launcher.tlsSecret" (list . "workshopsSecret") }}
 - {name: SERVICE_INGRESS_TLS_SECRET, value: {{ . | quote }}}
 {{- end }}
 {{- else }}

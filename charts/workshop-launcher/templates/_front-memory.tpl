@@ -39,7 +39,7 @@ router's address, and all users share a load balancer's. */}}
 {{- end }}
 
 {{- define "launcher.frontProblems" -}}
-{{- if eq .Values.ingress.controller "any" }}
+{{- if include "launcher.hasFront" . }}
 {{- $memory := include "launcher.front.memory" . }}
 {{- if not $memory }}
 - front.resources.limits.memory is invalid: write a number with Ki, Mi or Gi, as in {{ include "launcher.front.defaultMemory" . }}

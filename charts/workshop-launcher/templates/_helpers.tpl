@@ -1,14 +1,28 @@
-{{/* Names, labels, hosts, and parts that all pods share. */}}
+{{/* Names, labels, hosts, and objects that several programs have. */}}
 
+{{/* Name of all objects, or its prefix. */}}
 {{- define "launcher.name" -}}
-{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}
-{{- else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" }}
+{{- $chart := include "launcher.chartName" . -}}
+{{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride }}
+{{- else if contains $chart .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- else }}{{ printf "%s-%s" .Release.Name $chart | trunc 40 | trimSuffix "-" }}
 {{- end }}
+{{- end }}
+
+{{/* Label app.kubernetes.io/name of all objects. */}}
+{{- define "launcher.chartName" -}}
+{{ .Values.nameOverride | default .Chart.Name }}
+{{- end }}
+
+{{/* Name of the ServiceAccount of launcher or operator. Takes (list root component). */}}
+{{- define "launcher.serviceAccount" -}}
+{{- $default := printf "%s%s" (include "launcher.name" (index . 0)) (ternary "-operator" "" (eq (index . 1) "operator")) }}
+{{- (get (index . 0).Values (index . 1)).serviceAccount.name | default $default }}
 {{- end }}
 
 {{/* Takes (list root component). */}}
 {{- define "launcher.selector" -}}
-app.kubernetes.io/name: {{ (index . 0).Chart.Name }}
+app.kubernetes.io/name: {{ include "launcher.chartName" (index . 0) }}
 app.kubernetes.io/instance: {{ (index . 0).Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end }}
@@ -16,9 +30,9 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{/* Takes (list root component). */}}
 {{- define "launcher.labels" -}}
 {{ include "launcher.selector" . }}
-app.kubernetes.io/version: {{ (index . 0).Chart.AppVersion | quote }}
+app.kubernetes.io/version: {{ (index . 0).Chart.AppVersion | replace "+" "_" | quote }}
 app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Version }}
+helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
 {{/* Deprecated names of values below limits, with their present names. docs/upgrade.md lists them. */}}
@@ -41,13 +55,18 @@ present names. */}}
 {{- toYaml $limits }}
 {{- end }}
 
-{{/* Port suffix of a host; empty for the default port of HTTPS. */}}
+{{/* Port suffix of a host; empty for the default port of the scheme. */}}
 {{- define "launcher.portSuffix" -}}
-{{- if ne (int .Values.ingress.port) 443 }}:{{ int .Values.ingress.port }}{{ end }}
+{{- if ne (int .Values.ingress.port) (ternary 443 80 (eq .Values.ingress.scheme "https")) }}:{{ int .Values.ingress.port }}{{ end }}
 {{- end }}
 
 {{- define "launcher.authority" -}}
 {{ .Values.host }}{{ include "launcher.portSuffix" . }}
+{{- end }}
+
+{{/* Public URL of the launcher, without a path. */}}
+{{- define "launcher.publicURL" -}}
+{{ .Values.ingress.scheme }}://{{ include "launcher.authority" . }}
 {{- end }}
 
 {{/* Login host of the workshops' domain. No workshop has this name: theirs end in ten random characters. */}}
@@ -59,14 +78,19 @@ login.{{ .Values.workshops.domain }}
 {{ include "launcher.workshopsLoginHost" . }}{{ include "launcher.portSuffix" . }}
 {{- end }}
 
+{{/* URL of the workshops' login, without a path. */}}
+{{- define "launcher.workshopsLoginURL" -}}
+{{ .Values.ingress.scheme }}://{{ include "launcher.workshopsLoginAuthority" . }}
+{{- end }}
+
 {{/* URL after signing out. The default page takes no login: every visitor is unauthenticated there. */}}
 {{- define "launcher.afterSignOut" -}}
-{{- .Values.login.signedOutURL | default (printf "https://%s/signed-out" (include "launcher.authority" .)) }}
+{{- .Values.login.signedOutURL | default (printf "%s/signed-out" (include "launcher.publicURL" .)) }}
 {{- end }}
 
 {{/* Sign-out URL: ends the launcher's session, then the workshops', then redirects to the URL after signing out. */}}
 {{- define "launcher.logoutURL" -}}
-{{- $workshops := printf "https://%s/oauth2/sign_out?rd=%s" (include "launcher.workshopsLoginAuthority" .)
+{{- $workshops := printf "%s/oauth2/sign_out?rd=%s" (include "launcher.workshopsLoginURL" .)
   (include "launcher.afterSignOut" . | urlquery) -}}
 /oauth2/sign_out?rd={{ $workshops | urlquery }}
 {{- end }}
@@ -79,6 +103,11 @@ edge proxy has set it. */}}
   "X-Forwarded-Groups" "X-Forwarded-Preferred-Username" "X-Forwarded-Access-Token" }}
 - {{ . }}
 {{- end }}
+{{- end }}
+
+{{/* "true" if the front is the edge proxy; otherwise empty, because Traefik is. */}}
+{{- define "launcher.hasFront" -}}
+{{- if ne .Values.ingress.controller "traefik" }}true{{ end }}
 {{- end }}
 
 {{/* NetworkPolicy peer for the edge proxy: the front's pods or Traefik's. */}}
@@ -102,30 +131,6 @@ require a login. */}}
 {{ .Values.ingress.className | default "traefik" | quote }}
 {{- end }}
 
-{{- define "launcher.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
-seccompProfile: {type: RuntimeDefault}
-{{- end }}
-
-{{- define "launcher.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities: {drop: [ALL]}
-{{- end }}
-
-{{/* Takes (list root component). Spreads replicas over nodes, if there are several. */}}
-{{- define "launcher.spread" -}}
-- maxSkew: 1
-  topologyKey: kubernetes.io/hostname
-  whenUnsatisfiable: ScheduleAnyway
-  labelSelector:
-    matchLabels:
-      {{- include "launcher.selector" . | nindent 6 }}
-{{- end }}
-
 {{/* Takes (list root component replicas name). */}}
 {{- define "launcher.disruptionBudget" -}}
 {{- $root := index . 0 }}
@@ -144,15 +149,6 @@ spec:
   selector:
     matchLabels:
       {{- include "launcher.selector" (list $root (index . 1)) | nindent 6 }}
-{{- end }}
-{{- end }}
-
-{{- define "launcher.pullSecrets" -}}
-{{- with .Values.images.pullSecrets -}}
-imagePullSecrets:
-{{- range . }}
-- name: {{ . | quote }}
-{{- end }}
 {{- end }}
 {{- end }}
 

@@ -15,8 +15,35 @@ workshops, or none, for the login proxies themselves and for /signed-out. */}}
 {{- $names = printf "%s-%s-%s@kubernetescrd" $root.Release.Namespace (include "launcher.name" $root) . | append $names }}
 {{- end -}}
 traefik.ingress.kubernetes.io/router.entrypoints: {{ $root.Values.ingress.entryPoint | quote }}
+{{- if eq $root.Values.ingress.scheme "https" }}
 traefik.ingress.kubernetes.io/router.tls: "true"
+{{- end }}
 traefik.ingress.kubernetes.io/router.middlewares: {{ join "," $names }}
+{{- end }}
+
+{{/* Name of the Secret with a certificate; empty for the controller's default certificate. Takes (list root value); value is
+launcherSecret, workshopsSecret, or none. With an issuer, the chart's Certificates fill Secrets of these default names. */}}
+{{- define "launcher.tlsSecret" -}}
+{{- $tls := (index . 0).Values.ingress.tls }}
+{{- $names := dict }}
+{{- if $tls.issuer.name }}
+{{- $name := include "launcher.name" (index . 0) }}
+{{- $names = dict "launcherSecret" (printf "%s-certificate" $name) "workshopsSecret" (printf "%s-workshops-certificate" $name) }}
+{{- end }}
+{{- get $tls (index . 1) | default (get $names (index . 1)) }}
+{{- end }}
+
+{{- define "launcher.certificateProblems" -}}
+{{- if .Values.ingress.tls.issuer.name }}
+{{- if eq (include "launcher.tlsSecret" (list . "launcherSecret")) (include "launcher.tlsSecret" (list . "workshopsSecret")) }}
+- ingress.tls.launcherSecret and ingress.tls.workshopsSecret must differ, because ingress.tls.issuer.name is set: each Certificate has its own Secret
+{{- end }}
+{{- range $name := list "cert-manager.io/cluster-issuer" "cert-manager.io/issuer" }}
+{{- if hasKey $.Values.ingress.annotations $name }}
+- ingress.annotations must not have {{ $name }}, because ingress.tls.issuer.name is set: both would write the same Secrets. Remove one of them
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* Annotations of each workshop's Ingress. */}}

@@ -1,19 +1,20 @@
 {{/* Configurations of the two login proxies. After their prefixes, the names of their cookies begin with the string by
-which sidecars remove them (SERVICE_SESSION_COOKIE_PREFIX). */}}
+which sidecars remove them (SERVICE_SESSION_COOKIE_PREFIX). With the scheme http they have no prefix and no attribute
+Secure, because browsers store such cookies only over https. */}}
 
 {{/* The launcher's login proxy: its cookie cannot be set by another host or by a workshop. */}}
 {{- define "launcher.login.cfg" -}}
-cookie_name = "__Host-_oauth2_proxy"
-redirect_url = {{ printf "https://%s/oauth2/callback" (include "launcher.authority" .) | quote }}
+cookie_name = "{{ if eq .Values.ingress.scheme "https" }}__Host-{{ end }}_oauth2_proxy"
+redirect_url = {{ printf "%s/oauth2/callback" (include "launcher.publicURL" .) | quote }}
 whitelist_domains = {{ list (include "launcher.authority" .) (include "launcher.workshopsLoginAuthority" .) | toJson }}
 {{ include "launcher.cfg" . }}
 {{- end }}
 
 {{/* The workshops' login proxy: one cookie for the whole domain. Requests to /api are an app's, not page visits. */}}
 {{- define "launcher.workshops-login.cfg" -}}
-cookie_name = "__Secure-_oauth2_proxy_workshops"
+cookie_name = "{{ if eq .Values.ingress.scheme "https" }}__Secure-{{ end }}_oauth2_proxy_workshops"
 cookie_domains = {{ list (printf ".%s" .Values.workshops.domain) | toJson }}
-redirect_url = {{ printf "https://%s/oauth2/callback" (include "launcher.workshopsLoginAuthority" .) | quote }}
+redirect_url = {{ printf "%s/oauth2/callback" (include "launcher.workshopsLoginURL" .) | quote }}
 whitelist_domains = {{ list (printf ".%s%s" .Values.workshops.domain (include "launcher.portSuffix" .))
   (include "launcher.afterSignOut" . | urlParse).host | toJson }}
 api_routes = ["^/api(/|$)"]
@@ -30,9 +31,9 @@ set_xauthrequest = true
 skip_provider_button = true
 approval_prompt = "auto"
 code_challenge_method = "S256"
-provider = {{ .Values.login.provider | quote }}
-email_domains = {{ .Values.login.emailDomains | toJson }}
-{{- if eq .Values.login.provider "oidc" }}
+provider = {{ include "launcher.provider" . | quote }}
+email_domains = {{ include "launcher.emailDomains" . }}
+{{- if eq (include "launcher.provider" .) "oidc" }}
 scope = "openid email profile"
 oidc_issuer_url = {{ .Values.login.oidc.issuerURL | quote }}
 {{- if .Values.login.oidc.loginURL }}
@@ -42,7 +43,7 @@ redeem_url = {{ .Values.login.oidc.redeemURL | quote }}
 oidc_jwks_url = {{ .Values.login.oidc.jwksURL | quote }}
 {{- end }}
 {{- end }}
-{{- if eq .Values.login.provider "github" }}
+{{- if eq (include "launcher.provider" .) "github" }}
 {{- with .Values.login.github.org }}
 github_org = {{ . | quote }}
 {{- end }}
@@ -50,7 +51,11 @@ github_org = {{ . | quote }}
 github_team = {{ join "," . | quote }}
 {{- end }}
 {{- end }}
-cookie_secure = true
+{{- if or .Values.login.ca.configMap .Values.login.ca.secret }}
+provider_ca_files = ["/etc/oauth2-proxy-ca/ca.crt"]
+use_system_trust_store = true
+{{- end }}
+cookie_secure = {{ eq .Values.ingress.scheme "https" }}
 cookie_httponly = true
 cookie_samesite = "lax"
 cookie_expire = {{ .Values.login.sessionLifetime | quote }}

@@ -12,11 +12,7 @@
 {{- if eq .Values.workshops.namespace .Release.Namespace }}
 - workshops.namespace must not be the release's own namespace, {{ .Release.Namespace }}: workshops run third-party code
 {{- end }}
-{{- range $name := list "launcher" "sidecar" }}
-{{- if not (get $.Values.images $name) }}
-- images.{{ $name }} is missing: the reference of an image in your registry; images/build.sh prepares it
-{{- end }}
-{{- end }}
+{{- include "launcher.imageProblems" . }}
 {{- if eq .Values.ingress.controller "traefik" }}
 {{- range $name, $_ := include "launcher.annotations" (list . "pages") | fromYaml }}
 {{- if hasKey $.Values.ingress.annotations $name }}
@@ -24,10 +20,21 @@
 {{- end }}
 {{- end }}
 {{- end }}
+{{- include "launcher.schemeProblems" . }}
+{{- include "launcher.gatewayProblems" . }}
+{{- include "launcher.certificateProblems" . }}
 {{- include "launcher.loginProblems" . }}
 {{- include "launcher.proxySecretProblems" . }}
 {{- include "launcher.frontProblems" . }}
 {{- include "launcher.databaseProblems" . }}
+{{- $authorities := dict "login.ca" .Values.login.ca "database.postgresql.ca" .Values.database.postgresql.ca }}
+{{- range $name, $ca := $authorities }}
+{{- if and $ca.configMap $ca.secret }}
+- {{ $name }}.configMap and {{ $name }}.secret exclude each other: set one, and remove the other
+{{- end }}
+{{- end }}
+{{- include "launcher.podProblems" . }}
+{{- include "launcher.accountProblems" . }}
 {{- if and (or .Values.traces.headersSecret .Values.traces.resourceAttributes) (not .Values.traces.endpoint) }}
 - traces.endpoint is missing: traces.headersSecret and traces.resourceAttributes have no effect without it
 {{- end }}
@@ -39,30 +46,28 @@
 {{- end }}
 {{- end }}
 
-{{- define "launcher.loginProblems" -}}
-{{- if not .Values.login.provider }}
-- login.provider is missing: google, github or oidc
-{{- end }}
-{{- if not .Values.login.emailDomains }}
-- login.emailDomains is missing: the domains whose addresses may log in, as in [example.org], or ["*"] for every account of the provider
-{{- end }}
-{{- range $name := list "secret" "workshopsSecret" }}
-{{- if not (get $.Values.login $name) }}
-- login.{{ $name }} is missing: the name of a Secret in namespace {{ $.Release.Namespace }} with the keys {{ values $.Values.login.secretKeys | sortAlpha | join ", " }}
+{{- define "launcher.schemeProblems" -}}
+{{- if eq .Values.ingress.scheme "http" }}
+{{- range $name, $host := dict "host" .Values.host "workshops.domain" .Values.workshops.domain }}
+{{- if not (hasSuffix ".localhost" $host) }}
+- ingress.scheme is http, but {{ $name }} is not below localhost: passwords and sessions would cross the network in clear text. Use https
 {{- end }}
 {{- end }}
-{{- if and .Values.login.secret (eq .Values.login.secret .Values.login.workshopsSecret) }}
-- login.secret and login.workshopsSecret must differ: a session of the workshops' domain must be invalid for the launcher
+{{- if ne .Values.ingress.controller "traefik" }}
+- ingress.scheme is http, but only the controller traefik supports it: set ingress.controller to traefik, or use https
 {{- end }}
-{{- if and (eq .Values.login.provider "oidc") (not .Values.login.oidc.issuerURL) }}
-- login.oidc.issuerURL is missing: the provider's issuer, as in https://accounts.example.org
 {{- end }}
-{{- $endpoints := list .Values.login.oidc.loginURL .Values.login.oidc.redeemURL .Values.login.oidc.jwksURL | compact | len }}
-{{- if and (ne $endpoints 0) (ne $endpoints 3) }}
-- login.oidc.loginURL, redeemURL and jwksURL go together: set all three, or none
 {{- end }}
-{{- if and .Values.login.github.teams (not .Values.login.github.org) }}
-- login.github.org is missing: the organisation of the teams in login.github.teams
+
+{{- define "launcher.accountProblems" -}}
+{{- range $component := list "launcher" "operator" }}
+{{- $account := (get $.Values $component).serviceAccount }}
+{{- if not (or $account.create $account.name) }}
+- {{ $component }}.serviceAccount.name is missing: the name of an existing ServiceAccount, because {{ $component }}.serviceAccount.create is false
+{{- end }}
+{{- end }}
+{{- if eq (include "launcher.serviceAccount" (list . "launcher")) (include "launcher.serviceAccount" (list . "operator")) }}
+- launcher.serviceAccount.name and operator.serviceAccount.name must differ: each program has its own permissions
 {{- end }}
 {{- end }}
 

@@ -1,69 +1,76 @@
 """A minimal load balancer in front of the release. It terminates TLS and forwards all bytes unchanged."""
 
+import asyncio
 import contextlib
+import functools
 import pathlib
-import socket
-import socketserver
 import ssl
 import subprocess
 import tempfile
 import threading
 
 
-def certificate(folder):
-    """Creates a key and a self-signed certificate in one PEM file. Returns the path of the file."""
+def certificate(folder, *hosts):
+    """Creates a key and a self-signed certificate for these hosts in one PEM file. Returns the path of the file."""
     path = pathlib.Path(folder) / "both.pem"
     words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc"]
     names = ["-days", "1", "-subj", "/CN=test", "-keyout", path, "-out", pathlib.Path(folder) / "certificate.pem"]
+    if hosts:
+        names += ["-addext", "subjectAltName=" + ",".join(f"DNS:{host}" for host in hosts)]
     subprocess.run([*words, *names], check=True, capture_output=True, timeout=60)
     path.write_text(path.read_text() + (pathlib.Path(folder) / "certificate.pem").read_text())
     return path
 
 
-def pump(source, sink):
-    """Forwards bytes from source to sink until the source ends. Then shuts down sending on the sink."""
+async def pump(source, sink):
+    """Forwards bytes from source to sink until the source ends. Then ends the sink."""
     # Ignore a disconnected peer: it must not affect other connections.
     with contextlib.suppress(OSError):
-        while data := source.recv(65536):
-            sink.sendall(data)
-    with contextlib.suppress(OSError):
-        sink.shutdown(socket.SHUT_WR)
+        while data := await source.read(65536):
+            sink.write(data)
+            await sink.drain()
+        if sink.can_write_eof():
+            sink.write_eof()
+        else:
+            # TLS cannot end one direction only.
+            sink.close()
 
 
-class Handler(socketserver.BaseRequestHandler):
-    """Terminates TLS of one connection, and forwards its bytes in both directions."""
-
-    def handle(self):
-        try:
-            outside = self.server.tls.wrap_socket(self.request, server_side=True)
-        except OSError:
-            return
-        with outside, socket.create_connection(self.server.target, timeout=20) as inside:
-            inside.settimeout(None)
-            back = threading.Thread(target=pump, args=(inside, outside), daemon=True)
-            back.start()
-            pump(outside, inside)
-            back.join()
+async def forward(target, outside_reader, outside):
+    """Forwards the bytes of one connection in both directions."""
+    inside = None
+    try:
+        inside_reader, inside = await asyncio.open_connection(*target)
+        await asyncio.gather(pump(outside_reader, inside), pump(inside_reader, outside))
+    except OSError:
+        pass
+    finally:
+        outside.close()
+        if inside:
+            inside.close()
 
 
-class Server(socketserver.ThreadingTCPServer):
-    """Accepts connections, and handles each in a separate thread."""
-
-    allow_reuse_address = daemon_threads = True
-    request_queue_size = 64
+async def serve(address, target, tls, ready, stop):
+    """Serves until `stop` is set, and ends all connections."""
+    handler = functools.partial(forward, target)
+    server = await asyncio.start_server(handler, address, 443, ssl=tls, backlog=64)
+    ready.set()
+    await asyncio.to_thread(stop.wait)
+    server.close()
 
 
 @contextlib.contextmanager
 def load_balancer(address, target):
-    """Forwards connections from port 443 of this address to `target`, a (host, port) pair."""
-    with tempfile.TemporaryDirectory() as folder, Server((address, 443), Handler) as server:
-        server.target = target
-        server.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        server.tls.load_cert_chain(certificate(folder))
-        thread = threading.Thread(target=server.serve_forever)
+    """Terminates TLS on port 443 of this address, and forwards connections to `target`, a (host, port) pair."""
+    with tempfile.TemporaryDirectory() as folder:
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(certificate(folder))
+        ready, stop = threading.Event(), threading.Event()
+        thread = threading.Thread(target=asyncio.run, args=(serve(address, target, tls, ready, stop),))
         thread.start()
         try:
+            assert ready.wait(10), f"the load balancer does not listen on {address}"
             yield address
         finally:
-            server.shutdown()
+            stop.set()
             thread.join()

@@ -22,6 +22,11 @@ ANY = (
     "--set", "ingress.controller=any", "--set", "ingress.className=login-test",
     "--set", "images.front=localhost/workshop-launcher/nginx:test",
 )
+# Additions to ANY for the Gateway API. The port is that of Traefik's entry point; the test creates the Secret.
+GATEWAY = (
+    *ANY, "--set", "ingress.controller=gateway", "--set", "ingress.gateway.port=8443",
+    "--set", "ingress.tls.launcherSecret=gateway", "--set", "ingress.tls.workshopsSecret=gateway",
+)
 VOLUME = pathlib.Path("/var/tmp/login-launcher-data")
 CLIENT_SECRET = "secret-of-the-launcher-for-tests"
 
@@ -54,9 +59,14 @@ def cluster_ip(namespace, service):
     return kubectl("--namespace", namespace, "get", "service", service, "--output", "jsonpath={.spec.clusterIP}")
 
 
+def doctor_report(printed):
+    """Returns the lines of the doctor in this output: {check: result}, where the result is ok, warn or FAIL."""
+    return {line[6:21].strip(): line[:4].strip() for line in printed.splitlines() if line[:6].strip() in ("ok", "warn", "FAIL")}
+
+
 def crd_exists_outside_release():
     """Returns True if the CRD exists but does not belong to this Helm release. Other tests apply the CRD with kubectl.
-    Helm then needs --take-ownership."""
+    Helm then needs --take-ownership, and --force-conflicts for annotations that kubectl has set."""
     found = kubectl("get", "customresourcedefinition", DEFINITION, "--ignore-not-found", "--output", "json")
     return bool(found) and json.loads(found)["metadata"].get("annotations", {}).get(RELEASE_NAME) != RELEASE
 
@@ -67,9 +77,16 @@ class Chain:
     def __init__(self):
         self.addresses = {}
 
+    def definitions(self):
+        """Installs the resource definitions of Traefik and of the Gateway API. They remain after the tests."""
+        for name in ("traefik-crds.yaml", "gateway-crds.yaml"):
+            kubectl("apply", "--server-side", "--filename", pathlib.Path(os.environ["LOGIN_BIN"]) / name)
+        # kubectl neither applies nor deletes a GatewayClass before the API server serves this kind.
+        served = ("get", "gatewayclasses.gateway.networking.k8s.io")
+        wait_for("the Gateway API to be served", lambda: "rror" not in kubectl(*served, check=False), 30)
+
     def platform(self):
         """Installs the components outside the chart: Traefik and the login providers."""
-        kubectl("apply", "--server-side", "--filename", pathlib.Path(os.environ["LOGIN_BIN"]) / "traefik-crds.yaml")
         kubectl("apply", "--filename", LOGIN / "platform")
         for namespace, name in ((INGRESS, "traefik"), (IDP, "dex"), (IDP, "sso")):
             kubectl("--namespace", namespace, "rollout", "status", f"deployment/{name}", "--timeout=120s")
@@ -103,7 +120,7 @@ class Chain:
         """Runs helm upgrade --install, and waits until users can log in. Returns Helm's output."""
         chart = ROOT / "charts/workshop-launcher"
         common = ("--namespace", NAMESPACE, "--values", LOGIN / "values.yaml", "--wait", "--timeout", "180s")
-        ownership = ("--take-ownership",) if crd_exists_outside_release() else ()
+        ownership = ("--take-ownership", "--force-conflicts") if crd_exists_outside_release() else ()
         printed = helm("upgrade", "--install", RELEASE, chart, *common, *ownership, *words)
         self.until_login_works()
         return printed

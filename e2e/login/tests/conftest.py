@@ -14,6 +14,7 @@ from chain import ALICE, Chain
 def chain():
     """Traefik, the login providers and the release, all ready. They are removed after the last test."""
     made = Chain()
+    made.definitions()
     # Remove leftover objects of an earlier run that was killed.
     made.remove()
     try:

@@ -1,28 +1,31 @@
 """The front as edge proxy: the release's own nginx asks the login proxies, so Traefik's middlewares are not needed.
 
 All tests run with two kinds of ingress before the front: an ingress controller without login middlewares, and a load
-balancer that forwards all bytes. The imported tests also run in their own files, there with Traefik's middlewares.
+balancer that forwards all bytes. Some run again with a Gateway and HTTPRoutes, which differ from the first kind only in the
+objects that Traefik reads. The imported tests also run in their own files, there with Traefik's middlewares.
 """
 
 import contextlib
 import copy
 import json
+import pathlib
 import socket
+import ssl
 import urllib.parse
 
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from balancer import load_balancer
+from balancer import certificate, load_balancer
 from chain import (
-    ALICE, ANY, BOB, ECHO, INGRESS, JUPYTERLAB, LAUNCHER, NAMESPACE, RELEASE, WORKSHOP_DOMAIN, WORKSHOPS, apply, cluster_ip,
-    kubectl, namespaced,
+    ALICE, ANY, BOB, ECHO, GATEWAY, INGRESS, JUPYTERLAB, LAUNCHER, NAMESPACE, RELEASE, WORKSHOP_DOMAIN, WORKSHOPS, apply,
+    cluster_ip, kubectl, namespaced,
 )
 from harness import wait_for
 from test_browser import run_in_browser
 from test_edge_proxy import (
-    EMAIL, ask, bob, test_forged_identity_does_not_replace_session_identity, test_forged_identity_in_trailer_is_ignored,
+    EMAIL, FORGERIES, ask, bob, test_forged_identity_does_not_replace_session_identity, test_forged_identity_in_trailer_is_ignored,
     test_forged_identity_on_public_page_is_ignored, test_forged_identity_without_session_is_refused,
     test_owner_reaches_workshop_despite_forged_header, test_pipelined_requests_are_authenticated_separately,
     test_requests_are_refused_while_login_proxies_are_down as check_refusal_while_login_proxies_are_down,
@@ -40,10 +43,7 @@ from test_sessions import (
 from visitor import PAGE, TLS
 
 FRONT = f"{RELEASE}-workshop-launcher-front"
-INGRESSES = {
-    "ingress": lambda: contextlib.nullcontext(cluster_ip(INGRESS, "traefik")),
-    "load balancer": lambda: load_balancer("127.0.77.1", (cluster_ip(NAMESPACE, FRONT), 80)),
-}
+HOSTS = ("launcher.test", f"*.{WORKSHOP_DOMAIN}")
 
 
 @pytest.fixture(scope="module")
@@ -58,15 +58,33 @@ def chain(chain):
         chain.install()
 
 
-@pytest.fixture(scope="module", params=INGRESSES, autouse=True)
-def ingress_kind(chain, request):
-    """Sends all requests of the chain through one kind of ingress."""
-    with INGRESSES[request.param]() as address:
+def entry(kind):
+    """Returns a context manager, whose value is the address to which this kind of ingress binds."""
+    if kind == "load balancer":
+        return load_balancer("127.0.77.1", (cluster_ip(NAMESPACE, FRONT), 80))
+    return contextlib.nullcontext(cluster_ip(INGRESS, "traefik"))
+
+
+@pytest.fixture(scope="module", params=["ingress", "load balancer"], autouse=True)
+def ingress_kind(chain, request, own_certificate):
+    """Sends all requests of the chain through one kind of ingress. The kind gateway is the last one of this file, because
+    it replaces the Ingress of the release."""
+    with entry(request.param) as address:
         here = dict.fromkeys(("launcher.test", f".{WORKSHOP_DOMAIN}"), address)
         # Update in place: existing browser profiles share this dict and must use the new address.
         chain.addresses.update(here)
+        if request.param == "gateway":
+            words = ("--namespace", NAMESPACE, "create", "secret", "tls", "gateway")
+            kubectl(*words, f"--cert={own_certificate}", f"--key={own_certificate}")
+            chain.install(*GATEWAY)
         wait_for("Alice to log in", lambda: chain.visitor().log_in(f"{LAUNCHER}/", ALICE).status == 200, 30)
         yield request.param
+
+
+@pytest.fixture(scope="module")
+def own_certificate(tmp_path_factory):
+    """Path of a PEM file with a certificate for both hosts, and its key."""
+    return certificate(tmp_path_factory.mktemp("gateway"), *HOSTS)
 
 
 @pytest.fixture(scope="module")
@@ -212,3 +230,39 @@ def test_service_without_sidecar_is_unreachable(chain, echo):
 @pytest.mark.parametrize("ingress_kind", ["ingress"], indirect=True)
 def test_login_works_in_browser(chain, ingress_kind):
     run_in_browser(chain, "test-login")
+
+
+with_gateway = pytest.mark.parametrize("ingress_kind", ["gateway"], indirect=True)
+
+
+@with_gateway
+def test_gateway_routes_new_workshop_without_ingress(chain, ingress_kind):
+    name, url = opened(chain, chain.signed_in(ALICE), ECHO)
+    assert url == f"https://{name}.{WORKSHOP_DOMAIN}/"
+    assert not kubectl("get", "ingresses", "--namespace", NAMESPACE) + kubectl("get", "ingresses", "--namespace", WORKSHOPS)
+
+
+@with_gateway
+def test_gateway_presents_certificate_of_named_secret(chain, ingress_kind, own_certificate):
+    expected = ssl.PEM_cert_to_DER_cert(pathlib.Path(own_certificate).with_name("certificate.pem").read_text())
+    for host in ("launcher.test", f"login.{WORKSHOP_DOMAIN}"):
+        with chain.visitor().connect(urllib.parse.urlsplit(f"https://{host}/")).sock as connection:
+            assert connection.getpeercert(binary_form=True) == expected, host
+
+
+@with_gateway
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_gateway_does_not_forward_forged_identity(chain, ingress_kind, echo, bob, forgery):
+    test_forged_identity_without_session_is_refused(chain, echo, forgery)
+    test_forged_identity_does_not_replace_session_identity(bob, echo, forgery)
+
+
+@with_gateway
+def test_gateway_forwards_websocket_only_of_owner(chain, ingress_kind, jupyterlab):
+    test_jupyterlab_websocket_opens_only_for_owner(chain, jupyterlab)
+
+
+@with_gateway
+def test_gateway_forwards_conflicting_hosts_and_event_stream(chain, ingress_kind, echo, bob):
+    test_request_with_conflicting_hosts_does_not_bypass_login(ingress_kind, echo, bob)
+    test_event_stream_is_not_buffered(chain)

@@ -12,6 +12,7 @@ from harness import ROOT, wait_for
 
 NAMESPACE = "login-browser"
 OUTSIDE, INSIDE = "10.98.77.1", "10.98.77.2"
+IN_NAMESPACE = ("ip", "netns", "exec", NAMESPACE)
 
 
 @contextlib.contextmanager
@@ -63,13 +64,18 @@ def kill_processes_in_namespace():
 def run_in_browser(chain, script):
     """Runs a script of e2e/browser/package.json. In its Chromium, the chain's host names resolve to the cluster."""
     names = {"LOGIN_TRAEFIK": "launcher.test", "LOGIN_DEX": "dex.test", "LOGIN_SSO": "sso.test"}
-    addresses = {variable: chain.addresses[name] for variable, name in names.items()}
+    with isolated_network():
+        run_script(script, {variable: chain.addresses[name] for variable, name in names.items()})
+
+
+def run_script(script, variables):
+    """Runs a script of e2e/browser/package.json in the network namespace, with these environment variables."""
     # Chromium writes to this TMPDIR. Its files are therefore removed even if Chromium is killed.
-    with tempfile.TemporaryDirectory(prefix="login-browser-") as temporary, isolated_network():
+    with tempfile.TemporaryDirectory(prefix="login-browser-") as temporary:
         done = subprocess.run(
-            ["ip", "netns", "exec", NAMESPACE, "npm", "run", "--silent", script],
+            [*IN_NAMESPACE, "npm", "run", "--silent", script],
             cwd=ROOT / "e2e/browser",
-            env=os.environ | addresses | {"TMPDIR": temporary},
+            env=os.environ | variables | {"TMPDIR": temporary},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

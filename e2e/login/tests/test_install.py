@@ -5,7 +5,7 @@ import json
 import pytest
 
 from chain import (
-    ALICE, ECHO, IDP, LAUNCHER, NAMESPACE, RELEASE, WORKSHOPS, apply, cluster_ip, helm, kubectl, namespaced,
+    ALICE, ECHO, IDP, LAUNCHER, NAMESPACE, RELEASE, WORKSHOPS, apply, cluster_ip, doctor_report, helm, kubectl, namespaced,
 )
 from harness import wait_for
 
@@ -40,11 +40,23 @@ def test_doctor_in_launcher_pod_reports_no_fault(chain, echo):
     pods = kubectl("--namespace", NAMESPACE, "get", "pods", "--selector", selector, "--output", "name").split()
     # If a check fails, the doctor exits with 1. kubectl then exits with 1 and fails the test.
     said = kubectl("--namespace", NAMESPACE, "exec", pods[0], "--", "launcher", "doctor")
-    found = {line[6:21].strip(): line[:4].strip() for line in said.splitlines()}
+    assert_no_fault(said)
+
+
+def assert_no_fault(said):
+    found = doctor_report(said)
     for check in "database", "writes", "API server", "CRD", "permissions", "operator", "fleet binding":
         assert found[check] == "ok", said
     # A warning is allowed: the pod cannot resolve the chain's test hosts, and the certificates are self-signed.
     assert found["edge proxy"] in ("ok", "warn"), said
+
+
+def test_helm_test_passes_and_prints_report(chain):
+    # If the doctor finds a fault, Helm exits with 1, which fails the test.
+    try:
+        assert_no_fault(helm("test", RELEASE, "--namespace", NAMESPACE, "--logs", "--timeout", "60s"))
+    finally:
+        kubectl("--namespace", NAMESPACE, "delete", "pod", f"{RELEASE}-workshop-launcher-doctor", "--ignore-not-found")
 
 
 def test_upgrade_applies_settings_and_keeps_workshops_running(chain):

@@ -29,7 +29,8 @@ HOSTS = {
 def configurations(provider):
     """Returns the chart's oauth2-proxy.cfg for this provider: {name of the ConfigMap: text}."""
     values = CHART / f"ci/{provider}-values.yaml"
-    rendered = helm("template", "launcher", CHART, "--namespace", "launcher", "--values", values)
+    name = "fullnameOverride=launcher-workshop-launcher"
+    rendered = helm("template", "launcher", CHART, "--namespace", "launcher", "--values", values, "--set", name)
     objects = [found for found in yaml.safe_load_all(rendered) if found and found["kind"] == "ConfigMap"]
     found = {one["metadata"]["name"]: one["data"].get("oauth2-proxy.cfg") for one in objects}
     return {name: text for name, text in found.items() if text}

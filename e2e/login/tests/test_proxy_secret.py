@@ -80,7 +80,7 @@ def stored_secrets():
 
 def app_of(name):
     """Returns the kubectl arguments that run a command in the app container of a workshop."""
-    return ("--namespace", WORKSHOPS, "exec", f"deployment/{name}", "--container", "app", "--")
+    return ("--namespace", WORKSHOPS, "exec", f"pod/{name}", "--container", "app", "--")
 
 
 def test_forged_identity_without_proxy_secret_is_refused(echo, intruder):
@@ -102,8 +102,7 @@ def test_app_receives_neither_proof_header_nor_proxy_secret(chain, echo):
     alice.log_in(echo[1], ALICE)
     answer = alice.request("GET", echo[1], {PROOF: "mine"})
     assert answer.status == 200 and "proof" not in answer.body.lower(), answer.body
-    deployment = json.loads(kubectl("--namespace", WORKSHOPS, "get", "deployment", echo[0], "--output", "json"))
-    pod = deployment["spec"]["template"]["spec"]
+    pod = json.loads(kubectl("--namespace", WORKSHOPS, "get", "pod", echo[0], "--output", "json"))["spec"]
     mounted = {one["name"] for one in pod["volumes"] if one.get("secret", {}).get("secretName") == SECRET}
     assert len(mounted) == 1
     for container in pod["containers"]:

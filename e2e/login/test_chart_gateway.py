@@ -1,0 +1,63 @@
+"""Tests of the chart's Gateway and HTTPRoutes. No cluster is needed."""
+
+import pytest
+import yaml
+
+from chart import RELEASE, render
+
+HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
+FRONT = f"{RELEASE}-front"
+# Values for an existing Gateway instead of one that the chart creates.
+EXISTING = (
+    "className=", "tls.launcherSecret=", "tls.issuer.name=", "gateway.name=public", "gateway.namespace=gateways",
+    "gateway.launcherListener=https", "gateway.workshopsListener=wild",
+)
+
+
+def rendered(*changes):
+    """Renders ci/gateway-values.yaml with these changes of values below ingress. Returns {(kind, name): object}."""
+    text = render("gateway", *(word for change in changes for word in ("--set", f"ingress.{change}")))
+    return {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(text) if one}
+
+
+def test_gateway_has_one_https_listener_for_each_host():
+    gateway = rendered()["Gateway", RELEASE]
+    assert gateway["spec"]["gatewayClassName"] == "example"
+    names = {"launcher": (HOST, "launcher-certificate"), "workshops": (f"*.{DOMAIN}", f"{RELEASE}-workshops-certificate")}
+    assert gateway["spec"]["listeners"] == [
+        {
+            "name": name, "hostname": host, "port": 8443, "protocol": "HTTPS",
+            "tls": {"mode": "Terminate", "certificateRefs": [{"name": secret}]},
+            "allowedRoutes": {"namespaces": {"from": "Same"}},
+        }
+        for name, (host, secret) in names.items()
+    ]
+
+
+@pytest.mark.parametrize("changes,parents", [
+    ((), [{"name": RELEASE, "sectionName": name} for name in ("launcher", "workshops")]),
+    (EXISTING, [{"name": "public", "namespace": "gateways", "sectionName": name} for name in ("https", "wild")]),
+], ids=["own-gateway", "existing-gateway"])
+def test_each_host_has_one_route_from_gateway_to_nginx(changes, parents):
+    found = rendered(*changes)
+    routes = {name: one["spec"] for (kind, name), one in found.items() if kind == "HTTPRoute"}
+    rule = {"backendRefs": [{"name": FRONT, "port": 80}], "timeouts": {"request": "0s"}}
+    assert routes == {
+        name: {"parentRefs": [parent], "hostnames": [host], "rules": [rule]}
+        for name, parent, host in zip((RELEASE, f"{RELEASE}-workshops"), parents, (HOST, f"*.{DOMAIN}"), strict=True)
+    }
+    assert {"name": "http", "port": 80, "targetPort": "http"} in found["Service", FRONT]["spec"]["ports"]
+    kinds = {kind for kind, _ in found}
+    assert not kinds & {"Ingress", "Middleware"} and ("Gateway" in kinds) is (changes == ())
+
+
+def test_gateway_and_routes_have_configured_annotations():
+    found = {key: one["metadata"].get("annotations") for key, one in rendered().items()}
+    annotated = [key for key, annotations in found.items() if annotations == {"external-dns.alpha.kubernetes.io/ttl": "300"}]
+    assert annotated == [("Gateway", RELEASE), ("HTTPRoute", RELEASE), ("HTTPRoute", f"{RELEASE}-workshops")]
+
+
+def test_all_other_objects_equal_those_of_controller_any():
+    """Tests of the front with the controller any thus hold for gateway, too."""
+    ours = {key: one for key, one in rendered().items() if key[0] not in ("Gateway", "HTTPRoute")}
+    assert rendered("controller=any", "className=") == ours

@@ -1,0 +1,274 @@
+"""Tests of the quickstart: its values, its platform and its scripts, with stubs instead of kind, Docker and Helm."""
+
+import functools
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import urllib.parse
+
+import pytest
+import yaml
+
+from chart import CHART, RELEASE, ROOT, helm
+from test_chart_objects import alone, complaint
+
+QUICKSTART = ROOT / "quickstart"
+HOST, DOMAIN, PROVIDER = "launcher.localhost", "workshops.localhost", "login.localhost"
+PORT, NODE_PORT = 8080, 30080
+ORIGIN = f"http://{HOST}:{PORT}"
+PROGRAMS = ("kind", "k3d", "minikube", "kubectl", "helm", "docker", "podman", "curl")
+# Writes its name and arguments to a log, and reads its input.
+STUB = """#!/bin/sh
+printf '%s %s\\n' "${0##*/}" "$*" >>"$CALLS"
+case "$*" in *' -') cat >/dev/null ;; esac
+case "${0##*/}" in curl) printf 302 ;; esac
+"""
+
+
+def values():
+    return yaml.safe_load((QUICKSTART / "values.yaml").read_text())
+
+
+@functools.cache
+def rendered():
+    """Returns the objects that the chart renders with the quickstart's values: {(kind, name): object}."""
+    words = ("--namespace", "launcher", "--kube-version", "1.34", "--values", QUICKSTART / "values.yaml")
+    status, text = helm("template", RELEASE, CHART, *words)
+    assert status == 0, text
+    return {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(text) if one}
+
+
+def of_kind(kind):
+    return {name: found for (one, name), found in rendered().items() if one == kind}
+
+
+@functools.cache
+def platform():
+    """Returns the objects of platform/: {(kind, namespace, name): object}."""
+    texts = [path.read_text() for path in sorted((QUICKSTART / "platform").glob("*.yaml"))]
+    found = [one for text in texts for one in yaml.safe_load_all(text)]
+    return {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]): one for one in found}
+
+
+def container(name):
+    (only,) = platform()["Deployment", name, name]["spec"]["template"]["spec"]["containers"]
+    return only
+
+
+def container_of_release(name):
+    (only,) = of_kind("Deployment")[name]["spec"]["template"]["spec"]["containers"]
+    return only
+
+
+def environment(name):
+    return {one["name"]: one.get("value") for one in container_of_release(name)["env"]}
+
+
+def login_configurations():
+    made = of_kind("ConfigMap")
+    return [made[f"{RELEASE}-{name}"]["data"]["oauth2-proxy.cfg"] for name in ("login", "workshops-login")]
+
+
+def setting(configuration, name):
+    """Returns a setting of a login proxy. The values have the same format as in JSON."""
+    return json.loads(re.search(rf"^{name} = (.*)$", configuration, re.MULTILINE)[1])
+
+
+def dex():
+    return yaml.safe_load(platform()["ConfigMap", "dex", "dex"]["data"]["dex.yaml"])
+
+
+def test_every_address_is_http_below_localhost_or_inside_cluster():
+    texts = [path.read_text() for path in (QUICKSTART / "values.yaml", *(QUICKSTART / "platform").glob("*.yaml"))]
+    texts += [yaml.safe_dump(one) for (kind, _), one in rendered().items() if kind != "CustomResourceDefinition"]
+    found = {url for text in texts for url in re.findall(r"https?://[^\s\"'\\/}]+", urllib.parse.unquote(text))}
+    assert found
+    for url in found:
+        parts = urllib.parse.urlsplit(url)
+        assert parts.scheme == "http", url
+        if not parts.hostname.endswith(".svc"):
+            assert (parts.hostname.endswith(".localhost"), parts.port) == (True, PORT), url
+    hosts = {rule["host"] for one in of_kind("Ingress").values() for rule in one["spec"]["rules"]}
+    assert hosts == {HOST, f"login.{DOMAIN}", f"*.{DOMAIN}"}
+    (rule,) = platform()["Ingress", "dex", "dex"]["spec"]["rules"]
+    assert rule["host"] == PROVIDER
+
+
+def test_programs_use_http_and_published_port():
+    assert environment(RELEASE)["SERVICE_PUBLIC_URL"] == ORIGIN
+    assert environment(f"{RELEASE}-notice")["SERVICE_PUBLIC_URL"] == ORIGIN
+    operator = environment(f"{RELEASE}-operator")
+    assert (operator["SERVICE_WORKSHOP_SCHEME"], operator["SERVICE_WORKSHOP_PORT"]) == ("http", str(PORT))
+    annotations = [one["metadata"]["annotations"] for one in of_kind("Ingress").values()]
+    for one in (*annotations, json.loads(operator["SERVICE_INGRESS_ANNOTATIONS"])):
+        assert one["traefik.ingress.kubernetes.io/router.entrypoints"] == "web"
+        assert "traefik.ingress.kubernetes.io/router.tls" not in one
+
+
+def test_programs_accept_rendered_settings(tmp_path):
+    for name, own in ((RELEASE, alone(tmp_path)), (f"{RELEASE}-operator", [])):
+        said = complaint(container_of_release(name), own)
+        assert "SERVICE_" not in said, said
+
+
+def test_session_cookies_are_valid_over_http():
+    """Browsers do not store cookies with the prefixes __Host- and __Secure- over http."""
+    names = []
+    for configuration in login_configurations():
+        assert setting(configuration, "cookie_secure") is False
+        names.append(setting(configuration, "cookie_name"))
+    # Sidecars remove cookies whose names begin with this prefix.
+    assert names == ["_oauth2_proxy", "_oauth2_proxy_workshops"]
+
+
+def test_login_proxies_and_dex_agree():
+    for configuration in login_configurations():
+        assert setting(configuration, "oidc_issuer_url") == dex()["issuer"]
+        assert setting(configuration, "login_url").startswith(dex()["issuer"])
+    (client,) = dex()["staticClients"]
+    assert client["redirectURIs"] == [setting(one, "redirect_url") for one in login_configurations()]
+    # Pods reach Dex at its Service, because localhost in a pod is the pod.
+    (port,) = platform()["Service", "dex", "dex"]["spec"]["ports"]
+    path = urllib.parse.urlsplit(dex()["issuer"]).path
+    inside = [f"http://dex.dex.svc:{port['port']}{path}/{name}" for name in ("token", "keys")]
+    assert [values()["login"]["oidc"][name] for name in ("redeemURL", "jwksURL")] == inside
+
+
+def test_accounts_are_one_student_and_one_admin():
+    accounts = {one["email"] for one in dex()["staticPasswords"]}
+    assert accounts == {"student@example.org", "teacher@example.org"}
+    assert values()["api"]["adminEmails"] == ["teacher@example.org"]
+    told = (QUICKSTART / "README.md").read_text()
+    assert all(account in told for account in accounts)
+
+
+def test_traefik_matches_chart_and_published_port():
+    deployment = platform()["Deployment", "traefik", "traefik"]
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    (rule,) = of_kind("NetworkPolicy")[f"{RELEASE}-launcher"]["spec"]["ingress"]
+    (peer,) = rule["from"]
+    assert peer["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "traefik"}
+    assert peer["podSelector"]["matchLabels"].items() <= labels.items()
+    assert {one["spec"]["ingressClassName"] for one in of_kind("Ingress").values()} == {"traefik"}
+    assert ("IngressClass", None, "traefik") in platform()
+    (port,) = platform()["Service", "traefik", "traefik"]["spec"]["ports"]
+    assert (port["port"], port["nodePort"]) == (PORT, NODE_PORT)
+    assert f"readonly PORT={PORT} NODE_PORT={NODE_PORT}\n" in (QUICKSTART / "common.sh").read_text()
+
+
+def test_images_are_those_of_the_server():
+    lines = (ROOT / "deploy/server/versions.env").read_text().splitlines()
+    versions = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+    assert container("traefik")["image"] == versions["TRAEFIK_IMAGE"]
+    assert container("dex")["image"] == versions["DEX_IMAGE"]
+    images = values()["images"]
+    assert (images["launcher"], images["sidecar"]) == (versions["LAUNCHER_IMAGE"], versions["SIDECAR_IMAGE"])
+
+
+def test_readme_needs_at_most_four_commands():
+    before_login = (QUICKSTART / "README.md").read_text().split("Then open")[0]
+    commands = re.findall(r"^    (\S.*)$", before_login, re.MULTILINE)
+    assert commands[-1] == "quickstart/up kind" and len(commands) <= 4
+
+
+@pytest.mark.parametrize("script", ["up", "down", "common.sh"])
+def test_script_has_valid_syntax(script):
+    subprocess.run(["bash", "-n", QUICKSTART / script], check=True, timeout=20)
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A copy of the quickstart, with stubs on the PATH, and a port that no program uses."""
+    for folder in ("quickstart", "packaging/local"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    common = tmp_path / "quickstart/common.sh"
+    common.write_text(common.read_text().replace(f"PORT={PORT} ", f"PORT={port} "))
+    (tmp_path / "bin").mkdir()
+    for name in PROGRAMS:
+        (tmp_path / "bin" / name).write_text(STUB)
+        (tmp_path / "bin" / name).chmod(0o755)
+
+    def run(*words, **variables):
+        """Runs a script. Returns (status, output with errors, [call of a stub])."""
+        log = tmp_path / "calls"
+        log.write_text("")
+        path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+        images = {"LAUNCHER_IMAGE": "registry.example.org/launcher:1", "SIDECAR_IMAGE": "registry.example.org/sidecar:1"}
+        done = subprocess.run(
+            [tmp_path / "quickstart" / words[0], *words[1:]],
+            env=os.environ | {"PATH": path, "CALLS": str(log), "ENGINE": "docker"} | images | variables,
+            capture_output=True, text=True, timeout=60,
+        )
+        calls = log.read_text().replace(str(port), "PORT").splitlines()
+        return done.returncode, done.stdout + done.stderr, calls
+
+    return run
+
+
+CREATED = {
+    "kind": ["kind create cluster --name workshop-launcher --wait 180s --config -"],
+    "k3d": [
+        "k3d cluster create workshop-launcher --no-lb --port 127.0.0.1:PORT:30080@server:0:direct "
+        "--k3s-arg --disable=traefik@server:0 --kubeconfig-update-default=false --wait --timeout 180s",
+        "k3d kubeconfig get workshop-launcher",
+    ],
+    "minikube": [
+        "minikube start --profile workshop-launcher --driver docker --cni calico --ports 127.0.0.1:PORT:30080",
+    ],
+}
+DELETED = {
+    "kind": "kind delete cluster --name workshop-launcher",
+    "k3d": "k3d cluster delete workshop-launcher",
+    "minikube": "minikube delete --profile workshop-launcher",
+}
+
+
+@pytest.mark.parametrize("tool", CREATED)
+def test_up_creates_cluster_once_and_down_removes_it(machine, tmp_path, tool):
+    status, printed, calls = machine("up", tool)
+    assert status == 0, printed
+    assert f"{ORIGIN}/" in printed and "student@example.org" in printed
+    assert [call for call in calls if call.startswith(tool)] == CREATED[tool]
+    (installed,) = [call for call in calls if call.startswith("helm")]
+    assert "--set images.launcher=registry.example.org/launcher:1" in installed
+    assert "--values quickstart/values.yaml" in installed
+    secrets = {path.name: path.read_text() for path in (tmp_path / ".local/quickstart").iterdir() if "-" in path.name}
+    assert set(secrets) == {"client-secret", "launcher-login", "workshops-login"}
+    assert all(re.fullmatch("[0-9a-f]{32}", secret) for secret in secrets.values()) and len(set(secrets.values())) == 3
+    # No secret is an argument, because other users of the machine can see arguments.
+    assert not [call for call in calls if any(secret in call for secret in secrets.values())]
+
+    status, printed, calls = machine("up", tool)
+    assert status == 0, printed
+    assert not [call for call in calls if call.startswith(tool)], "expected the second run to keep the cluster"
+
+    status, printed, calls = machine("down")
+    assert (status, calls) == (0, [DELETED[tool]]), printed
+    assert not (tmp_path / ".local/quickstart").exists()
+
+
+@pytest.mark.parametrize(
+    "words,variables,message",
+    [
+        ([], {}, "name the tool that creates the cluster"),
+        (["docker"], {}, "name the tool that creates the cluster"),
+        (["k3d"], {"ENGINE": "podman"}, "k3d needs Docker"),
+        (["kind"], {"SIDECAR_IMAGE": ""}, "set both LAUNCHER_IMAGE and SIDECAR_IMAGE, or none"),
+        (["kind"], {"ENGINE": "no-such-engine"}, "no-such-engine is missing"),
+    ],
+)
+def test_up_refuses_wrong_arguments(machine, words, variables, message):
+    status, printed, calls = machine("up", *words, **variables)
+    assert (status, message in printed) == (1, True), printed
+    assert not [call for call in calls if "create" in call]
+
+
+def test_up_refuses_second_tool(machine):
+    assert machine("up", "kind")[0] == 0
+    status, printed, _ = machine("up", "k3d")
+    assert status == 1 and "a quickstart with kind exists. Remove it: quickstart/down" in printed

@@ -1,0 +1,151 @@
+"""The quickstart on the tests' cluster: `quickstart/up` installs it, and Chromium opens it below localhost.
+
+Only two programs are stubs. `kind` returns the tests' cluster, and publishes a port as the real one does. `docker` does
+nothing, because the images are in the cluster already, under the names that the quickstart's files have.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+import yaml
+
+from chain import DEFINITION, cluster_ip, doctor_report, helm, kubectl, run
+from harness import ROOT
+from test_browser import IN_NAMESPACE, OUTSIDE, isolated_network, run_script
+
+pytestmark = pytest.mark.skipif(
+    "TEST_KUBECONFIG" in os.environ, reason="the quickstart has fixed namespaces, which a foreign cluster may have as well"
+)
+
+RELEASE, NAMESPACE = "workshop-launcher", "launcher"
+VOLUME = pathlib.Path("/var/tmp/quickstart-launcher-data")
+BUILT = "localhost/workshop-launcher"
+# `kind create cluster` returns the tests' cluster. Its configuration names the published port, which socat forwards.
+KIND = f"""#!/bin/sh
+set -eu
+case "$1 $2" in
+"create cluster")
+  config=$(cat)
+  port() {{ printf '%s' "$config" | sed -n "s/.*$1: \\([0-9]*\\).*/\\1/p"; }}
+  cp "$CLUSTER_KUBECONFIG" "$KUBECONFIG"
+  socat "TCP-LISTEN:$(port hostPort),bind=127.0.0.1,fork,reuseaddr" "TCP:{OUTSIDE}:$(port containerPort)" \\
+    >/dev/null 2>&1 </dev/null &
+  ;;
+"delete cluster") ;;
+*) exit 1 ;;
+esac
+"""
+
+
+def references():
+    """Returns the images of the quickstart that a registry has, with the tests' images for them: {reference: name}."""
+    values = yaml.safe_load((ROOT / "quickstart/values.yaml").read_text())
+    defaults = yaml.safe_load((ROOT / "charts/workshop-launcher/values.yaml").read_text())
+    (template,) = values["templates"]
+    found = {defaults["images"]["oauth2Proxy"]: "oauth2-proxy", template["image"]: "jupyter"}
+    for name in ("traefik", "dex"):
+        text = (ROOT / f"quickstart/platform/{name}.yaml").read_text()
+        found[re.search(r"^ *image: (\S+)$", text, re.MULTILINE)[1]] = name
+    # containerd looks for an image with tag and digest under its digest alone.
+    return {re.sub(r":[^:@/]+@", "@", reference): name for reference, name in found.items()}
+
+
+def containers(*words):
+    """Runs ctr on the images of the tests' cluster."""
+    script = f'source {ROOT}/e2e/cluster/common.sh; containers images "$@"'
+    return run("bash", "-c", script, "ctr", *words)
+
+
+def remove_quickstart():
+    """Removes the release, its platform, its volume and the additional names of its images."""
+    helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--ignore-not-found")
+    kubectl("delete", "namespace", "workshops", "--ignore-not-found", "--wait=false")
+    kubectl("delete", "--filename", ROOT / "quickstart/platform", "--ignore-not-found")
+    kubectl("wait", "namespace", "workshops", "--for=delete", "--timeout=120s")
+    kubectl("delete", "persistentvolume", "quickstart", "--ignore-not-found")
+    shutil.rmtree(VOLUME, ignore_errors=True)
+    containers("remove", *references())
+
+
+def prepare_cluster():
+    """Prepares what a cluster of kind has: a volume for the chart's claim, images, and no CRD of another release."""
+    for reference, name in references().items():
+        containers("tag", "--force", f"{BUILT}/{name}:test", reference)
+    VOLUME.mkdir(exist_ok=True)
+    os.chown(VOLUME, 65532, 65532)
+    volume = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "quickstart"},
+        "spec": {
+            "capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "claimRef": {"namespace": NAMESPACE, "name": RELEASE},
+            "hostPath": {"path": str(VOLUME)},
+        },
+    }
+    kubectl("apply", "--filename", "-", input=yaml.safe_dump(volume))
+    if kubectl("get", "customresourcedefinition", DEFINITION, "--ignore-not-found", "--output", "name"):
+        # Another test has installed the CRD. Helm refuses objects of another owner.
+        release = (f"meta.helm.sh/release-name={RELEASE}", f"meta.helm.sh/release-namespace={NAMESPACE}")
+        kubectl("annotate", "--overwrite", "customresourcedefinition", DEFINITION, *release)
+        kubectl("label", "--overwrite", "customresourcedefinition", DEFINITION, "app.kubernetes.io/managed-by=Helm")
+
+
+def start(folder):
+    """Runs `quickstart/up kind` in a copy of the checkout, in the network namespace. Returns its output."""
+    for name in ("quickstart", "packaging/local", "charts"):
+        shutil.copytree(ROOT / name, folder / name)
+    (folder / "bin").mkdir()
+    for name, text in (("kind", KIND), ("docker", "#!/bin/sh\n")):
+        (folder / "bin" / name).write_text(text)
+        (folder / "bin" / name).chmod(0o755)
+    # The loopback address of the API server is not reachable in the network namespace.
+    server = f"server: https://{cluster_ip('default', 'kubernetes')}"
+    (folder / "kubeconfig").write_text(re.sub(r"server: .*", server, kubectl("config", "view", "--raw")))
+    binaries = pathlib.Path(os.environ["LOGIN_BIN"])
+    variables = {
+        "PATH": f"{folder / 'bin'}:{binaries}:{os.environ['PATH']}",
+        "CLUSTER_KUBECONFIG": str(folder / "kubeconfig"),
+        "ENGINE": "docker",
+        "LAUNCHER_IMAGE": f"{BUILT}/launcher:test",
+        "SIDECAR_IMAGE": f"{BUILT}/sidecar:test",
+        "TRAEFIK_CRDS": str(binaries / "traefik-crds.yaml"),
+    }
+    done = subprocess.run(
+        [*IN_NAMESPACE, folder / "quickstart/up", "kind"],
+        env=os.environ | variables, capture_output=True, text=True, timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def quickstart():
+    """The quickstart, which `quickstart/up kind` has installed. Yields the output of the script."""
+    # Remove leftover objects of an earlier run that was killed.
+    remove_quickstart()
+    with tempfile.TemporaryDirectory(prefix="quickstart-") as folder, isolated_network():
+        try:
+            prepare_cluster()
+            yield start(pathlib.Path(folder))
+        finally:
+            remove_quickstart()
+
+
+def test_quickstart_works_in_browser(quickstart):
+    assert "http://launcher.localhost:8080/" in quickstart
+    run_script("test-quickstart", {})
+
+
+def test_helm_test_reaches_login_page_through_ingress(quickstart):
+    """The cluster's DNS resolves the quickstart's names to Traefik, so the doctor sends its requests through Traefik."""
+    printed = helm("test", RELEASE, "--namespace", NAMESPACE, "--logs", "--timeout", "60s")
+    found = doctor_report(printed)
+    assert {"database", "operator", "edge proxy", "identity header", "login"} <= found.keys(), printed
+    assert set(found.values()) == {"ok"}, printed
