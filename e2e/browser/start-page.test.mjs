@@ -199,7 +199,10 @@ test("start page updates and notifies the user", async (t) => {
 
   await t.test("lost connection shows a notice until the connection is restored", async (t) => {
     const { context, page } = await openPage(t, browser, { email: ALICE });
+    // The response of a stream that is being opened would end the notice.
+    await page.addInitScript(() => document.addEventListener("htmx:sse:after:connection", () => (window.isConnected = true)));
     await page.goto(launcher.url);
+    await page.waitForFunction(() => window.isConnected);
     const notice = page.getByText("Connection lost");
     assert.ok(await notice.isHidden());
     await context.setOffline(true);

@@ -19,9 +19,9 @@ export function startChainBrowser(test) {
 /** Opens a page in a new browser profile. */
 export const openProfile = (test, browser) => openPage(test, browser, { ignoreHTTPSErrors: true });
 
-/** Waits for the provider's login form, fills it in, and submits it. */
-export async function logIn(page, email) {
-  await page.waitForURL(/^http:\/\/(dex\.test:5556|sso\.test:5557)\//);
+/** Waits for the login form of a provider, fills it in, and submits it. */
+export async function logIn(page, email, provider = /^http:\/\/(dex\.test:5556|sso\.test:5557)\//) {
+  await page.waitForURL(provider);
   await page.locator('input[name="login"]').fill(email);
   await page.locator('input[name="password"]').fill("password");
   await page.locator('button[type="submit"]').click();
