@@ -7,10 +7,8 @@ cd "$(dirname "$0")/.."
 # shellcheck source=packaging/local/needs.sh
 source packaging/local/needs.sh
 
-readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 limits schemathesis browser cluster
+readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 limits schemathesis browser containers cluster
   login chart make_run)
-# Tiers that run only if they are named: the container fleet is a preview, and some of its tests fail.
-readonly PREVIEW=(containers)
 # Tiers that often wait, each with tiers that run one after the other at the same time, if they are selected.
 declare -rA BESIDE=([fleet]=launcher [login]="chart make_run")
 readonly LOGS=.local/logs
@@ -27,7 +25,7 @@ declare -rA CRATES=(
 
 # Each tier X has a description in DESCRIBED, and the functions needs_X and run_X.
 
-DESCRIBED[lint]="formatting, clippy, shell scripts, Python"
+DESCRIBED[lint]="formatting, clippy, shell scripts, Python, workflows"
 needs_lint() {
   need_rust
   need_command shellcheck shellcheck
@@ -37,8 +35,15 @@ run_lint() {
   cargo fmt --all --check
   cargo clippy --quiet --workspace --all-targets --all-features --locked -- --deny warnings
   shellcheck --external-sources .ci/run e2e/*.sh e2e/browser/*.sh e2e/cluster/*.sh e2e/cluster/images/*.sh e2e/cluster/images/*/*.sh \
-    e2e/containers/*.sh e2e/login/*.sh e2e/postgres/*.sh e2e/server/*.sh e2e/soak/*.sh images/*.sh packaging/local/*.sh
-  "$PYTHON" -m compileall -q e2e/*.py e2e/*/*.py e2e/*/*/*.py e2e/containers/images/*/*.py bench deploy/server/installer
+    e2e/containers/*.sh e2e/login/*.sh e2e/postgres/*.sh e2e/server/*.sh e2e/soak/*.sh images/*.sh \
+    packaging/docs/*.sh packaging/local/*.sh packaging/release/*.sh quickstart/up quickstart/down quickstart/common.sh
+  if command -v go >/dev/null; then
+    packaging/local/actionlint.sh .github/workflows/*.yml
+  else
+    conclude skipped lint/workflows 0 "actionlint is built with Go, which is missing: https://go.dev/dl"
+  fi
+  "$PYTHON" -m compileall -q e2e/*.py e2e/*/*.py e2e/*/*/*.py e2e/containers/images/*/*.py bench deploy/server/installer \
+    packaging/docs packaging/release
 }
 
 DESCRIBED[build]="builds everything once, for all tiers below"
@@ -50,12 +55,12 @@ run_build() {
   "$PYTHON" e2e/rust_tests.py covered "${crates[@]}"
 }
 
-DESCRIBED[rules]="unit and property tests of domain, Workshop and operator; setup of one server"
+DESCRIBED[rules]="unit and property tests of domain, Workshop and operator; setup of one server; scripts of a release"
 needs_rules() { need_rust_tests; }
 run_rules() {
   rust_tests rules
   python_packages
-  .local/cluster/bin/python -m pytest --quiet --numprocesses 2 e2e/server/test_*.py
+  .local/cluster/bin/python -m pytest --quiet --numprocesses 2 e2e/server/test_*.py e2e/release/test_*.py
 }
 
 DESCRIBED[service]="use cases, loops, rows in SQLite and PostgreSQL, process plumbing"
@@ -155,25 +160,39 @@ needs_containers() {
   e2e/containers/images.sh needs || exit
 }
 run_containers() {
-  local podman status=0
+  local name status=0
+  local -a pids=()
   launcher_program
   python_packages
   SERVER_IMAGES=$(e2e/containers/images.sh)
   export SERVER_IMAGES
-  # At the same time, each engine on a server of its own, because most of these tests wait most of the time.
-  podman_and_full_disk >"$LOGS/containers-podman.log" 2>&1 &
-  podman=$!
-  engine_client docker || status=$?
-  on_server docker || status=$?
-  wait "$podman" || status=$?
-  cat "$LOGS/containers-podman.log"
+  # At the same time, each on a server of its own, because most of these tests wait most of the time. Not two with Podman:
+  # the containers of all Podmans share a cgroup, in which the tests look for what is left.
+  for name in podman docker_restarts docker; do
+    "containers_$name" >"$LOGS/containers-$name.log" 2>&1 &
+    pids+=($!)
+  done
+  for name in "${pids[@]}"; do wait "$name" || status=$?; done
+  cat "$LOGS"/containers-*.log
   return "$status"
 }
 
-podman_and_full_disk() {
+# Tests of restarts, which take as long as all others together.
+readonly RESTARTS=(test_engine_restart.py test_kill9.py test_launcher_restart.py)
+
+containers_podman() {
   local status=0
   engine_client podman || status=$?
   on_server podman || status=$?
+  return "$status"
+}
+
+containers_docker_restarts() { on_server docker "${RESTARTS[@]}"; }
+
+containers_docker() {
+  local status=0
+  engine_client docker || status=$?
+  on_server docker "${RESTARTS[@]/#/--ignore=}" || status=$?
   on_server docker --images small --data-size 130m test_full_disk.py || status=$?
   return "$status"
 }
@@ -185,15 +204,21 @@ engine_client() {
     sh -c 'TEST_ENGINE_SOCKET=$SERVER_SOCKET exec "$0" e2e/rust_tests.py run launcher-fleet:containers' "$PYTHON"
 }
 
-# on_server ENGINE [OPTION...] [FILE]: runs the tests of a file, or all that share a server, on a server with this engine.
+# on_server ENGINE [OPTION...] [FILE...]: runs the tests of these files on a server with this engine: by default of all
+# files except test_full_disk.py, which needs a small disk, and those with --ignore=FILE.
 on_server() {
   local engine=$1
-  local -a options=() tests=(e2e/containers --ignore=e2e/containers/test_full_disk.py)
+  local -a options=() tests=() ignored=(--ignore=e2e/containers/test_full_disk.py)
   shift
   while (($#)); do
-    if [[ "$1" == *.py ]]; then tests=("e2e/containers/$1"); else options+=("$1"); fi
+    case $1 in
+      --ignore=*) ignored+=("--ignore=e2e/containers/${1#*=}") ;;
+      *.py) tests+=("e2e/containers/$1") ;;
+      *) options+=("$1") ;;
+    esac
     shift
   done
+  ((${#tests[@]})) || tests=(e2e/containers "${ignored[@]}")
   e2e/containers/server.py "${options[@]}" "$engine" "${CLUSTER_TESTS[@]}" --durations=10 "${tests[@]}"
 }
 
@@ -231,6 +256,8 @@ DESCRIBED[login]="the installed chart: Traefik, oauth2-proxy, a provider, a real
 needs_login() {
   needs_chart || exit
   needs_browser
+  # quickstart/up requires it.
+  need_command curl curl
 }
 run_login() {
   chromium_found
@@ -411,7 +438,7 @@ main() {
   mkdir -p "$LOGS"
   : >"$RESULTS"
   for tier in $selected; do
-    [[ " ${TIERS[*]} ${PREVIEW[*]} " == *" $tier "* ]] || fail "unknown tier $tier; valid tiers: ${TIERS[*]} ${PREVIEW[*]}"
+    [[ " ${TIERS[*]} " == *" $tier "* ]] || fail "unknown tier $tier; valid tiers: ${TIERS[*]}"
   done
   trap at_exit EXIT
   [[ "$selected" =~ \ (cluster|chart|login)\  ]] && stop_cluster_at_exit
