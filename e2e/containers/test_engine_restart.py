@@ -85,3 +85,16 @@ def test_workshop_that_is_ended_while_the_engine_is_down_is_removed(world):
     running.start()
     world.until_gone(name)
     world.until(name, "terminated")
+
+
+def test_running_workshop_keeps_its_network_rules_when_the_internet_is_closed(world):
+    name = world.running(SHELL)
+    world.launcher.kill()
+    stop_all(world)
+    world.launcher.environment["SERVICE_CONTAINER_INTERNET"] = "false"
+    world.launcher.start()
+    wait_for(f"{name} to answer again", lambda: world.visit(name, ALICE)[0] == 200, 60)
+    for address in ("169.254.169.254", "10.99.0.1"):
+        assert '"gained": false' in world.run(name, "python3", "-m", "attack", "tcp", address, "80")[1]
+    closed = world.running(SHELL)
+    assert '"gained": false' in world.run(closed, "python3", "-m", "attack", "tcp", "198.51.100.10", "80")[1]

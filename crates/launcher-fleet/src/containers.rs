@@ -37,8 +37,8 @@ pub use settings::{ContainerFleetError, ContainerSettings};
 pub mod tested {
     pub use super::build::{BuildSettings, app, seccomp_profile, sidecar};
     pub use super::engine::{
-        ContainerEvent, ContainerState, Engine, EngineError, EngineInfo, EngineKind, ExecOutcome, FoundContainer,
-        ProcessLimits, PullProgress,
+        ContainerEvent, ContainerState, Engine, EngineError, EngineInfo, EngineKind, FoundContainer, ProcessLimits,
+        PullProgress,
     };
     pub use super::names::Part;
 }

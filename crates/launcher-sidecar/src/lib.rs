@@ -8,7 +8,7 @@
 //! The modules form layers. Each module imports only modules of later entries in this list:
 //!
 //! - [`serve`] and [`telemetry`]: the two listeners
-//! - [`isolation`] and [`network_rules`]: the other modes of the program
+//! - [`isolation`], [`network_rules`] and [`privileges`]: the other modes of the program
 //! - `sidecar`: one owner and one app
 //! - `connection`: the requests of one client connection
 //! - `exchange`, `websocket`: one request and its response; one WebSocket after its upgrade
@@ -32,6 +32,7 @@ pub mod memory;
 mod metrics;
 pub mod network_rules;
 pub mod notice;
+pub mod privileges;
 mod refusal;
 mod resolv_conf;
 mod rewrite;

@@ -3,7 +3,9 @@
 use std::ffi::OsStr;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::process::ExitCode;
+use std::num::NonZeroU32;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ use launcher_process::stop::Stop;
 use launcher_process::telemetry as logs;
 use launcher_sidecar::isolation::{IsolationError, IsolationSettings, wait_isolated};
 use launcher_sidecar::network_rules::{NetworkRulesSettings, limit_network};
+use launcher_sidecar::privileges::give_up_privileges;
 use launcher_sidecar::serve::{listen, reject_connections, serve};
 use launcher_sidecar::settings::{NoticeSettings, ServerSettings, Settings};
 use launcher_sidecar::telemetry::{self, Telemetry};
@@ -24,7 +27,7 @@ use launcher_sidecar::{Policy, Sidecar, secret_file};
 
 /// First argument that selects the init container mode `wait-isolated`.
 const WAIT_ISOLATED: &str = "wait-isolated";
-/// First argument that selects the mode `limit-network`, which the launcher executes in the container of a sidecar.
+/// First argument that selects the mode `limit-network`, in which the container of a sidecar begins.
 const LIMIT_NETWORK: &str = "limit-network";
 /// First argument that selects the mode `notice`, for addresses without a workshop.
 const NOTICE: &str = "notice";
@@ -72,13 +75,22 @@ fn limit(settings: &NetworkRulesSettings) -> Result<ExitCode, String> {
     match limit_network(settings) {
         Ok(rules) => {
             tracing::info!(rules, "network rules are installed, the app may start");
-            Ok(ExitCode::SUCCESS)
+            settings.serve_as.map_or(Ok(ExitCode::SUCCESS), serve_as)
         }
         Err(error) => {
             eprintln!("launcher-sidecar: {error}");
             Ok(ExitCode::from(NOT_ISOLATED))
         }
     }
+}
+
+/// Gives up all privileges, and replaces this program by the sidecar. Returns only an error.
+fn serve_as(user: NonZeroU32) -> Result<ExitCode, String> {
+    give_up_privileges(user).map_err(|error| {
+        format!("the privileges cannot be given up: {error}; run this program as root with the capabilities SETUID, SETGID and SETPCAP")
+    })?;
+    let program = std::env::current_exe().map_err(|error| format!("this program's file cannot be found: {error}"))?;
+    Err(format!("{} cannot be executed: {}", program.display(), Command::new(&program).exec()))
 }
 
 /// Maximum number of threads that read files: the expiry and the proxy secret. More would exceed the memory limit.

@@ -1,10 +1,11 @@
 //! `launcher-sidecar limit-network`: limits the network of a workshop that runs in containers.
 //!
-//! The launcher executes this mode with CAP_NET_ADMIN in the container of the sidecar, before it starts the app. The app
-//! shares the network namespace of this container. The mode installs packet filter rules in this namespace: the app
-//! reaches the internet, but no private network, no address of the host, and nothing over IPv6. The app has no
-//! CAP_NET_ADMIN, so it cannot change the rules.
+//! The container of the sidecar begins in this mode, with CAP_NET_ADMIN. The app shares the network namespace of this
+//! container, and starts later. The mode installs packet filter rules in this namespace: the app reaches the internet,
+//! but no private network, no address of the host, and nothing over IPv6. The app has no CAP_NET_ADMIN, so it cannot
+//! change the rules. The sidecar gives up its capabilities before it serves.
 
+mod addresses;
 mod batch;
 mod expressions;
 mod netlink;
@@ -16,6 +17,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use crate::resolv_conf::name_servers;
+use addresses::Addresses;
 use batch::Batch;
 use netlink::{CommitError, commit};
 use rules::chains;
@@ -32,6 +34,14 @@ pub enum NetworkRulesError {
         /// The error of the file system.
         error: io::Error,
     },
+    /// The file with the addresses cannot be read.
+    #[error("{path} cannot be read: {problem}; write `host-address IP` or `name-server IP` into each line")]
+    Addresses {
+        /// Path of the file.
+        path: String,
+        /// The problem.
+        problem: String,
+    },
     /// The kernel did not commit the rules.
     #[error("the network rules cannot be installed: {0}")]
     Commit(#[from] CommitError),
@@ -44,14 +54,25 @@ pub enum NetworkRulesError {
 /// # Errors
 /// Returns [`NetworkRulesError`] unless the kernel has acknowledged every rule.
 pub fn limit_network(settings: &NetworkRulesSettings) -> Result<usize, NetworkRulesError> {
-    let mut servers = settings.name_servers.clone();
+    let Addresses { hosts, mut servers } = addresses(settings)?;
     servers.extend(configured_name_servers(&settings.resolv_conf)?);
     for server in servers.iter().filter(|server| server.to_canonical().is_ipv6() && !server.is_loopback()) {
         tracing::warn!(%server, "ignoring IPv6 name server, because the network rules refuse IPv6");
     }
-    let chains = chains(&settings.host_addresses, &servers);
+    let chains = chains(&hosts, &servers);
     commit(&Batch::new(&chains))?;
     Ok(chains.iter().map(|chain| chain.rules.len()).sum())
+}
+
+/// Returns the addresses of the options and of the file.
+fn addresses(settings: &NetworkRulesSettings) -> Result<Addresses, NetworkRulesError> {
+    let mut addresses = Addresses { hosts: settings.host_addresses.clone(), servers: settings.name_servers.clone() };
+    if let Some(path) = &settings.addresses {
+        let failed = |problem| NetworkRulesError::Addresses { path: path.display().to_string(), problem };
+        let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+        addresses.add(&text).map_err(failed)?;
+    }
+    Ok(addresses)
 }
 
 fn configured_name_servers(path: &Path) -> Result<Vec<IpAddr>, NetworkRulesError> {

@@ -14,7 +14,7 @@ pub use input::BuildSettings;
 use launcher_domain::FailureReason;
 use launcher_workshop::Workshop;
 pub use seccomp::profile as seccomp_profile;
-pub(crate) use sidecar::LIMIT_NETWORK;
+pub(crate) use sidecar::ADDRESSES_FILE;
 pub use sidecar::sidecar;
 
 /// Returns the memory in bytes and the CPU in thousandths that the app and the sidecar of a Workshop request together.

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use launcher_process::stop::Stop;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use super::engine::{Engine, EngineInfo};
+use super::engine::{Engine, EngineError, EngineInfo};
+use super::names;
 use super::pulls::Pulls;
 use super::room::Room;
 use super::settings::ContainerSettings;
@@ -19,8 +21,8 @@ pub(crate) struct Context {
     pub(crate) data_dir: DataDir,
     pub(crate) engine: Engine,
     pub(crate) engine_info: EngineInfo,
-    /// True if the engine can limit the disk space of a container.
-    pub(super) limits_disk: bool,
+    /// True if the engine can limit the disk space of a container; empty until the engine has answered.
+    pub(super) limits_disk: OnceCell<bool>,
     /// The seccomp profile of all containers, as a security option of the engine.
     pub(super) seccomp: String,
     pub(super) pulls: Pulls,
@@ -39,6 +41,22 @@ impl Context {
     /// Directory with the files of a workshop's sidecar.
     pub(super) fn config_dir(&self, name: &str) -> PathBuf {
         self.data_dir.layout.record(name).join("sidecar")
+    }
+
+    /// True if the engine can limit the disk space of a container. Asks the engine until it has answered once.
+    ///
+    /// # Errors
+    /// The engine is unreachable, or its disk is full.
+    pub(super) async fn limits_disk(&self) -> Result<bool, EngineError> {
+        let ask = || {
+            let labels = names::disk_limit_labels(&self.data_dir.id);
+            self.engine.limits_disk(self.engine_info.kind, &self.settings.sidecar_image, labels)
+        };
+        match self.limits_disk.get_or_try_init(ask).await {
+            // Without the image of the sidecar, the answer stays open.
+            Err(EngineError::NotFound(_)) => Ok(false),
+            answer => answer.copied(),
+        }
     }
 
     /// Cancelled when the fleet begins to stop.

@@ -5,9 +5,11 @@ mod tests;
 
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 
-use super::engine::{ContainerState, EngineError, ExecOutcome};
+use super::engine::{ContainerState, EngineError};
 use super::names::Part;
 
+/// Exit code of a sidecar that could not install its network rules.
+const NOT_ISOLATED: i64 = 3;
 /// Maximum characters of an engine's message in a failure.
 const SENTENCE: usize = 300;
 
@@ -72,17 +74,23 @@ pub(crate) fn ended(part: Part, state: &ContainerState, restarted: bool) -> Opti
     Some(FailureReason::new(FailureCode::Crashed, detail))
 }
 
-/// Returns the failure of a workshop whose network rules could not be installed, or `None` if the program succeeded.
-pub(crate) fn not_isolated(outcome: &Result<ExecOutcome, EngineError>) -> Option<FailureReason> {
-    let error = match outcome {
-        Ok(ExecOutcome { exit_code: 0, .. }) => return None,
-        Ok(ExecOutcome { exit_code, output }) if output.trim().is_empty() => format!("exit code {exit_code}"),
-        Ok(ExecOutcome { output, .. }) => output.clone(),
-        Err(error) => error.message(),
-    };
-    let detail = FailureDetail::NetworkRulesNotSet { error: sentence(&error) };
+/// Returns the failure of a workshop whose sidecar could not install the network rules, or `None` if the sidecar has ended
+/// for another reason. `tail` has the last lines of its log.
+pub(crate) fn not_isolated(sidecar: &ContainerState, tail: Option<&str>) -> Option<FailureReason> {
+    if sidecar.exit_code != Some(NOT_ISOLATED) {
+        return None;
+    }
+    let error = tail.and_then(|tail| tail.lines().last()).unwrap_or("no reason in the log of the sidecar");
+    let detail = FailureDetail::NetworkRulesNotSet { error: sentence(error) };
     let reason = FailureReason::only(FailureCode::NetworkNotIsolated, &detail);
     Some(reason.with_remedy(&FailureRemedy::TellAdministrator))
+}
+
+/// Returns the failure of a workshop whose sidecar runs, but does not listen.
+pub(crate) fn sidecar_does_not_listen() -> FailureReason {
+    let problem = "the sidecar does not listen on its sockets".to_owned();
+    let detail = FailureDetail::NotStarted { problem, error: "no connection in time".to_owned() };
+    FailureReason::only(FailureCode::Crashed, &detail).with_remedy(&FailureRemedy::TellAdministrator)
 }
 
 /// Returns the failure of a workshop that was not ready in time.

@@ -1,6 +1,6 @@
 //! For `launcher doctor`: examines the engine and a data directory.
 
-use super::engine::{Engine, EngineInfo, EngineKind};
+use super::engine::{Engine, EngineError, EngineInfo, EngineKind};
 use super::names;
 use super::settings::{ContainerFleetError, ContainerSettings};
 use crate::machine::{Layout, stored_identity};
@@ -57,7 +57,10 @@ impl ContainerExamination {
     pub async fn engine(&self) -> Result<ExaminedEngine, ContainerFleetError> {
         let EngineInfo { kind, version, memory_bytes, cpus, storage_driver, .. } = self.engine.info().await?;
         let labels = names::disk_limit_labels(&self.identity()?.unwrap_or_default());
-        let limits_disk = self.engine.limits_disk(kind, &self.settings.sidecar_image, labels).await?;
+        let limits_disk = match self.engine.limits_disk(kind, &self.settings.sidecar_image, labels).await {
+            Err(EngineError::NotFound(_)) => false,
+            answer => answer?,
+        };
         let name = match kind {
             EngineKind::Docker => format!("Docker Engine {version}"),
             EngineKind::Podman => format!("Podman {version}"),

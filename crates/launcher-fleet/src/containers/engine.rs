@@ -6,7 +6,6 @@ mod container;
 mod disk_limit;
 mod error;
 mod events;
-mod exec;
 mod http;
 mod image;
 mod info;
@@ -21,6 +20,5 @@ pub use container::{ContainerState, FoundContainer};
 pub use error::EngineError;
 #[cfg(feature = "test-containers")]
 pub use events::ContainerEvent;
-pub use exec::ExecOutcome;
 pub use info::{EngineInfo, EngineKind, ProcessLimits};
 pub use pull_progress::PullProgress;

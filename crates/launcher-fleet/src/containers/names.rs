@@ -13,6 +13,9 @@ pub(crate) const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";
 pub(crate) const UID_LABEL: &str = "workshoplauncher.dev/uid";
 /// Label with the [`Part`].
 pub(crate) const PART_LABEL: &str = "workshoplauncher.dev/part";
+/// Label of a sidecar's container: workshops reach only permitted addresses, because the sidecar installs rules or has no
+/// network. The containers of versions before 0.1.0 lack it.
+pub(crate) const LIMITED_LABEL: &str = "workshoplauncher.dev/limits-network";
 /// Number of characters of the fleet's identity in names. The label has the whole identity.
 const SHORT_FLEET_ID: usize = 8;
 
@@ -51,6 +54,13 @@ pub(crate) fn container(fleet_id: &str, workshop: &str, part: Part) -> String {
 pub(crate) fn container_labels(fleet_id: &str, workshop: &str, uid: &str, part: Part) -> HashMap<String, String> {
     let own = [(FLEET_LABEL, fleet_id), (WORKSHOP_LABEL, workshop), (UID_LABEL, uid), (PART_LABEL, part.as_str())];
     workshop_labels().into_iter().chain(own.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
+}
+
+/// Returns the labels of the container of a sidecar.
+pub(crate) fn sidecar_labels(fleet_id: &str, workshop: &str, uid: &str) -> HashMap<String, String> {
+    let mut labels = container_labels(fleet_id, workshop, uid, Part::Sidecar);
+    labels.insert(LIMITED_LABEL.to_owned(), "true".to_owned());
+    labels
 }
 
 /// Returns the labels of the container that shows if the engine can limit disk space. It belongs to no Workshop, so the

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use launcher_domain::Clock;
 use launcher_process::stop::Stop;
+use tokio::sync::OnceCell;
 
 use super::build::seccomp_profile;
 use super::context::Context;
 use super::engine::{Engine, EngineKind};
 use super::events::follow_events;
 use super::fleet::ContainerFleet;
-use super::names;
 use super::orphans::remove_orphans;
 use super::pulls::Pulls;
 use super::room::Room;
@@ -50,13 +50,10 @@ impl ContainerFleet {
         let mut orphans = engine.list(&data_dir.id).await?;
         let uids: HashSet<_> = records.iter().filter_map(|(_, record)| record.workshop.metadata.uid.clone()).collect();
         orphans.retain(|container| !uids.contains(&container.uid));
-        let labels = names::disk_limit_labels(&data_dir.id);
-        let limits_disk = engine.limits_disk(engine_info.kind, &settings.sidecar_image, labels).await?;
         tracing::info!(
             engine = ?engine_info.kind,
             version = engine_info.version,
             storage_driver = engine_info.storage_driver,
-            limits_disk,
             "connected to container engine"
         );
         let launcher_user = rustix::process::geteuid();
@@ -68,7 +65,7 @@ impl ContainerFleet {
             data_dir,
             engine,
             engine_info,
-            limits_disk,
+            limits_disk: OnceCell::new(),
             seccomp,
             pulls: Pulls::default(),
             stop,

@@ -6,6 +6,7 @@ mod network;
 mod observed;
 mod outcome;
 mod probe;
+mod start;
 mod step;
 mod watch;
 

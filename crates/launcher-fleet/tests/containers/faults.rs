@@ -1,6 +1,8 @@
 //! Faults of the engine while a workshop ends.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::Method;
 use bollard::query_parameters::KillContainerOptions;
@@ -9,7 +11,7 @@ use launcher_fleet::{ContainerSettings, Fleet};
 use launcher_workshop::Phase;
 
 use super::support::faulty_engine::{Fault, FaultyEngine};
-use super::support::fleet::{clean_up, data_dir_id, open, script, settings, wait_for};
+use super::support::fleet::{clean_up, data_dir_id, open, quick, script, settings, wait_for};
 use super::support::{docker, socket};
 
 const CRASH: &str = "echo the last words; exit 3";
@@ -63,6 +65,44 @@ async fn unreadable_log_does_not_delay_the_end_of_a_workshop() {
     assert_eq!((failed.reason.as_deref(), failed.log_tail), (Some("crashed"), None));
     assert_eq!(containers(home.path()).await, []);
     clean_up(fleet, ["lab-a"]).await;
+}
+
+/// A restart of the machine with a full disk, for example.
+#[tokio::test]
+async fn refused_restart_is_retried_and_keeps_the_containers() {
+    let home = tempfile::tempdir().unwrap();
+    let is_full = Arc::new(AtomicBool::new(false));
+    let full = Arc::clone(&is_full);
+    let engine = FaultyEngine::new(move |_, path| {
+        (full.load(Ordering::SeqCst) && path.ends_with("/start")).then_some(Fault::DiskFull)
+    });
+    let with_faults = ContainerSettings { engine_socket: engine.socket(), ..settings(home.path()) };
+    let fleet = open(with_faults).await;
+    fleet.apply(&quick("lab-a")).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let before = ids(home.path()).await;
+    is_full.store(true, Ordering::SeqCst);
+    for container in containers(home.path()).await {
+        docker().kill_container(&container.name, None::<KillContainerOptions>).await.unwrap();
+    }
+    engine.until_failed().await;
+    let waiting = fleet.get("lab-a").await.unwrap().unwrap().status.unwrap();
+    assert_eq!(waiting.phase, Phase::Starting, "{waiting:?}");
+
+    is_full.store(false, Ordering::SeqCst);
+
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    assert_eq!(ids(home.path()).await, before);
+    clean_up(fleet, ["lab-a"]).await;
+}
+
+/// Returns the engine's identifiers of the containers of the fleet with this data directory.
+async fn ids(data_dir: &Path) -> Vec<Option<String>> {
+    let mut ids = Vec::new();
+    for container in containers(data_dir).await {
+        ids.push(docker().inspect_container(&container.name, None).await.unwrap().id);
+    }
+    ids
 }
 
 /// Returns the containers of the fleet with this data directory.

@@ -24,7 +24,11 @@ async fn disk_limit_is_tried_and_leaves_no_container() {
     let labels = fleet.labels("disk-limit", "none", Part::App);
     // The test server has its files on ext4 or tmpfs, on which the overlay drivers have no quotas.
     let kind = fleet.engine.info().await.unwrap().kind;
-    assert!(!fleet.engine.limits_disk(kind, IMAGE, labels).await.unwrap());
+    assert!(!fleet.engine.limits_disk(kind, IMAGE, labels.clone()).await.unwrap());
+    if kind == EngineKind::Docker {
+        let unknown = fleet.engine.limits_disk(kind, "localhost/launcher-engine-test:none", labels).await;
+        assert!(matches!(unknown, Err(EngineError::NotFound(_))), "{unknown:?}");
+    }
     assert_eq!(fleet.engine.list(&fleet.id).await.unwrap(), []);
 }
 

@@ -5,7 +5,6 @@
 mod build;
 mod contract;
 mod events;
-mod exec;
 mod faults;
 mod images;
 mod info;

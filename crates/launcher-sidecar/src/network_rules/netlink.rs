@@ -22,7 +22,7 @@ const ERROR: u16 = 2;
 pub enum CommitError {
     /// The process may not change the rules.
     #[error(
-        "CAP_NET_ADMIN is missing: run this program as root with this capability, as with `docker exec --privileged --user 0`"
+        "CAP_NET_ADMIN is missing: run this program as root with this capability, as with `docker run --cap-add NET_ADMIN --user 0`"
     )]
     NotPermitted,
     /// The kernel has no packet filter.

@@ -23,6 +23,7 @@ mod ports;
 mod proof;
 mod proxying;
 mod responses;
+mod serve_as;
 mod slots;
 mod streaming;
 mod support;

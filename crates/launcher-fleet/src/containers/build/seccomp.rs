@@ -45,6 +45,9 @@ const PERMITTED: &str = "accept accept4 access adjtimex alarm arch_prctl bind br
 /// Flags of `clone` for new namespaces: CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER,
 /// CLONE_NEWPID, CLONE_NEWNET.
 const NAMESPACE_FLAGS: u64 = 0x7e02_0000;
+/// Family of sockets to the cryptography of the kernel (`AF_ALG`). Through them, a program could change files that other
+/// containers share (CVE-2026-31431).
+const ALG: u64 = 38;
 /// Family of sockets to the hypervisor and to other virtual machines (`AF_VSOCK`).
 const VSOCK: u64 = 40;
 /// Execution domains: Linux, 32-bit Linux, both with a version number below 3.0 (UNAME26), and the query of the current one.
@@ -63,7 +66,9 @@ pub fn profile() -> String {
         json!({ "names": PERMITTED.split(' ').collect::<Vec<_>>(), "action": "SCMP_ACT_ALLOW", "args": [] }),
         permit("clone", json!([masked(NAMESPACE_FLAGS)])),
         json!({ "names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": ENOSYS, "args": [] }),
-        permit("socket", json!([first("SCMP_CMP_LT", VSOCK)])),
+        // All families except ALG and VSOCK.
+        permit("socket", json!([first("SCMP_CMP_LT", ALG)])),
+        permit("socket", json!([first("SCMP_CMP_EQ", ALG + 1)])),
         permit("socket", json!([first("SCMP_CMP_GT", VSOCK)])),
     ];
     rules.extend(PERSONALITIES.map(|domain| permit("personality", json!([first("SCMP_CMP_EQ", domain)]))));
@@ -97,5 +102,26 @@ mod tests {
             assert!(!permitted.contains(&&Value::from(name)), "{name}");
         }
         assert_eq!(profile["defaultAction"], "SCMP_ACT_ERRNO");
+    }
+
+    #[test]
+    fn sockets_of_the_families_alg_and_vsock_are_refused() {
+        let profile: Value = serde_json::from_str(&profile()).unwrap();
+        let rules = profile["syscalls"].as_array().unwrap().iter();
+        let conditions: Vec<_> =
+            rules.filter(|rule| rule["names"][0] == "socket").map(|rule| &rule["args"][0]).collect();
+        let is_permitted = |family: u64| {
+            conditions.iter().any(|condition| {
+                let value = condition["value"].as_u64().unwrap();
+                match condition["op"].as_str().unwrap() {
+                    "SCMP_CMP_LT" => family < value,
+                    "SCMP_CMP_EQ" => family == value,
+                    "SCMP_CMP_GT" => family > value,
+                    other => panic!("{other}"),
+                }
+            })
+        };
+        let refused: Vec<u64> = (0..64).filter(|&family| !is_permitted(family)).collect();
+        assert_eq!(refused, [38, 40]);
     }
 }

@@ -11,10 +11,17 @@ use super::app::no_health_check;
 use super::input::{BuildSettings, Validated, validate, variables};
 use super::limits::{Amounts, host_config};
 use crate::containers::connector::{HTTP_SOCKET, TELEMETRY_SOCKET};
-use crate::containers::names::{self, Part};
+use crate::containers::names;
 
-/// Command that installs the network rules, in the sidecar's container.
-pub(crate) const LIMIT_NETWORK: [&str; 2] = ["/launcher-sidecar", "limit-network"];
+/// File of the sidecar's directory with the addresses that the network rules name. The launcher writes it before each
+/// start of the container.
+pub(crate) const ADDRESSES_FILE: &str = "addresses";
+/// The sidecar's program in its image.
+const PROGRAM: &str = "/launcher-sidecar";
+/// Capabilities with which the sidecar installs the network rules. It gives them up before it serves.
+const CAPABILITIES: [&str; 4] = ["NET_ADMIN", "SETGID", "SETPCAP", "SETUID"];
+/// User ID with which the sidecar installs the network rules.
+const ROOT: u32 = 0;
 
 /// The engine's default bridge network. Containers of other networks use a name server of the engine, which tells each
 /// of them the names of all others.
@@ -26,6 +33,9 @@ const CONFIG_FOLDER: &str = "/etc/workshop-launcher";
 
 /// Builds the container of the sidecar. It owns the network namespace of both containers, and listens on no port, only
 /// on Unix sockets in [`BuildSettings::run_dir`].
+///
+/// With a network, it begins as root: it installs the rules of this network, gives up all privileges, and only then
+/// listens, as the user [`BuildSettings::sidecar_user`].
 ///
 /// # Errors
 /// A failure with the code `InvalidSpec`. Its message names the field.
@@ -44,7 +54,7 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
     for (variable, socket) in [("SERVICE_LISTEN_ADDR", HTTP_SOCKET), ("SERVICE_TELEMETRY_ADDR", TELEMETRY_SOCKET)] {
         env.insert(variable.to_owned(), format!("unix:{RUN_FOLDER}/{socket}"));
     }
-    let network = if settings.internet { DEFAULT_NETWORK } else { "none" };
+    let start = Start::new(settings);
     let amounts = Amounts::parse([SIDECAR_REQUESTS[0], SIDECAR_LIMITS[0], SIDECAR_LIMITS[1]])?;
     // The sidecar writes no files, so its disk space needs no limit.
     let limited = host_config(&amounts, &BuildSettings { limits_disk: false, ..*settings });
@@ -54,12 +64,15 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
         image: Some(settings.sidecar_image.to_owned()),
         // With Docker Engine, the app's container has this host name, too.
         hostname: Some(name.clone()),
+        entrypoint: Some(vec![PROGRAM.to_owned()]),
+        cmd: start.arguments,
         env: Some(variables(env)),
-        user: Some(settings.sidecar_user.to_string()),
-        labels: Some(names::container_labels(settings.fleet_id, &name, &uid, Part::Sidecar)),
+        user: Some(start.user.to_string()),
+        labels: Some(names::sidecar_labels(settings.fleet_id, &name, &uid)),
         healthcheck: Some(no_health_check()),
         host_config: Some(HostConfig {
-            network_mode: Some(network.to_owned()),
+            network_mode: Some(start.network.to_owned()),
+            cap_add: start.capabilities,
             readonly_rootfs: Some(true),
             security_opt: Some(security),
             mounts: Some(vec![
@@ -70,6 +83,30 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
         }),
         ..ContainerCreateBody::default()
     })
+}
+
+/// How the sidecar starts: it depends on the network.
+struct Start {
+    network: &'static str,
+    arguments: Option<Vec<String>>,
+    user: u32,
+    capabilities: Option<Vec<String>>,
+}
+
+impl Start {
+    fn new(settings: &BuildSettings<'_>) -> Self {
+        if !settings.internet {
+            return Self { network: "none", arguments: None, user: settings.sidecar_user, capabilities: None };
+        }
+        let addresses = format!("{CONFIG_FOLDER}/{ADDRESSES_FILE}");
+        let arguments = ["limit-network", "--addresses", &addresses, "--serve-as", &settings.sidecar_user.to_string()];
+        Self {
+            network: DEFAULT_NETWORK,
+            arguments: Some(arguments.map(str::to_owned).into()),
+            user: ROOT,
+            capabilities: Some(CAPABILITIES.map(str::to_owned).into()),
+        }
+    }
 }
 
 fn mount(source: &Path, target: &str, read_only: bool) -> Mount {

@@ -144,7 +144,6 @@ fn no_container_can_gain_privileges_or_is_restarted_by_the_engine() {
         let host = host(&body);
         assert_eq!(host.privileged, Some(false));
         assert_eq!(host.cap_drop.as_deref(), Some(&["ALL".to_owned()][..]));
-        assert_eq!(host.cap_add, None);
         assert!(host.security_opt.iter().flatten().any(|option| option == "no-new-privileges"));
         assert!(!host.security_opt.iter().flatten().any(|option| option.contains("unconfined")));
         assert!(host.security_opt.iter().flatten().any(|option| option == "seccomp={}"));
@@ -225,12 +224,9 @@ fn sidecar_listens_only_on_sockets_in_its_directory() {
 }
 
 #[test]
-fn sidecar_is_read_only_with_its_own_user_and_limits() {
+fn sidecar_is_read_only_with_its_own_limits() {
     let sidecar = sidecar(&workshop(), &BuildSettings { limits_disk: true, ..settings() }).unwrap();
-    assert_eq!(
-        (sidecar.user.as_deref(), sidecar.image.as_deref()),
-        (Some("65532"), Some("registry.example/sidecar:1"))
-    );
+    assert_eq!(sidecar.image.as_deref(), Some("registry.example/sidecar:1"));
     let host = host(&sidecar);
     assert_eq!(host.readonly_rootfs, Some(true));
     assert_eq!((host.memory, host.memory_swap, host.cpu_quota), (Some(256 << 20), Some(256 << 20), Some(100_000)));
@@ -239,13 +235,23 @@ fn sidecar_is_read_only_with_its_own_user_and_limits() {
 }
 
 #[test]
-fn sidecar_has_a_network_only_with_internet() {
-    let network = |internet| {
-        let sidecar = sidecar(&workshop(), &BuildSettings { internet, ..settings() }).unwrap();
-        host(&sidecar).network_mode.clone().unwrap()
-    };
-    assert_eq!(network(true), "bridge");
-    assert_eq!(network(false), "none");
+fn sidecar_without_internet_has_no_network_and_no_privileges() {
+    let sidecar = sidecar(&workshop(), &BuildSettings { internet: false, ..settings() }).unwrap();
+    assert_eq!(host(&sidecar).network_mode.as_deref(), Some("none"));
+    assert_eq!((sidecar.user.as_deref(), &sidecar.cmd, &host(&sidecar).cap_add), (Some("65532"), &None, &None));
+    assert_eq!(host(&app(&workshop(), &settings()).unwrap()).cap_add, None);
+}
+
+#[test]
+fn sidecar_with_internet_installs_network_rules_before_it_serves_as_its_user() {
+    let sidecar = sidecar(&workshop(), &settings()).unwrap();
+    assert_eq!(host(&sidecar).network_mode.as_deref(), Some("bridge"));
+    assert_eq!(sidecar.entrypoint.unwrap(), ["/launcher-sidecar"]);
+    let arguments = ["limit-network", "--addresses", "/etc/workshop-launcher/addresses", "--serve-as", "65532"];
+    assert_eq!(sidecar.cmd.unwrap(), arguments);
+    assert_eq!(sidecar.user.as_deref(), Some("0"));
+    let capabilities = sidecar.host_config.unwrap().cap_add.unwrap();
+    assert_eq!(capabilities, ["NET_ADMIN", "SETGID", "SETPCAP", "SETUID"]);
 }
 
 #[test]
@@ -263,6 +269,7 @@ fn labels_name_fleet_workshop_uid_and_part() {
     assert_eq!(labels, expected);
     let sidecar = sidecar(&workshop(), &settings()).unwrap().labels.unwrap();
     assert_eq!(sidecar["workshoplauncher.dev/part"], "sidecar");
+    assert_eq!(sidecar["workshoplauncher.dev/limits-network"], "true");
 }
 
 #[test]

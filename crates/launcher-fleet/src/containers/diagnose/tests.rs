@@ -2,7 +2,7 @@
 
 use launcher_domain::{FailureCode, FailureReason};
 
-use super::super::engine::{ContainerState, EngineError, ExecOutcome};
+use super::super::engine::{ContainerState, EngineError};
 use super::super::names::Part;
 use super::{ended, not_isolated, not_started, pull_failed, start_timeout};
 
@@ -97,17 +97,17 @@ fn unreachable_engine_is_for_the_administrator() {
 }
 
 #[test]
-fn network_rules_that_are_not_set_prevent_the_start() {
-    let outcome = |exit_code, output: &str| Ok(ExecOutcome { exit_code, output: output.to_owned() });
-    assert_eq!(not_isolated(&outcome(0, "")), None);
-    for (failed, text) in [
-        (outcome(4, "no netlink\n"), "no netlink"),
-        (outcome(126, " \n"), "exit code 126"),
-        (Err(EngineError::Other("broken".to_owned())), "broken"),
-    ] {
-        let (code, message) = failure(not_isolated(&failed));
+fn sidecar_without_network_rules_prevents_the_start() {
+    for other in [0, 2, 137] {
+        assert_eq!(not_isolated(&exited(other), Some("text")), None);
+    }
+    let log = "a warning\nlauncher-sidecar: the kernel has no nf_tables";
+    for (tail, text) in
+        [(Some(log), "launcher-sidecar: the kernel has no nf_tables"), (None, "no reason in the log of the sidecar")]
+    {
+        let (code, message) = failure(not_isolated(&exited(3), tail));
         assert_eq!(code, FailureCode::NetworkNotIsolated);
-        assert!(message.ends_with(text), "{message}");
+        assert!(message.ends_with(text) && !message.contains("warning"), "{message}");
     }
 }
 

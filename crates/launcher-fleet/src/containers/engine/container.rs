@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::error::EngineError;
 use super::{Engine, LONG};
-use crate::containers::names::{FLEET_LABEL, PART_LABEL, Part, UID_LABEL, WORKSHOP_LABEL};
+use crate::containers::names::{FLEET_LABEL, LIMITED_LABEL, PART_LABEL, Part, UID_LABEL, WORKSHOP_LABEL};
 
 /// Interval of the attempts while another removal of the container is in progress.
 const REMOVAL_INTERVAL: Duration = Duration::from_millis(200);
@@ -84,7 +84,8 @@ struct Listed {
 }
 
 impl Engine {
-    /// Creates a container. If a container with this name, with the same uid and part exists, the call does nothing.
+    /// Creates a container. If a container with this name exists, with the same uid and part and the same limits of its
+    /// network, the call does nothing.
     ///
     /// # Errors
     /// [`EngineError::Conflict`]: another container has the name. [`EngineError::ImageMissing`]: pull the image first.
@@ -208,10 +209,10 @@ fn quoted(message: &str) -> Option<&str> {
     message.split('"').nth(1)
 }
 
-/// Returns uid and part, or `None` for a container that no launcher created.
-fn identity(labels: Option<&HashMap<String, String>>) -> Option<(String, String)> {
+/// Returns uid, part and limits of the network, or `None` for a container that no launcher created.
+fn identity(labels: Option<&HashMap<String, String>>) -> Option<[Option<String>; 3]> {
     let label = |name| labels?.get(name).cloned();
-    Some((label(UID_LABEL)?, label(PART_LABEL)?))
+    Some([Some(label(UID_LABEL)?), Some(label(PART_LABEL)?), label(LIMITED_LABEL)])
 }
 
 fn found_container(Listed { names, mut labels }: Listed) -> Option<FoundContainer> {

@@ -17,7 +17,7 @@ impl Engine {
     /// meanwhile.
     ///
     /// # Errors
-    /// The engine does not answer.
+    /// The engine gives no answer now: it is unreachable, its disk is full, or it lacks the image.
     pub async fn limits_disk(
         &self,
         kind: EngineKind,
@@ -41,9 +41,11 @@ impl Engine {
                 self.remove(&created.id).await?;
                 Ok(true)
             }
-            Err(error @ EngineError::Unreachable { .. }) => Err(error),
+            Err(
+                error @ (EngineError::Unreachable { .. } | EngineError::DiskFull { .. } | EngineError::NotFound(_)),
+            ) => Err(error),
             Err(error) => {
-                tracing::debug!(%error, "the container engine refused a disk limit");
+                tracing::warn!(%error, "the container engine does not limit the disk space of workshops");
                 Ok(false)
             }
         }

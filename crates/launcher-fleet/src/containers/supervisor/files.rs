@@ -3,19 +3,22 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 
+use super::network::addresses;
+use crate::containers::build::ADDRESSES_FILE;
 use crate::containers::workload::Workload;
 use crate::machine::{make_private, replace_file};
 
 /// Name of the file with the expiry.
 const EXPIRY_FILE: &str = "expires-at";
 
-/// Creates the directories that the engine mounts into the sidecar. Their parent is accessible only to the launcher, so
-/// no other user can open the sockets.
+/// Creates the directories that the engine mounts into the sidecar, and writes the addresses for its network rules. The
+/// parent of the directories is accessible only to the launcher, so no other user can open the sockets.
 pub(super) async fn prepare_directories(workload: &Arc<Workload>) -> io::Result<()> {
     let workload = Arc::clone(workload);
     blocking(move || {
@@ -28,7 +31,7 @@ pub(super) async fn prepare_directories(workload: &Arc<Workload>) -> io::Result<
         if rustix::process::geteuid().is_root() {
             chown(&run_dir, Some(context.sidecar_user), None)?;
         }
-        Ok(())
+        write_readable(&config_dir.join(ADDRESSES_FILE), &addresses()?)
     })
     .await
 }
@@ -38,11 +41,15 @@ pub(super) async fn write_expiry(workload: &Arc<Workload>, expiry: Option<Timest
     let workload = Arc::clone(workload);
     blocking(move || {
         let path = workload.context().config_dir(workload.stored_record().name()).join(EXPIRY_FILE);
-        let content = expiry.map(|expiry| expiry.to_string()).unwrap_or_default();
-        replace_file(&path, content.as_bytes())?;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o644))
+        write_readable(&path, &expiry.map(|expiry| expiry.to_string()).unwrap_or_default())
     })
     .await
+}
+
+/// Writes a file that the user of the sidecar can read.
+fn write_readable(path: &Path, content: &str) -> io::Result<()> {
+    replace_file(path, content.as_bytes())?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644))
 }
 
 async fn blocking(work: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {

@@ -1,6 +1,5 @@
-//! Launches the containers of a Workshop: room, images, sidecar, network rules, app.
+//! Launches a Workshop: room, images, and the start of its containers.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,19 +7,16 @@ use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, 
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio::time::sleep;
 
-use super::files::prepare_directories;
-use super::network::limit_network;
 use super::observed::{Observed, Stage, Verdict};
 use super::outcome::Outcome;
+use super::start::{Attempt, start};
 use super::step::{is_expired, set_progress, set_step};
-use crate::containers::build::{self, BuildSettings, requests};
-use crate::containers::context::Context;
+use crate::containers::build::requests;
 use crate::containers::diagnose;
 use crate::containers::engine::EngineError;
-use crate::containers::names::Part;
 use crate::containers::pulls::Pull;
 use crate::containers::room::Request;
-use crate::containers::workload::{Record, Workload};
+use crate::containers::workload::Workload;
 
 /// Interval of the shown progress of a pull. Each change is written to the database.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
@@ -59,7 +55,7 @@ pub(super) async fn launch(workload: &Arc<Workload>) -> Result<(), Outcome> {
         return Err(Outcome::Expired);
     }
     let status = workload.stored_record().get().status();
-    match Observed::of(workload).await?.verdict(stage(&status)) {
+    let attempt = match Observed::of(workload).await?.verdict(stage(&status)) {
         Verdict::Running => return Ok(()),
         Verdict::Failed(reason) => return Err(Outcome::Failed(reason)),
         Verdict::Ended => {
@@ -68,16 +64,17 @@ pub(super) async fn launch(workload: &Arc<Workload>) -> Result<(), Outcome> {
                 "the engine or the machine was restarted, starting both containers again"
             );
             set_step(workload, StartStep::RestartingApp).await;
+            Attempt::Restart
         }
         Verdict::NotStarted => {
             take_place(workload).await?;
             pull_images(workload).await?;
             workload.begin_start();
             set_step(workload, StartStep::Preparing).await;
+            Attempt::First
         }
-    }
-    start_sidecar(workload).await?;
-    start_app(workload).await
+    };
+    start(workload, attempt).await
 }
 
 fn stage(status: &WorkshopStatus) -> Stage {
@@ -168,89 +165,4 @@ async fn pull(workload: &Arc<Workload>, image: &str) -> Result<(), EngineError> 
         result = outcome => result,
         () = show => Ok(()),
     }
-}
-
-/// Starts the sidecar, and installs the rules of its network namespace.
-async fn start_sidecar(workload: &Arc<Workload>) -> Result<(), Outcome> {
-    let context = workload.context();
-    let engine = &context.engine;
-    prepare_directories(workload).await.map_err(|error| not_prepared(&error))?;
-    let container = workload.container(Part::Sidecar);
-    let body = with_settings(workload, build::sidecar).map_err(Outcome::failed)?;
-    let started = match workload.create(Part::Sidecar, body).await {
-        Ok(()) => engine.start(&container).await,
-        Err(error) => Err(error),
-    };
-    started.map_err(|error| not_started(Part::Sidecar, error))?;
-    if context.settings.internet {
-        let command = limit_network().map_err(|error| not_prepared(&error))?;
-        let outcome = engine.exec_privileged(&container, &command).await;
-        if let Err(error @ EngineError::Unreachable { .. }) = outcome {
-            return Err(Outcome::Retry(error));
-        }
-        if let Some(reason) = diagnose::not_isolated(&outcome) {
-            // A sidecar that has ended is the cause: no program can run in its container.
-            let sidecar = engine.inspect(&container).await?;
-            let ended = sidecar.and_then(|sidecar| diagnose::ended(Part::Sidecar, &sidecar, false));
-            return Err(Outcome::failed(ended.unwrap_or(reason)));
-        }
-    }
-    Ok(())
-}
-
-async fn start_app(workload: &Arc<Workload>) -> Result<(), Outcome> {
-    let engine = &workload.context().engine;
-    let container = workload.container(Part::App);
-    let body = with_settings(workload, build::app).map_err(Outcome::failed)?;
-    let created = workload.create(Part::App, body).await;
-    created.map_err(|error| not_started(Part::App, error))?;
-    if workload.stored_record().get().status().start_step.as_deref() != Some(StartStep::RestartingApp.as_str()) {
-        set_step(workload, StartStep::StartingApp).await;
-    }
-    engine.start(&container).await.map_err(|error| not_started(Part::App, error))?;
-    tracing::info!(workshop = workload.stored_record().name(), "started containers of Workshop");
-    Ok(())
-}
-
-/// Passes the Workshop and the settings of its containers to `build`.
-fn with_settings<T>(workload: &Workload, build: impl FnOnce(&Workshop, &BuildSettings<'_>) -> T) -> T {
-    let record: Record = workload.stored_record().get();
-    let (context, name) = (workload.context(), workload.stored_record().name());
-    let Context { settings, engine_info, limits_disk, .. } = &**context;
-    let origins = &settings.origins;
-    let origin = origins.url(name);
-    let workshop_page = origins.workshop_page_url(name);
-    build(
-        &record.workshop,
-        &BuildSettings {
-            fleet_id: &context.data_dir.id,
-            sidecar_image: &settings.sidecar_image,
-            sidecar_user: context.sidecar_user,
-            run_as_user: settings.run_as_user.get(),
-            internet: settings.internet,
-            limits_disk: *limits_disk,
-            process_limits: engine_info.process_limits,
-            seccomp: &context.seccomp,
-            require_authentication: origins.require_authentication,
-            trusted_header: origins.trusted_header.name(),
-            session_cookie_prefix: &origins.session_cookie_prefix,
-            origin: origin.trim_end_matches('/'),
-            workshop_page: Some(&workshop_page),
-            run_dir: &context.run_dir(name),
-            config_dir: &context.config_dir(name),
-        },
-    )
-}
-
-fn not_started(part: Part, error: EngineError) -> Outcome {
-    match error {
-        EngineError::Unreachable { .. } => Outcome::Retry(error),
-        error => Outcome::failed(diagnose::not_started(part, &error)),
-    }
-}
-
-fn not_prepared(error: &io::Error) -> Outcome {
-    let problem = "its sidecar cannot be prepared".to_owned();
-    let detail = FailureDetail::NotStarted { problem, error: error.to_string() };
-    Outcome::failed(FailureReason::only(FailureCode::Crashed, &detail).with_remedy(&FailureRemedy::TellAdministrator))
 }

@@ -5,20 +5,18 @@ use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
-use crate::containers::build::LIMIT_NETWORK;
-
 /// File with the name servers of this machine.
 const RESOLV_CONF: &str = "/etc/resolv.conf";
 
-/// Returns the command that installs the rules in the sidecar's network namespace. The rules forbid all addresses of
-/// this machine, also its public ones, except the name servers' port 53.
+/// Returns the content of the file with the addresses that the network rules name: all addresses of this machine, also its
+/// public ones, which the rules refuse, and its name servers, which the rules allow on port 53.
 ///
 /// # Errors
 /// The addresses of this machine cannot be listed. The app must not start without the rules.
-pub(super) fn limit_network() -> io::Result<Vec<String>> {
-    let hosts = host_addresses()?.into_iter().flat_map(|address| ["--host-address".to_owned(), address.to_string()]);
-    let servers = name_servers().into_iter().flat_map(|address| ["--name-server".to_owned(), address.to_string()]);
-    Ok(LIMIT_NETWORK.iter().map(|&word| word.to_owned()).chain(hosts).chain(servers).collect())
+pub(super) fn addresses() -> io::Result<String> {
+    let hosts = host_addresses()?.into_iter().map(|address| format!("host-address {address}\n"));
+    let servers = name_servers().into_iter().map(|address| format!("name-server {address}\n"));
+    Ok(hosts.chain(servers).collect())
 }
 
 /// Returns the IPv4 addresses of this machine, without the loopback addresses. Workshops have no IPv6.

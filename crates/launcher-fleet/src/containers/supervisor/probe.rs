@@ -1,4 +1,4 @@
-//! Asks a sidecar through its Unix socket whether the app accepts connections.
+//! Asks a sidecar through its Unix socket whether it serves, and whether the app accepts connections.
 
 use std::path::Path;
 use std::pin::pin;
@@ -18,6 +18,16 @@ use crate::containers::connector::{TELEMETRY_SOCKET, connect_in};
 
 /// Polling interval while the app is not ready.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Polling interval while the sidecar does not listen. It starts within milliseconds.
+const SIDECAR_POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Waits until the sidecar serves, whose sockets are in this directory.
+pub(super) async fn wait_until_serving(run_dir: &Path) {
+    while connect_in(run_dir, TELEMETRY_SOCKET).await.is_err() {
+        sleep(SIDECAR_POLL_INTERVAL).await;
+    }
+}
 
 /// Waits until the sidecar is ready, whose sockets are in this directory. It is ready only while the app accepts
 /// connections.

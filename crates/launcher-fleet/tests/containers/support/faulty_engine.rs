@@ -18,18 +18,20 @@ use tokio::task::JoinHandle;
 use super::{in_time, socket};
 
 /// Effect of a fault on one request.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The engine does what the request says, but its response never arrives.
     ResponseLost,
     /// The engine never gets the request, and the response is an internal error.
     InternalError,
+    /// The engine never gets the request, and the response says that the disk is full.
+    DiskFull,
 }
 
 /// Decides by method and path if a request fails.
 type Faults = Box<dyn Fn(&Method, &str) -> Option<Fault> + Send + Sync>;
 
-/// A proxy to the engine of the tests. It knows no upgraded connections, so fleets that use it need `internet: false`.
+/// A proxy to the engine of the tests.
 pub(crate) struct FaultyEngine {
     directory: TempDir,
     /// Number of failed requests.
@@ -68,9 +70,11 @@ async fn answer(State(state): State<Arc<(Faults, watch::Sender<usize>)>>, reques
     let (faults, failures) = &*state;
     match faults(request.method(), request.uri().path()) {
         None => forward(request).await,
-        Some(Fault::InternalError) => {
+        Some(fault @ (Fault::InternalError | Fault::DiskFull)) => {
             failures.send_modify(|failed| *failed += 1);
-            (StatusCode::INTERNAL_SERVER_ERROR, r#"{"message":"the test wants an error"}"#).into_response()
+            let message = if fault == Fault::DiskFull { "no space left on device" } else { "the test wants an error" };
+            let body = serde_json::json!({ "message": message }).to_string();
+            (StatusCode::INTERNAL_SERVER_ERROR, body).into_response()
         }
         Some(Fault::ResponseLost) => {
             forward(request).await;
