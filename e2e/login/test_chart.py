@@ -114,6 +114,15 @@ REFUSED = [
         ["launcher.serviceAccount.name=one", "operator.serviceAccount.name=one"],
         "- launcher.serviceAccount.name and operator.serviceAccount.name must differ",
     ),
+    (
+        ["notice.serviceAccount.name=workshop-launcher-operator"],
+        "- operator.serviceAccount.name and notice.serviceAccount.name must differ: the operator has its own permissions",
+    ),
+    (
+        ["login.serviceAccount.create=true", "login.serviceAccount.name=one", "front.serviceAccount.name=one"],
+        "- login.serviceAccount.name and front.serviceAccount.name must differ: the chart creates one of the accounts",
+    ),
+    ([r"login.serviceAccount.annotations.example\.org/role=x"], "- login.serviceAccount.create is missing: without it"),
     (["fullnameOverride=2026"], "at '/fullnameOverride': "),
     (["nameOverride=true"], "at '/nameOverride': "),
     (["extraObjects[0].kind=Secret"], "at '/extraObjects/0': missing properties 'apiVersion', 'metadata'"),
