@@ -11,7 +11,9 @@ LOGIN = pathlib.Path(__file__).resolve().parent
 ROOT = LOGIN.parents[1]
 CHART = ROOT / "charts/workshop-launcher"
 RELEASE = "workshop-launcher"
-SETS = sorted(path.name.removesuffix("-values.yaml") for path in (CHART / "ci").glob("*-values.yaml"))
+ALL_SETS = sorted(path.name.removesuffix("-values.yaml") for path in (CHART / "ci").glob("*-values.yaml"))
+# Sets with all objects and images of the chart itself, and with https. The others replace or omit some.
+SETS = [name for name in ALL_SETS if name not in ("existing", "trial")]
 # Sets with the front as edge proxy, and with Traefik.
 FRONT_SETS = ["any", "gateway"]
 TRAEFIK_SETS = [name for name in SETS if name not in FRONT_SETS]

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import yaml
 
-from chart import CHART, LOGIN, RELEASE, ROOT, SETS, defaults, helm, leaves, render, values_of, values_schema
+from chart import ALL_SETS, CHART, LOGIN, RELEASE, ROOT, defaults, helm, leaves, render, values_of, values_schema
 
 
 def test_committed_renderings_and_copies_are_up_to_date():
@@ -37,7 +37,7 @@ def test_install_notes_warn_of_deprecated_value_names():
 COMPONENTS = ("launcher", "operator", "login", "front", "notice")
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", ALL_SETS)
 def test_helm_lint_passes(name):
     status, text = helm("lint", CHART, "--strict", "--values", values_of(name))
     assert status == 0, text
@@ -114,6 +114,15 @@ REFUSED = [
         ["launcher.serviceAccount.name=one", "operator.serviceAccount.name=one"],
         "- launcher.serviceAccount.name and operator.serviceAccount.name must differ",
     ),
+    (
+        ["notice.serviceAccount.name=workshop-launcher-operator"],
+        "- operator.serviceAccount.name and notice.serviceAccount.name must differ: the operator has its own permissions",
+    ),
+    (
+        ["login.serviceAccount.create=true", "login.serviceAccount.name=one", "front.serviceAccount.name=one"],
+        "- login.serviceAccount.name and front.serviceAccount.name must differ: the chart creates one of the accounts",
+    ),
+    ([r"login.serviceAccount.annotations.example\.org/role=x"], "- login.serviceAccount.create is missing: without it"),
     (["fullnameOverride=2026"], "at '/fullnameOverride': "),
     (["nameOverride=true"], "at '/nameOverride': "),
     (["extraObjects[0].kind=Secret"], "at '/extraObjects/0': missing properties 'apiVersion', 'metadata'"),
@@ -218,6 +227,21 @@ def test_schema_and_docs_list_the_same_values():
     known = set(leaves(schema))
     assert set(defaults(yaml.safe_load((CHART / "values.yaml").read_text()), schema)) == known
     assert sorted(name for name, _ in documented()) == sorted(known)
+
+
+def value_of(values, name):
+    """Returns the value with this dotted name, or None."""
+    for word in name.split("."):
+        values = values.get(word, {})
+    return None if values == {} else values
+
+
+def test_each_value_is_changed_in_one_of_the_rendered_sets():
+    """The condition `enabled` is for charts that have this chart as a dependency: this chart does not read it."""
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    sets = [yaml.safe_load(values_of(name).read_text()) for name in ALL_SETS]
+    known = set(leaves(values_schema())) - {"enabled"}
+    assert {name for name in known if all(value_of(one, name) in (None, value_of(values, name)) for one in sets)} == set()
 
 
 def test_documented_defaults_match_values_yaml():

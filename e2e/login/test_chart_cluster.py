@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from chart import LOGIN, ROOT, SETS, program, render
+from chart import ALL_SETS, LOGIN, ROOT, program, render
 from harness import wait_for
 from test_docs import blocks
 
@@ -84,7 +84,7 @@ def namespace(monitoring):
         kubectl("delete", "namespace", name, f"{name}-workshops", "--ignore-not-found", "--wait=false")
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", ALL_SETS)
 def test_api_server_accepts_all_objects_without_warnings(name, namespace):
     text = render(name, "--set", f"workshops.namespace={namespace}-workshops", namespace=namespace)
     # The cluster has no cert-manager. A pod needs an existing service account, which a dry run does not create. The pod of

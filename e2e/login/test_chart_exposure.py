@@ -139,7 +139,7 @@ def test_named_issuer_fills_secrets_of_gateway():
 
 
 def test_named_issuer_fills_configured_secrets_of_front():
-    issuer = {"name": "internal", "kind": "Issuer", "group": "cert-manager.io"}
+    issuer = {"name": "internal", "kind": "AWSPCAIssuer", "group": "awspca.cert-manager.io"}
     assert certificates("any") == {
         ("launcher", "launcher-certificate"): ([HOST], issuer),
         ("launcher", "workshops-certificate"): ([f"*.{DOMAIN}"], issuer),

@@ -105,8 +105,9 @@ def test_chart_describes_its_images_and_resource():
 
 def test_service_accounts_have_configured_names_and_annotations():
     accounts = {one["metadata"]["name"]: one["metadata"] for one in objects("full", "ServiceAccount")}
-    assert list(accounts) == ["launcher-account"]
-    assert accounts["launcher-account"]["annotations"] == {"example.org/role": "launcher"}
+    assert set(accounts) == {"launcher-account", "login-account", "notice-account"}
+    for name, account in accounts.items():
+        assert account["annotations"] == {"example.org/role": name.removesuffix("-account")}
     used = {one["metadata"]["name"]: one["spec"]["template"]["spec"] for one in objects("full", "Deployment")}
     assert used[RELEASE]["serviceAccountName"] == "launcher-account"
     assert used[f"{RELEASE}-operator"]["serviceAccountName"] == "operator-account"

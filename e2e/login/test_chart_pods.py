@@ -183,6 +183,59 @@ def test_pod_of_helm_test_gets_no_requests(name):
         assert not service["spec"]["selector"].items() <= labels.items(), service["metadata"]["name"]
 
 
+# Components without permissions: {group of values: (set of values without an account of the group, its Deployments)}.
+WITHOUT_PERMISSIONS = {
+    "login": ("minimal", {f"{RELEASE}-login", f"{RELEASE}-workshops-login"}),
+    "front": ("gateway", {f"{RELEASE}-front"}),
+    "notice": ("minimal", {f"{RELEASE}-notice"}),
+}
+every_group_without_permissions = pytest.mark.parametrize("group", WITHOUT_PERMISSIONS)
+
+
+def accounts_of(group, *words):
+    """Returns (ServiceAccounts of the component, account of each pod of the component), with these options of helm."""
+    name, deployments = WITHOUT_PERMISSIONS[group]
+    found = [one for one in yaml.safe_load_all(render(name, *words)) if one]
+    component = "app.kubernetes.io/component"
+    accounts = [one for one in found if one["kind"] == "ServiceAccount" and one["metadata"]["labels"][component] == group]
+    pods = {one["metadata"]["name"]: one["spec"]["template"]["spec"] for one in found if one["kind"] == "Deployment"}
+    assert not any(pods[deployment]["automountServiceAccountToken"] for deployment in deployments)
+    return accounts, [pods[deployment].get("serviceAccountName") for deployment in sorted(deployments)]
+
+
+@every_group_without_permissions
+def test_component_without_permissions_has_no_service_account_by_default(group):
+    accounts, used = accounts_of(group)
+    assert accounts == [] and set(used) == {None}
+
+
+@every_group_without_permissions
+def test_created_service_account_is_named_like_component_and_has_no_token(group):
+    (account,), used = accounts_of(group, "--set", f"{group}.serviceAccount.create=true")
+    assert account["metadata"]["name"] == f"{RELEASE}-{group}" and "annotations" not in account["metadata"]
+    assert account["automountServiceAccountToken"] is False
+    assert set(used) == {f"{RELEASE}-{group}"}
+
+
+@every_group_without_permissions
+def test_created_service_account_has_configured_name(group):
+    values = f"{group}.serviceAccount"
+    (account,), used = accounts_of(group, "--set", f"{values}.create=true", "--set-string", f"{values}.name=2026")
+    assert account["metadata"]["name"] == "2026" and set(used) == {"2026"}
+
+
+def test_components_without_permissions_may_share_an_existing_service_account():
+    words = [word for group in WITHOUT_PERMISSIONS for word in ("--set", f"{group}.serviceAccount.name=shared")]
+    for group in WITHOUT_PERMISSIONS:
+        accounts, used = accounts_of(group, *words)
+        assert accounts == [] and set(used) == {"shared"}
+
+
+@every_pod
+def test_pod_has_configured_service_account(deployment):
+    assert template_of(deployment)["spec"]["serviceAccountName"] == configured(deployment)["serviceAccount"]["name"]
+
+
 @every_pod
 def test_container_has_configured_resources(deployment):
     group = PODS[deployment][1]

@@ -64,6 +64,23 @@ def test_packaged_chart_names_images_of_release(sources, tmp_path):
     assert not [name for name in names if re.search(r"/(ci|rendered)(/|$)", name)]
 
 
+def test_packaged_chart_names_repository_as_home_and_source(sources, tmp_path):
+    url = "https://github.com/example/launcher"
+    assert run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, SOURCE_URL=url) == (0, "")
+    about = yaml.safe_load(member(tmp_path / f"workshop-launcher-{VERSION}.tgz", "workshop-launcher/Chart.yaml"))
+    # The address depends on the repository that makes the release: Chart.yaml in the sources has none.
+    before = yaml.safe_load((ROOT / "charts/workshop-launcher/Chart.yaml").read_text())
+    assert about == before | {"home": url, "sources": [url]}
+    assert not {"home", "sources"} & set(before)
+
+
+def test_changed_chart_description_is_reported(sources, tmp_path):
+    about = sources / "charts/workshop-launcher/Chart.yaml"
+    about.write_text(about.read_text().replace("type: application\n", ""))
+    code, error = run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, SOURCE_URL="https://github.com/example/launcher")
+    assert code == 1 and "Chart.yaml has changed" in error
+
+
 def test_packaged_server_names_images_of_release(sources, tmp_path):
     assert run(sources, "server.sh", tmp_path, LAUNCHER, SIDECAR) == (0, "")
     name = f"workshop-launcher-server-{VERSION}"

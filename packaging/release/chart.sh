@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # chart.sh FOLDER LAUNCHER SIDECAR: packs the chart. LAUNCHER and SIDECAR are references with digests: the defaults of
-# the packaged values, so that an installation need not name images.
+# the packaged values, so that an installation need not name images. SOURCE_URL becomes home and source of the chart.
 set -euo pipefail
 # shellcheck source=packaging/release/environment.sh
 source "$(dirname "$0")/environment.sh"
@@ -22,4 +22,9 @@ for reference in "$2" "$3"; do
   [[ "$(grep --count --fixed-strings "$reference" "$chart/values.yaml")" == 1 ]] \
     || fail "values.yaml has changed: chart.sh finds no place for $reference"
 done
+if [[ -n "$SOURCE_URL" ]]; then
+  sed --in-place "s|^type: application\$|&\nhome: $SOURCE_URL\nsources: [$SOURCE_URL]|" "$chart/Chart.yaml"
+  grep --quiet --line-regexp --fixed-strings "home: $SOURCE_URL" "$chart/Chart.yaml" \
+    || fail "Chart.yaml has changed: chart.sh finds no place for $SOURCE_URL"
+fi
 pack "$chart" "$1/workshop-launcher-$VERSION.tgz"

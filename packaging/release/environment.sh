@@ -14,7 +14,8 @@ LAUNCHER_COMMIT=${COMMIT:0:7}
 REGISTRY=${REGISTRY:-localhost/workshop-launcher}
 # References of images are in lower case.
 REGISTRY=${REGISTRY,,}
-# URL of the sources, for a label of the images. Registries link an image to its repository by this label.
+# URL of the sources, for a label of the images and for Chart.yaml. Registries link an image to its repository by this
+# label.
 SOURCE_URL=${SOURCE_URL:-}
 # Folder of the tools that the scripts build.
 RELEASE_TOOLS=${RELEASE_TOOLS:-$PWD/.local/release-tools}

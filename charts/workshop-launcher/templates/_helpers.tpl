@@ -14,10 +14,13 @@
 {{ .Values.nameOverride | default .Chart.Name }}
 {{- end }}
 
-{{/* Name of the ServiceAccount of launcher or operator. Takes (list root component). */}}
+{{/* Name of the ServiceAccount of a component. Empty for the account default of the namespace. Takes
+(list root component). */}}
 {{- define "launcher.serviceAccount" -}}
-{{- $default := printf "%s%s" (include "launcher.name" (index . 0)) (ternary "-operator" "" (eq (index . 1) "operator")) }}
-{{- (get (index . 0).Values (index . 1)).serviceAccount.name | default $default }}
+{{- $group := include "launcher.podGroup" (index . 1) }}
+{{- $account := (get (index . 0).Values $group).serviceAccount }}
+{{- $suffix := ternary "" (printf "-%s" $group) (eq $group "launcher") }}
+{{- $account.name | default (ternary (printf "%s%s" (include "launcher.name" (index . 0)) $suffix) "" $account.create) }}
 {{- end }}
 
 {{/* Takes (list root component). */}}

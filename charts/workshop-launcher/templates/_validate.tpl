@@ -66,8 +66,24 @@
 - {{ $component }}.serviceAccount.name is missing: the name of an existing ServiceAccount, because {{ $component }}.serviceAccount.create is false
 {{- end }}
 {{- end }}
-{{- if eq (include "launcher.serviceAccount" (list . "launcher")) (include "launcher.serviceAccount" (list . "operator")) }}
-- launcher.serviceAccount.name and operator.serviceAccount.name must differ: each program has its own permissions
+{{- range $component := list "login" "front" "notice" }}
+{{- $account := (get $.Values $component).serviceAccount }}
+{{- if and $account.annotations (not $account.create) }}
+- {{ $component }}.serviceAccount.create is missing: without it, {{ $component }}.serviceAccount.annotations has no effect
+{{- end }}
+{{- end }}
+{{- $components := list "launcher" "operator" "login" "front" "notice" }}
+{{- range $index, $component := $components }}
+{{- $name := include "launcher.serviceAccount" (list $ $component) }}
+{{- range $other := slice $components (add1 $index | int) }}
+{{- $shared := and $name (eq $name (include "launcher.serviceAccount" (list $ $other))) }}
+{{- $created := or (get $.Values $component).serviceAccount.create (get $.Values $other).serviceAccount.create }}
+{{- if and $shared (lt $index 2) }}
+- {{ $component }}.serviceAccount.name and {{ $other }}.serviceAccount.name must differ: the {{ $component }} has its own permissions
+{{- else if and $shared $created }}
+- {{ $component }}.serviceAccount.name and {{ $other }}.serviceAccount.name must differ: the chart creates one of the accounts
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -18,6 +18,7 @@ use crate::status::WorkshopStatus;
     group = "workshoplauncher.dev",
     version = "v1alpha1",
     kind = "Workshop",
+    doc = "Workshop of one user. The operator runs it in a pod with the same name. The launcher creates and deletes it.",
     plural = "workshops",
     shortname = "ws",
     category = "workshop-launcher",

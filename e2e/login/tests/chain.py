@@ -47,6 +47,11 @@ def helm(*words, **options):
     return run(pathlib.Path(os.environ["LOGIN_BIN"]) / "helm", *words, **options)
 
 
+def node_images(*words):
+    """Runs `ctr images` on the node of the tests' own cluster."""
+    return run("bash", "-c", f'source {ROOT}/e2e/cluster/common.sh; containers images "$@"', "ctr", *words)
+
+
 def apply(*objects):
     kubectl("apply", "--filename", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
 

@@ -9,13 +9,11 @@ import contextlib
 import copy
 import json
 import pathlib
-import socket
 import ssl
 import urllib.parse
 
 import pytest
 from websockets.exceptions import InvalidStatus
-from websockets.sync.client import connect
 
 from balancer import certificate, load_balancer
 from chain import (
@@ -40,10 +38,12 @@ from test_sessions import (
     test_sign_out_ends_launcher_and_workshop_sessions, test_unauthenticated_pages_redirect_and_api_returns_401,
     test_unauthenticated_subresources_set_no_cookies, test_workshop_deep_link_is_unchanged_after_login,
 )
-from visitor import PAGE, TLS
+from visitor import PAGE
 
 FRONT = f"{RELEASE}-workshop-launcher-front"
 HOSTS = ("launcher.test", f"*.{WORKSHOP_DOMAIN}")
+# WebSocket for JupyterLab's events.
+EVENTS = "/api/events/subscribe"
 
 
 @pytest.fixture(scope="module")
@@ -107,22 +107,6 @@ def opened(chain, alice, template):
     return name, url
 
 
-def web_socket(visitor, host):
-    """Opens the WebSocket for JupyterLab's events, with the cookies of this browser profile."""
-    plain = socket.create_connection((visitor.address(host), 443), timeout=20)
-    return connect(
-        f"wss://{host}/api/events/subscribe",
-        sock=plain,
-        ssl=TLS,
-        server_hostname=host,
-        origin=f"https://{host}",
-        # The default, 10 s, can be too short while JupyterLab starts.
-        open_timeout=30,
-        additional_headers={"Cookie": visitor.cookies_for(host)},
-        proxy=None,
-    )
-
-
 def test_nginx_pods_are_ready_and_workshops_have_no_ingress(chain, echo):
     words = ("--namespace", NAMESPACE, "get", "pods", "--output", "json")
     pods = json.loads(kubectl(*words, "--selector", "app.kubernetes.io/component=front"))["items"]
@@ -137,13 +121,13 @@ def test_nginx_pods_are_ready_and_workshops_have_no_ingress(chain, echo):
 
 def test_jupyterlab_websocket_opens_only_for_owner(chain, jupyterlab):
     alice, host = jupyterlab
-    with web_socket(alice, host) as channel:
+    with alice.web_socket(host, EVENTS) as channel:
         assert channel.ping().wait(20), "expected a pong from JupyterLab"
     bob = chain.signed_in(BOB)
     assert bob.log_in(f"https://{host}/", BOB).status == 403
     for visitor, statuses in ((bob, {403}), (chain.visitor(), {302, 401})):
         with pytest.raises(InvalidStatus) as refused:
-            web_socket(visitor, host)
+            visitor.web_socket(host, EVENTS)
         assert refused.value.response.status_code in statuses
 
 

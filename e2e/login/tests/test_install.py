@@ -1,14 +1,21 @@
 """Effects of helm upgrade and helm uninstall: which objects change, and which remain."""
 
+import contextlib
 import json
+import os
+import re
 
 import pytest
+import yaml
 
 from chain import (
-    ALICE, ECHO, IDP, LAUNCHER, NAMESPACE, RELEASE, WORKSHOPS, apply, cluster_ip, doctor_report, helm, kubectl, namespaced,
+    ADMIN, ALICE, ECHO, IDP, LAUNCHER, NAMESPACE, RELEASE, WORKSHOPS, apply, cluster_ip, doctor_report, helm, kubectl,
+    namespaced, node_images,
 )
 from harness import wait_for
 
+SIDECAR = "localhost/workshop-launcher/sidecar:test"
+FULL_NAME = f"{RELEASE}-workshop-launcher"
 JSON = {"Accept": "application/json", "Content-Type": "application/json"}
 
 
@@ -59,20 +66,115 @@ def test_helm_test_passes_and_prints_report(chain):
         kubectl("--namespace", NAMESPACE, "delete", "pod", f"{RELEASE}-workshop-launcher-doctor", "--ignore-not-found")
 
 
-def test_upgrade_applies_settings_and_keeps_workshops_running(chain):
-    alice = chain.signed_in(ALICE)
-    name, url = chain.launched(alice, ECHO)
-    pod = pod_of(name)
+@pytest.fixture
+def other_sidecar():
+    """Another reference of the sidecar's image. The nodes of a foreign cluster know only the first reference."""
+    if "TEST_KUBECONFIG" in os.environ:
+        yield SIDECAR
+        return
+    other = SIDECAR.replace(":test", ":upgraded")
+    node_images("tag", "--force", SIDECAR, other)
+    yield other
+    node_images("remove", other)
+
+
+def changed_values(sidecar):
+    """Returns values that change the pods of all components, and the pods of workshops that start later."""
+    extra = [{"name": "UPGRADED", "value": "true"}]
+    return {
+        "api": {"adminEmails": [ADMIN, ALICE]},
+        "images": {"sidecar": sidecar},
+        "workshops": {
+            "runAsUser": 1001,
+            "nodeSelector": {"kubernetes.io/os": "linux"},
+            "tolerations": [{"key": "upgraded", "operator": "Exists"}],
+            "podTemplateAllow": ["configMap/*"],
+            "startTimeoutSeconds": 500,
+            "roomGraceSeconds": 30,
+        },
+        "launcher": {"extraEnv": extra},
+        "operator": {"extraEnv": extra, "resources": {"requests": {"cpu": "20m"}, "limits": {"memory": "300Mi"}}},
+        "login": {"extraEnv": extra, "sessionLifetime": "11h"},
+    }
+
+
+def launched(visitor, count):
+    """Launches several workshops together, and waits until the ingress routes all of them. Returns {name: host}."""
+    posts = [visitor.request("POST", f"{LAUNCHER}/api/v1/templates/{ECHO}/launch", JSON, "{}") for _ in range(count)]
+    assert {answer.status for answer in posts} == {201}, posts
+    made = {}
+    for name in [json.loads(answer.body)["k8s_name"] for answer in posts]:
+        seen = wait_for(f"{name} to run", lambda: running(visitor, name), 90)
+        wait_for(f"{name} to be routed", lambda: visitor.log_in(seen["url"], ADMIN).status == 200, 30)
+        made[name] = seen["url"].split("/")[2]
+    return made
+
+
+def running(visitor, name):
+    seen = instance(visitor, name)
+    assert seen["state"] != "failed", seen
+    return seen if seen["state"] == "running" else None
+
+
+def pods_of(names):
+    """Returns {name of a workshop: (uid of its pod, restarts of its containers)}."""
+    found = {}
+    for name in names:
+        pod = json.loads(kubectl("--namespace", WORKSHOPS, "get", pod_of(name), "--output", "json"))
+        counts = {one["name"]: one["restartCount"] for one in pod["status"]["containerStatuses"]}
+        found[name] = pod["metadata"]["uid"], counts
+    return found
+
+
+def outdated():
+    """Returns the names of the Workshops whose pods have an older sidecar or older settings."""
+    listed = json.loads(kubectl("--namespace", WORKSHOPS, "get", "workshops", "--output", "json"))["items"]
+    return {one["metadata"]["name"] for one in listed if one.get("status", {}).get("podOutdated")}
+
+
+def echoes(sockets):
+    """Sends a message through each WebSocket. Returns the names of the workshops that echo it."""
+    for name, channel in sockets.items():
+        channel.send(name)
+    return {name for name, channel in sockets.items() if channel.recv(timeout=20) == name}
+
+
+def test_upgrade_with_all_settings_changed_keeps_ten_workshops_and_their_websockets(chain, other_sidecar, tmp_path):
+    # Launches of admins have no rate limit.
+    admin, alice = chain.signed_in(ADMIN), chain.signed_in(ALICE)
     is_admin = lambda: json.loads(alice.request("GET", f"{LAUNCHER}/api/v1/me", JSON).body)["is_admin"]
     assert not is_admin()
-    try:
-        chain.install("--set", "api.adminEmails={admin@example.org,alice@example.org}")
-        wait_for("Alice to be an admin", is_admin, 30)
-        assert pod_of(name) == pod
-        assert alice.log_in(url, ALICE).status == 200, "expected Alice's session and workshop to survive the upgrade"
-    finally:
-        chain.install()
+    hosts = launched(admin, 10)
+    before = pods_of(hosts)
+    assert not outdated() & set(hosts)
+    values = tmp_path / "values.yaml"
+    values.write_text(yaml.safe_dump(changed_values(other_sidecar)))
+    with contextlib.ExitStack() as stack:
+        sockets = {name: stack.enter_context(admin.web_socket(host)) for name, host in hosts.items()}
+        assert echoes(sockets) == set(hosts)
+        try:
+            chain.install("--values", values)
+            wait_for("Alice to be an admin", is_admin, 30)
+            assert echoes(sockets) == set(hosts), "expected every WebSocket to survive the upgrade"
+            assert pods_of(hosts) == before
+            # The same session: a new login would show a form.
+            assert {admin.request("GET", f"https://{host}/").status for host in hosts.values()} == {200}
+            wait_for("the status of the workshops to show older pods", lambda: set(hosts) <= outdated(), 30)
+            count = len(outdated())
+            said = kubectl("--namespace", NAMESPACE, "exec", f"deployment/{FULL_NAME}", "--", "launcher", "doctor")
+            assert re.search(rf"workshop pods +{count} of \d+ Workshops have an older sidecar or older settings", said), said
+            new, = launched(admin, 1)
+            assert new not in outdated()
+            spec = json.loads(kubectl("--namespace", WORKSHOPS, "get", pod_of(new), "--output", "json"))["spec"]
+            containers = {one["name"]: one for one in spec["containers"]}
+            assert containers["sidecar"]["image"] == other_sidecar
+            assert containers["app"]["securityContext"]["runAsUser"] == 1001
+            assert pods_of(hosts) == before and echoes(sockets) == set(hosts)
+        finally:
+            chain.install()
     wait_for("Alice to lose the admin rights", lambda: not is_admin(), 30)
+    for name in (*hosts, new):
+        assert admin.request("DELETE", f"{LAUNCHER}/api/v1/instances/{name}", JSON).status == 202
 
 
 def test_data_and_workshops_survive_uninstall_and_reinstall(chain):

@@ -14,7 +14,7 @@ import tempfile
 import pytest
 import yaml
 
-from chain import DEFINITION, cluster_ip, doctor_report, helm, kubectl, run
+from chain import DEFINITION, cluster_ip, doctor_report, helm, kubectl, node_images
 from harness import ROOT
 from test_browser import IN_NAMESPACE, OUTSIDE, isolated_network, run_script
 
@@ -55,12 +55,6 @@ def references():
     return {re.sub(r":[^:@/]+@", "@", reference): name for reference, name in found.items()}
 
 
-def containers(*words):
-    """Runs ctr on the images of the tests' cluster."""
-    script = f'source {ROOT}/e2e/cluster/common.sh; containers images "$@"'
-    return run("bash", "-c", script, "ctr", *words)
-
-
 def remove_quickstart():
     """Removes the release, its platform, its volume and the additional names of its images."""
     helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--ignore-not-found")
@@ -69,13 +63,13 @@ def remove_quickstart():
     kubectl("wait", "namespace", "workshops", "--for=delete", "--timeout=120s")
     kubectl("delete", "persistentvolume", "quickstart", "--ignore-not-found")
     shutil.rmtree(VOLUME, ignore_errors=True)
-    containers("remove", *references())
+    node_images("remove", *references())
 
 
 def prepare_cluster():
     """Prepares what a cluster of kind has: a volume for the chart's claim, images, and no CRD of another release."""
     for reference, name in references().items():
-        containers("tag", "--force", f"{BUILT}/{name}:test", reference)
+        node_images("tag", "--force", f"{BUILT}/{name}:test", reference)
     VOLUME.mkdir(exist_ok=True)
     os.chown(VOLUME, 65532, 65532)
     volume = {

@@ -9,6 +9,8 @@ import socket
 import ssl
 import urllib.parse
 
+from websockets.sync.client import connect
+
 from harness import wait_for
 
 PASSWORD = "password"
@@ -93,6 +95,20 @@ class Visitor:
             if same and (path or "/").startswith(below):
                 found[name] = value
         return "; ".join(f"{name}={value}" for name, value in found.items())
+
+    def web_socket(self, host, path="/"):
+        """Opens a WebSocket as a page of this host does, with the cookies of this browser profile."""
+        return connect(
+            f"wss://{host}{path}",
+            sock=socket.create_connection((self.address(host), 443), timeout=20),
+            ssl=TLS,
+            server_hostname=host,
+            origin=f"https://{host}",
+            # The default, 10 s, can be too short while JupyterLab starts.
+            open_timeout=30,
+            additional_headers={"Cookie": self.cookies_for(host, path)},
+            proxy=None,
+        )
 
     def _keep(self, host, lines):
         for line in lines:

@@ -53,3 +53,15 @@ impl FleetKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::FleetKind;
+
+    #[test]
+    fn only_kubernetes_fleet_uses_pod_template() {
+        assert!(FleetKind::Local.ignored_fields().contains(&"pod_template"));
+        assert_eq!(FleetKind::Containers.ignored_fields(), ["pod_template"]);
+        assert!(FleetKind::Kubernetes.ignored_fields().is_empty());
+    }
+}
