@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=packaging/local/needs.sh
 source packaging/local/needs.sh
 
-readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 limits schemathesis browser cluster containers
+readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 limits schemathesis browser containers cluster
   login chart make_run)
 # Tiers that often wait, each with tiers that run one after the other at the same time, if they are selected.
 declare -rA BESIDE=([fleet]=launcher [login]="chart make_run")
@@ -170,9 +170,8 @@ run_containers() {
   npm_packages e2e/browser
   SERVER_IMAGES=$(e2e/containers/images.sh)
   export SERVER_IMAGES
-  # At the same time, each on a server of its own, because most of these tests wait most of the time. Not two with Podman:
-  # the containers of all Podmans share a cgroup, in which the tests look for what is left.
-  for name in server podman docker_restarts docker; do
+  # At the same time, each on a server of its own, because these tests often wait.
+  for name in server podman podman_restarts docker docker_restarts; do
     "containers_$name" >"$LOGS/containers-$name.log" 2>&1 &
     pids+=($!)
   done
@@ -181,7 +180,6 @@ run_containers() {
   return "$status"
 }
 
-# Tests of restarts, which take as long as all others together.
 readonly RESTARTS=(test_engine_restart.py test_kill9.py test_launcher_restart.py)
 
 # Programs of the login chain that one server runs.
@@ -193,10 +191,12 @@ containers_server() {
   e2e/server/live.sh docker
 }
 
-containers_podman() {
+containers_podman() { on_server podman "${RESTARTS[@]/#/--ignore=}" --ignore=test_lifecycle.py; }
+
+containers_podman_restarts() {
   local status=0
   engine_client podman || status=$?
-  on_server podman || status=$?
+  on_server podman test_lifecycle.py "${RESTARTS[@]}" || status=$?
   return "$status"
 }
 
@@ -350,14 +350,14 @@ stop_cluster_at_exit() {
   fi
 }
 
-# build_ahead TIERS: builds the Go programs of the selected tiers in the background, while other tiers wait for
-# something. The scheduling class `idle` gives a build only time that no test uses. It reports no errors, because the
+# build_ahead TIERS: builds the Go programs of the selected tiers in the background, in the order of these tiers, while
+# other tiers wait for something. The scheduling class `idle` gives a build only time that no test uses. It reports no errors, because the
 # tier that needs a program builds it again. The builds are a process group, which is ended at exit.
 build_ahead() {
   local build
   local -a builds=() words
-  [[ "$1" =~ \ (cluster|chart|login)\  ]] && builds+=(e2e/cluster/build.sh)
   [[ "$1" =~ \ containers\  ]] && builds+=("e2e/login/build.sh ${SERVER_PROGRAMS[*]}")
+  [[ "$1" =~ \ (cluster|chart|login)\  ]] && builds+=(e2e/cluster/build.sh)
   [[ "$1" =~ \ (chart|login)\  ]] && builds+=(e2e/login/build.sh)
   [[ "${#builds[@]}" != 0 ]] || return 0
   set -m
