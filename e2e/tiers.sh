@@ -351,8 +351,8 @@ stop_cluster_at_exit() {
 }
 
 # build_ahead TIERS: builds the Go programs of the selected tiers in the background, in the order of these tiers, while
-# other tiers wait for something. The scheduling class `idle` gives a build only time that no test uses. It reports no errors, because the
-# tier that needs a program builds it again. The builds are a process group, which is ended at exit.
+# other tiers wait for something. The scheduling class `idle` gives a build only time that no test uses. It reports no
+# errors, because the tier that needs a program builds it again. The builds are a process group, which is ended at exit.
 build_ahead() {
   local build
   local -a builds=() words
