@@ -154,21 +154,24 @@ DESCRIBED[make_run]="make run: set-up, page, JupyterLab, Ctrl-C"
 needs_make_run() { need_rust_tests; }
 run_make_run() { "$PYTHON" e2e/make_run/make_run.py; }
 
-DESCRIBED[containers]="workshops in containers of Docker and of Podman: attacks, faults, failures, JupyterLab"
+DESCRIBED[containers]="workshops in containers of Docker and of Podman: attacks, faults, failures, JupyterLab; one server for real"
 needs_containers() {
   need_rust_tests
   e2e/containers/images.sh needs || exit
+  e2e/server/live.sh needs || exit
+  needs_browser
 }
 run_containers() {
   local name status=0
   local -a pids=()
+  chromium_found
   launcher_program
   python_packages
+  npm_packages e2e/browser
   SERVER_IMAGES=$(e2e/containers/images.sh)
   export SERVER_IMAGES
-  # At the same time, each on a server of its own, because most of these tests wait most of the time. Not two with Podman:
-  # the containers of all Podmans share a cgroup, in which the tests look for what is left.
-  for name in podman docker_restarts docker; do
+  # At the same time, each on a server of its own, because these tests often wait.
+  for name in server podman podman_restarts docker docker_restarts; do
     "containers_$name" >"$LOGS/containers-$name.log" 2>&1 &
     pids+=($!)
   done
@@ -177,13 +180,23 @@ run_containers() {
   return "$status"
 }
 
-# Tests of restarts, which take as long as all others together.
 readonly RESTARTS=(test_engine_restart.py test_kill9.py test_launcher_restart.py)
 
-containers_podman() {
+# Programs of the login chain that one server runs.
+readonly SERVER_PROGRAMS=(traefik oauth2-proxy dex)
+
+# One server in one compose file.
+containers_server() {
+  login_programs "${SERVER_PROGRAMS[@]}"
+  e2e/server/live.sh docker
+}
+
+containers_podman() { on_server podman "${RESTARTS[@]/#/--ignore=}" --ignore=test_lifecycle.py; }
+
+containers_podman_restarts() {
   local status=0
   engine_client podman || status=$?
-  on_server podman || status=$?
+  on_server podman test_lifecycle.py "${RESTARTS[@]}" || status=$?
   return "$status"
 }
 
@@ -337,17 +350,21 @@ stop_cluster_at_exit() {
   fi
 }
 
-# build_ahead TIERS: builds the Go programs of the selected tiers in the background, while other tiers wait for
-# something. The scheduling class `idle` gives a build only time that no test uses. It reports no errors, because the
-# tier that needs a program builds it again. The builds are a process group, which is ended at exit.
+# build_ahead TIERS: builds the Go programs of the selected tiers in the background, in the order of these tiers, while
+# other tiers wait for something. The scheduling class `idle` gives a build only time that no test uses. It reports no
+# errors, because the tier that needs a program builds it again. The builds are a process group, which is ended at exit.
 build_ahead() {
   local build
-  local -a builds=()
+  local -a builds=() words
+  [[ "$1" =~ \ containers\  ]] && builds+=("e2e/login/build.sh ${SERVER_PROGRAMS[*]}")
   [[ "$1" =~ \ (cluster|chart|login)\  ]] && builds+=(e2e/cluster/build.sh)
   [[ "$1" =~ \ (chart|login)\  ]] && builds+=(e2e/login/build.sh)
   [[ "${#builds[@]}" != 0 ]] || return 0
   set -m
-  for build in "${builds[@]}"; do chrt --idle 0 "$build" || break; done >"$LOGS/build-ahead.log" 2>&1 </dev/null &
+  for build in "${builds[@]}"; do
+    read -ra words <<<"$build"
+    chrt --idle 0 "${words[@]}" || break
+  done >"$LOGS/build-ahead.log" 2>&1 </dev/null &
   AHEAD=$!
   AT_EXIT+=("end_group $AHEAD")
   set +m

@@ -1,4 +1,4 @@
-"""Both containers of a workshop, started by the bare engine with the configuration of a launched one."""
+"""The containers of a workshop, started by the bare engine with the configuration of a launched one."""
 
 import http.client
 import pathlib
@@ -13,7 +13,7 @@ NOT_SENT = ("Hostname",)
 
 
 class Bare:
-    """Starts pairs of containers like those of the running workshop `name` of this world."""
+    """Starts containers like those of the running workshop `name` of this world: pairs, or apps alone."""
 
     def __init__(self, world, name):
         self.api, self.name = world.api, name
@@ -39,6 +39,15 @@ class Bare:
             self.api.call("POST", f"/containers/{names[part]}/start")
         self.until_answer(run / "http.sock", interval)
         return time.perf_counter() - began
+
+    def app(self, number):
+        """Starts an app alone, in the engine's default network."""
+        name = f"bare-{number}-app"
+        self.made.append(name)
+        config = self.parts["app"]
+        host = config["HostConfig"] | {"NetworkMode": "bridge"}
+        self.api.call("POST", f"/containers/create?name={name}", config | {"HostConfig": host})
+        self.api.call("POST", f"/containers/{name}/start")
 
     def moved(self, mount, run):
         return mount | {"Source": str(run)} if mount["Source"] == str(self.run) else mount

@@ -22,6 +22,9 @@ default_ulimits = ["nofile={files}:{files}", "nproc={processes}:{processes}"]
 runtime = "runc"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
+# Kept completely: the ids of all containers are in it.
+events_logfile_path = "{place}/events.log"
+events_logfile_max_size = "100m"
 # Podman's own default keeps the monitor of each exec session for five minutes.
 exit_command_delay = 1
 [network]

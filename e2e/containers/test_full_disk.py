@@ -22,7 +22,7 @@ def free():
     return shutil.disk_usage(PLACE / "data").free
 
 
-def test_full_disk_is_explained_and_ends_with_its_cause(world):
+def test_full_disk_is_explained_and_ends_with_its_cause(world, leaves_nothing):
     """A workshop fills the disk: others run on, launches fail with the reason, and succeed after its end."""
     healthy = world.running()
     filling = world.running(QUICK, name="filling", command=[*SHELL, FILL])
@@ -45,7 +45,7 @@ def test_full_disk_is_explained_and_ends_with_its_cause(world):
     world.until_gone(healthy, again)
 
 
-def test_pull_on_a_full_disk_is_explained(world):
+def test_pull_on_a_full_disk_is_explained(world, leaves_nothing):
     with Registry() as registry:
         image = registry.push(world.api, f"{IMAGES}/pull:test", "pull:test")
         world.api.call("DELETE", f"/images/{IMAGES}/pull:test")

@@ -1,23 +1,68 @@
-"""A workshop from the page to its end: environment, files, extension, expiry, deletion. Nothing is left."""
+"""A workshop from the page to its end: environment, files, extension, expiry, deletion. Nothing is left.
+
+The JupyterLab of the first test expires while the others run. The last test requires that nothing of it is left.
+"""
 
 import http.client
 import json
 import time
 
 import pytest
-from harness import ADMIN, wait_for
+from harness import ADMIN
 from notebook import run_cell
+from traces import traces, until_nothing_new
 from websockets.exceptions import InvalidStatus
-from world import ALICE, BOB, BOTH, ENGINE, JUPYTER, QUICK, SHELL
+from world import ALICE, BOB, BOTH, ENGINE, JUPYTER, SHELL
 
-# The shortest lifetime that a template can have.
-SHORT = {"lifetime_seconds": 60, "extension_seconds": 60, "max_lifetime_seconds": 120}
+# The shortest lifetime that a template can have. An extension adds 15 s.
+SHORT = {"lifetime_seconds": 60, "extension_seconds": 60, "max_lifetime_seconds": 75}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def expiring(world):
-    """A workshop that expires while the other tests of this file run."""
-    return world.launch(world.template(QUICK, name="short", **SHORT), BOB)
+@pytest.fixture(scope="module")
+def before(world, shell):
+    """The traces before the tests of this file, with the network of the fleet and one workshop, which stay."""
+    return traces(world.api)
+
+
+@pytest.fixture(scope="module")
+def jupyterlab(world, before):
+    """A JupyterLab, launched by the page's form. Returns its instance when it runs."""
+    status, location = page(world, "POST", f"/launch/{world.template(JUPYTER, **SHORT)}")
+    assert status == 303, (status, location)
+    name = next(each for each in world.launcher.instances() if each in location)
+    return world.until(name, "running", 90)
+
+
+def page(world, method, path, email=ALICE):
+    """Sends a request of a browser to a page. Returns (status, location)."""
+    connection = http.client.HTTPConnection("127.0.0.1", world.launcher.port, timeout=30)
+    headers = {"Host": f"localhost:{world.launcher.port}", "X-Auth-Request-Email": email}
+    if method == "POST":
+        headers |= {"Origin": f"http://localhost:{world.launcher.port}", "Content-Type": "application/x-www-form-urlencoded"}
+    connection.request(method, path, "" if method == "POST" else None, headers)
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+    return response.status, response.getheader("Location", "")
+
+
+def test_jupyterlab_runs_cells_keeps_files_and_is_extended(world, jupyterlab):
+    name = jupyterlab["k8s_name"]
+    assert world.launcher.request("POST", f"/instances/{name}/extend", ALICE)[0] == 200
+    assert world.instance(name)["expires_at"] > jupyterlab["expires_at"]
+    alice, bob = world.notebook(name), world.notebook(name, BOB)
+    kernel = alice.start_kernel()
+    with alice.channels(kernel) as channels:
+        assert run_cell(channels, "6 * 7") == "42"
+        assert run_cell(channels, "import os; os.getuid()") == "1000"
+        assert run_cell(channels, "open('notes.txt', 'w').write('kept')") == "4"
+        hosts = "import urllib.request; urllib.request.urlopen('http://internet.example').read()"
+        assert run_cell(channels, hosts) == "b'this is 198.51.100.10'"
+    with pytest.raises(InvalidStatus) as refused:
+        bob.channels(kernel)
+    assert refused.value.response.status_code == 403
+    assert bob.request("GET", "/lab")[0] == 403
+    assert json.loads(alice.request("GET", "/api/contents/notes.txt")[1])["content"] == "kept"
 
 
 def test_workshop_has_two_containers_with_the_limits_of_its_template(world):
@@ -77,50 +122,6 @@ def test_large_bodies_pass_the_gateway(world, shell):
     assert (status, len(output)) == (0, 5_000_001)
 
 
-def page(world, method, path, email=ALICE):
-    """Sends a request of a browser to a page. Returns (status, location)."""
-    connection = http.client.HTTPConnection("127.0.0.1", world.launcher.port, timeout=30)
-    headers = {"Host": f"localhost:{world.launcher.port}", "X-Auth-Request-Email": email}
-    if method == "POST":
-        headers |= {"Origin": f"http://localhost:{world.launcher.port}", "Content-Type": "application/x-www-form-urlencoded"}
-    connection.request(method, path, "" if method == "POST" else None, headers)
-    response = connection.getresponse()
-    response.read()
-    connection.close()
-    return response.status, response.getheader("Location", "")
-
-
-def test_jupyterlab_from_the_page_to_its_end(world, leaves_nothing):
-    """JupyterLab is launched by the page's form, runs a cell, keeps files, is extended, and is ended by the page."""
-    template = world.template(JUPYTER)
-    status, location = page(world, "POST", f"/launch/{template}")
-    assert status == 303, (status, location)
-    name = next(each for each in world.launcher.instances() if each in location)
-    started = world.until(name, "running", 90)
-    alice, bob = world.notebook(name), world.notebook(name, BOB)
-    kernel = alice.start_kernel()
-    with alice.channels(kernel) as channels:
-        assert run_cell(channels, "6 * 7") == "42"
-        assert run_cell(channels, "import os; os.getuid()") == "1000"
-        assert run_cell(channels, "open('notes.txt', 'w').write('kept')") == "4"
-        hosts = "import urllib.request; urllib.request.urlopen('http://internet.example').read()"
-        assert run_cell(channels, hosts) == "b'this is 198.51.100.10'"
-    with pytest.raises(InvalidStatus) as refused:
-        bob.channels(kernel)
-    assert refused.value.response.status_code == 403
-    assert bob.request("GET", "/lab")[0] == 403
-
-    assert world.launcher.request("POST", f"/instances/{name}/extend", ALICE)[0] == 200
-    extended = world.instance(name)
-    assert extended["expires_at"] > started["expires_at"]
-    assert json.loads(alice.request("GET", "/api/contents/notes.txt")[1])["content"] == "kept"
-    status, location = page(world, "POST", f"/instances/{name}/end")
-    assert status == 303, (status, location)
-    world.until_gone(name)
-    world.until(name, "terminated")
-    assert world.visit(name)[0] in (403, 404)
-
-
 def test_launch_ended_at_once_leaves_nothing(world, leaves_nothing):
     """Workshops are ended at all moments of their start."""
     template, names = world.template(), []
@@ -133,19 +134,26 @@ def test_launch_ended_at_once_leaves_nothing(world, leaves_nothing):
     world.until_gone(*names)
 
 
-def test_expired_workshop_is_gone(world, expiring):
-    world.until(expiring, "terminated", 120)
-    assert world.instance(expiring)["end_reason"] == "expired"
-    world.until_gone(expiring)
-
-
-def test_extended_expiry_counts_in_the_running_sidecar(world):
-    """An extension changes the end without a restart, also for the frame page of the sidecar."""
+def test_extended_workshop_runs_on_and_is_ended_by_the_page(world):
+    """An extension changes the expiry without a restart, also for the frame page of the sidecar."""
     name = world.running(SHELL, name="extended", **SHORT)
     first = world.instance(name)["expires_at"]
     containers = [each["Id"] for each in world.containers(name)]
     assert world.launcher.request("POST", f"/instances/{name}/extend", ALICE)[0] == 200
     assert world.instance(name)["expires_at"] > first
     assert [each["Id"] for each in world.containers(name)] == containers
-    world.end(name)
-    wait_for("the workshop to end", lambda: not world.containers(name), 20)
+    status, location = page(world, "POST", f"/instances/{name}/end")
+    assert status == 303, (status, location)
+    world.until_gone(name, seconds=20)
+    world.until(name, "terminated")
+    assert world.visit(name)[0] in (403, 404)
+
+
+def test_extended_jupyterlab_expires_and_leaves_nothing(world, jupyterlab, before):
+    name = jupyterlab["k8s_name"]
+    ended = world.until(name, "terminated", 120)
+    assert ended["end_reason"] == "expired"
+    assert ended["ended_at"] >= ended["expires_at"] > jupyterlab["expires_at"]
+    world.until_gone(name)
+    until_nothing_new(world.api, before)
+    assert world.visit(name)[0] in (403, 404)

@@ -24,7 +24,7 @@ def traces(api):
         "volumes": api.volumes(),
         "mounts": (path for path in mounts if str(PLACE) in path or "/netns/" in path),
         "interfaces": (each.name for each in pathlib.Path("/proc/sys/net/ipv4/conf").glob("veth*")),
-        "cgroups": (str(path) for path in pathlib.Path("/sys/fs/cgroup").glob(f"*/{cgroup_parent()}/*/")),
+        "cgroups": cgroups(),
         "processes": (each for each in processes if each in PROCESSES),
     }
     return {kind: collections.Counter(names) for kind, names in found.items()}
@@ -46,6 +46,12 @@ def until_nothing_new(api, before, seconds=20):
         raise AssertionError(f"{error}; they left {new}") from None
 
 
-def cgroup_parent():
-    """Returns the cgroup below which this engine puts containers."""
-    return PLACE.name if ENGINE == "docker" else "libpod_parent"
+def cgroups():
+    """Returns the cgroups of containers that this engine has created."""
+    parent = PLACE.name if ENGINE == "docker" else "libpod_parent"
+    found = map(str, pathlib.Path("/sys/fs/cgroup").glob(f"*/{parent}/*/"))
+    if ENGINE == "docker":
+        return found
+    # Podmans of other servers put their containers below the same cgroup. The name is libpod- and the id.
+    created = (PLACE / "events.log").read_text()
+    return [path for path in found if "/libpod-" in path and path.rpartition("/libpod-")[2] in created]

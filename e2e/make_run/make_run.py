@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
-"""Tests `make run` in a fresh clone: the start page, a launch of JupyterLab, and the stop after Ctrl-C."""
+"""Tests `make run` in a fresh clone: the start page, a launch of JupyterLab, the stop after Ctrl-C, the hint about
+containers.
+"""
 
+import contextlib
 import os
 import pathlib
+import shutil
 import signal
+import socket
 import sys
+import tempfile
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -13,6 +19,7 @@ from harness import ROOT, Launcher, wait_for
 # Time limit of the first build, in seconds, for two slow cores without a target directory or virtual environment.
 SET_UP_SECONDS = 1500
 JUPYTERLAB_SECONDS = 90
+HINT = "To run workshops in containers: SERVICE_FLEET=containers make run"
 
 
 def launch_jupyterlab(launcher):
@@ -32,33 +39,75 @@ def launch_jupyterlab(launcher):
     wait_for("JupyterLab to run", running, JUPYTERLAB_SECONDS)
 
 
-def check(launcher):
+def check_page(launcher):
     url = f"http://localhost:{launcher.port}/"
     assert url in launcher.log.read_text(), "expected the address of the page in the output"
     with urllib.request.urlopen(url, timeout=10) as page:
         text = page.read().decode()
     assert "dev@example.org" in text and "Admin" in text, "expected the development identity to be an admin"
-    launch_jupyterlab(launcher)
-    os.killpg(launcher.process.pid, signal.SIGINT)
-    launcher.process.wait(timeout=45)
-    assert '"launcher stopped"' in launcher.log_tail(3), "expected a clean stop after Ctrl-C"
-    left = launcher.workshop_processes()
-    assert not left, f"workshop processes remain after the stop: {left}"
 
 
-def main():
-    launcher = Launcher()
-    for name in ("SERVICE_FLEET", "SERVICE_ADMIN_EMAILS"):
+@contextlib.contextmanager
+def fake_engine(folder):
+    """Listens on the socket of a rootless Docker below this folder. Yields its path and the folder of a command docker."""
+    path, commands = folder / "docker/docker.sock", folder / "bin"
+    path.parent.mkdir()
+    commands.mkdir()
+    (commands / "docker").write_text("#!/bin/sh\nexit 1\n")
+    (commands / "docker").chmod(0o755)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        yield path, commands
+
+
+def has_engine():
+    """True if an engine of this machine, which the test cannot hide, has a socket that `make run` finds."""
+    return any(
+        shutil.which(engine) and os.access(f"/run/{folder}{engine}.sock", os.W_OK)
+        for engine in ("docker", "podman")
+        for folder in ("", f"{engine}/")
+    )
+
+
+@contextlib.contextmanager
+def make_run(**variables):
+    """Runs `make run` with these variables, yields the launcher when it is ready, and stops it with Ctrl-C."""
+    launcher = Launcher(**variables)
+    for name in ("SERVICE_FLEET", "SERVICE_ADMIN_EMAILS", "SERVICE_ENGINE_SOCKET"):
         # Unset, because `make run` itself must choose these settings.
-        del launcher.environment[name]
+        launcher.environment.pop(name, None)
     with launcher:
         try:
-            # Ctrl-C in a terminal reaches a whole process group. `check` sends SIGINT to this new group instead.
+            # Ctrl-C in a terminal reaches a whole process group. This test sends SIGINT to the new group instead.
             launcher.start(("make", "run"), SET_UP_SECONDS, cwd=ROOT, start_new_session=True)
-            check(launcher)
+            yield launcher
+            os.killpg(launcher.process.pid, signal.SIGINT)
+            launcher.process.wait(timeout=45)
+            assert '"launcher stopped"' in launcher.log_tail(3), "expected a clean stop after Ctrl-C"
+            left = launcher.workshop_processes()
+            assert not left, f"workshop processes remain after the stop: {left}"
         finally:
             if launcher.process and launcher.process.poll() is None:
                 os.killpg(launcher.process.pid, signal.SIGKILL)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="make-run-") as place:
+        runtime = pathlib.Path(place)
+        with make_run(XDG_RUNTIME_DIR=place) as launcher:
+            if has_engine():
+                print("this machine has a container engine: no test of the output without one")
+            else:
+                assert HINT not in launcher.log.read_text(), "expected no hint about containers without an engine"
+            check_page(launcher)
+            launch_jupyterlab(launcher)
+        with fake_engine(runtime) as (engine, commands):
+            path = f"{commands}:{os.environ['PATH']}"
+            with make_run(XDG_RUNTIME_DIR=place, PATH=path) as launcher:
+                said = launcher.log.read_text()
+                assert HINT in said, "expected a hint about containers with an engine"
+                assert has_engine() or f"a container engine answers at {engine}. " in said, said
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ main() {
   ((${#engines[@]})) || engines=(docker)
   for engine in "${engines[@]}"; do
     "$repository/e2e/containers/server.py" --images none "$engine" \
-      "$repository/.local/cluster/bin/python" -m pytest --quiet "$repository/e2e/server/live"
+      "$repository/.local/cluster/bin/python" -m pytest --quiet --durations=10 "$repository/e2e/server/live"
   done
 }
 
