@@ -238,8 +238,7 @@ on_server() {
 DESCRIBED[cluster]="real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions"
 needs_cluster() {
   need_rust_tests
-  # `
-  # exit`, because bash ignores errexit in functions called from a condition.
+  # `|| exit`, because bash ignores errexit in functions called from a condition.
   e2e/postgres/server.sh needs || exit
   e2e/cluster/up.sh needs || exit
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# live.sh [docker|podman]...: sets up a server in separate namespaces, with each of these engines, by default docker, and
-# runs the tests of live/ on it. Builds the images from the programs of this checkout. `live.sh needs` only checks
-# the requirements, and installs missing Debian packages if it can.
+# live.sh [measure] [docker|podman]...: sets up a server in separate namespaces, with each of these engines, by default
+# docker, and runs the tests of live/ on it; with `measure` bench/server/run.py instead. Builds the images from the programs
+# of this checkout. `live.sh needs` only checks the requirements, and installs missing Debian packages if it can.
 set -euo pipefail
 # shellcheck source=e2e/login/common.sh
 source "$(dirname "$0")/../login/common.sh"
@@ -21,12 +21,17 @@ needs() {
 
 main() {
   local engine contexts
-  local -a engines=("$@")
+  local -a engines work=(-m pytest --quiet --durations=10 "$repository/e2e/server/live")
   needs
   [[ "${1:-}" != needs ]] || return 0
+  if [[ "${1:-}" == measure ]]; then
+    work=("$repository/bench/server/run.py")
+    shift
+  fi
+  engines=("$@")
   need_login_programs traefik oauth2-proxy dex
   contexts=$CARGO_TARGET_DIR/images
-  LAUNCHER_PROGRAM=$CARGO_TARGET_DIR/debug/launcher "$repository/images/build.sh" launcher
+  LAUNCHER_PROGRAM=${LAUNCHER_PROGRAM:-$CARGO_TARGET_DIR/debug/launcher} "$repository/images/build.sh" launcher
   # As for the cluster: without fat LTO, which takes most of the build and changes no behaviour.
   CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 "$repository/images/build.sh" sidecar
   mkdir -p "$contexts/http"
@@ -35,7 +40,7 @@ main() {
   ((${#engines[@]})) || engines=(docker)
   for engine in "${engines[@]}"; do
     "$repository/e2e/containers/server.py" --images none "$engine" \
-      "$repository/.local/cluster/bin/python" -m pytest --quiet --durations=10 "$repository/e2e/server/live"
+      "$repository/.local/cluster/bin/python" "${work[@]}"
   done
 }
 
