@@ -7,6 +7,7 @@ accounts   local accounts, their passwords and the printed sheet
 tls        certificates: given files, ACME, a private authority
 generate   all files, from settings, secrets and accounts
 files      writes files: atomically, with safe permissions, only if they differ
+lock       one command at a time
 engine     Docker or Podman, and Compose
 checks     DNS, ports, memory, images
 kernel     kernel parameters of the server

@@ -1,11 +1,12 @@
 """The commands."""
 
 import argparse
+import os
 import sys
 
 from . import accounts as local_accounts
 from . import backup as backups
-from . import checks, data, diagnosis, files, questions
+from . import checks, data, diagnosis, files, lock, questions
 from . import engine as engines
 from . import settings as answers
 from .installation import DIRECTORY, Installation
@@ -39,8 +40,10 @@ def main(words):
     parser = _parser(command)
     build(parser)
     arguments = parser.parse_args(rest)
+    # Only the user who runs setup can read what it writes.
+    os.umask(0o077)
     try:
-        return run(arguments) or 0
+        return _run(command, run, arguments) or 0
     except Problem as problem:
         print(f"error: {problem}", file=sys.stderr)
         return problem.code
@@ -53,6 +56,15 @@ def main(words):
     except (KeyboardInterrupt, EOFError):
         print("error: interrupted. Run setup again: it continues where it stopped", file=sys.stderr)
         return 1
+
+
+def _run(command, run, arguments):
+    """Runs a command. Commands that write files hold the lock."""
+    # `stop` writes no file, and must work at once.
+    if command in ("doctor", "stop") or (command == "accounts" and arguments.list):
+        return run(arguments)
+    with lock.held(arguments.directory, say):
+        return run(arguments)
 
 
 def say(text):
