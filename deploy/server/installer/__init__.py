@@ -13,6 +13,8 @@ checks     DNS, ports, memory, images
 kernel     kernel parameters of the server
 login      checks that a login works
 data       the data directory
-backup     backup and restore
+archive    the format of a backup, and its reader
+backup     saves a backup
+restore    replaces the files of an installation by those of a backup
 cli        the commands
 """
