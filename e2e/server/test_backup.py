@@ -9,6 +9,8 @@ import tarfile
 
 import pytest
 
+from installer.archive import MOST_BYTES, MOST_FILES
+
 
 @pytest.fixture
 def school(home):
@@ -125,11 +127,12 @@ MANIFEST = (tarfile.TarInfo("manifest.json"), b'{"format": 1}')
         (tarfile.TarInfo("/etc/passwd"), "'/etc/passwd'"),
         (tarfile.TarInfo("configuration/../../evil"), "evil"),
         (tarfile.TarInfo("configuration/acme/../../../evil"), "evil"),
+        (tarfile.TarInfo("configuration/acme/.."), "'configuration/acme/..'"),
         (tarfile.TarInfo("configuration/compose.yaml"), "compose.yaml"),
         (tarfile.TarInfo("data/fleet/workshops/x"), "workshops/x"),
         (link("configuration/settings.json", "/etc/passwd"), "settings.json"),
     ],
-    ids=["parent", "absolute", "dots", "dots below", "generated file", "other data", "link"],
+    ids=["parent", "absolute", "dots", "dots below", "folder", "generated file", "other data", "link"],
 )
 def test_archive_with_foreign_members_is_refused(home, member, named):
     archive(home.work / "evil.tar.gz", [MANIFEST, (member, b"")])
@@ -138,11 +141,33 @@ def test_archive_with_foreign_members_is_refused(home, member, named):
     assert not home.root.exists() and not (home.work.parent / "evil").exists()
 
 
+def test_archive_with_repeated_or_large_member_is_refused(home):
+    accounts = tarfile.TarInfo("configuration/accounts.json")
+    archive(home.work / "twice.tar.gz", [MANIFEST, (accounts, b"{}"), (accounts, b"{}")])
+    assert "contains 'configuration/accounts.json' twice. Nothing was restored" in home.run("restore", "twice.tar.gz", code=1)
+    archive(home.work / "large.tar.gz", [MANIFEST, (accounts, bytes(MOST_BYTES + 1))])
+    told = home.run("restore", "large.tar.gz", code=1)
+    assert f"of {MOST_BYTES + 1} bytes, of at most {MOST_BYTES}. Nothing was restored" in told
+    many = [(tarfile.TarInfo(f"configuration/acme/{number}"), b"") for number in range(MOST_FILES)]
+    archive(home.work / "many.tar.gz", [MANIFEST, *many])
+    assert f"more than {MOST_FILES} files" in home.run("restore", "many.tar.gz", code=1)
+    assert not home.root.exists()
+
+
+def test_file_that_restore_would_refuse_is_not_saved(school):
+    with (school.root / "acme/large").open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    assert f"acme/large has more than {MOST_BYTES} bytes" in school.run("backup", "backup.tar.gz", code=1)
+    assert not list(school.work.glob("*.tar.gz*"))
+
+
 def test_damaged_archive_is_refused(school, database):
     school.run("backup", "backup.tar.gz")
     content = (school.work / "backup.tar.gz").read_bytes()
     move_away(school)
-    for name, damaged in (("short", content[: len(content) // 2]), ("text", b"no archive"), ("empty", b"")):
+    # The checksum is the first half of the last 8 bytes.
+    checksum = content[:-8] + bytes([content[-8] ^ 1]) + content[-7:]
+    for name, damaged in (("short", content[: len(content) // 2]), ("sum", checksum), ("text", b"no archive"), ("empty", b"")):
         (school.work / name).write_bytes(damaged)
         told = school.run("restore", name, code=1)
         assert "damaged" in told and "Traceback" not in told

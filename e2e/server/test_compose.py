@@ -60,6 +60,12 @@ def test_service_has_no_more_rights_than_it_needs(name):
     assert service["restart"] == "always"
 
 
+def test_administrator_can_set_user_of_apps():
+    # A variable of the service would have precedence over the file.
+    assert "SERVICE_RUN_AS_USER" not in SERVICES["launcher"]["environment"]
+    assert SERVICES["launcher"]["env_file"] == ["launcher.env"]
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_configuration_is_mounted_read_only(name):
     writable = {(source, target) for source, target, options in mounts(name) if options != "ro"}

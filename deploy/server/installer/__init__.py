@@ -7,11 +7,14 @@ accounts   local accounts, their passwords and the printed sheet
 tls        certificates: given files, ACME, a private authority
 generate   all files, from settings, secrets and accounts
 files      writes files: atomically, with safe permissions, only if they differ
+lock       one command at a time
 engine     Docker or Podman, and Compose
 checks     DNS, ports, memory, images
 kernel     kernel parameters of the server
 login      checks that a login works
 data       the data directory
-backup     backup and restore
+archive    the format of a backup, and its reader
+backup     saves a backup
+restore    replaces the files of an installation by those of a backup
 cli        the commands
 """

@@ -1,13 +1,16 @@
 """The commands."""
 
 import argparse
+import os
 import sys
 
 from . import accounts as local_accounts
 from . import backup as backups
-from . import checks, data, diagnosis, files, questions
+from . import checks, data, diagnosis, files, lock, questions
 from . import engine as engines
+from . import restore as restores
 from . import settings as answers
+from .archive import Archive
 from .installation import DIRECTORY, Installation
 from .problem import Problem, Problems
 
@@ -39,8 +42,10 @@ def main(words):
     parser = _parser(command)
     build(parser)
     arguments = parser.parse_args(rest)
+    # Only the user who runs setup can read what it writes.
+    os.umask(0o077)
     try:
-        return run(arguments) or 0
+        return _run(command, run, arguments) or 0
     except Problem as problem:
         print(f"error: {problem}", file=sys.stderr)
         return problem.code
@@ -53,6 +58,17 @@ def main(words):
     except (KeyboardInterrupt, EOFError):
         print("error: interrupted. Run setup again: it continues where it stopped", file=sys.stderr)
         return 1
+
+
+def _run(command, run, arguments):
+    """Runs a command. Commands that write files hold the lock, and first end an interrupted restore."""
+    # `stop` writes no file, and must work at once.
+    if command in ("doctor", "stop") or (command == "accounts" and arguments.list):
+        return run(arguments)
+    with lock.held(arguments.directory, say):
+        if text := restores.recover(arguments.directory):
+            say(f"warning: {text}")
+        return run(arguments)
 
 
 def say(text):
@@ -173,8 +189,8 @@ def _restore_flags(parser):
 
 
 def _restore(arguments):
-    archive = backups.Archive(arguments.file)
-    settings = answers.loads(archive.configuration()["settings.json"], arguments.file)
+    archive = Archive(arguments.file)
+    settings = answers.loads(archive.settings, arguments.file)
     existing = Installation(arguments.directory, say)
     if existing.exists:
         # These settings belong to the server, not to the backup.
@@ -184,22 +200,35 @@ def _restore(arguments):
         settings.data_dir = arguments.data_dir
     if found := list(answers.path_problems(settings)):
         raise Problems("nothing was restored:", found, code=2)
-    backups.check_target(existing.root, archive, settings.data_dir, arguments.replace)
+    restores.check_target(existing.root, archive, settings.data_dir, arguments.replace)
     if existing.exists:
         data.check_change(existing.settings.data_dir, settings.data_dir)
-    if not arguments.no_start:
-        if existing.exists:
-            existing.engine().run_compose(existing.root, "stop", profile=engines.LOCAL_ACCOUNTS)
-        else:
-            _forget_missing_engine(settings)
-    data.check_not_running(settings.data_dir)
-    backups.restore(existing.root, archive, settings)
+    elif not arguments.no_start:
+        _forget_missing_engine(settings)
+    _replace_files(archive, settings, existing, stop=existing.exists and not arguments.no_start)
     say(f"restored the backup of {archive.made}")
     try:
         Installation(arguments.directory, say).apply(arguments.skip, start=not arguments.no_start)
     except Problem as problem:
         advice = "The files of the backup are restored. Correct the fault, and run setup, not setup restore"
         raise Problem(f"{problem}\n{advice}", problem.code) from None
+
+
+def _replace_files(archive, settings, existing, stop):
+    """Replaces the files by those of the backup. Stops the launcher only after the backup is staged."""
+    engine, stopped = existing.engine() if stop else None, False
+    if not engine:
+        data.check_not_running(settings.data_dir)
+    try:
+        with restores.staged(existing.root, archive, settings) as swap:
+            if engine:
+                engine.run_compose(existing.root, "stop", profile=engines.LOCAL_ACCOUNTS)
+                data.check_not_running(settings.data_dir)
+                stopped = True
+            swap()
+    except Problem as problem:
+        advice = "\nThe launcher is stopped. To start it with the present files: setup" if stopped else ""
+        raise Problem(f"{problem}{advice}", problem.code) from None
 
 
 def _forget_missing_engine(settings):

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import os
 import pathlib
+import shutil
 import stat
 import tempfile
 from typing import Optional
@@ -11,6 +12,8 @@ from typing import Optional
 from .problem import Problem
 
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
+# Bytes that are copied at once.
+CHUNK = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,6 +109,25 @@ def replace(path, content, uid):
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def write_stream(path, source):
+    """Writes a new private file from a stream, in parts. Never replaces a file."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+    with os.fdopen(handle, "wb") as file:
+        shutil.copyfileobj(source, file, CHUNK)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folders(*folders):
+    """Makes the entries of these folders durable: without this, a power failure may undo renames."""
+    for folder in folders:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def create(path, content):

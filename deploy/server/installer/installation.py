@@ -83,7 +83,6 @@ class Installation:
 
     def write(self, pairs, authority, mount, rootless):
         """Writes all files. Returns the writer, which knows what it changed, and the images."""
-        os.umask(0o077)
         engines.project(self.root)
         chosen = generate.images(self.root)
         writer = files.Writer(self.root)
