@@ -61,6 +61,8 @@ pub struct Options {
     pub routing_delay: Duration,
     /// Fields of the editor that the fleet ignores.
     pub ignored_fields: &'static [&'static str],
+    /// Names that pod templates may use.
+    pub pod_template_policy: PodTemplatePolicy,
     /// Maximum number of instances that one search or count examines; `None` for the store's default.
     pub max_examined: Option<u32>,
 }
@@ -82,6 +84,7 @@ impl Default for Options {
             shares_one_user: false,
             ignored_fields: &[],
             routing_delay: Duration::ZERO,
+            pod_template_policy: PodTemplatePolicy::default(),
             max_examined: None,
         }
     }
@@ -137,7 +140,7 @@ impl TestApp {
             clock.clone(),
             entropy.clone(),
             options.limits,
-            PodTemplatePolicy::default(),
+            options.pod_template_policy.clone(),
         );
         let limits = ServeLimits::service();
         let listener = listen(([127, 0, 0, 1], 0).into(), &limits.listen_options()).unwrap();

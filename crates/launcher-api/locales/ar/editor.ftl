@@ -43,6 +43,12 @@ editor-ignored = لا أثر لهذا الحقل على هذا الخادم، ل
 editor-ignored-pod-template = لا أثر لهذا الحقل على هذا الخادم، لأنه لا يشغّل الورشات على Kubernetes.
 editor-not-yaml = السطر { $line } ليس بصيغة YAML: { "\u2066" }{ $message }{ "\u2069" }
 editor-not-a-yaml-object = يُكتب كائن YAML فيه الحقلان { "\u2066" }metadata{ "\u2069" } و{ "\u2066" }spec{ "\u2069" }.
+editor-not-a-size = يُرجى كتابة الحجم بالأرقام والوحدات الإنجليزية، مثل { "\u2066" }512 MB{ "\u2069" } أو { "\u2066" }10 GB{ "\u2069" } أو { "\u2066" }2 GiB{ "\u2069" }.
+editor-not-a-gpu-count = يُرجى إدخال عدد صحيح من 0 إلى { $most }.
+editor-not-a-secret-name = يُرجى كتابة اسم Secret واحد: أحرف لاتينية صغيرة وأرقام وواصلات ونقاط.
+editor-not-a-label = السطر { $line } ليس تسمية. الصيغة المطلوبة هي { "\u2066" }key=value{ "\u2069" }.
+editor-repeated-label = يكرّر السطر { $line } المفتاح { $name }. يُكتب كل مفتاح مرة واحدة فقط.
+editor-set-in-yaml = يحتوي حقل «قالب الـ Pod» أيضًا على { $setting }. يُرجى حذفه من هناك، أو إفراغ هذا الحقل.
 editor-not-a-list = يُرجى كتابة سطر كما في shell، أو قائمة نصوص بصيغة JSON، مثل { "\u2066" }["sh", "-c", "…"]{ "\u2069" }.
 editor-not-an-icon = يُرجى اختيار أيقونة من القائمة.
 editor-saved = تم الحفظ. هذا رابط القالب لطلابك:

@@ -34,7 +34,22 @@ field-environment = متغيرات البيئة
 
 field-security-profile = ملف الأمان
 field-pod-template = قالب الـ Pod
-    .hint = جزء من { "\u2066" }PodTemplateSpec{ "\u2069" } في Kubernetes بصيغة YAML: وحدات التخزين، ومتغيرات من Secrets، وحاويات التهيئة، ومحدد العقد. تُفقد التعليقات عند الحفظ.
+    .hint = إعدادات أخرى للـ Pod بصيغة YAML: جزء من { "\u2066" }PodTemplateSpec{ "\u2069" } في Kubernetes، مثل وحدات التخزين، ومتغيرات من Secrets، وحاويات التهيئة، وTolerations. عند الحفظ تُضاف إليها الحقول أعلاه، وتُفقد التعليقات.
+
+field-shm-size = الذاكرة المشتركة
+    .hint = حجم { "\u2066" }/dev/shm{ "\u2069" }، مثل { "\u2066" }1 GB{ "\u2069" }. يُحتسب الجزء المستخدم من ذاكرة التطبيق. إذا تُرك الحقل فارغًا: { "\u2066" }64 MiB{ "\u2069" }.
+
+field-gpu-count = وحدات GPU من NVIDIA
+    .hint = عدد وحدات GPU، مثل 1. إذا تُرك الحقل فارغًا أو كان 0: لا شيء.
+
+field-ephemeral-storage = الحد الأقصى لمساحة القرص
+    .hint = حد { "\u2066" }ephemeral-storage{ "\u2069" }، مثل { "\u2066" }10 GB{ "\u2069" }. يُخرج Kubernetes الورشة التي تستخدم أكثر من ذلك. إذا تُرك الحقل فارغًا: لا حد.
+
+field-image-pull-secret = الـ Secret الخاص بسحب الصور
+    .hint = اسم الـ Secret الذي يحتوي على كلمة مرور مستودع الصور. إذا تُرك الحقل فارغًا: الـ Secrets الخاصة بهذا التثبيت.
+
+field-node-selector = محدد العقد
+    .hint = { "\u2066" }key=value{ "\u2069" } واحد في كل سطر. لا تعمل الورشات إلا على العقد التي لها كل هذه التسميات.
 
 field-cpu-request = CPU المحجوز
     .hint = عدد الأنوية، مثل 0.5. إذا تُرك الحقل فارغًا: 100m.
@@ -73,5 +88,7 @@ field-slug = الرابط القصير
 field-command-line = بدء التطبيق
 
 field-more = الحدود والرابط
+
+field-pod = الـ Pod على Kubernetes
 
 field-resources = CPU والذاكرة

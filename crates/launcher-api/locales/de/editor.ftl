@@ -76,6 +76,12 @@ editor-ignored = Dieser Server ignoriert dieses Feld: Er führt Workshops als Pr
 editor-ignored-pod-template = Dieser Server ignoriert dieses Feld: Er führt Workshops nicht auf Kubernetes aus.
 editor-not-yaml = Zeile { $line } ist kein YAML: { $message }
 editor-not-a-yaml-object = Schreiben Sie ein YAML-Objekt mit den Feldern metadata und spec.
+editor-not-a-size = Geben Sie eine Größe mit Einheit ein, zum Beispiel 512 MB, 10 GB oder 2 GiB (Dezimalzahlen mit Punkt).
+editor-not-a-gpu-count = Geben Sie eine ganze Zahl von 0 bis { $most } ein.
+editor-not-a-secret-name = Geben Sie den Namen eines einzigen Secrets ein: Kleinbuchstaben, Ziffern, Bindestriche und Punkte.
+editor-not-a-label = Zeile { $line } ist kein Label. Schreiben Sie key=value.
+editor-repeated-label = Zeile { $line } wiederholt den Schlüssel { $name }. Schreiben Sie jeden Schlüssel nur einmal.
+editor-set-in-yaml = Auch das Feld Pod-Vorlage enthält { $setting }. Entfernen Sie es dort, oder leeren Sie dieses Feld.
 
 editor-not-a-list = Schreiben Sie eine Zeile wie in der Shell oder eine JSON-Liste von Strings, zum Beispiel ["sh", "-c", "…"].
 

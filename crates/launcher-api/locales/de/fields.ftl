@@ -34,7 +34,22 @@ field-environment = Umgebungsvariablen
 
 field-security-profile = Sicherheitsprofil
 field-pod-template = Pod-Vorlage
-    .hint = Teil einer Kubernetes-PodTemplateSpec als YAML: Volumes, Variablen aus Secrets, Init-Container, Node-Selektor. Kommentare gehen beim Speichern verloren.
+    .hint = Weitere Einstellungen des Pods als YAML: Teil einer Kubernetes-PodTemplateSpec, zum Beispiel mit Volumes, Variablen aus Secrets, Init-Containern oder Tolerations. Beim Speichern werden die Felder oben hinzugefügt und Kommentare entfernt.
+
+field-shm-size = Gemeinsamer Speicher
+    .hint = Größe von /dev/shm, zum Beispiel 1 GB. Was davon belegt ist, zählt zum Arbeitsspeicher der App. Leer: 64 MiB.
+
+field-gpu-count = NVIDIA-GPUs
+    .hint = Anzahl der GPUs, zum Beispiel 1. Leer oder 0: keine.
+
+field-ephemeral-storage = Maximaler Speicherplatz
+    .hint = Limit von ephemeral-storage, zum Beispiel 10 GB. Belegt ein Workshop mehr, beendet Kubernetes ihn. Leer: kein Limit.
+
+field-image-pull-secret = Image-Pull-Secret
+    .hint = Name des Secrets mit dem Passwort der Image-Registry. Leer: die Secrets der Installation.
+
+field-node-selector = Node-Selektor
+    .hint = Pro Zeile ein key=value. Workshops laufen nur auf Nodes, die alle diese Labels haben.
 
 field-cpu-request = Reservierte CPU
     .hint = Anzahl der Kerne, zum Beispiel 0.5. Leer: 100m.
@@ -73,5 +88,7 @@ field-slug = Kurzlink
 field-command-line = Start der App
 
 field-more = Limits und Link
+
+field-pod = Pod auf Kubernetes
 
 field-resources = CPU und Arbeitsspeicher

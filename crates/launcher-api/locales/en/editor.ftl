@@ -115,6 +115,18 @@ editor-ignored-pod-template = This server ignores this field: it does not run wo
 editor-not-yaml = Line { $line } is not YAML: { $message }
 editor-not-a-yaml-object = Write an object of YAML, with the fields metadata and spec.
 
+# Error of a field with a size.
+editor-not-a-size = Write a size with its unit, such as 512 MB, 10 GB or 2 GiB.
+# Error of the field with the number of GPUs.
+editor-not-a-gpu-count = Enter a whole number from 0 to { $most }.
+# Error of the field with the image pull Secret.
+editor-not-a-secret-name = Write the name of one Secret: lower-case letters, digits, hyphens and full stops.
+# Errors of the field with the node selector: a line without a key and a value, and a line that repeats a key.
+editor-not-a-label = Line { $line } is not a label. Write key=value.
+editor-repeated-label = Line { $line } repeats the key { $name }. Write each key once.
+# Error of a field whose setting is also in the field with the pod template. `setting` is its name in YAML.
+editor-set-in-yaml = The field Pod template also has { $setting }. Remove it there, or clear this field.
+
 # Error of the command, if it starts with [ but is not a JSON list.
 editor-not-a-list = Write a shell line, or a JSON list of texts such as ["sh", "-c", "…"].
 # Error of the field with the icon.

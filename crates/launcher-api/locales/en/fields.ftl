@@ -35,8 +35,24 @@ field-environment = Environment
 
 field-security-profile = Security profile
 
+# Label of the text area. Error messages of the other fields of the pod name it.
 field-pod-template = Pod template
-    .hint = Part of a Kubernetes PodTemplateSpec, as YAML: volumes, variables from Secrets, init containers, node selector. Comments are lost when you save.
+    .hint = Other settings of the pod, as YAML: part of a Kubernetes PodTemplateSpec, for example with volumes, variables from Secrets, init containers or tolerations. When you save, the launcher adds the fields above to it, and removes comments.
+
+field-shm-size = Shared memory
+    .hint = Size of /dev/shm, such as 1 GB. Used shared memory counts as memory of the app. Empty: 64 MiB.
+
+field-gpu-count = NVIDIA GPUs
+    .hint = Number of GPUs, such as 1. Empty or 0: none.
+
+field-ephemeral-storage = Maximum disk space
+    .hint = Limit of ephemeral-storage, such as 10 GB. Kubernetes evicts a workshop that uses more. Empty: no limit.
+
+field-image-pull-secret = Image pull Secret
+    .hint = Name of the Secret with the password of the image registry. Empty: the Secrets of the installation.
+
+field-node-selector = Node selector
+    .hint = One key=value per line. Workshops run only on nodes that have all these labels.
 
 field-cpu-request = Reserved CPU
     .hint = Number of cores, such as 0.5. Empty: 100m.
@@ -75,6 +91,8 @@ field-slug = Short link
 field-command-line = Start of the app
 
 field-more = Limits and link
+
+field-pod = Pod on Kubernetes
 
 # Name of the four fields for CPU and memory together, in the activity log.
 field-resources = CPU and memory

@@ -75,6 +75,12 @@ editor-ignored = Este servidor ignora este campo: ejecuta los talleres como proc
 editor-ignored-pod-template = Este servidor ignora este campo: no ejecuta los talleres en Kubernetes.
 editor-not-yaml = La línea { $line } no es YAML: { $message }
 editor-not-a-yaml-object = Escribe un objeto YAML con los campos metadata y spec.
+editor-not-a-size = Escribe un tamaño con su unidad, por ejemplo 512 MB, 10 GB o 2 GiB.
+editor-not-a-gpu-count = Escribe un número entero de 0 a { $most }.
+editor-not-a-secret-name = Escribe el nombre de un solo Secret: letras minúsculas, cifras, guiones y puntos.
+editor-not-a-label = La línea { $line } no es una etiqueta. Escribe key=value.
+editor-repeated-label = La línea { $line } repite la clave { $name }. Escribe cada clave una sola vez.
+editor-set-in-yaml = El campo Plantilla del pod también contiene { $setting }. Quítalo de allí o vacía este campo.
 
 editor-not-a-list = Escribe una línea de shell o una lista JSON de textos, por ejemplo ["sh", "-c", "…"].
 editor-not-an-icon = Elige un icono de la lista.

@@ -34,7 +34,22 @@ field-environment = Variables de entorno
 
 field-security-profile = Perfil de seguridad
 field-pod-template = Plantilla del pod
-    .hint = Parte de un PodTemplateSpec de Kubernetes, en YAML: volúmenes, variables de Secrets, contenedores de inicialización, selector de nodos. Los comentarios se pierden al guardar.
+    .hint = Otros ajustes del pod, en YAML: parte de un PodTemplateSpec de Kubernetes, por ejemplo con volúmenes, variables de Secrets, contenedores de inicialización o tolerancias. Al guardar, se añaden los campos de arriba y se eliminan los comentarios.
+
+field-shm-size = Memoria compartida
+    .hint = Tamaño de /dev/shm, por ejemplo 1 GB. La parte usada cuenta como memoria de la aplicación. Vacío: 64 MiB.
+
+field-gpu-count = GPU de NVIDIA
+    .hint = Número de GPU, por ejemplo 1. Vacío o 0: ninguna.
+
+field-ephemeral-storage = Espacio máximo en disco
+    .hint = Límite de ephemeral-storage, por ejemplo 10 GB. Kubernetes expulsa un taller que use más. Vacío: sin límite.
+
+field-image-pull-secret = Secret de descarga de imágenes
+    .hint = Nombre del Secret con la contraseña del registro de imágenes. Vacío: los Secrets de la instalación.
+
+field-node-selector = Selector de nodos
+    .hint = Un key=value por línea. Los talleres solo se ejecutan en nodos que tengan todas estas etiquetas.
 
 field-cpu-request = CPU reservada
     .hint = Número de núcleos, por ejemplo 0.5. Vacío: 100m.
@@ -73,5 +88,7 @@ field-slug = Enlace corto
 field-command-line = Inicio de la aplicación
 
 field-more = Límites y enlace
+
+field-pod = Pod en Kubernetes
 
 field-resources = CPU y memoria

@@ -75,6 +75,12 @@ editor-ignored = Ce serveur ignore ce champ : il exécute les ateliers sous for
 editor-ignored-pod-template = Ce serveur ignore ce champ : il n’exécute pas les ateliers sur Kubernetes.
 editor-not-yaml = La ligne { $line } n’est pas du YAML : { $message }
 editor-not-a-yaml-object = Écrivez un objet YAML avec les champs metadata et spec.
+editor-not-a-size = Indiquez une taille avec l’unité en anglais, par exemple 512 MB, 10 GB ou 2 GiB.
+editor-not-a-gpu-count = Saisissez un nombre entier de 0 à { $most }.
+editor-not-a-secret-name = Indiquez le nom d’un seul Secret : lettres minuscules, chiffres, traits d’union et points.
+editor-not-a-label = La ligne { $line } n’est pas un label. Écrivez key=value.
+editor-repeated-label = La ligne { $line } répète la clé { $name }. Écrivez chaque clé une seule fois.
+editor-set-in-yaml = Le champ Modèle de pod contient aussi { $setting }. Retirez-le de ce champ, ou videz celui-ci.
 
 editor-not-a-list = Écrivez une ligne de shell, ou une liste JSON de chaînes comme ["sh", "-c", "…"].
 editor-not-an-icon = Choisissez une icône dans la liste.

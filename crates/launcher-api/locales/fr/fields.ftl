@@ -34,7 +34,22 @@ field-environment = Variables d’environnement
 
 field-security-profile = Profil de sécurité
 field-pod-template = Modèle de pod
-    .hint = Partie d’un PodTemplateSpec de Kubernetes, en YAML : volumes, variables issues de Secrets, conteneurs d’initialisation, sélecteur de nœuds. Les commentaires sont perdus à l’enregistrement.
+    .hint = Autres réglages du pod, en YAML : partie d’un PodTemplateSpec de Kubernetes, par exemple avec des volumes, des variables issues de Secrets, des conteneurs d’initialisation ou des tolérances. À l’enregistrement, les champs ci-dessus y sont ajoutés et les commentaires sont perdus.
+
+field-shm-size = Mémoire partagée
+    .hint = Taille de /dev/shm, par exemple 1 GB. La partie utilisée compte dans la mémoire de l’application. Par défaut : 64 MiB.
+
+field-gpu-count = GPU NVIDIA
+    .hint = Nombre de GPU, par exemple 1. Vide ou 0 : aucun.
+
+field-ephemeral-storage = Espace disque maximal
+    .hint = Limite de ephemeral-storage, par exemple 10 GB. Kubernetes expulse un atelier qui en utilise plus. Vide : aucune limite.
+
+field-image-pull-secret = Secret pour le registre d’images
+    .hint = Nom du Secret qui contient le mot de passe du registre d’images. Par défaut : les Secrets de l’installation.
+
+field-node-selector = Sélecteur de nœuds
+    .hint = Une ligne key=value par label. Les ateliers ne s’exécutent que sur les nœuds qui ont tous ces labels.
 
 field-cpu-request = CPU réservé
     .hint = Nombre de cœurs, par exemple 0.5. Par défaut : 100m.
@@ -73,5 +88,7 @@ field-slug = Lien court
 field-command-line = Démarrage de l’application
 
 field-more = Limites et lien
+
+field-pod = Pod sur Kubernetes
 
 field-resources = CPU et mémoire

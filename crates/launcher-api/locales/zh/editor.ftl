@@ -44,6 +44,12 @@ editor-ignored = 此服务器以进程方式运行实验环境，会忽略此字
 editor-ignored-pod-template = 此服务器不在 Kubernetes 上运行实验环境，会忽略此字段。
 editor-not-yaml = 第 { $line } 行不是 YAML：{ $message }
 editor-not-a-yaml-object = 请写一个包含 metadata 和 spec 字段的 YAML 对象。
+editor-not-a-size = 请填写大小及其单位，例如 512 MB、10 GB 或 2 GiB。
+editor-not-a-gpu-count = 请输入 0 到 { $most } 之间的整数。
+editor-not-a-secret-name = 请填写一个 Secret 的名称：小写字母、数字、连字符和英文句点。
+editor-not-a-label = 第 { $line } 行不是标签。请写成 key=value。
+editor-repeated-label = 第 { $line } 行重复了键 { $name }。每个键只能写一次。
+editor-set-in-yaml = “Pod 模板”字段中也有 { $setting }。请在那里删除，或清空此字段。
 editor-not-a-list = 请写成 shell 命令行，或写成由字符串组成的 JSON 列表，例如 ["sh", "-c", "…"]。
 editor-not-an-icon = 请从列表中选择图标。
 editor-saved = 已保存。请将此链接发给学生：

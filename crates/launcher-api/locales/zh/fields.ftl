@@ -5,6 +5,7 @@ field-run = 应用
 field-used = 资源和时长
 field-command-line = 应用启动设置
 field-more = 限制和链接
+field-pod = Kubernetes 上的 Pod
 
 field-name = 名称
     .hint = 1 至 80 个字符。
@@ -30,7 +31,17 @@ field-environment = 环境变量
     .hint = 每行一个 NAME=value。如果值包含换行，请写成 JSON 字符串：KEY="a\nb"。启动此实验环境的所有人都能读取这些值，请勿在此填写密码等机密信息。
 field-security-profile = 安全配置
 field-pod-template = Pod 模板
-    .hint = Kubernetes PodTemplateSpec 的一部分，以 YAML 编写：卷、来自 Secret 的变量、初始化容器、节点选择器。保存时注释会丢失。
+    .hint = Pod 的其他设置，以 YAML 编写：Kubernetes PodTemplateSpec 的一部分，例如卷、来自 Secret 的变量、初始化容器或容忍度。保存时会加入上方各字段的设置，注释会丢失。
+field-shm-size = 共享内存
+    .hint = /dev/shm 的大小，例如 1 GB。已用部分计入应用的内存。留空时为 64 MiB。
+field-gpu-count = NVIDIA GPU
+    .hint = GPU 数量，例如 1。留空或填 0 表示不使用。
+field-ephemeral-storage = 磁盘空间上限
+    .hint = ephemeral-storage 的上限，例如 10 GB。超出上限的实验环境会被 Kubernetes 驱逐。留空时没有上限。
+field-image-pull-secret = 镜像拉取 Secret
+    .hint = 保存镜像仓库密码的 Secret 的名称。留空时使用此安装环境的 Secret。
+field-node-selector = 节点选择器
+    .hint = 每行一个 key=value。实验环境只在具有全部这些标签的节点上运行。
 field-cpu-request = 预留 CPU
     .hint = 核数，例如 0.5。留空时为 100m。
 field-cpu-limit = CPU 上限

@@ -86,7 +86,7 @@ async fn unchanged_template_form_keeps_template_identical() {
 }
 
 /// Generates text that line formats, forms or pages could misread as their own syntax.
-fn hard() -> impl Strategy<Value = String> {
+pub(crate) fn hard() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         6 => "[a-z]{1,4}",
         4 => prop::sample::select(vec!["\"", "'", "\\", "\n", "\r\n", "\r", "\t", " ", "=", "<", ">", "&", "{{", "}}", "$(A)"]).prop_map(str::to_owned),

@@ -106,7 +106,9 @@ async fn editor_marks_fields_that_the_fleet_ignores() {
     let hint =
         |name: &str| page.split(&format!("id=\"field-{name}-hint\">")).nth(1).unwrap().split('<').next().unwrap();
     assert!(hint("image").starts_with("This server ignores this field"), "{}", hint("image"));
-    assert!(hint("pod_template").ends_with("it does not run workshops on Kubernetes."), "{}", hint("pod_template"));
+    for name in ["pod_template", "shm_size", "gpu_count", "ephemeral_storage", "image_pull_secret", "node_selector"] {
+        assert!(hint(name).ends_with("it does not run workshops on Kubernetes."), "{}", hint(name));
+    }
     assert!(!hint("port").contains("ignores"), "{}", hint("port"));
     app.finish().await;
 }

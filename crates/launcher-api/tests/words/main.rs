@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use code::Language;
 
 /// String literals that look like text, but that pages do not show.
-const NOT_READ: [&str; 11] = [
+const NOT_READ: [&str; 12] = [
     "use strict",
     "Notification",
     "text/css; charset=utf-8",
@@ -23,6 +23,7 @@ const NOT_READ: [&str; 11] = [
     "HX-Request, Accept-Encoding, Accept-Language, Cookie",
     "=; Path=/; Max-Age=; HttpOnly; SameSite=Lax",
     "Locale",
+    "Memory",
     "noopener noreferrer",
 ];
 

@@ -11,9 +11,8 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::fields::{Field, Group, Kind, groups};
-use super::form::{FormErrors, Next, TemplateForm};
+use super::form::{self, FormErrors, Next, TemplateForm};
 use super::images::{self, ImageLine, ImageQuery};
-use super::lines;
 use super::starting::{self, Start, StartingPoint};
 use super::templates::to_saved;
 use crate::extract::TemplateId;
@@ -128,7 +127,7 @@ pub(crate) async fn create(
     match created {
         Ok(template) => Ok(saved(&form, template.template_id)),
         Err(ServiceError::Invalid(errors)) => {
-            refused(&state, &caller, t, &Purpose::New, &form, &FormErrors::from_fields(t, &errors))
+            refused(&state, &caller, t, &Purpose::New, &form, &form.errors(t, &errors))
         }
         Err(error) => Err(error.into()),
     }
@@ -165,7 +164,7 @@ pub(crate) async fn update(
     }
     let draft = match form.draft(t, &state.launcher) {
         Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &purpose, &form, draft),
-        Ok(draft) => lines::kept(draft, &before.settings),
+        Ok(draft) => form::kept(draft, &before.settings),
         Err(errors) => return refused(&state, &caller, t, &purpose, &form, &errors),
     };
     // A form without a readable version expects version 0, which no template has: it must not overwrite the change of
@@ -180,9 +179,7 @@ pub(crate) async fn update(
             answer.notice = Some(conflict(t));
             page(StatusCode::CONFLICT, &answer)
         }
-        Err(ServiceError::Invalid(errors)) => {
-            refused(&state, &caller, t, &purpose, &form, &FormErrors::from_fields(t, &errors))
-        }
+        Err(ServiceError::Invalid(errors)) => refused(&state, &caller, t, &purpose, &form, &form.errors(t, &errors)),
         Err(error) => Err(error.into()),
     }
 }
@@ -231,7 +228,7 @@ fn preview(
 ) -> PageResult {
     let valid = match state.launcher.validate_template(draft) {
         Ok(valid) => valid,
-        Err(errors) => return refused(state, caller, t, purpose, form, &FormErrors::from_fields(t, &errors)),
+        Err(errors) => return refused(state, caller, t, purpose, form, &form.errors(t, &errors)),
     };
     let card = Card::of(t, &state.launcher, Uuid::nil(), &valid.settings);
     let card = card.listed(&valid.listing);

@@ -4,6 +4,7 @@ use launcher_domain::template::Icon;
 use launcher_domain::{AppType, SecurityProfile};
 
 use super::form::{FormErrors, TemplateForm};
+use super::pod_settings::Setting;
 use crate::pages::language::{Language, Text};
 use crate::pages::view::Choice;
 
@@ -80,14 +81,16 @@ pub(crate) fn groups(t: Language, form: &TemplateForm, errors: &FormErrors, igno
         group((false, "field-used", "fields-pair"), used(form)),
         group((true, "field-command-line", "fields"), command(t, form)),
         group((true, "field-more", "fields-pair"), more(form)),
+        group((true, "field-pod", "fields-pair"), pod(form)),
     ]
 }
 
-/// A field before it is built: name in the API, value, kind.
+/// A field before it is built: name in the form, value, kind. Fields of the API have the same name in the form.
 type Row<'a> = (&'static str, &'a str, Kind);
 
 fn field(t: Language, (name, value, kind): Row<'_>, errors: &FormErrors, ignored: &[&str]) -> Field {
-    let hint = match (ignored.contains(&name), name) {
+    let api_field = if Setting::with_field(name).is_some() { "pod_template" } else { name };
+    let hint = match (ignored.contains(&api_field), api_field) {
         (true, "pod_template") => t.text("editor-ignored-pod-template"),
         (true, _) => t.text("editor-ignored"),
         (false, _) => t.field_hint(name),
@@ -130,7 +133,6 @@ fn command<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
         ("args", &*form.args, Kind::Lines),
         ("env", &*form.env, Kind::Lines),
         ("security_profile", &*form.security_profile, Kind::Select(profiles)),
-        ("pod_template", &*form.pod_template, Kind::Lines),
     ]
 }
 
@@ -141,6 +143,17 @@ fn more(form: &TemplateForm) -> Vec<Row<'_>> {
         ("extension_seconds", &*form.extension_seconds, Kind::Text),
         ("max_lifetime_seconds", &*form.max_lifetime_seconds, Kind::Text),
         ("slug", &*form.slug, Kind::Text),
+    ]
+}
+
+fn pod(form: &TemplateForm) -> Vec<Row<'_>> {
+    vec![
+        (Setting::SharedMemory.field(), &*form.shm_size, Kind::Text),
+        (Setting::Gpus.field(), &*form.gpu_count, Kind::Number),
+        (Setting::EphemeralStorage.field(), &*form.ephemeral_storage, Kind::Text),
+        (Setting::ImagePullSecret.field(), &*form.image_pull_secret, Kind::Text),
+        (Setting::NodeSelector.field(), &*form.node_selector, Kind::Lines),
+        ("pod_template", &*form.pod_template, Kind::Lines),
     ]
 }
 

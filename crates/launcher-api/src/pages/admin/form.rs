@@ -1,16 +1,22 @@
 //! The template editor's form: the typed values, their conversion to a draft, and its errors.
 
+mod errors;
+mod pod;
+
 use std::collections::BTreeMap;
 
 use launcher_domain::input::{AmountError, duration, parse_cpu, parse_duration, parse_memory};
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::{Icon, ResourcesDraft, TAG_SEPARATORS};
-use launcher_domain::{AppType, FieldError, SecurityProfile, Template, TemplateDraft};
+use launcher_domain::{AppType, SecurityProfile, Template, TemplateDraft};
 use launcher_service::Launcher;
 use serde::Deserialize;
 
-use super::{command, lines, yaml};
+use super::{command, lines};
 use crate::pages::language::Language;
+
+pub(crate) use errors::FormErrors;
+pub(super) use pod::kept;
 
 /// Maximum length of a template's name, in characters.
 const MAX_NAME: usize = 80;
@@ -36,7 +42,12 @@ pub(crate) struct TemplateForm {
     pub(crate) memory_request: String,
     pub(crate) memory_limit: String,
     pub(crate) security_profile: String,
-    /// YAML or JSON.
+    pub(crate) shm_size: String,
+    pub(crate) gpu_count: String,
+    pub(crate) ephemeral_storage: String,
+    pub(crate) image_pull_secret: String,
+    pub(crate) node_selector: String,
+    /// The pod template without the settings of the fields above: YAML or JSON.
     pub(crate) pod_template: String,
     pub(crate) lifetime_seconds: String,
     pub(crate) extension_seconds: String,
@@ -67,57 +78,6 @@ pub(crate) enum Next {
     Try,
     /// Show a preview of the template, without saving.
     Preview,
-}
-
-/// Errors of the form, by field name.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct FormErrors(BTreeMap<String, Vec<String>>);
-
-impl FormErrors {
-    /// Converts the errors of a template draft: an error at `/resources/cpu_limit` belongs to the field `cpu_limit`, an
-    /// error at `/env/PATH` to the field `env`.
-    pub(crate) fn from_fields(t: Language, errors: &[FieldError]) -> Self {
-        let mut found = Self::default();
-        for error in errors {
-            let path = error.pointer.trim_start_matches('/');
-            let path = path.strip_prefix("resources/").unwrap_or(path);
-            let (field, rest) = path.split_once('/').unwrap_or((path, ""));
-            let wrong = match rest.parse::<usize>() {
-                // A list of words names the wrong one by its position. The rules of a tag name the tag.
-                Ok(index) if !["env", "tags"].contains(&field) => {
-                    let wrong = t.coded(&error.key());
-                    t.with("editor-wrong-word", [("number", (index + 1).into()), ("wrong", wrong.into())])
-                }
-                _ if rest.is_empty() || field == "tags" => t.coded(&error.key()),
-                // The pointer as a whole: its parts are names of Kubernetes.
-                _ if field == "pod_template" => format!("/{rest}: {}", t.coded(&error.key())),
-                _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), t.coded(&error.key())),
-            };
-            found.add(field, &wrong);
-        }
-        found
-    }
-
-    /// Returns true if the form has no errors.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns all errors of a field, as sentences; empty if the field is valid.
-    pub(crate) fn of(&self, field: &str) -> String {
-        self.0.get(field).map(|errors| errors.join(" ")).unwrap_or_default()
-    }
-
-    fn add(&mut self, field: &str, detail: &str) {
-        self.0.entry(field.to_owned()).or_default().push(sentence(detail));
-    }
-
-    /// Adds other errors, except for fields that already have an error.
-    fn merge(&mut self, other: Self) {
-        for (field, details) in other.0 {
-            self.0.entry(field).or_insert(details);
-        }
-    }
 }
 
 impl TemplateForm {
@@ -161,7 +121,6 @@ impl TemplateForm {
             memory_request: draft.resources.memory_request.unwrap_or_default(),
             memory_limit: draft.resources.memory_limit.unwrap_or_default(),
             security_profile: draft.security_profile.as_str().to_owned(),
-            pod_template: draft.pod_template.as_ref().map(yaml::format).unwrap_or_default(),
             lifetime_seconds: lasting(draft.lifetime_seconds),
             extension_seconds: lasting(draft.extension_seconds),
             max_lifetime_seconds: lasting(draft.max_lifetime_seconds),
@@ -170,7 +129,7 @@ impl TemplateForm {
             icon: draft.icon.map(|icon| icon.as_str().to_owned()).unwrap_or_default(),
             unlisted: ticked(draft.unlisted),
             slug: draft.slug.unwrap_or_default(),
-            ..Self::default()
+            ..Self::of_pod_template(draft.pod_template.as_ref())
         }
     }
 
@@ -219,10 +178,7 @@ impl TemplateForm {
                 errors.add("security_profile", &t.text("editor-not-a-profile"));
                 SecurityProfile::default()
             }),
-            pod_template: yaml::parse(&self.pod_template).unwrap_or_else(|error| {
-                errors.add("pod_template", &error.text(t));
-                None
-            }),
+            pod_template: self.pod_template(t, &mut errors),
             lifetime_seconds: seconds(t, &self.lifetime_seconds, "lifetime_seconds", &mut errors),
             extension_seconds: seconds(t, &self.extension_seconds, "extension_seconds", &mut errors),
             max_lifetime_seconds: seconds(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),
@@ -238,7 +194,7 @@ impl TemplateForm {
             slug: given(&self.slug),
         };
         if let Err(invalid) = launcher.validate_template(draft.clone()) {
-            errors.merge(FormErrors::from_fields(t, &invalid));
+            errors.merge(self.errors(t, &invalid));
         }
         if errors.is_empty() { Ok(draft) } else { Err(errors) }
     }
@@ -261,12 +217,4 @@ fn number(t: Language, text: &str, field: &str, errors: &mut FormErrors) -> Opti
 fn seconds(t: Language, text: &str, field: &str, errors: &mut FormErrors) -> Option<i64> {
     let text = given(text)?;
     parse_duration(&text).map(i64::from).map_err(|error| errors.add(field, &t.coded(&error.key()))).ok()
-}
-
-/// Returns the error of a field as a sentence, with a capital letter and a full stop.
-fn sentence(detail: &str) -> String {
-    let mut characters = detail.chars();
-    let sentence: String =
-        characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
-    if sentence.ends_with(['.', '。']) { sentence } else { format!("{sentence}.") }
 }

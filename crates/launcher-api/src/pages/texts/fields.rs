@@ -2,8 +2,9 @@
 
 use crate::pages::language::{Language, Text};
 
-/// Name in the API and key of the label of each field. The log names the four fields below `resources` together.
-const LABELS: [(&str, &str); 23] = [
+/// Name in the API and key of the label of each field. The log names the four fields below `resources` together. The
+/// editor has fields for parts of `pod_template`, with names that the API does not have.
+const LABELS: [(&str, &str); 28] = [
     ("name", "field-name"),
     ("description", "field-description"),
     ("icon", "field-icon"),
@@ -26,6 +27,11 @@ const LABELS: [(&str, &str); 23] = [
     ("env", "field-environment"),
     ("security_profile", "field-security-profile"),
     ("pod_template", "field-pod-template"),
+    ("shm_size", "field-shm-size"),
+    ("gpu_count", "field-gpu-count"),
+    ("ephemeral_storage", "field-ephemeral-storage"),
+    ("image_pull_secret", "field-image-pull-secret"),
+    ("node_selector", "field-node-selector"),
     ("slug", "field-slug"),
 ];
 

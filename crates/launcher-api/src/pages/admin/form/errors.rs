@@ -1,0 +1,75 @@
+//! Errors of the template editor's form.
+
+use std::collections::BTreeMap;
+
+use launcher_domain::FieldError;
+
+use super::TemplateForm;
+use crate::pages::language::Language;
+
+/// Errors of the form, by field name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FormErrors(BTreeMap<String, Vec<String>>);
+
+impl FormErrors {
+    /// Returns true if the form has no errors.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns all errors of a field, as sentences; empty if the field is valid.
+    pub(crate) fn of(&self, field: &str) -> String {
+        self.0.get(field).map(|errors| errors.join(" ")).unwrap_or_default()
+    }
+
+    pub(super) fn add(&mut self, field: &str, detail: &str) {
+        self.0.entry(field.to_owned()).or_default().push(sentence(detail));
+    }
+
+    /// Adds other errors, except for fields that already have an error.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (field, details) in other.0 {
+            self.0.entry(field).or_insert(details);
+        }
+    }
+}
+
+impl TemplateForm {
+    /// Converts the errors of a template draft: an error at `/resources/cpu_limit` belongs to the field `cpu_limit`, an
+    /// error at `/env/PATH` to the field `env`, and an error at `/pod_template/spec/nodeSelector` to the field
+    /// `node_selector` if it is filled.
+    pub(crate) fn errors(&self, t: Language, errors: &[FieldError]) -> FormErrors {
+        let mut found = FormErrors::default();
+        for error in errors {
+            let path = error.pointer.trim_start_matches('/');
+            let path = path.strip_prefix("resources/").unwrap_or(path);
+            let (field, rest) = path.split_once('/').unwrap_or((path, ""));
+            let setting = if field == "pod_template" { self.setting_at(rest) } else { None };
+            if let Some(setting) = setting {
+                found.add(setting.field(), &t.coded(&error.key()));
+                continue;
+            }
+            let wrong = match rest.parse::<usize>() {
+                // A list of words names the wrong one by its position. The rules of a tag name the tag.
+                Ok(index) if !["env", "tags"].contains(&field) => {
+                    let wrong = t.coded(&error.key());
+                    t.with("editor-wrong-word", [("number", (index + 1).into()), ("wrong", wrong.into())])
+                }
+                _ if rest.is_empty() || field == "tags" => t.coded(&error.key()),
+                // The pointer as a whole: its parts are names of Kubernetes.
+                _ if field == "pod_template" => format!("/{rest}: {}", t.coded(&error.key())),
+                _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), t.coded(&error.key())),
+            };
+            found.add(field, &wrong);
+        }
+        found
+    }
+}
+
+/// Returns the error of a field as a sentence, with a capital letter and a full stop.
+fn sentence(detail: &str) -> String {
+    let mut characters = detail.chars();
+    let sentence: String =
+        characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
+    if sentence.ends_with(['.', '。']) { sentence } else { format!("{sentence}.") }
+}

@@ -1,0 +1,272 @@
+//! Settings of a pod template that are fields of the template editor. [`split`] takes them out of the pod template, and
+//! [`join`] adds them to it. So each setting is in one place of the form: in its field, or in the YAML.
+
+mod shared_memory;
+mod text;
+mod tree;
+
+use std::collections::BTreeMap;
+
+use launcher_domain::PodTemplateObject;
+use serde_json::{Value, json};
+
+/// A setting of a pod template with its own field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Setting {
+    /// Size of the memory volume at `/dev/shm` of the app.
+    SharedMemory,
+    /// Number of NVIDIA GPUs of the app.
+    Gpus,
+    /// Limit of the app's files on the disk of the node.
+    EphemeralStorage,
+    /// Name of the Secret with the password of an image registry.
+    ImagePullSecret,
+    /// Labels of the nodes on which pods may run.
+    NodeSelector,
+}
+
+/// Values as in a pod template: a text for a size or a name, a number for GPUs, an object for the node selector.
+pub(super) type Settings = BTreeMap<Setting, Value>;
+
+const GPU: &str = "nvidia.com/gpu";
+const EPHEMERAL_STORAGE: &str = "ephemeral-storage";
+const NODE_SELECTOR: &str = "/spec/nodeSelector";
+const IMAGE_PULL_SECRETS: &str = "/spec/imagePullSecrets";
+
+impl Setting {
+    /// All settings.
+    pub(super) const ALL: [Self; 5] =
+        [Self::SharedMemory, Self::Gpus, Self::EphemeralStorage, Self::ImagePullSecret, Self::NodeSelector];
+
+    /// Returns the name of the field in the form.
+    pub(super) fn field(self) -> &'static str {
+        match self {
+            Self::SharedMemory => "shm_size",
+            Self::Gpus => "gpu_count",
+            Self::EphemeralStorage => "ephemeral_storage",
+            Self::ImagePullSecret => "image_pull_secret",
+            Self::NodeSelector => "node_selector",
+        }
+    }
+
+    /// Returns the setting with this field in the form.
+    pub(super) fn with_field(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|setting| setting.field() == name)
+    }
+
+    /// Returns the name of the setting in YAML.
+    pub(super) fn kubernetes_name(self) -> &'static str {
+        match self {
+            Self::SharedMemory => shared_memory::PATH,
+            Self::Gpus => GPU,
+            Self::EphemeralStorage => EPHEMERAL_STORAGE,
+            Self::ImagePullSecret => "imagePullSecrets",
+            Self::NodeSelector => "nodeSelector",
+        }
+    }
+
+    /// Returns the setting at a JSON pointer of a pod template. The pointer has no slash at its start.
+    pub(super) fn at(path: &str) -> Option<Self> {
+        let is_below = |pointer: &str| path.starts_with(pointer.trim_start_matches('/'));
+        let is_limit = |name: &str| path.ends_with(&format!("/resources/limits/{}", tree::escaped(name)));
+        if is_limit(GPU) {
+            Some(Self::Gpus)
+        } else if is_limit(EPHEMERAL_STORAGE) {
+            Some(Self::EphemeralStorage)
+        } else if is_below(IMAGE_PULL_SECRETS) {
+            Some(Self::ImagePullSecret)
+        } else {
+            is_below(NODE_SELECTOR).then_some(Self::NodeSelector)
+        }
+    }
+
+    /// True if the pod template has this setting in any form.
+    fn is_in(self, template: &Value) -> bool {
+        let has_amount = |list: &str, name: &str| {
+            let amounts = tree::app(template).and_then(|app| app.pointer(&format!("/resources/{list}")));
+            amounts.and_then(|amounts| amounts.get(name)).is_some_and(|amount| !amount.is_null())
+        };
+        match self {
+            Self::SharedMemory => shared_memory::is_in(template),
+            Self::Gpus => has_amount("limits", GPU) || has_amount("requests", GPU),
+            Self::EphemeralStorage => has_amount("limits", EPHEMERAL_STORAGE),
+            Self::ImagePullSecret => template.pointer(IMAGE_PULL_SECRETS).is_some_and(|list| !tree::is_empty(list)),
+            Self::NodeSelector => template.pointer(NODE_SELECTOR).is_some_and(|labels| !tree::is_empty(labels)),
+        }
+    }
+
+    /// Removes the setting from the pod template. Returns `None` if a field cannot show its value.
+    fn take(self, template: &mut Value) -> Option<Value> {
+        let app = tree::app_pointer(template);
+        let limit = |name: &str| Some(format!("{}/resources/limits/{}", app.clone()?, tree::escaped(name)));
+        let found = match self {
+            Self::SharedMemory => shared_memory::take(template)?,
+            Self::Gpus => tree::remove(template, &limit(GPU)?)?,
+            Self::EphemeralStorage => tree::remove(template, &limit(EPHEMERAL_STORAGE)?)?,
+            Self::ImagePullSecret => match tree::remove(template, IMAGE_PULL_SECRETS)?.as_array()?.as_slice() {
+                [only] if only.as_object()?.len() == 1 => only.get("name")?.clone(),
+                _ => return None,
+            },
+            Self::NodeSelector => tree::remove(template, NODE_SELECTOR)?,
+        };
+        self.readable(&found)
+    }
+
+    /// Adds the setting to the pod template. Has no effect if a parent has a wrong type, which the validation refuses.
+    fn put(self, template: &mut Value, value: &Value) -> Option<()> {
+        match self {
+            Self::SharedMemory => shared_memory::put(template, value)?,
+            Self::Gpus if *value == json!(0) => {}
+            Self::Gpus => {
+                tree::limits(template)?.insert(GPU.to_owned(), value.clone());
+            }
+            Self::EphemeralStorage => {
+                tree::limits(template)?.insert(EPHEMERAL_STORAGE.to_owned(), value.clone());
+            }
+            Self::ImagePullSecret => {
+                tree::spec(template)?.insert("imagePullSecrets".to_owned(), json!([{ "name": value }]));
+            }
+            Self::NodeSelector => {
+                tree::spec(template)?.insert("nodeSelector".to_owned(), value.clone());
+            }
+        }
+        Some(())
+    }
+}
+
+/// Takes the settings out of a pod template. Returns the settings, and the rest of the pod template. A setting stays in
+/// the rest if its field cannot show all of it.
+pub(super) fn split(template: &PodTemplateObject) -> (Settings, Option<PodTemplateObject>) {
+    let mut rest = Value::Object(template.clone());
+    let mut settings = Settings::new();
+    for setting in Setting::ALL {
+        if !setting.is_in(&rest) {
+            continue;
+        }
+        let mut without = rest.clone();
+        let taken = setting.take(&mut without);
+        if let Some(value) = taken.filter(|_| !setting.is_in(&without)) {
+            rest = without;
+            settings.insert(setting, value);
+        }
+    }
+    (settings, object(rest))
+}
+
+/// Adds settings to a pod template. Returns also the settings that the pod template had before: it keeps its own values.
+pub(super) fn join(
+    template: Option<PodTemplateObject>,
+    settings: &Settings,
+) -> (Option<PodTemplateObject>, Vec<Setting>) {
+    let mut joined = Value::Object(template.unwrap_or_default());
+    let (conflicts, new): (Vec<_>, Vec<_>) = settings.iter().partition(|(setting, _)| setting.is_in(&joined));
+    for (setting, value) in new {
+        let _ = setting.put(&mut joined, value);
+    }
+    (object(joined), conflicts.into_iter().map(|(setting, _)| *setting).collect())
+}
+
+fn object(value: Value) -> Option<PodTemplateObject> {
+    match value {
+        Value::Object(object) if !object.is_empty() => Some(object),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn template(value: Value) -> PodTemplateObject {
+        value.as_object().cloned().unwrap()
+    }
+
+    /// A pod template with all settings and other fields, in the notation that [`join`] writes.
+    fn full() -> PodTemplateObject {
+        template(json!({ "spec": {
+            "volumes": [
+                { "name": "data", "persistentVolumeClaim": { "claimName": "course" } },
+                { "name": "shm", "emptyDir": { "medium": "Memory", "sizeLimit": "1Gi" } },
+            ],
+            "containers": [{
+                "name": "app",
+                "volumeMounts": [{ "name": "data", "mountPath": "/data" }, { "name": "shm", "mountPath": "/dev/shm" }],
+                "resources": { "limits": { "nvidia.com/gpu": 2, "ephemeral-storage": "10G" } },
+            }],
+            "imagePullSecrets": [{ "name": "registry" }],
+            "nodeSelector": { "accelerator": "nvidia-l4", "zone": "" },
+        } }))
+    }
+
+    #[test]
+    fn split_pod_template_is_joined_to_the_same() {
+        let (settings, rest) = split(&full());
+        assert_eq!(settings.len(), Setting::ALL.len());
+        assert_eq!(settings[&Setting::SharedMemory], "1Gi");
+        let data = json!({ "spec": {
+            "volumes": [{ "name": "data", "persistentVolumeClaim": { "claimName": "course" } }],
+            "containers": [{ "name": "app", "volumeMounts": [{ "name": "data", "mountPath": "/data" }] }],
+        } });
+        assert_eq!(rest, Some(template(data)));
+        assert_eq!(join(rest, &settings), (Some(full()), Vec::new()));
+        let (joined, _) = join(None, &settings);
+        assert_eq!(split(&joined.unwrap()), (settings, None), "no empty parents remain");
+    }
+
+    #[test]
+    fn setting_with_other_options_stays_in_yaml() {
+        let app = |fields: Value| json!({ "spec": { "containers": [fields] } });
+        for other in [
+            app(
+                json!({ "name": "app", "resources": { "limits": { "nvidia.com/gpu": 1 }, "requests": { "nvidia.com/gpu": 1 } } }),
+            ),
+            app(json!({ "name": "app", "resources": { "limits": { "nvidia.com/gpu": "1k" } } })),
+            app(json!({ "name": "app", "resources": { "limits": { "ephemeral-storage": "1Pi" } } })),
+            app(json!({ "name": "app", "resources": { "requests": { "ephemeral-storage": "1Gi" } } })),
+            json!({ "spec": { "imagePullSecrets": [{ "name": "a" }, { "name": "b" }] } }),
+            json!({ "spec": { "nodeSelector": { "a=b": "c" } } }),
+            json!({ "spec": { "nodeSelector": { "a": 1 } } }),
+            json!({ "spec": { "nodeSelector": {} } }),
+        ] {
+            assert_eq!(split(&template(other.clone())), (Settings::new(), Some(template(other))));
+        }
+    }
+
+    #[test]
+    fn join_reports_conflicts_and_keeps_yaml() {
+        let (mut settings, _) = split(&full());
+        settings.insert(Setting::Gpus, json!(0));
+        let (joined, conflicts) = join(Some(full()), &settings);
+        assert_eq!((joined, conflicts), (Some(full()), Setting::ALL.to_vec()));
+        settings.insert(Setting::SharedMemory, json!("2G"));
+        let empty = json!({ "spec": {
+            "volumes": null,
+            "containers": [{ "name": "app", "volumeMounts": [], "resources": { "limits": { "nvidia.com/gpu": null } } }],
+            "imagePullSecrets": [],
+            "nodeSelector": {},
+        } });
+        assert_eq!(join(Some(template(empty)), &settings).1, []);
+    }
+
+    #[test]
+    fn join_ignores_parents_of_wrong_types() {
+        let (settings, _) = split(&full());
+        for wrong in [json!({ "spec": "" }), json!({ "spec": { "containers": {}, "volumes": 1 } })] {
+            assert_eq!(join(Some(template(wrong)), &settings).1, []);
+        }
+    }
+
+    #[test]
+    fn pointer_of_error_leads_to_setting() {
+        for (pointer, setting) in [
+            ("spec/containers/0/resources/limits/nvidia.com~1gpu", Some(Setting::Gpus)),
+            ("spec/containers/0/resources/requests/nvidia.com~1gpu", None),
+            ("spec/containers/0/resources/limits/ephemeral-storage", Some(Setting::EphemeralStorage)),
+            ("spec/imagePullSecrets/0", Some(Setting::ImagePullSecret)),
+            ("spec/nodeSelector/zone", Some(Setting::NodeSelector)),
+            ("spec/volumes/0", None),
+        ] {
+            assert_eq!(Setting::at(pointer), setting, "{pointer}");
+        }
+    }
+}
