@@ -13,6 +13,7 @@ pub(crate) mod images;
 pub(crate) mod instances;
 mod lines;
 pub(crate) mod overview;
+pub(crate) mod restart;
 mod roster;
 mod sorting;
 mod starting;

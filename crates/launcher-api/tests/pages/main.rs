@@ -18,6 +18,7 @@ mod language_choice;
 mod languages;
 mod listing;
 mod overview;
+mod restart;
 mod safety;
 mod search;
 mod sharing;

@@ -39,6 +39,7 @@ async fn pages(app: &App) -> Vec<(String, Answer)> {
         "/admin".to_owned(),
         "/admin/instances?owner=%22%3E%3Cscript%3E&q=%22%3E%3Cscript%3E".to_owned(),
         "/admin/instances?state=all".to_owned(),
+        "/admin/instances/restart".to_owned(),
         "/admin/activity?person=%22%3E%3Cscript%3E".to_owned(),
         "/admin/instances?sort=%22%3E%3Cscript%3E&state=failed&after=%22%3E".to_owned(),
         "/admin/templates".to_owned(),

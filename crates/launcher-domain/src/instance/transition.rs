@@ -15,7 +15,7 @@ impl Instance {
         if !self.state.wants_workshop() {
             return None;
         }
-        let mut next = Self { start_step: None, start_progress: None, ..self.clone() };
+        let mut next = self.for_next_state();
         match &seen.phase {
             ObservedPhase::Starting { step, progress } if self.state == InstanceState::Starting => {
                 (next.start_step, next.start_progress) = (*step, *progress);
@@ -25,6 +25,8 @@ impl Instance {
                 next.state = InstanceState::Running;
                 next.url.clone_from(&seen.url);
                 next.frame_url.clone_from(&seen.frame_url);
+                // A report from before the requested restart is about the former workload.
+                next.outdated = seen.outdated && seen.restarted_at == self.restarted_at;
                 if next.started_at.is_none() {
                     next.started_at = seen.ready_at;
                     next.expires_at = seen.ready_at.map(|ready| lifetime::first_expiry(ready, &self.settings));
@@ -57,7 +59,7 @@ impl Instance {
     /// `failed` as its end reason.
     #[must_use]
     pub fn terminate(&self, by: EndReason, now: Timestamp) -> Option<Self> {
-        let mut next = Self { start_step: None, start_progress: None, ..self.clone() };
+        let mut next = self.for_next_state();
         match self.state {
             InstanceState::Terminating | InstanceState::Terminated => return None,
             InstanceState::Queued => {
@@ -85,7 +87,7 @@ impl Instance {
     /// If the launcher did not delete the Workshop, another program or a person did: the end reason is `lost`.
     #[must_use]
     pub fn workshop_gone(&self, now: Timestamp) -> Option<Self> {
-        let mut next = Self { start_step: None, start_progress: None, ..self.clone() };
+        let mut next = self.for_next_state();
         match self.state {
             InstanceState::Queued | InstanceState::Terminated | InstanceState::Failed => return None,
             InstanceState::Terminating => {}
@@ -95,5 +97,10 @@ impl Instance {
         (next.url, next.frame_url) = (None, None);
         next.ended_at = Some(now);
         Some(next)
+    }
+
+    /// Returns the instance without the fields that the next state may not have: the step of a start, and `outdated`.
+    fn for_next_state(&self) -> Self {
+        Self { start_step: None, start_progress: None, outdated: false, ..self.clone() }
     }
 }

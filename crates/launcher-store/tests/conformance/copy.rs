@@ -48,6 +48,7 @@ async fn filled(url: &str) -> Store {
         (row.started_at, row.expires_at, row.url) = (Some(at(20)), Some(at(30)), Some("https://a".to_owned()));
         row.frame_url = Some("https://a/_launcher/frame".to_owned());
         row.start_progress = Some(1);
+        (row.outdated, row.restarted_at) = (true, Some(at(25)));
     })
     .await;
     store
