@@ -9,7 +9,7 @@ use crate::{SOON, World, caller};
 
 impl World {
     /// Makes a running instance outdated.
-    async fn outdated(&self, name: &str) -> Instance {
+    async fn make_outdated(&self, name: &str) -> Instance {
         self.fleet.outdate(name);
         self.row(name, |row| row.outdated).await
     }
@@ -35,7 +35,7 @@ impl World {
 async fn restart_updates_workshop_and_keeps_expiry() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
-    let outdated = world.outdated(&running.k8s_name).await;
+    let outdated = world.make_outdated(&running.k8s_name).await;
     let restarted = world.launcher.restart(&caller("admin"), &running.k8s_name).await.unwrap().instance;
     assert_eq!((restarted.state, restarted.outdated), (InstanceState::Running, false));
     assert_eq!((restarted.expires_at, restarted.started_at), (outdated.expires_at, outdated.started_at));
@@ -48,7 +48,7 @@ async fn restart_updates_workshop_and_keeps_expiry() {
 async fn repeated_restart_is_refused_also_after_late_report() {
     let world = World::new().await;
     let (admin, name) = (caller("admin"), world.running(&caller("alice")).await.k8s_name);
-    world.outdated(&name).await;
+    world.make_outdated(&name).await;
     let restarted = world.launcher.restart(&admin, &name).await.unwrap().instance;
     eventually(SOON, async || world.fleet.workshop(&name)?.spec.restarted_at).await;
     // The list contains the status of the former pod.
@@ -63,7 +63,7 @@ async fn repeated_restart_is_refused_also_after_late_report() {
     assert_eq!((row.outdated, row.restarted_at), (false, restarted.restarted_at));
 
     // After another upgrade of the fleet, the successor is outdated, too.
-    world.outdated(&name).await;
+    world.make_outdated(&name).await;
     let again = world.launcher.restart(&admin, &name).await.unwrap().instance;
     assert!(again.restarted_at > restarted.restarted_at);
     assert_eq!(world.restarts_in_log().await, 2);
@@ -73,7 +73,7 @@ async fn repeated_restart_is_refused_also_after_late_report() {
 async fn restart_survives_kill_of_the_launcher_and_happens_once() {
     let mut world = World::new().await;
     let name = world.running(&caller("alice")).await.k8s_name;
-    world.outdated(&name).await;
+    world.make_outdated(&name).await;
     world.kill().await;
     let restarted = world.launcher.restart(&caller("admin"), &name).await.unwrap().instance;
     assert_eq!(world.fleet.workshop(&name).unwrap().spec.restarted_at, None, "no loop runs");
@@ -90,7 +90,7 @@ async fn restart_is_only_for_admins() {
     let world = World::new().await;
     let alice = caller("alice");
     let name = world.running(&alice).await.k8s_name;
-    world.outdated(&name).await;
+    world.make_outdated(&name).await;
     for name in [name.as_str(), "nothing-abcdefghij"] {
         let refused = world.launcher.restart(&alice, name).await.unwrap_err();
         assert!(matches!(refused, ServiceError::Forbidden), "{refused}");

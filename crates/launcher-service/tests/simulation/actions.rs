@@ -18,7 +18,8 @@ impl World {
             0..28 => self.somebody_launches().await,
             28..34 => self.somebody_repeats(),
             34..42 => self.somebody_extends(),
-            42..54 => self.somebody_ends(),
+            42..51 => self.somebody_ends(),
+            51..54 => self.admin_restarts(),
             54..57 => self.admin_edits(),
             57..65 => self.kill_a_launcher(),
             65..71 => self.start_a_launcher().await,
@@ -78,6 +79,17 @@ impl World {
         let person = if self.rng.happens(250) { "admin" } else { owner };
         let users = self.users.clone();
         self.with_a_launcher(|launcher| users.end(launcher, person, &name));
+    }
+
+    fn admin_restarts(&mut self) {
+        let outdated: Vec<String> =
+            self.rows.all.values().filter(|row| row.outdated).map(|row| row.k8s_name.clone()).collect();
+        let Some(name) = self.rng.pick(&outdated).cloned() else { return };
+        let twice = self.rng.happens(300);
+        for _ in 0..=usize::from(twice) {
+            let users = self.users.clone();
+            self.with_a_launcher(|launcher| users.restart(launcher, &name));
+        }
     }
 
     /// Picks an instance in one of these states, with its owner.

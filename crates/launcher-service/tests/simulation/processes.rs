@@ -155,13 +155,14 @@ impl Replica {
 
 pub(crate) fn start_operator(name: String, server: &Server, entropy: &dyn Entropy) -> Process {
     let clock = Arc::new(SkewedClock::new(server.time));
-    let operator = Operator::new(server.client(&name), operator_settings(), &name, clock.clone(), entropy);
+    let operator = Operator::new(server.client(&name), operator_settings(&name), &name, clock.clone(), entropy);
     let mut process = Process::new(name, clock);
     process.spawn_loop(launcher_operator::run(operator, Stop::new()));
     process
 }
 
-fn operator_settings() -> OperatorSettings {
+/// Each operator has another sidecar image: after each change of the leader, the running workshops are outdated.
+fn operator_settings(name: &str) -> OperatorSettings {
     OperatorSettings {
         namespace: "workshops".to_owned(),
         workshop_domain: "workshops.test".to_owned(),
@@ -169,7 +170,7 @@ fn operator_settings() -> OperatorSettings {
         workshop_port: None,
         ingress: IngressSettings { has_external_auth: true, ..IngressSettings::default() },
         sidecar: SidecarSettings {
-            image: "sidecar:1".to_owned(),
+            image: format!("sidecar:{name}"),
             trusted_auth_header: "x-auth-request-email".to_owned(),
             require_authentication: true,
             session_cookie_prefix: "_oauth2_proxy".to_owned(),
