@@ -31,6 +31,10 @@ async fn pages(app: &App) -> Vec<(String, Answer)> {
     app.browser(ADMIN).get_until("/", "Ready").await;
     app.test.fleet.fail(&name, FailureCode::Crashed, EVIL);
     app.browser(ADMIN).get_until("/", "Failed").await;
+    let outdated = app.browser(ADMIN).launch(&template).await;
+    app.browser(ADMIN).get_until("/", "Ready").await;
+    app.test.fleet.outdate(&outdated);
+    app.browser(ADMIN).get_until("/admin/instances/restart", &outdated).await;
     let paths = [
         "/".to_owned(),
         "/history".to_owned(),

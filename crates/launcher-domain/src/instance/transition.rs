@@ -1,10 +1,14 @@
 //! Transitions of an instance: pure functions from one row to the next.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
+use super::restart::RestartError;
 use super::state::{EndReason, InstanceState};
 use crate::instance::{Instance, Observation, ObservedPhase};
 use crate::lifetime;
+
+/// Least time between two restarts of the same workshop. Rows store times in whole milliseconds.
+const LEAST_DISTANCE: SignedDuration = SignedDuration::from_millis(1);
 
 impl Instance {
     /// Returns the instance after the fleet's report `seen`; `None` when the report changes nothing.
@@ -80,6 +84,32 @@ impl Instance {
             }
         }
         Some(next)
+    }
+
+    /// Returns the instance with a requested restart: the fleet replaces the workload. The expiry does not change.
+    ///
+    /// The instance is no longer outdated, so a repeated request does not restart it twice.
+    ///
+    /// # Errors
+    /// [`RestartError`]. A workshop that has expired at `now` counts as not running, even if the fleet has not reported
+    /// it yet.
+    pub fn restart(&self, now: Timestamp) -> Result<Self, RestartError> {
+        if self.state != InstanceState::Running || self.expires_at.is_some_and(|end| end <= now) {
+            return Err(RestartError::NotRunning);
+        }
+        if !self.outdated {
+            return Err(RestartError::NotOutdated);
+        }
+        // The fleet restarts workloads from before this time. The time must differ from that of the last restart, even
+        // if the clock was set back.
+        let last = self.restarted_at.and_then(|last| last.checked_add(LEAST_DISTANCE).ok());
+        let restarted_at = [self.started_at, last].into_iter().flatten().fold(now, Timestamp::max);
+        Ok(Self {
+            outdated: false,
+            restarted_at: Some(restarted_at),
+            spec_version: self.spec_version + 1,
+            ..self.clone()
+        })
     }
 
     /// Returns the instance after its Workshop is gone; `None` when the instance does not change.

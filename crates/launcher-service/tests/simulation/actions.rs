@@ -18,8 +18,7 @@ impl World {
             0..28 => self.somebody_launches().await,
             28..34 => self.somebody_repeats(),
             34..42 => self.somebody_extends(),
-            42..51 => self.somebody_ends(),
-            51..54 => self.admin_restarts(),
+            42..54 => self.somebody_ends(),
             54..57 => self.admin_edits(),
             57..65 => self.kill_a_launcher(),
             65..71 => self.start_a_launcher().await,
@@ -81,9 +80,14 @@ impl World {
         self.with_a_launcher(|launcher| users.end(launcher, person, &name));
     }
 
-    fn admin_restarts(&mut self) {
+    /// Restarts an outdated workshop, sometimes. A leader of another version makes all running workshops outdated, which
+    /// is rare and does not last long.
+    pub(crate) fn admin_restarts(&mut self) {
         let outdated: Vec<String> =
             self.rows.all.values().filter(|row| row.outdated).map(|row| row.k8s_name.clone()).collect();
+        if !self.rng.happens(100) {
+            return;
+        }
         let Some(name) = self.rng.pick(&outdated).cloned() else { return };
         let twice = self.rng.happens(300);
         for _ in 0..=usize::from(twice) {
@@ -159,6 +163,15 @@ impl World {
     async fn start_an_operator(&mut self) {
         let place = self.rng.below(OPERATORS);
         self.start_operator(place).await;
+    }
+
+    /// Replaces all operators by operators of other versions.
+    pub(crate) async fn upgrade_operators(&mut self) {
+        self.trace.say("the operators are upgraded");
+        self.operators.fill_with(|| None);
+        for place in 0..OPERATORS {
+            self.start_operator(place).await;
+        }
     }
 
     fn pause_an_operator(&mut self) {

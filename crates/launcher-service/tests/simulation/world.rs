@@ -43,6 +43,8 @@ pub(crate) struct World {
     entropy: Arc<SeededEntropy>,
     pub(crate) replicas: Vec<Option<Replica>>,
     pub(crate) operators: Vec<Option<Process>>,
+    /// Version of the operator that starts next.
+    operator_version: u32,
     pub(crate) users: Users,
     pub(crate) listeners: Listeners,
     pub(crate) rows: Rows,
@@ -77,6 +79,7 @@ impl World {
             entropy: Arc::new(SeededEntropy::new(seed)),
             replicas: Vec::new(),
             operators: Vec::new(),
+            operator_version: 1,
             listeners: Listeners::new(),
             rows: Rows::default(),
             deleted: BTreeSet::new(),
@@ -130,7 +133,8 @@ impl World {
         }
         let name = format!("operator-{place}");
         self.trace.say(&format!("{name} starts"));
-        self.operators[place] = Some(start_operator(name, &self.server, &*self.entropy));
+        self.operators[place] = Some(start_operator(name, self.operator_version, &self.server, &*self.entropy));
+        self.operator_version += 1;
         self.settle().await;
     }
 

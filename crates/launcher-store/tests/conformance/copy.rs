@@ -77,7 +77,7 @@ async fn copy_has_all_rows_and_accepts_launches() {
             ("template_settings", 1),
             ("workshop_instances", 521),
             ("idempotency_keys", 1),
-            ("activities", 525),
+            ("activities", 526),
             ("launch_gate", 521),
             ("fleet_binding", 1),
         ];

@@ -9,6 +9,7 @@ use launcher_domain::names::is_k8s_name;
 use launcher_service::{Launcher, ListedInstance, ServiceError};
 
 use super::restart::{RestartPage, is_outdated};
+use super::table::MAX_INSTANCES;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
 use crate::pages::view::{Instant, Shell};
@@ -16,9 +17,6 @@ use crate::pages::{assets, forms, notices};
 use crate::permission::{Allowed, ListAllInstances};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
-
-/// Maximum number of instances in one request. No list shows more rows.
-pub(super) const MAX_INSTANCES: usize = 500;
 
 /// The fields that the list's form and the confirmation page send.
 #[derive(Debug, Default)]

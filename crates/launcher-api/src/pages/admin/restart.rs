@@ -7,7 +7,7 @@ use http::StatusCode;
 use launcher_domain::InstanceState;
 use launcher_service::{InstanceFilter, ListedInstance, Page, StateFilter};
 
-use super::bulk::MAX_INSTANCES;
+use super::table::MAX_INSTANCES;
 use crate::pages::assets;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::Language;
