@@ -206,7 +206,7 @@ impl World {
             let touched = self.cluster.disturbed.contains(name) || self.deleted.contains(name);
             let (promised, open) = book.restarted.get(name).copied().unwrap_or_default();
             ensure(*pods <= 1 + promised + open || touched, || {
-                format!("{name} had {pods} pods after {promised} restarts, without a manual change")
+                format!("{name} had {pods} pods without a manual change, and {promised} restarts")
             })?;
         }
         Ok(())
