@@ -60,6 +60,7 @@ const ROUTES: &[Route] = &[
     ("GET", "/admin", || get(admin::overview::show)),
     ("GET", "/admin/activity", || get(admin::activity::show)),
     ("GET", "/admin/instances", || get(admin::instances::show)),
+    ("GET", "/admin/instances/restart", || get(admin::restart::show)),
     ("POST", "/admin/instances/bulk", || post(admin::bulk::act)),
     ("GET", "/admin/templates", || get(admin::templates::list)),
     ("POST", "/admin/templates", || post(admin::editor::create)),

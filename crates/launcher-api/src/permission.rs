@@ -31,7 +31,15 @@ macro_rules! permissions {
     };
 }
 
-permissions!(LaunchActive, LaunchInactive, ListAllInstances, ManageClass, ManageTemplates, ReadActivities);
+permissions!(
+    LaunchActive,
+    LaunchInactive,
+    ListAllInstances,
+    ManageClass,
+    ManageTemplates,
+    ReadActivities,
+    RestartInstances
+);
 
 /// A caller with a permission. Only [`Allowed::check`] creates it.
 ///

@@ -25,6 +25,8 @@ pub enum Action<'a> {
     ManageTemplates,
     /// See the instances of a template by state, and extend all of them.
     ManageClass,
+    /// Restart running instances of all owners that have an older version of sidecar or settings.
+    RestartInstances,
     /// Read the activity log.
     ReadActivities,
 }
@@ -54,6 +56,7 @@ pub fn decide(caller: &Caller, action: Action<'_>) -> Verdict {
         | Action::LaunchInactive
         | Action::ManageTemplates
         | Action::ManageClass
+        | Action::RestartInstances
         | Action::ReadActivities => Verdict::Forbidden,
     }
 }

@@ -1,5 +1,5 @@
-//! The activity log. Each entry records that a person or the service launched, extended or ended an instance, or
-//! changed a template.
+//! The activity log. Each entry records that a person or the service launched, extended, restarted or ended an
+//! instance, or changed a template.
 //! This module decides which changes get an entry.
 
 use jiff::Timestamp;
@@ -17,6 +17,8 @@ text_enum! {
         Launched = "launched",
         /// An instance was extended.
         Extended = "extended",
+        /// The restart of an instance was requested.
+        Restarted = "restarted",
         /// An instance ended or is about to end: a person terminated it, it expired, or its Workshop was gone.
         Ended = "ended",
         /// An instance failed.
@@ -85,6 +87,7 @@ impl Activity {
             (_, Failed) => {
                 (ActivityAction::Failed, after.reason.as_ref().map(|reason| reason.code.as_str().to_owned()))
             }
+            _ if before.restarted_at != after.restarted_at => (ActivityAction::Restarted, None),
             _ if before.expires_at.is_some() && before.expires_at != after.expires_at => {
                 (ActivityAction::Extended, after.expires_at.map(|end| format!("{end:.3}")))
             }

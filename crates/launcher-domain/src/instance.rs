@@ -1,11 +1,13 @@
 //! Instance: one launched workshop, and the status that the fleet reports for it.
 
+mod restart;
 mod state;
 mod transition;
 
 use jiff::Timestamp;
 use uuid::Uuid;
 
+pub use restart::RestartError;
 pub use state::{EndReason, InstanceState};
 
 use crate::email::EmailAddress;
@@ -41,6 +43,11 @@ pub struct Instance {
     pub url: Option<String>,
     /// URL of the frame page, which shows the workshop below a bar; `None` if the workshop's sidecar has no frame page.
     pub frame_url: Option<String>,
+    /// True if the workload has another sidecar or other settings than a new workshop would get. True only while
+    /// running, and false from the request of a restart until the fleet reports about the restarted workload.
+    pub outdated: bool,
+    /// Time of the last requested restart.
+    pub restarted_at: Option<Timestamp>,
     /// Time of the launch.
     pub created_at: Timestamp,
     /// Time at which the instance left the queue.
@@ -53,7 +60,8 @@ pub struct Instance {
     pub ended_at: Option<Timestamp>,
     /// End reason; set as soon as the end is decided.
     pub end_reason: Option<EndReason>,
-    /// Version of the desired Workshop: incremented at each change (start, ready, extend, end).
+    /// Version of the desired Workshop: incremented at each change (start, ready, extend,
+    /// restart, end).
     pub spec_version: i64,
     /// The `spec_version` last applied by the fleet; 0 before the first apply.
     pub applied_version: i64,
@@ -77,6 +85,10 @@ pub struct Observation {
     pub ready_at: Option<Timestamp>,
     /// Last lines of the log of a crashed app.
     pub log_tail: Option<String>,
+    /// True if the workload has another sidecar or other settings than a new workshop would get.
+    pub outdated: bool,
+    /// The last restart that this report includes; `None` before the first restart.
+    pub restarted_at: Option<Timestamp>,
 }
 
 /// Phase of a Workshop in the fleet.
@@ -101,7 +113,15 @@ impl Observation {
     /// Returns the observation of a failure that the service found itself, such as a start timeout.
     #[must_use]
     pub fn of_failure(reason: FailureReason) -> Self {
-        Self { phase: ObservedPhase::Failed(reason), url: None, frame_url: None, ready_at: None, log_tail: None }
+        Self {
+            phase: ObservedPhase::Failed(reason),
+            url: None,
+            frame_url: None,
+            ready_at: None,
+            log_tail: None,
+            outdated: false,
+            restarted_at: None,
+        }
     }
 }
 

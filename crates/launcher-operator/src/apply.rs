@@ -44,7 +44,7 @@ pub(crate) async fn apply(
 ) -> Result<Applied, ApplyError> {
     let Manifests { pod, service, ingress, url } = built;
     let children = &context.children;
-    let plan = plan(seen.deployment.is_some(), &seen.pods, &pod.metadata, context.clock.now());
+    let plan = plan(seen.deployment.as_deref(), &seen.pods, &pod.metadata, context.clock.now());
     pod::ensure(context, uid, pod, plan).await?;
     ensure(context, service, version_by_change, &children.services).await?;
     match ingress {

@@ -32,7 +32,7 @@ mod transitions;
 pub mod validate;
 pub mod workload;
 
-pub use identifiers::{FIELD_MANAGER, WORKSHOP_LABEL};
+pub use identifiers::{FIELD_MANAGER, RESTARTED_AT, WORKSHOP_LABEL};
 pub use metrics::Metrics;
 pub use run::{Operator, run};
 pub use settings::{Exposure, IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings, Toleration};

@@ -31,7 +31,7 @@ use crate::pod_policy::admit;
 use crate::settings::Exposure;
 use crate::status;
 use crate::validate::has_passed;
-use crate::workload::{LEAST_AGE, Plan, has_ended, is_outdated, plan};
+use crate::workload::{LEAST_AGE, Plan, awaits_restart, has_ended, is_outdated, plan};
 use crate::{pod_expiry, refusal, traces, transitions};
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
@@ -96,7 +96,7 @@ async fn reconcile_one(known: &Workshop, context: &Context) -> Result<Action, Re
     }
 }
 
-/// True if this reconcile would terminate the Workshop, create one of its resources, or delete its pod.
+/// True if this reconcile would terminate the Workshop, create one of its resources, or delete its pod or Deployment.
 fn needs_live_read(workshop: &Workshop, context: &Context, now: Timestamp) -> bool {
     let (settings, children) = (&context.settings, &context.children);
     let wants_ingress = settings.ingress.exposure() == Exposure::Ingress;
@@ -104,7 +104,7 @@ fn needs_live_read(workshop: &Workshop, context: &Context, now: Timestamp) -> bo
     let Ok(validated) = admit(workshop, settings, || has_been_ready(workshop, &seen.pods)) else { return true };
     has_passed(expiry(workshop), now)
         || !children.has_routes(&settings.namespace, workshop, wants_ingress)
-        || plan(seen.deployment.is_some(), &seen.pods, &build(&validated, settings).pod.metadata, now) != Plan::Keep
+        || plan(seen.deployment.as_deref(), &seen.pods, &build(&validated, settings).pod.metadata, now) != Plan::Keep
 }
 
 fn seen(workshop: &Workshop, context: &Context) -> SeenWorkload {
@@ -150,7 +150,10 @@ async fn reconcile_spec(workshop: &Workshop, context: &Context, now: Timestamp) 
     if pods.iter().any(pod_expiry::has_frame_page) {
         status = status::with_frame_page(status);
     }
-    if !status.phase.is_final() && pods.iter().any(|pod| is_outdated(pod, &built.pod.metadata)) {
+    // The pods that await a restart are deleted, so the status already describes the successor.
+    let stays_outdated =
+        |pod: &Pod| is_outdated(pod, &built.pod.metadata) && !awaits_restart(&pod.metadata, &built.pod.metadata);
+    if !status.phase.is_final() && pods.iter().any(stays_outdated) {
         status = status::with_outdated_pod(status);
     }
     let expiry = workshop.spec.expiry(status.ready_at);

@@ -41,11 +41,13 @@ pub(crate) fn of_applied(
             phase: Phase::Running,
             url: url.clone(),
             ready_at: before.ready_at.or(Some(now)),
+            restarted_at: workshop.spec.restarted_at,
             observed_generation: before.generation,
             conditions: vec![before.condition(READY, true, "Answers", "", now), exposed],
             ..WorkshopStatus::default()
         },
         Diagnosis::Waiting { step, until: _, stuck_pod: _ } => WorkshopStatus {
+            restarted_at: workshop.spec.restarted_at,
             observed_generation: before.generation,
             conditions: vec![before.condition(READY, false, "Starting", step.as_str(), now), exposed],
             ..WorkshopStatus::starting(*step, before.ready_at)

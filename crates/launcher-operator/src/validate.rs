@@ -21,6 +21,8 @@ pub struct Validated {
     pub spec: ValidSpec,
     /// Partial spec of the pod. The policy may forbid it.
     pub pod_template: Option<PodTemplate>,
+    /// Last requested restart of the Workshop.
+    pub restarted_at: Option<Timestamp>,
 }
 
 /// Validates a Workshop.
@@ -36,7 +38,8 @@ pub fn validate(workshop: &Workshop) -> Result<Validated, FailureReason> {
     let namespace = workshop.namespace().ok_or_else(|| invalid(FailureDetail::SpecNamespace))?;
     let spec = ValidSpec::parse(&workshop.spec)?;
     let pod_template = pod_template(&workshop.spec)?;
-    Ok(Validated { name, namespace, owner_reference, spec, pod_template })
+    let restarted_at = workshop.spec.restarted_at;
+    Ok(Validated { name, namespace, owner_reference, spec, pod_template, restarted_at })
 }
 
 /// Returns the detail of a failure because of a field of the pod template.

@@ -1,5 +1,6 @@
 //! Errors of the use cases.
 
+use launcher_domain::instance::RestartError;
 use launcher_domain::lifetime::ExtendError;
 use launcher_domain::{FieldError, FieldRule};
 use launcher_fleet::FleetError;
@@ -46,6 +47,9 @@ pub enum ServiceError {
     /// The instance cannot be extended.
     #[error(transparent)]
     Extend(#[from] ExtendError),
+    /// The instance cannot be restarted.
+    #[error(transparent)]
+    Restart(#[from] RestartError),
     /// The template has changed since the caller read it.
     #[error("the template has changed since it was read: read it again and repeat the change on top of it")]
     VersionMismatch,

@@ -1,6 +1,7 @@
-//! Use cases of instances: list, read, extend, terminate.
+//! Use cases of instances: list, read, extend, restart, terminate.
 
 use jiff::Timestamp;
+use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::{Caller, EndReason};
 use launcher_store::{Cursor, InstanceCount, InstanceFilter, ListedInstance, Page, SortOrder};
 
@@ -77,6 +78,24 @@ impl Launcher {
         .await?
         .map(|instance| ListedInstance { instance, queue_position: None })
         .ok_or(ServiceError::NotFound)
+    }
+
+    /// Restarts a running instance that has an older version of sidecar or settings, for admins. The fleet replaces the
+    /// workload, and unsaved work is lost. The expiry does not change. A repeated request does not restart the instance
+    /// twice, because the instance is no longer outdated.
+    ///
+    /// # Errors
+    /// Forbidden, NotFound, Restart, Unavailable.
+    pub async fn restart(&self, caller: &Caller, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
+        match decide(caller, Action::RestartInstances) {
+            Verdict::Granted => {}
+            Verdict::Hidden | Verdict::Forbidden => return Err(ServiceError::Forbidden),
+        }
+        let now = self.0.clock.now();
+        self.change_instance(Target::ByCaller(caller, k8s_name), |instance| Ok(Some(instance.restart(now)?)))
+            .await?
+            .map(|instance| ListedInstance { instance, queue_position: None })
+            .ok_or(ServiceError::NotFound)
     }
 
     /// Terminates an instance, or dismisses a failed one. Idempotent.

@@ -139,6 +139,8 @@ impl Launcher {
             log_tail: None,
             url: None,
             frame_url: None,
+            outdated: false,
+            restarted_at: None,
             created_at: self.0.clock.now(),
             dispatched_at: None,
             started_at: None,

@@ -60,6 +60,8 @@ const TABLES: [Table; 7] = [
             "revision",
             "launch_number",
             "start_progress",
+            "outdated",
+            "restarted_at",
         ],
     },
     Table {

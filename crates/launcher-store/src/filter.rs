@@ -20,6 +20,10 @@ pub(crate) fn push_filter(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilt
         StateFilter::Live => sql.condition("state <> 'terminated'"),
         StateFilter::Ended => sql.condition_with("state = ", InstanceState::Terminated.as_str()),
         StateFilter::Only(state) => sql.condition_with("state = ", state.as_str()),
+        StateFilter::Outdated => {
+            sql.condition_with("state = ", InstanceState::Running.as_str());
+            sql.condition("outdated = 1");
+        }
     }
 }
 

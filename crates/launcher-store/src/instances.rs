@@ -15,7 +15,8 @@ use crate::store::Store;
 pub(crate) const CHANGE: &str = concat!(
     "UPDATE workshop_instances SET state = $1, reason = $2, log_tail = $3, url = $4, dispatched_at = $5, \
      started_at = $6, expires_at = $7, ended_at = $8, end_reason = $9, spec_version = $10, revision = $11, \
-     start_step = $12, start_progress = $13, frame_url = $14 WHERE instance_id = $15 AND revision = $16 RETURNING ",
+     start_step = $12, start_progress = $13, frame_url = $14, outdated = $15, restarted_at = $16 \
+     WHERE instance_id = $17 AND revision = $18 RETURNING ",
     instance_columns!()
 );
 
@@ -73,6 +74,8 @@ impl Store {
             .bind(after.start_step.map(|step| step.as_str()))
             .bind(after.start_progress.map(i64::from))
             .bind(after.frame_url.clone())
+            .bind(i64::from(after.outdated))
+            .bind(rows::millis(after.restarted_at))
             .bind(before.instance_id.to_string())
             .bind(before.revision)
             .fetch_optional(write.connection())

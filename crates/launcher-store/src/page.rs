@@ -25,6 +25,8 @@ pub enum StateFilter {
     All,
     /// One state.
     Only(InstanceState),
+    /// Running instances that have an older version of sidecar or settings.
+    Outdated,
 }
 
 /// Filter of instances, applied within the caller's scope.

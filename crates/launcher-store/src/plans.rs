@@ -81,7 +81,7 @@ async fn instance_lists_use_their_index() {
                 ["workshop_instances_live", "workshop_instances_owner_live", "workshop_instances_template_live"]
             }
             StateFilter::All => [INSTANCE_ID, "workshop_instances_owner", "workshop_instances_template"],
-            StateFilter::Ended | StateFilter::Only(_) => {
+            StateFilter::Ended | StateFilter::Only(_) | StateFilter::Outdated => {
                 ["workshop_instances_state", "workshop_instances_owner_state", "workshop_instances_template_state"]
             }
         };
@@ -123,6 +123,19 @@ async fn list_by_owner_and_template_needs_no_scan_or_sort() {
         assert!(plan.iter().all(|step| !step.contains("SCAN") || step.starts_with("CORRELATED SCALAR")), "{plan:#?}");
         assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
     }
+}
+
+#[tokio::test]
+async fn outdated_instances_are_found_by_their_index() {
+    let planner = Planner::new().await;
+    let rules = planner.store.search_rules();
+    let filter = InstanceFilter { state: StateFilter::Outdated, ..InstanceFilter::default() };
+    let page = Page { limit: 500, after: None };
+    let (list, count) =
+        (instances::list(Scope::Everyone, &filter, &page, rules), counts::count(Scope::Everyone, &filter, rules));
+    planner.assert_uses(list.text(), "workshop_instances_outdated").await;
+    let plan = planner.plan(count.text()).await;
+    assert!(plan.iter().any(|step| step.contains("workshop_instances_outdated")), "{plan:#?}");
 }
 
 #[tokio::test]

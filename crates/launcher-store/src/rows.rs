@@ -27,8 +27,8 @@ macro_rules! instance_columns {
         concat!(
             "instance_id, k8s_name, owner_email, template_id, ",
             $crate::rows::instance_settings!(),
-            " AS settings, state, start_step, start_progress, reason, log_tail, url, frame_url, created_at, dispatched_at, started_at, \
-             expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, revision"
+            " AS settings, state, start_step, start_progress, reason, log_tail, url, frame_url, outdated, restarted_at, \
+             created_at, dispatched_at, started_at, expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, revision"
         )
     };
 }
@@ -100,6 +100,8 @@ pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
         log_tail: row.value("log_tail")?,
         url: row.value("url")?,
         frame_url: row.value("frame_url")?,
+        outdated: row.value::<i64>("outdated")? == 1,
+        restarted_at: row.time("restarted_at")?,
         created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
         dispatched_at: row.time("dispatched_at")?,
         started_at: row.time("started_at")?,

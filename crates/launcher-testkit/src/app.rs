@@ -202,6 +202,16 @@ impl TestApp {
         .await
     }
 
+    /// Makes a running instance outdated, as after an upgrade of the fleet. Returns the instance.
+    pub async fn outdated(&self, person: &Client, name: &str) -> Value {
+        self.fleet.outdate(name);
+        eventually(SOON, async || {
+            let instance = person.get(&format!("/instances/{name}")).await.expect(200).json();
+            (instance["outdated"] == true).then_some(instance)
+        })
+        .await
+    }
+
     /// Closes the database of the running application.
     pub async fn close_database(&self) {
         self.store.close().await;

@@ -77,6 +77,10 @@ pub struct WorkshopSpec {
     /// Expiry. The launcher sets it once the workshop has been ready, and moves it with each extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// Time of the last requested restart. The operator replaces a pod that was created before this time. Fleets on one
+    /// machine ignore this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarted_at: Option<Timestamp>,
 }
 
 /// Returns the schema of an object whose fields the API server keeps without a check.
@@ -139,6 +143,7 @@ impl WorkshopSpec {
             pod_template: settings.pod_template.clone(),
             lifetime_seconds: settings.lifetime_seconds,
             expires_at: instance.expires_at,
+            restarted_at: instance.restarted_at,
         }
     }
 

@@ -86,6 +86,9 @@ pub struct WorkshopStatus {
     /// ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pod_outdated: Option<bool>,
+    /// Restart that this status includes: the `restartedAt` of the spec that the operator reconciled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarted_at: Option<Timestamp>,
     /// Time at which the workshop was first ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready_at: Option<Timestamp>,
@@ -180,6 +183,8 @@ impl WorkshopStatus {
             frame_url: self.frame_url.clone(),
             ready_at: self.ready_at,
             log_tail: self.log_tail.clone(),
+            outdated: self.pod_outdated == Some(true),
+            restarted_at: self.restarted_at,
         }
     }
 

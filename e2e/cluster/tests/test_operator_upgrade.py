@@ -80,6 +80,32 @@ def test_running_workshop_keeps_its_pod_after_operator_upgrade(world, template, 
     world.end(new)
 
 
+def test_restarted_workshop_gets_one_pod_with_current_settings(world, running, upgrade):
+    other = world.launch(world.template(), ADMIN)
+    world.until(other, "running")
+    before, kept = world.pod(running), world.pod(other)
+    upgrade()
+    wait_for("the launcher to show the older pod", lambda: world.instance(running)["outdated"], 30)
+    expiry = world.instance(running)["expires_at"]
+    status, _, body = world.launcher.request("POST", f"/instances/{running}/restart", ADMIN, {})
+    assert (status, body["outdated"]) == (202, False), body
+
+    def is_restarted():
+        pods = world.of_workshop("pods", running)
+        return [cookie_prefix(pod) for pod in pods] == [NEW] and phase(world, running) == "Running"
+
+    wait_for("the workshop to run in a pod with the current settings", is_restarted, 90)
+    after = world.pod(running)
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    assert world.instance(running)["expires_at"] == expiry
+    wait_for("the status to show the current pod", lambda: not is_outdated(world, running), 30)
+    status, _, body = world.launcher.request("POST", f"/instances/{running}/restart", ADMIN, {})
+    assert (status, body["code"]) == (409, "not-outdated"), body
+    assert world.pod(running)["metadata"]["uid"] == after["metadata"]["uid"]
+    assert world.pod(other)["metadata"]["uid"] == kept["metadata"]["uid"]
+    world.end(other)
+
+
 def test_lost_pod_is_created_again_with_current_settings(world, running, upgrade):
     upgrade()
     world.kubectl("delete", "pod", running, "--grace-period=1")

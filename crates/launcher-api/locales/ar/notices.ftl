@@ -37,3 +37,7 @@ no-extension-not-running = انتهى وقتها.
 not-extended-not-running = لا يمكن تمديد سوى الورشات قيد التشغيل.
 not-extended-lifetime-limit-reached = بلغت مدتها القصوى.
 not-extended-expiry-changed = تغيّر وقت انتهائها.
+
+not-restarted = لم تتم إعادة تشغيل الورشة.
+not-restarted-not-running = لا يمكن إعادة تشغيل سوى الورشات قيد التشغيل.
+not-restarted-not-outdated = لا تعمل الورشة بإصدار أقدم.

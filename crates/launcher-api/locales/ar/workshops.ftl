@@ -55,3 +55,6 @@ lasts = المدة: { $lifetime }
 lasts-extensible = المدة: { $lifetime }، والحد الأقصى بالتمديد: { $longest }
 end-title = إنهاء { $name }
 end-question = إنهاء «{ $name }»؟
+
+outdated = تعمل هذه الورشة بإصدار أقدم من الحاوية الجانبية (sidecar) أو الإعدادات.
+outdated-restart = إعادة تشغيل الورشات ذات الإصدار الأقدم

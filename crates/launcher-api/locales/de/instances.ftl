@@ -86,3 +86,21 @@ instance-count = { $count ->
 instance-count-more = Mehr als { $limit } Instanzen
 instance-count-newest = { $count } unter den neuesten { $limit } Instanzen
 instance-search-newest = Die Suche umfasst nur die neuesten { $limit } Instanzen. Um ältere zu durchsuchen, wählen Sie eine Vorlage.
+
+outdated-count = { $count ->
+    [one] 1 Workshop läuft mit einer älteren Version von Sidecar oder Einstellungen.
+   *[other] { $count } Workshops laufen mit einer älteren Version von Sidecar oder Einstellungen.
+}
+restart = Neu starten
+restart-title = Workshops neu starten
+restart-question = { $count ->
+    [one] 1 Workshop neu starten?
+   *[other] { $count } Workshops neu starten?
+}
+restart-warning = Nicht gespeicherte Arbeit in diesen Workshops geht verloren, ebenso Dateien, die nicht anderswo gespeichert sind: Jeder Workshop beginnt neu, mit der aktuellen Version. Die Endzeiten ändern sich nicht.
+restart-first = Diese Seite zeigt { $listed } von { $all } Workshops. Öffnen Sie sie später noch einmal, um die übrigen neu zu starten.
+restart-now = Jetzt neu starten
+restart-none = Kein Workshop läuft mit einer älteren Version.
+bulk-restarted = { $done } von { $all } neu gestartet
+bulk-restarted-none = Neu starten
+restart-requested = Der Workshop startet neu.

@@ -42,3 +42,7 @@ no-extension-not-running = Die Zeit ist abgelaufen.
 not-extended-not-running = Nur ein laufender Workshop kann verlängert werden.
 not-extended-lifetime-limit-reached = Die maximale Laufzeit ist erreicht.
 not-extended-expiry-changed = Das Ende hat sich geändert.
+
+not-restarted = Der Workshop wurde nicht neu gestartet.
+not-restarted-not-running = Nur ein laufender Workshop kann neu gestartet werden.
+not-restarted-not-outdated = Er läuft nicht mit einer älteren Version.

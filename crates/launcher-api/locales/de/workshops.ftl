@@ -108,3 +108,6 @@ lasts-extensible = Läuft { $lifetime }, verlängerbar auf { $longest }
 end-title = { $name } beenden
 
 end-question = „{ $name }“ beenden?
+
+outdated = Dieser Workshop läuft mit einer älteren Version von Sidecar oder Einstellungen.
+outdated-restart = Veraltete Workshops neu starten

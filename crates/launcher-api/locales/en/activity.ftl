@@ -19,6 +19,8 @@ activity-launched-for = { $actor } launched { $owner }'s { $subject }.
 # $until: the new expiry.
 activity-extended = { $actor } extended { $subject } until { $until }.
 activity-extended-for = { $actor } extended { $owner }'s { $subject } until { $until }.
+activity-restarted = { $actor } restarted { $subject }.
+activity-restarted-for = { $actor } restarted { $owner }'s { $subject }.
 activity-ended = { $actor } ended { $subject }.
 activity-ended-for = { $actor } ended { $owner }'s { $subject }.
 activity-failed = { $actor } failed { $subject }.

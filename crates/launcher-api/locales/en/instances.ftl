@@ -132,3 +132,40 @@ instance-count-newest = { $count } among the newest { $limit } instances
 
 # Note below the list if the service did not search all instances.
 instance-search-newest = The search includes only the newest { $limit } instances. To search older ones, choose a template.
+
+# Note above the list: running workshops with an older version of sidecar or settings. Its link restarts them.
+outdated-count = { $count ->
+    [one] 1 workshop runs with an older version of sidecar or settings.
+   *[other] { $count } workshops run with an older version of sidecar or settings.
+}
+
+# Link from this note to the confirmation page.
+restart = Restart
+
+# Title of the confirmation page for restarting workshops with an older version.
+restart-title = Restart workshops
+
+# Question on this confirmation page.
+restart-question = { $count ->
+    [one] Restart 1 workshop?
+   *[other] Restart { $count } workshops?
+}
+
+# Warning on this confirmation page.
+restart-warning = Unsaved work in these workshops is lost, and so are files that were not saved elsewhere: each workshop starts anew, with the current version. The end times do not change.
+
+# Note on this confirmation page if there are more workshops than it lists.
+restart-first = This page lists { $listed } of { $all } workshops. Open it again later to restart the others.
+
+# Button that restarts the listed workshops.
+restart-now = Restart now
+
+# Text of this page if no workshop has an older version.
+restart-none = No workshop runs with an older version.
+
+# Headings of the results after restarting several workshops.
+bulk-restarted = Restarted { $done } of { $all }
+bulk-restarted-none = Restarted
+
+# Result of a restart.
+restart-requested = The workshop restarts.

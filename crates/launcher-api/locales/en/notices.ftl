@@ -59,3 +59,10 @@ no-extension-not-running = Its time is up.
 not-extended-not-running = Only a running workshop can be extended.
 not-extended-lifetime-limit-reached = It has reached its maximum lifetime.
 not-extended-expiry-changed = Its end time has changed.
+
+# Title of the notice about a refused restart.
+not-restarted = The workshop was not restarted.
+
+# Reasons why a workshop was not restarted.
+not-restarted-not-running = Only a running workshop can be restarted.
+not-restarted-not-outdated = It does not run with an older version.

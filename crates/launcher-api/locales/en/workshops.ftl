@@ -162,3 +162,9 @@ end-title = End { $name }
 
 # Question on the confirmation page before a workshop is ended.
 end-question = End “{ $name }”?
+
+# Note for admins on the page of a workshop. A link follows.
+outdated = This workshop runs with an older version of sidecar or settings.
+
+# Link from this note to the page that restarts all workshops with an older version.
+outdated-restart = Restart outdated workshops

@@ -86,3 +86,21 @@ instance-count = { $count ->
 instance-count-more = Más de { $limit } instancias
 instance-count-newest = { $count } entre las { $limit } instancias más recientes
 instance-search-newest = La búsqueda abarca solo las { $limit } instancias más recientes. Para buscar en las anteriores, elige una plantilla.
+
+outdated-count = { $count ->
+    [one] 1 taller se ejecuta con una versión anterior del sidecar o de los ajustes.
+   *[other] { $count } talleres se ejecutan con una versión anterior del sidecar o de los ajustes.
+}
+restart = Reiniciar
+restart-title = Reiniciar talleres
+restart-question = { $count ->
+    [one] ¿Reiniciar 1 taller?
+   *[other] ¿Reiniciar { $count } talleres?
+}
+restart-warning = Se perderá el trabajo sin guardar de estos talleres, y también los archivos que no se guardaron en otro lugar: cada taller empieza de nuevo, con la versión actual. Las horas de fin no cambian.
+restart-first = Esta página muestra { $listed } de { $all } talleres. Vuelve a abrirla más tarde para reiniciar los demás.
+restart-now = Reiniciar ahora
+restart-none = Ningún taller se ejecuta con una versión anterior.
+bulk-restarted = Reiniciados: { $done } de { $all }
+bulk-restarted-none = Reiniciar talleres
+restart-requested = El taller se reinicia.

@@ -42,3 +42,7 @@ no-extension-not-running = Se agotó su tiempo.
 not-extended-not-running = Solo se puede prolongar un taller en ejecución.
 not-extended-lifetime-limit-reached = Llegó a su duración máxima.
 not-extended-expiry-changed = Su hora de fin cambió.
+
+not-restarted = El taller no se reinició.
+not-restarted-not-running = Solo se puede reiniciar un taller en ejecución.
+not-restarted-not-outdated = No se ejecuta con una versión anterior.

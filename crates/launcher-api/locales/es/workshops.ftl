@@ -108,3 +108,6 @@ lasts-extensible = Dura { $lifetime }, prolongable hasta { $longest }
 end-title = Finalizar { $name }
 
 end-question = ¿Finalizar “{ $name }”?
+
+outdated = Este taller se ejecuta con una versión anterior del sidecar o de los ajustes.
+outdated-restart = Reiniciar los talleres desactualizados

@@ -86,3 +86,21 @@ instance-count = { $count ->
 instance-count-more = Plus de { $limit } instances
 instance-count-newest = { $count } parmi les { $limit } instances les plus récentes
 instance-search-newest = La recherche porte uniquement sur les { $limit } instances les plus récentes. Pour chercher dans les plus anciennes, choisissez un modèle.
+
+outdated-count = { $count ->
+    [one] { $count } atelier fonctionne avec une ancienne version du sidecar ou des réglages.
+   *[other] { $count } ateliers fonctionnent avec une ancienne version du sidecar ou des réglages.
+}
+restart = Redémarrer
+restart-title = Redémarrer les ateliers
+restart-question = { $count ->
+    [one] Redémarrer { $count } atelier ?
+   *[other] Redémarrer { $count } ateliers ?
+}
+restart-warning = Le travail non enregistré dans ces ateliers est perdu, ainsi que les fichiers non enregistrés ailleurs : chaque atelier repart de zéro, avec la version actuelle. Les heures de fin ne changent pas.
+restart-first = Cette page affiche { $listed } ateliers sur { $all }. Rouvrez-la plus tard pour redémarrer les autres.
+restart-now = Redémarrer maintenant
+restart-none = Aucun atelier ne fonctionne avec une ancienne version.
+bulk-restarted = Ateliers redémarrés : { $done } sur { $all }
+bulk-restarted-none = Ateliers redémarrés
+restart-requested = L’atelier redémarre.

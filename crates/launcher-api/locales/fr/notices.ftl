@@ -42,3 +42,7 @@ no-extension-not-running = Le temps est écoulé.
 not-extended-not-running = Seul un atelier en cours peut être prolongé.
 not-extended-lifetime-limit-reached = L’atelier a atteint sa durée maximale.
 not-extended-expiry-changed = L’heure de fin a changé.
+
+not-restarted = L’atelier n’a pas été redémarré.
+not-restarted-not-running = Seul un atelier en cours peut être redémarré.
+not-restarted-not-outdated = L’atelier ne fonctionne pas avec une ancienne version.

@@ -108,3 +108,6 @@ lasts-extensible = Durée : { $lifetime }, prolongeable jusqu’à { $longest }
 end-title = Terminer { $name }
 
 end-question = Terminer « { $name } » ?
+
+outdated = Cet atelier fonctionne avec une ancienne version du sidecar ou des réglages.
+outdated-restart = Redémarrer les ateliers obsolètes

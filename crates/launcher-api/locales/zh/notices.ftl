@@ -24,3 +24,7 @@ no-extension-not-running = 时间已到。
 not-extended-not-running = 只有运行中的实验环境才能延长。
 not-extended-lifetime-limit-reached = 已达到最长使用时长。
 not-extended-expiry-changed = 结束时间已发生变化。
+
+not-restarted = 未能重新启动实验环境。
+not-restarted-not-running = 只有运行中的实验环境才能重新启动。
+not-restarted-not-outdated = 它使用的不是较旧版本。

@@ -55,3 +55,6 @@ lasts = 可用 { $lifetime }
 lasts-extensible = 可用 { $lifetime }，最长可延长至 { $longest }
 end-title = 结束 { $name }
 end-question = 结束“{ $name }”？
+
+outdated = 此实验环境使用较旧版本的边车（sidecar）或设置。
+outdated-restart = 重新启动版本较旧的实验环境

@@ -14,6 +14,7 @@ pub(crate) mod instances;
 mod lines;
 pub(crate) mod overview;
 mod pod_settings;
+pub(crate) mod restart;
 mod roster;
 mod sorting;
 mod starting;

@@ -28,6 +28,9 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
             (StatusCode::UNPROCESSABLE_ENTITY, "bad", t.text("not-launched"), t.text("key-reused"))
         }
         ServiceError::Extend(error) => (StatusCode::CONFLICT, "wait", t.text("not-extended"), extend(t, *error)),
+        ServiceError::Restart(error) => {
+            (StatusCode::CONFLICT, "wait", t.text("not-restarted"), t.not_restarted(*error))
+        }
         ServiceError::NotFound if in_list => (StatusCode::NOT_FOUND, "wait", t.text("gone-title"), t.text("gone")),
         ServiceError::NotFound
         | ServiceError::Forbidden

@@ -99,6 +99,8 @@ pub(crate) struct WorkshopView {
     pub(crate) extend: Option<Result<Instant, Text>>,
     /// Latest possible expiry.
     pub(crate) latest_end: Option<Instant>,
+    /// True if the workshop runs with an older version, and the reader is an admin, who can restart it.
+    pub(crate) outdated: bool,
     /// Reason of the failure, if the instance has failed.
     pub(crate) failure: Option<FailureReason>,
     /// The last lines of the app's output.
@@ -160,6 +162,7 @@ impl WorkshopView {
             expected_expires_at: expires_at.map(|end| end.to_string()).unwrap_or_default(),
             extend: running.then(|| extended.outcome.map(near).map_err(|error| t.no_extension(error))),
             latest_end: extended.latest_expires_at.filter(|_| running).map(dated),
+            outdated: instance.outdated && caller.is_admin(),
             failure: instance.reason.clone(),
             log_tail: instance.log_tail.clone(),
             created: dated(created),

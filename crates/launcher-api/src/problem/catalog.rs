@@ -54,8 +54,8 @@ catalog! {
          its public address. Administrators: if this also happens at the public address, give the auth proxy and the \
          service the same secret. `launcher doctor` checks the secret.";
     AdminOnly: "admin-only", FORBIDDEN, "Only for administrators",
-        "Only admins may manage templates and their images, extend all instances of a template, filter the list of instances by owner or \
-         template, open the admins' pages, and read the activity log. Admins are the users in SERVICE_ADMIN_EMAILS. Ask \
+        "Only admins may manage templates and their images, extend all instances of a template, restart \
+         outdated instances, filter the list of instances by owner or template, open the admins' pages, and read the activity log. Admins are the users in SERVICE_ADMIN_EMAILS. Ask \
          an administrator to add your address.";
     CrossSiteRequest: "cross-site-request", FORBIDDEN, "The request comes from another site",
         "A page of another site made the browser send a request that would change something. The service detects this \
@@ -76,7 +76,11 @@ catalog! {
          instance does not count. A dismissed instance does not count either, even while the service deletes its \
          workload.";
     NotRunning: "not-running", CONFLICT, "The workshop is not running",
-        "Only a running instance can be extended. Wait until the instance is running, or launch a new one.";
+        "Only a running instance can be extended or restarted. Wait until the instance is running, or launch a new one.";
+    NotOutdated: "not-outdated", CONFLICT, "The workshop is not outdated",
+        "Only an instance that runs with an older version of sidecar or settings can be restarted: its field `outdated` \
+         is true. A repeated request for a restart also gets this error, because a requested restart makes `outdated` \
+         false.";
     LifetimeLimitReached: "lifetime-limit-reached", CONFLICT, "The workshop has reached its maximum lifetime",
         "The instance already has the latest possible expiry, which the template's `max_lifetime_seconds` sets. Launch \
          a new instance.";

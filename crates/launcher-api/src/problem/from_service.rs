@@ -1,5 +1,6 @@
 //! Maps the errors of the use cases to problems.
 
+use launcher_domain::instance::RestartError;
 use launcher_domain::lifetime::ExtendError;
 use launcher_service::ServiceError;
 
@@ -31,7 +32,10 @@ impl From<ServiceError> for Problem {
             ServiceError::IdempotencyKeyReused => ProblemCode::IdempotencyKeyReused,
             ServiceError::FleetWithoutImages => ProblemCode::FleetWithoutImages,
             ServiceError::VersionMismatch => ProblemCode::VersionMismatch,
-            ServiceError::Extend(ExtendError::NotRunning) => ProblemCode::NotRunning,
+            ServiceError::Extend(ExtendError::NotRunning) | ServiceError::Restart(RestartError::NotRunning) => {
+                ProblemCode::NotRunning
+            }
+            ServiceError::Restart(RestartError::NotOutdated) => ProblemCode::NotOutdated,
             ServiceError::Extend(ExtendError::LifetimeLimitReached) => ProblemCode::LifetimeLimitReached,
             ServiceError::Extend(ExtendError::ExpiryChanged) => ProblemCode::ExpiryChanged,
         };

@@ -3,4 +3,5 @@
 pub(crate) mod extend;
 pub(crate) mod list;
 pub(crate) mod read;
+pub(crate) mod restart;
 pub(crate) mod terminate;

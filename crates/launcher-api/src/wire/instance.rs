@@ -43,6 +43,9 @@ pub(crate) struct WorkshopInstanceResponse {
     /// URL of the workshop, only for its owner; null before the workshop runs.
     #[schema(required, example = "https://statistics-101-a7k3m9qz2x.workshops.example.net/")]
     url: Option<String>,
+    /// True if the instance runs with an older version of sidecar or settings than a new instance would get. An admin
+    /// can restart it.
+    outdated: bool,
     /// Queue position; 1 starts next. Null if the instance is not queued.
     #[schema(required, minimum = 1)]
     queue_position: Option<u32>,
@@ -107,6 +110,7 @@ impl WorkshopInstanceResponse {
             reason: instance.reason.as_ref().map(ReasonResponse::from),
             log_tail: instance.log_tail.clone(),
             url: instance.url.clone(),
+            outdated: instance.outdated,
             queue_position: *queue_position,
             created_at: rfc3339(instance.created_at),
             started_at: instance.started_at.map(rfc3339),

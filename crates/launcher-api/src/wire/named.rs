@@ -60,7 +60,7 @@ named!(
     /// The schema of an action of the activity log.
     ActivityActionName,
     ActivityAction,
-    "The action. ended: a person ended the instance, it expired, or its Workshop was deleted outside of the service. \
+    "The action. restarted: an admin requested the restart of an outdated instance. ended: a person ended the instance, it expired, or its Workshop was deleted outside of the service. \
      dismissed: a person removed a failed instance from the list."
 );
 named!(

@@ -78,6 +78,9 @@ async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &C
     let template = if needs_template { app.template(admin).await } else { String::new() };
     let name =
         if line.path.contains("{k8s_name}") { app.launched(owner, &template, "running").await } else { String::new() };
+    if line.path.ends_with("/restart") && !name.is_empty() {
+        app.outdated(owner, &name).await;
+    }
     let asset = admin.page("/").await.text();
     let asset = asset.split('"').find_map(|part| part.strip_prefix("/assets/")).unwrap_or_default().to_owned();
     let file = if line.path.starts_with("/assets") { asset } else { "swagger-ui.css".to_owned() };

@@ -33,6 +33,7 @@ async fn running_instance_has_exactly_documented_fields() {
             "reason": null,
             "log_tail": null,
             "url": format!("http://{name}.workshops.test/"),
+            "outdated": false,
             "queue_position": null,
             "created_at": "a time",
             "started_at": "a time",

@@ -18,6 +18,7 @@ mod identity;
 mod instances_extend;
 mod instances_list;
 mod instances_read;
+mod instances_restart;
 mod instances_terminate;
 mod me_read;
 mod problems;

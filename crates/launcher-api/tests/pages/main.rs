@@ -19,6 +19,7 @@ mod languages;
 mod listing;
 mod overview;
 mod pod_fields;
+mod restart;
 mod safety;
 mod search;
 mod sharing;

@@ -31,6 +31,10 @@ async fn pages(app: &App) -> Vec<(String, Answer)> {
     app.browser(ADMIN).get_until("/", "Ready").await;
     app.test.fleet.fail(&name, FailureCode::Crashed, EVIL);
     app.browser(ADMIN).get_until("/", "Failed").await;
+    let outdated = app.browser(ADMIN).launch(&template).await;
+    app.browser(ADMIN).get_until("/", "Ready").await;
+    app.test.fleet.outdate(&outdated);
+    app.browser(ADMIN).get_until("/admin/instances/restart", &outdated).await;
     let paths = [
         "/".to_owned(),
         "/history".to_owned(),
@@ -39,6 +43,7 @@ async fn pages(app: &App) -> Vec<(String, Answer)> {
         "/admin".to_owned(),
         "/admin/instances?owner=%22%3E%3Cscript%3E&q=%22%3E%3Cscript%3E".to_owned(),
         "/admin/instances?state=all".to_owned(),
+        "/admin/instances/restart".to_owned(),
         "/admin/activity?person=%22%3E%3Cscript%3E".to_owned(),
         "/admin/instances?sort=%22%3E%3Cscript%3E&state=failed&after=%22%3E".to_owned(),
         "/admin/templates".to_owned(),

@@ -1,10 +1,14 @@
 //! Transitions of an instance: pure functions from one row to the next.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
+use super::restart::RestartError;
 use super::state::{EndReason, InstanceState};
 use crate::instance::{Instance, Observation, ObservedPhase};
 use crate::lifetime;
+
+/// Least time between two restarts of the same workshop. Rows store times in whole milliseconds.
+const LEAST_DISTANCE: SignedDuration = SignedDuration::from_millis(1);
 
 impl Instance {
     /// Returns the instance after the fleet's report `seen`; `None` when the report changes nothing.
@@ -15,7 +19,7 @@ impl Instance {
         if !self.state.wants_workshop() {
             return None;
         }
-        let mut next = Self { start_step: None, start_progress: None, ..self.clone() };
+        let mut next = self.for_next_state();
         match &seen.phase {
             ObservedPhase::Starting { step, progress } if self.state == InstanceState::Starting => {
                 (next.start_step, next.start_progress) = (*step, *progress);
@@ -25,6 +29,8 @@ impl Instance {
                 next.state = InstanceState::Running;
                 next.url.clone_from(&seen.url);
                 next.frame_url.clone_from(&seen.frame_url);
+                // A report from before the requested restart is about the former workload.
+                next.outdated = seen.outdated && seen.restarted_at == self.restarted_at;
                 if next.started_at.is_none() {
                     next.started_at = seen.ready_at;
                     next.expires_at = seen.ready_at.map(|ready| lifetime::first_expiry(ready, &self.settings));
@@ -57,7 +63,7 @@ impl Instance {
     /// `failed` as its end reason.
     #[must_use]
     pub fn terminate(&self, by: EndReason, now: Timestamp) -> Option<Self> {
-        let mut next = Self { start_step: None, start_progress: None, ..self.clone() };
+        let mut next = self.for_next_state();
         match self.state {
             InstanceState::Terminating | InstanceState::Terminated => return None,
             InstanceState::Queued => {
@@ -80,12 +86,38 @@ impl Instance {
         Some(next)
     }
 
+    /// Returns the instance with a requested restart: the fleet replaces the workload. The expiry does not change.
+    ///
+    /// The instance is no longer outdated, so a repeated request does not restart it twice.
+    ///
+    /// # Errors
+    /// [`RestartError`]. A workshop that has expired at `now` counts as not running, even if the fleet has not reported
+    /// it yet.
+    pub fn restart(&self, now: Timestamp) -> Result<Self, RestartError> {
+        if self.state != InstanceState::Running || self.expires_at.is_some_and(|end| end <= now) {
+            return Err(RestartError::NotRunning);
+        }
+        if !self.outdated {
+            return Err(RestartError::NotOutdated);
+        }
+        // The fleet restarts workloads from before this time. The time must differ from that of the last restart, even
+        // if the clock was set back.
+        let last = self.restarted_at.and_then(|last| last.checked_add(LEAST_DISTANCE).ok());
+        let restarted_at = [self.started_at, last].into_iter().flatten().fold(now, Timestamp::max);
+        Ok(Self {
+            outdated: false,
+            restarted_at: Some(restarted_at),
+            spec_version: self.spec_version + 1,
+            ..self.clone()
+        })
+    }
+
     /// Returns the instance after its Workshop is gone; `None` when the instance does not change.
     ///
     /// If the launcher did not delete the Workshop, another program or a person did: the end reason is `lost`.
     #[must_use]
     pub fn workshop_gone(&self, now: Timestamp) -> Option<Self> {
-        let mut next = Self { start_step: None, start_progress: None, ..self.clone() };
+        let mut next = self.for_next_state();
         match self.state {
             InstanceState::Queued | InstanceState::Terminated | InstanceState::Failed => return None,
             InstanceState::Terminating => {}
@@ -95,5 +127,10 @@ impl Instance {
         (next.url, next.frame_url) = (None, None);
         next.ended_at = Some(now);
         Some(next)
+    }
+
+    /// Returns the instance without the fields that the next state may not have: the step of a start, and `outdated`.
+    fn for_next_state(&self) -> Self {
+        Self { start_step: None, start_progress: None, outdated: false, ..self.clone() }
     }
 }

@@ -17,6 +17,7 @@ fn each_role_and_action_gets_expected_access_decision() {
         (Action::ListInactiveTemplates, Forbidden, Forbidden, Granted),
         (Action::ManageTemplates, Forbidden, Forbidden, Granted),
         (Action::ManageClass, Forbidden, Forbidden, Granted),
+        (Action::RestartInstances, Forbidden, Forbidden, Granted),
         (Action::ReadActivities, Forbidden, Forbidden, Granted),
     ] {
         assert_eq!(decide(&owner, action), of_owner, "owner: {action:?}");

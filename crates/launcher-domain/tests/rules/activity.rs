@@ -21,7 +21,15 @@ fn logged_action(before: &Instance, after: Option<Instance>) -> Option<(Activity
 }
 
 fn seen(phase: ObservedPhase) -> Observation {
-    Observation { phase, url: None, frame_url: None, ready_at: Some(at(0)), log_tail: None }
+    Observation {
+        phase,
+        url: None,
+        frame_url: None,
+        ready_at: Some(at(0)),
+        log_tail: None,
+        outdated: false,
+        restarted_at: None,
+    }
 }
 
 fn template(active: bool) -> Template {
@@ -63,6 +71,15 @@ fn extension_end_failure_and_dismissal_are_logged() {
     assert_eq!(logged_action(&running, failed.clone()), Some((Failed, because("crashed"))));
     let failed = failed.unwrap();
     assert_eq!(logged_action(&failed, failed.terminate(EndReason::Owner, at(9))), Some((Dismissed, None)));
+}
+
+#[test]
+fn restart_is_logged_and_its_progress_is_not() {
+    let outdated = Instance { outdated: true, ..instance(InstanceState::Running) };
+    let restarted = outdated.restart(at(40)).unwrap();
+    assert_eq!(logged_action(&outdated, Some(restarted.clone())), Some((ActivityAction::Restarted, None)));
+    let seen = Observation { outdated: true, restarted_at: Some(at(40)), ..seen(ObservedPhase::Running) };
+    assert_eq!(logged_action(&restarted, restarted.observe(&seen)), None);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use launcher_domain::instance::{Observation, ObservedPhase};
+use launcher_domain::instance::{Observation, ObservedPhase, RestartError};
 use launcher_domain::{EndReason, FailureCode, FailureReason, Instance, InstanceState, StartStep};
 
 use crate::{at, instance};
@@ -6,7 +6,7 @@ use crate::{at, instance};
 fn seen(phase: ObservedPhase) -> Observation {
     let url = Some("http://x.localhost/".to_owned());
     let frame_url = Some("http://x.localhost/_launcher/frame".to_owned());
-    Observation { phase, url, frame_url, ready_at: Some(at(100)), log_tail: None }
+    Observation { phase, url, frame_url, ready_at: Some(at(100)), log_tail: None, outdated: false, restarted_at: None }
 }
 
 #[test]
@@ -222,6 +222,65 @@ fn observation_of_failure_found_by_service_has_only_the_reason() {
         frame_url: None,
         ready_at: None,
         log_tail: None,
+        outdated: false,
+        restarted_at: None,
     };
     assert_eq!(found, expected);
+}
+
+fn outdated_report(restarted_at: Option<jiff::Timestamp>) -> Observation {
+    Observation { outdated: true, restarted_at, ..seen(ObservedPhase::Running) }
+}
+
+#[test]
+fn instance_is_outdated_only_while_the_fleet_reports_it_as_running() {
+    let outdated = instance(InstanceState::Running).observe(&outdated_report(None)).unwrap();
+    assert!(outdated.outdated);
+    assert_eq!(outdated.spec_version, 1, "the Workshop does not change");
+    assert_eq!(outdated.observe(&outdated_report(None)), None);
+    assert!(outdated.extend(None, at(50)).unwrap().outdated);
+    let step = seen(ObservedPhase::Starting { step: None, progress: None });
+    assert_eq!(outdated.observe(&step), None);
+    let failure = ObservedPhase::Failed(FailureReason::new(FailureCode::Crashed, None));
+    for after in [
+        outdated.observe(&seen(ObservedPhase::Running)),
+        outdated.observe(&seen(failure)),
+        outdated.observe(&seen(ObservedPhase::Expired)),
+        outdated.terminate(EndReason::Owner, at(50)),
+        outdated.workshop_gone(at(50)),
+    ] {
+        assert!(!after.unwrap().outdated);
+    }
+}
+
+#[test]
+fn restart_changes_the_workshop_and_keeps_the_expiry() {
+    let outdated = Instance { outdated: true, ..instance(InstanceState::Running) };
+    let restarted = outdated.restart(at(60)).unwrap();
+    let expected = Instance { outdated: false, restarted_at: Some(at(60)), spec_version: 2, ..outdated };
+    assert_eq!(restarted, expected);
+}
+
+#[test]
+fn only_running_outdated_instance_is_restarted() {
+    for state in InstanceState::ALL {
+        let expected = if state == InstanceState::Running { None } else { Some(RestartError::NotRunning) };
+        assert_eq!(Instance { outdated: true, ..instance(state) }.restart(at(60)).err(), expected, "{state:?}");
+    }
+    let running = instance(InstanceState::Running);
+    assert_eq!(running.restart(at(60)), Err(RestartError::NotOutdated));
+    let outdated = Instance { outdated: true, ..running };
+    assert_eq!(outdated.restart(at(7200)), Err(RestartError::NotRunning), "it has expired");
+}
+
+#[test]
+fn repeated_restart_is_refused_until_the_successor_is_outdated() {
+    let restarted = Instance { outdated: true, ..instance(InstanceState::Running) }.restart(at(60)).unwrap();
+    assert_eq!(restarted.restart(at(61)), Err(RestartError::NotOutdated));
+    let late = restarted.observe(&outdated_report(None)).unwrap();
+    assert!(!late.outdated, "the report is about the former pod");
+    let again = late.observe(&outdated_report(Some(at(60)))).unwrap();
+    assert!(again.outdated);
+    let twice = again.restart(at(60)).unwrap();
+    assert!(twice.restarted_at > again.restarted_at, "the fleet can tell both restarts apart");
 }

@@ -65,6 +65,8 @@ fn instance(state: InstanceState) -> Instance {
         log_tail: None,
         url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/".to_owned()),
         frame_url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/_launcher/frame".to_owned()),
+        outdated: false,
+        restarted_at: None,
         created_at: at(-10),
         dispatched_at: None,
         started_at: ready,

@@ -33,6 +33,7 @@ fn activity_actions_have_stable_texts() {
         [
             "launched",
             "extended",
+            "restarted",
             "ended",
             "failed",
             "dismissed",

@@ -189,6 +189,7 @@ pub(crate) fn custom(name: &str, command: &[&str]) -> Workshop {
         pod_template: None,
         lifetime_seconds: 3600,
         expires_at: None,
+        restarted_at: None,
     };
     let mut workshop = Workshop::new(name, spec);
     workshop.metadata.labels = Some(launcher_workshop::labels());

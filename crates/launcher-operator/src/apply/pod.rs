@@ -1,5 +1,6 @@
 //! Creates and deletes the pod of a Workshop. [`crate::workload`] decides what to do.
 
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
@@ -19,8 +20,15 @@ pub(super) async fn ensure(context: &Context, uid: &str, wanted: &Pod, plan: Pla
         Plan::Keep => Ok(()),
         Plan::Create => create(context, uid, wanted).await,
         Plan::Delete(pod) => {
-            tracing::info!(workshop = %wanted.name_any(), "replacing the pod: it has ended, or the Workshop changed");
+            tracing::info!(
+                workshop = %wanted.name_any(),
+                "replacing the pod: it has ended, or the Workshop changed or is restarted"
+            );
             delete_exactly::<Pod>(context, &pod.metadata, DeleteParams::background()).await
+        }
+        Plan::DeleteDeployment(deployment) => {
+            tracing::info!(workshop = %wanted.name_any(), "replacing the Deployment by a pod: the Workshop is restarted");
+            delete_exactly::<Deployment>(context, &deployment.metadata, DeleteParams::foreground()).await
         }
     }
 }

@@ -8,7 +8,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use super::digest::{self, SPEC_DIGEST, TEMPLATE_DIGEST};
 use super::metadata::metadata;
 use super::{pod, pod_template};
-use crate::identifiers::EXPIRES_AT;
+use crate::identifiers::{EXPIRES_AT, RESTARTED_AT};
 use crate::pod_policy::permitted;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
@@ -33,5 +33,8 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> Pod {
     let template = digest::of_template(annotations, &spec);
     annotations.insert(SPEC_DIGEST.to_owned(), digest::of(workshop));
     annotations.insert(TEMPLATE_DIGEST.to_owned(), template);
+    if let Some(restarted_at) = workshop.restarted_at {
+        annotations.insert(RESTARTED_AT.to_owned(), restarted_at.to_string());
+    }
     Pod { metadata, spec: Some(spec), status: None }
 }

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use launcher_operator::RESTARTED_AT;
 use launcher_operator::build::{SPEC_DIGEST, TEMPLATE_DIGEST, build};
 use launcher_operator::validate::validate;
 use launcher_operator::workload::{self, Plan, is_outdated};
@@ -15,8 +17,8 @@ use crate::cluster::{Call, Cluster, child, statuses, with_children, with_routes}
 use crate::support::{at, built, pod_object, running, settings, workshop};
 
 /// The plan at a time long after the creation of the pods.
-fn plan<'a>(has_deployment: bool, pods: &'a [Pod], wanted: &ObjectMeta) -> Plan<'a> {
-    workload::plan(has_deployment, pods, wanted, Timestamp::MAX)
+fn plan<'a>(deployment: Option<&'a Deployment>, pods: &'a [Pod], wanted: &ObjectMeta) -> Plan<'a> {
+    workload::plan(deployment, pods, wanted, Timestamp::MAX)
 }
 
 fn wanted(change: impl FnOnce(&mut Workshop)) -> ObjectMeta {
@@ -38,33 +40,36 @@ fn change_args(workshop: &mut Workshop) {
 
 #[test]
 fn pod_is_created_if_there_is_none_and_kept_otherwise() {
-    assert_eq!(plan(false, &[], &wanted(|_| {})), Plan::Create);
+    assert_eq!(plan(None, &[], &wanted(|_| {})), Plan::Create);
     for phase in ["Pending", "Running", "Unknown"] {
-        assert_eq!(plan(false, &[pod(json!({ "phase": phase }))], &wanted(|_| {})), Plan::Keep, "{phase}");
+        assert_eq!(plan(None, &[pod(json!({ "phase": phase }))], &wanted(|_| {})), Plan::Keep, "{phase}");
     }
 }
 
 #[test]
 fn workshop_with_deployment_of_earlier_version_keeps_it() {
-    assert_eq!(plan(true, &[], &wanted(|_| {})), Plan::Keep);
-    assert_eq!(plan(true, &[pod(json!({ "phase": "Failed" }))], &wanted(change_args)), Plan::Keep);
+    assert_eq!(plan(Some(&Deployment::default()), &[], &wanted(|_| {})), Plan::Keep);
+    assert_eq!(
+        plan(Some(&Deployment::default()), &[pod(json!({ "phase": "Failed" }))], &wanted(change_args)),
+        Plan::Keep
+    );
 }
 
 #[test]
 fn ended_pod_is_deleted_unless_it_was_disrupted() {
     for phase in ["Failed", "Succeeded"] {
         let pods = [pod(json!({ "phase": phase, "reason": "OutOfcpu" }))];
-        assert_eq!(plan(false, &pods, &wanted(|_| {})), Plan::Delete(&pods[0]));
+        assert_eq!(plan(None, &pods, &wanted(|_| {})), Plan::Delete(&pods[0]));
     }
     let evicted = pod(json!({ "phase": "Failed", "reason": "Evicted" }));
-    assert_eq!(plan(false, &[evicted], &wanted(|_| {})), Plan::Keep);
+    assert_eq!(plan(None, &[evicted], &wanted(|_| {})), Plan::Keep);
 }
 
 #[test]
 fn successor_waits_until_terminating_pod_is_gone() {
     let mut leaving = pod(json!({ "phase": "Failed" }));
     leaving.metadata.deletion_timestamp = Some(serde_json::from_value(json!("2026-01-01T12:00:00Z")).unwrap());
-    assert_eq!(plan(false, &[leaving], &wanted(change_args)), Plan::Keep);
+    assert_eq!(plan(None, &[leaving], &wanted(change_args)), Plan::Keep);
 }
 
 #[test]
@@ -73,21 +78,21 @@ fn pod_that_ended_at_once_is_replaced_after_ten_seconds() {
     ended.metadata.creation_timestamp = Some(serde_json::from_value(json!("2026-01-01T12:00:00Z")).unwrap());
     let pods = [ended];
     let wanted = wanted(|_| {});
-    assert_eq!(workload::plan(false, &pods, &wanted, at("12:00:09")), Plan::Keep);
-    assert_eq!(workload::plan(false, &pods, &wanted, at("12:00:10")), Plan::Delete(&pods[0]));
+    assert_eq!(workload::plan(None, &pods, &wanted, at("12:00:09")), Plan::Keep);
+    assert_eq!(workload::plan(None, &pods, &wanted, at("12:00:10")), Plan::Delete(&pods[0]));
 }
 
 #[test]
 fn pod_of_changed_workshop_is_deleted() {
     let pods = [pod(json!({ "phase": "Running" }))];
-    assert_eq!(plan(false, &pods, &wanted(change_args)), Plan::Delete(&pods[0]));
+    assert_eq!(plan(None, &pods, &wanted(change_args)), Plan::Delete(&pods[0]));
 }
 
 #[test]
 fn pod_of_another_owner_is_not_deleted() {
     let pods = [pod(json!({ "phase": "Failed" }))];
     let again = wanted(|workshop| workshop.metadata.uid = Some("another".to_owned()));
-    assert_eq!(plan(false, &pods, &again), Plan::Keep);
+    assert_eq!(plan(None, &pods, &again), Plan::Keep);
 }
 
 #[test]
@@ -97,7 +102,7 @@ fn pod_with_missing_or_newer_digest_is_kept() {
     let mut newer = pod(json!({}));
     note(&mut newer, SPEC_DIGEST, "2-00");
     for pod in [older, newer] {
-        assert_eq!(plan(false, &[pod], &wanted(change_args)), Plan::Keep);
+        assert_eq!(plan(None, &[pod], &wanted(change_args)), Plan::Keep);
     }
 }
 
@@ -108,7 +113,7 @@ fn pod_of_other_settings_is_kept_and_outdated() {
     let mut settings = settings();
     settings.sidecar.image = "registry.example.org/sidecar:2".to_owned();
     let upgraded = build(&validate(&workshop(|_| {})).unwrap(), &settings).pod.metadata;
-    assert_eq!(plan(false, &pods, &upgraded), Plan::Keep);
+    assert_eq!(plan(None, &pods, &upgraded), Plan::Keep);
     assert!(is_outdated(&pods[0], &upgraded));
 }
 
@@ -120,6 +125,7 @@ fn digest_changes_with_pod_fields_and_not_with_lifetime() {
     assert_eq!(before, "1-ca0f8e1d0d35fdefff9efc84b63b4fc9");
     assert_eq!(before, digest(|workshop| workshop.spec.expires_at = Some(at("18:00:00"))));
     assert_eq!(before, digest(|workshop| workshop.spec.lifetime_seconds = 60));
+    assert_eq!(before, digest(|workshop| workshop.spec.restarted_at = Some(at("18:00:00"))));
     let changes: [fn(&mut Workshop); 8] = [
         change_args,
         |workshop| workshop.spec.image = "registry.example.org/app:2".to_owned(),
@@ -204,7 +210,7 @@ async fn existing_pod_without_labels_gets_its_labels_again() {
 fn pod_that_lost_its_label_gets_it_again() {
     let mut unlabelled = pod(json!({ "phase": "Running" }));
     unlabelled.metadata.labels = None;
-    assert_eq!(plan(false, &[unlabelled], &wanted(|_| {})), Plan::Create);
+    assert_eq!(plan(None, &[unlabelled], &wanted(|_| {})), Plan::Create);
 }
 
 #[tokio::test(start_paused = true)]
@@ -272,4 +278,166 @@ async fn complete_workload_is_not_created_again() {
     let workshop = running();
     let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
     assert!(!writes(&cluster.run_operator(at("12:30:00")).await).contains(&"POST pods"));
+}
+
+/// The metadata of the pod to create for the minimal Workshop after a restart at this time.
+fn restarted(time: &str) -> ObjectMeta {
+    wanted(|workshop| workshop.spec.restarted_at = Some(at(time)))
+}
+
+/// A pod that was created at this time, for a Workshop with this restart.
+fn created(time: &str, restart: Option<&str>) -> Pod {
+    let mut pod = pod(json!({ "phase": "Running" }));
+    pod.metadata = restart.map_or_else(|| wanted(|_| {}), restarted);
+    pod.metadata.creation_timestamp = Some(serde_json::from_value(json!(format!("2026-01-01T{time}Z"))).unwrap());
+    pod
+}
+
+#[test]
+fn restart_deletes_pod_from_before_it_and_keeps_the_successor() {
+    let restart = "12:30:00.5";
+    for (pod, is_deleted) in [
+        (created("12:00:00", None), true),
+        (created("12:00:00", Some("12:10:00")), true),
+        // Creation times have whole seconds: this pod may be from before the restart.
+        (created("12:30:00", None), true),
+        // An operator of an earlier version created this pod after the restart.
+        (created("12:30:01", None), false),
+        (created("12:30:01", Some(restart)), false),
+        (created("12:30:00", Some(restart)), false),
+        // The clock of the launcher is fast: the successor seems older than the restart.
+        (created("12:20:00", Some(restart)), false),
+        // The launcher has an older database again.
+        (created("12:45:00", Some("12:44:00")), false),
+    ] {
+        let expected = if is_deleted { Plan::Delete(&pod) } else { Plan::Keep };
+        let pods = std::slice::from_ref(&pod);
+        assert_eq!(plan(None, pods, &restarted(restart)), expected, "{:?}", pod.metadata);
+    }
+}
+
+#[test]
+fn pod_is_kept_without_a_restart() {
+    for restart in [None, Some("12:10:00")] {
+        assert_eq!(plan(None, &[created("12:00:00", restart)], &wanted(|_| {})), Plan::Keep);
+    }
+}
+
+#[test]
+fn restart_waits_until_terminating_pod_is_gone() {
+    let mut leaving = created("12:00:00", None);
+    leaving.metadata.deletion_timestamp = Some(serde_json::from_value(json!("2026-01-01T12:31:00Z")).unwrap());
+    assert_eq!(plan(None, &[leaving], &restarted("12:30:00")), Plan::Keep);
+    assert_eq!(plan(None, &[], &restarted("12:30:00")), Plan::Create);
+}
+
+#[test]
+fn restart_does_not_make_pod_outdated() {
+    assert!(!is_outdated(&created("12:00:00", None), &restarted("12:30:00")));
+    let annotations = restarted("12:30:00").annotations.unwrap();
+    assert_eq!(annotations[RESTARTED_AT], "2026-01-01T12:30:00Z");
+    assert!(!wanted(|_| {}).annotations.unwrap().contains_key(RESTARTED_AT));
+}
+
+#[test]
+fn restart_replaces_deployment_of_earlier_version() {
+    let created = |time: &str| {
+        let mut deployment = Deployment::default();
+        deployment.metadata.creation_timestamp =
+            Some(serde_json::from_value(json!(format!("2026-01-01T{time}Z"))).unwrap());
+        deployment
+    };
+    let (before, after, mut leaving) = (created("12:00:00"), created("12:31:00"), created("12:00:00"));
+    leaving.metadata.deletion_timestamp = Some(serde_json::from_value(json!("2026-01-01T12:31:00Z")).unwrap());
+    let pods = [created_by_deployment()];
+    let plan = |deployment| plan(Some(deployment), &pods, &restarted("12:30:00"));
+    assert_eq!(plan(&before), Plan::DeleteDeployment(&before));
+    assert_eq!((plan(&after), plan(&leaving)), (Plan::Keep, Plan::Keep));
+}
+
+/// A pod whose owner is the ReplicaSet of a Deployment.
+fn created_by_deployment() -> Pod {
+    let mut pod = created("12:00:00", None);
+    pod.metadata.owner_references = None;
+    pod
+}
+
+/// The running Workshop after a restart at 12:30.
+fn restarting() -> Value {
+    let mut workshop = running();
+    workshop["spec"]["restartedAt"] = "2026-01-01T12:30:00Z".into();
+    workshop
+}
+
+/// A ready pod in the cluster, created at this time.
+fn ready_pod(time: &str, restart: Option<&str>) -> Value {
+    let mut pod = created(time, restart);
+    let ready = json!({ "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] });
+    pod.status = serde_json::from_value(ready).unwrap();
+    listed(&pod)
+}
+
+#[tokio::test(start_paused = true)]
+async fn restarted_workshop_gets_one_successor_which_is_kept() {
+    let workshop = restarting();
+    let cluster = || with_routes(&workshop).listed("workshops", &workshop).by_now(&workshop);
+    let calls = cluster().listed("pods", &ready_pod("12:00:00", None)).run_operator(at("12:30:01")).await;
+    assert!(writes(&calls).iter().all(|what| *what == "DELETE pods"), "{calls:?}");
+    let (_, deleted) = calls.iter().find(|(what, _)| what == "DELETE pods").unwrap();
+    assert_eq!(deleted["preconditions"]["uid"], "pod");
+    let status = statuses(&calls).last().unwrap();
+    assert_eq!((&status["restartedAt"], &status["podOutdated"]), (&workshop["spec"]["restartedAt"], &Value::Null));
+
+    let calls = cluster().run_operator(at("12:30:05")).await;
+    let (_, successor) = calls.iter().find(|(what, _)| what == "POST pods").unwrap();
+    assert_eq!(successor["metadata"]["annotations"][RESTARTED_AT], "2026-01-01T12:30:00Z");
+
+    // Another leader, which knows nothing of the restart, keeps the successor. Its clock is not used.
+    let pod = ready_pod("12:29:00", Some("12:30:00"));
+    let calls = cluster().listed("pods", &pod).run_operator(at("12:31:00")).await;
+    assert_eq!(writes(&calls), Vec::<&str>::new());
+    assert_eq!(statuses(&calls).last().unwrap()["phase"], "Running");
+}
+
+#[tokio::test(start_paused = true)]
+async fn restart_in_stale_cache_replaces_no_pod() {
+    let seen = ready_pod("12:00:00", None);
+    let cluster = with_routes(&running()).listed("workshops", &restarting()).by_now(&running()).listed("pods", &seen);
+    assert_eq!(writes(&cluster.run_operator(at("12:30:01")).await), Vec::<&str>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn outdated_pod_that_awaits_its_restart_is_not_reported_as_outdated() {
+    let mut settings = settings();
+    settings.sidecar.image = "registry.example.org/sidecar:2".to_owned();
+    for (workshop, outdated) in [(running(), json!(true)), (restarting(), Value::Null)] {
+        let cluster = with_routes(&workshop).listed("workshops", &workshop).by_now(&workshop);
+        let cluster = cluster.with_settings(settings.clone()).listed("pods", &ready_pod("12:00:00", None));
+        let calls = cluster.run_operator(at("12:30:01")).await;
+        assert_eq!(statuses(&calls).last().unwrap()["podOutdated"], outdated);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn expired_workshop_is_not_restarted() {
+    let workshop = restarting();
+    let cluster = with_routes(&workshop).listed("workshops", &workshop).by_now(&workshop);
+    let calls = cluster.listed("pods", &ready_pod("12:00:00", None)).run_operator(at("13:00:01")).await;
+    assert_eq!(statuses(&calls).last().unwrap()["phase"], "Expired");
+    assert!(!writes(&calls).contains(&"POST pods"), "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn restarted_workshop_loses_its_deployment_of_earlier_version() {
+    let workshop = restarting();
+    let mut deployment = child(&workshop);
+    deployment["metadata"]["creationTimestamp"] = "2026-01-01T12:00:00Z".into();
+    let mut pod = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
+    pod["metadata"]["name"] = "intro-1".into();
+    pod["metadata"]["ownerReferences"] =
+        json!([{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "intro", "uid": "replicas" }]);
+    let cluster = with_routes(&workshop).listed("deployments", &deployment).listed("pods", &pod);
+    let calls = cluster.listed("workshops", &workshop).by_now(&workshop).run_operator(at("12:30:01")).await;
+    assert!(!writes(&calls).is_empty());
+    assert!(writes(&calls).iter().all(|what| *what == "DELETE deployments"), "{calls:?}");
 }

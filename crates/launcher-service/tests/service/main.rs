@@ -20,6 +20,7 @@ mod postgres;
 #[path = "../../../launcher-store/tests/conformance/proxy.rs"]
 mod proxy;
 mod refusals;
+mod restarting;
 #[cfg(feature = "test-postgres")]
 #[expect(clippy::expect_used, reason = "a server that is missing is named")]
 #[path = "../../../launcher-store/tests/conformance/server.rs"]

@@ -80,6 +80,22 @@ impl World {
         self.with_a_launcher(|launcher| users.end(launcher, person, &name));
     }
 
+    /// Restarts an outdated workshop, sometimes. A leader of another version makes all running workshops outdated, which
+    /// is rare and does not last long.
+    pub(crate) fn admin_restarts(&mut self) {
+        let outdated: Vec<String> =
+            self.rows.all.values().filter(|row| row.outdated).map(|row| row.k8s_name.clone()).collect();
+        if !self.rng.happens(100) {
+            return;
+        }
+        let Some(name) = self.rng.pick(&outdated).cloned() else { return };
+        let twice = self.rng.happens(300);
+        for _ in 0..=usize::from(twice) {
+            let users = self.users.clone();
+            self.with_a_launcher(|launcher| users.restart(launcher, &name));
+        }
+    }
+
     /// Picks an instance in one of these states, with its owner.
     fn somebodys(&mut self, states: &[InstanceState]) -> Option<(String, &'static str)> {
         let some: Vec<_> = self.rows.all.values().filter(|row| states.contains(&row.state)).collect();
@@ -147,6 +163,15 @@ impl World {
     async fn start_an_operator(&mut self) {
         let place = self.rng.below(OPERATORS);
         self.start_operator(place).await;
+    }
+
+    /// Replaces all operators by operators of other versions.
+    pub(crate) async fn upgrade_operators(&mut self) {
+        self.trace.say("the operators are upgraded");
+        self.operators.fill_with(|| None);
+        for place in 0..OPERATORS {
+            self.start_operator(place).await;
+        }
     }
 
     fn pause_an_operator(&mut self) {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{Activity, ActivityAction, EndReason, Instance, InstanceState, Scope};
+use launcher_operator::RESTARTED_AT;
 use launcher_store::{ActivityFilter, Page};
 use launcher_workshop::{Phase, Workshop, WorkshopSpec, labels};
 
@@ -57,11 +58,24 @@ impl World {
         ensure(workshop.metadata.uid == row.workshop_uid, || format!("{name} has another's Workshop"))?;
         ensure(workshop.spec == WorkshopSpec::of(row), || format!("the Workshop {name} is not what its row wants"))?;
         ensure(workshop.metadata.labels == Some(labels()), || format!("the Workshop {name} has other labels"))?;
+        self.is_restarted(row)?;
         let phase = workshop.status.as_ref().map(|status| status.phase);
         let over = matches!(phase, Some(Phase::Failed | Phase::Expired));
         ensure(!over, || format!("{name} is {:?} and its Workshop {phase:?}", row.state))?;
         let runs = phase == Some(Phase::Running);
         ensure(!runs || row.state == InstanceState::Running, || format!("{name} runs, and its row does not know"))
+    }
+
+    /// Checks that the pod of an instance is not from before its last restart.
+    fn is_restarted(&self, row: &Instance) -> Result<(), Violation> {
+        let objects = self.server.look();
+        let (Some(pod), Some(restarted_at)) = (objects.get("pods", &row.k8s_name), row.restarted_at) else {
+            return Ok(());
+        };
+        let noted = &pod["metadata"]["annotations"][RESTARTED_AT];
+        let created: Timestamp = text(pod, "/metadata/creationTimestamp").parse().unwrap();
+        let is_successor = *noted == restarted_at.to_string() || created.as_second() > restarted_at.as_second();
+        ensure(is_successor, || format!("{} was not restarted: its pod is from {created}", row.k8s_name))
     }
 
     /// Checks that no object is orphaned, and that no workload exists after its expiry.
@@ -129,7 +143,7 @@ impl World {
     }
 
     fn told_of(&self, row: &Instance, entries: &[Activity]) -> Result<(), Violation> {
-        use ActivityAction::{Dismissed, Ended, Extended, Failed, Launched};
+        use ActivityAction::{Dismissed, Ended, Extended, Failed, Launched, Restarted};
         let name = &row.k8s_name;
         let count = |action| entries.iter().filter(|entry| entry.subject == *name && entry.action == action).count();
         let over = matches!(row.state, InstanceState::Terminated | InstanceState::Failed);
@@ -145,6 +159,11 @@ impl World {
             ensure(found == times, || format!("the activity log says {found} times that {name} was {action:?}"))?;
         }
         let (promised, open) = self.users.book().extended.get(name).copied().unwrap_or_default();
+        let (restarts, unsure) = self.users.book().restarted.get(name).copied().unwrap_or_default();
+        let restarted = count(Restarted);
+        ensure((restarts..=restarts + unsure).contains(&restarted), || {
+            format!("the activity log says {restarted} times that {name} was restarted, and {restarts} were promised")
+        })?;
         let extended = count(Extended);
         ensure((promised..=promised + open).contains(&extended), || {
             format!("the activity log says {extended} times that {name} was extended, and {promised} were promised")

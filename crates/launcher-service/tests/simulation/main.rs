@@ -59,6 +59,7 @@ async fn live(world: &mut World) -> Result<(), Violation> {
         if world.rng.happens(300) {
             world.act().await;
         }
+        world.admin_restarts();
         world.extend_before_expiry();
         world.pass(STEP).await?;
         left = left.saturating_sub(STEP);
@@ -74,7 +75,12 @@ async fn live(world: &mut World) -> Result<(), Violation> {
     for _ in 0..LAST_LAUNCHES {
         world.somebody_launches().await;
     }
-    for _ in 0..LAST_SECONDS {
+    let upgrade = world.rng.happens(700).then(|| world.rng.below(LAST_SECONDS as usize));
+    for second in 0..LAST_SECONDS as usize {
+        if upgrade == Some(second) {
+            world.upgrade_operators().await;
+        }
+        world.admin_restarts();
         world.extend_before_expiry();
         world.pass(CALM_STEP).await?;
     }

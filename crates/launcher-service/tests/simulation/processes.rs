@@ -153,15 +153,17 @@ impl Replica {
     }
 }
 
-pub(crate) fn start_operator(name: String, server: &Server, entropy: &dyn Entropy) -> Process {
+/// Starts an operator. `version` is the tag of its sidecar image: a leader with another version makes the running
+/// workshops outdated.
+pub(crate) fn start_operator(name: String, version: u32, server: &Server, entropy: &dyn Entropy) -> Process {
     let clock = Arc::new(SkewedClock::new(server.time));
-    let operator = Operator::new(server.client(&name), operator_settings(), &name, clock.clone(), entropy);
+    let operator = Operator::new(server.client(&name), operator_settings(version), &name, clock.clone(), entropy);
     let mut process = Process::new(name, clock);
     process.spawn_loop(launcher_operator::run(operator, Stop::new()));
     process
 }
 
-fn operator_settings() -> OperatorSettings {
+fn operator_settings(version: u32) -> OperatorSettings {
     OperatorSettings {
         namespace: "workshops".to_owned(),
         workshop_domain: "workshops.test".to_owned(),
@@ -169,7 +171,7 @@ fn operator_settings() -> OperatorSettings {
         workshop_port: None,
         ingress: IngressSettings { has_external_auth: true, ..IngressSettings::default() },
         sidecar: SidecarSettings {
-            image: "sidecar:1".to_owned(),
+            image: format!("sidecar:{version}"),
             trusted_auth_header: "x-auth-request-email".to_owned(),
             require_authentication: true,
             session_cookie_prefix: "_oauth2_proxy".to_owned(),

@@ -49,6 +49,8 @@ pub(crate) struct Book {
     pub(crate) ends_promised: BTreeSet<String>,
     /// Number of extensions by instance name: those that a response confirmed, and those with an unknown outcome.
     pub(crate) extended: BTreeMap<String, (usize, usize)>,
+    /// Number of restarts by instance name: those that a response confirmed, and those with an unknown outcome.
+    pub(crate) restarted: BTreeMap<String, (usize, usize)>,
     /// Violations found in answers: two instances for one launch, or an internal error. Must stay empty.
     pub(crate) contradictions: Vec<String>,
 }
@@ -127,6 +129,24 @@ impl Users {
             users.trace.say(&format!("extension of {name}: {:?}", answer.as_ref().map(|it| it.instance.expires_at)));
             let sure = !matches!(answer, Err(ServiceError::Unavailable(_)));
             if let Some(counts) = users.book().extended.get_mut(&name) {
+                counts.0 += usize::from(answer.is_ok());
+                counts.1 -= usize::from(sure);
+            }
+            if let Err(error) = answer {
+                users.refused(&name, &error);
+            }
+        });
+    }
+
+    pub(crate) fn restart(&self, replica: &mut Replica, name: &str) {
+        let (launcher, users, name) = (replica.launcher.clone(), self.clone(), name.to_owned());
+        self.trace.say(&format!("admin asks {} to restart {name}", replica.process.name));
+        self.book().restarted.entry(name.clone()).or_default().1 += 1;
+        replica.process.spawn(async move {
+            let answer = launcher.restart(&caller("admin"), &name).await;
+            users.trace.say(&format!("restart of {name}: {:?}", answer.as_ref().map(|it| it.instance.restarted_at)));
+            let sure = !matches!(answer, Err(ServiceError::Unavailable(_)));
+            if let Some(counts) = users.book().restarted.get_mut(&name) {
                 counts.0 += usize::from(answer.is_ok());
                 counts.1 -= usize::from(sure);
             }

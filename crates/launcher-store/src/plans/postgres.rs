@@ -81,6 +81,19 @@ fn with<const N: usize>(text: &'static str, values: [&'static str; N]) -> Sql {
 }
 
 #[tokio::test]
+async fn outdated_instances_are_found_without_sequential_scan() {
+    let planner = Planner::new().await;
+    let rules = planner.store.search_rules();
+    let filter = InstanceFilter { state: StateFilter::Outdated, ..InstanceFilter::default() };
+    let list = instances::list(Scope::Everyone, &filter, &Page { limit: 500, after: None }, rules);
+    for sql in [list, counts::count(Scope::Everyone, &filter, rules)] {
+        let plan = planner.plan(sql).await;
+        assert!(!plan.contains("Seq Scan on workshop_instances"), "{plan}");
+    }
+    planner.store.close().await;
+}
+
+#[tokio::test]
 async fn instance_lists_need_no_sequential_scan() {
     let planner = Planner::new().await;
     let rules = planner.store.search_rules();

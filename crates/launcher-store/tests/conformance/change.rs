@@ -17,6 +17,7 @@ async fn change_stores_all_fields_and_a_new_revision() {
         after.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned());
         after.url = Some("https://a.example.org/".to_owned());
         after.frame_url = Some("https://a.example.org/_launcher/frame".to_owned());
+        (after.outdated, after.restarted_at) = (true, Some(at(5)));
         after.dispatched_at = Some(at(1));
         after.started_at = Some(at(2));
         after.expires_at = Some(at(3));
@@ -33,10 +34,12 @@ async fn change_stores_all_fields_and_a_new_revision() {
         let cleared = changed(&store, &after, |row| {
             (row.reason, row.log_tail, row.url, row.end_reason) = (None, None, None, None);
             (row.start_step, row.start_progress) = (None, None);
+            (row.outdated, row.restarted_at) = (false, None);
             (row.dispatched_at, row.started_at, row.expires_at, row.ended_at) = (None, None, None, None);
         })
         .await;
         assert_eq!((cleared.start_step, cleared.start_progress), (None, None));
+        assert_eq!((cleared.outdated, cleared.restarted_at), (false, None));
         assert_eq!((cleared.reason, cleared.log_tail, cleared.ended_at), (None, None, None));
     })
     .await;

@@ -48,6 +48,7 @@ async fn filled(url: &str) -> Store {
         (row.started_at, row.expires_at, row.url) = (Some(at(20)), Some(at(30)), Some("https://a".to_owned()));
         row.frame_url = Some("https://a/_launcher/frame".to_owned());
         row.start_progress = Some(1);
+        (row.outdated, row.restarted_at) = (true, Some(at(25)));
     })
     .await;
     store
@@ -76,7 +77,7 @@ async fn copy_has_all_rows_and_accepts_launches() {
             ("template_settings", 1),
             ("workshop_instances", 521),
             ("idempotency_keys", 1),
-            ("activities", 525),
+            ("activities", 526),
             ("launch_gate", 521),
             ("fleet_binding", 1),
         ];

@@ -58,6 +58,29 @@ async fn state_filter_selects_matching_instances() {
 }
 
 #[tokio::test]
+async fn outdated_filter_selects_running_outdated_instances_in_scope() {
+    on_every_engine(async |store| {
+        for (owner, state, outdated) in [
+            ("alice@example.org", InstanceState::Running, true),
+            ("alice@example.org", InstanceState::Running, false),
+            ("alice@example.org", InstanceState::Terminating, true),
+            ("bob@example.org", InstanceState::Running, true),
+        ] {
+            let row = launched(&store, owner).await;
+            changed(&store, &row, |row| (row.state, row.outdated) = (state, outdated)).await;
+        }
+        let filter = InstanceFilter { state: StateFilter::Outdated, ..InstanceFilter::default() };
+        for (caller, expected) in [(alice(), 1), (admin(), 2)] {
+            let listed = store.instances(&caller, &filter, &EVERYTHING).await.unwrap();
+            assert!(listed.iter().all(|row| row.instance.outdated && row.instance.state == InstanceState::Running));
+            let count = store.count_instances(&caller, &filter).await.unwrap();
+            assert_eq!((listed.len(), count.matches), (expected, u64::try_from(expected).unwrap()));
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn template_and_owner_filters_combine() {
     on_every_engine(async |store| {
         store.create_template(&template(2)).await.unwrap();

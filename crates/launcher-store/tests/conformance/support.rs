@@ -144,6 +144,8 @@ pub(crate) fn instance(owner: &str) -> Instance {
         log_tail: None,
         url: None,
         frame_url: None,
+        outdated: false,
+        restarted_at: None,
         created_at: at(0),
         dispatched_at: None,
         started_at: None,

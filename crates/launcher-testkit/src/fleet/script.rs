@@ -29,6 +29,24 @@ impl FakeFleet {
         self.report(name, WorkshopStatus { frame_url: None, ..self.running(name) });
     }
 
+    /// Reports that a ready Workshop has an older version of sidecar or settings, as after an upgrade of the fleet.
+    pub fn outdate(&self, name: &str) {
+        self.lock().change(name, |workshop| {
+            let restarted_at = workshop.spec.restarted_at;
+            let status = workshop.status.get_or_insert_default();
+            (status.pod_outdated, status.restarted_at) = (Some(true), restarted_at);
+        });
+    }
+
+    /// Finishes the requested restart of a Workshop: it is ready again, with the current version.
+    pub fn finish_restart(&self, name: &str) {
+        self.lock().change(name, |workshop| {
+            let restarted_at = workshop.spec.restarted_at;
+            let status = workshop.status.get_or_insert_default();
+            (status.pod_outdated, status.restarted_at) = (None, restarted_at);
+        });
+    }
+
     /// Makes a Workshop fail, with these last lines of output.
     pub fn fail(&self, name: &str, code: FailureCode, log_tail: &str) {
         self.fail_because(name, FailureReason::new(code, None), log_tail);

@@ -49,6 +49,7 @@ pub fn contract_workshop(name: &str) -> Workshop {
         pod_template: None,
         lifetime_seconds: 3600,
         expires_at: None,
+        restarted_at: None,
     };
     let mut workshop = Workshop::new(name, spec);
     workshop.metadata.labels = Some(labels());

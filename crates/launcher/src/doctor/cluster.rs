@@ -162,7 +162,7 @@ fn pods(waiting: &PendingWorkshops) -> Finding {
         return Finding::ok(CHECK, "every workshop has the current sidecar and settings");
     }
     let words = format!(
-        "{} of {} Workshops have an older sidecar or older settings, and keep them until they end: {}",
+        "{} of {} Workshops have an older sidecar or older settings, and keep them until they end or an admin restarts them: {}",
         outdated.len(),
         waiting.workshops,
         some(outdated)

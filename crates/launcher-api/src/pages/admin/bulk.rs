@@ -8,6 +8,8 @@ use launcher_domain::Caller;
 use launcher_domain::names::is_k8s_name;
 use launcher_service::{Launcher, ListedInstance, ServiceError};
 
+use super::restart::{RestartPage, is_outdated};
+use super::table::MAX_INSTANCES;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
 use crate::pages::view::{Instant, Shell};
@@ -15,9 +17,6 @@ use crate::pages::{assets, forms, notices};
 use crate::permission::{Allowed, ListAllInstances};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
-
-/// Maximum number of instances in one request. No list shows more rows.
-const MAX_INSTANCES: usize = 500;
 
 /// The fields that the list's form and the confirmation page send.
 #[derive(Debug, Default)]
@@ -67,7 +66,7 @@ struct Outcome {
     until: Option<Instant>,
 }
 
-/// Terminates or extends each ticked instance. To terminate, it first shows a confirmation page.
+/// Terminates, extends or restarts each ticked instance. To terminate or restart, it first shows a confirmation page.
 pub(crate) async fn act(
     State(state): State<AppState>,
     t: Language,
@@ -85,6 +84,12 @@ pub(crate) async fn act(
         }
         "end" => Action::End,
         "extend" => Action::Extend,
+        "restart" if !form.confirmed && !form.ticked.is_empty() => {
+            let mut listed = existing(launcher, &caller, &form.ticked).await?;
+            listed.retain(is_outdated);
+            return page(StatusCode::OK, &RestartPage { t, shell, listed, note: None, return_to });
+        }
+        "restart" => Action::Restart,
         _ => return Err(Problem::new(ProblemCode::InvalidParameters, t.text("bulk-what"))),
     };
     let rows = apply_to_each(t, launcher, &caller, action, &form.ticked).await;
@@ -94,6 +99,8 @@ pub(crate) async fn act(
         (Action::End, false) => "bulk-ended",
         (Action::Extend, true) => "bulk-extended-none",
         (Action::Extend, false) => "bulk-extended",
+        (Action::Restart, true) => "bulk-restarted-none",
+        (Action::Restart, false) => "bulk-restarted",
     };
     let heading = t.with(heading, [("done", done.into()), ("all", rows.len().into())]);
     page(StatusCode::OK, &ReportPage { t, shell, heading, rows, return_to })
@@ -151,6 +158,7 @@ async fn existing(
 enum Action {
     End,
     Extend,
+    Restart,
 }
 
 /// Applies the action to one instance after the other. A failed instance does not stop the others.
@@ -166,6 +174,7 @@ async fn apply_to_each(
         let done = match action {
             Action::End => launcher.terminate(caller, k8s_name).await,
             Action::Extend => launcher.extend(caller, k8s_name, *expected_expires_at).await,
+            Action::Restart => launcher.restart(caller, k8s_name).await,
         };
         let seen = match &done {
             Ok(listed) => Some(listed.clone()),
@@ -186,6 +195,7 @@ impl Outcome {
     ) -> Self {
         let (text, until) = match (&done, action) {
             (Ok(listed), Action::End) => (t.state_name(listed.instance.state), None),
+            (Ok(_), Action::Restart) => (t.text("restart-requested"), None),
             (Ok(listed), Action::Extend) => (Text::default(), listed.instance.expires_at),
             (Err(error), _) => {
                 let known = notices::of(t, error, true).map(|(_, notice)| notice.text);

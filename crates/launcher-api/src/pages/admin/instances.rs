@@ -8,6 +8,7 @@ use launcher_service::{Cursor, InstanceFilter, SearchText, SortOrder, StateFilte
 use serde::Deserialize;
 use uuid::Uuid;
 
+use super::restart::outdated;
 use super::sorting::{heads, includes_ended, order};
 use super::table::InstanceTable;
 use crate::pages::forms::Query;
@@ -34,6 +35,8 @@ struct InstancesPage {
     states: Vec<Choice>,
     /// Number of instances that match the filter, on all pages of the list.
     total: String,
+    /// Number of running workshops with an older version, of all owners.
+    outdated: u64,
     /// Note that the search did not examine older instances.
     search_note: Option<String>,
     /// True if the list is expensive to read, so that the page updates it less often.
@@ -72,6 +75,7 @@ pub(crate) async fn show(
     let after: Option<Cursor> = query.after.parse().ok();
     let listed = launcher.sorted_instances(&caller, &filter, order, after.as_ref(), ROWS).await?;
     let count = launcher.count_instances(&caller, &filter).await?;
+    let outdated = launcher.count_instances(&caller, &outdated()).await?.matches;
     let last = listed.last().filter(|_| listed.len() == ROWS as usize);
     let mut templates = workshops::all_templates(launcher, &caller).await?;
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
@@ -86,6 +90,7 @@ pub(crate) async fn show(
             .collect(),
         states: states(t, &query.state),
         total: t.instance_count(count, filter.search.is_some()),
+        outdated,
         search_note: (filter.search.is_some() && !count.is_complete)
             .then(|| t.with_one("instance-search-newest", "limit", t.number(count.max_examined))),
         is_expensive: filter.search.is_some() && includes_ended(filter.state),

@@ -3,6 +3,9 @@
 use super::sorting::Head;
 use crate::pages::view::WorkshopView;
 
+/// Maximum number of instances in one request of the bulk form. No list shows more rows.
+pub(super) const MAX_INSTANCES: usize = 500;
+
 /// Data of `admin/instance_table.html`.
 #[derive(Debug)]
 pub(super) struct InstanceTable {

@@ -1,5 +1,6 @@
 //! Texts of notices about refused actions.
 
+use launcher_domain::instance::RestartError;
 use launcher_domain::lifetime::ExtendError;
 
 use crate::pages::language::{Language, Text};
@@ -25,6 +26,14 @@ impl Language {
             ExtendError::NotRunning => "not-extended-not-running",
             ExtendError::LifetimeLimitReached => "not-extended-lifetime-limit-reached",
             ExtendError::ExpiryChanged => "not-extended-expiry-changed",
+        })
+    }
+
+    /// Returns the reason why a workshop was not restarted.
+    pub(crate) fn not_restarted(self, error: RestartError) -> Text {
+        self.text(match error {
+            RestartError::NotRunning => "not-restarted-not-running",
+            RestartError::NotOutdated => "not-restarted-not-outdated",
         })
     }
 }

@@ -52,6 +52,7 @@ fn workshop() -> Workshop {
         pod_template: None,
         lifetime_seconds: 3600,
         expires_at: None,
+        restarted_at: None,
     };
     let mut workshop = Workshop::new("lab-a", spec);
     workshop.metadata.uid = Some("uid-1".to_owned());
