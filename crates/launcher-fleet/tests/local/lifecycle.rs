@@ -128,6 +128,25 @@ async fn repeated_apply_changes_nothing_and_new_owner_is_refused() {
 }
 
 #[tokio::test]
+async fn restart_time_does_not_restart_the_app() {
+    let home = Home::new();
+    let fleet = home.open();
+    let serve = "echo started >> starts.txt; exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
+    let mut workshop = script("lab-a", serve);
+    fleet.apply(&workshop).await.unwrap();
+    let running = wait_for(&fleet, "lab-a", Phase::Running).await;
+
+    workshop.spec.restarted_at = Some(home.clock.now() + SignedDuration::from_hours(1));
+    let told = fleet.apply(&workshop).await.unwrap();
+    assert_eq!(told.spec.restarted_at, workshop.spec.restarted_at);
+    let status = fleet.get("lab-a").await.unwrap().unwrap().status.unwrap();
+    assert_eq!((status.phase, status.pod_outdated), (Phase::Running, None));
+    assert_eq!(status.ready_at, running.status.unwrap().ready_at);
+    fleet.stop().await;
+    assert_eq!(fs::read_to_string(home.working("lab-a").join("starts.txt")).unwrap(), "started\n");
+}
+
+#[tokio::test]
 async fn invalid_name_or_owner_is_refused() {
     let home = Home::new();
     let fleet = home.open();
