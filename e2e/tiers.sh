@@ -185,30 +185,28 @@ readonly RESTARTS=(test_engine_restart.py test_kill9.py test_launcher_restart.py
 # Programs of the login chain that one server runs.
 readonly SERVER_PROGRAMS=(traefik oauth2-proxy dex)
 
-# One server in one compose file.
+# One server in one compose file, after shorter tests, because its programs may still be built in the background.
 containers_server() {
-  login_programs "${SERVER_PROGRAMS[@]}"
-  e2e/server/live.sh docker
-}
-
-containers_podman() { on_server podman "${RESTARTS[@]/#/--ignore=}" --ignore=test_lifecycle.py; }
-
-containers_podman_restarts() {
-  local status=0
-  engine_client podman || status=$?
-  on_server podman test_lifecycle.py "${RESTARTS[@]}" || status=$?
-  return "$status"
-}
-
-containers_docker_restarts() { on_server docker "${RESTARTS[@]}"; }
-
-containers_docker() {
   local status=0
   engine_client docker || status=$?
-  on_server docker "${RESTARTS[@]/#/--ignore=}" || status=$?
   on_server docker --images small --data-size 130m test_full_disk.py || status=$?
+  build_now
+  e2e/server/live.sh docker || status=$?
   return "$status"
 }
+
+containers_podman() {
+  local status=0
+  engine_client podman || status=$?
+  on_server podman "${RESTARTS[@]/#/--ignore=}" --ignore=test_lifecycle.py || status=$?
+  return "$status"
+}
+
+containers_podman_restarts() { on_server podman test_lifecycle.py "${RESTARTS[@]}"; }
+
+containers_docker() { on_server docker "${RESTARTS[@]/#/--ignore=}"; }
+
+containers_docker_restarts() { on_server docker "${RESTARTS[@]}"; }
 
 # engine_client ENGINE: runs the Rust tests of the engine's client on a server with this engine.
 engine_client() {
