@@ -1,9 +1,9 @@
 //! Tests of `launcher-sidecar wait-isolated`, which they run as a process.
 
-use std::net::{TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::process::{Child, Output, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use crate::support::program::command;
 
@@ -60,9 +60,12 @@ impl Drop for Dns {
     }
 }
 
-/// Returns a listener and its address. Connections succeed until the listener is dropped.
+/// Returns a listener and its address. Connections succeed until the listener is dropped. Only this test uses the loopback
+/// address: on 127.0.0.1, another process could then take the port.
 fn listening() -> (TcpListener, String) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    static NEXT: AtomicU8 = AtomicU8::new(1);
+    let address = Ipv4Addr::new(127, 0, 78, NEXT.fetch_add(1, Ordering::Relaxed));
+    let listener = TcpListener::bind((address, 0)).unwrap();
     let address = listener.local_addr().unwrap().to_string();
     (listener, address)
 }

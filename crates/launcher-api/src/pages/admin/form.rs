@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use launcher_domain::input::{AmountError, duration, parse_cpu, parse_duration, parse_memory};
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::{Icon, ResourcesDraft, TAG_SEPARATORS};
-use launcher_domain::{AppType, SecurityProfile, Template, TemplateDraft};
+use launcher_domain::{AppType, FieldError, PodTemplateObject, SecurityProfile, Template, TemplateDraft};
 use launcher_service::Launcher;
 use serde::Deserialize;
 
+use super::pod_settings::Setting;
 use super::{command, lines};
 use crate::pages::language::Language;
 
@@ -133,6 +134,37 @@ impl TemplateForm {
         }
     }
 
+    /// Returns a form with the fields of this pod template. All other fields are empty.
+    fn of_pod_template(stored: Option<&PodTemplateObject>) -> Self {
+        let shown = pod::Shown::new(stored);
+        Self {
+            shm_size: shown.text(Setting::SharedMemory),
+            gpu_count: shown.text(Setting::Gpus),
+            ephemeral_storage: shown.text(Setting::EphemeralStorage),
+            image_pull_secret: shown.text(Setting::ImagePullSecret),
+            node_selector: shown.text(Setting::NodeSelector),
+            pod_template: shown.rest,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the text of the field of a pod template's setting.
+    fn typed(&self, setting: Setting) -> &str {
+        match setting {
+            Setting::SharedMemory => &self.shm_size,
+            Setting::Gpus => &self.gpu_count,
+            Setting::EphemeralStorage => &self.ephemeral_storage,
+            Setting::ImagePullSecret => &self.image_pull_secret,
+            Setting::NodeSelector => &self.node_selector,
+        }
+    }
+
+    /// Converts the errors of the draft that this form was converted to.
+    pub(crate) fn errors(&self, t: Language, errors: &[FieldError]) -> FormErrors {
+        let is_filled = |setting: &Setting| !self.typed(*setting).trim().is_empty();
+        FormErrors::from_fields(t, errors, |path| Setting::at(path).filter(is_filled))
+    }
+
     fn resources(&self, t: Language, errors: &mut FormErrors) -> ResourcesDraft {
         let mut amount = |text: &str, field: &str, parse: fn(&str) -> Result<Quantity, AmountError>| {
             let text = given(text)?;
@@ -178,7 +210,7 @@ impl TemplateForm {
                 errors.add("security_profile", &t.text("editor-not-a-profile"));
                 SecurityProfile::default()
             }),
-            pod_template: self.pod_template(t, &mut errors),
+            pod_template: pod::read(t, &self.pod_template, |setting| self.typed(setting), &mut errors),
             lifetime_seconds: seconds(t, &self.lifetime_seconds, "lifetime_seconds", &mut errors),
             extension_seconds: seconds(t, &self.extension_seconds, "extension_seconds", &mut errors),
             max_lifetime_seconds: seconds(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use launcher_domain::FieldError;
 
-use super::TemplateForm;
+use crate::pages::admin::pod_settings::Setting;
 use crate::pages::language::Language;
 
 /// Errors of the form, by field name.
@@ -12,6 +12,39 @@ use crate::pages::language::Language;
 pub(crate) struct FormErrors(BTreeMap<String, Vec<String>>);
 
 impl FormErrors {
+    /// Converts the errors of a template draft: an error at `/resources/cpu_limit` belongs to the field `cpu_limit`, and an
+    /// error at `/env/PATH` to the field `env`. `setting_at` returns the setting with a filled field at a path of the pod
+    /// template: an error at `/pod_template/spec/nodeSelector` then belongs to the field `node_selector`.
+    pub(super) fn from_fields(
+        t: Language,
+        errors: &[FieldError],
+        setting_at: impl Fn(&str) -> Option<Setting>,
+    ) -> Self {
+        let mut found = Self::default();
+        for error in errors {
+            let path = error.pointer.trim_start_matches('/');
+            let path = path.strip_prefix("resources/").unwrap_or(path);
+            let (field, rest) = path.split_once('/').unwrap_or((path, ""));
+            let setting = if field == "pod_template" { setting_at(rest) } else { None };
+            if let Some(setting) = setting {
+                found.add(setting.field(), &t.coded(&error.key()));
+                continue;
+            }
+            let wrong = match rest.parse::<usize>() {
+                // A list of words names the wrong one by its position. The rules of a tag name the tag.
+                Ok(index) if !["env", "tags"].contains(&field) => {
+                    let wrong = t.coded(&error.key());
+                    t.with("editor-wrong-word", [("number", (index + 1).into()), ("wrong", wrong.into())])
+                }
+                _ if rest.is_empty() || field == "tags" => t.coded(&error.key()),
+                // The pointer as a whole: its parts are names of Kubernetes.
+                _ if field == "pod_template" => format!("/{rest}: {}", t.coded(&error.key())),
+                _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), t.coded(&error.key())),
+            };
+            found.add(field, &wrong);
+        }
+        found
+    }
     /// Returns true if the form has no errors.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -31,38 +64,6 @@ impl FormErrors {
         for (field, details) in other.0 {
             self.0.entry(field).or_insert(details);
         }
-    }
-}
-
-impl TemplateForm {
-    /// Converts the errors of a template draft: an error at `/resources/cpu_limit` belongs to the field `cpu_limit`, an
-    /// error at `/env/PATH` to the field `env`, and an error at `/pod_template/spec/nodeSelector` to the field
-    /// `node_selector` if it is filled.
-    pub(crate) fn errors(&self, t: Language, errors: &[FieldError]) -> FormErrors {
-        let mut found = FormErrors::default();
-        for error in errors {
-            let path = error.pointer.trim_start_matches('/');
-            let path = path.strip_prefix("resources/").unwrap_or(path);
-            let (field, rest) = path.split_once('/').unwrap_or((path, ""));
-            let setting = if field == "pod_template" { self.setting_at(rest) } else { None };
-            if let Some(setting) = setting {
-                found.add(setting.field(), &t.coded(&error.key()));
-                continue;
-            }
-            let wrong = match rest.parse::<usize>() {
-                // A list of words names the wrong one by its position. The rules of a tag name the tag.
-                Ok(index) if !["env", "tags"].contains(&field) => {
-                    let wrong = t.coded(&error.key());
-                    t.with("editor-wrong-word", [("number", (index + 1).into()), ("wrong", wrong.into())])
-                }
-                _ if rest.is_empty() || field == "tags" => t.coded(&error.key()),
-                // The pointer as a whole: its parts are names of Kubernetes.
-                _ if field == "pod_template" => format!("/{rest}: {}", t.coded(&error.key())),
-                _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), t.coded(&error.key())),
-            };
-            found.add(field, &wrong);
-        }
-        found
     }
 }
 

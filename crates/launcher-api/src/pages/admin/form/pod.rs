@@ -2,70 +2,59 @@
 
 use launcher_domain::{PodTemplateObject, TemplateDraft, TemplateSettings};
 
-use super::{FormErrors, TemplateForm};
+use super::errors::FormErrors;
 use crate::pages::admin::pod_settings::{self, Setting, Settings};
 use crate::pages::admin::{lines, yaml};
 use crate::pages::language::Language;
 
-impl TemplateForm {
-    /// Returns a form with the fields of this pod template. All other fields are empty.
-    pub(super) fn of_pod_template(stored: Option<&PodTemplateObject>) -> Self {
+/// A pod template as the form shows it.
+#[derive(Default)]
+pub(super) struct Shown {
+    settings: Settings,
+    /// The pod template without these settings, as YAML.
+    pub(super) rest: String,
+}
+
+impl Shown {
+    pub(super) fn new(stored: Option<&PodTemplateObject>) -> Self {
         let (settings, rest) = stored.map(pod_settings::split).unwrap_or_default();
-        let text = |setting: Setting| settings.get(&setting).and_then(|value| setting.text(value)).unwrap_or_default();
-        Self {
-            shm_size: text(Setting::SharedMemory),
-            gpu_count: text(Setting::Gpus),
-            ephemeral_storage: text(Setting::EphemeralStorage),
-            image_pull_secret: text(Setting::ImagePullSecret),
-            node_selector: text(Setting::NodeSelector),
-            pod_template: rest.as_ref().map(yaml::format).unwrap_or_default(),
-            ..Self::default()
-        }
+        Self { settings, rest: rest.as_ref().map(yaml::format).unwrap_or_default() }
     }
 
-    /// Returns the pod template of the YAML and the fields.
-    pub(super) fn pod_template(&self, t: Language, errors: &mut FormErrors) -> Option<PodTemplateObject> {
-        let rest = yaml::parse(&self.pod_template).unwrap_or_else(|error| {
-            errors.add("pod_template", &error.text(t));
-            None
-        });
-        let mut settings = Settings::new();
-        for setting in Setting::ALL {
-            if !self.has(setting) {
-                continue;
+    /// Returns the text of a setting's field.
+    pub(super) fn text(&self, setting: Setting) -> String {
+        self.settings.get(&setting).and_then(|value| setting.text(value)).unwrap_or_default()
+    }
+}
+
+/// Returns the pod template of the YAML and the fields. `typed` returns the text of a setting's field.
+pub(super) fn read<'f>(
+    t: Language,
+    yaml: &str,
+    typed: impl Fn(Setting) -> &'f str,
+    errors: &mut FormErrors,
+) -> Option<PodTemplateObject> {
+    let rest = yaml::parse(yaml).unwrap_or_else(|error| {
+        errors.add("pod_template", &error.text(t));
+        None
+    });
+    let mut settings = Settings::new();
+    for setting in Setting::ALL {
+        if typed(setting).trim().is_empty() {
+            continue;
+        }
+        match setting.parse(typed(setting)) {
+            Ok(value) => {
+                settings.insert(setting, value);
             }
-            match setting.parse(self.typed(setting)) {
-                Ok(value) => {
-                    settings.insert(setting, value);
-                }
-                Err(error) => errors.add(setting.field(), &error.message(t)),
-            }
-        }
-        let (joined, conflicts) = pod_settings::join(rest, &settings);
-        for setting in conflicts {
-            errors.add(setting.field(), &t.with_one("editor-set-in-yaml", "setting", setting.kubernetes_name()));
-        }
-        joined
-    }
-
-    /// Returns the setting with a filled field that is at this path of the pod template.
-    pub(super) fn setting_at(&self, path: &str) -> Option<Setting> {
-        Setting::at(path).filter(|setting| self.has(*setting))
-    }
-
-    fn has(&self, setting: Setting) -> bool {
-        !self.typed(setting).trim().is_empty()
-    }
-
-    fn typed(&self, setting: Setting) -> &str {
-        match setting {
-            Setting::SharedMemory => &self.shm_size,
-            Setting::Gpus => &self.gpu_count,
-            Setting::EphemeralStorage => &self.ephemeral_storage,
-            Setting::ImagePullSecret => &self.image_pull_secret,
-            Setting::NodeSelector => &self.node_selector,
+            Err(error) => errors.add(setting.field(), &error.message(t)),
         }
     }
+    let (joined, conflicts) = pod_settings::join(rest, &settings);
+    for setting in conflicts {
+        errors.add(setting.field(), &t.with_one("editor-set-in-yaml", "setting", setting.kubernetes_name()));
+    }
+    joined
 }
 
 /// Restores stored values that the form shows in another notation, if they were not edited: the line breaks of the
