@@ -26,7 +26,7 @@ test("admin creates a template, a user launches it, the admin ends the workshop"
     await admin.getByRole("link", { name: "New template" }).click();
     await admin.getByLabel("Name", { exact: true }).fill("Notes <b>& more</b>");
     await admin.getByLabel("App type").selectOption({ value: "custom" });
-    await admin.getByLabel("Image").fill("docker.io/library/python:3.13-alpine");
+    await admin.getByLabel("Image", { exact: true }).fill("docker.io/library/python:3.13-alpine");
     await admin.getByLabel("Port").fill("8080");
     await admin.getByText("Advanced", { exact: true }).click();
     await admin.getByLabel("Command").fill("python3 -m http.server $(PORT) --bind 127.0.0.1");
