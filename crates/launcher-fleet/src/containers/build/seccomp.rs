@@ -48,8 +48,9 @@ const NAMESPACE_FLAGS: u64 = 0x7e02_0000;
 /// Family of sockets to the cryptography of the kernel (`AF_ALG`). Through them, a program could change files that other
 /// containers share (CVE-2026-31431).
 const ALG: u64 = 38;
-/// Family of sockets to the hypervisor and to other virtual machines (`AF_VSOCK`).
-const VSOCK: u64 = 40;
+/// Families above [`ALG`] that are permitted, one by one. The kernel ignores the upper half of the argument, and a profile
+/// compares all 64 bits: "greater than VSOCK" would permit ALG and VSOCK with a bit of the upper half.
+const FAMILIES: [u64; 6] = [39, 41, 42, 43, 44, 45];
 /// Execution domains: Linux, 32-bit Linux, both with a version number below 3.0 (UNAME26), and the query of the current one.
 const PERSONALITIES: [u64; 5] = [0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff];
 /// The C library then uses `clone` instead of `clone3`, whose flags no profile can read.
@@ -66,11 +67,10 @@ pub fn profile() -> String {
         json!({ "names": PERMITTED.split(' ').collect::<Vec<_>>(), "action": "SCMP_ACT_ALLOW", "args": [] }),
         permit("clone", json!([masked(NAMESPACE_FLAGS)])),
         json!({ "names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": ENOSYS, "args": [] }),
-        // All families except ALG and VSOCK.
+        // Smaller families than ALG. The others are listed below.
         permit("socket", json!([first("SCMP_CMP_LT", ALG)])),
-        permit("socket", json!([first("SCMP_CMP_EQ", ALG + 1)])),
-        permit("socket", json!([first("SCMP_CMP_GT", VSOCK)])),
     ];
+    rules.extend(FAMILIES.map(|family| permit("socket", json!([first("SCMP_CMP_EQ", family)]))));
     rules.extend(PERSONALITIES.map(|domain| permit("personality", json!([first("SCMP_CMP_EQ", domain)]))));
     json!({ "defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": EPERM, "syscalls": rules }).to_string()
 }
@@ -121,7 +121,11 @@ mod tests {
                 }
             })
         };
-        let refused: Vec<u64> = (0..64).filter(|&family| !is_permitted(family)).collect();
+        let refused: Vec<u64> = (0..46).filter(|&family| !is_permitted(family)).collect();
         assert_eq!(refused, [38, 40]);
+        // The kernel ignores the upper half.
+        for family in [38, 40] {
+            assert!(!(32..64).any(|bit| is_permitted(family | 1 << bit)), "{family} with a bit of the upper half");
+        }
     }
 }
