@@ -34,17 +34,19 @@ pub(crate) struct Applied {
     pub(crate) created: Option<Timestamp>,
 }
 
-/// Applies all resources of a Workshop whose workload is `seen` in the watch cache.
+/// Applies all resources of a Workshop whose workload is `seen` in the watch cache. Workload and time must be the ones by
+/// which the reconcile decided whether it needs a live read.
 pub(crate) async fn apply(
     context: &Context,
     name: &str,
     uid: &str,
     built: &Manifests,
     seen: &SeenWorkload,
+    now: Timestamp,
 ) -> Result<Applied, ApplyError> {
     let Manifests { pod, service, ingress, url } = built;
     let children = &context.children;
-    let plan = plan(seen.deployment.as_deref(), &seen.pods, &pod.metadata, context.clock.now());
+    let plan = plan(seen.deployment.as_deref(), &seen.pods, &pod.metadata, now);
     pod::ensure(context, uid, pod, plan).await?;
     ensure(context, service, version_by_change, &children.services).await?;
     match ingress {

@@ -77,7 +77,8 @@ pub fn diagnose(observed: &ObservedWorkload<'_>, settings: &OperatorSettings, no
         return Diagnosis::Ready;
     }
     let start = Deadline::new(observed.waiting_since, settings.start_timeout, || pod::start_timeout(&live));
-    let room = observed.deployment.and_then(|status| quota(status, settings.room_grace));
+    // With a pod, the Workshop does not wait for the pod of its Deployment.
+    let room = observed.deployment.filter(|_| live.is_empty()).and_then(|status| quota(status, settings.room_grace));
     let pull_fails_since = observed.pull_fails_since.unwrap_or(now);
     let waits = live.iter().filter_map(|pod| pod::wait_deadline(pod, settings.room_grace, pull_fails_since));
     let deadlines: Vec<Deadline> = waits.chain(room).chain([start]).collect();

@@ -3,6 +3,7 @@
 //! A changed policy applies to new pods only. A Workshop that has been ready keeps the pod that it has. If that pod is
 //! gone, the Workshop fails. [`permitted`] also keeps a forbidden pod template out of every pod that the operator builds.
 
+use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::{FailureReason, FieldError, FieldRule, PodTemplateKind};
 use launcher_workshop::Workshop;
 use launcher_workshop::app::invalid;
@@ -16,23 +17,32 @@ pub(crate) fn permitted<'a>(workshop: &'a Validated, settings: &OperatorSettings
     workshop.pod_template.as_ref().filter(|template| violations(template, settings).is_empty())
 }
 
-/// Validates a Workshop, and checks its pod template against the policy unless the Workshop has been ready: a changed
-/// policy ends no running workshop.
+/// True if the policy does not allow the pod template of a Workshop. The operator then builds no next pod for it.
+pub(crate) fn is_forbidden(workshop: &Validated, settings: &OperatorSettings) -> bool {
+    workshop.pod_template.is_some() && permitted(workshop, settings).is_none()
+}
+
+/// Validates a Workshop, and checks its pod template against the policy unless the Workshop has been ready and has
+/// one of these `pods`: a changed policy ends no running workshop.
 ///
 /// # Errors
 /// A failure with the code `InvalidSpec`. Its message names the first wrong field.
 pub(crate) fn admit(
     workshop: &Workshop,
     settings: &OperatorSettings,
-    has_been_ready: impl FnOnce() -> bool,
+    pods: &[Pod],
 ) -> Result<Validated, FailureReason> {
     let validated = validate(workshop)?;
     let violation =
         validated.pod_template.as_ref().and_then(|template| violations(template, settings).into_iter().next());
     match violation {
-        Some(error) if !has_been_ready() => Err(invalid(pod_template_detail(&error))),
+        Some(error) if !has_been_ready(workshop, pods) => Err(invalid(pod_template_detail(&error))),
         _ => Ok(validated),
     }
+}
+
+fn has_been_ready(workshop: &Workshop, pods: &[Pod]) -> bool {
+    workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some()) && !pods.is_empty()
 }
 
 fn violations(template: &PodTemplate, settings: &OperatorSettings) -> Vec<FieldError> {

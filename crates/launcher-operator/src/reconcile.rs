@@ -24,14 +24,13 @@ use crate::failure_details;
 use crate::guarded::Guarded;
 use crate::identifiers::FIELD_MANAGER;
 use crate::lease::NotLeading;
-use crate::live_read::read_live;
+use crate::live_read::{self, read_live};
 use crate::owner::is_of_another_workshop;
 use crate::pod_expiry::PodExpiryError;
-use crate::pod_policy::admit;
-use crate::settings::Exposure;
+use crate::pod_policy::{admit, is_forbidden};
 use crate::status;
-use crate::validate::has_passed;
-use crate::workload::{LEAST_AGE, Plan, awaits_restart, has_ended, is_outdated, plan};
+use crate::validate::{has_expired, has_passed};
+use crate::workload::{LEAST_AGE, awaits_restart, has_ended, is_outdated};
 use crate::{pod_expiry, refusal, traces, transitions};
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
@@ -86,25 +85,15 @@ async fn reconcile_object(object: &Guarded, context: &Context) -> Result<Action,
 /// Before the operator creates a resource or terminates the Workshop, it therefore reads the Workshop again.
 async fn reconcile_one(known: &Workshop, context: &Context) -> Result<Action, ReconcileError> {
     let now = context.clock.now();
-    if is_final(known) || !needs_live_read(known, context, now) {
-        return reconcile_spec(known, context, now).await;
+    let seen_workload = seen(known, context);
+    if is_final(known) || !live_read::is_needed(known, &seen_workload, context, now) {
+        return reconcile_spec(known, seen_workload, context, now).await;
     }
     match read_live(context, known).await.map_err(ReconcileError::Reread)? {
-        Some(workshop) => reconcile_spec(&workshop, context, now).await,
+        Some(workshop) => reconcile_spec(&workshop, seen(&workshop, context), context, now).await,
         // The Workshop is gone or being deleted: do nothing until the watch reports a change.
         None => Ok(Action::await_change()),
     }
-}
-
-/// True if this reconcile would terminate the Workshop, create one of its resources, or delete its pod or Deployment.
-fn needs_live_read(workshop: &Workshop, context: &Context, now: Timestamp) -> bool {
-    let (settings, children) = (&context.settings, &context.children);
-    let wants_ingress = settings.ingress.exposure() == Exposure::Ingress;
-    let seen = seen(workshop, context);
-    let Ok(validated) = admit(workshop, settings, || has_been_ready(workshop, &seen.pods)) else { return true };
-    has_passed(expiry(workshop), now)
-        || !children.has_routes(&settings.namespace, workshop, wants_ingress)
-        || plan(seen.deployment.as_deref(), &seen.pods, &build(&validated, settings).pod.metadata, now) != Plan::Keep
 }
 
 fn seen(workshop: &Workshop, context: &Context) -> SeenWorkload {
@@ -112,25 +101,25 @@ fn seen(workshop: &Workshop, context: &Context) -> SeenWorkload {
     context.children.workload(&context.settings.namespace, &workshop.name_any(), &uid)
 }
 
-fn expiry(workshop: &Workshop) -> Option<Timestamp> {
-    workshop.spec.expiry(workshop.status.as_ref().and_then(|status| status.ready_at))
-}
-
-async fn reconcile_spec(workshop: &Workshop, context: &Context, now: Timestamp) -> Result<Action, ReconcileError> {
+async fn reconcile_spec(
+    workshop: &Workshop,
+    seen: SeenWorkload,
+    context: &Context,
+    now: Timestamp,
+) -> Result<Action, ReconcileError> {
     let (name, uid) = (workshop.name_any(), workshop.uid().unwrap_or_default());
     if is_final(workshop) {
         return end(workshop, context).await;
     }
-    if has_passed(expiry(workshop), now) {
+    if has_expired(workshop, now) {
         return finish(workshop, status::expired(workshop, now), context).await;
     }
-    let seen = seen(workshop, context);
-    let validated = match admit(workshop, &context.settings, || has_been_ready(workshop, &seen.pods)) {
+    let validated = match admit(workshop, &context.settings, &seen.pods) {
         Ok(validated) => validated,
         Err(reason) => return finish(workshop, status::failed(workshop, &reason, None, now), context).await,
     };
     let built = build(&validated, &context.settings);
-    let applied = match apply::apply(context, &name, &uid, &built, &seen).await {
+    let applied = match apply::apply(context, &name, &uid, &built, &seen, now).await {
         Ok(applied) => applied,
         Err(error) => return handle_refused_apply(workshop, error, context, now).await,
     };
@@ -150,10 +139,12 @@ async fn reconcile_spec(workshop: &Workshop, context: &Context, now: Timestamp) 
     if pods.iter().any(pod_expiry::has_frame_page) {
         status = status::with_frame_page(status);
     }
-    // The pods that await a restart are deleted, so the status already describes the successor.
+    // The pods that await a restart are deleted, so the status already describes the successor. A restart with a
+    // forbidden pod template would fail the Workshop.
+    let can_restart = !is_forbidden(&validated, &context.settings);
     let stays_outdated =
         |pod: &Pod| is_outdated(pod, &built.pod.metadata) && !awaits_restart(&pod.metadata, &built.pod.metadata);
-    if !status.phase.is_final() && pods.iter().any(stays_outdated) {
+    if can_restart && !status.phase.is_final() && pods.iter().any(stays_outdated) {
         status = status::with_outdated_pod(status);
     }
     let expiry = workshop.spec.expiry(status.ready_at);
@@ -189,11 +180,6 @@ async fn handle_refused_apply(
     }
     write(workshop, status::refused(workshop, &reason, now), context).await?;
     Err(error.into())
-}
-
-/// True if the Workshop has a pod and has been ready. A changed policy then does not end it.
-fn has_been_ready(workshop: &Workshop, pods: &[Pod]) -> bool {
-    workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some()) && !pods.is_empty()
 }
 
 /// Writes the final status first, and then deletes the workload. The write fails if the Workshop has changed since it

@@ -57,6 +57,12 @@ fn pod_template(spec: &WorkshopSpec) -> Result<Option<PodTemplate>, FailureReaso
     }
 }
 
+/// True if the lifetime of the Workshop is over.
+pub(crate) fn has_expired(workshop: &Workshop, now: Timestamp) -> bool {
+    let ready_at = workshop.status.as_ref().and_then(|status| status.ready_at);
+    has_passed(workshop.spec.expiry(ready_at), now)
+}
+
 /// True if this time has passed. `None` means "never".
 #[must_use]
 pub fn has_passed(time: Option<Timestamp>, now: Timestamp) -> bool {

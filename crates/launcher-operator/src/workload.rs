@@ -3,7 +3,7 @@
 //! or if the Workshop is restarted. It creates the successor when the predecessor is gone.
 //!
 //! Earlier versions created a Deployment for each Workshop. Such a Workshop keeps its Deployment until it ends or is
-//! restarted.
+//! restarted. If it has a pod of its own too, after a rollback to such a version, it keeps only this pod.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub enum Plan<'a> {
     Create,
     /// Delete this pod.
     Delete(&'a Pod),
-    /// Delete this Deployment of an earlier version. The Workshop then gets a pod.
+    /// Delete this Deployment of an earlier version. The Workshop then has only its own pod, or gets one.
     DeleteDeployment(&'a Deployment),
 }
 
@@ -39,16 +39,22 @@ pub enum Plan<'a> {
 /// label. `wanted` is the metadata of the pod to create. A pod that ended at once is kept for ten seconds.
 #[must_use]
 pub fn plan<'a>(deployment: Option<&'a Deployment>, pods: &'a [Pod], wanted: &ObjectMeta, now: Timestamp) -> Plan<'a> {
+    let uids: Vec<&str> = wanted.owner_references.iter().flatten().map(|owner| owner.uid.as_str()).collect();
+    let is_ours = |pod: &Pod| uids.iter().any(|uid| is_owned_by(&pod.metadata, uid));
+    let mut ours = pods.iter().filter(|pod| is_ours(pod) && is_live(&pod.metadata));
     if let Some(deployment) = deployment {
-        let is_restarted = is_live(&deployment.metadata) && awaits_restart(&deployment.metadata, wanted);
-        return if is_restarted { Plan::DeleteDeployment(deployment) } else { Plan::Keep };
+        let is_live = is_live(&deployment.metadata);
+        return match ours.next() {
+            _ if is_live && awaits_restart(&deployment.metadata, wanted) => Plan::DeleteDeployment(deployment),
+            // The pod of the Deployment has the owner's work.
+            Some(pod) if has_ended(pod) => Plan::Delete(pod),
+            Some(_) if is_live => Plan::DeleteDeployment(deployment),
+            _ => Plan::Keep,
+        };
     }
     if !pods.iter().any(|pod| pod.labels().contains_key(WORKSHOP_LABEL)) {
         return Plan::Create;
     }
-    let uids: Vec<&str> = wanted.owner_references.iter().flatten().map(|owner| owner.uid.as_str()).collect();
-    let is_ours = |pod: &Pod| uids.iter().any(|uid| is_owned_by(&pod.metadata, uid));
-    let mut ours = pods.iter().filter(|pod| is_ours(pod) && is_live(&pod.metadata));
     let is_old = |pod: &Pod| pod.metadata.creation_timestamp.as_ref().is_none_or(|at| add(at.0, LEAST_AGE) <= now);
     let is_obsolete = |pod: &ObjectMeta| is_of_another_spec(pod, wanted) || awaits_restart(pod, wanted);
     ours.find(|pod| (has_ended(pod) && is_old(pod)) || is_obsolete(&pod.metadata)).map_or(Plan::Keep, Plan::Delete)

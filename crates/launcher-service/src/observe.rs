@@ -130,7 +130,7 @@ impl Launcher {
     /// Schedules another apply when spec or labels of the Workshop differ from the row, unless an apply is already
     /// pending.
     async fn repair_drift(&self, instance: &Instance, workshop: &Workshop) -> Result<(), LoopError> {
-        if workshop.spec != WorkshopSpec::of(instance) || !has_launcher_labels(workshop) {
+        if !workshop.spec.is_equivalent(&WorkshopSpec::of(instance)) || !has_launcher_labels(workshop) {
             self.reapply(instance).await?;
         }
         Ok(())

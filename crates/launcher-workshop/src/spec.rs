@@ -9,6 +9,7 @@ use launcher_domain::template::Resources;
 use launcher_domain::{AppType, EmailAddress, Instance, PodTemplateObject, SecurityProfile};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::status::WorkshopStatus;
 
@@ -88,6 +89,16 @@ fn any_object(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true })
 }
 
+/// Converts all numbers in a JSON value to floats.
+fn to_floats(value: &mut Value) {
+    match value {
+        Value::Number(number) => *value = number.as_f64().into(),
+        Value::Array(items) => items.iter_mut().for_each(to_floats),
+        Value::Object(object) => object.values_mut().for_each(to_floats),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
 /// CEL rule of a quantity.
 const IS_QUANTITY: &str = "isQuantity(self) && quantity(self).isGreaterThan(quantity('0'))";
 
@@ -145,6 +156,20 @@ impl WorkshopSpec {
             expires_at: instance.expires_at,
             restarted_at: instance.restarted_at,
         }
+    }
+
+    /// True if both specs have the same values. The API server may write the numbers of a pod template differently than
+    /// the launcher: `1` for `1.0`. Integers above 2^53 are compared with the precision of a 64-bit float.
+    #[must_use]
+    pub fn is_equivalent(&self, other: &Self) -> bool {
+        self == other || self.with_floats() == other.with_floats()
+    }
+
+    /// Returns this spec with all numbers of its pod template as floats.
+    fn with_floats(&self) -> Self {
+        let mut spec = self.clone();
+        spec.pod_template.iter_mut().flat_map(Map::values_mut).for_each(to_floats);
+        spec
     }
 
     /// Returns the owner in the canonical form that the sidecar compares; `None` if the spec has no valid address.

@@ -27,7 +27,7 @@ pub(super) async fn ensure(context: &Context, uid: &str, wanted: &Pod, plan: Pla
             delete_exactly::<Pod>(context, &pod.metadata, DeleteParams::background()).await
         }
         Plan::DeleteDeployment(deployment) => {
-            tracing::info!(workshop = %wanted.name_any(), "replacing the Deployment by a pod: the Workshop is restarted");
+            tracing::info!(workshop = %wanted.name_any(), "deleting the Deployment of an earlier version: the Workshop has its own pod, or is restarted");
             delete_exactly::<Deployment>(context, &deployment.metadata, DeleteParams::foreground()).await
         }
     }

@@ -7,6 +7,9 @@ use launcher_domain::{FailureCode, FailureDetail};
 use super::failure::{DetailSource, Failure, sentence};
 use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED, SIDECAR_CONTAINER};
 
+/// Start of the kubelet's message while its cache of Secrets or ConfigMaps is not up to date. The kubelet tries again.
+const CACHE_NOT_SYNCED: &str = "failed to sync";
+
 /// Returns the status of the app's container.
 pub(super) fn app(pod: &Pod) -> Option<&ContainerStatus> {
     statuses(pod).find(|status| status.name == APP_CONTAINER)
@@ -36,8 +39,8 @@ fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
     let log = || DetailSource::Log { pod: pod.name_any(), container: status.name.clone() };
     let waiting = status.state.as_ref().and_then(|state| state.waiting.as_ref());
     let why = waiting.and_then(|waiting| waiting.reason.as_deref()).unwrap_or_default();
-    let message = waiting.and_then(|waiting| waiting.message.as_deref());
-    let message = message.map(|message| FailureDetail::from(sentence(message)));
+    let text = waiting.and_then(|waiting| waiting.message.as_deref());
+    let message = text.map(|message| FailureDetail::from(sentence(message)));
     let failure = match why {
         // Out of memory is permanent even if the app runs again, because the work in its memory is lost.
         _ if status.name == APP_CONTAINER
@@ -49,6 +52,7 @@ fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
             Failure { details: log(), ..Failure::new(FailureCode::NetworkNotIsolated, None) }
         }
         "InvalidImageName" | "ErrImageNeverPull" => Failure::new(FailureCode::ImagePullFailed, message),
+        "CreateContainerConfigError" if text.is_some_and(|text| text.starts_with(CACHE_NOT_SYNCED)) => return None,
         "CreateContainerConfigError" => Failure::new(FailureCode::InvalidSpec, message),
         "CrashLoopBackOff" => crashed(status, ended, log()),
         _ => return None,

@@ -12,13 +12,13 @@ use http_body_util::BodyExt;
 use jiff::Timestamp;
 use kube::Client;
 use kube::client::Body;
-use launcher_domain::{Clock, Entropy};
 use launcher_operator::{Operator, OperatorSettings, run};
 use launcher_process::stop::Stop;
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 use tower::service_fn;
 
+use crate::clock::{Since, Zeros};
 use crate::support::{pod_object, settings};
 
 /// A recorded request: method and path, as in `PATCH workshops/status`, and the body, or the query of a log request.
@@ -45,6 +45,8 @@ struct State {
     calls: Vec<Call>,
     /// The operator's settings; `None` for the default settings of the tests.
     settings: Option<OperatorSettings>,
+    /// Time by which the operator's clock advances with each reading.
+    step: Duration,
 }
 
 impl Cluster {
@@ -75,6 +77,12 @@ impl Cluster {
     /// Runs the operator with these settings.
     pub(crate) fn with_settings(self, settings: OperatorSettings) -> Self {
         self.0.lock().unwrap().settings = Some(settings);
+        self
+    }
+
+    /// Runs the operator with a clock that also advances by this time with each reading.
+    pub(crate) fn with_clock_step(self, step: Duration) -> Self {
+        self.0.lock().unwrap().step = step;
         self
     }
 
@@ -126,8 +134,11 @@ impl Cluster {
         let cluster = self.clone();
         let service = service_fn(move |request| cluster.clone().take(request));
         let client = Client::new(service, "workshops");
-        let settings = self.0.lock().unwrap().settings.clone().unwrap_or_else(settings);
-        Operator::new(client, settings, "test", Arc::new(Since(from, Instant::now())), &Zeros)
+        let (settings, step) = {
+            let state = self.0.lock().unwrap();
+            (state.settings.clone().unwrap_or_else(settings), state.step)
+        };
+        Operator::new(client, settings, "test", Arc::new(Since::new(from, step)), &Zeros)
     }
 
     async fn take(self, request: Request<Body>) -> Result<Response<Body>, Infallible> {
@@ -276,23 +287,4 @@ pub(crate) fn with_routes(workshop: &Value) -> Cluster {
 /// Returns the statuses that the operator wrote.
 pub(crate) fn statuses(calls: &[Call]) -> impl Iterator<Item = &Value> {
     calls.iter().filter(|(what, _)| what == "PATCH workshops/status").map(|(_, body)| &body["status"])
-}
-
-/// A clock that begins at the given time and advances with tokio's time, which tests pause.
-#[derive(Debug)]
-struct Since(Timestamp, Instant);
-
-impl Clock for Since {
-    fn now(&self) -> Timestamp {
-        self.0.checked_add(self.1.elapsed()).unwrap()
-    }
-}
-
-#[derive(Debug)]
-struct Zeros;
-
-impl Entropy for Zeros {
-    fn fill(&self, buffer: &mut [u8]) {
-        buffer.fill(0);
-    }
 }

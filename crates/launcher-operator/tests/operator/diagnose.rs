@@ -139,6 +139,23 @@ fn unschedulable_pod_fails_after_one_minute() {
 }
 
 #[test]
+fn deployment_over_quota_is_no_failure_of_a_workshop_with_its_own_pod() {
+    let refused: DeploymentStatus = serde_json::from_value(json!({ "conditions": [{
+        "type": "ReplicaFailure", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z",
+        "message": "pods \"x\" is forbidden: exceeded quota: compute",
+    }]}))
+    .unwrap();
+    let pods = [pod(json!({}))];
+    let observed = ObservedWorkload {
+        deployment: Some(&refused),
+        pods: &pods,
+        waiting_since: at("12:05:00"),
+        pull_fails_since: None,
+    };
+    assert_eq!(diagnose(&observed, &settings(), at("12:05:00")), waiting(Preparing, "12:15:00"));
+}
+
+#[test]
 fn exceeded_quota_and_pod_security_violation_fail_with_different_codes() {
     for (message, code) in [
         ("pods \"x\" is forbidden: exceeded quota: compute", FailureCode::QuotaExceeded),

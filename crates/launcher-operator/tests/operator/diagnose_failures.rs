@@ -23,6 +23,23 @@ fn workshop_with_container_config_error_or_image_never_pulled_fails_at_once_with
 }
 
 #[test]
+fn container_waits_while_the_kubelet_syncs_its_cache_and_fails_if_the_secret_is_missing() {
+    let waiting_for = |message: &str| {
+        let waits = json!({ "waiting": { "reason": "CreateContainerConfigError", "message": message } });
+        diagnose_pods(&[app(waits, json!(null))], START)
+    };
+    for message in [
+        "failed to sync secret cache: timed out waiting for the condition",
+        "failed to sync configmap cache: timed out waiting for the condition",
+    ] {
+        assert_eq!(waiting_for(message), waiting(Preparing, "12:10:00"), "{message}");
+    }
+    for message in ["secret \"course\" not found", "couldn't find key token in Secret workshops/course"] {
+        assert_eq!(failure(waiting_for(message)).reason.code, FailureCode::InvalidSpec, "{message}");
+    }
+}
+
+#[test]
 fn failure_text_of_crash_names_the_container_and_its_exit_code() {
     for (container, part) in [("app", "app"), ("sidecar", "sidecar")] {
         let pod = pod(json!({ "containerStatuses": [{

@@ -1,6 +1,7 @@
 //! Tests of the operator's public API: the pure functions, and the whole operator with a simulated API server.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+mod clock;
 mod cluster;
 mod diagnose;
 mod diagnose_failures;
@@ -17,6 +18,7 @@ mod presets;
 mod proxy_secret;
 mod reconcile;
 mod refusals;
+mod rollback;
 mod stale_cache;
 mod support;
 mod traces;

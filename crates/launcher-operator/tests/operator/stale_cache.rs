@@ -1,9 +1,11 @@
 //! Tests that the operator never creates or deletes resources based on a stale watch cache.
 
-use serde_json::Value;
+use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use crate::cluster::{Call, Cluster, statuses, with_children};
-use crate::support::{at, running};
+use crate::support::{at, pod_object, running};
 
 const ENDED: [&str; 3] = ["DELETE ingresses", "DELETE services", "DELETE pods"];
 
@@ -89,4 +91,19 @@ async fn workshop_with_complete_workload_is_reconciled_without_live_read() {
     let calls = with_children(&seen).listed("workshops", &seen).by_now(&seen).run_operator(at("12:30:00")).await;
     assert!(!asked(&calls).contains(&"GET workshops"), "{calls:?}");
     assert!(asked(&calls).contains(&"PATCH workshops/status"), "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pod_is_never_deleted_without_live_read_even_if_it_becomes_replaceable_during_a_reconcile() {
+    // The pod is replaceable from 12:00:10 on. In some of these runs, this time passes within one reconcile.
+    let seen = running();
+    let ended = pod_object(&json!({ "phase": "Failed", "reason": "OutOfcpu" }));
+    for second in 0..10 {
+        let cluster = with_children(&seen).relisted("pods", &ended).listed("workshops", &seen).by_now(&seen);
+        let cluster = cluster.with_clock_step(Duration::from_secs(1));
+        let calls = cluster.run_operator(at(&format!("12:00:0{second}"))).await;
+        let of_interest = |what: &&str| ["GET workshops", "DELETE pods"].contains(what);
+        let found: Vec<_> = asked(&calls).into_iter().filter(of_interest).collect();
+        assert_eq!(found[..2], ["GET workshops", "DELETE pods"], "from second {second}");
+    }
 }

@@ -17,16 +17,16 @@ use crate::cluster::{Call, Cluster, child, statuses, with_children, with_routes}
 use crate::support::{at, built, pod_object, running, settings, workshop};
 
 /// The plan at a time long after the creation of the pods.
-fn plan<'a>(deployment: Option<&'a Deployment>, pods: &'a [Pod], wanted: &ObjectMeta) -> Plan<'a> {
+pub(crate) fn plan<'a>(deployment: Option<&'a Deployment>, pods: &'a [Pod], wanted: &ObjectMeta) -> Plan<'a> {
     workload::plan(deployment, pods, wanted, Timestamp::MAX)
 }
 
-fn wanted(change: impl FnOnce(&mut Workshop)) -> ObjectMeta {
+pub(crate) fn wanted(change: impl FnOnce(&mut Workshop)) -> ObjectMeta {
     built(change).pod.metadata
 }
 
 /// The pod of the minimal Workshop in the cluster, with this status.
-fn pod(status: Value) -> Pod {
+pub(crate) fn pod(status: Value) -> Pod {
     Pod { status: serde_json::from_value(status).unwrap(), ..built(|_| {}).pod }
 }
 
@@ -49,10 +49,9 @@ fn pod_is_created_if_there_is_none_and_kept_otherwise() {
 #[test]
 fn workshop_with_deployment_of_earlier_version_keeps_it() {
     assert_eq!(plan(Some(&Deployment::default()), &[], &wanted(|_| {})), Plan::Keep);
-    assert_eq!(
-        plan(Some(&Deployment::default()), &[pod(json!({ "phase": "Failed" }))], &wanted(change_args)),
-        Plan::Keep
-    );
+    let mut failed = created_by_deployment();
+    failed.status.get_or_insert_default().phase = Some("Failed".to_owned());
+    assert_eq!(plan(Some(&Deployment::default()), &[failed], &wanted(change_args)), Plan::Keep);
 }
 
 #[test]
@@ -148,7 +147,7 @@ fn without_pod() -> Cluster {
 }
 
 /// A pod as the cluster lists it, with the expiry of the running Workshop.
-fn listed(pod: &Pod) -> Value {
+pub(crate) fn listed(pod: &Pod) -> Value {
     let mut listed = serde_json::to_value(pod).unwrap();
     listed["metadata"]["uid"] = "pod".into();
     listed["metadata"]["resourceVersion"] = "2".into();
@@ -156,7 +155,7 @@ fn listed(pod: &Pod) -> Value {
     listed
 }
 
-fn writes(calls: &[Call]) -> Vec<&str> {
+pub(crate) fn writes(calls: &[Call]) -> Vec<&str> {
     let all = calls.iter().map(|(what, _)| what.as_str());
     all.filter(|what| what.ends_with(" pods") || what.ends_with(" deployments")).collect()
 }
@@ -356,7 +355,7 @@ fn restart_replaces_deployment_of_earlier_version() {
 }
 
 /// A pod whose owner is the ReplicaSet of a Deployment.
-fn created_by_deployment() -> Pod {
+pub(crate) fn created_by_deployment() -> Pod {
     let mut pod = created("12:00:00", None);
     pod.metadata.owner_references = None;
     pod

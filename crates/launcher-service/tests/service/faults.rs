@@ -205,17 +205,6 @@ async fn extension_does_not_recreate_deleted_workshop() {
 }
 
 #[tokio::test]
-async fn spec_of_workshop_changed_from_outside_is_restored() {
-    let world = World::new().await;
-    let running = world.running(&caller("alice")).await;
-    // Wait for pending applies: only the next full resync detects a change that was made during an apply.
-    world.everything_told().await;
-    let before = world.fleet.workshop(&running.k8s_name).unwrap().spec;
-    world.fleet.edit_spec(&running.k8s_name, |spec| spec.args = vec!["by-hand".to_owned()]);
-    eventually(SOON, async || (world.fleet.workshop(&running.k8s_name)?.spec == before).then_some(())).await;
-}
-
-#[tokio::test]
 async fn unreadable_workshop_is_rewritten_and_keeps_running() {
     let world = World::new().await;
     let name = world.running(&caller("alice")).await.k8s_name;

@@ -1,7 +1,8 @@
 //! Tests of the custom resource definition (CRD).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
-use serde_json::Value;
+use launcher_workshop::WorkshopSpec;
+use serde_json::{Value, json};
 
 fn schema() -> Value {
     let crd = serde_json::to_value(launcher_workshop::crd()).unwrap();
@@ -45,8 +46,8 @@ fn crd_schema_rejects_invalid_owner_port_and_resources() {
 #[test]
 fn crd_schema_lists_app_types_and_security_profiles() {
     let schema = schema();
-    assert_eq!(schema["appType"]["enum"], serde_json::json!(["rstudio", "notebook", "custom"]));
-    assert_eq!(schema["securityProfile"]["enum"], serde_json::json!(["restricted", "baseline"]));
+    assert_eq!(schema["appType"]["enum"], json!(["rstudio", "notebook", "custom"]));
+    assert_eq!(schema["securityProfile"]["enum"], json!(["restricted", "baseline"]));
 }
 
 #[test]
@@ -54,5 +55,42 @@ fn crd_merges_conditions_by_type() {
     let crd = serde_json::to_value(launcher_workshop::crd()).unwrap();
     let status = crd.pointer("/spec/versions/0/schema/openAPIV3Schema/properties/status/properties").unwrap();
     assert_eq!(status["conditions"]["x-kubernetes-list-type"], "map");
-    assert_eq!(status["conditions"]["x-kubernetes-list-map-keys"], serde_json::json!(["type"]));
+    assert_eq!(status["conditions"]["x-kubernetes-list-map-keys"], json!(["type"]));
+}
+
+/// Returns a spec whose pod template has this JSON text as a value.
+fn spec_with(value: &str) -> WorkshopSpec {
+    let value: Value = serde_json::from_str(value).unwrap();
+    serde_json::from_value(json!({
+        "owner": "alice@example.org", "image": "app:1", "appType": "custom", "port": 8888, "lifetimeSeconds": 60,
+        "resources": { "cpuRequest": "1", "cpuLimit": "1", "memoryRequest": "1Gi", "memoryLimit": "1Gi" },
+        "securityProfile": "restricted",
+        "podTemplate": { "spec": { "volumes": [{ "name": "shm", "emptyDir": { "sizeLimit": value } }] } },
+    }))
+    .unwrap()
+}
+
+#[test]
+fn specs_are_equivalent_if_only_the_notation_of_numbers_differs() {
+    for (ours, of_api_server, are_equivalent) in [
+        ("1.0", "1", true),
+        ("1e3", "1000", true),
+        ("-0.0", "0", true),
+        ("1.5", "1.5", true),
+        ("1e21", "1e+21", true),
+        // The API server writes the shortest digits of a float, and has no unsigned integers.
+        ("4611686018427387904.0", "4611686018427388000", true),
+        ("18446744073709551615", "18446744073709552000", true),
+        ("1.0", "2", false),
+        ("1", "1.5", false),
+        ("1", "\"1\"", false),
+        ("0", "false", false),
+        ("0", "null", false),
+    ] {
+        let (ours, theirs) = (spec_with(ours), spec_with(of_api_server));
+        assert_eq!(ours.is_equivalent(&theirs), are_equivalent, "{ours:?} {theirs:?}");
+        assert_eq!(theirs.is_equivalent(&ours), are_equivalent, "{ours:?} {theirs:?}");
+    }
+    let other = WorkshopSpec { port: 8889, ..spec_with("1.0") };
+    assert!(!spec_with("1").is_equivalent(&other));
 }

@@ -1,0 +1,43 @@
+//! Tests of Workshops whose spec differs from the database.
+
+use launcher_domain::{FailureCode, InstanceState, TemplateDraft};
+use launcher_service::LaunchRequest;
+use launcher_testkit::eventually;
+
+use crate::{SOON, World, caller, draft};
+
+#[tokio::test]
+async fn spec_of_workshop_changed_from_outside_is_restored() {
+    let world = World::new().await;
+    let running = world.running(&caller("alice")).await;
+    // Wait for pending applies: only the next full resync detects a change that was made during an apply.
+    world.everything_told().await;
+    let before = world.fleet.workshop(&running.k8s_name).unwrap().spec;
+    world.fleet.edit_spec(&running.k8s_name, |spec| spec.args = vec!["by-hand".to_owned()]);
+    eventually(SOON, async || (world.fleet.workshop(&running.k8s_name)?.spec == before).then_some(())).await;
+}
+
+#[tokio::test]
+async fn number_that_the_fleet_writes_differently_is_no_change_of_the_spec() {
+    let size = |number: &str| {
+        let template = r#"{"spec": {"volumes": [{"name": "shm", "emptyDir": {"sizeLimit": NUMBER}}]}}"#;
+        serde_json::from_str(&template.replace("NUMBER", number)).unwrap()
+    };
+    let world = World::new().await;
+    let draft = TemplateDraft { pod_template: Some(size("1000000000.0")), ..draft("Jupyter") };
+    let template = world.launcher.create_template(&caller("admin"), draft).await.unwrap().template_id;
+    let launched = world.launcher.launch(&caller("alice"), template, &LaunchRequest::default()).await.unwrap();
+    let name = launched.listed.instance.k8s_name;
+    world.workshop(&name).await;
+    world.fleet.ready(&name);
+    world.until(&name, InstanceState::Running).await;
+    let other = world.running(&caller("bob")).await.k8s_name;
+    world.everything_told().await;
+    let applied = world.fleet.applied();
+    world.fleet.edit_spec(&name, |spec| spec.pod_template = Some(size("1000000000")));
+    // The service handles events in order: when bob's instance has failed, it has handled the change.
+    world.fleet.fail(&other, FailureCode::Crashed, "");
+    world.until(&other, InstanceState::Failed).await;
+    world.everything_told().await;
+    assert_eq!(world.fleet.applied(), applied);
+}
