@@ -16,5 +16,6 @@ data       the data directory
 archive    the format of a backup, and its reader
 backup     saves a backup
 restore    replaces the files of an installation by those of a backup
-cli        the commands
+commands   the commands, one module each
+cli        the command line
 """
