@@ -57,7 +57,7 @@ def test_backup_restores_empty_server(school, database):
     assert stat.S_IMODE((school.work / "backup.tar.gz").stat().st_mode) == 0o600
     database.execute("INSERT INTO rows VALUES ('later')")
     move_away(school)
-    school.run("restore", "backup.tar.gz")
+    school.run("restore", "backup.tar.gz", "--data-dir", school.data)
     assert {name: one[2:] for name, one in school.state().items()} == before
     assert rows(school) == ["kept"]
     assert (school.data / "fleet/id").read_text() == "0199"
@@ -219,9 +219,9 @@ def test_restore_is_refused_while_launcher_runs(school, database, configured):
         # As the launcher does.
         fcntl.flock(lock, fcntl.LOCK_EX)
         before = school.state()
-        told = school.run("restore", "backup.tar.gz", "--replace", code=1)
+        told = school.run("restore", "backup.tar.gz", "--replace", "--data-dir", school.data, code=1)
         assert "the launcher runs" in told and "setup stop" in told
         assert school.state() == before and rows(school) == ["kept", "later"]
     database.close()
-    school.run("restore", "backup.tar.gz", "--replace")
+    school.run("restore", "backup.tar.gz", "--replace", "--data-dir", school.data)
     assert rows(school) == ["kept"]

@@ -115,7 +115,9 @@ class Installation:
         local = self.settings.login == "local"
         self.say(f"starting with {' '.join(engine.compose)}")
         if not local and "dex" in engine.containers(self.root):
-            engine.run_compose(self.root, "rm", "--stop", "--force", "dex", profile=engines.LOCAL_ACCOUNTS)
+            # podman-compose has no command for this.
+            for words in (("stop",), ("rm", "--force")):
+                engine.run(*words, engine.containers(self.root)["dex"][0])
         told = engine.run_compose(self.root, "up", "--detach", profile=engines.LOCAL_ACCOUNTS if local else "")
         # Some versions of Compose report success although they could not create a container.
         if missing := engines.services(self.settings) - set(engine.containers(self.root)):

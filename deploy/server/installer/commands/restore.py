@@ -14,7 +14,7 @@ def flags(parser):
     parser.description = "Sets up this server from a backup."
     parser.add_argument("file", metavar="FILE", help="a file that `setup backup` wrote")
     parser.add_argument("--replace", action="store_true", help="replace the existing installation of this server")
-    parser.add_argument("--data-dir", metavar="PATH", help="folder of the data. Default: the one of this server or backup")
+    parser.add_argument("--data-dir", metavar="PATH", help="folder of the data. Default: the one of this server, or /var/lib/workshop-launcher")
     parser.add_argument("--no-start", action="store_true", help="only write the files. The launcher must not run")
     skip_flag(parser)
 
@@ -23,12 +23,12 @@ def run(arguments, say):
     archive = Archive(arguments.file)
     settings = answers.loads(archive.settings, arguments.file)
     existing = Installation(arguments.directory, say)
+    # These settings belong to the server, not to the backup, which could name any folder of the server.
+    archived, settings.data_dir = settings.data_dir, arguments.data_dir or existing.settings.data_dir
     if existing.exists:
-        # These settings belong to the server, not to the backup.
-        for name in ("data_dir", "engine", "engine_socket"):
-            setattr(settings, name, getattr(existing.settings, name))
-    if arguments.data_dir:
-        settings.data_dir = arguments.data_dir
+        settings.engine, settings.engine_socket = existing.settings.engine, existing.settings.engine_socket
+    elif settings.data_dir != archived:
+        say(f"the data will be in {settings.data_dir}, and was in {archived!r} before. Another folder: --data-dir")
     if found := list(answers.path_problems(settings)):
         raise Problems("nothing was restored:", found, code=2)
     restores.check_target(existing.root, archive, settings.data_dir, arguments.replace)
@@ -46,16 +46,19 @@ def run(arguments, say):
 
 
 def _replace_files(archive, settings, existing, stop):
-    """Replaces the files by those of the backup. Stops the launcher only after the backup is staged."""
+    """Replaces the files by those of the backup. Stops the launcher only after the backup is staged.
+
+    Removes its containers, so that the engine does not start them on files of both installations after a reboot.
+    """
     engine, stopped = existing.engine() if stop else None, False
     if not engine:
         data.check_not_running(settings.data_dir)
     try:
         with restores.staged(existing.root, archive, settings) as swap:
             if engine:
-                engine.run_compose(existing.root, "stop", profile=engines.LOCAL_ACCOUNTS)
-                data.check_not_running(settings.data_dir)
                 stopped = True
+                engine.remove(existing.root)
+                data.check_not_running(settings.data_dir)
             swap()
     except Problem as problem:
         advice = "\nThe launcher is stopped. To start it with the present files: setup" if stopped else ""

@@ -1,6 +1,5 @@
 """`setup stop`: stops the launcher and its login."""
 
-from .. import engine as engines
 from ..installation import Installation
 from ..problem import Problem
 
@@ -18,5 +17,5 @@ def run(arguments, say):
             f"{engine.name} has no containers of {installation.root}: nothing was stopped. If another engine runs them, name it "
             "first: setup --engine NAME"
         )
-    engine.run_compose(installation.root, "stop", profile=engines.LOCAL_ACCOUNTS)
-    say("stopped. Start again: setup")
+    engine.remove(installation.root)
+    say("stopped, also after a reboot. Start again: setup")
