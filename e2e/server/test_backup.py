@@ -1,14 +1,18 @@
 """Backup and restore, with a real SQLite database."""
 
 import fcntl
+import gzip
 import io
 import os
+import resource
 import sqlite3
 import stat
+import subprocess
 import tarfile
 
 import pytest
 
+from conftest import SERVER
 from installer.archive import MOST_BYTES, MOST_FILES
 
 
@@ -152,6 +156,47 @@ def test_archive_with_repeated_or_large_member_is_refused(home):
     archive(home.work / "many.tar.gz", [MANIFEST, *many])
     assert f"more than {MOST_FILES} files" in home.run("restore", "many.tar.gz", code=1)
     assert not home.root.exists()
+
+
+def header(name, kind, size):
+    """A member whose header promises `size` bytes."""
+    member = tarfile.TarInfo(name)
+    member.type, member.size = kind, size
+    return member.tobuf(tarfile.GNU_FORMAT)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        header("x", tarfile.XHDTYPE, 200 << 20) + bytes(200 << 20),
+        header("x", tarfile.GNUTYPE_LONGNAME, 200 << 20) + bytes(200 << 20),
+        header("x", tarfile.XHDTYPE, 0) * 2000,
+        header("configuration/acme.env", tarfile.REGTYPE, -1024),
+        header("configuration/acme.env", tarfile.FIFOTYPE, 0),
+        header("configuration/acme.env", tarfile.CHRTYPE, 0),
+        header("manifest.json", tarfile.REGTYPE, 2) + b"[]".ljust(512, b"\0"),
+        header("manifest.json", tarfile.REGTYPE, 100_352) + b"[" * 100_352,
+        bytes(1024) + bytes(200 << 20),
+    ],
+    ids=["large header", "long name", "many headers", "negative size", "pipe", "device", "list", "deep", "long end"],
+)
+def test_hostile_archive_is_refused_in_little_memory(home, content):
+    with gzip.open(home.work / "evil.tar.gz", "wb", 1) as file:
+        file.write(content + bytes(1024))
+    words = [SERVER / "setup", "restore", "evil.tar.gz", "--directory", home.root, "--data-dir", home.data, "--no-start"]
+    done = subprocess.run(
+        words, cwd=home.work, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (80 << 20, 80 << 20)),
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr and "evil.tar.gz" in done.stderr, done.stderr
+    assert not home.root.exists() and not home.data.exists()
+
+
+def test_more_files_than_restore_accepts_are_not_saved(school):
+    for number in range(MOST_FILES):
+        (school.root / f"acme/{number}").touch()
+    told = school.run("backup", "backup.tar.gz", code=1)
+    assert "which no restore accepts. Remove old files" in told and not list(school.work.glob("*.tar.gz*"))
 
 
 def test_file_that_restore_would_refuse_is_not_saved(school):

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 
 from . import lock
@@ -49,6 +50,10 @@ def main(words):
     arguments = parser.parse_args(rest)
     # Only the user who runs setup can read what it writes.
     os.umask(0o077)
+    # As Ctrl-C: a closed terminal must leave no copy of secrets. nohup ignores its signal.
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(name) == signal.SIG_DFL:
+            signal.signal(name, signal.default_int_handler)
     try:
         return _run(command, arguments) or 0
     except Problem as problem:

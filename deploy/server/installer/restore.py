@@ -179,10 +179,10 @@ def recover(root):
         return result
     folders = {DATA: root, CONFIGURATION: root}
     if (work / DATA_DIR).exists():
-        folders[DATA] = pathlib.Path((work / DATA_DIR).read_text())
+        folders[DATA] = pathlib.Path((work / DATA_DIR).read_text(encoding="utf-8"))
         result = f"{INTERRUPTED} the ones from before it. {START}"
     if (work / SWAP).exists():
-        names = json.loads((work / SWAP).read_text())
+        names = json.loads((work / SWAP).read_text(encoding="utf-8"))
         parts = [Part(kind, folder, **names[kind]) for kind, folder in folders.items()]
         if all(part.is_swapped() for part in parts):
             result = f"{INTERRUPTED} the ones of its backup. {START}"

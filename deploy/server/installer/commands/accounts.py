@@ -43,7 +43,12 @@ def run(arguments, say):
     if installation.accounts != before:
         # Before the accounts are stored: their passwords would be lost without the sheet.
         path = installation.print_sheet(arguments.sheet)
-        installation.apply(checks.NAMES, start=not arguments.no_start)
+        try:
+            installation.apply(checks.NAMES, start=not arguments.no_start)
+        finally:
+            if path and not installation.has_stored(installation.issued):
+                path.unlink()
+                say(f"no account was changed: {path} was deleted, because its passwords are invalid")
         if path:
             say(f"{len(installation.issued)} first passwords are in {path}. Print it, and delete it")
     if kept:

@@ -1,6 +1,6 @@
 """`setup restore`: sets up the server from a backup."""
 
-from .. import checks, data
+from .. import checks, data, folders
 from .. import engine as engines
 from .. import restore as restores
 from .. import settings as answers
@@ -32,6 +32,8 @@ def run(arguments, say):
     if found := list(answers.path_problems(settings)):
         raise Problems("nothing was restored:", found, code=2)
     restores.check_target(existing.root, archive, settings.data_dir, arguments.replace)
+    if not existing.exists or settings.data_dir != existing.settings.data_dir:
+        folders.check(existing.root, settings.data_dir)
     if existing.exists:
         data.check_change(existing.settings.data_dir, settings.data_dir)
     elif not arguments.no_start:
