@@ -9,6 +9,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import urllib.request
@@ -49,16 +50,33 @@ def check_page(launcher):
 
 @contextlib.contextmanager
 def fake_engine(folder):
-    """Listens on the socket of a rootless Docker below this folder. Yields its path and the folder of a command docker."""
+    """Creates the socket of a rootless Docker below this folder, and a command docker that answers for this socket only.
+
+    Yields the path of the socket, and PATH with the command. When the file `ended` exists beside the socket, the command
+    fails, as for the socket of an engine that ended.
+    """
     path, commands = folder / "docker/docker.sock", folder / "bin"
     path.parent.mkdir()
     commands.mkdir()
-    (commands / "docker").write_text("#!/bin/sh\nexit 1\n")
+    (commands / "docker").write_text(f"""#!/bin/sh
+[ "$1 $2 $3" = "--host unix://{path} version" ] && [ ! -e "{path.parent}/ended" ]
+""")
     (commands / "docker").chmod(0o755)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
-        listener.listen()
-        yield path, commands
+        yield path, f"{commands}:{os.environ['PATH']}"
+
+
+def check_ended_engine(engine, path):
+    """Without an engine that answers, a run with containers fails at once, although there is a socket."""
+    if has_engine():
+        return
+    (engine.parent / "ended").touch()
+    variables = {"SERVICE_FLEET": "containers", "XDG_RUNTIME_DIR": str(engine.parent.parent), "PATH": path}
+    environment = {name: value for name, value in os.environ.items() if name != "SERVICE_ENGINE_SOCKET"} | variables
+    done = subprocess.run([ROOT / "packaging/local/run.sh"], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "no container engine answers" in done.stderr, done.stdout + done.stderr
+    (engine.parent / "ended").unlink()
 
 
 def has_engine():
@@ -102,8 +120,8 @@ def main():
                 assert HINT not in launcher.log.read_text(), "expected no hint about containers without an engine"
             check_page(launcher)
             launch_jupyterlab(launcher)
-        with fake_engine(runtime) as (engine, commands):
-            path = f"{commands}:{os.environ['PATH']}"
+        with fake_engine(runtime) as (engine, path):
+            check_ended_engine(engine, path)
             with make_run(XDG_RUNTIME_DIR=place, PATH=path) as launcher:
                 said = launcher.log.read_text()
                 assert HINT in said, "expected a hint about containers with an engine"

@@ -10,11 +10,6 @@ import sys
 
 from conftest import SERVER
 
-INSPECTED = {
-    "Id": "1",
-    "State": {"Status": "running", "StartedAt": ""},
-    "Config": {"Labels": {"com.docker.compose.service": "launcher"}},
-}
 # Flags that omit the checks of the server.
 SKIP = [word for check in ("dns", "memory", "ports", "provider") for word in ("--skip", check)]
 SCRIPT = """#!/bin/sh
@@ -26,7 +21,8 @@ case "$*" in
   info*) [ "$(id -u)" = 0 ] && [ ! -s "$state/info" ] || echo "name=rootless rootless=true" ;;
   "image inspect "*) shift 4; grep -qxF "$1" "$state/missing" || echo sha256:0 ;;
   ps*) cat "$state/containers" ;;
-  "inspect "*) echo '[{inspected}]' ;;
+  "inspect "*) cat "$state/inspected" ;;
+  *" down") [ -s "$state/stubborn" ] || : >"$state/containers" ;;
   *" up "*) echo "the fake engine starts nothing" >&2; exit 1 ;;
 esac
 """
@@ -41,12 +37,15 @@ class FakeEngine:
         self.calls = folder / "calls"
         # Missing images and existing containers, one a line.
         self.missing, self.containers = folder / "missing", folder / "containers"
+        # Any text, and Compose removes no container.
+        self.stubborn = folder / "stubborn"
         # JSON of the engine's information. With it, the engine is rootless for root, too.
         self.info = folder / "info"
         for path in (self.calls, self.missing, self.containers, self.info):
             path.touch()
         for name in ("sh", "id", "cat", "grep", "openssl"):
             (self.bin / name).symlink_to(shutil.which(name))
+        self.inspect("launcher")
         self.install(*engines)
 
     def install(self, *engines):
@@ -54,8 +53,14 @@ class FakeEngine:
         for name in engines:
             for command in (name, "docker-compose") if name == "podman" else (name,):
                 path = self.bin / command
-                path.write_text(SCRIPT.format(state=self.folder, inspected=json.dumps(INSPECTED)))
+                path.write_text(SCRIPT.format(state=self.folder))
                 path.chmod(0o755)
+
+    def inspect(self, service, **labels):
+        """Sets the service and further labels of the container."""
+        known = {f"com.docker.compose.{name}": value for name, value in {"service": service, **labels}.items()}
+        container = {"Id": "1", "State": {"Status": "running", "StartedAt": ""}, "Config": {"Labels": known}}
+        (self.folder / "inspected").write_text(json.dumps([container]))
 
     def socket(self, name):
         """Creates a socket with this path below the folder. No program listens on it."""

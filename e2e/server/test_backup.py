@@ -1,14 +1,18 @@
 """Backup and restore, with a real SQLite database."""
 
 import fcntl
+import gzip
 import io
 import os
+import resource
 import sqlite3
 import stat
+import subprocess
 import tarfile
 
 import pytest
 
+from conftest import SERVER
 from installer.archive import MOST_BYTES, MOST_FILES
 
 
@@ -57,7 +61,7 @@ def test_backup_restores_empty_server(school, database):
     assert stat.S_IMODE((school.work / "backup.tar.gz").stat().st_mode) == 0o600
     database.execute("INSERT INTO rows VALUES ('later')")
     move_away(school)
-    school.run("restore", "backup.tar.gz")
+    school.run("restore", "backup.tar.gz", "--data-dir", school.data)
     assert {name: one[2:] for name, one in school.state().items()} == before
     assert rows(school) == ["kept"]
     assert (school.data / "fleet/id").read_text() == "0199"
@@ -154,6 +158,47 @@ def test_archive_with_repeated_or_large_member_is_refused(home):
     assert not home.root.exists()
 
 
+def header(name, kind, size):
+    """A member whose header promises `size` bytes."""
+    member = tarfile.TarInfo(name)
+    member.type, member.size = kind, size
+    return member.tobuf(tarfile.GNU_FORMAT)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        header("x", tarfile.XHDTYPE, 200 << 20) + bytes(200 << 20),
+        header("x", tarfile.GNUTYPE_LONGNAME, 200 << 20) + bytes(200 << 20),
+        header("x", tarfile.XHDTYPE, 0) * 2000,
+        header("configuration/acme.env", tarfile.REGTYPE, -1024),
+        header("configuration/acme.env", tarfile.FIFOTYPE, 0),
+        header("configuration/acme.env", tarfile.CHRTYPE, 0),
+        header("manifest.json", tarfile.REGTYPE, 2) + b"[]".ljust(512, b"\0"),
+        header("manifest.json", tarfile.REGTYPE, 100_352) + b"[" * 100_352,
+        bytes(1024) + bytes(200 << 20),
+    ],
+    ids=["large header", "long name", "many headers", "negative size", "pipe", "device", "list", "deep", "long end"],
+)
+def test_hostile_archive_is_refused_in_little_memory(home, content):
+    with gzip.open(home.work / "evil.tar.gz", "wb", 1) as file:
+        file.write(content + bytes(1024))
+    words = [SERVER / "setup", "restore", "evil.tar.gz", "--directory", home.root, "--data-dir", home.data, "--no-start"]
+    done = subprocess.run(
+        words, cwd=home.work, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (80 << 20, 80 << 20)),
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr and "evil.tar.gz" in done.stderr, done.stderr
+    assert not home.root.exists() and not home.data.exists()
+
+
+def test_more_files_than_restore_accepts_are_not_saved(school):
+    for number in range(MOST_FILES):
+        (school.root / f"acme/{number}").touch()
+    told = school.run("backup", "backup.tar.gz", code=1)
+    assert "which no restore accepts. Remove old files" in told and not list(school.work.glob("*.tar.gz*"))
+
+
 def test_file_that_restore_would_refuse_is_not_saved(school):
     with (school.root / "acme/large").open("wb") as file:
         file.truncate(MOST_BYTES + 1)
@@ -219,9 +264,9 @@ def test_restore_is_refused_while_launcher_runs(school, database, configured):
         # As the launcher does.
         fcntl.flock(lock, fcntl.LOCK_EX)
         before = school.state()
-        told = school.run("restore", "backup.tar.gz", "--replace", code=1)
+        told = school.run("restore", "backup.tar.gz", "--replace", "--data-dir", school.data, code=1)
         assert "the launcher runs" in told and "setup stop" in told
         assert school.state() == before and rows(school) == ["kept", "later"]
     database.close()
-    school.run("restore", "backup.tar.gz", "--replace")
+    school.run("restore", "backup.tar.gz", "--replace", "--data-dir", school.data)
     assert rows(school) == ["kept"]

@@ -43,13 +43,14 @@ def test_killed_restore_of_empty_server_can_be_repeated(school, part):
     for folder in (school.root, school.data):
         shutil.rmtree(folder)
     trial, installed = Trial(school), 0
+    words = ["restore", school.work / "backup.tar.gz", "--data-dir", school.data]
     # Each part has every third step.
     for step in itertools.count(1 + part, 3):
         trial.reset()
-        _, told = trial.run("restore", school.work / "backup.tar.gz", action="kill", step=step)
+        _, told = trial.run(*words, action="kill", step=step)
         if interruption.REPORT not in told:
             break
-        code, told = trial.run("restore", school.work / "backup.tar.gz")
+        code, told = trial.run(*words)
         if code == 1:
             # The files were complete already.
             assert "To replace it by the backup: --replace" in told
@@ -78,6 +79,27 @@ def test_every_writing_command_ends_half_restore(school, half, command):
     assert "warning: an earlier restore was interrupted: the files are the ones from before it" in told
     assert half.is_clean() and rows(school) == ["installed"]
     assert contents(school.root).items() <= half.before.items()
+
+
+def test_old_database_gets_no_foreign_log(school):
+    for end in ("-wal", "-shm"):
+        (school.data / f"launcher.db{end}").unlink()
+    trial = Trial(school)
+    for step in itertools.count(30, 2):
+        trial.reset()
+        _, told = trial.restore(action="kill", step=step)
+        if interruption.REPORT not in told:
+            break
+        if not (school.root / ".restore/swap.json").exists():
+            continue
+        # As of a launcher that ran meanwhile.
+        for end in ("-wal", "-shm", "-journal"):
+            (school.data / f"launcher.db{end}").write_text("of another database")
+        code, told = trial.run()
+        assert code == 0 and trial.is_clean(), told
+        if "from before it" in told:
+            assert contents(*trial.folders) == trial.before, step
+    assert step > 60
 
 
 def test_half_restore_is_not_undone_while_launcher_runs(school, half):

@@ -3,6 +3,7 @@
 import io
 import itertools
 import resource
+import shutil
 import sqlite3
 import subprocess
 import tarfile
@@ -13,6 +14,7 @@ import interruption
 from conftest import SERVER
 from fake_engine import SKIP, FakeEngine
 from installed import Trial, contents, home, rows, school, write_database  # noqa: F401
+from test_kernel import Server
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def restore(engine, school, code=1):
 
 
 def stops(engine):
-    return [call for call in engine.calls_of("docker") if call.endswith(" stop")]
+    return [call for call in engine.calls_of("docker") if call.endswith(" down")]
 
 
 def test_launcher_runs_until_backup_is_staged(school, engine):
@@ -101,6 +103,51 @@ def test_failed_swap_says_that_launcher_is_stopped(school, engine, monkeypatch):
             break
     assert "The launcher is stopped. To start it with the present files: setup" in told
     assert contents(*trial.folders) == trial.before
+
+
+def test_engine_starts_no_launcher_during_swap(school, engine, monkeypatch):
+    school.run("--engine", "docker", "--engine-socket", engine.folder / "engine.sock")
+    trial = Trial(school)
+    monkeypatch.setenv("PATH", str(engine.bin))
+    words = ["restore", school.work / "backup.tar.gz", "--replace", "--directory", school.root, *SKIP]
+    for step in itertools.count(40, 2):
+        trial.reset()
+        # After a reboot, the engine starts all containers that exist, also stopped ones.
+        engine.containers.write_text("1\n")
+        _, told = interruption.run(words, trial.log, action="kill", step=step)
+        if (school.root / ".restore/swap.json").exists():
+            assert engine.containers.read_text() == "", step
+        elif interruption.REPORT not in told or not (school.root / ".restore").exists() and stops(engine):
+            break
+    assert step > 60
+
+
+def test_container_that_remains_changes_nothing(school, engine):
+    engine.containers.write_text("1\n")
+    engine.stubborn.write_text("yes")
+    school.run("--engine", "docker", "--engine-socket", engine.folder / "engine.sock")
+    before = contents(school.root, school.data)
+    told = engine.run(school, "restore", "backup.tar.gz", "--replace", *SKIP)
+    assert "did not remove launcher" in told and "docker rm --force 1" in told and "The launcher is stopped" in told
+    assert contents(school.root, school.data) == before
+
+
+def test_backup_does_not_choose_folder_of_data(school, tmp_path):
+    server = Server(tmp_path / "server")
+    chosen = school.work / "chosen"
+    school.data.rename(chosen)
+    school.run("--data-dir", chosen)
+    school.run("backup", "crafted.tar.gz")
+    shutil.rmtree(school.root)
+    shutil.rmtree(chosen)
+    chosen.mkdir(mode=0o755)
+    words = ["restore", school.work / "crafted.tar.gz", "--directory", school.root, "--no-start"]
+    done = server.enter(SERVER / "setup", *words)
+    assert done.returncode == 0, done.stdout
+    assert f"the data will be in /var/lib/workshop-launcher, and was in '{chosen}' before" in done.stdout
+    assert list(chosen.iterdir()) == [] and chosen.stat().st_mode & 0o777 == 0o755
+    assert (server.folder / "lib/workshop-launcher/launcher.db").exists()
+    assert school.variables()["DATA_DIR"] == "/var/lib/workshop-launcher"
 
 
 def test_restore_holds_no_database_in_memory(school):

@@ -73,7 +73,18 @@ def test_engine_of_first_start_is_stored(tmp_path, home):
     assert (settings["engine"], settings["engine_socket"]) == ("podman", str(socket))
     assert not podman.calls_of("docker")
     calls = [words.split()[-1] for words in podman.calls_of("docker-compose") if "--project-name" in words]
-    assert calls == ["--detach", "--detach", "stop"]
+    assert calls == ["--detach", "--detach", "down"]
+
+
+def test_other_login_removes_dex(tmp_path, home):
+    podman = FakeEngine(tmp_path / "podman", "podman")
+    (home.work / "secret").write_text("secret")
+    home.install("--engine", "podman", "--engine-socket", podman.socket("engine.sock"))
+    podman.containers.write_text("1\n")
+    podman.inspect("dex")
+    podman.run(home, "--login", "google", "--client-id", "id", "--client-secret-file", "secret", "--email-domain", "example.org", *SKIP)
+    # podman-compose has no command that removes one container.
+    assert [words for words in podman.calls_of("podman") if words.endswith(" 1") and "inspect" not in words] == ["stop 1", "rm --force 1"]
 
 
 def test_socket_of_environment_is_stored(engine, home):
@@ -130,7 +141,7 @@ def test_restore_uses_engine_of_backup_if_server_has_it(engine, home):
     home.run("backup", "backup.tar.gz")
     home.root.rename(home.root.with_name("away"))
     engine.install("podman")
-    assert "the fake engine starts nothing" in engine.run(home, "restore", "backup.tar.gz", *SKIP)
+    assert "the fake engine starts nothing" in engine.run(home, "restore", "backup.tar.gz", "--data-dir", home.data, *SKIP)
     assert home.variables()["ENGINE_SOURCE"] == str(socket)
 
 
@@ -139,7 +150,7 @@ def test_restore_uses_other_engine_if_server_lacks_engine_of_backup(engine, home
     home.run("backup", "backup.tar.gz")
     home.root.rename(home.root.with_name("away"))
     variables = {"DOCKER_HOST": f"unix://{engine.socket('engine.sock')}"}
-    told = engine.run(home, "restore", "backup.tar.gz", *SKIP, variables=variables)
+    told = engine.run(home, "restore", "backup.tar.gz", "--data-dir", home.data, *SKIP, variables=variables)
     assert "warning: this server does not have the engine of the backup: podman" in told
     assert json.loads(home.text("settings.json"))["engine"] == "docker"
 

@@ -114,7 +114,7 @@ def test_restore_uses_certificates_of_backup(home):
     home.root.rename(home.root.with_name("away"))
     for path in home.work.glob("o*.*"):
         path.unlink()
-    for words in (["restore", "backup.tar.gz"], []):
+    for words in (["restore", "backup.tar.gz", "--data-dir", home.data], []):
         told = home.run(*words)
         assert "own.pem: No such file or directory. Setup uses its copy" in told and "--workshops-certificate" in told
         assert {path.name: path.read_bytes() for path in (home.root / "traefik/certificates").iterdir()} == copies

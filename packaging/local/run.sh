@@ -7,6 +7,14 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=packaging/local/needs.sh
 source packaging/local/needs.sh
 
+# engine_answers ENGINE SOCKET: fails if no engine answers at the socket within 5 seconds. An engine that ended can leave
+# its socket, and `podman version` without a socket answers although nothing listens.
+engine_answers() {
+  local -a words=(docker --host "unix://$2")
+  [[ "$1" == docker ]] || words=(podman --remote --url "unix://$2")
+  timeout 5 "${words[@]}" version --format '{{.Server.Version}}' >/dev/null 2>&1
+}
+
 # engine_found: sets ENGINE to the command of a container engine, and SERVICE_ENGINE_SOCKET to its socket, unless they
 # are set. Fails if no engine answers.
 engine_found() {
@@ -16,8 +24,9 @@ engine_found() {
     return
   fi
   for engine in docker podman; do
+    command -v "$engine" >/dev/null || continue
     for socket in "/run/$engine.sock" "/run/$engine/$engine.sock" "${XDG_RUNTIME_DIR:-/run}/$engine/$engine.sock"; do
-      if [[ -w "$socket" ]] && command -v "$engine" >/dev/null; then
+      if [[ -w "$socket" ]] && engine_answers "$engine" "$socket"; then
         ENGINE=$engine
         SERVICE_ENGINE_SOCKET=$socket
         return

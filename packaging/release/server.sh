@@ -11,7 +11,7 @@ work=$(mktemp --directory)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/$name/deploy" "$work/$name/docs"
 cp --recursive deploy/server "$work/$name/deploy/"
-rm -rf "$work/$name/deploy/server/installer/__pycache__"
+find "$work/$name/deploy/server" -name __pycache__ -prune -exec rm -rf {} +
 cp docs/server.md "$work/$name/docs/"
 cp CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$work/$name/"
 versions=$work/$name/deploy/server/versions.env

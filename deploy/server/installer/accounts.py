@@ -10,6 +10,7 @@ import pathlib
 import re
 import secrets
 
+from . import stored
 from .problem import Problem, Problems
 
 # Characters that cannot be confused on paper: no 0 and o, no 1, i and l.
@@ -20,17 +21,19 @@ NAME_COLUMNS = ("name", "full name")
 # The launcher's own rule is wider; these are the addresses that schools have.
 ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,}")
 MOST_ROWS = 10_000
+HASH = re.compile(r"\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}")
+# Control characters. Dex would refuse its configuration with some of them.
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def load(path):
     """Reads the stored accounts: {address: {"name", "hash"}}."""
-    path = pathlib.Path(path)
-    if not path.exists():
-        return {}
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise Problem(f"cannot read {path}: {error}. Restore the file from a backup") from None
+    found = stored.load(pathlib.Path(path))
+    for address, account in found.items():
+        form = isinstance(account, dict) and account.keys() == {"name", "hash"} and all(isinstance(one, str) for one in account.values())
+        if not form or not HASH.fullmatch(account["hash"]):
+            stored.refuse(path, f"the account {address!r}")
+    return found
 
 
 def dump(accounts):
@@ -44,11 +47,20 @@ def read_csv(content, where):
     Spreadsheets also write semicolons, tabs, and a byte order mark.
     """
     try:
-        text = content.decode("utf-8-sig")
+        # Some spreadsheets end lines by a carriage return only.
+        text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise Problem(f"{where} is not UTF-8. Save the file as \"CSV UTF-8\"", code=2) from None
-    rows = csv.reader(io.StringIO(text), delimiter=_delimiter(text), skipinitialspace=True)
-    lines = [(rows.line_num, [cell.strip() for cell in row]) for row in rows if any(cell.strip() for cell in row)]
+    # Not strict, the reader would take all lines after an open quote for one name.
+    rows = csv.reader(io.StringIO(text), delimiter=_delimiter(text), skipinitialspace=True, strict=True)
+    try:
+        lines = [(rows.line_num, [cell.strip() for cell in row]) for row in rows if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise Problem(
+            f"{where}, line {rows.line_num}: {error}. Check the quotes (\") in this line and in the lines before; no account was "
+            "changed",
+            code=2,
+        ) from None
     address, name, lines = _columns(lines, where)
     found, problems = {}, []
     for number, cells in lines:
@@ -59,8 +71,10 @@ def read_csv(content, where):
             problems.append(f"line {number}: {written!r} is not an e-mail address")
         elif written.lower() in found:
             problems.append(f"line {number}: {written} is in the file twice")
+        elif CONTROL.search(person := cells[name] if name is not None and name < len(cells) else ""):
+            problems.append(f"line {number}: the name of {written} has a line break or another control character")
         else:
-            found[written.lower()] = cells[name] if name is not None and name < len(cells) else ""
+            found[written.lower()] = person
     if problems:
         raise Problems(f"{where} has errors; no account was changed:", problems, code=2)
     return list(found.items())

@@ -1,11 +1,12 @@
 """A backup file: its format, its limits, and its reader. Writer: backup.py."""
 
-import json
+import contextlib
+import gzip
 import re
 import tarfile
 import zlib
 
-from . import files
+from . import files, stored
 from .data import DATABASE, FLEET
 from .problem import Problem
 
@@ -20,6 +21,9 @@ STATE = (
 )
 # Largest database, and largest other file, in bytes; most files.
 MOST_DATABASE, MOST_BYTES, MOST_FILES = 4 << 30, 16 << 20, 1000
+# Most bytes of the headers of a member, and after the last member. Python's reader holds all headers of a member in memory.
+MOST_HEADER = 64 << 10
+FAULTS = (OSError, tarfile.TarError, EOFError, KeyError, ValueError, zlib.error)
 
 
 def is_state(name):
@@ -29,6 +33,25 @@ def is_state(name):
 def limit(member):
     """Returns the largest size of a member, in bytes."""
     return MOST_DATABASE if member == DATABASE_MEMBER else MOST_BYTES
+
+
+class Limited:
+    """A stream that raises if its reader wants more than the next `left` bytes, and therefore would hold them in memory."""
+
+    def __init__(self, file, error):
+        self.file, self.error, self.left = file, error, MOST_HEADER
+
+    def read(self, size):
+        if not 0 <= size <= self.left:
+            raise self.error
+        self.left -= size
+        return self.file.read(size)
+
+    def seek(self, position):
+        return self.file.seek(position)
+
+    def tell(self):
+        return self.file.tell()
 
 
 class Archive:
@@ -41,12 +64,14 @@ class Archive:
         self._small = {}
         try:
             self._scan()
-            manifest = json.loads(self._small[MANIFEST])
-        except (OSError, tarfile.TarError, EOFError, KeyError, ValueError, zlib.error) as error:
+            content = self._small[MANIFEST]
+        except FAULTS as error:
             raise self._damaged(error) from None
+        manifest = stored.parse(content, f"{MANIFEST} in {path}", "Use another backup")
         if manifest.get("format") != FORMAT:
             raise Problem(f"{path} has the format {manifest.get('format')}; this version reads the format {FORMAT}")
-        self.made = manifest.get("made", "")
+        # The text is printed.
+        self.made = re.sub(r"[^0-9T:+-]", "", str(manifest.get("made", "")))[:40]
         if SETTINGS not in self.names:
             raise Problem(f"{path} has no settings. Nothing was restored")
 
@@ -62,8 +87,8 @@ class Archive:
     def extract(self, target):
         """Writes each member into the new file `target(name)`, unless this is None."""
         try:
-            with tarfile.open(self.path, "r:gz") as archive:
-                for member in self._members(archive):
+            with self._opened() as (archive, stream):
+                for member in self._members(archive, stream):
                     if path := target(member.name):
                         files.write_stream(path, archive.extractfile(member))
         except (tarfile.TarError, EOFError, zlib.error) as error:
@@ -71,8 +96,8 @@ class Archive:
 
     def _scan(self):
         """Reads the whole file once, for the names and for the checksum at its end."""
-        with tarfile.open(self.path, "r:gz") as archive:
-            for member in self._members(archive):
+        with self._opened() as (archive, stream):
+            for member in self._members(archive, stream):
                 if member.name in self.names:
                     raise self._refused(f"{member.name!r} twice")
                 if len(self.names) == MOST_FILES:
@@ -80,18 +105,30 @@ class Archive:
                 self.names.add(member.name)
                 if member.name in (MANIFEST, SETTINGS, FLEET_MEMBER):
                     self._small[member.name] = archive.extractfile(member).read()
-            while archive.fileobj.read(files.CHUNK):
+            stream.left = MOST_HEADER
+            while stream.read(1024):
                 pass
 
-    def _members(self, archive):
+    @contextlib.contextmanager
+    def _opened(self):
+        with gzip.open(self.path) as file:
+            stream = Limited(file, self._refused(f"a header of more than {MOST_HEADER} bytes"))
+            with tarfile.open(fileobj=stream, mode="r:") as archive:
+                yield archive, stream
+
+    def _members(self, archive, stream):
         """Yields the members. Refuses those that no backup contains."""
-        for member in archive:
+        while True:
+            stream.left = MOST_HEADER
+            if not (member := archive.next()):
+                return
             kind, _, rest = member.name.partition("/")
             known = member.name in (MANIFEST, FLEET_MEMBER, DATABASE_MEMBER) or (kind == "configuration" and is_state(rest))
-            if not known or not member.isfile():
+            if not known or not member.isfile() or member.issparse():
                 raise self._refused(f"{member.name!r}, which no backup contains")
-            if member.size > limit(member.name):
+            if not 0 <= member.size <= limit(member.name):
                 raise self._refused(f"{member.name!r} of {member.size} bytes, of at most {limit(member.name)}")
+            stream.left = member.size + files.CHUNK
             yield member
 
     def _refused(self, found):

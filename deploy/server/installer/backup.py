@@ -9,11 +9,15 @@ import pathlib
 import sqlite3
 import tarfile
 import tempfile
+import time
 
 from . import files
-from .archive import DATABASE_MEMBER, FLEET_MEMBER, FORMAT, MANIFEST, is_state, limit
+from .archive import DATABASE_MEMBER, FLEET_MEMBER, FORMAT, MANIFEST, MOST_FILES, is_state, limit
 from .data import DATABASE, FLEET
 from .problem import Problem
+
+# Longest wait for a locked database, in seconds.
+PATIENCE = 30
 
 
 def save(root, settings, path, say):
@@ -25,16 +29,22 @@ def save(root, settings, path, say):
     if not path.parent.is_dir():
         raise Problem(f"the folder {path.parent} does not exist. Create it, or name another file")
     names = sorted(str(one.relative_to(root)) for one in root.rglob("*") if one.is_file() and not one.is_symlink())
+    names = [name for name in names if is_state(name)]
+    # The others are the manifest and the data.
+    if len(names) > MOST_FILES - 3:
+        raise Problem(f"{root} has {len(names)} files of its own, which no restore accepts. Remove old files from {root}/acme")
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file, tarfile.open(fileobj=file, mode="w:gz") as archive:
             made = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
             _add(archive, MANIFEST, json.dumps({"format": FORMAT, "made": made, "domain": settings.domain}).encode())
             for name in names:
-                if is_state(name):
-                    _add_file(archive, f"configuration/{name}", root / name)
+                _add_file(archive, f"configuration/{name}", root / name)
             _add_data(archive, data, say)
+        with open(temporary, "rb") as file:
+            os.fsync(file.fileno())
         os.replace(temporary, path)
+        files.sync_folders(path.parent)
     except BaseException:
         os.unlink(temporary)
         raise
@@ -56,13 +66,24 @@ def _add_data(archive, data, say):
 def _copy_database(source, target):
     """Copies a database that is in use, in one transaction, and checks the copy."""
     try:
-        with contextlib.closing(sqlite3.connect(f"file:{source}?mode=rw", uri=True, timeout=30)) as live:
+        with contextlib.closing(sqlite3.connect(f"file:{source}?mode=rw", uri=True, timeout=1)) as live:
             with contextlib.closing(sqlite3.connect(target)) as copy:
-                live.backup(copy)
+                live.backup(copy, progress=_patience(source))
                 if said := fault(copy):
                     raise Problem(f"{source} is damaged: {said}. Restore an earlier backup")
     except sqlite3.Error as error:
         raise Problem(f"cannot copy {source}: {error}") from None
+
+
+def _patience(source):
+    """Returns a callback of a copy, which raises if another program locks the database for too long."""
+    end = time.monotonic() + PATIENCE
+
+    def check(*_):
+        if time.monotonic() > end:
+            raise Problem(f"another program locks {source} for more than {PATIENCE} seconds. End it, and save the backup again")
+
+    return check
 
 
 def fault(database):

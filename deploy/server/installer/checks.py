@@ -1,6 +1,7 @@
 """Checks of the server: DNS, ports, memory, the engine's socket, images."""
 
 import errno
+import http.client
 import json
 import os
 import pathlib
@@ -85,7 +86,7 @@ def _port_problem(error, port, flag):
 
 def memory(settings):
     """Returns a warning if the server has too little memory for the programs and one workshop of each template."""
-    limits = re.findall(r"^ +mem_limit: (\d+)m$", (generate.SOURCES / "compose.yaml").read_text(), re.MULTILINE)
+    limits = re.findall(r"^ +mem_limit: (\d+)m$", (generate.SOURCES / "compose.yaml").read_text(encoding="utf-8"), re.MULTILINE)
     needed = sum(map(int, limits)) + 1024
     present = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MIB
     if present < needed:
@@ -141,8 +142,8 @@ def provider(settings):
     url = f"{settings.issuer.rstrip('/')}/.well-known/openid-configuration"
     try:
         with urllib.request.urlopen(url, timeout=20) as response:
-            issuer = json.load(response)["issuer"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+            issuer = json.loads(response.read(MIB))["issuer"]
+    except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException, RecursionError) as error:
         raise Problem(f"the login provider does not answer at {url}: {error}. Correct --issuer") from None
     if issuer != settings.issuer:
         raise Problem(f"the login provider names itself {issuer}. Set --issuer to exactly this value")

@@ -176,4 +176,4 @@ def _certificates(pairs):
 
 
 def _render(name, **values):
-    return string.Template((TEXTS / name).read_text()).substitute(values).encode()
+    return string.Template((TEXTS / name).read_text(encoding="utf-8")).substitute(values).encode()

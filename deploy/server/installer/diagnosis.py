@@ -1,11 +1,16 @@
 """`setup doctor`: checks the server and the login. One line for each check, as `launcher doctor` prints them."""
 
+import http.client
 import os
 import stat
 
 from . import checks, generate, login
 from . import engine as engines
 from .problem import Problem
+
+
+# Another program may listen on a port, and speak another protocol.
+FAULTS = (Problem, OSError, http.client.HTTPException)
 
 
 def run(installation):
@@ -50,8 +55,8 @@ class Report:
         """Runs a check. Returns its result, or None after a fault."""
         try:
             found = look()
-        except (Problem, OSError) as problem:
-            self._line("FAIL", name, str(problem))
+        except FAULTS as problem:
+            self._line("FAIL", name, str(problem) or type(problem).__name__)
             return None
         self._line("ok", name, text(found))
         return found
@@ -60,8 +65,8 @@ class Report:
         """Runs a check that returns texts of warnings."""
         try:
             found = look()
-        except (Problem, OSError) as problem:
-            self._line("FAIL", name, str(problem))
+        except FAULTS as problem:
+            self._line("FAIL", name, str(problem) or type(problem).__name__)
             return
         for text in found:
             self._line("warn", name, text)

@@ -63,6 +63,16 @@ class Engine:
             raise Problem(f"{' '.join(command)} failed: {said}")
         return done.stdout or ""
 
+    def remove(self, root):
+        """Stops and removes the project's containers. A stopped one starts again with the engine, as after a reboot."""
+        self.run_compose(root, "down", profile=LOCAL_ACCOUNTS)
+        if left := self.containers(root):
+            ids = " ".join(identifier[:12] for identifier, _, _ in left.values())
+            raise Problem(
+                f"{' '.join(self.compose)} did not remove {', '.join(sorted(left))}. Remove the containers with: {self.name} rm "
+                f"--force {ids}. Then run this command again"
+            )
+
     def has_image(self, reference):
         return bool(self.run("image", "inspect", "--format", "{{.Id}}", reference, check=False).strip())
 

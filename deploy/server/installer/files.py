@@ -14,6 +14,8 @@ from .problem import Problem
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 # Bytes that are copied at once.
 CHUNK = 1 << 20
+# Largest file that an administrator can name, except for backups.
+MOST_BYTES = 4 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,6 +145,10 @@ def create(path, content):
 def read(path, what):
     """Reads a file that the administrator named."""
     try:
-        return pathlib.Path(path).read_bytes()
+        with pathlib.Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise Problem(f"cannot read {what} {path}: {error.strerror}") from None
+    if len(content) > MOST_BYTES:
+        raise Problem(f"cannot read {what} {path}: it has more than {MOST_BYTES} bytes. Check the name of the file", code=2)
+    return content

@@ -31,7 +31,7 @@ def images(root):
 
 def _variables(path):
     """Returns the lines NAME=VALUE of a file."""
-    lines = [line.strip() for line in path.read_text().splitlines()]
+    lines = [line.strip() for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
     return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
 
 

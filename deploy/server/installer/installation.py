@@ -7,7 +7,7 @@ import pathlib
 import re
 
 from . import accounts as local_accounts
-from . import checks, data, files, generate, kernel, login, secret, sheet, tls
+from . import checks, data, files, folders, generate, kernel, login, secret, sheet, tls
 from . import engine as engines
 from . import settings as answers
 from .problem import Problem
@@ -58,6 +58,8 @@ class Installation:
         answers.check(self.settings)
         if self.exists:
             data.check_change(self.stored_settings.data_dir, self.settings.data_dir)
+        if not self.exists or self.stored_settings.data_dir != self.settings.data_dir:
+            folders.check(self.root, self.settings.data_dir)
         for text in answers.warnings(self.settings):
             self.say(f"warning: {text}")
         engine = self.engine() if start else None
@@ -115,7 +117,9 @@ class Installation:
         local = self.settings.login == "local"
         self.say(f"starting with {' '.join(engine.compose)}")
         if not local and "dex" in engine.containers(self.root):
-            engine.run_compose(self.root, "rm", "--stop", "--force", "dex", profile=engines.LOCAL_ACCOUNTS)
+            # podman-compose has no command for this.
+            for words in (("stop",), ("rm", "--force")):
+                engine.run(*words, engine.containers(self.root)["dex"][0])
         told = engine.run_compose(self.root, "up", "--detach", profile=engines.LOCAL_ACCOUNTS if local else "")
         # Some versions of Compose report success although they could not create a container.
         if missing := engines.services(self.settings) - set(engine.containers(self.root)):
@@ -191,12 +195,16 @@ class Installation:
 
     def _print_passwords(self, issued):
         """Prints the new passwords of admins whose hashes are stored. No later run can print them."""
-        stored = local_accounts.load(self.root / "accounts.json")
-        kept = [(address, password) for address, _, password in issued if stored.get(address) == self.accounts[address]]
+        kept = [(address, password) for address, name, password in issued if self.has_stored([(address, name, password)])]
         for address, password in kept:
             print(f"Password of {address}: {password}")
         if kept:
             print("Write it down: only its hash is stored.", flush=True)
+
+    def has_stored(self, issued):
+        """True if the hashes of these new passwords are stored."""
+        stored = local_accounts.load(self.root / "accounts.json")
+        return all(stored.get(address) == self.accounts[address] for address, _, _ in issued)
 
     def _kept(self, name, file):
         """Returns the existing file if there is one: the administrator may have changed it."""

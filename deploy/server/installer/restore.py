@@ -26,8 +26,11 @@ from .data import DATABASE, FLEET
 from .problem import Problem
 
 WORK, DATA_DIR, SWAP = ".restore", "data-dir", "swap.json"
+# The parts of an installation, as in the names of a backup.
+DATA, CONFIGURATION = "data", "configuration"
 # Files of SQLite that belong to the database. They would damage another database.
 DATABASE_FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal")
+INTERRUPTED, START = "an earlier restore was interrupted: the files are", "If the launcher does not run, start it with: setup"
 # The last file of the swap.
 SETTINGS = "settings.json"
 
@@ -36,6 +39,8 @@ class Part:
     """One of the two folders of an installation, with its staged files and the links to its old files."""
 
     def __init__(self, name, folder, old=(), new=()):
+        # Files that must not remain beside the old ones, although the backup does not have them.
+        self.foreign = DATABASE_FILES if name == DATA else ()
         self.folder = pathlib.Path(folder)
         self.work = self.folder / WORK / name
         self.old, self.new = list(old), list(new)
@@ -74,9 +79,8 @@ class Part:
 
     def undo(self):
         """Returns to the old files. A repetition has no effect."""
-        for name in self.new:
-            if name not in self.old:
-                (self.folder / name).unlink(missing_ok=True)
+        for name in {*self.new, *self.foreign} - set(self.old):
+            (self.folder / name).unlink(missing_ok=True)
         for name in self.old:
             if os.path.lexists(self.saved(name)):
                 os.replace(self.saved(name), self.folder / name)
@@ -96,29 +100,29 @@ class Restore:
 
     def __init__(self, root, archive, settings):
         self.root, self.archive, self.settings = pathlib.Path(root), archive, settings
-        names = {"configuration": [], "data": []}
+        names = {CONFIGURATION: [], DATA: []}
         for member in sorted(archive.names):
             kind, _, name = member.partition("/")
             names.get(kind, []).append(name)
         # The settings last.
-        names["configuration"].sort(key=lambda name: name == SETTINGS)
-        folders = {"data": settings.data_dir, "configuration": self.root}
+        names[CONFIGURATION].sort(key=lambda name: name == SETTINGS)
+        folders = {DATA: settings.data_dir, CONFIGURATION: self.root}
         self.parts = {kind: Part(kind, folder, new=names[kind]) for kind, folder in folders.items()}
 
     def stage(self):
         """Writes the backup beside the installed files, and verifies it."""
         for part in self.parts.values():
             files.Writer(part.folder).folder(".")
-        _write(self.root / WORK / DATA_DIR, str(self.parts["data"].folder).encode())
+        _write(self.root / WORK / DATA_DIR, str(self.parts[DATA].folder).encode())
         for part in self.parts.values():
             part.create()
         self.archive.extract(self._target)
-        _write(self.parts["configuration"].staged(SETTINGS), answers.dump(self.settings))
+        _write(self.parts[CONFIGURATION].staged(SETTINGS), answers.dump(self.settings))
         self._verify()
 
     def swap(self):
         """Replaces the installed files by the staged ones. Raises while the launcher runs."""
-        configuration, database = self.parts["configuration"], self.parts["data"]
+        configuration, database = self.parts[CONFIGURATION], self.parts[DATA]
         data.check_not_running(database.folder)
         configuration.save([name for name in _files_below(self.root) if is_state(name)])
         # The fleet's identity is not among them: it stays if the backup has none.
@@ -137,7 +141,7 @@ class Restore:
 
     def _verify(self):
         """Raises if setup or the launcher could not use the staged files."""
-        configuration, database = self.parts["configuration"], self.parts["data"]
+        configuration, database = self.parts[CONFIGURATION], self.parts[DATA]
         try:
             secret.load(configuration.staged("secrets.json"))
             local_accounts.load(configuration.staged("accounts.json"))
@@ -173,15 +177,15 @@ def recover(root):
     work, result = root / WORK, ""
     if not work.exists():
         return result
-    folders = {"data": root, "configuration": root}
+    folders = {DATA: root, CONFIGURATION: root}
     if (work / DATA_DIR).exists():
-        folders["data"] = pathlib.Path((work / DATA_DIR).read_text())
-        result = "an earlier restore was interrupted: the files are the ones from before it"
+        folders[DATA] = pathlib.Path((work / DATA_DIR).read_text(encoding="utf-8"))
+        result = f"{INTERRUPTED} the ones from before it. {START}"
     if (work / SWAP).exists():
-        names = json.loads((work / SWAP).read_text())
+        names = json.loads((work / SWAP).read_text(encoding="utf-8"))
         parts = [Part(kind, folder, **names[kind]) for kind, folder in folders.items()]
         if all(part.is_swapped() for part in parts):
-            result = "an earlier restore was interrupted: the files are the ones of its backup"
+            result = f"{INTERRUPTED} the ones of its backup. {START}"
         else:
             _undo(parts, work)
     _clean(work, folders)
@@ -190,8 +194,8 @@ def recover(root):
 
 def _clean(work, folders):
     """Deletes the folders of a restore. The order keeps the meaning of the rest if this is interrupted."""
-    _remove(folders["data"] / WORK)
-    _remove(work / "configuration")
+    _remove(folders[DATA] / WORK)
+    _remove(work / CONFIGURATION)
     for name in (DATA_DIR, SWAP):
         (work / name).unlink(missing_ok=True)
     _remove(work)

@@ -7,6 +7,7 @@ import pathlib
 import re
 import secrets
 
+from . import stored
 from .problem import Problem
 
 # Each generated secret, with its form.
@@ -19,20 +20,17 @@ GENERATED = {
 }
 # Secrets of the login provider.
 GIVEN = ("client_secret", "workshops_client_secret")
+# All secrets, also empty ones.
+FORM = r"[!-~]{0,512}"
 
 
 def load(path):
     """Reads the stored secrets, and generates those that are missing."""
-    path = pathlib.Path(path)
-    stored = {}
-    if path.exists():
-        try:
-            stored = json.loads(path.read_text())
-        except (OSError, ValueError) as error:
-            raise Problem(f"cannot read {path}: {error}. Restore the file from a backup") from None
-    return {name: stored.get(name) or make() for name, make in GENERATED.items()} | {
-        name: stored.get(name, "") for name in GIVEN
-    }
+    found = stored.load(pathlib.Path(path))
+    for name in (*GENERATED, *GIVEN):
+        if not isinstance(found.get(name, ""), str) or not re.fullmatch(FORM, found.get(name, "")):
+            stored.refuse(path, name)
+    return {name: found.get(name) or make() for name, make in GENERATED.items()} | {name: found.get(name, "") for name in GIVEN}
 
 
 def dump(found):

@@ -7,7 +7,8 @@ import re
 import urllib.parse
 from typing import List
 
-from .problem import Problem, Problems
+from . import stored
+from .problem import Problems
 
 LOGINS = ("google", "github", "oidc", "local")
 TLS = ("files", "acme", "private-ca")
@@ -100,12 +101,14 @@ def load(path):
 
 def loads(content, where):
     """Reads stored answers. Ignores those of other versions that this version does not know."""
-    try:
-        stored = json.loads(content)
-        known = {field.name for field in dataclasses.fields(Settings)}
-        return Settings(**{name: value for name, value in stored.items() if name in known})
-    except (ValueError, AttributeError, TypeError) as error:
-        raise Problem(f"cannot read {where}: {error}. Restore the file from a backup, or remove it and answer again") from None
+    settings, remedy = Settings(), "Restore the file from a backup, or remove it and answer again"
+    for name, value in stored.parse(content, where, remedy).items():
+        if name not in settings.__dict__:
+            continue
+        if type(value) is not type(getattr(settings, name)) or (isinstance(value, list) and not all(isinstance(one, str) for one in value)):
+            stored.refuse(where, name, remedy)
+        setattr(settings, name, value)
+    return settings
 
 
 def dump(settings):

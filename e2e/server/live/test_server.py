@@ -202,7 +202,7 @@ def test_backup_restores_empty_server(machine):
     machine.remove_containers()
     shutil.rmtree(machine.root)
     shutil.rmtree(machine.data)
-    machine.run("restore", "backup.tar.gz")
+    machine.run("restore", "backup.tar.gz", "--data-dir", machine.data)
     assert machine.me(admin)["email"] == ADMIN, "the session before the restore is still valid"
     assert machine.me(machine.signed_in(BOB))["email"] == BOB
     listed = json.loads(admin.request("GET", f"{LAUNCHER}/api/v1/templates/", headers).body)
@@ -212,6 +212,7 @@ def test_backup_restores_empty_server(machine):
 
 def test_stop_and_start(machine):
     machine.run("stop")
+    assert not machine.containers(), "a stopped container would start again after a reboot"
     with pytest.raises(OSError):
         socket.create_connection(("127.0.0.1", 443), timeout=5).close()
     machine.run()
