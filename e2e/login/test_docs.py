@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from chart import CHART, RELEASE, ROOT, helm, leaves, values_schema
+from installation import steps
 from series import metrics, registered
 
 READMES = [ROOT / "quickstart/README.md", CHART / "README.md", ROOT / "e2e/login/README.md"]
@@ -61,26 +62,19 @@ def test_documented_values_are_accepted_by_chart(text, tmp_path):
     assert status == 0, rendered
 
 
-def installation_steps():
-    """Returns the numbered steps of the section in docs/install.md that installs the chart."""
-    text = (ROOT / "docs/install.md").read_text()
-    section = re.search(r"^## Install in seven steps$(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]
-    return re.split(r"^\d+\. ", section, flags=re.MULTILINE)[1:]
-
-
 def test_installation_has_seven_steps_with_one_command_each():
-    steps = installation_steps()
-    assert len(steps) == 7
-    for step in steps:
-        assert len(re.findall(r"^ {7}(?:helm|kubectl|docker) ", step, re.MULTILINE)) <= 1, step
-    install = next(step for step in steps if "helm install" in step)
+    """tests/test_documented_installation.py runs these steps on the cluster."""
+    assert len(steps()) == 7
+    for step in steps():
+        assert len(step.commands) <= 1, step
+    (install,) = (command for step in steps() for command in step.commands if "install" in command)
     # These two are not values of the file, because they are a secret of the provider.
-    assert re.findall(r"--set ([\w.]+)=", install) == ["login.clientID", "login.clientSecret"]
+    assert re.findall(r" --set ([\w.]+)=", " ".join(install)) == ["login.clientID", "login.clientSecret"]
 
 
 def test_installation_needs_three_values(tmp_path):
     """A value is required if the chart refuses the documented values without it."""
-    (text,) = (found for step in installation_steps() for found in re.findall(r"^```yaml\n(.*?)^```$", step, re.M | re.S))
+    (text,) = (text for step in steps() for text in step.files.values())
     assert text == BASE
     required = set()
     for name in leaves_of(yaml.safe_load(text)):
@@ -92,7 +86,7 @@ def test_installation_needs_three_values(tmp_path):
             assert "is missing" in rendered, rendered
             required.add(name)
     assert required == {"host", "workshops.domain", "login.oidc.issuerURL"}
-    (told,) = (step for step in installation_steps() if "The chart requires" in step)
+    (told,) = (step.prose for step in steps() if "The chart requires" in step.prose)
     assert all(f"`{name}`" in told for name in required)
 
 

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import secrets
 import shutil
 import subprocess
 
@@ -28,12 +27,11 @@ GATEWAY = (
     "--set", "ingress.tls.launcherSecret=gateway", "--set", "ingress.tls.workshopsSecret=gateway",
 )
 VOLUME = pathlib.Path("/var/tmp/login-launcher-data")
-CLIENT_SECRET = "secret-of-the-launcher-for-tests"
 
 
-def run(*command, input=None, check=True):
+def run(*command, input=None, check=True, cwd=None):
     """Runs a command. Returns stdout. check=False ignores failures and also returns stderr."""
-    done = subprocess.run(list(map(str, command)), input=input, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(list(map(str, command)), input=input, capture_output=True, text=True, timeout=300, cwd=cwd)
     if check and done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
     return done.stdout if check else done.stdout + done.stderr
@@ -79,6 +77,9 @@ def crd_exists_outside_release():
 class Chain:
     """Installs the platform and the release, in namespaces with fixed names. Only one release can exist."""
 
+    # Public address of the launcher, and the domain of the workshops.
+    launcher, domain = LAUNCHER, WORKSHOP_DOMAIN
+
     def __init__(self):
         self.addresses = {}
 
@@ -104,12 +105,9 @@ class Chain:
         }
 
     def prepare(self):
-        """Creates the prerequisites that NOTES.txt lists: a restricted namespace, two Secrets, a volume."""
+        """Creates a restricted namespace and a volume."""
         labels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn")}
         apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}})
-        for name in ("login", "workshops-login"):
-            data = {"client-id": "launcher", "client-secret": CLIENT_SECRET, "cookie-secret": secrets.token_hex(16)}
-            apply(namespaced("Secret", name, stringData=data))
         # A hostPath volume is enough for the launcher's files, because this machine is the only node.
         VOLUME.mkdir(exist_ok=True)
         os.chown(VOLUME, 65532, 65532)
@@ -135,12 +133,12 @@ class Chain:
 
         def gets_in():
             try:
-                page = self.visitor().log_in(f"{LAUNCHER}/", ALICE)
-                workshops = self.visitor().request("GET", f"https://login.{WORKSHOP_DOMAIN}/oauth2/start")
+                page = self.visitor().log_in(f"{self.launcher}/", ALICE)
+                workshops = self.visitor().request("GET", f"https://login.{self.domain}/oauth2/start")
             except TimeoutError:
                 # The ingress still sends requests to the address of a deleted pod.
                 return False
-            return (page.status, page.url, workshops.status) == (200, f"{LAUNCHER}/", 302)
+            return (page.status, page.url, workshops.status) == (200, f"{self.launcher}/", 302)
 
         wait_for("the login at launcher and workshops", gets_in, 60)
 
@@ -150,9 +148,11 @@ class Chain:
     def remove(self):
         """Removes the release, its prerequisites and the platform."""
         self.uninstall()
-        kubectl("delete", "namespace", NAMESPACE, WORKSHOPS, "--ignore-not-found")
-        kubectl("delete", "persistentvolume", f"{NAMESPACE}-data", "--ignore-not-found")
+        namespaces = ("namespace", NAMESPACE, WORKSHOPS)
+        kubectl("delete", *namespaces, "--ignore-not-found", "--wait=false")
         kubectl("delete", "--filename", LOGIN / "platform", "--ignore-not-found")
+        kubectl("wait", *namespaces, "--for=delete", "--timeout=120s")
+        kubectl("delete", "persistentvolume", f"{NAMESPACE}-data", "--ignore-not-found")
         shutil.rmtree(VOLUME, ignore_errors=True)
 
     # Users.
@@ -161,22 +161,22 @@ class Chain:
         """Returns a new browser profile in which the chain's host names resolve."""
         return Visitor(self.addresses)
 
-    def signed_in(self, email, url=f"{LAUNCHER}/"):
+    def signed_in(self, email):
         """Returns a new browser profile in which this user is logged in."""
         visitor = self.visitor()
-        answer = visitor.log_in(url, email)
+        answer = visitor.log_in(f"{self.launcher}/", email)
         assert (answer.status, answer.is_login_form) == (200, False), (answer.url, answer.status, answer.body[:500])
         return visitor
 
     def launched(self, visitor, template=ECHO):
         """Launches a workshop through the API, waits until the ingress routes the workshop, and returns (name, url)."""
         json_headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        answer = visitor.request("POST", f"{LAUNCHER}/api/v1/templates/{template}/launch", json_headers, "{}")
+        answer = visitor.request("POST", f"{self.launcher}/api/v1/templates/{template}/launch", json_headers, "{}")
         assert answer.status == 201, answer.body
         name = json.loads(answer.body)["k8s_name"]
 
         def is_running():
-            seen = json.loads(visitor.request("GET", f"{LAUNCHER}/api/v1/instances/{name}", json_headers).body)
+            seen = json.loads(visitor.request("GET", f"{self.launcher}/api/v1/instances/{name}", json_headers).body)
             assert seen["state"] != "failed", seen
             return seen if seen["state"] == "running" else None
 

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+for folder in pathlib.Path(__file__).resolve().parents[1:3]:
+    sys.path.insert(0, str(folder))
 
 from chain import ALICE, Chain
 

@@ -13,6 +13,7 @@ from chain import (
     namespaced, node_images,
 )
 from harness import wait_for
+from visitor import PAGE
 
 SIDECAR = "localhost/workshop-launcher/sidecar:test"
 FULL_NAME = f"{RELEASE}-workshop-launcher"
@@ -94,7 +95,8 @@ def changed_values(sidecar):
         },
         "launcher": {"extraEnv": extra},
         "operator": {"extraEnv": extra, "resources": {"requests": {"cpu": "20m"}, "limits": {"memory": "300Mi"}}},
-        "login": {"extraEnv": extra, "sessionLifetime": "11h"},
+        # An upgrade without the client keeps the Secrets that the chart has created.
+        "login": {"extraEnv": extra, "sessionLifetime": "11h", "clientID": "", "clientSecret": ""},
     }
 
 
@@ -132,6 +134,15 @@ def outdated():
     return {one["metadata"]["name"] for one in listed if one.get("status", {}).get("podOutdated")}
 
 
+def stored_secrets():
+    """Returns the data of all Secrets of the release that the chart has generated: {(namespace, name): data}."""
+    found = {}
+    for namespace in (NAMESPACE, WORKSHOPS):
+        listed = kubectl("--namespace", namespace, "get", "secrets", "--field-selector", "type=Opaque", "--output", "json")
+        found |= {(namespace, one["metadata"]["name"]): one["data"] for one in json.loads(listed)["items"]}
+    return found
+
+
 def echoes(sockets):
     """Sends a message through each WebSocket. Returns the names of the workshops that echo it."""
     for name, channel in sockets.items():
@@ -139,13 +150,23 @@ def echoes(sockets):
     return {name for name, channel in sockets.items() if channel.recv(timeout=20) == name}
 
 
-def test_upgrade_with_all_settings_changed_keeps_ten_workshops_and_their_websockets(chain, other_sidecar, tmp_path):
+def assert_same_session(visitor, hosts):
+    """Fails if the launcher or a workshop asks for a login: the cookies of this browser profile must be enough."""
+    forms, urls = visitor.forms, [f"{LAUNCHER}/", *(f"https://{host}/" for host in hosts.values())]
+    assert {visitor.request("GET", url, PAGE).status for url in urls} == {200}
+    assert visitor.forms == forms
+
+
+def test_upgrade_with_all_settings_changed_keeps_ten_workshops_secrets_and_sessions(chain, other_sidecar, tmp_path):
     # Launches of admins have no rate limit.
     admin, alice = chain.signed_in(ADMIN), chain.signed_in(ALICE)
     is_admin = lambda: json.loads(alice.request("GET", f"{LAUNCHER}/api/v1/me", JSON).body)["is_admin"]
     assert not is_admin()
     hosts = launched(admin, 10)
-    before = pods_of(hosts)
+    before, generated = pods_of(hosts), stored_secrets()
+    logins = {(NAMESPACE, f"{FULL_NAME}-{name}") for name in ("login", "workshops-login")}
+    proxy_secrets = {(namespace, f"{FULL_NAME}-proxy-secret") for namespace in (NAMESPACE, WORKSHOPS)}
+    assert set(generated) == logins | proxy_secrets
     assert not outdated() & set(hosts)
     values = tmp_path / "values.yaml"
     values.write_text(yaml.safe_dump(changed_values(other_sidecar)))
@@ -157,8 +178,8 @@ def test_upgrade_with_all_settings_changed_keeps_ten_workshops_and_their_websock
             wait_for("Alice to be an admin", is_admin, 30)
             assert echoes(sockets) == set(hosts), "expected every WebSocket to survive the upgrade"
             assert pods_of(hosts) == before
-            # The same session: a new login would show a form.
-            assert {admin.request("GET", f"https://{host}/").status for host in hosts.values()} == {200}
+            assert stored_secrets() == generated
+            assert_same_session(admin, hosts)
             wait_for("the status of the workshops to show older pods", lambda: set(hosts) <= outdated(), 30)
             count = len(outdated())
             said = kubectl("--namespace", NAMESPACE, "exec", f"deployment/{FULL_NAME}", "--", "launcher", "doctor")
@@ -173,6 +194,8 @@ def test_upgrade_with_all_settings_changed_keeps_ten_workshops_and_their_websock
         finally:
             chain.install()
     wait_for("Alice to lose the admin rights", lambda: not is_admin(), 30)
+    assert stored_secrets() == generated
+    assert_same_session(admin, hosts)
     for name in (*hosts, new):
         assert admin.request("DELETE", f"{LAUNCHER}/api/v1/instances/{name}", JSON).status == 202
 

@@ -14,17 +14,15 @@ import tempfile
 import pytest
 import yaml
 
-from chain import DEFINITION, cluster_ip, doctor_report, helm, kubectl, node_images
+import fixed_names
+from chain import cluster_ip, doctor_report, helm, kubectl
+from fixed_names import BUILT, NAMESPACE, RELEASE
 from harness import ROOT
 from test_browser import IN_NAMESPACE, OUTSIDE, isolated_network, run_script
 
-pytestmark = pytest.mark.skipif(
-    "TEST_KUBECONFIG" in os.environ, reason="the quickstart has fixed namespaces, which a foreign cluster may have as well"
-)
+pytestmark = fixed_names.only_on_own_cluster
 
-RELEASE, NAMESPACE = "workshop-launcher", "launcher"
-VOLUME = pathlib.Path("/var/tmp/quickstart-launcher-data")
-BUILT = "localhost/workshop-launcher"
+PLATFORM = ROOT / "quickstart/platform"
 # `kind create cluster` returns the tests' cluster. Its configuration names the published port, which socat forwards.
 KIND = f"""#!/bin/sh
 set -eu
@@ -44,51 +42,11 @@ esac
 
 def references():
     """Returns the images of the quickstart that a registry has, with the tests' images for them: {reference: name}."""
-    values = yaml.safe_load((ROOT / "quickstart/values.yaml").read_text())
-    defaults = yaml.safe_load((ROOT / "charts/workshop-launcher/values.yaml").read_text())
-    (template,) = values["templates"]
-    found = {defaults["images"]["oauth2Proxy"]: "oauth2-proxy", template["image"]: "jupyter"}
+    (template,) = yaml.safe_load((ROOT / "quickstart/values.yaml").read_text())["templates"]
+    found = {fixed_names.IMAGES["oauth2Proxy"]: "oauth2-proxy", template["image"]: "jupyter"}
     for name in ("traefik", "dex"):
-        text = (ROOT / f"quickstart/platform/{name}.yaml").read_text()
-        found[re.search(r"^ *image: (\S+)$", text, re.MULTILINE)[1]] = name
-    # containerd looks for an image with tag and digest under its digest alone.
-    return {re.sub(r":[^:@/]+@", "@", reference): name for reference, name in found.items()}
-
-
-def remove_quickstart():
-    """Removes the release, its platform, its volume and the additional names of its images."""
-    helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--ignore-not-found")
-    kubectl("delete", "namespace", "workshops", "--ignore-not-found", "--wait=false")
-    kubectl("delete", "--filename", ROOT / "quickstart/platform", "--ignore-not-found")
-    kubectl("wait", "namespace", "workshops", "--for=delete", "--timeout=120s")
-    kubectl("delete", "persistentvolume", "quickstart", "--ignore-not-found")
-    shutil.rmtree(VOLUME, ignore_errors=True)
-    node_images("remove", *references())
-
-
-def prepare_cluster():
-    """Prepares what a cluster of kind has: a volume for the chart's claim, images, and no CRD of another release."""
-    for reference, name in references().items():
-        node_images("tag", "--force", f"{BUILT}/{name}:test", reference)
-    VOLUME.mkdir(exist_ok=True)
-    os.chown(VOLUME, 65532, 65532)
-    volume = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": "quickstart"},
-        "spec": {
-            "capacity": {"storage": "1Gi"},
-            "accessModes": ["ReadWriteOnce"],
-            "claimRef": {"namespace": NAMESPACE, "name": RELEASE},
-            "hostPath": {"path": str(VOLUME)},
-        },
-    }
-    kubectl("apply", "--filename", "-", input=yaml.safe_dump(volume))
-    if kubectl("get", "customresourcedefinition", DEFINITION, "--ignore-not-found", "--output", "name"):
-        # Another test has installed the CRD. Helm refuses objects of another owner.
-        release = (f"meta.helm.sh/release-name={RELEASE}", f"meta.helm.sh/release-namespace={NAMESPACE}")
-        kubectl("annotate", "--overwrite", "customresourcedefinition", DEFINITION, *release)
-        kubectl("label", "--overwrite", "customresourcedefinition", DEFINITION, "app.kubernetes.io/managed-by=Helm")
+        found[re.search(r"^ *image: (\S+)$", (PLATFORM / f"{name}.yaml").read_text(), re.MULTILINE)[1]] = name
+    return found
 
 
 def start(folder):
@@ -123,13 +81,13 @@ def start(folder):
 def quickstart():
     """The quickstart, which `quickstart/up kind` has installed. Yields the output of the script."""
     # Remove leftover objects of an earlier run that was killed.
-    remove_quickstart()
+    fixed_names.remove(references(), PLATFORM)
     with tempfile.TemporaryDirectory(prefix="quickstart-") as folder, isolated_network():
         try:
-            prepare_cluster()
+            fixed_names.prepare(references())
             yield start(pathlib.Path(folder))
         finally:
-            remove_quickstart()
+            fixed_names.remove(references(), PLATFORM)
 
 
 def test_quickstart_works_in_browser(quickstart):
