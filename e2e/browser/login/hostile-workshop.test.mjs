@@ -1,9 +1,11 @@
-// A hostile page of a workshop in a user's browser: it cannot act as the user, and cannot change the user's identity.
+// A hostile page of a workshop in a user's browser: it cannot act as the user, and cannot change the user's identity. If
+// launcher and workshops share a domain, the browser sends the launcher's cookie with all requests of the page, and the page
+// can set cookies for the launcher.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { waitFor } from "../support.mjs";
-import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
+import { api, LAUNCHER, logIn, ONE_SITE, openProfile, startChainBrowser, WORKSHOPS } from "./people.mjs";
 
 const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
 const ECHO = "01980000-0000-7000-8000-000000000002";
@@ -68,6 +70,20 @@ test("hostile workshop page cannot act as the user", { timeout: 180_000 }, async
     await unchanged();
   });
 
+  await t.test("launcher gets the session only from a page of its own site, and refuses the change in both cases", async () => {
+    const sent = hostile.waitForRequest((request) => request.url().startsWith(LAUNCHER) && request.method() === "POST");
+    await hostile.evaluate(
+      (target) => fetch(target, { method: "POST", mode: "no-cors", credentials: "include", body: "{}" }),
+      `${LAUNCHER}/api/v1/templates/${ECHO}/launch`,
+    );
+    const request = await sent;
+    const headers = await request.allHeaders();
+    assert.equal(headers["sec-fetch-site"], ONE_SITE ? "same-site" : "cross-site");
+    assert.equal(/__Host-_oauth2_proxy=/.test(headers.cookie), ONE_SITE, headers.cookie);
+    assert.equal((await request.response()).status(), ONE_SITE ? 403 : 401);
+    await unchanged();
+  });
+
   await t.test("cross-origin form submission from a workshop changes nothing", async () => {
     const victim = await context.newPage();
     await victim.goto(url);
@@ -118,11 +134,13 @@ test("hostile workshop page cannot act as the user", { timeout: 180_000 }, async
 
   await t.test("cookies set by a workshop do not change the identity", async () => {
     const host = new URL(url).hostname;
+    const parent = WORKSHOPS.split(".").slice(1).join(".");
     await hostile.evaluate(
-      ([host]) => {
-        const names = ["__Host-_oauth2_proxy", "__Secure-_oauth2_proxy_workshops", "_oauth2_proxy", "_oauth2_proxy_0"];
+      ([domains]) => {
+        const own = ["__Host-_oauth2_proxy", "__Host-_oauth2_proxy_0", "__host-_oauth2_proxy", "=__Host-_oauth2_proxy"];
+        const names = [...own, "__Secure-_oauth2_proxy_workshops", "_oauth2_proxy", "_oauth2_proxy_0"];
         for (const name of names) {
-          for (const domain of ["", host, "workshops.test", "launcher.test", "test"]) {
+          for (const domain of domains) {
             for (const path of ["/", "/api", "/api/v1", "/oauth2"]) {
               const attributes = `; Path=${path}; Secure${domain && `; Domain=${domain}`}`;
               document.cookie = `${name}=tossed${attributes}`;
@@ -130,10 +148,14 @@ test("hostile workshop page cannot act as the user", { timeout: 180_000 }, async
           }
         }
       },
-      [host],
+      [["", host, WORKSHOPS, parent, new URL(LAUNCHER).hostname, "test"]],
     );
-    const launcherCookies = (await context.cookies(LAUNCHER)).filter((cookie) => cookie.value === "tossed");
-    assert.deepEqual(launcherCookies, [], "expected no cookie set by a workshop at the launcher");
+    const isTossed = ({ name, value }) => `${name}=${value}`.endsWith("=tossed");
+    const tossed = (await context.cookies(LAUNCHER)).filter(isTossed);
+    const names = new Set(tossed.map(({ name, value }) => name || value));
+    // The prefix __Host- protects the session of the launcher also from pages of its own site.
+    const expected = ONE_SITE ? ["__Secure-_oauth2_proxy_workshops", "_oauth2_proxy", "_oauth2_proxy_0"] : [];
+    assert.deepEqual([...names].sort(), expected, "expected no other cookie set by a workshop at the launcher");
     await unchanged();
     await page.reload();
     await page.getByText("bob@example.org").waitFor();

@@ -27,6 +27,9 @@ GATEWAY = (
     *ANY, "--set", "ingress.controller=gateway", "--set", "ingress.gateway.port=8443",
     "--set", "ingress.tls.launcherSecret=gateway", "--set", "ingress.tls.workshopsSecret=gateway",
 )
+# One wildcard domain for launcher and workshops.
+ONE_HOST, ONE_DOMAIN = "launcher.apps.example.test", "apps.example.test"
+WILDCARD = ("--set", f"host={ONE_HOST},workshops.domain={ONE_DOMAIN},workshops.nameSuffix=-ws")
 VOLUME = pathlib.Path("/var/tmp/login-launcher-data")
 CLIENT_SECRET = "secret-of-the-launcher-for-tests"
 
@@ -80,6 +83,8 @@ class Chain:
     """Installs the platform and the release, in namespaces with fixed names. Only one release can exist."""
 
     def __init__(self):
+        # The launcher's URL without a path, and the workshops' domain.
+        self.launcher, self.domain = LAUNCHER, WORKSHOP_DOMAIN
         self.addresses = {}
 
     def definitions(self):
@@ -135,12 +140,12 @@ class Chain:
 
         def gets_in():
             try:
-                page = self.visitor().log_in(f"{LAUNCHER}/", ALICE)
-                workshops = self.visitor().request("GET", f"https://login.{WORKSHOP_DOMAIN}/oauth2/start")
+                page = self.visitor().log_in(f"{self.launcher}/", ALICE)
+                workshops = self.visitor().request("GET", f"https://login.{self.domain}/oauth2/start")
             except TimeoutError:
                 # The ingress still sends requests to the address of a deleted pod.
                 return False
-            return (page.status, page.url, workshops.status) == (200, f"{LAUNCHER}/", 302)
+            return (page.status, page.url, workshops.status) == (200, f"{self.launcher}/", 302)
 
         wait_for("the login at launcher and workshops", gets_in, 60)
 
@@ -161,22 +166,22 @@ class Chain:
         """Returns a new browser profile in which the chain's host names resolve."""
         return Visitor(self.addresses)
 
-    def signed_in(self, email, url=f"{LAUNCHER}/"):
+    def signed_in(self, email, url=None):
         """Returns a new browser profile in which this user is logged in."""
         visitor = self.visitor()
-        answer = visitor.log_in(url, email)
+        answer = visitor.log_in(url or f"{self.launcher}/", email)
         assert (answer.status, answer.is_login_form) == (200, False), (answer.url, answer.status, answer.body[:500])
         return visitor
 
     def launched(self, visitor, template=ECHO):
         """Launches a workshop through the API, waits until the ingress routes the workshop, and returns (name, url)."""
         json_headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        answer = visitor.request("POST", f"{LAUNCHER}/api/v1/templates/{template}/launch", json_headers, "{}")
+        answer = visitor.request("POST", f"{self.launcher}/api/v1/templates/{template}/launch", json_headers, "{}")
         assert answer.status == 201, answer.body
         name = json.loads(answer.body)["k8s_name"]
 
         def is_running():
-            seen = json.loads(visitor.request("GET", f"{LAUNCHER}/api/v1/instances/{name}", json_headers).body)
+            seen = json.loads(visitor.request("GET", f"{self.launcher}/api/v1/instances/{name}", json_headers).body)
             assert seen["state"] != "failed", seen
             return seen if seen["state"] == "running" else None
 
