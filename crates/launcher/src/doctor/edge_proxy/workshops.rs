@@ -46,12 +46,7 @@ fn address(settings: &ServeSettings, example: Option<&ExampleWorkshop>) -> Optio
         FleetKind::Kubernetes => example,
     };
     let (uri, after_name): (Uri, String) = match example {
-        Some(ExampleWorkshop { name, url }) => {
-            let uri: Uri = url.parse().ok()?;
-            // The suffix of the names, if there is one, then the domain.
-            let after_name = uri.host()?.strip_prefix(name.as_str())?.to_owned();
-            (uri, after_name)
-        }
+        Some(example) => after_name(example)?,
         None => (settings.public_url.as_ref()?.parse().ok()?, format!(".{}", settings.workshop_domain)),
     };
     // Check nothing for localhost: browsers resolve names below it without DNS.
@@ -60,6 +55,14 @@ fn address(settings: &ServeSettings, example: Option<&ExampleWorkshop>) -> Optio
     }
     let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
     Some(Address { scheme: uri.scheme_str()?.to_owned(), host: format!("doctor-{}{after_name}", random()), port })
+}
+
+/// Returns the URL of a workshop, and the part of its host after the workshop's name: the suffix of all names, if there is
+/// one, then a dot and the domain.
+fn after_name(ExampleWorkshop { name, url }: &ExampleWorkshop) -> Option<(Uri, String)> {
+    let uri: Uri = url.parse().ok()?;
+    let after_name = uri.host()?.strip_prefix(name.as_str())?.to_owned();
+    Some((uri, after_name))
 }
 
 fn random() -> String {
@@ -105,6 +108,24 @@ async fn assess(address: &Address, web: &WebClient) -> Finding {
         ),
         Err(fault) => {
             Finding::warn(CHECK, format!("{url} cannot be reached from here: {fault}. Open a workshop in a browser"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn part_after_name_has_suffix_and_domain() {
+        for (name, url, expected) in [
+            ("a-bcdefghijk", "https://a-bcdefghijk.workshops.test/", Some(".workshops.test")),
+            ("a-bcdefghijk", "https://a-bcdefghijk-ws.apps.test:8443/", Some("-ws.apps.test")),
+            ("x-ws", "https://x-ws-ws.apps.test/", Some("-ws.apps.test")),
+            ("other", "https://a-bcdefghijk.workshops.test/", None),
+        ] {
+            let found = after_name(&ExampleWorkshop { name: name.to_owned(), url: url.to_owned() });
+            assert_eq!(found.map(|(_, after_name)| after_name).as_deref(), expected, "{url}");
         }
     }
 }
