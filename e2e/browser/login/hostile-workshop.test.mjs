@@ -70,29 +70,23 @@ test("hostile workshop page cannot act as the user", { timeout: 180_000 }, async
     await unchanged();
   });
 
-  await t.test("launcher gets the session only from a page of its own site, and refuses the change in both cases", async () => {
-    const sent = hostile.waitForRequest((request) => request.url().startsWith(LAUNCHER) && request.method() === "POST");
-    await hostile.evaluate(
-      (target) => fetch(target, { method: "POST", mode: "no-cors", credentials: "include", body: "{}" }),
-      `${LAUNCHER}/api/v1/templates/${ECHO}/launch`,
-    );
-    const request = await sent;
-    const headers = await request.allHeaders();
-    assert.equal(headers["sec-fetch-site"], ONE_SITE ? "same-site" : "cross-site");
-    assert.equal(/__Host-_oauth2_proxy=/.test(headers.cookie), ONE_SITE, headers.cookie);
-    assert.equal((await request.response()).status(), ONE_SITE ? 403 : 401);
-    await unchanged();
-  });
-
   await t.test("cross-origin form submission from a workshop changes nothing", async () => {
     const victim = await context.newPage();
     await victim.goto(url);
+    const sent = victim.waitForRequest((request) => request.url().startsWith(LAUNCHER) && request.method() === "POST");
     await victim.evaluate(([target]) => {
       const form = Object.assign(document.createElement("form"), { method: "post", action: target });
       document.body.append(form);
       form.submit();
     }, [`${LAUNCHER}/launch/${ECHO}`]);
+    const request = await sent;
+    const headers = await request.allHeaders();
     await victim.waitForURL((address) => address.hostname !== new URL(url).hostname);
+    // In one site the launcher gets the user's session, so only its own check refuses the change.
+    assert.equal(headers["sec-fetch-site"], ONE_SITE ? "same-site" : "cross-site");
+    assert.equal(/__Host-_oauth2_proxy=/.test(headers.cookie), ONE_SITE, headers.cookie);
+    const status = (await request.response()).status();
+    assert.ok(ONE_SITE ? status === 403 : status >= 300 && status < 400, `unexpected status ${status}`);
     await victim.close();
     await unchanged();
   });

@@ -1,7 +1,7 @@
 """Launcher and workshops below one wildcard domain: a suffix distinguishes the hosts of workshops.
 
 To a browser, launcher and workshops are then one site. It sends their cookies with requests of each other's pages, and pages
-can set cookies for the whole domain.
+can set cookies for the whole domain. The tests run with Traefik, and without the browser with the front.
 """
 
 import copy
@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from chain import ALICE, BOB, INGRESS, ONE_DOMAIN, ONE_HOST, WILDCARD, WORKSHOPS, cluster_ip, kubectl
+from chain import ALICE, ANY, BOB, INGRESS, ONE_DOMAIN, ONE_HOST, WILDCARD, WORKSHOPS, cluster_ip, kubectl
 from test_browser import run_in_browser
 from test_sessions import test_no_session_cookie_reaches_an_app
 from visitor import PAGE
@@ -20,19 +20,25 @@ LAUNCHER_COOKIE, WORKSHOPS_COOKIE = "__Host-_oauth2_proxy", "__Secure-_oauth2_pr
 
 @pytest.fixture(scope="module")
 def chain(chain):
-    """The release with one domain. Afterwards the usual release is installed again."""
+    """The chain with one domain. Afterwards the usual release is installed again."""
     one = copy.copy(chain)
     one.launcher, one.domain = f"https://{ONE_HOST}", ONE_DOMAIN
     one.addresses = chain.addresses | dict.fromkeys((ONE_HOST, f".{ONE_DOMAIN}"), cluster_ip(INGRESS, "traefik"))
     try:
-        one.install(*WILDCARD)
         yield one
     finally:
         chain.install()
 
 
+@pytest.fixture(scope="module", params=["traefik", "front"], autouse=True)
+def edge_proxy(chain, request):
+    """The release with one domain and one of the edge proxies: its name."""
+    chain.install(*WILDCARD, *(ANY if request.param == "front" else ()))
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def echo(chain):
+def echo(chain, edge_proxy):
     """Alice's workshop, whose app echoes requests: (name, url)."""
     return chain.launched(chain.signed_in(ALICE))
 
@@ -45,18 +51,22 @@ def alice(chain, echo):
     return alice
 
 
-def test_workshop_has_host_with_suffix_and_objects_without(chain, echo, alice):
+def test_workshop_has_host_with_suffix_and_objects_without(edge_proxy, echo, alice):
     name, url = echo
     assert url == f"https://{name}-ws.{ONE_DOMAIN}/"
     assert json.loads(alice.request("GET", url, PAGE).body)["host_header"] == f"{name}-ws.{ONE_DOMAIN}"
-    words = ("--namespace", WORKSHOPS, "get", "pod,service,ingress", name, "--output", "name")
-    assert len(kubectl(*words).split()) == 3
+    words = ("--namespace", WORKSHOPS, "get", "pod,service,ingress", "--output", "name")
+    objects = [path.split("/")[0] for path in kubectl(*words).split() if path.endswith(f"/{name}")]
+    assert objects == ["pod", "service", "ingress.networking.k8s.io"][: 2 if edge_proxy == "front" else 3]
 
 
-@pytest.mark.parametrize("host", ["{name}", "{name}-ws-ws", "{name}-w", "nothing-abcdefghij-ws", "nothing"])
-def test_other_host_below_the_domain_is_no_workshop(chain, echo, alice, host):
+@pytest.mark.parametrize("host,status", [
+    ("{name}", 421), ("{name}-w", 421), ("nothing", 421), ("{name}-ws-ws", 404), ("nothing-abcdefghij-ws", 404),
+])
+def test_other_host_below_the_domain_is_no_workshop(edge_proxy, echo, alice, host, status):
+    """The front answers with this status. With Traefik, the notice program gives one answer at all addresses."""
     answer = alice.request("GET", f"https://{host.format(name=echo[0])}.{ONE_DOMAIN}/", PAGE)
-    assert answer.status == 403 and '"app"' not in answer.body, (answer.status, answer.body)
+    assert answer.status == (status if edge_proxy == "front" else 403) and '"app"' not in answer.body, answer
 
 
 def test_other_user_gets_403(chain, echo):
@@ -107,5 +117,6 @@ def test_sign_out_ends_both_sessions(chain, echo):
     assert visitor.request("GET", echo[1], PAGE).status == 302
 
 
-def test_hostile_workshop_in_browser(chain):
+@pytest.mark.parametrize("edge_proxy", ["traefik"], indirect=True)
+def test_hostile_workshop_in_browser(chain, edge_proxy):
     run_in_browser(chain, "test-hostile")
