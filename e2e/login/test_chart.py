@@ -44,12 +44,24 @@ def test_helm_lint_passes(name):
     assert "[WARNING]" not in text
 
 
+SUFFIX = ["workshops.nameSuffix=-ws"]
 MIDDLEWARES = r"traefik\.ingress\.kubernetes\.io/router\.middlewares"
 REFUSED = [
     (["host="], "- host is missing"),
     (["workshops.domain="], "- workshops.domain is missing"),
     (["host=run.workshops.example.net"], "- host must not lie in workshops.domain"),
     (["host=workshops.example.net"], "- host must not lie in workshops.domain"),
+    ([*SUFFIX, "host=workshops.example.net"], "- host must not lie in workshops.domain"),
+    ([*SUFFIX, "host=a.b.workshops.example.net"], "- host must be one name before workshops.domain"),
+    ([*SUFFIX, "host=a-ws.workshops.example.net"], "- host must not end in workshops.nameSuffix before workshops.domain"),
+    ([*SUFFIX, "host=login.workshops.example.net"], "- host must not be login.workshops.example.net"),
+    (
+        [*SUFFIX, "workshops.domain=localhost.localhost", "host=a.localhost.localhost", "ingress.scheme=http"],
+        "- ingress.scheme is http, but host lies in workshops.domain",
+    ),
+    (["workshops.nameSuffix=ws"], "at '/workshops/nameSuffix': 'ws' does not match"),
+    (["workshops.nameSuffix=-ws-"], "at '/workshops/nameSuffix': '-ws-' does not match"),
+    ([f"workshops.nameSuffix=-{'a' * 32}"], "at '/workshops/nameSuffix': "),
     (["workshops.namespace=launcher"], "- workshops.namespace must not be the release's own namespace, launcher"),
     (["images.launcher="], "- images.launcher is missing"),
     (["images.sidecar="], "- images.sidecar is missing"),

@@ -14,6 +14,8 @@ PRIORITY = "traefik.ingress.kubernetes.io/router.priority"
 LAUNCHER, LOGIN, WORKSHOPS_LOGIN = RELEASE, f"{RELEASE}-login", f"{RELEASE}-workshops-login"
 FRONT, NOTICE = f"{RELEASE}-front", f"{RELEASE}-notice"
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
+# Host and domain of ci/wildcard-values.yaml.
+ONE_DOMAIN = "launcher.apps.example.edu", "apps.example.edu"
 
 
 def routes(name):
@@ -49,16 +51,16 @@ def middlewares(annotations):
 
 @pytest.mark.parametrize("name", TRAEFIK_SETS)
 def test_each_host_and_path_routes_to_expected_service(name):
-    login = f"login.{DOMAIN}"
+    host, domain = ONE_DOMAIN if name == "wildcard" else (HOST, DOMAIN)
     assert {route: service for route, (service, _) in routes(name).items()} == {
-        (HOST, "/"): LAUNCHER,
-        (HOST, "/api"): LAUNCHER,
-        (HOST, "/assets"): LAUNCHER,
-        (HOST, "/fragments"): LAUNCHER,
-        (HOST, "/signed-out"): LAUNCHER,
-        (HOST, "/oauth2"): LOGIN,
-        (login, "/oauth2"): WORKSHOPS_LOGIN,
-        (f"*.{DOMAIN}", "/"): NOTICE,
+        (host, "/"): LAUNCHER,
+        (host, "/api"): LAUNCHER,
+        (host, "/assets"): LAUNCHER,
+        (host, "/fragments"): LAUNCHER,
+        (host, "/signed-out"): LAUNCHER,
+        (host, "/oauth2"): LOGIN,
+        (f"login.{domain}", "/oauth2"): WORKSHOPS_LOGIN,
+        (f"*.{domain}", "/"): NOTICE,
     }
 
 
@@ -68,7 +70,8 @@ def test_all_ingresses_have_the_configured_class(name):
     assert {ingress["spec"]["ingressClassName"] for ingress in objects(name, "Ingress")} == {expected}
     told = exposure_settings(name)
     assert told.pop("SERVICE_INGRESS_CLASS") == expected
-    secrets = {"full": "workshops-certificate", "github": f"{RELEASE}-workshops-certificate"}
+    issued = dict.fromkeys(("github", "wildcard"), f"{RELEASE}-workshops-certificate")
+    secrets = {"full": "workshops-certificate", **issued}
     assert told.pop("SERVICE_INGRESS_TLS_SECRET", None) == secrets.get(name)
     assert list(told) == ["SERVICE_INGRESS_ANNOTATIONS"]
 
@@ -77,7 +80,7 @@ def test_all_ingresses_have_the_configured_class(name):
 def test_traefik_strips_identity_headers_before_authentication(name):
     for (host, path), (_, annotations) in routes(name).items():
         assert annotations["traefik.ingress.kubernetes.io/router.tls"] == "true"
-        if host == f"*.{DOMAIN}":
+        if host.startswith("*."):
             # The same login as for workshops: a visitor without a session cannot tell which addresses have a workshop.
             assert middlewares(annotations) == middlewares(workshop_annotations(name))
             continue
@@ -128,6 +131,16 @@ def test_named_issuer_fills_secrets_of_all_ingresses():
     }
     used = {tls["secretName"] for ingress in objects("github", "Ingress") for tls in ingress["spec"].get("tls", [])}
     assert used == {one, all_others}
+
+
+def test_one_wildcard_certificate_is_enough_for_launcher_and_workshops():
+    issuer = {"name": "letsencrypt", "kind": "ClusterIssuer", "group": "cert-manager.io"}
+    secret, wildcard = f"{RELEASE}-workshops-certificate", "*.apps.example.edu"
+    assert certificates("wildcard") == dict.fromkeys((("launcher", secret), ("workshops", secret)), ([wildcard], issuer))
+    ingresses = {one["metadata"]["name"]: one["spec"] for one in objects("wildcard", "Ingress")}
+    used = {tls["secretName"] for spec in ingresses.values() for tls in spec.get("tls", [])}
+    hosts = {rule["host"] for spec in ingresses.values() for rule in spec["rules"]}
+    assert (used, hosts) == ({secret}, {"launcher.apps.example.edu", "login.apps.example.edu", wildcard})
 
 
 def test_named_issuer_fills_secrets_of_gateway():

@@ -97,6 +97,24 @@ def test_nginx_accepts_only_dns_labels_as_workshop_names(name, matches):
     assert not re.search(pattern, f"{name}.workshops-example.net") and not re.search(pattern, f"{name}.{DOMAIN}.evil")
 
 
+@pytest.mark.parametrize(
+    "host,name",
+    [
+        ("jupyterlab-abcdefghij-ws", "jupyterlab-abcdefghij"), ("x-ws-ws", "x-ws"), ("a" * 60 + "-ws", "a" * 60),
+        ("jupyterlab-abcdefghij", None), ("jupyterlab-abcdefghij-w", None), ("jupyterlab-abcdefghij-wsx", None),
+        ("launcher", None), ("login", None), ("-ws", None), ("ws", None), ("a--ws", None), ("a.b-ws", None), ("a-WS", None),
+    ],
+)
+def test_nginx_takes_name_of_workshop_from_host_with_suffix(host, name):
+    domain = ("host=launcher.apps.example.edu", "workshops.domain=apps.example.edu", "workshops.nameSuffix=-ws")
+    text = render_any("--set", ",".join(domain))["ConfigMap", FRONT]["data"]["nginx.conf"]
+    servers = [the(inner, "server_name") for words, inner in blocks(parsed(text), "http")[""] if words == ("server",)]
+    *exact, pattern = servers
+    assert exact == ["_", "launcher.apps.example.edu", "login.apps.example.edu"]
+    found = re.search(pattern.removeprefix("~").replace("?<", "?P<"), f"{host}.apps.example.edu")
+    assert (found and found["front_workshop"]) == name
+
+
 def test_identity_headers_come_only_from_login_proxy(http, servers):
     sent = dict((name, value) for name, value in directives(http, "proxy_set_header"))
     said = {"X-Auth-Request-Email": "$front_email", "X-Auth-Request-User": "$front_user"}

@@ -51,6 +51,22 @@ def test_each_host_has_one_route_from_gateway_to_nginx(changes, parents):
     assert not kinds & {"Ingress", "Middleware"} and ("Gateway" in kinds) is (changes == ())
 
 
+def test_launcher_in_workshops_domain_shares_listener_with_workshops():
+    """The certificate of one listener is valid for the hosts of both, so browsers send both over one connection."""
+    values = ("host=launcher.apps.example.edu", "workshops.domain=apps.example.edu", "workshops.nameSuffix=-ws")
+    text = render("gateway", *(word for value in (*values, "ingress.tls.launcherSecret=") for word in ("--set", value)))
+    found = {(one["kind"], one["metadata"]["name"]): one["spec"] for one in yaml.safe_load_all(text) if one and "spec" in one}
+    (listener,) = found["Gateway", RELEASE]["listeners"]
+    secret = f"{RELEASE}-workshops-certificate"
+    assert (listener["name"], listener["hostname"]) == ("workshops", "*.apps.example.edu")
+    assert listener["tls"]["certificateRefs"] == [{"name": secret}]
+    routes = {name: one for (kind, name), one in found.items() if kind == "HTTPRoute"}
+    assert {one["parentRefs"][0]["sectionName"] for one in routes.values()} == {"workshops"}
+    assert [one["hostnames"] for one in routes.values()] == [["launcher.apps.example.edu"], ["*.apps.example.edu"]]
+    certificates = [one for (kind, _), one in found.items() if kind == "Certificate"]
+    assert [(one["secretName"], one["dnsNames"]) for one in certificates] == [(secret, ["*.apps.example.edu"])]
+
+
 def test_gateway_and_routes_have_configured_annotations():
     found = {key: one["metadata"].get("annotations") for key, one in rendered().items()}
     annotated = [key for key, annotations in found.items() if annotations == {"external-dns.alpha.kubernetes.io/ttl": "300"}]

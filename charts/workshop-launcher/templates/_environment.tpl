@@ -51,6 +51,9 @@
 - {name: SERVICE_TELEMETRY_ADDR, value: "0.0.0.0:9091"}
 - {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
 - {name: SERVICE_WORKSHOP_DOMAIN, value: {{ .Values.workshops.domain | quote }}}
+{{- with .Values.workshops.nameSuffix }}
+- {name: SERVICE_WORKSHOP_NAME_SUFFIX, value: {{ . | quote }}}
+{{- end }}
 {{- if ne .Values.ingress.scheme "https" }}
 - {name: SERVICE_WORKSHOP_SCHEME, value: {{ .Values.ingress.scheme | quote }}}
 {{- end }}

@@ -263,10 +263,10 @@ http {
     }
   }
 
-  # Workshops: the host name is the name of the Service.
+  # Workshops: the host name is the name of the Service{{ with .Values.workshops.nameSuffix }}, and {{ . }}{{ end }}.
   server {
     include /tmp/listen.conf;
-    server_name "~^(?<front_workshop>[a-z]([a-z0-9-]{0,61}[a-z0-9])?)\.{{ .Values.workshops.domain | replace "." "\\." }}$";
+    server_name "~^(?<front_workshop>[a-z]([a-z0-9-]{0,61}[a-z0-9])?){{ .Values.workshops.nameSuffix }}\.{{ .Values.workshops.domain | replace "." "\\." }}$";
     {{- include "launcher.front.loginLocations" (list . "workshops-login") | nindent 4 }}
     location / {
       {{- include "launcher.front.requireLogin" (list . "workshops") | nindent 6 }}

@@ -72,7 +72,13 @@ present names. */}}
 {{ .Values.ingress.scheme }}://{{ include "launcher.authority" . }}
 {{- end }}
 
-{{/* Login host of the workshops' domain. No workshop has this name: theirs end in ten random characters. */}}
+{{/* "true" if the host of the launcher lies in the workshops' domain. launcher.nameProblems allows this only beside the
+workshops, whose hosts then have a suffix. */}}
+{{- define "launcher.sharesDomain" -}}
+{{- if and .Values.workshops.domain (hasSuffix (printf ".%s" .Values.workshops.domain) .Values.host) }}true{{ end }}
+{{- end }}
+
+{{/* Login host of the workshops' domain. No workshop has this name: theirs end in ten random characters, or in the suffix. */}}
 {{- define "launcher.workshopsLoginHost" -}}
 login.{{ .Values.workshops.domain }}
 {{- end }}

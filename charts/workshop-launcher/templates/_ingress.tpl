@@ -22,20 +22,25 @@ traefik.ingress.kubernetes.io/router.middlewares: {{ join "," $names }}
 {{- end }}
 
 {{/* Name of the Secret with a certificate; empty for the controller's default certificate. Takes (list root value); value is
-launcherSecret, workshopsSecret, or none. With an issuer, the chart's Certificates fill Secrets of these default names. */}}
+launcherSecret, workshopsSecret, or none. With an issuer, the chart's Certificates fill Secrets of these default names. In the
+workshops' domain, the launcher's certificate is by default the one of the workshops: the wildcard matches its host. */}}
 {{- define "launcher.tlsSecret" -}}
 {{- $tls := (index . 0).Values.ingress.tls }}
+{{- $value := index . 1 }}
+{{- if and (eq $value "launcherSecret") (not $tls.launcherSecret) (include "launcher.sharesDomain" (index . 0)) }}
+{{- $value = "workshopsSecret" }}
+{{- end }}
 {{- $names := dict }}
 {{- if $tls.issuer.name }}
 {{- $name := include "launcher.name" (index . 0) }}
 {{- $names = dict "launcherSecret" (printf "%s-certificate" $name) "workshopsSecret" (printf "%s-workshops-certificate" $name) }}
 {{- end }}
-{{- get $tls (index . 1) | default (get $names (index . 1)) }}
+{{- get $tls $value | default (get $names $value) }}
 {{- end }}
 
 {{- define "launcher.certificateProblems" -}}
 {{- if .Values.ingress.tls.issuer.name }}
-{{- if eq (include "launcher.tlsSecret" (list . "launcherSecret")) (include "launcher.tlsSecret" (list . "workshopsSecret")) }}
+{{- if and (not (include "launcher.sharesDomain" .)) (eq (include "launcher.tlsSecret" (list . "launcherSecret")) (include "launcher.tlsSecret" (list . "workshopsSecret"))) }}
 - ingress.tls.launcherSecret and ingress.tls.workshopsSecret must differ, because ingress.tls.issuer.name is set: each Certificate has its own Secret
 {{- end }}
 {{- range $name := list "cert-manager.io/cluster-issuer" "cert-manager.io/issuer" }}

@@ -6,9 +6,8 @@
 {{- end }}
 {{- if not .Values.workshops.domain }}
 - workshops.domain is missing: the domain whose subdomains are the workshops, as in workshops.example.net
-{{- else if or (eq .Values.host .Values.workshops.domain) (hasSuffix (printf ".%s" .Values.workshops.domain) .Values.host) }}
-- host must not lie in workshops.domain: workshops could set cookies for the launcher. Use another registrable domain
 {{- end }}
+{{- include "launcher.nameProblems" . }}
 {{- if eq .Values.workshops.namespace .Release.Namespace }}
 - workshops.namespace must not be the release's own namespace, {{ .Release.Namespace }}: workshops run third-party code
 {{- end }}
@@ -43,6 +42,34 @@
 {{- end }}
 {{- if and .Values.monitoring.prometheusRule.enabled (not .Values.monitoring.serviceMonitor.enabled) }}
 - monitoring.serviceMonitor.enabled is missing: without its metrics the alerts of monitoring.prometheusRule report all programs as down
+{{- end }}
+{{- end }}
+
+{{/* Host names of launcher and workshops. Below one domain they must differ, and one wildcard must match all of them. */}}
+{{- define "launcher.nameProblems" -}}
+{{- $suffix := .Values.workshops.nameSuffix }}
+{{- $domain := .Values.workshops.domain }}
+{{- if not $domain }}
+{{- else if eq .Values.host $domain }}
+- host must not lie in workshops.domain: workshops could set cookies for the launcher. Use another registrable domain
+{{- else if include "launcher.sharesDomain" . }}
+{{- $label := trimSuffix (printf ".%s" $domain) .Values.host }}
+{{- if not $suffix }}
+- host must not lie in workshops.domain: workshops could set cookies for the launcher. Use another registrable domain, or set workshops.nameSuffix if you have one domain only
+{{- else }}
+{{- if contains "." $label }}
+- host must be one name before workshops.domain, as in launcher.{{ $domain }}: a certificate for *.{{ $domain }} is not valid for {{ .Values.host }}
+{{- end }}
+{{- if hasSuffix $suffix $label }}
+- host must not end in workshops.nameSuffix before workshops.domain: {{ .Values.host }} could be the host of a workshop
+{{- end }}
+{{- if eq .Values.host (include "launcher.workshopsLoginHost" .) }}
+- host must not be {{ .Values.host }}: this is the host of the workshops' login
+{{- end }}
+{{- if eq .Values.ingress.scheme "http" }}
+- ingress.scheme is http, but host lies in workshops.domain: without https, workshops could set the launcher's session cookie
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 

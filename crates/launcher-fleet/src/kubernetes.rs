@@ -6,5 +6,5 @@ mod fleet;
 mod resource;
 mod watch;
 
-pub use doctor::{ApiServer, Definition, KubernetesExamination, Leader, PendingWorkshops};
+pub use doctor::{ApiServer, Definition, ExampleWorkshop, KubernetesExamination, Leader, PendingWorkshops};
 pub use fleet::KubernetesFleet;

@@ -17,7 +17,9 @@ pub use port::{Deletion, Fleet, FleetError, FleetEvent, ImageState, Images};
 /// For `launcher doctor`: examines a fleet without changing it.
 pub mod doctor {
     pub use crate::containers::{ContainerExamination, ExaminedEngine};
-    pub use crate::kubernetes::{ApiServer, Definition, KubernetesExamination, Leader, PendingWorkshops};
+    pub use crate::kubernetes::{
+        ApiServer, Definition, ExampleWorkshop, KubernetesExamination, Leader, PendingWorkshops,
+    };
     pub use crate::local::{LocalExamination, ProgramFault};
 }
 

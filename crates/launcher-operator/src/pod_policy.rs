@@ -1,10 +1,10 @@
-//! Policy of pod templates: the names that a Workshop's pod template may use in this installation.
+//! Policy of this installation: the names that a Workshop's pod template may use, and the length of a Workshop's name.
 //!
 //! A changed policy applies to new pods only. A Workshop that has been ready keeps the pod that it has. If that pod is
 //! gone, the Workshop fails. [`permitted`] also keeps a forbidden pod template out of every pod that the operator builds.
 
 use k8s_openapi::api::core::v1::Pod;
-use launcher_domain::{FailureReason, FieldError, FieldRule, PodTemplateKind};
+use launcher_domain::{FailureDetail, FailureReason, FieldError, FieldRule, PodTemplateKind};
 use launcher_workshop::Workshop;
 use launcher_workshop::app::invalid;
 use launcher_workshop::pod_template::PodTemplate;
@@ -22,8 +22,8 @@ pub(crate) fn is_forbidden(workshop: &Validated, settings: &OperatorSettings) ->
     workshop.pod_template.is_some() && permitted(workshop, settings).is_none()
 }
 
-/// Validates a Workshop, and checks its pod template against the policy unless the Workshop has been ready and has
-/// one of these `pods`: a changed policy ends no running workshop.
+/// Validates a Workshop, and checks its name and its pod template against the policy unless the Workshop has been ready
+/// and has one of these `pods`: a changed policy ends no running workshop.
 ///
 /// # Errors
 /// A failure with the code `InvalidSpec`. Its message names the first wrong field.
@@ -33,16 +33,23 @@ pub(crate) fn admit(
     pods: &[Pod],
 ) -> Result<Validated, FailureReason> {
     let validated = validate(workshop)?;
-    let violation =
-        validated.pod_template.as_ref().and_then(|template| violations(template, settings).into_iter().next());
-    match violation {
-        Some(error) if !has_been_ready(workshop, pods) => Err(invalid(pod_template_detail(&error))),
+    match violation(&validated, settings) {
+        Some(detail) if !has_been_ready(workshop, pods) => Err(invalid(detail)),
         _ => Ok(validated),
     }
 }
 
 fn has_been_ready(workshop: &Workshop, pods: &[Pod]) -> bool {
     workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some()) && !pods.is_empty()
+}
+
+fn violation(workshop: &Validated, settings: &OperatorSettings) -> Option<FailureDetail> {
+    let most = settings.max_name_length();
+    if workshop.name.len() > most {
+        return Some(FailureDetail::SpecNameLength { most: most.to_string() });
+    }
+    let error = violations(workshop.pod_template.as_ref()?, settings).into_iter().next()?;
+    Some(pod_template_detail(&error))
 }
 
 fn violations(template: &PodTemplate, settings: &OperatorSettings) -> Vec<FieldError> {

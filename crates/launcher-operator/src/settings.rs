@@ -6,6 +6,9 @@ use std::time::Duration;
 pub use k8s_openapi::api::core::v1::Toleration;
 use launcher_domain::PodTemplatePolicy;
 
+/// Maximum number of characters of a DNS label (RFC 1035).
+const MAX_LABEL_LENGTH: usize = 63;
+
 /// All settings of the operator.
 #[derive(Debug, Clone)]
 pub struct OperatorSettings {
@@ -13,6 +16,9 @@ pub struct OperatorSettings {
     pub namespace: String,
     /// Parent domain of the workshops' hosts.
     pub workshop_domain: String,
+    /// Suffix of the first label of the workshops' hosts, as in `-ws`; empty: the label is the name of the workshop. With
+    /// a suffix, the launcher can be a sibling of the workshops: its host never is the host of a workshop.
+    pub workshop_name_suffix: String,
     /// Scheme of the workshops' URLs: `http` or `https`.
     pub workshop_scheme: String,
     /// Port in the workshops' URLs; `None` for the default port of the scheme.
@@ -153,7 +159,13 @@ impl OperatorSettings {
     /// Returns the host of the workshop with this name.
     #[must_use]
     pub fn host(&self, name: &str) -> String {
-        format!("{name}.{}", self.workshop_domain)
+        format!("{name}{}.{}", self.workshop_name_suffix, self.workshop_domain)
+    }
+
+    /// Returns the maximum number of characters of a workshop's name. Name and suffix together are a DNS label.
+    #[must_use]
+    pub fn max_name_length(&self) -> usize {
+        MAX_LABEL_LENGTH.saturating_sub(self.workshop_name_suffix.len())
     }
 
     /// Returns the origin of the workshop with this name, without a trailing slash.

@@ -50,7 +50,7 @@ async fn examine(all: ServeSettings) -> Report {
     let (settings, seeds, database, fleet, edge_proxy, direct) = first;
     let together = run_section("fleet", fleet::check(all.clone(), database.facts.clone(), fleet.facts.clone()));
     let workshops =
-        run_section("workshops", edge_proxy::check_workshops(all, edge_proxy.facts, fleet.facts.url.clone()));
+        run_section("workshops", edge_proxy::check_workshops(all, edge_proxy.facts, fleet.facts.example.clone()));
     let (together, workshops) = tokio::join!(together, workshops);
     let clocks = clock::compare(&[database.facts.clock, fleet.facts.clock]);
     let settings = [settings.findings, seeds.findings];

@@ -1,9 +1,11 @@
-// A hostile page of a workshop in a user's browser: it cannot act as the user, and cannot change the user's identity.
+// A hostile page of a workshop in a user's browser: it cannot act as the user, and cannot change the user's identity. If
+// launcher and workshops share a domain, the browser sends the launcher's cookie with all requests of the page, and the page
+// can set cookies for the launcher.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { waitFor } from "../support.mjs";
-import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
+import { api, LAUNCHER, logIn, ONE_SITE, openProfile, startChainBrowser, WORKSHOPS } from "./people.mjs";
 
 const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
 const ECHO = "01980000-0000-7000-8000-000000000002";
@@ -71,12 +73,20 @@ test("hostile workshop page cannot act as the user", { timeout: 180_000 }, async
   await t.test("cross-origin form submission from a workshop changes nothing", async () => {
     const victim = await context.newPage();
     await victim.goto(url);
+    const sent = victim.waitForRequest((request) => request.url().startsWith(LAUNCHER) && request.method() === "POST");
     await victim.evaluate(([target]) => {
       const form = Object.assign(document.createElement("form"), { method: "post", action: target });
       document.body.append(form);
       form.submit();
     }, [`${LAUNCHER}/launch/${ECHO}`]);
+    const request = await sent;
+    const headers = await request.allHeaders();
     await victim.waitForURL((address) => address.hostname !== new URL(url).hostname);
+    // In one site the launcher gets the user's session, so only its own check refuses the change.
+    assert.equal(headers["sec-fetch-site"], ONE_SITE ? "same-site" : "cross-site");
+    assert.equal(/__Host-_oauth2_proxy=/.test(headers.cookie), ONE_SITE, headers.cookie);
+    const status = (await request.response()).status();
+    assert.ok(ONE_SITE ? status === 403 : status >= 300 && status < 400, `unexpected status ${status}`);
     await victim.close();
     await unchanged();
   });
@@ -118,11 +128,13 @@ test("hostile workshop page cannot act as the user", { timeout: 180_000 }, async
 
   await t.test("cookies set by a workshop do not change the identity", async () => {
     const host = new URL(url).hostname;
+    const parent = WORKSHOPS.split(".").slice(1).join(".");
     await hostile.evaluate(
-      ([host]) => {
-        const names = ["__Host-_oauth2_proxy", "__Secure-_oauth2_proxy_workshops", "_oauth2_proxy", "_oauth2_proxy_0"];
+      ([domains]) => {
+        const own = ["__Host-_oauth2_proxy", "__Host-_oauth2_proxy_0", "__host-_oauth2_proxy", "=__Host-_oauth2_proxy"];
+        const names = [...own, "__Secure-_oauth2_proxy_workshops", "_oauth2_proxy", "_oauth2_proxy_0"];
         for (const name of names) {
-          for (const domain of ["", host, "workshops.test", "launcher.test", "test"]) {
+          for (const domain of domains) {
             for (const path of ["/", "/api", "/api/v1", "/oauth2"]) {
               const attributes = `; Path=${path}; Secure${domain && `; Domain=${domain}`}`;
               document.cookie = `${name}=tossed${attributes}`;
@@ -130,10 +142,14 @@ test("hostile workshop page cannot act as the user", { timeout: 180_000 }, async
           }
         }
       },
-      [host],
+      [["", host, WORKSHOPS, parent, new URL(LAUNCHER).hostname, "test"]],
     );
-    const launcherCookies = (await context.cookies(LAUNCHER)).filter((cookie) => cookie.value === "tossed");
-    assert.deepEqual(launcherCookies, [], "expected no cookie set by a workshop at the launcher");
+    const isTossed = ({ name, value }) => `${name}=${value}`.endsWith("=tossed");
+    const tossed = (await context.cookies(LAUNCHER)).filter(isTossed);
+    const names = new Set(tossed.map(({ name, value }) => name || value));
+    // The prefix __Host- protects the session of the launcher also from pages of its own site.
+    const expected = ONE_SITE ? ["__Secure-_oauth2_proxy_workshops", "_oauth2_proxy", "_oauth2_proxy_0"] : [];
+    assert.deepEqual([...names].sort(), expected, "expected no other cookie set by a workshop at the launcher");
     await unchanged();
     await page.reload();
     await page.getByText("bob@example.org").waitFor();

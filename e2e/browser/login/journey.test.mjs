@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startSlide } from "../slide.mjs";
 import { screenshot } from "../support.mjs";
-import { api, createNotebooks, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
+import { api, createNotebooks, LAUNCHER, logIn, openProfile, startChainBrowser, WORKSHOPS } from "./people.mjs";
 
 test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t) => {
   const browser = await startChainBrowser(t);
@@ -36,7 +36,7 @@ test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t)
     const lab = alice;
     await alice.waitForURL(/^http:\/\/dex\.test/, { timeout: 90_000 });
     await logIn(lab, "alice@example.org");
-    workshop = new URL(`https://${name}.workshops.test/`);
+    workshop = new URL(`https://${name}.${WORKSHOPS}/`);
     await lab.waitForURL((url) => url.hostname === workshop.hostname && url.pathname === "/_launcher/frame");
     const app = lab.frameLocator("#app");
     await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
@@ -69,7 +69,7 @@ test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t)
     await screenshot(bob, "login-refused");
     const name = workshop.hostname.split(".")[0];
     assert.equal((await api(bob, "GET", `/instances/${name}`)).status, 404);
-    for (const address of [workshop.href, "https://nothing-abcdefghij.workshops.test/"]) {
+    for (const address of [workshop.href, `https://nothing-abcdefghij.${WORKSHOPS}/`]) {
       await bob.goto(address);
       await bob.getByRole("link", { name: "Back to the launcher" }).click();
       await bob.waitForURL(`${LAUNCHER}/`);

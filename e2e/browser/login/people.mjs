@@ -1,17 +1,21 @@
 // Functions to log in at the provider. The Chromium resolves host names to the addresses in the environment variables
-// LOGIN_TRAEFIK, LOGIN_DEX and LOGIN_SSO.
+// LOGIN_TRAEFIK, LOGIN_DEX and LOGIN_SSO. LOGIN_HOST and LOGIN_DOMAIN name the launcher's host and the workshops' domain.
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { openPage, startBrowser } from "../support.mjs";
 
-export const LAUNCHER = "https://launcher.test";
+const { LOGIN_HOST = "launcher.test", LOGIN_DOMAIN = "workshops.test" } = process.env;
+export const LAUNCHER = `https://${LOGIN_HOST}`;
+export const WORKSHOPS = LOGIN_DOMAIN;
+/** True if launcher and workshops share a domain, so that browsers see one site. */
+export const ONE_SITE = LOGIN_HOST.endsWith(`.${LOGIN_DOMAIN}`);
 const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
 
-/** Starts a Chromium that resolves launcher.test, *.workshops.test and the login providers to the cluster. */
+/** Starts a Chromium that resolves the hosts of launcher, workshops and login providers to the cluster. */
 export function startChainBrowser(test) {
   const { LOGIN_TRAEFIK: traefik, LOGIN_DEX: dex, LOGIN_SSO: sso } = process.env;
-  const names = { "launcher.test": traefik, "*.workshops.test": traefik, "dex.test": dex, "sso.test": sso };
+  const names = { [LOGIN_HOST]: traefik, [`*.${WORKSHOPS}`]: traefik, "dex.test": dex, "sso.test": sso };
   const rules = Object.entries(names).map(([name, address]) => `MAP ${name} ${address}`);
   return startBrowser(test, [`--host-resolver-rules=${rules.join(", ")}`, "--ignore-certificate-errors"]);
 }

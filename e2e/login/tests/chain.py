@@ -26,6 +26,9 @@ GATEWAY = (
     *ANY, "--set", "ingress.controller=gateway", "--set", "ingress.gateway.port=8443",
     "--set", "ingress.tls.launcherSecret=gateway", "--set", "ingress.tls.workshopsSecret=gateway",
 )
+# One wildcard domain for launcher and workshops.
+ONE_HOST, ONE_DOMAIN = "launcher.apps.example.test", "apps.example.test"
+WILDCARD = ("--set", f"host={ONE_HOST},workshops.domain={ONE_DOMAIN},workshops.nameSuffix=-ws")
 VOLUME = pathlib.Path("/var/tmp/login-launcher-data")
 
 
@@ -77,7 +80,7 @@ def crd_exists_outside_release():
 class Chain:
     """Installs the platform and the release, in namespaces with fixed names. Only one release can exist."""
 
-    # Public address of the launcher, and the domain of the workshops.
+    # The launcher's URL without a path, and the workshops' domain.
     launcher, domain = LAUNCHER, WORKSHOP_DOMAIN
 
     def __init__(self):
@@ -161,10 +164,10 @@ class Chain:
         """Returns a new browser profile in which the chain's host names resolve."""
         return Visitor(self.addresses)
 
-    def signed_in(self, email):
+    def signed_in(self, email, url=None):
         """Returns a new browser profile in which this user is logged in."""
         visitor = self.visitor()
-        answer = visitor.log_in(f"{self.launcher}/", email)
+        answer = visitor.log_in(url or f"{self.launcher}/", email)
         assert (answer.status, answer.is_login_form) == (200, False), (answer.url, answer.status, answer.body[:500])
         return visitor
 

@@ -63,9 +63,11 @@ def kill_processes_in_namespace():
 
 def run_in_browser(chain, script):
     """Runs a script of e2e/browser/package.json. In its Chromium, the chain's host names resolve to the cluster."""
-    names = {"LOGIN_TRAEFIK": "launcher.test", "LOGIN_DEX": "dex.test", "LOGIN_SSO": "sso.test"}
+    host = chain.launcher.removeprefix("https://")
+    names = {"LOGIN_TRAEFIK": host, "LOGIN_DEX": "dex.test", "LOGIN_SSO": "sso.test"}
+    addresses = {variable: chain.addresses[name] for variable, name in names.items()}
     with isolated_network():
-        run_script(script, {variable: chain.addresses[name] for variable, name in names.items()})
+        run_script(script, addresses | {"LOGIN_HOST": host, "LOGIN_DOMAIN": chain.domain})
 
 
 def run_script(script, variables):

@@ -49,6 +49,7 @@ failure-detail-command-not-started = تعذّر تنفيذ الأمر.
 failure-detail-app-does-not-answer = يعمل التطبيق، لكنه لا يستجيب على منفذه.
 failure-detail-secret-missing = ينتظر الـ Pod كائن Secret باسم { $secret } وفيه المفتاح { $key }، في مساحة الأسماء { $namespace }: { $warning }
 failure-detail-spec-name = قيمة { "\u2066" }metadata.name{ "\u2069" } ليست تسمية DNS (label) تبدأ بحرف.
+failure-detail-spec-name-length = قيمة { "\u2066" }metadata.name{ "\u2069" } أطول من الحد الأقصى لعدد الأحرف: { $most }.
 failure-detail-spec-uid = الحقل { "\u2066" }metadata.uid{ "\u2069" } ناقص.
 failure-detail-spec-namespace = الحقل { "\u2066" }metadata.namespace{ "\u2069" } ناقص.
 failure-detail-spec-owner = قيمة { "\u2066" }spec.owner{ "\u2069" } ليست عنوان بريد إلكتروني.

@@ -49,6 +49,7 @@ failure-detail-command-not-started = Der Befehl lässt sich nicht starten.
 failure-detail-app-does-not-answer = Die App läuft, antwortet aber nicht auf ihrem Port.
 failure-detail-secret-missing = Der Pod wartet auf das Secret { $secret } mit dem Schlüssel { $key } im Namespace { $namespace }: { $warning }
 failure-detail-spec-name = metadata.name ist kein DNS-Label, das mit einem Buchstaben beginnt.
+failure-detail-spec-name-length = metadata.name hat mehr als { $most } Zeichen.
 failure-detail-spec-uid = metadata.uid fehlt.
 failure-detail-spec-namespace = metadata.namespace fehlt.
 failure-detail-spec-owner = spec.owner ist keine E-Mail-Adresse.

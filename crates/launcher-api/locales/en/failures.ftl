@@ -50,6 +50,7 @@ failure-detail-command-not-started = The command cannot be started.
 failure-detail-app-does-not-answer = The app runs but does not answer on its port.
 failure-detail-secret-missing = The pod waits for the Secret { $secret } with the key { $key } in the namespace { $namespace }: { $warning }
 failure-detail-spec-name = metadata.name is not a DNS label that begins with a letter.
+failure-detail-spec-name-length = metadata.name has more than { $most } characters.
 failure-detail-spec-uid = metadata.uid is missing.
 failure-detail-spec-namespace = metadata.namespace is missing.
 failure-detail-spec-owner = spec.owner is not an e-mail address.

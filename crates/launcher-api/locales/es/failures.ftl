@@ -49,6 +49,7 @@ failure-detail-command-not-started = No se puede iniciar el comando.
 failure-detail-app-does-not-answer = La aplicación está en ejecución, pero no responde en su puerto.
 failure-detail-secret-missing = El pod espera el Secret { $secret } con la clave { $key } en el espacio de nombres { $namespace }: { $warning }
 failure-detail-spec-name = metadata.name no es una etiqueta DNS que empiece con una letra.
+failure-detail-spec-name-length = metadata.name tiene más de { $most } caracteres.
 failure-detail-spec-uid = Falta metadata.uid.
 failure-detail-spec-namespace = Falta metadata.namespace.
 failure-detail-spec-owner = spec.owner no es una dirección de correo electrónico.

@@ -49,6 +49,7 @@ failure-detail-command-not-started = Impossible de démarrer la commande.
 failure-detail-app-does-not-answer = L’application s’exécute, mais ne répond pas sur son port.
 failure-detail-secret-missing = Le pod attend le Secret { $secret } avec la clé { $key } dans le namespace { $namespace } : { $warning }
 failure-detail-spec-name = metadata.name n’est pas un label DNS qui commence par une lettre.
+failure-detail-spec-name-length = metadata.name a plus de { $most } caractères.
 failure-detail-spec-uid = metadata.uid est absent.
 failure-detail-spec-namespace = metadata.namespace est absent.
 failure-detail-spec-owner = spec.owner n’est pas une adresse e-mail.

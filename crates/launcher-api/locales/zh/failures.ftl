@@ -49,6 +49,7 @@ failure-detail-command-not-started = 命令无法启动。
 failure-detail-app-does-not-answer = 应用正在运行，但在其端口上没有响应。
 failure-detail-secret-missing = Pod 正在等待命名空间 { $namespace } 中的 Secret { $secret }（须包含键 { $key }）：{ $warning }
 failure-detail-spec-name = metadata.name 不是以字母开头的 DNS 标签。
+failure-detail-spec-name-length = metadata.name 超过 { $most } 个字符。
 failure-detail-spec-uid = 缺少 metadata.uid。
 failure-detail-spec-namespace = 缺少 metadata.namespace。
 failure-detail-spec-owner = spec.owner 不是电子邮件地址。

@@ -66,6 +66,8 @@ coded_texts! {
             "The pod waits for the Secret {secret} with the key {key} in the namespace {namespace}: {warning}";
         /// `metadata.name` is invalid.
         SpecName = "spec-name", "metadata.name is not a DNS label that begins with a letter.";
+        /// The host of the workshop would not be valid.
+        SpecNameLength { most } = "spec-name-length", "metadata.name has more than {most} characters.";
         /// `metadata.uid` is missing.
         SpecUid = "spec-uid", "metadata.uid is missing.";
         /// `metadata.namespace` is missing.

@@ -7,4 +7,4 @@ mod rights;
 
 pub use definition::Definition;
 pub use examination::{ApiServer, KubernetesExamination};
-pub use operator::{Leader, PendingWorkshops};
+pub use operator::{ExampleWorkshop, Leader, PendingWorkshops};

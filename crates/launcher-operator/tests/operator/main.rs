@@ -10,6 +10,7 @@ mod failure_details;
 mod golden;
 mod isolation;
 mod lease;
+mod name_suffix;
 mod pod_expiry;
 mod pod_security;
 mod pod_status;

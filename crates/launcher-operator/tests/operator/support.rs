@@ -77,6 +77,7 @@ pub(crate) fn settings() -> OperatorSettings {
     OperatorSettings {
         namespace: "workshops".to_owned(),
         workshop_domain: "workshops.example.org".to_owned(),
+        workshop_name_suffix: String::new(),
         workshop_scheme: "https".to_owned(),
         workshop_port: None,
         ingress: IngressSettings {

@@ -167,6 +167,7 @@ fn operator_settings(version: u32) -> OperatorSettings {
     OperatorSettings {
         namespace: "workshops".to_owned(),
         workshop_domain: "workshops.test".to_owned(),
+        workshop_name_suffix: String::new(),
         workshop_scheme: "https".to_owned(),
         workshop_port: None,
         ingress: IngressSettings { has_external_auth: true, ..IngressSettings::default() },

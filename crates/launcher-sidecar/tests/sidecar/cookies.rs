@@ -30,6 +30,7 @@ async fn app_cannot_set_login_cookies() {
     let setup = Setup::answering(
         "HTTP/1.1 200 OK\r\nSet-Cookie: _oauth2_proxy=evil; Path=/\r\nset-cookie: a=b\r\n\
          Set-Cookie:   __Host-_oauth2_proxy_1=evil\r\nSet-Cookie: =_oauth2_proxy=evil\r\n\
+         Set-Cookie: __Secure-_oauth2_proxy_workshops=evil; Domain=apps.example.edu; Path=/; Secure\r\n\
          Set-Cookie: c=_oauth2_proxy\r\nContent-Length: 0\r\n\r\n",
     )
     .await;

@@ -47,7 +47,7 @@ pub(super) async fn check(settings: &ServeSettings) -> Section<FleetFacts> {
     section.add([found, definition, rights].into_iter().chain(operator));
     section.facts.identity = identity;
     section.facts.workshops = waiting.as_ref().map(|waiting| waiting.workshops);
-    section.facts.url = waiting.and_then(|waiting| waiting.url);
+    section.facts.example = waiting.and_then(|waiting| waiting.example);
     section
 }
 

@@ -1,6 +1,7 @@
 //! Facts that one section of checks finds, and that checks of other sections need.
 
 use launcher_domain::AppType;
+use launcher_fleet::doctor::ExampleWorkshop;
 
 use super::clock::Reading;
 
@@ -20,8 +21,8 @@ pub(super) struct FleetFacts {
     pub(super) identity: Option<String>,
     /// Number of Workshops of the fleet, if known.
     pub(super) workshops: Option<usize>,
-    /// URL of any workshop of the fleet.
-    pub(super) url: Option<String>,
+    /// Any workshop of the fleet.
+    pub(super) example: Option<ExampleWorkshop>,
     pub(super) clock: Option<Reading>,
 }
 

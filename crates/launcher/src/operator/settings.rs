@@ -49,6 +49,11 @@ pub(crate) struct OperatorArgs {
     #[arg(long, env = "SERVICE_WORKSHOP_DOMAIN", value_name = "DOMAIN", value_parser = crate::settings::domain)]
     workshop_domain: String,
 
+    /// Suffix of the workshops' names in their hosts, as in -ws; the launcher can then have a host of the same domain
+    #[arg(long, env = "SERVICE_WORKSHOP_NAME_SUFFIX", default_value = "", value_name = "SUFFIX", hide_default_value = true,
+          allow_hyphen_values = true, value_parser = name_suffix)]
+    workshop_name_suffix: String,
+
     /// Scheme of workshop URLs
     #[arg(long, env = "SERVICE_WORKSHOP_SCHEME", default_value = "https", value_name = "SCHEME")]
     workshop_scheme: Scheme,
@@ -210,6 +215,7 @@ impl OperatorArgs {
         OperatorSettings {
             namespace: self.namespace.clone().unwrap_or_else(|| surroundings.to_owned()),
             workshop_domain: self.workshop_domain.clone(),
+            workshop_name_suffix: self.workshop_name_suffix.clone(),
             workshop_scheme: match self.workshop_scheme {
                 Scheme::Http => "http".to_owned(),
                 Scheme::Https => "https".to_owned(),
@@ -244,6 +250,19 @@ impl OperatorArgs {
             lease_name: self.lease_name.clone(),
             lease_duration: Duration::from_secs(self.lease_seconds),
         }
+    }
+}
+
+/// Parses the suffix of the workshops' names. With its maximum length, the host of each name of the launcher is valid: a
+/// name has at most 31 characters, and a DNS label 63.
+fn name_suffix(text: &str) -> Result<String, &'static str> {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_suffix =
+        (2..=32).contains(&text.len()) && text.starts_with('-') && !text.ends_with('-') && text.bytes().all(is_plain);
+    if text.is_empty() || is_suffix {
+        Ok(text.to_owned())
+    } else {
+        Err("write a dash and 1 to 31 lower-case letters, digits or dashes, not a dash at the end, as in -ws")
     }
 }
 

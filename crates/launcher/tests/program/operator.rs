@@ -8,6 +8,12 @@ const REQUIRED: [(&str, &str); 2] =
 const WRONG: &[(&str, &str, &str)] = &[
     ("SERVICE_WORKSHOP_DOMAIN", "", "--workshop-domain"),
     ("SERVICE_WORKSHOP_DOMAIN", "*.example.org", "write a domain"),
+    ("SERVICE_WORKSHOP_NAME_SUFFIX", "ws", "write a dash and"),
+    ("SERVICE_WORKSHOP_NAME_SUFFIX", "-", "write a dash and"),
+    ("SERVICE_WORKSHOP_NAME_SUFFIX", "-ws-", "write a dash and"),
+    ("SERVICE_WORKSHOP_NAME_SUFFIX", "-WS", "write a dash and"),
+    ("SERVICE_WORKSHOP_NAME_SUFFIX", "-w.s", "write a dash and"),
+    ("SERVICE_WORKSHOP_NAME_SUFFIX", "-a23456789012345678901234567890123", "write a dash and"),
     ("SERVICE_SIDECAR_IMAGE", "", "--sidecar-image"),
     ("SERVICE_PUBLIC_URL", "launcher.example.org", "--public-url"),
     ("SERVICE_PUBLIC_URL", "https://läuncher.example.org", "--public-url"),

@@ -43,8 +43,17 @@ pub struct PendingWorkshops {
     pub unreadable: Vec<String>,
     /// Workshops whose pod has another sidecar or other settings than a new workshop would get.
     pub outdated: Vec<String>,
-    /// The URL of any one Workshop, as an example for the checks of `launcher doctor`.
-    pub url: Option<String>,
+    /// Any one Workshop with a URL, as an example for the checks of `launcher doctor`.
+    pub example: Option<ExampleWorkshop>,
+}
+
+/// Name and URL of a Workshop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExampleWorkshop {
+    /// Name of the Workshop, with which its host begins.
+    pub name: String,
+    /// URL in its status.
+    pub url: String,
 }
 
 impl KubernetesExamination {
@@ -102,7 +111,9 @@ impl PendingWorkshops {
 
     fn note_readable(&mut self, name: String, workshop: &Workshop, now: Timestamp) {
         let status = workshop.status.as_ref();
-        self.url = self.url.take().or_else(|| status.and_then(|status| status.url.clone()));
+        if let (None, Some(url)) = (&self.example, status.and_then(|status| status.url.clone())) {
+            self.example = Some(ExampleWorkshop { name: name.clone(), url });
+        }
         if workshop.metadata.deletion_timestamp.is_some() {
             return;
         }

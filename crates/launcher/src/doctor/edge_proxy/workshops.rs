@@ -4,6 +4,7 @@
 use http::Uri;
 use launcher_domain::Entropy;
 use launcher_domain::clock::SystemEntropy;
+use launcher_fleet::doctor::ExampleWorkshop;
 use tokio::net::lookup_host;
 use tokio::time::timeout;
 
@@ -23,13 +24,13 @@ struct Address {
     port: String,
 }
 
-/// Checks the workshops' domain. `url` is the URL of any workshop; on Kubernetes it is the source of the domain.
+/// Checks the workshops' domain. `example` is any workshop; on Kubernetes its URL is the source of the domain.
 pub(in crate::doctor) async fn check_workshops(
     settings: ServeSettings,
     edge_proxy: EdgeProxyFacts,
-    url: Option<String>,
+    example: Option<ExampleWorkshop>,
 ) -> Section<()> {
-    let address = if edge_proxy.answers { address(&settings, url.as_deref()) } else { None };
+    let address = if edge_proxy.answers { address(&settings, example.as_ref()) } else { None };
     let mut section = Section::default();
     if let (Some(address), Ok(web)) = (address, WebClient::new()) {
         section.add([assess(&address, &web).await]);
@@ -37,27 +38,31 @@ pub(in crate::doctor) async fn check_workshops(
     section
 }
 
-fn address(settings: &ServeSettings, url: Option<&str>) -> Option<Address> {
-    // On Kubernetes the domain is a setting of the operator. The doctor cannot read that setting, but a workshop's URL
-    // contains the domain.
-    let url = match settings.fleet {
+fn address(settings: &ServeSettings, example: Option<&ExampleWorkshop>) -> Option<Address> {
+    // On Kubernetes the form of the hosts is a setting of the operator. The doctor cannot read that setting, but a
+    // workshop's URL shows it.
+    let example = match settings.fleet {
         FleetKind::Local | FleetKind::Containers => None,
-        FleetKind::Kubernetes => url,
+        FleetKind::Kubernetes => example,
     };
-    let (uri, domain): (Uri, String) = match url {
-        Some(url) => {
-            let uri: Uri = url.parse().ok()?;
-            let domain = uri.host()?.split_once('.')?.1.to_owned();
-            (uri, domain)
-        }
-        None => (settings.public_url.as_ref()?.parse().ok()?, settings.workshop_domain.clone()),
+    let (uri, after_name): (Uri, String) = match example {
+        Some(example) => after_name(example)?,
+        None => (settings.public_url.as_ref()?.parse().ok()?, format!(".{}", settings.workshop_domain)),
     };
     // Check nothing for localhost: browsers resolve names below it without DNS.
-    if domain == "localhost" {
+    if after_name.split_once('.')?.1 == "localhost" {
         return None;
     }
     let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
-    Some(Address { scheme: uri.scheme_str()?.to_owned(), host: format!("doctor-{}.{domain}", random()), port })
+    Some(Address { scheme: uri.scheme_str()?.to_owned(), host: format!("doctor-{}{after_name}", random()), port })
+}
+
+/// Returns the URL of a workshop, and the part of its host after the workshop's name: the suffix of all names, if there is
+/// one, then a dot and the domain.
+fn after_name(ExampleWorkshop { name, url }: &ExampleWorkshop) -> Option<(Uri, String)> {
+    let uri: Uri = url.parse().ok()?;
+    let after_name = uri.host()?.strip_prefix(name.as_str())?.to_owned();
+    Some((uri, after_name))
 }
 
 fn random() -> String {
@@ -103,6 +108,24 @@ async fn assess(address: &Address, web: &WebClient) -> Finding {
         ),
         Err(fault) => {
             Finding::warn(CHECK, format!("{url} cannot be reached from here: {fault}. Open a workshop in a browser"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn part_after_name_has_suffix_and_domain() {
+        for (name, url, expected) in [
+            ("a-bcdefghijk", "https://a-bcdefghijk.workshops.test/", Some(".workshops.test")),
+            ("a-bcdefghijk", "https://a-bcdefghijk-ws.apps.test:8443/", Some("-ws.apps.test")),
+            ("x-ws", "https://x-ws-ws.apps.test/", Some("-ws.apps.test")),
+            ("other", "https://a-bcdefghijk.workshops.test/", None),
+        ] {
+            let found = after_name(&ExampleWorkshop { name: name.to_owned(), url: url.to_owned() });
+            assert_eq!(found.map(|(_, after_name)| after_name).as_deref(), expected, "{url}");
         }
     }
 }
