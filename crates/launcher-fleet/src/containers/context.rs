@@ -43,19 +43,23 @@ impl Context {
         self.data_dir.layout.record(name).join("sidecar")
     }
 
-    /// True if the engine can limit the disk space of a container. Asks the engine until it has answered once.
+    /// True if the engine can limit the disk space of a container. Asks the engine until it has answered once. Without an
+    /// answer, containers get no limit: their creation reports the problem of the engine.
     ///
     /// # Errors
     /// The engine is unreachable, or its disk is full.
     pub(super) async fn limits_disk(&self) -> Result<bool, EngineError> {
         let ask = || {
             let labels = names::disk_limit_labels(&self.data_dir.id);
-            self.engine.limits_disk(self.engine_info.kind, &self.settings.sidecar_image, labels)
+            self.engine.limits_disk(&self.engine_info, &self.settings.sidecar_image, labels)
         };
         match self.limits_disk.get_or_try_init(ask).await {
-            // Without the image of the sidecar, the answer stays open.
-            Err(EngineError::NotFound(_)) => Ok(false),
-            answer => answer.copied(),
+            Ok(answer) => Ok(*answer),
+            Err(error @ (EngineError::Unreachable { .. } | EngineError::DiskFull { .. })) => Err(error),
+            Err(error) => {
+                tracing::warn!(%error, "the container engine did not say if it limits disk space, asking again later");
+                Ok(false)
+            }
         }
     }
 

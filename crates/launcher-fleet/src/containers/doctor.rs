@@ -55,12 +55,13 @@ impl ContainerExamination {
     /// # Errors
     /// [`ContainerFleetError::Engine`] if the engine does not answer.
     pub async fn engine(&self) -> Result<ExaminedEngine, ContainerFleetError> {
-        let EngineInfo { kind, version, memory_bytes, cpus, storage_driver, .. } = self.engine.info().await?;
+        let info = self.engine.info().await?;
         let labels = names::disk_limit_labels(&self.identity()?.unwrap_or_default());
-        let limits_disk = match self.engine.limits_disk(kind, &self.settings.sidecar_image, labels).await {
+        let limits_disk = match self.engine.limits_disk(&info, &self.settings.sidecar_image, labels).await {
             Err(EngineError::NotFound(_)) => false,
             answer => answer?,
         };
+        let EngineInfo { kind, version, memory_bytes, cpus, storage_driver, .. } = info;
         let name = match kind {
             EngineKind::Docker => format!("Docker Engine {version}"),
             EngineKind::Podman => format!("Podman {version}"),

@@ -9,6 +9,7 @@ mod events;
 mod http;
 mod image;
 mod info;
+mod list;
 mod log;
 mod pull_progress;
 #[cfg(test)]
@@ -16,9 +17,10 @@ mod tests;
 
 pub use client::Engine;
 use client::{LONG, SHORT};
-pub use container::{ContainerState, FoundContainer};
+pub use container::ContainerState;
 pub use error::EngineError;
 #[cfg(feature = "test-containers")]
 pub use events::ContainerEvent;
 pub use info::{EngineInfo, EngineKind, ProcessLimits};
+pub use list::FoundContainer;
 pub use pull_progress::PullProgress;

@@ -50,6 +50,14 @@ pub(crate) fn container(fleet_id: &str, workshop: &str, part: Part) -> String {
     format!("wl-{}-{workshop}-{}", short(fleet_id), part.as_str())
 }
 
+/// Returns the labels of a Workshop's container.
+pub(crate) fn labels_of(fleet_id: &str, workshop: &str, uid: &str, part: Part) -> HashMap<String, String> {
+    match part {
+        Part::App => container_labels(fleet_id, workshop, uid, part),
+        Part::Sidecar => sidecar_labels(fleet_id, workshop, uid),
+    }
+}
+
 /// Returns the labels of a container.
 pub(crate) fn container_labels(fleet_id: &str, workshop: &str, uid: &str, part: Part) -> HashMap<String, String> {
     let own = [(FLEET_LABEL, fleet_id), (WORKSHOP_LABEL, workshop), (UID_LABEL, uid), (PART_LABEL, part.as_str())];

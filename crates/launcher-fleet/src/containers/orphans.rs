@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::engine::FoundContainer;
+use super::engine::{Engine, FoundContainer};
 use super::workload::Workload;
 use crate::machine::Registry;
 
@@ -19,17 +19,16 @@ pub(super) async fn remove_orphans(registry: Weak<Registry<Workload>>, found: Ve
     while let Some(open) = registry.upgrade() {
         let context = Arc::clone(&open.context);
         drop(open);
-        for FoundContainer { name, workshop, .. } in orphans {
-            tracing::warn!(container = name, workshop, "removing orphaned container");
-            if let Err(error) = context.engine.remove(&name).await {
-                tracing::warn!(container = name, %error, "removing orphaned container failed, trying again later");
-            }
-        }
-        tokio::select! {
-            () = sleep(INTERVAL) => {}
+        let search = async {
+            remove(&context.engine, orphans).await;
+            sleep(INTERVAL).await;
+            context.engine.list(&context.data_dir.id).await
+        };
+        let found = tokio::select! {
+            found = search => found,
             () = context.closing().cancelled() => return,
-        }
-        orphans = context.engine.list(&context.data_dir.id).await.unwrap_or_else(|error| {
+        };
+        orphans = found.unwrap_or_else(|error| {
             tracing::debug!(%error, "searching orphaned containers failed, trying again later");
             Vec::new()
         });
@@ -38,5 +37,14 @@ pub(super) async fn remove_orphans(registry: Weak<Registry<Workload>>, found: Ve
         let uids: HashSet<_> =
             open.workloads().iter().filter_map(|workload| workload.stored_record().workshop().metadata.uid).collect();
         orphans.retain(|container| !uids.contains(&container.uid));
+    }
+}
+
+async fn remove(engine: &Engine, orphans: Vec<FoundContainer>) {
+    for FoundContainer { name, workshop, .. } in orphans {
+        tracing::warn!(container = name, workshop, "removing orphaned container");
+        if let Err(error) = engine.remove(&name).await {
+            tracing::warn!(container = name, %error, "removing orphaned container failed, trying again later");
+        }
     }
 }

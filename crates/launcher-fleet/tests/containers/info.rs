@@ -23,10 +23,10 @@ async fn disk_limit_is_tried_and_leaves_no_container() {
     let fleet = TestFleet::new().await;
     let labels = fleet.labels("disk-limit", "none", Part::App);
     // The test server has its files on ext4 or tmpfs, on which the overlay drivers have no quotas.
-    let kind = fleet.engine.info().await.unwrap().kind;
-    assert!(!fleet.engine.limits_disk(kind, IMAGE, labels.clone()).await.unwrap());
-    if kind == EngineKind::Docker {
-        let unknown = fleet.engine.limits_disk(kind, "localhost/launcher-engine-test:none", labels).await;
+    let info = fleet.engine.info().await.unwrap();
+    assert!(!fleet.engine.limits_disk(&info, IMAGE, labels.clone()).await.unwrap());
+    if info.kind == EngineKind::Docker {
+        let unknown = fleet.engine.limits_disk(&info, "localhost/launcher-engine-test:none", labels).await;
         assert!(matches!(unknown, Err(EngineError::NotFound(_))), "{unknown:?}");
     }
     assert_eq!(fleet.engine.list(&fleet.id).await.unwrap(), []);

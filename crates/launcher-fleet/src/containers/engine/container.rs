@@ -1,4 +1,4 @@
-//! Life of a container: create, start, inspect, stop, remove, list.
+//! Life of a container: create, start, inspect, stop, remove.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,13 +11,10 @@ use tokio::time::Instant;
 
 use super::error::EngineError;
 use super::{Engine, LONG};
-use crate::containers::names::{FLEET_LABEL, LIMITED_LABEL, PART_LABEL, Part, UID_LABEL, WORKSHOP_LABEL};
+use crate::containers::names::{LIMITED_LABEL, PART_LABEL, UID_LABEL};
 
 /// Interval of the attempts while another removal of the container is in progress.
-const REMOVAL_INTERVAL: Duration = Duration::from_millis(200);
-
-/// Longest removal of a container by Podman that runs normally.
-const REMOVAL_PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const REMOVAL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// State of an existing container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,19 +31,6 @@ pub struct ContainerState {
     pub error: Option<String>,
     /// End of the last run.
     pub finished_at: Option<Timestamp>,
-}
-
-/// A container of this fleet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundContainer {
-    /// Name of the container.
-    pub name: String,
-    /// Name of the Workshop.
-    pub workshop: String,
-    /// Uid of the Workshop.
-    pub uid: String,
-    /// The part of the Workshop.
-    pub part: Part,
 }
 
 /// The fields of an inspected container.
@@ -75,14 +59,6 @@ struct InspectedConfig {
     labels: Option<HashMap<String, String>>,
 }
 
-/// The fields of a container in a list.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Listed {
-    names: Vec<String>,
-    labels: HashMap<String, String>,
-}
-
 impl Engine {
     /// Creates a container. If a container with this name exists, with the same uid and part and the same limits of its
     /// network, the call does nothing.
@@ -107,6 +83,31 @@ impl Engine {
                 Err(EngineError::ImageMissing { image, message })
             }
             error => Err(error),
+        }
+    }
+
+    /// Checks that a container exists, and that it has the uid, the part and the limits of its network of these labels.
+    ///
+    /// # Errors
+    /// [`EngineError::NotFound`]: no container has the name. [`EngineError::Conflict`]: another container has it.
+    pub async fn verify(&self, name: &str, labels: &HashMap<String, String>) -> Result<(), EngineError> {
+        let found: Inspected = self.get(&format!("/containers/{name}/json")).await?;
+        if identity(found.config.labels.as_ref()) == identity(Some(labels)) {
+            return Ok(());
+        }
+        Err(EngineError::Conflict(format!("the labels of the container {name} are not those of this workshop")))
+    }
+
+    /// Lets Podman prepare the start of an app: its processes will join the network namespace that its sidecar has now.
+    /// Without this call, Podman's start also starts a sidecar that has ended meanwhile. The app would then run before this
+    /// sidecar has installed the rules of its new network namespace.
+    ///
+    /// # Errors
+    /// The sidecar does not run.
+    pub async fn join_network(&self, app: &str) -> Result<(), EngineError> {
+        match self.post(&format!("/v4.0.0/libpod/containers/{app}/init")).await {
+            Err(error) if is_command_error(&error.message()) => Err(EngineError::CommandNotStarted(error.message())),
+            result => result,
         }
     }
 
@@ -164,64 +165,12 @@ impl Engine {
             }
         }
     }
-
-    /// Gets a list of containers.
-    ///
-    /// Podman answers with an error while a container of the list is being removed. If a client of Podman is killed
-    /// during the removal, the container stays in this state: without files, so that it can never run. This call then
-    /// removes it.
-    async fn get_list(&self, path: &str) -> Result<Vec<Listed>, EngineError> {
-        let deadline = Instant::now() + LONG;
-        let mut next_removal = Instant::now() + REMOVAL_PATIENCE;
-        loop {
-            let message = match self.get(path).await {
-                Err(EngineError::Other(message) | EngineError::NotFound(message))
-                    if message.contains("container not known") && Instant::now() < deadline =>
-                {
-                    message
-                }
-                result => return result,
-            };
-            if Instant::now() > next_removal
-                && let Some(id) = quoted(&message)
-            {
-                tracing::warn!(container = id, "removing a container without files, of which Podman has only a part");
-                self.remove(id).await?;
-                next_removal = Instant::now() + REMOVAL_PATIENCE;
-            }
-            tokio::time::sleep(REMOVAL_INTERVAL).await;
-        }
-    }
-
-    /// Returns the containers of a fleet in all states, apps before sidecars: the order in which Podman removes them.
-    pub async fn list(&self, fleet_id: &str) -> Result<Vec<FoundContainer>, EngineError> {
-        let filter = serde_json::json!({ "label": [format!("{FLEET_LABEL}={fleet_id}")] }).to_string();
-        let filter: String = form_urlencoded::byte_serialize(filter.as_bytes()).collect();
-        let listed: Vec<Listed> = self.get_list(&format!("/containers/json?all=true&filters={filter}")).await?;
-        let mut found: Vec<_> = listed.into_iter().filter_map(found_container).collect();
-        found.sort_by_key(|container| container.part);
-        Ok(found)
-    }
-}
-
-/// Returns the first text in quotation marks.
-fn quoted(message: &str) -> Option<&str> {
-    message.split('"').nth(1)
 }
 
 /// Returns uid, part and limits of the network, or `None` for a container that no launcher created.
 fn identity(labels: Option<&HashMap<String, String>>) -> Option<[Option<String>; 3]> {
     let label = |name| labels?.get(name).cloned();
     Some([Some(label(UID_LABEL)?), Some(label(PART_LABEL)?), label(LIMITED_LABEL)])
-}
-
-fn found_container(Listed { names, mut labels }: Listed) -> Option<FoundContainer> {
-    Some(FoundContainer {
-        name: names.first()?.trim_start_matches('/').to_owned(),
-        workshop: labels.remove(WORKSHOP_LABEL)?,
-        uid: labels.remove(UID_LABEL)?,
-        part: Part::parse(labels.get(PART_LABEL)?)?,
-    })
 }
 
 fn state(Inspected { state, .. }: Inspected) -> ContainerState {

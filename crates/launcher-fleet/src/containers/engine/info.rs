@@ -27,6 +27,9 @@ pub struct EngineInfo {
     pub cpus: u64,
     /// Name of the storage driver, for example `overlay2`.
     pub storage_driver: String,
+    /// True if Docker Engine stores images and containers with containerd. It then accepts a limit of the disk space of a
+    /// container, and ignores it.
+    pub containerd_image_store: bool,
     /// Directory of the engine with images and containers.
     pub root_dir: String,
     /// Limits of a process on the engine's machine.
@@ -57,6 +60,8 @@ struct Component {
 #[serde(rename_all = "PascalCase")]
 struct Info {
     driver: String,
+    #[serde(default)]
+    driver_status: Option<Vec<Vec<String>>>,
     docker_root_dir: String,
     mem_total: u64,
     #[serde(rename = "NCPU")]
@@ -97,7 +102,7 @@ impl Engine {
 
 /// Combines the answers of the engine with the limits of this machine.
 fn engine_info(Version { version, components }: Version, info: Info) -> EngineInfo {
-    let Info { driver, docker_root_dir, mem_total, cpus, security_options, cgroup_version } = info;
+    let Info { driver, driver_status, docker_root_dir, mem_total, cpus, security_options, cgroup_version } = info;
     let is_podman = components.iter().flatten().any(|component| component.name.starts_with("Podman"));
     EngineInfo {
         kind: if is_podman { EngineKind::Podman } else { EngineKind::Docker },
@@ -105,9 +110,15 @@ fn engine_info(Version { version, components }: Version, info: Info) -> EngineIn
         memory_bytes: mem_total,
         cpus,
         storage_driver: driver,
+        containerd_image_store: driver_status.iter().flatten().any(|entry| is_containerd(entry)),
         root_dir: docker_root_dir,
         process_limits: ProcessLimits::of_launcher(),
         misses_oom_kills: is_podman && cgroup_version.as_deref() != Some("2"),
         rootless: security_options.iter().flatten().any(|option| option.starts_with("name=rootless")),
     }
+}
+
+/// True if this entry of Docker Engine's storage status names a snapshotter of containerd.
+fn is_containerd(entry: &[String]) -> bool {
+    matches!(entry, [name, kind] if name == "driver-type" && kind.starts_with("io.containerd.snapshotter"))
 }

@@ -1,5 +1,6 @@
 //! Tests of faults: a fake engine sends errors, breaks connections, or does not answer.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -11,7 +12,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinHandle;
 
 use super::pull_progress::PullProgress;
-use super::{Engine, EngineError};
+use super::{Engine, EngineError, EngineInfo, EngineKind, ProcessLimits};
 
 /// A fake engine. It answers each request with the same bytes, and then closes the connection or keeps it open.
 struct FakeEngine {
@@ -131,6 +132,38 @@ async fn statuses_of_the_engine_are_distinguished() {
     assert_eq!(stop(500, "text").await, EngineError::Other(text()));
     let full = stop(500, "mkdir /x: no space left on device").await;
     assert!(matches!(full, EngineError::DiskFull { .. }) && full.is_temporary(), "{full:?}");
+}
+
+fn docker(storage_driver: &str, containerd_image_store: bool) -> EngineInfo {
+    EngineInfo {
+        kind: EngineKind::Docker,
+        version: "28.0.0".to_owned(),
+        memory_bytes: 1,
+        cpus: 1,
+        storage_driver: storage_driver.to_owned(),
+        containerd_image_store,
+        root_dir: "/var/lib/docker".to_owned(),
+        process_limits: ProcessLimits { open_files: 1, processes: 1 },
+        misses_oom_kills: false,
+        rootless: false,
+    }
+}
+
+#[tokio::test]
+async fn only_a_refused_limit_means_that_the_engine_cannot_limit_disk_space() {
+    const NO_QUOTA: &str = "--storage-opt is supported only for overlay over xfs with 'pquota' mount option";
+    let limits = async |fake: FakeEngine, info| fake.engine.limits_disk(&info, "sidecar:1", HashMap::new()).await;
+    let created = || FakeEngine::answering(&json!({ "Id": "probe", "Warnings": [] }));
+
+    assert_eq!(limits(created(), docker("overlay2", false)).await, Ok(true));
+    assert_eq!(limits(FakeEngine::refusing(500, NO_QUOTA), docker("overlay2", false)).await, Ok(false));
+    // These accept a limit and ignore it.
+    assert_eq!(limits(created(), docker("overlayfs", true)).await, Ok(false));
+    assert_eq!(limits(created(), docker("vfs", false)).await, Ok(false));
+    let failed = limits(FakeEngine::refusing(500, "layer does not exist"), docker("overlay2", false)).await;
+    assert_eq!(failed, Err(EngineError::Other("layer does not exist".to_owned())));
+    let full = limits(FakeEngine::refusing(500, "no space left on device"), docker("overlay2", false)).await;
+    assert!(matches!(full, Err(EngineError::DiskFull { .. })), "{full:?}");
 }
 
 /// Messages of Docker Engine 20.10 with runc, and of Podman 4.3 with runc and crun.

@@ -15,8 +15,8 @@ use super::step::set_step;
 use crate::containers::build::{self, BuildSettings};
 use crate::containers::context::Context;
 use crate::containers::diagnose;
-use crate::containers::engine::EngineError;
-use crate::containers::names::Part;
+use crate::containers::engine::{EngineError, EngineKind};
+use crate::containers::names::{self, Part};
 use crate::containers::workload::Workload;
 
 /// Maximum time until a started sidecar listens.
@@ -46,11 +46,8 @@ pub(super) async fn start(workload: &Arc<Workload>, attempt: Attempt) -> Result<
 /// Starts the sidecar, and waits until it listens. It listens only after it has installed the rules of its network.
 async fn start_sidecar(workload: &Arc<Workload>, attempt: Attempt) -> Result<(), Outcome> {
     prepare_directories(workload).await.map_err(|error| not_prepared(&error, attempt))?;
-    let body = with_settings(workload, build::sidecar).await?.map_err(Outcome::failed)?;
-    let started = match workload.create(Part::Sidecar, body).await {
-        Ok(()) => workload.context().engine.start(&workload.container(Part::Sidecar)).await,
-        Err(error) => Err(error),
-    };
+    provide(workload, Part::Sidecar, attempt).await?;
+    let started = workload.context().engine.start(&workload.container(Part::Sidecar)).await;
     started.map_err(|error| not_started(Part::Sidecar, error, attempt))?;
     wait_for_sidecar(workload, attempt).await
 }
@@ -84,17 +81,48 @@ async fn sidecar_failure(workload: &Workload) -> Result<Option<FailureReason>, E
 }
 
 async fn start_app(workload: &Arc<Workload>, attempt: Attempt) -> Result<(), Outcome> {
-    let container = workload.container(Part::App);
-    let body = with_settings(workload, build::app).await?.map_err(Outcome::failed)?;
-    let created = workload.create(Part::App, body).await;
-    created.map_err(|error| not_started(Part::App, error, attempt))?;
+    provide(workload, Part::App, attempt).await?;
     if attempt == Attempt::First {
         set_step(workload, StartStep::StartingApp).await;
     }
-    let started = workload.context().engine.start(&container).await;
+    let (Context { engine, engine_info, .. }, container) = (&**workload.context(), workload.container(Part::App));
+    let joined = match engine_info.kind {
+        EngineKind::Podman => engine.join_network(&container).await,
+        // Docker Engine refuses to start an app whose sidecar does not run.
+        EngineKind::Docker => Ok(()),
+    };
+    let started = match joined {
+        Ok(()) => engine.start(&container).await,
+        Err(error) => Err(error),
+    };
     started.map_err(|error| not_started(Part::App, error, attempt))?;
     tracing::info!(workshop = workload.stored_record().name(), "started containers of Workshop");
     Ok(())
+}
+
+/// Creates a container, or finds the one that exists. A restart creates none: the owner's files are in the container that
+/// exists, and neither a removed image nor a changed Workshop may stop it.
+async fn provide(workload: &Arc<Workload>, part: Part, attempt: Attempt) -> Result<(), Outcome> {
+    let provided = match attempt {
+        Attempt::First => {
+            let build = match part {
+                Part::App => build::app,
+                Part::Sidecar => build::sidecar,
+            };
+            match with_settings(workload, build).await {
+                Ok(body) => workload.create(part, body.map_err(Outcome::failed)?).await,
+                Err(error) => Err(error),
+            }
+        }
+        Attempt::Restart => {
+            let workshop = workload.stored_record().workshop();
+            let uid = workshop.metadata.uid.as_deref().unwrap_or_default();
+            let context = workload.context();
+            let labels = names::labels_of(&context.data_dir.id, workload.stored_record().name(), uid, part);
+            context.engine.verify(&workload.container(part), &labels).await
+        }
+    };
+    provided.map_err(|error| not_started(part, error, attempt))
 }
 
 /// Passes the Workshop and the settings of its containers to `build`.

@@ -1,0 +1,90 @@
+//! List of a fleet's containers.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::container::REMOVAL_INTERVAL;
+use super::error::EngineError;
+use super::{Engine, LONG};
+use crate::containers::names::{FLEET_LABEL, PART_LABEL, Part, UID_LABEL, WORKSHOP_LABEL};
+
+/// Longest removal of a container by Podman that runs normally.
+const REMOVAL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A container of this fleet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundContainer {
+    /// Name of the container.
+    pub name: String,
+    /// Name of the Workshop.
+    pub workshop: String,
+    /// Uid of the Workshop.
+    pub uid: String,
+    /// The part of the Workshop.
+    pub part: Part,
+}
+
+/// The fields of a container in a list.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Listed {
+    names: Vec<String>,
+    labels: HashMap<String, String>,
+}
+
+impl Engine {
+    /// Gets a list of containers.
+    ///
+    /// Podman answers with an error while a container of the list is being removed. If a client of Podman is killed
+    /// during the removal, the container stays in this state: without files, so that it can never run. This call then
+    /// removes it.
+    async fn get_list(&self, path: &str) -> Result<Vec<Listed>, EngineError> {
+        let deadline = Instant::now() + LONG;
+        let mut next_removal = Instant::now() + REMOVAL_PATIENCE;
+        loop {
+            let message = match self.get(path).await {
+                Err(EngineError::Other(message) | EngineError::NotFound(message))
+                    if message.contains("container not known") && Instant::now() < deadline =>
+                {
+                    message
+                }
+                result => return result,
+            };
+            if Instant::now() > next_removal
+                && let Some(id) = quoted(&message)
+            {
+                tracing::warn!(container = id, "removing a container without files, of which Podman has only a part");
+                self.remove(id).await?;
+                next_removal = Instant::now() + REMOVAL_PATIENCE;
+            }
+            tokio::time::sleep(REMOVAL_INTERVAL).await;
+        }
+    }
+
+    /// Returns the containers of a fleet in all states, apps before sidecars: the order in which Podman removes them.
+    pub async fn list(&self, fleet_id: &str) -> Result<Vec<FoundContainer>, EngineError> {
+        let filter = serde_json::json!({ "label": [format!("{FLEET_LABEL}={fleet_id}")] }).to_string();
+        let filter: String = form_urlencoded::byte_serialize(filter.as_bytes()).collect();
+        let listed: Vec<Listed> = self.get_list(&format!("/containers/json?all=true&filters={filter}")).await?;
+        let mut found: Vec<_> = listed.into_iter().filter_map(found_container).collect();
+        found.sort_by_key(|container| container.part);
+        Ok(found)
+    }
+}
+
+/// Returns the first text in quotation marks.
+fn quoted(message: &str) -> Option<&str> {
+    message.split('"').nth(1)
+}
+
+fn found_container(Listed { names, mut labels }: Listed) -> Option<FoundContainer> {
+    Some(FoundContainer {
+        name: names.first()?.trim_start_matches('/').to_owned(),
+        workshop: labels.remove(WORKSHOP_LABEL)?,
+        uid: labels.remove(UID_LABEL)?,
+        part: Part::parse(labels.get(PART_LABEL)?)?,
+    })
+}
