@@ -29,7 +29,7 @@ REACHES = {
     "nameOverride": TRAEFIK, "fullnameOverride": TRAEFIK - NOTICE, "host": TRAEFIK,
     "workshops.domain": TRAEFIK - NOTICE,
     "api.adminEmails": LAUNCHER, "api.helpURL": LAUNCHER,
-    "workshops.namespace": PROGRAMS, "workshops.startTimeoutSeconds": PROGRAMS, "workshops.podTemplateAllow": PROGRAMS,
+    "workshops.namespace": PROGRAMS, "workshops.nameSuffix": OPERATOR, "workshops.startTimeoutSeconds": PROGRAMS, "workshops.podTemplateAllow": PROGRAMS,
     "workshops.imagePullPolicy": OPERATOR, "workshops.imagePullSecrets": OPERATOR, "workshops.roomGraceSeconds": OPERATOR,
     "workshops.runAsUser": OPERATOR, "workshops.userNamespaces": OPERATOR, "workshops.nodeSelector": OPERATOR,
     "workshops.tolerations": OPERATOR,

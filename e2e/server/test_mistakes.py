@@ -198,7 +198,15 @@ def test_interrupted_backup_leaves_nothing(school, number):
     database.execute("CREATE TABLE rows (text TEXT)")
     database.execute("BEGIN EXCLUSIVE")
     words = [SERVER / "setup", "backup", "backup.tar.gz", "--directory", school.root]
-    process = subprocess.Popen(words, cwd=school.work, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        words,
+        cwd=school.work,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A process that runs in the background passes on that it ignores the signal.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
     end = time.monotonic() + 60
     while not list(school.data.glob("workshop-launcher-*/launcher.db")):
         assert process.poll() is None and time.monotonic() < end

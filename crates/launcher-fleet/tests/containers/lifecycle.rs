@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use bollard::models::{ContainerCreateBody, HostConfig};
-use launcher_fleet::engine::{EngineError, EngineKind, FoundContainer, Part};
+use bollard::models::HostConfig;
+use launcher_fleet::engine::{EngineError, FoundContainer, Part};
 
 use super::support::{TestFleet, docker, host_config};
 
@@ -79,33 +79,6 @@ async fn verify_compares_uid_and_part_of_an_existing_container() {
     assert!(matches!(refused, Err(EngineError::Conflict(_))), "{refused:?}");
     let missing = fleet.engine.verify(&fleet.name("none"), &labels).await;
     assert!(matches!(missing, Err(EngineError::NotFound(_))), "{missing:?}");
-}
-
-#[tokio::test]
-async fn start_of_an_app_never_starts_its_sidecar() {
-    let fleet = TestFleet::new().await;
-    let sidecar = fleet.run("sidecar", "sleep 1000").await;
-    let app = fleet.name("app");
-    let network_mode = Some(format!("container:{sidecar}"));
-    let body = fleet.body(&["/bin/sleep", "1000"]);
-    let host_config = Some(HostConfig { network_mode, ..body.host_config.clone().unwrap_or_default() });
-    fleet.engine.create(&app, ContainerCreateBody { host_config, ..body }).await.unwrap();
-    let start = async || {
-        if fleet.engine.info().await.unwrap().kind == EngineKind::Podman {
-            fleet.engine.join_network(&app).await?;
-        }
-        fleet.engine.start(&app).await
-    };
-    fleet.engine.stop(&sidecar, Duration::ZERO).await.unwrap();
-
-    let refused = start().await;
-
-    assert!(refused.is_err(), "{refused:?}");
-    assert!(!fleet.state(&app).await.running && !fleet.state(&sidecar).await.running);
-    fleet.engine.start(&sidecar).await.unwrap();
-    start().await.unwrap();
-    start().await.unwrap();
-    assert!(fleet.state(&app).await.running);
 }
 
 #[tokio::test]
