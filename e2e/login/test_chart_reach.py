@@ -83,6 +83,7 @@ ELSEWHERE = {
 }
 # Changes for values that the chart requires: {value: (set of values, another value)}.
 OTHERS = {
+    "workshops.nameSuffix": ("minimal", "-ws"),
     "host": ("minimal", "other.example.org"),
     "workshops.domain": ("minimal", "other.example.net"),
     "images.launcher": ("minimal", "registry.example.org/other:1"),
