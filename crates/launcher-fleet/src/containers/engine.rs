@@ -12,6 +12,7 @@ mod info;
 mod list;
 mod log;
 mod pull_progress;
+mod start_app;
 #[cfg(test)]
 mod tests;
 

@@ -11,5 +11,6 @@ mod info;
 mod lifecycle;
 mod registry;
 mod restart;
+mod start_app;
 mod start_failures;
 mod support;

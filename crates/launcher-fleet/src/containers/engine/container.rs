@@ -29,6 +29,8 @@ pub struct ContainerState {
     pub oom_killed: bool,
     /// The engine's message about a failed start.
     pub error: Option<String>,
+    /// Begin of the last run.
+    pub started_at: Option<Timestamp>,
     /// End of the last run.
     pub finished_at: Option<Timestamp>,
 }
@@ -98,28 +100,20 @@ impl Engine {
         Err(EngineError::Conflict(format!("the labels of the container {name} are not those of this workshop")))
     }
 
-    /// Lets Podman prepare the start of an app: its processes will join the network namespace that its sidecar has now.
-    /// Without this call, Podman's start also starts a sidecar that has ended meanwhile. The app would then run before this
-    /// sidecar has installed the rules of its new network namespace.
-    ///
-    /// # Errors
-    /// The sidecar does not run.
-    pub async fn join_network(&self, app: &str) -> Result<(), EngineError> {
-        match self.post(&format!("/v4.0.0/libpod/containers/{app}/init")).await {
-            Err(error) if is_command_error(&error.message()) => Err(EngineError::CommandNotStarted(error.message())),
-            result => result,
-        }
-    }
-
     /// Starts a container. If it runs, the call does nothing.
     ///
     /// # Errors
     /// [`EngineError::CommandNotStarted`]: the command does not exist in the image, or is not executable.
     pub async fn start(&self, name: &str) -> Result<(), EngineError> {
-        match self.limited(LONG, self.docker.start_container(name, None)).await {
-            Err(error) if is_command_error(&error.message()) => Err(EngineError::CommandNotStarted(error.message())),
-            result => result,
-        }
+        with_command_errors(self.limited(LONG, self.docker.start_container(name, None)).await)
+    }
+
+    /// Lets Podman create the process of a container without running its command. If this is done, the call does nothing.
+    ///
+    /// # Errors
+    /// As [`Engine::start`].
+    pub(super) async fn initialise(&self, name: &str) -> Result<(), EngineError> {
+        with_command_errors(self.post(&format!("/v4.0.0/libpod/containers/{name}/init")).await)
     }
 
     /// Returns the state of a container, or `None` if it does not exist.
@@ -176,13 +170,15 @@ fn identity(labels: Option<&HashMap<String, String>>) -> Option<[Option<String>;
 fn state(Inspected { state, .. }: Inspected) -> ContainerState {
     let InspectedState { running, oom_killed, exit_code, error, started_at, finished_at } = state;
     let error = error.filter(|error| !error.is_empty());
-    let started = time(started_at.as_deref()).is_some();
+    let started_at = time(started_at.as_deref());
+    let started = started_at.is_some();
     ContainerState {
         running,
         started,
         exit_code: exit_code.filter(|_| !running && (started || error.is_some())),
         oom_killed,
         error,
+        started_at,
         finished_at: time(finished_at.as_deref()).filter(|_| !running),
     }
 }
@@ -191,6 +187,13 @@ fn state(Inspected { state, .. }: Inspected) -> ContainerState {
 fn time(text: Option<&str>) -> Option<Timestamp> {
     let time: Timestamp = text?.parse().ok()?;
     (time > Timestamp::UNIX_EPOCH).then_some(time)
+}
+
+fn with_command_errors(started: Result<(), EngineError>) -> Result<(), EngineError> {
+    match started {
+        Err(error) if is_command_error(&error.message()) => Err(EngineError::CommandNotStarted(error.message())),
+        result => result,
+    }
 }
 
 fn is_name_taken(error: &EngineError) -> bool {

@@ -88,14 +88,7 @@ mod tests {
     use super::{ContainerState, Observed, Stage, Verdict};
 
     fn state(running: bool, exit_code: i64) -> ContainerState {
-        ContainerState {
-            running,
-            started: true,
-            exit_code: Some(exit_code),
-            oom_killed: false,
-            error: None,
-            finished_at: None,
-        }
+        ContainerState { running, started: true, exit_code: Some(exit_code), ..ContainerState::default() }
     }
 
     fn verdict(app: Option<ContainerState>, sidecar: Option<ContainerState>) -> Verdict {

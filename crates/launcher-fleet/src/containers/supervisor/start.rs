@@ -15,7 +15,7 @@ use super::step::set_step;
 use crate::containers::build::{self, BuildSettings};
 use crate::containers::context::Context;
 use crate::containers::diagnose;
-use crate::containers::engine::{EngineError, EngineKind};
+use crate::containers::engine::EngineError;
 use crate::containers::names::{self, Part};
 use crate::containers::workload::Workload;
 
@@ -85,16 +85,9 @@ async fn start_app(workload: &Arc<Workload>, attempt: Attempt) -> Result<(), Out
     if attempt == Attempt::First {
         set_step(workload, StartStep::StartingApp).await;
     }
-    let (Context { engine, engine_info, .. }, container) = (&**workload.context(), workload.container(Part::App));
-    let joined = match engine_info.kind {
-        EngineKind::Podman => engine.join_network(&container).await,
-        // Docker Engine refuses to start an app whose sidecar does not run.
-        EngineKind::Docker => Ok(()),
-    };
-    let started = match joined {
-        Ok(()) => engine.start(&container).await,
-        Err(error) => Err(error),
-    };
+    let Context { engine, engine_info, .. } = &**workload.context();
+    let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
+    let started = engine.start_app(engine_info.kind, &app, &sidecar).await;
     started.map_err(|error| not_started(Part::App, error, attempt))?;
     tracing::info!(workshop = workload.stored_record().name(), "started containers of Workshop");
     Ok(())
