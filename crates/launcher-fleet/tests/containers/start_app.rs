@@ -55,32 +55,47 @@ async fn app_whose_sidecar_has_ended_does_not_start() {
     assert!(fleet.state(&app).await.running);
 }
 
-/// Podman starts the sidecar again. The app must not run in the new network namespace, which has no rules yet.
-#[tokio::test]
-async fn app_whose_sidecar_ends_during_the_start_does_not_run() {
-    let fleet = TestFleet::new().await;
-    let Pair { kind, app, sidecar } = Pair::new(&fleet).await;
-    let ending = sidecar.clone();
-    let killing = FaultyEngine::new(move |_, path| {
-        let is_first_call = match kind {
-            EngineKind::Podman => path.ends_with("/init"),
-            EngineKind::Docker => path.ends_with("/start"),
-        };
-        if is_first_call {
-            kill(&ending);
+/// Returns an engine on which the sidecar ends just before the engine gets this call.
+fn killing_engine(sidecar: &str, call: &'static str) -> FaultyEngine {
+    let sidecar = sidecar.to_owned();
+    FaultyEngine::new(move |_, path| {
+        if path.ends_with(call) {
+            kill(&sidecar);
         }
         None
-    });
-    let engine = Engine::connect(&killing.socket()).unwrap();
+    })
+}
 
-    let refused = engine.start_app(kind, &app, &sidecar).await;
+#[tokio::test]
+async fn app_whose_sidecar_ends_before_the_first_call_does_not_start() {
+    let fleet = TestFleet::new().await;
+    let Pair { kind, app, sidecar } = Pair::new(&fleet).await;
+    let call = if kind == EngineKind::Podman { "/init" } else { "/start" };
+    let killing = killing_engine(&sidecar, call);
+
+    let refused = Engine::connect(&killing.socket()).unwrap().start_app(kind, &app, &sidecar).await;
 
     assert!(refused.is_err(), "{refused:?}");
-    assert!(!fleet.state(&app).await.running, "{:?}", fleet.state(&app).await);
-    // The next attempt succeeds: the app joins the network namespace that the sidecar has now.
+    assert!(!fleet.state(&app).await.running);
     fleet.engine.start(&sidecar).await.unwrap();
     fleet.engine.start_app(kind, &app, &sidecar).await.unwrap();
     assert_eq!(network(&app), network(&sidecar));
+}
+
+/// Podman starts the sidecar again. This sidecar has a new network namespace, which has no rules yet.
+#[tokio::test]
+async fn app_whose_sidecar_ends_before_the_start_never_runs_in_a_new_network_namespace() {
+    let fleet = TestFleet::new().await;
+    let Pair { kind, app, sidecar } = Pair::new(&fleet).await;
+    let killing = killing_engine(&sidecar, "/start");
+    let before = network(&sidecar);
+
+    let started = Engine::connect(&killing.socket()).unwrap().start_app(kind, &app, &sidecar).await;
+
+    match fleet.state(&app).await.running {
+        true => assert_eq!(network(&app), before),
+        false => assert!(started.is_err()),
+    }
 }
 
 /// Returns the network namespace of a container's main process.

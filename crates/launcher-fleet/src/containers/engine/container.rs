@@ -29,8 +29,6 @@ pub struct ContainerState {
     pub oom_killed: bool,
     /// The engine's message about a failed start.
     pub error: Option<String>,
-    /// Begin of the last run.
-    pub started_at: Option<Timestamp>,
     /// End of the last run.
     pub finished_at: Option<Timestamp>,
 }
@@ -170,15 +168,13 @@ fn identity(labels: Option<&HashMap<String, String>>) -> Option<[Option<String>;
 fn state(Inspected { state, .. }: Inspected) -> ContainerState {
     let InspectedState { running, oom_killed, exit_code, error, started_at, finished_at } = state;
     let error = error.filter(|error| !error.is_empty());
-    let started_at = time(started_at.as_deref());
-    let started = started_at.is_some();
+    let started = time(started_at.as_deref()).is_some();
     ContainerState {
         running,
         started,
         exit_code: exit_code.filter(|_| !running && (started || error.is_some())),
         oom_killed,
         error,
-        started_at,
         finished_at: time(finished_at.as_deref()).filter(|_| !running),
     }
 }
