@@ -1,4 +1,4 @@
-//! Faults of the engine while a workshop ends.
+//! Faults of the engine while a workshop starts, restarts or ends.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,10 +9,11 @@ use bollard::query_parameters::KillContainerOptions;
 use launcher_fleet::engine::{Engine, FoundContainer, Part};
 use launcher_fleet::{ContainerSettings, Fleet};
 use launcher_workshop::Phase;
+use tokio::time::sleep;
 
 use super::support::faulty_engine::{Fault, FaultyEngine};
 use super::support::fleet::{clean_up, data_dir_id, open, quick, script, settings, wait_for};
-use super::support::{docker, socket};
+use super::support::{POLL_INTERVAL, docker, in_time, socket};
 
 const CRASH: &str = "echo the last words; exit 3";
 
@@ -93,6 +94,51 @@ async fn refused_restart_is_retried_and_keeps_the_containers() {
 
     wait_for(&fleet, "lab-a", Phase::Running).await;
     assert_eq!(ids(home.path()).await, before);
+    clean_up(fleet, ["lab-a"]).await;
+}
+
+/// The files of the owner are in the containers that exist. The image may be gone since the start.
+#[tokio::test]
+async fn restart_creates_no_container() {
+    let home = tempfile::tempdir().unwrap();
+    let creates_none = Arc::new(AtomicBool::new(false));
+    let refused = Arc::clone(&creates_none);
+    let engine = FaultyEngine::new(move |_, path| {
+        (refused.load(Ordering::SeqCst) && path.ends_with("/containers/create")).then_some(Fault::InternalError)
+    });
+    let fleet = open(ContainerSettings { engine_socket: engine.socket(), ..settings(home.path()) }).await;
+    fleet.apply(&quick("lab-a")).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    creates_none.store(true, Ordering::SeqCst);
+    let containers = containers(home.path()).await;
+    for container in &containers {
+        docker().kill_container(&container.name, None::<KillContainerOptions>).await.unwrap();
+    }
+
+    let engine = Engine::connect(&socket()).unwrap();
+    in_time(async {
+        for container in &containers {
+            while !engine.inspect(&container.name).await.unwrap().unwrap().running {
+                sleep(POLL_INTERVAL).await;
+            }
+        }
+    })
+    .await;
+
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    clean_up(fleet, ["lab-a"]).await;
+}
+
+#[tokio::test]
+async fn first_start_on_a_full_disk_is_an_explained_failure() {
+    let home = tempfile::tempdir().unwrap();
+    let engine = FaultyEngine::new(|_, path| path.ends_with("/containers/create").then_some(Fault::DiskFull));
+    let fleet = open(ContainerSettings { engine_socket: engine.socket(), ..settings(home.path()) }).await;
+    fleet.apply(&quick("lab-a")).await.unwrap();
+
+    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
+
+    assert!(failed.message.as_ref().is_some_and(|message| message.contains("disk")), "{failed:?}");
     clean_up(fleet, ["lab-a"]).await;
 }
 

@@ -1,5 +1,6 @@
-//! Requests without bollard. The answers are parsed with small types of this module's callers: bollard's types refuse values that
-//! they do not know, for example Podman's container state `stopped`, and a list with one such container as a whole.
+//! Requests without bollard. The answers are parsed with small types of this module's callers: bollard's types refuse
+//! values that they do not know, for example Podman's container state `stopped`, and a list with one such container as a
+//! whole.
 
 use bytes::Bytes;
 use http::header::HOST;
