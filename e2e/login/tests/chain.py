@@ -145,6 +145,15 @@ class Chain:
 
         wait_for("the login at launcher and workshops", gets_in, 60)
 
+    def until_old_pods_are_gone(self):
+        """Waits until no pod of an earlier revision is terminating: a request could still reach it, and get a 500."""
+
+        def are_gone():
+            pods = json.loads(kubectl("get", "pods", "--namespace", NAMESPACE, "--output", "json"))["items"]
+            return not any("deletionTimestamp" in pod["metadata"] for pod in pods)
+
+        wait_for("the pods of the earlier revision to end", are_gone, 90)
+
     def uninstall(self):
         return helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", "--ignore-not-found")
 

@@ -77,6 +77,7 @@ def ingress_kind(chain, request, own_certificate):
             words = ("--namespace", NAMESPACE, "create", "secret", "tls", "gateway")
             kubectl(*words, f"--cert={own_certificate}", f"--key={own_certificate}")
             chain.install(*GATEWAY)
+            chain.until_old_pods_are_gone()
         wait_for("Alice to log in", lambda: chain.visitor().log_in(f"{LAUNCHER}/", ALICE).status == 200, 30)
         yield request.param
 
