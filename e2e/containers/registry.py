@@ -71,11 +71,14 @@ class Registry:
 
 
 class SlowRoad:
-    """A port that passes connections to the port of a registry, with this many bytes per second in each connection."""
+    """A port that passes connections to the port of a registry, with this many bytes per second in each connection.
+
+    `sent` counts the bytes that the registry has sent on all connections.
+    """
 
     def __init__(self, port, rate):
         self.target, self.rate = port, rate
-        self.prefix = None
+        self.prefix, self.sent, self.lock = None, 0, threading.Lock()
 
     def __enter__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -96,11 +99,12 @@ class SlowRoad:
                 threading.Thread(target=self.copy, args=(client, server, None), daemon=True).start()
                 threading.Thread(target=self.copy, args=(server, client, self.rate), daemon=True).start()
 
-    @staticmethod
-    def copy(source, target, rate):
+    def copy(self, source, target, rate):
         with contextlib.suppress(OSError), source, target:
             while data := source.recv(65536):
                 target.sendall(data)
                 if rate:
+                    with self.lock:
+                        self.sent += len(data)
                     time.sleep(len(data) / rate)
             target.shutdown(socket.SHUT_WR)

@@ -1,5 +1,6 @@
 //! A sidecar that listens on Unix sockets, as in a container.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -10,6 +11,7 @@ use launcher_process::stop::Stop;
 use launcher_sidecar::Sidecar;
 use launcher_sidecar::serve::{listen, serve};
 use tempfile::TempDir;
+use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 
 use super::support::program::command;
@@ -42,11 +44,19 @@ impl Program {
         Client::over(UnixStream::connect(self.path(name)).await.unwrap())
     }
 
-    /// Sends a GET request to the telemetry listener, and returns the response.
+    /// Sends a GET request to the telemetry listener, and returns the response: an empty string if the listener closes the
+    /// connection without one.
     async fn ask(&self, path: &str) -> String {
         let mut client = self.connect("telemetry.sock").await;
-        client.send(format!("GET {path} HTTP/1.1\r\nHost: w\r\n\r\n")).await;
-        client.read_to_end().await
+        let request = format!("GET {path} HTTP/1.1\r\nHost: w\r\n\r\n");
+        match soon(client.io.write_all(request.as_bytes())).await {
+            // The listener closed the connection before it read the request.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => String::new(),
+            sent => {
+                sent.unwrap();
+                client.read_to_end().await
+            }
+        }
     }
 }
 
