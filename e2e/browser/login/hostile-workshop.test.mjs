@@ -10,7 +10,7 @@ import { api, LAUNCHER, logIn, ONE_SITE, openProfile, startChainBrowser, WORKSHO
 const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
 const ECHO = "01980000-0000-7000-8000-000000000002";
 
-test("hostile workshop page cannot act as the user", { timeout: 180_000 }, async (t) => {
+test("hostile workshop page cannot act as the user", { timeout: 420_000 }, async (t) => {
   const browser = await startChainBrowser(t);
   const { context, page } = await openProfile(t, browser);
   await page.goto(LAUNCHER);
