@@ -34,8 +34,8 @@ pub struct EngineInfo {
     pub root_dir: String,
     /// Limits of a process on the engine's machine.
     pub process_limits: ProcessLimits,
-    /// True if the engine may miss that the kernel killed a process at the memory limit. Podman does with cgroup version
-    /// 1, if the container ends at once.
+    /// True if the engine may miss that the kernel killed a process at the memory limit. Both engines do with cgroup
+    /// version 1, if the container ends at once.
     pub misses_oom_kills: bool,
     /// True if the engine runs without root privileges. User 0 of its containers is then the engine's user.
     pub rootless: bool,
@@ -113,7 +113,7 @@ fn engine_info(Version { version, components }: Version, info: Info) -> EngineIn
         containerd_image_store: driver_status.iter().flatten().any(|entry| is_containerd(entry)),
         root_dir: docker_root_dir,
         process_limits: ProcessLimits::of_launcher(),
-        misses_oom_kills: is_podman && cgroup_version.as_deref() != Some("2"),
+        misses_oom_kills: cgroup_version.as_deref() != Some("2"),
         rootless: security_options.iter().flatten().any(|option| option.starts_with("name=rootless")),
     }
 }
