@@ -34,8 +34,8 @@ pub struct EngineInfo {
     pub root_dir: String,
     /// Limits of a process on the engine's machine.
     pub process_limits: ProcessLimits,
-    /// True if the engine may miss that the kernel killed a process at the memory limit. Both engines do with cgroup
-    /// version 1, if the container ends at once.
+    /// True if the engine may miss that the kernel killed a process at the memory limit. With cgroup version 1 and a
+    /// container that ends at once, Podman does, and the tests have seen it with Docker Engine.
     pub misses_oom_kills: bool,
     /// True if the engine runs without root privileges. User 0 of its containers is then the engine's user.
     pub rootless: bool,
@@ -121,4 +121,29 @@ fn engine_info(Version { version, components }: Version, info: Info) -> EngineIn
 /// True if this entry of Docker Engine's storage status names a snapshotter of containerd.
 fn is_containerd(entry: &[String]) -> bool {
     matches!(entry, [name, kind] if name == "driver-type" && kind.starts_with("io.containerd.snapshotter"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn misses_oom_kills(component: &str, cgroup_version: Value) -> bool {
+        let version = json!({ "Version": "1.0", "Components": [{ "Name": component }] });
+        let info = json!({
+            "Driver": "overlay2", "DockerRootDir": "/var/lib/engine", "MemTotal": 1, "NCPU": 1, "SecurityOptions": null,
+            "CgroupVersion": cgroup_version,
+        });
+        engine_info(serde_json::from_value(version).unwrap(), serde_json::from_value(info).unwrap()).misses_oom_kills
+    }
+
+    #[test]
+    fn only_engines_with_cgroup_version_2_report_every_out_of_memory_kill() {
+        for component in ["Engine", "Podman Engine"] {
+            assert!(misses_oom_kills(component, json!("1")), "{component}");
+            assert!(misses_oom_kills(component, json!(null)), "{component}");
+            assert!(!misses_oom_kills(component, json!("2")), "{component}");
+        }
+    }
 }
