@@ -141,6 +141,8 @@ test("hostile workshop page cannot act as the user", { timeout: 420_000 }, async
             }
           }
         }
+        // Chromium sets cookies asynchronously. A read waits until they are set.
+        return document.cookie;
       },
       [["", host, WORKSHOPS, parent, new URL(LAUNCHER).hostname, "test"]],
     );
