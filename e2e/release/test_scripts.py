@@ -140,6 +140,37 @@ def test_notes_are_section_of_version(sources):
     assert "CHANGELOG.md has no section" in run(sources, "notes.sh")[1]
 
 
+@pytest.mark.parametrize(("image", "limit"), [("launcher", 25_000_000), ("sidecar", 3_000_000)])
+def test_image_larger_than_limit_is_refused(sources, tmp_path, image, limit):
+    files = tmp_path / "files"
+    (files / "etc").mkdir(parents=True)
+    (files / "etc/certificates").write_bytes(b"x" * 1000)
+    for excess, expected in ((0, 0), (1, 1)):
+        with (files / "program").open("wb") as program:
+            program.truncate(limit - 1000 + excess)
+        code, error = run(sources, "size.sh", image, files)
+        assert code == expected
+    assert f"{limit + 1} bytes" in error and f"{limit + 1 - 1000} program" in error
+
+
+def test_size_of_unknown_image_and_of_no_files_is_refused(sources, tmp_path):
+    (tmp_path / "files").mkdir()
+    assert "usage: size.sh" in run(sources, "size.sh", "launchers", tmp_path)[1]
+    assert "has no files" in run(sources, "size.sh", "launcher", tmp_path / "files")[1]
+
+
+def test_release_with_too_large_image_fails(sources, tmp_path):
+    scripts = sources / "packaging/release"
+    (scripts / "image.sh").write_text("#!/bin/sh\n")
+    for later in ("sbom.sh", "tarball.sh"):
+        (scripts / later).write_text("#!/bin/sh\necho later step >&2\n")
+    (scripts / "oci.py").write_text(
+        "import os, sys\nos.makedirs(sys.argv[3])\nwith open(sys.argv[3] + '/program', 'wb') as program:\n    program.truncate(26_000_000)\n"
+    )
+    code, error = run(sources, "architecture.sh", tmp_path / "parts")
+    assert code == 1 and "the image launcher is too large" in error and "later step" not in error
+
+
 def test_sbom_has_crates_and_debian_packages_without_local_paths(tmp_path):
     source = tmp_path / "launcher.json"
     component = {"type": "library", "bom-ref": "registry+x#serde@1", "name": "serde"}
