@@ -2,7 +2,7 @@
 //!
 //! Responses contain no secret of a session, so their compressed size reveals none (BREACH).
 
-use std::io::Write;
+use std::io::{Read, Write};
 
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
@@ -10,6 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue};
@@ -33,6 +34,13 @@ impl SharedText {
     pub(crate) fn new(plain: impl Into<Bytes>) -> Self {
         let plain = plain.into();
         Self { gzip: gzip(&plain, Compression::best()).map(Bytes::from), plain }
+    }
+
+    /// Returns the text of a file that the program embeds compressed.
+    pub(crate) fn from_gzip(gzip: &'static [u8]) -> std::io::Result<Self> {
+        let mut plain = Vec::new();
+        GzDecoder::new(gzip).read_to_end(&mut plain)?;
+        Ok(Self { plain: plain.into(), gzip: Some(Bytes::from_static(gzip)) })
     }
 
     /// Returns the response for a client with these request headers.

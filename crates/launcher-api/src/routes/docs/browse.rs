@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock};
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use pulldown_cmark::Parser;
@@ -78,11 +77,12 @@ static SCRIPT: File = LazyLock::new(|| load("swagger-ui-bundle.js"));
 
 fn load(file: &str) -> Result<Option<SharedText>, String> {
     let found = serve(file, Arc::new(Config::default())).map_err(|error| error.to_string())?;
-    Ok(found.map(|file| match file.bytes {
-        Cow::Borrowed(embedded) => SharedText::new(Bytes::from_static(embedded)),
-        // A development build reads the file from disk instead of embedding it.
-        Cow::Owned(read) => SharedText::new(read),
-    }))
+    let Some(found) = found else { return Ok(None) };
+    let text = match found.bytes {
+        Cow::Borrowed(gzip) if found.gzpipped => SharedText::from_gzip(gzip).map_err(|error| error.to_string())?,
+        bytes => SharedText::new(bytes.into_owned()),
+    };
+    Ok(Some(text))
 }
 
 fn embedded(file: &'static File) -> Result<&'static SharedText, Problem> {
