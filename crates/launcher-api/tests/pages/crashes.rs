@@ -8,11 +8,7 @@ use crate::support::{ADMIN, ALICE, App};
 type Sentences = [&'static str; 3];
 
 const CASES: [(FailureCode, bool, Sentences); 4] = [
-    (
-        FailureCode::OutOfMemory,
-        false,
-        ["ran out of memory", "Saved files are still there.", "Load less data at once"],
-    ),
+    (FailureCode::OutOfMemory, false, ["ran out of memory", "Saved files are still there.", "Load less data at once"]),
     (
         FailureCode::OutOfMemory,
         true,

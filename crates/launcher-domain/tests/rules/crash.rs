@@ -1,6 +1,6 @@
 use launcher_domain::crash::{Crash, CrashHistory, CrashVerdict, MAX_CRASHES};
-use launcher_domain::{FailureCode, Instance, InstanceState};
 use launcher_domain::instance::{Observation, ObservedPhase};
+use launcher_domain::{FailureCode, Instance, InstanceState};
 use proptest::prelude::*;
 
 use crate::{at, instance};
@@ -88,7 +88,11 @@ fn crash_is_kept_from_restart_of_the_app_on() {
 
     let crashed = before.observe(&report(starting(), Some(crash(50)))).unwrap();
 
-    assert_eq!(crashed, Instance { last_crash: Some(crash(50)), ..before }, "the instance keeps running, at the same URL");
+    assert_eq!(
+        crashed,
+        Instance { last_crash: Some(crash(50)), ..before },
+        "the instance keeps running, at the same URL"
+    );
     assert_eq!(crashed.observe(&report(starting(), Some(crash(50)))), None);
     let again = crashed.observe(&report(ObservedPhase::Running, Some(crash(50)))).unwrap();
     assert_eq!((again.state, again.last_crash), (InstanceState::Running, Some(crash(50))));

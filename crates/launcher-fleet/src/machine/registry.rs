@@ -90,12 +90,8 @@ impl<W: Supervised> Registry<W> {
         workshop.metadata.generation = Some(1);
         workshop.metadata.creation_timestamp = Some(Time(self.data_dir().clock.now()));
         workshop.status = Some(WorkshopStatus::default());
-        let record = Record {
-            workshop: workshop.clone(),
-            process: None,
-            final_status: None,
-            crashes: CrashHistory::default(),
-        };
+        let record =
+            Record { workshop: workshop.clone(), process: None, final_status: None, crashes: CrashHistory::default() };
         let workload = self.create_workload(name, record);
         workload.record().store().await.map_err(unavailable)?;
         self.supervise(&workload);

@@ -7,7 +7,9 @@ use launcher_fleet::Fleet;
 use launcher_workshop::Phase;
 
 use crate::launcher_process::{Launcher, done, role};
-use crate::support::{Home, NONE, crash, eventually, has_ended, kill, numbered, pid_file, script, wait_for, wait_until_gone};
+use crate::support::{
+    Home, NONE, crash, eventually, has_ended, kill, numbered, pid_file, script, wait_for, wait_until_gone,
+};
 
 #[tokio::test]
 async fn workshops_of_killed_launcher_keep_running() {
