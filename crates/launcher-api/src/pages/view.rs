@@ -1,5 +1,6 @@
 //! View models: instances and catalog entries as text, so that the templates contain no decisions.
 
+mod crash;
 mod frame;
 
 use jiff::Timestamp;
@@ -103,6 +104,8 @@ pub(crate) struct WorkshopView {
     pub(crate) outdated: bool,
     /// Reason of the failure, if the instance has failed.
     pub(crate) failure: Option<FailureReason>,
+    /// The last crash, while the app runs again.
+    pub(crate) crash: Option<crash::CrashView>,
     /// The last lines of the app's output.
     pub(crate) log_tail: Option<String>,
     /// Time of the launch.
@@ -164,6 +167,7 @@ impl WorkshopView {
             latest_end: extended.latest_expires_at.filter(|_| running).map(dated),
             outdated: instance.outdated && caller.is_admin(),
             failure: instance.reason.clone(),
+            crash: crash::CrashView::of(t, instance, now),
             log_tail: instance.log_tail.clone(),
             created: dated(created),
             started: instance.started_at.map(dated),
