@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use launcher_domain::{Crash, FailureCode, Instance, InstanceState};
 
-use super::Instant;
+use super::instant::Instant;
 use crate::pages::language::{Around, Language, Text};
 
 /// A crash after which the app was started again.

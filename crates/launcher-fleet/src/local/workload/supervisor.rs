@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use launcher_domain::crash::CrashVerdict;
 use launcher_domain::{Crash, FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
-use launcher_workshop::{Phase, WorkshopStatus};
+use launcher_workshop::{LastCrash, Phase, WorkshopStatus};
 
 use super::context::Context;
 use super::handle::Workload;
@@ -132,7 +132,7 @@ impl Supervisor {
         }
         tracing::warn!(workshop = self.workload.name(), reason = reason.message, "app crashed, starting it again");
         self.terminate_processes().await;
-        let last_crash = Some(Crash { at: now, code: reason.code, files_lost: false }.into());
+        let last_crash = Some(LastCrash::from(Crash { at: now, code: reason.code, files_lost: false }));
         let change = move |record: &mut Record| {
             record.crashes.clone_from(&crashes);
             let ready_at = record.status().ready_at;
