@@ -1,17 +1,18 @@
 """The operator's costs of thousands of Workshops on fake nodes."""
 
 import json
-import pathlib
 import subprocess
 import sys
 import threading
 import time
 
+import door
 from kube import PATHS, Timeline
 from stage import Stage, percentile
-from world import ALICE, APP
+from usage import Usage
+from world import ALICE, APP, WORKSHOP_DOMAIN
 
-SECONDS = 900
+SECONDS = 3600
 PODS_OF_A_NODE = 500
 
 
@@ -29,36 +30,8 @@ class OperatorAlone(Stage):
         return self
 
 
-class Usage(threading.Thread):
-    """Resource use of a process: CPU seconds, memory in MiB, sampled every second."""
-
-    TICKS = 100
-
-    def __init__(self, pid):
-        super().__init__(daemon=True)
-        self.process = pathlib.Path(f"/proc/{pid}")
-        self.memory = []
-        self.over = threading.Event()
-
-    def cpu(self):
-        fields = (self.process / "stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / self.TICKS
-
-    def field(self, name):
-        lines = (self.process / "status").read_text().splitlines()
-        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{name}:"))
-
-    def run(self):
-        while not self.over.wait(1):
-            self.memory.append(self.field("VmRSS"))
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.over.set()
-        self.join()
+def name_of(number):
+    return f"many-{number:05}"
 
 
 def workshop(number):
@@ -70,9 +43,9 @@ def workshop(number):
         "args": APP["args"],
         "resources": {"cpuRequest": "5m", "cpuLimit": "1", "memoryRequest": "16Mi", "memoryLimit": "64Mi"},
         "securityProfile": "restricted",
-        "lifetimeSeconds": 7200,
+        "lifetimeSeconds": 28800,
     }
-    metadata = {"name": f"many-{number:05}", "labels": {"app": "workshop", "managed-by": "workshop-launcher"}}
+    metadata = {"name": name_of(number), "labels": {"app": "workshop", "managed-by": "workshop-launcher"}}
     return {"apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "metadata": metadata, "spec": spec}
 
 
@@ -147,22 +120,29 @@ def rest(stage, usage, seconds):
     yield "reconciles meanwhile", f"{between(before, reconciles(stage.operator))[-1][1]:.0f}"
 
 
-def delete(kube, stage, usage, count):
-    """Deletes everything and waits until it is gone; yields rows of the table."""
-    command = ["kubectl", "--namespace", stage.namespace, "delete", "workshops", "--all", "--wait=false"]
+def delete(kube, stage, usage, names, cascade):
+    """Deletes these Workshops, and waits until they and everything below them are gone; yields rows of the table.
+
+    `cascade` is `background`, as `kubectl delete` does by default, or `foreground`, as the launcher does.
+    """
+    command = ["kubectl", "--namespace", stage.namespace, "delete", "workshops", "--wait=false", f"--cascade={cascade}"]
     with Timeline(kube, stage.namespace, tuple(PATHS)) as timeline:
-        timeline.until_there(count, SECONDS)
+        timeline.until_there(len(names), SECONDS)
         began, cpu = time.perf_counter(), usage.cpu()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        timeline.until_empty(SECONDS, ("workshop",))
-        yield "deleted; all Workshops gone after", f"{time.perf_counter() - began:.1f} s"
-        timeline.until_empty(SECONDS)
-        yield "everything below them gone after", f"{time.perf_counter() - began:.1f} s"
+        # The names are an argument each. An argument list has a limit.
+        for first in range(0, len(names), 1000):
+            subprocess.run([*command, *names[first : first + 1000]], check=True, stdout=subprocess.DEVNULL)
+        workshops = timeline.until("workshop gone", len(names), SECONDS) - began
+        everything = max(timeline.until(f"{kind} gone", len(names), SECONDS) for kind in PATHS) - began
+    what = f"{len(names)} deleted in the {cascade}"
+    yield f"{what}: all Workshops gone after", f"{workshops:.1f} s"
+    yield "everything below them gone after", f"{everything:.1f} s, {len(names) / everything:.1f} per second"
     yield "the operator's CPU time for it", f"{usage.cpu() - cpu:.1f} s"
     yield "its RSS then, and at its highest ever", f"{usage.field('VmRSS'):.1f} MiB, {usage.field('VmHWM'):.1f} MiB"
 
 
-def run(kube, count, seconds):
+def run(kube, count, seconds, traefik):
+    """Measures this many Workshops. `traefik` is a Traefik program to measure beside them, or None."""
     nodes = kube.request("GET", "/api/v1/nodes?labelSelector=type%3Dfake")["items"]
     if len(nodes) * PODS_OF_A_NODE < count:
         sys.exit(f"too few fake nodes: e2e/cluster/fake-nodes.sh {-(-count // PODS_OF_A_NODE) + 1}")
@@ -171,7 +151,13 @@ def run(kube, count, seconds):
         say([("the operator's RSS without any", f"{usage.field('VmRSS'):.1f} MiB")])
         say(create(kube, stage, usage, count))
         say(rest(stage, usage, seconds))
-        say(delete(kube, stage, usage, count))
+        names = [name_of(number) for number in range(count)]
+        if traefik:
+            say(door.measure(kube, stage, traefik, f"{names[-1]}.{WORKSHOP_DOMAIN}", seconds))
+        # The garbage collector must remove each Workshop that is deleted in the foreground: a tenth of them suffices.
+        few = count // 10
+        say(delete(kube, stage, usage, names[:few], "foreground"))
+        say(delete(kube, stage, usage, names[few:], "background"))
 
 
 def say(rows):

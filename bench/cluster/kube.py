@@ -31,12 +31,12 @@ class Kube:
     def connect(self, timeout=None):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
-    def request(self, method, path, body=None):
+    def request(self, method, path, body=None, content_type="application/json"):
         """Sends one request; returns the answer, and fails on an error other than 404."""
         connection = self.connect(60)
         try:
             text = None if body is None else json.dumps(body)
-            connection.request(method, path, text, {"Content-Type": "application/json"})
+            connection.request(method, path, text, {"Content-Type": content_type})
             response = connection.getresponse()
             answer = json.loads(response.read())
         finally:
@@ -93,30 +93,54 @@ class Timeline:
         self.seen = collections.defaultdict(dict)
         self.there = collections.defaultdict(set)
         self.changed = threading.Condition()
-        self.connections = []
+        self.connections = {}
+        self.over, self.error = False, None
 
     def __enter__(self):
         for kind in self.kinds:
-            connection = self.kube.connect()
-            connection.request("GET", PATHS[kind].format(self.namespace) + "?watch=1")
-            response = connection.getresponse()
-            if response.status != 200:
-                raise RuntimeError(f"the watch of {kind}s: {response.read()}")
-            self.connections.append(connection)
-            threading.Thread(target=self._follow, args=(kind, response), daemon=True).start()
+            threading.Thread(target=self._follow, args=(kind, *self._watch(kind)), daemon=True).start()
         return self
 
     def __exit__(self, *_):
-        for connection in self.connections:
-            # Do not call close(), because it would wait for the reading thread.
-            connection.sock.shutdown(2)
+        with self.changed:
+            self.over = True
+            for connection in self.connections.values():
+                # Do not call close(), because it would wait for the reading thread.
+                connection.sock.shutdown(2)
 
-    def _follow(self, kind, response):
-        try:
-            for line in response:
-                self._note(kind, json.loads(line), time.perf_counter())
-        except (OSError, ValueError, http.client.HTTPException, AttributeError):
-            return
+    def _watch(self, kind, version=""):
+        """Starts a watch after this resource version, or of all objects; returns its connection and its response."""
+        connection = self.kube.connect()
+        path = PATHS[kind].format(self.namespace)
+        connection.request("GET", f"{path}?watch=1&allowWatchBookmarks=true&resourceVersion={version}")
+        response = connection.getresponse()
+        if response.status != 200:
+            raise RuntimeError(f"the watch of {kind}s: {response.read()}")
+        with self.changed:
+            self.connections[kind] = connection
+        return connection, response
+
+    def _follow(self, kind, connection, response):
+        """Reads the events of a watch. The API server ends a watch after some minutes: a new one then continues it."""
+        version = ""
+        while not self.over:
+            try:
+                for line in response:
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        return self._fail(f"the watch of {kind}s: {event['object']}")
+                    version = event["object"]["metadata"]["resourceVersion"]
+                    if event["type"] != "BOOKMARK":
+                        self._note(kind, event, time.perf_counter())
+                connection, response = self._watch(kind, version)
+            except (OSError, ValueError, http.client.HTTPException, AttributeError) as error:
+                return self._fail(f"the watch of {kind}s: {error!r}")
+
+    def _fail(self, error):
+        with self.changed:
+            if not self.over:
+                self.error = error
+            self.changed.notify_all()
 
     def _note(self, kind, event, now):
         made = event["object"]
@@ -157,8 +181,10 @@ class Timeline:
     def _wait(self, holds, seconds, say):
         with self.changed:
             try:
-                held = self.changed.wait_for(holds, seconds)
+                held = self.changed.wait_for(lambda: self.error or holds(), seconds)
             except KeyboardInterrupt:
                 sys.exit(f"interrupted while {say()}")
+        if self.error:
+            raise RuntimeError(self.error)
         if not held:
             raise RuntimeError(f"after {seconds} s {say()}")

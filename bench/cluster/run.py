@@ -30,6 +30,7 @@ def arguments():
     parser.add_argument("--many-rounds", type=int, default=1, help="rounds of `many`")
     parser.add_argument("--workshops", type=int, default=2000, help="Workshops of `fake`")
     parser.add_argument("--rest", type=int, default=60, help="seconds at rest of `fake`")
+    parser.add_argument("--traefik", type=pathlib.Path, help="a Traefik program that `fake` measures with all Ingresses")
     parser.add_argument("--program", type=pathlib.Path, default=stage.PROGRAM, help="the launcher to measure")
     return parser.parse_args()
 
@@ -47,7 +48,7 @@ def main():
         if "many" in chosen.parts:
             many.run(kube, chosen.count, chosen.many_rounds)
         if "fake" in chosen.parts:
-            fake.run(kube, chosen.workshops, chosen.rest)
+            fake.run(kube, chosen.workshops, chosen.rest, chosen.traefik)
 
 
 if __name__ == "__main__":

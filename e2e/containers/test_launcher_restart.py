@@ -71,20 +71,13 @@ def test_ends_while_the_launcher_is_down_take_effect_at_its_start(world):
     world.launcher.start()
     world.until(expiring, "terminated", 30)
     assert world.instance(expiring)["end_reason"] == "expired"
-    for name in (crashing, removed):
-        row = wait_for(f"the end of {name}", lambda: settled(world, name), 60)
-        if row["state"] == "failed":
-            assert row["reason"]["message"] and row["reason"]["remedy"], row
-        else:
-            # Started again, with both containers.
-            assert world.parts()[name] == BOTH
+    failed = world.until(removed, "failed")
+    assert failed["reason"]["message"] and failed["reason"]["remedy"], failed
+    wait_for("the crash to be reported", lambda: world.instance(crashing)["last_crash"], 60)
+    wait_for("the crashed app to answer again", lambda: visitable(world, crashing), 60)
+    assert world.parts()[crashing] == BOTH
     world.until_gone(expiring)
     assert visitable(world, kept) and world.parts()[kept] == BOTH
-
-
-def settled(world, name):
-    row = world.instance(name)
-    return row if row["state"] == "failed" or (row["state"] == "running" and visitable(world, name)) else None
 
 
 def test_containers_without_a_workshop_are_removed(world):

@@ -1,6 +1,7 @@
 """Attacks on the resources of the server, by a workshop: limits hold, and other workshops work meanwhile."""
 
 import contextlib
+import json
 import pathlib
 import re
 import threading
@@ -68,16 +69,22 @@ def begin_flood(world, attacker, *words):
     assert world.run(attacker, "bash", "-c", command, email=MALLORY) == (0, "")
 
 
+def ended_as(world, name):
+    """Returns the code of the workshop's failure, or of the last crash of its app; "" if the app never ended."""
+    row = world.instance(name)
+    ended = row["reason"] if row["state"] == "failed" else row["last_crash"]
+    return ended["code"] if ended else ""
+
+
 def flood(world, attacker, *words, seconds=60):
-    """Runs a flood in the attacker's workshop. Returns its output, or the code of the failure that it gives the workshop."""
+    """Runs a flood in the attacker's workshop. Returns its output, or the code of the crash or failure that it causes."""
     begin_flood(world, attacker, *words)
 
     def output():
         with contextlib.suppress(AssertionError, OSError):
             if text := world.run(attacker, "cat", "/tmp/flood", email=MALLORY)[1]:
                 return text
-        row = world.instance(attacker)
-        return row["reason"]["code"] if row["state"] == "failed" else ""
+        return ended_as(world, attacker)
 
     return wait_for(f"the flood {words} to end", output, seconds)
 
@@ -111,7 +118,7 @@ def processes_group(pid):
 
 
 def test_app_that_exceeds_memory_is_explained(world, victim):
-    """Twice the memory of the template, by the app itself: the workshop fails with the reason."""
+    """Twice the memory of the template, by an app that was never ready: the workshop fails with the reason."""
     take = ["python3", "-c", "import time; time.sleep(1); x = [b'x' * (1 << 20) for _ in range(512)]; time.sleep(60)"]
     name = world.launch(world.template(SHELL, name="hungry", command=take), MALLORY)
     with Watch(world, victim):
@@ -122,15 +129,36 @@ def test_app_that_exceeds_memory_is_explained(world, victim):
     world.until_gone(name)
 
 
-def test_child_that_exceeds_memory_ends_alone_or_with_its_workshop(world, victim, attacker):
-    """Twice the memory, by a child of the app, without swap: the kernel ends the child, or the workshop fails explained."""
+def test_app_that_exceeds_memory_is_usable_again_with_its_files(world, victim, attacker):
+    """The kernel ends the app because of the memory limit. The app answers again within 10 seconds, with its files."""
+    first = world.started(attacker, MALLORY)
+    assert world.run(attacker, "bash", "-c", "echo kept > /home/jovyan/work", email=MALLORY) == (0, "")
+
+    def answers_again():
+        status, text = world.visit(attacker, MALLORY, "/started")
+        return status == 200 and json.loads(text) != first
+
+    with Watch(world, victim):
+        status, _ = world.visit(attacker, MALLORY, f"/take/{2 * MEMORY_MIB}")
+        assert status != 200, "the app has more memory than its limit"
+        began = time.monotonic()
+        wait_for("the app to answer again", answers_again, 30)
+        taken = time.monotonic() - began
+    assert world.run(attacker, "cat", "/home/jovyan/work", email=MALLORY) == (0, "kept\n")
+    crash = world.until(attacker, "running")["last_crash"]
+    assert (crash["code"], crash["files_lost"]) == ("out-of-memory", False)
+    assert taken < 10, f"{taken:.1f} s"
+
+
+def test_child_that_exceeds_memory_ends_alone_or_with_its_app(world, victim, attacker):
+    """Twice the memory, by a child of the app, without swap: the kernel ends the child, or the app, which starts again."""
     take = "python3 -m attack.flood memory 512; echo status $? > /tmp/status"
     with Watch(world, victim):
         world.run(attacker, "bash", "-c", f"({take}) > /dev/null 2>&1 &", email=MALLORY)
 
         def result():
-            if world.instance(attacker)["state"] == "failed":
-                return world.instance(attacker)["reason"]["code"]
+            if code := ended_as(world, attacker):
+                return code
             with contextlib.suppress(AssertionError, OSError):
                 status, text = world.run(attacker, "cat", "/tmp/status", email=MALLORY)
                 return text.strip() if status == 0 else None
@@ -190,12 +218,15 @@ def test_log_flood_is_bounded(world, victim, attacker):
     assert world.launcher_memory() < before + (32 << 20)
 
 
-def test_killing_everything_ends_only_the_own_workshop(world, victim):
+def test_killing_everything_ends_no_sidecar_and_no_other_workshop(world, victim):
+    """The app's first process survives: the kernel lets no process of a container kill it."""
     name = world.running(SHELL, MALLORY, name="suicide")
+    sidecar = world.container(name, "sidecar")["State"]["Pid"]
     with Watch(world, victim):
-        world.run(name, "bash", "-c", "(sleep 0.3; python3 -m attack kill_all; kill -TERM 1) > /dev/null 2>&1 &", email=MALLORY)
-        time.sleep(1)
-        assert world.container(name, "sidecar")["State"]["Running"] or world.instance(name)["state"] == "failed"
+        for command in ("python3 -m attack kill_all", "kill -KILL 1; kill -TERM 1"):
+            world.run(name, "bash", "-c", f"({command}) > /dev/null 2>&1", email=MALLORY)
+    assert world.visit(name, MALLORY)[0] == 200
+    assert world.container(name, "sidecar")["State"]["Pid"] == sidecar
     world.end(name)
     world.until_gone(name)
 

@@ -3,8 +3,8 @@
 
 While the disk is full, the launcher refuses launches with Retry-After. It still answers reads and serves workshops.
 During this time, one app crashes, one terminating workshop ends, and the test requests the termination of a third.
-After the test frees the disk, the instances have the states of these events, and each refused Idempotency-Key launches
-exactly one instance. Finally, the test fills the disk again and sends SIGTERM. The launcher stops, and its next start
+After the test frees the disk, the crashed app answers again, the instances have the states of these events, and each
+refused Idempotency-Key launches exactly one instance. Finally, the test fills the disk again and sends SIGTERM. The launcher stops, and its next start
 restores the running workshops.
 
 The disk is a small tmpfs in a separate mount namespace, which requires root. It also stores the launcher's log.
@@ -68,7 +68,7 @@ class Filler:
 
 
 class FullDisk:
-    """A launcher with four workshops. While the disk is full, one keeps running, one crashes and two end."""
+    """A launcher with four workshops. While the disk is full, two keep running, of which one crashes, and two end."""
 
     def __init__(self, launcher):
         self.launcher, self.outage = launcher, Outage(launcher, KEYS)
@@ -90,11 +90,13 @@ class FullDisk:
         return any(process["name"] == name for process in self.launcher.workshop_processes())
 
     def crash(self):
-        """Kills the processes of the workshop `crashing`, and waits until requests to its app fail."""
-        for process in self.launcher.workshop_processes():
-            if process["name"] == self.crashing:
-                os.kill(process["pid"], signal.SIGKILL)
-        wait_for("requests to the crashed app to fail", lambda: self.outage.visit(self.crashing) != 200, 10)
+        """Kills the processes of the workshop `crashing`, and waits until they are gone."""
+        processes = self.launcher.workshop_processes()
+        killed = {process["pid"] for process in processes if process["name"] == self.crashing}
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+        left = lambda: killed & {process["pid"] for process in self.launcher.workshop_processes()}
+        wait_for("the killed processes to end", lambda: not left(), 10)
 
     def while_full(self, filler):
         """Checks that the launcher refuses launches, and that events of workshops take effect while the disk is full.
@@ -123,10 +125,12 @@ class FullDisk:
         names = self.outage.assert_all_launch_once()
         if not taken:
             assert self.end(self.asked)[0] == 202
-        became = {self.crashing: "failed", self.ending: "terminated", self.asked: "terminated"}
-        self.states = dict.fromkeys([self.working, *names], "running") | became
+        became = {self.ending: "terminated", self.asked: "terminated"}
+        self.states = dict.fromkeys([self.working, self.crashing, *names], "running") | became
+        wait_for("the crash to be recorded", lambda: self.outage.row(self.crashing)["last_crash"], 30)
+        assert self.outage.row(self.crashing)["last_crash"]["code"] == "crashed"
+        wait_for("the crashed app to answer again", lambda: self.outage.visit(self.crashing) == 200, 30)
         self.outage.assert_states(self.states)
-        assert self.outage.row(self.crashing)["reason"]["code"] == "crashed"
         assert {self.outage.row(name)["end_reason"] for name in (self.ending, self.asked)} == {"owner"}
         assert self.outage.visit(self.working) == 200
 

@@ -10,6 +10,7 @@ use uuid::Uuid;
 pub use restart::RestartError;
 pub use state::{EndReason, InstanceState};
 
+use crate::crash::Crash;
 use crate::email::EmailAddress;
 use crate::failure::FailureReason;
 use crate::start_step::StartStep;
@@ -39,6 +40,8 @@ pub struct Instance {
     pub reason: Option<FailureReason>,
     /// Last lines of the log of a crashed app.
     pub log_tail: Option<String>,
+    /// Last crash after which the fleet started the app again in place.
+    pub last_crash: Option<Crash>,
     /// URL at which the owner opens the workshop; `None` until the instance runs.
     pub url: Option<String>,
     /// URL of the frame page, which shows the workshop below a bar; `None` if the workshop's sidecar has no frame page.
@@ -89,6 +92,8 @@ pub struct Observation {
     pub outdated: bool,
     /// The last restart that this report includes; `None` before the first restart.
     pub restarted_at: Option<Timestamp>,
+    /// Last crash after which the fleet started the app again in place; `None` if the fleet reports none.
+    pub last_crash: Option<Crash>,
 }
 
 /// Phase of a Workshop in the fleet.
@@ -121,6 +126,7 @@ impl Observation {
             log_tail: None,
             outdated: false,
             restarted_at: None,
+            last_crash: None,
         }
     }
 }

@@ -5,6 +5,7 @@ mod error;
 mod object;
 mod pod;
 
+use futures_util::future::join3;
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
@@ -59,13 +60,23 @@ pub(crate) async fn apply(
     Ok(Applied { url: url.clone(), exposure: context.settings.ingress.exposure(), created })
 }
 
-/// Deletes all resources of a Workshop that are in the watch cache. Does not wait for the garbage collector, which
-/// deletes only resources that the cache does not have.
+/// Deletes all resources of a Workshop that are in the watch cache, at the same time. Does not wait for the garbage
+/// collector, which deletes only resources that the cache does not have. If one deletion fails, the others still happen.
 pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(), ApplyError> {
     let children = &context.children;
-    delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await?;
-    delete::<Service, _>(context, name, uid, &children.services, DeleteParams::background()).await?;
-    let SeenWorkload { deployment, pods } = children.workload(&context.settings.namespace, name, uid);
+    let (ingress, service, workload) = join3(
+        delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()),
+        delete::<Service, _>(context, name, uid, &children.services, DeleteParams::background()),
+        remove_workload(context, name, uid),
+    )
+    .await;
+    ingress.and(service).and(workload)?;
+    context.forget(name);
+    Ok(())
+}
+
+async fn remove_workload(context: &Context, name: &str, uid: &str) -> Result<(), ApplyError> {
+    let SeenWorkload { deployment, pods } = context.children.workload(&context.settings.namespace, name, uid);
     for pod in pods.iter().filter(|pod| is_owned_by(&pod.metadata, uid)) {
         delete_exactly::<Pod>(context, &pod.metadata, DeleteParams::background()).await?;
     }
@@ -74,7 +85,6 @@ pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(
         // exists until its pods are gone, too.
         delete_exactly::<Deployment>(context, &deployment.metadata, DeleteParams::foreground()).await?;
     }
-    context.forget(name);
     Ok(())
 }
 

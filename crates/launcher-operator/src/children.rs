@@ -20,7 +20,7 @@ use tokio::sync::OnceCell;
 
 use crate::guarded::Guarded;
 use crate::identifiers::WORKSHOP_LABEL;
-use crate::owner::is_owned_by;
+use crate::owner::{is_owned_by, workshop_uid};
 
 /// Page size of list requests. It bounds the memory for received objects, which are ten times as large as pruned ones.
 const PAGE: u32 = 100;
@@ -92,6 +92,23 @@ impl Children {
     pub(crate) fn service_created(&self, namespace: &str, name: &str) -> Option<Timestamp> {
         let service = self.services.get(&ObjectRef::new(name).within(namespace))?;
         service.metadata.creation_timestamp.as_ref().map(|time| time.0)
+    }
+
+    /// Returns the uid of the Workshop that owns the resources with this name. Returns `None` if the cache has no such
+    /// resource, or if all are being deleted.
+    pub(crate) fn owner_of_live(&self, namespace: &str, name: &str) -> Option<String> {
+        fn owner<K>(seen: &Store<K>, namespace: &str, name: &str) -> Option<String>
+        where
+            K: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
+        {
+            let object = seen.get(&ObjectRef::new(name).within(namespace))?;
+            let metadata = Resource::meta(&*object);
+            workshop_uid(metadata).filter(|_| metadata.deletion_timestamp.is_none()).map(str::to_owned)
+        }
+        owner(&self.pods, namespace, name)
+            .or_else(|| owner(&self.services, namespace, name))
+            .or_else(|| owner(&self.ingresses, namespace, name))
+            .or_else(|| owner(&self.deployments, namespace, name))
     }
 
     /// Returns the workload of the Workshop with this name and uid.

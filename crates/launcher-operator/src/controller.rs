@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use futures_util::stream::poll_fn;
 use kube::runtime::{Config, Controller, WatchStreamExt, controller, reflector, watcher};
 use kube::{Api, Resource};
+use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::children::{Watches, prune, watch};
 use crate::context::Context;
 use crate::guarded::Guarded;
+use crate::orphans;
 use crate::reconcile::{reconcile, retry};
 
 /// Interval of counting the Workshops by phase, for the metrics.
@@ -39,6 +42,13 @@ pub(crate) async fn run(context: Arc<Context>, watches: Watches) -> ControllerEr
         .with_config(Config::default().concurrency(context.settings.concurrency))
         .run(reconcile, retry, context.clone());
     let mut outcomes = std::pin::pin!(outcomes);
+    // Workshops that are gone, by their names.
+    let (gone, mut queue) = mpsc::unbounded_channel::<String>();
+    let removals = poll_fn(move |wakes| queue.poll_recv(wakes))
+        .for_each_concurrent(context.settings.concurrency as usize, async |name| {
+            orphans::remove(&context, &name).await
+        });
+    let mut removals = std::pin::pin!(removals);
     let mut count = interval(COUNT);
     count.set_missed_tick_behavior(MissedTickBehavior::Skip);
     loop {
@@ -46,8 +56,14 @@ pub(crate) async fn run(context: Arc<Context>, watches: Watches) -> ControllerEr
             outcome = outcomes.next() => match outcome {
                 None => return ControllerError,
                 Some(Ok((object, _))) => tracing::trace!(workshop = %object.name, "reconciled Workshop"),
-                Some(Err(error)) => note(&context, &error),
+                Some(Err(controller::Error::ObjectNotFound(object))) => {
+                    context.forget(&object.name);
+                    // The receiver lives as long as this loop.
+                    drop(gone.send(object.name));
+                }
+                Some(Err(error)) => note(&error),
             },
+            () = &mut removals => return ControllerError,
             _ = count.tick() => {
                 let workshops = reader.state();
                 context.metrics.set_workshop_counts(workshops.iter().map(|one| phase(one)));
@@ -61,12 +77,10 @@ fn phase(object: &Guarded) -> launcher_workshop::Phase {
     status.map(|status| status.phase).unwrap_or_default()
 }
 
-fn note<E: std::error::Error>(context: &Context, error: &controller::Error<E, watcher::Error>) {
+fn note<E: std::error::Error>(error: &controller::Error<E, watcher::Error>) {
     match error {
-        // The Workshop is gone: remove its in-memory state.
-        controller::Error::ObjectNotFound(object) => context.forget(&object.name),
-        // The function `retry` has already logged this error.
-        controller::Error::ReconcilerFailed(..) => {}
+        // The function `retry` has already logged a failed reconcile. The loop handles a Workshop that is gone.
+        controller::Error::ReconcilerFailed(..) | controller::Error::ObjectNotFound(_) => {}
         controller::Error::QueueError(error) => {
             tracing::warn!(%error, "watching Workshops or their resources failed, retrying")
         }

@@ -19,6 +19,7 @@ mod identifiers;
 pub mod lease;
 mod live_read;
 mod metrics;
+mod orphans;
 mod owner;
 mod pod_expiry;
 mod pod_policy;

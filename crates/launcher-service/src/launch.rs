@@ -137,6 +137,7 @@ impl Launcher {
             start_progress: None,
             reason: None,
             log_tail: None,
+            last_crash: None,
             url: None,
             frame_url: None,
             outdated: false,

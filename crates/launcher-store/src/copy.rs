@@ -44,6 +44,7 @@ const TABLES: [Table; 7] = [
             "start_step",
             "reason",
             "log_tail",
+            "last_crash",
             "url",
             "frame_url",
             "end_reason",

@@ -15,8 +15,8 @@ use crate::store::Store;
 pub(crate) const CHANGE: &str = concat!(
     "UPDATE workshop_instances SET state = $1, reason = $2, log_tail = $3, url = $4, dispatched_at = $5, \
      started_at = $6, expires_at = $7, ended_at = $8, end_reason = $9, spec_version = $10, revision = $11, \
-     start_step = $12, start_progress = $13, frame_url = $14, outdated = $15, restarted_at = $16 \
-     WHERE instance_id = $17 AND revision = $18 RETURNING ",
+     start_step = $12, start_progress = $13, frame_url = $14, outdated = $15, restarted_at = $16, \
+     last_crash = $17 WHERE instance_id = $18 AND revision = $19 RETURNING ",
     instance_columns!()
 );
 
@@ -59,6 +59,7 @@ impl Store {
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
         let reason = after.reason.as_ref().map(rows::json).transpose()?;
+        let last_crash = after.last_crash.as_ref().map(rows::json).transpose()?;
         let row = query(CHANGE)
             .bind(after.state.as_str())
             .bind(reason)
@@ -76,6 +77,7 @@ impl Store {
             .bind(after.frame_url.clone())
             .bind(i64::from(after.outdated))
             .bind(rows::millis(after.restarted_at))
+            .bind(last_crash)
             .bind(before.instance_id.to_string())
             .bind(before.revision)
             .fetch_optional(write.connection())

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 pub use kube::ResourceExt;
 pub use spec::{Workshop, WorkshopResources, WorkshopSpec};
-pub use status::{Phase, READY, WorkshopStatus};
+pub use status::{LastCrash, Phase, READY, WorkshopStatus};
 
 use jiff::Timestamp;
 use launcher_domain::Instance;

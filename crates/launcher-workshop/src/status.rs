@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::instance::{Observation, ObservedPhase};
-use launcher_domain::{CodedText, FailureCode, FailureReason, StartStep};
+use launcher_domain::{CodedText, Crash, FailureCode, FailureReason, StartStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +76,9 @@ pub struct WorkshopStatus {
     /// Last lines of the log of a crashed app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_tail: Option<String>,
+    /// Last crash after which the fleet started the app again in place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_crash: Option<LastCrash>,
     /// URL for the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
@@ -99,6 +102,33 @@ pub struct WorkshopStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
     pub conditions: Vec<Condition>,
+}
+
+/// Crash of an app that the fleet started again in place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LastCrash {
+    /// Time of the crash.
+    pub at: Timestamp,
+    /// Code of the crash, as in `crashed` or `out-of-memory`.
+    pub reason: String,
+    /// True if the restart lost the files of the workshop.
+    #[serde(default)]
+    pub files_lost: bool,
+}
+
+impl From<Crash> for LastCrash {
+    fn from(Crash { at, code, files_lost }: Crash) -> Self {
+        Self { at, reason: code.as_str().to_owned(), files_lost }
+    }
+}
+
+impl From<&LastCrash> for Crash {
+    /// An unknown code of a newer fleet becomes `crashed`.
+    fn from(LastCrash { at, reason, files_lost }: &LastCrash) -> Self {
+        let code = FailureCode::parse(reason).unwrap_or(FailureCode::Crashed);
+        Self { at: *at, code, files_lost: *files_lost }
+    }
 }
 
 /// Code of a text, with its arguments.
@@ -185,6 +215,7 @@ impl WorkshopStatus {
             log_tail: self.log_tail.clone(),
             outdated: self.pod_outdated == Some(true),
             restarted_at: self.restarted_at,
+            last_crash: self.last_crash.as_ref().map(Crash::from),
         }
     }
 

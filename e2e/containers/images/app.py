@@ -1,6 +1,7 @@
 """The app of the tests: a shell for its owner.
 
 POST /run      {"command": [...], "seconds": 20}: runs the command; answers {"status": ..., "output": ...}
+GET  /take/MIB the app itself takes this much memory
 GET  /started  the time at which the app started, and a number that only this process has
 GET  /echo     as WebSocket: returns each message
 GET  /…        ok
@@ -18,6 +19,7 @@ import time
 import uuid
 
 STARTED = {"time": time.time(), "id": uuid.uuid4().hex}
+TAKEN = []
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -28,6 +30,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.echo()
         elif self.path == "/started":
             self.answer(200, STARTED)
+        elif self.path.startswith("/take/"):
+            TAKEN.append(b"x" * (int(self.path.rpartition("/")[2]) << 20))
+            self.answer(200, "taken")
         else:
             self.answer(200, "ok")
 

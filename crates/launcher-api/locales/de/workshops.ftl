@@ -34,6 +34,18 @@ dismiss = Entfernen
 
 last-output = Letzte Zeilen der Ausgabe
 
+crash-crashed = Die App wurde unerwartet beendet und um { $value } neu gestartet.
+
+crash-out-of-memory = Der App ging der Arbeitsspeicher aus. Sie wurde um { $value } neu gestartet.
+
+crash-files-kept = Gespeicherte Dateien sind noch da.
+
+crash-files-lost = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren.
+
+crash-advice-crashed = Falls es wieder passiert, sagen Sie Ihrer Lehrperson, was Sie davor getan haben.
+
+crash-advice-out-of-memory = Laden Sie weniger Daten auf einmal oder bitten Sie um eine Vorlage mit mehr Arbeitsspeicher.
+
 catalog = Workshop starten
 
 search-catalog = Katalog durchsuchen

@@ -51,6 +51,24 @@ dismiss = Dismiss
 # Label that opens the last output of a failed workshop.
 last-output = Last lines of the output
 
+# Text around the time at which the app of a running workshop crashed. The fleet started it again at once.
+crash-crashed = The app stopped unexpectedly and was started again at { $value }.
+
+# The same, if the app used more memory than its limit.
+crash-out-of-memory = The app ran out of memory and was started again at { $value }.
+
+# Sentence after it, if the files of the workshop are kept.
+crash-files-kept = Saved files are still there.
+
+# Sentence after it, if the files of the workshop are lost.
+crash-files-lost = Files that were not saved elsewhere are lost.
+
+# Advice after it.
+crash-advice-crashed = If it happens again, tell your teacher what you did before.
+
+# Advice after it, if the app used more memory than its limit.
+crash-advice-out-of-memory = Load less data at once, or ask for a template with more memory.
+
 # Heading of the catalog on the start page.
 catalog = Launch a workshop
 

@@ -34,6 +34,18 @@ dismiss = Descartar
 
 last-output = Últimas líneas de la salida
 
+crash-crashed = La aplicación se detuvo de forma inesperada y se reinició a esta hora: { $value }.
+
+crash-out-of-memory = La aplicación se quedó sin memoria y se reinició a esta hora: { $value }.
+
+crash-files-kept = Los archivos guardados siguen ahí.
+
+crash-files-lost = Los archivos que no se guardaron en otro lugar se han perdido.
+
+crash-advice-crashed = Si vuelve a ocurrir, cuéntale a tu docente qué hiciste antes.
+
+crash-advice-out-of-memory = Carga menos datos a la vez o pide una plantilla con más memoria.
+
 catalog = Iniciar un taller
 
 search-catalog = Buscar en el catálogo

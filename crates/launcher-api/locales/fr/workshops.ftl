@@ -34,6 +34,18 @@ dismiss = Retirer
 
 last-output = Derniers messages du programme
 
+crash-crashed = L’application s’est arrêtée de façon inattendue et a été redémarrée à { $value }.
+
+crash-out-of-memory = L’application a manqué de mémoire et a été redémarrée à { $value }.
+
+crash-files-kept = Les fichiers enregistrés sont toujours là.
+
+crash-files-lost = Les fichiers non enregistrés ailleurs sont perdus.
+
+crash-advice-crashed = Si cela se reproduit, dites à votre enseignant ce que vous avez fait juste avant.
+
+crash-advice-out-of-memory = Chargez moins de données à la fois, ou demandez un modèle avec plus de mémoire.
+
 catalog = Lancer un atelier
 
 search-catalog = Rechercher dans le catalogue

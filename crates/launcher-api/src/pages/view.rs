@@ -1,52 +1,26 @@
 //! View models: instances and catalog entries as text, so that the templates contain no decisions.
 
+mod crash;
 mod frame;
+mod instant;
 
-use jiff::Timestamp;
 use launcher_domain::lifetime::extension;
 use launcher_domain::template::{Icon, Listing};
 use launcher_domain::{Caller, Clock, Entropy, FailureReason, Instance, InstanceState, Template, TemplateSettings};
 use launcher_service::{Launcher, ListedInstance};
 use uuid::Uuid;
 
+use crash::CrashView;
 pub(crate) use frame::{LanguageChoice, Person, Shell};
+pub(crate) use instant::Instant;
 
 use super::language::{Language, Text};
 use super::{icons, markdown};
 
 /// Remaining seconds below which the page marks the expiry as soon.
 const SOON_SECONDS: i64 = 600;
-/// Distance from now, in seconds, below which a time is shown without a date.
-const NEAR_SECONDS: i64 = 12 * 3600;
 /// Remaining seconds below which the page marks the expiry as urgent.
 const URGENT_SECONDS: i64 = 120;
-
-/// A point in time, for the HTML element `<time>`.
-#[derive(Debug, Clone)]
-pub(crate) struct Instant {
-    /// The time in RFC 3339, UTC, for the script.
-    pub(crate) machine: String,
-    /// The time as text for people, in UTC. The script replaces it by local time.
-    pub(crate) human: String,
-}
-
-impl Instant {
-    /// Formats a point in time with its date.
-    pub(crate) fn new(t: Language, at: Timestamp) -> Self {
-        Self { machine: at.to_string(), human: t.date_and_time(at) }
-    }
-
-    /// Formats a point in time as seen at `now`: without a date if it is less than [`NEAR_SECONDS`] away. Later the
-    /// page's script replaces the text with the local time. Both have about the same length, so that the layout does
-    /// not shift.
-    fn seen_at(t: Language, now: Timestamp, at: Timestamp) -> Self {
-        if (at.as_second() - now.as_second()).abs() < NEAR_SECONDS {
-            Self { human: t.time_of_day(at), ..Self::new(t, at) }
-        } else {
-            Self::new(t, at)
-        }
-    }
-}
 
 /// A notice above the content, which reports the result of an action.
 #[derive(Debug, Clone)]
@@ -103,6 +77,8 @@ pub(crate) struct WorkshopView {
     pub(crate) outdated: bool,
     /// Reason of the failure, if the instance has failed.
     pub(crate) failure: Option<FailureReason>,
+    /// The last crash, while the app runs again.
+    pub(crate) crash: Option<CrashView>,
     /// The last lines of the app's output.
     pub(crate) log_tail: Option<String>,
     /// Time of the launch.
@@ -164,6 +140,7 @@ impl WorkshopView {
             latest_end: extended.latest_expires_at.filter(|_| running).map(dated),
             outdated: instance.outdated && caller.is_admin(),
             failure: instance.reason.clone(),
+            crash: CrashView::of(t, instance, now),
             log_tail: instance.log_tail.clone(),
             created: dated(created),
             started: instance.started_at.map(dated),

@@ -1,7 +1,7 @@
 //! An instance as the API sends it.
 
 use launcher_domain::lifetime::{Extension, extension};
-use launcher_domain::{EmailAddress, FailureReason};
+use launcher_domain::{Crash, EmailAddress, FailureReason};
 use launcher_service::{Launcher, ListedInstance};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -40,6 +40,9 @@ pub(crate) struct WorkshopInstanceResponse {
     /// The last lines of a crashed app's output.
     #[schema(required)]
     log_tail: Option<String>,
+    /// Last crash after which the app was started again; null if none. The instance stayed running.
+    #[schema(required)]
+    last_crash: Option<CrashResponse>,
     /// URL of the workshop, only for its owner; null before the workshop runs.
     #[schema(required, example = "https://statistics-101-a7k3m9qz2x.workshops.example.net/")]
     url: Option<String>,
@@ -79,6 +82,20 @@ pub(crate) struct ReasonResponse {
     retryable: bool,
 }
 
+/// A crash of the app, after which the app was started again.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CrashResponse {
+    /// Time of the crash.
+    #[schema(format = DateTime, example = "2026-03-02T08:30:00.000Z")]
+    at: String,
+    #[schema(value_type = FailureCodeName)]
+    code: &'static str,
+    /// Description of the crash, in one sentence.
+    message: &'static str,
+    /// True if the restart lost the files of the instance.
+    files_lost: bool,
+}
+
 /// Result that an extension would have now.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExtensionResponse {
@@ -109,6 +126,7 @@ impl WorkshopInstanceResponse {
             start_progress: instance.start_progress,
             reason: instance.reason.as_ref().map(ReasonResponse::from),
             log_tail: instance.log_tail.clone(),
+            last_crash: instance.last_crash.as_ref().map(CrashResponse::from),
             url: instance.url.clone(),
             outdated: instance.outdated,
             queue_position: *queue_position,
@@ -126,6 +144,12 @@ impl From<&FailureReason> for ReasonResponse {
     fn from(reason: &FailureReason) -> Self {
         let FailureReason { code, message, remedy, retryable, message_codes: _, remedy_code: _ } = reason;
         Self { code: code.as_str(), message: message.clone(), remedy: remedy.clone(), retryable: *retryable }
+    }
+}
+
+impl From<&Crash> for CrashResponse {
+    fn from(Crash { at, code, files_lost }: &Crash) -> Self {
+        Self { at: rfc3339(*at), code: code.as_str(), message: code.message(), files_lost: *files_lost }
     }
 }
 

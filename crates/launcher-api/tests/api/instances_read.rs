@@ -32,6 +32,7 @@ async fn running_instance_has_exactly_documented_fields() {
             "start_progress": null,
             "reason": null,
             "log_tail": null,
+            "last_crash": null,
             "url": format!("http://{name}.workshops.test/"),
             "outdated": false,
             "queue_position": null,
@@ -62,6 +63,30 @@ async fn failed_instance_has_reason_and_log_tail() {
     assert_eq!(failed["log_tail"], "no module named pandas");
     assert_eq!((&failed["url"], &failed["end_reason"]), (&Value::Null, &json!("failed")));
     assert_eq!(failed["extension"]["denied_reason"], "not-running");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn crashed_instance_keeps_running_and_has_last_crash() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let path = format!("/instances/{name}");
+    let before = alice.get(&path).await.json();
+    assert_eq!(before["last_crash"], Value::Null);
+
+    for (code, files_lost) in [(FailureCode::OutOfMemory, true), (FailureCode::Crashed, false)] {
+        app.fleet.crash(&name, code, files_lost);
+        let crashed = launcher_testkit::eventually(std::time::Duration::from_secs(5), async || {
+            let read = alice.get(&path).await.json();
+            (read["last_crash"]["code"] == code.as_str()).then_some(read)
+        });
+        let mut crashed = crashed.await;
+        let crash = crashed["last_crash"].take();
+        assert_eq!((&crash["message"], &crash["files_lost"]), (&json!(code.message()), &json!(files_lost)));
+        assert!(crash["at"].as_str().unwrap().ends_with('Z'), "{crash}");
+        assert_eq!(crashed, before, "state, URL and expiry stay");
+    }
     app.finish().await;
 }
 

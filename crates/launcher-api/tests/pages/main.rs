@@ -7,6 +7,7 @@ mod bulk;
 mod catalog;
 mod class;
 mod class_pages;
+mod crashes;
 mod creating;
 mod editor;
 mod extend;

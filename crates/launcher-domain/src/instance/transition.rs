@@ -20,11 +20,15 @@ impl Instance {
             return None;
         }
         let mut next = self.for_next_state();
+        if seen.last_crash.is_some() {
+            next.last_crash.clone_from(&seen.last_crash);
+        }
         match &seen.phase {
             ObservedPhase::Starting { step, progress } if self.state == InstanceState::Starting => {
                 (next.start_step, next.start_progress) = (*step, *progress);
             }
-            ObservedPhase::Starting { .. } => return None,
+            // The fleet starts the app of a running instance again. The instance keeps its URL and stays running.
+            ObservedPhase::Starting { .. } => next.outdated = self.outdated,
             ObservedPhase::Running => {
                 next.state = InstanceState::Running;
                 next.url.clone_from(&seen.url);

@@ -29,6 +29,7 @@ fn seen(phase: ObservedPhase) -> Observation {
         log_tail: None,
         outdated: false,
         restarted_at: None,
+        last_crash: None,
     }
 }
 

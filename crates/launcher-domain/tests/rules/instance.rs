@@ -6,7 +6,16 @@ use crate::{at, instance};
 fn seen(phase: ObservedPhase) -> Observation {
     let url = Some("http://x.localhost/".to_owned());
     let frame_url = Some("http://x.localhost/_launcher/frame".to_owned());
-    Observation { phase, url, frame_url, ready_at: Some(at(100)), log_tail: None, outdated: false, restarted_at: None }
+    Observation {
+        phase,
+        url,
+        frame_url,
+        ready_at: Some(at(100)),
+        log_tail: None,
+        outdated: false,
+        restarted_at: None,
+        last_crash: None,
+    }
 }
 
 #[test]
@@ -224,6 +233,7 @@ fn observation_of_failure_found_by_service_has_only_the_reason() {
         log_tail: None,
         outdated: false,
         restarted_at: None,
+        last_crash: None,
     };
     assert_eq!(found, expected);
 }

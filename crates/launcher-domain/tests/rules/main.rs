@@ -4,6 +4,7 @@
 mod access;
 mod activity;
 mod clock;
+mod crash;
 mod email;
 mod failure;
 mod identity;
@@ -63,6 +64,7 @@ fn instance(state: InstanceState) -> Instance {
         start_progress: None,
         reason: None,
         log_tail: None,
+        last_crash: None,
         url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/".to_owned()),
         frame_url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/_launcher/frame".to_owned()),
         outdated: false,

@@ -1,5 +1,6 @@
 //! The supervisor task of one Workshop: starts its containers, watches them, ends them, and explains their failure.
 
+mod crash;
 mod files;
 mod launch;
 mod network;
@@ -13,6 +14,7 @@ mod watch;
 use std::sync::Arc;
 use std::time::Duration;
 
+use launcher_domain::crash::CrashVerdict;
 use launcher_workshop::{Phase, WorkshopStatus};
 use tokio::time::sleep;
 
@@ -20,6 +22,7 @@ use super::engine::EngineError;
 use super::names::Part;
 use super::workload::{Record, Workload};
 use crate::machine::{DesiredState, Remainder, remove_directory};
+use crash::record_crash;
 pub(super) use launch::adopt_places;
 use launch::launch;
 use outcome::Outcome;
@@ -51,7 +54,8 @@ pub(super) async fn supervise(workload: Arc<Workload>) -> Remainder {
     }
 }
 
-/// Starts the containers, or adopts them if they run, and watches them until the workshop ends. Cancel-safe, because
+/// Starts the containers, or adopts them if they run, and watches them until the workshop ends. Starts a crashed app
+/// again in its container. Cancel-safe, because
 /// all calls to the engine are idempotent, and a removal waits for a creation in progress.
 async fn run(workload: &Arc<Workload>) -> Outcome {
     let record = workload.stored_record().get();
@@ -79,6 +83,12 @@ async fn run(workload: &Arc<Workload>) -> Outcome {
                 sleep(delay).await;
                 delay = (delay * 2).min(MAX_RETRY_DELAY);
             }
+            Outcome::Crashed(reason) => {
+                if record_crash(workload, &reason).await == CrashVerdict::Fail {
+                    return Outcome::Failed(reason);
+                }
+                delay = RETRY_DELAY;
+            }
             ended @ (Outcome::Expired | Outcome::Failed(_) | Outcome::Ending(_)) => return ended,
         }
     }
@@ -100,7 +110,7 @@ async fn finish(workload: &Arc<Workload>, outcome: Outcome) {
             let status = WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() };
             (status, workload.context().settings.stop_grace)
         }
-        Outcome::Restart | Outcome::Retry(_) => return,
+        Outcome::Crashed(_) | Outcome::Restart | Outcome::Retry(_) => return,
     };
     let name = workload.stored_record().name();
     tracing::info!(workshop = name, phase = ?status.phase, reason = status.message, "Workshop ended");

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use launcher_domain::clock::SystemEntropy;
+use launcher_domain::crash::CrashHistory;
 use launcher_domain::names::{is_k8s_name, uuid_v7};
 use launcher_domain::sync::lock;
 use launcher_process::stop::Stop;
@@ -89,7 +90,8 @@ impl<W: Supervised> Registry<W> {
         workshop.metadata.generation = Some(1);
         workshop.metadata.creation_timestamp = Some(Time(self.data_dir().clock.now()));
         workshop.status = Some(WorkshopStatus::default());
-        let record = Record { workshop: workshop.clone(), process: None, final_status: None };
+        let record =
+            Record { workshop: workshop.clone(), process: None, final_status: None, crashes: CrashHistory::default() };
         let workload = self.create_workload(name, record);
         workload.record().store().await.map_err(unavailable)?;
         self.supervise(&workload);

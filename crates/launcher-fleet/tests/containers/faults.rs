@@ -12,7 +12,7 @@ use launcher_workshop::Phase;
 use tokio::time::sleep;
 
 use super::support::faulty_engine::{Fault, FaultyEngine};
-use super::support::fleet::{clean_up, data_dir_id, open, quick, script, settings, wait_for};
+use super::support::fleet::{clean_up, crash, data_dir_id, open, quick, script, settings, wait_for};
 use super::support::{POLL_INTERVAL, docker, in_time, socket};
 
 const CRASH: &str = "echo the last words; exit 3";
@@ -35,6 +35,9 @@ async fn cause_of_a_failure_is_kept_if_the_launcher_ends_during_the_removal() {
     wait_for(&fleet, "lab-a", Phase::Running).await;
     let containers = containers(home.path()).await;
     let app = containers.iter().find(|container| container.part == Part::App).unwrap();
+    // The third crash ends the workshop.
+    crash(&fleet, "lab-a", &app.name).await;
+    crash(&fleet, "lab-a", &app.name).await;
     let sigterm = KillContainerOptions { signal: "SIGTERM".to_owned() };
     docker().kill_container(&app.name, Some(sigterm)).await.unwrap();
     engine.until_failed().await;

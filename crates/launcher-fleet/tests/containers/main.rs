@@ -4,6 +4,7 @@
 
 mod build;
 mod contract;
+mod crashes;
 mod events;
 mod faults;
 mod images;

@@ -7,7 +7,7 @@ use launcher_workshop::{Phase, Workshop};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::launcher_process::{Launcher, done, role};
-use crate::support::{Home, NONE, eventually, has_ended, kill, script, wait_for, wait_until_gone};
+use crate::support::{Home, NONE, crash, eventually, has_ended, kill, script, wait_for, wait_until_gone};
 
 /// A Workshop whose app starts an escaped process, and then serves HTTP. The escaped process has a separate session, an
 /// empty environment and no living parent.
@@ -81,12 +81,13 @@ async fn crashed_app_leaves_no_escaped_process() {
     launch(&home, &fleet).await;
     let processes = Escaped::of(&home);
 
-    kill(processes.app);
+    crash(&home, &fleet, "lab-a", processes.app).await;
 
-    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
-    assert_eq!(failed.reason.as_deref(), Some("crashed"));
-    assert!(failed.message.unwrap().contains("killed by signal 9"), "its keeper reports how it ended");
     processes.assert_ended();
+    let again = Escaped::of(&home);
+    fleet.delete("lab-a", None).await.unwrap();
+    wait_until_gone(&fleet, "lab-a").await;
+    again.assert_ended();
     fleet.stop().await;
 }
 
@@ -193,6 +194,9 @@ async fn app_without_keeper_keeps_running_and_its_exit_is_detected() {
     let home = Home::new();
     let fleet = home.open();
     launch(&home, &fleet).await;
+    for _ in 0..2 {
+        crash(&home, &fleet, "lab-a", home.noted("lab-a", "app")).await;
+    }
     let processes = Escaped::of(&home);
     kill(processes.keeper);
     eventually("the keeper is gone", || has_ended(processes.keeper)).await;

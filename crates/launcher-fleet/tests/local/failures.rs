@@ -6,7 +6,7 @@ use launcher_fleet::Fleet;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::launcher_process::{Launcher, done, role};
-use crate::support::{Home, NONE, custom, eventually, has_ended, kill, script, wait_for};
+use crate::support::{Home, NONE, crash, custom, eventually, has_ended, kill, script, wait_for};
 
 async fn failure(home: &Home, workshop: &Workshop) -> WorkshopStatus {
     let fleet = home.open();
@@ -49,16 +49,13 @@ async fn crash_of_running_app_terminates_its_descendants() {
     let text = "setsid sleep 1000 & exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
     fleet.apply(&script("lab-a", text)).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
-    let leader = home.processes().into_iter().find(|pid| command_line(*pid).contains("http.server")).unwrap();
+    let former = home.processes();
+    let leader = former.iter().find(|pid| command_line(**pid).contains("http.server")).unwrap();
 
-    kill(leader);
+    crash(&home, &fleet, "lab-a", *leader).await;
 
-    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
-    assert_eq!(failed.reason.as_deref(), Some("crashed"));
-    assert!(failed.message.as_ref().unwrap().contains("signal 9"), "{failed:?}");
-    assert_eq!(failed.url, None);
-    assert!(failed.ready_at.is_some());
-    assert_eq!(home.processes(), NONE);
+    assert_eq!((former.len(), home.processes().len()), (2, 2));
+    assert!(former.into_iter().all(has_ended));
     fleet.stop().await;
 }
 
@@ -76,11 +73,12 @@ async fn crash_of_running_app_terminates_unmarked_processes() {
     let helper = Forgotten(home.noted("lab-a", "helper"));
     assert!(!has_ended(helper.0));
 
-    kill(home.noted("lab-a", "leader"));
+    crash(&home, &fleet, "lab-a", home.noted("lab-a", "leader")).await;
 
-    wait_for(&fleet, "lab-a", Phase::Failed).await;
     assert!(has_ended(helper.0));
+    let again = Forgotten(home.noted("lab-a", "helper"));
     fleet.stop().await;
+    assert!(has_ended(again.0));
 }
 
 #[tokio::test]

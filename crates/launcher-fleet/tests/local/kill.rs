@@ -7,7 +7,9 @@ use launcher_fleet::Fleet;
 use launcher_workshop::Phase;
 
 use crate::launcher_process::{Launcher, done, role};
-use crate::support::{Home, NONE, eventually, has_ended, kill, numbered, pid_file, script, wait_for, wait_until_gone};
+use crate::support::{
+    Home, NONE, crash, eventually, has_ended, kill, numbered, pid_file, script, wait_for, wait_until_gone,
+};
 
 #[tokio::test]
 async fn workshops_of_killed_launcher_keep_running() {
@@ -28,13 +30,12 @@ async fn workshops_of_killed_launcher_keep_running() {
     let adopted = wait_for(&fleet, "lab-a", Phase::Running).await;
     assert_eq!(home.processes(), processes);
     assert_eq!(adopted.status.as_ref().unwrap().url.as_deref(), Some("http://lab-a.localhost:8000/"));
-    // The fleet must detect the exit of an adopted app, and terminate the app's descendants.
+    // The fleet must detect the exit of an adopted app, terminate the app's descendants, and start the app again.
     let pid = fs::read_to_string(pid_file(&home, "lab-a")).unwrap();
-    kill(pid.trim().parse().unwrap());
-    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
-    assert_eq!(failed.reason.as_deref(), Some("crashed"));
-    assert_eq!(failed.ready_at, adopted.status.unwrap().ready_at);
-    assert_eq!(home.processes(), NONE);
+    let again = crash(&home, &fleet, "lab-a", pid.trim().parse().unwrap()).await;
+    assert_eq!(again.ready_at, adopted.status.unwrap().ready_at);
+    assert!(processes.into_iter().all(has_ended));
+    assert_eq!(fs::read_to_string(pid_file(&home, "lab-a")).unwrap().lines().count(), 2);
     fleet.stop().await;
 }
 

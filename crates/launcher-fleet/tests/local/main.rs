@@ -3,6 +3,7 @@
 
 mod contract;
 mod copies;
+mod crashes;
 mod escapes;
 mod failures;
 mod files;

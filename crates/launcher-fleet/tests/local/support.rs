@@ -13,7 +13,7 @@ use launcher_domain::Clock;
 use launcher_domain::identity::TrustedHeader;
 use launcher_fleet::{Fleet, FleetEvent, LocalFleet, LocalFleetError, LocalSettings, OriginSettings};
 use launcher_process::stop::Stop;
-use launcher_workshop::{Phase, Workshop, WorkshopResources, WorkshopSpec};
+use launcher_workshop::{Phase, Workshop, WorkshopResources, WorkshopSpec, WorkshopStatus};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -219,13 +219,31 @@ pub(crate) fn pid_file(home: &Home, name: &str) -> PathBuf {
 
 /// Waits until the Workshop is in this phase.
 pub(crate) async fn wait_for(fleet: &LocalFleet, name: &str, phase: Phase) -> Workshop {
+    wait_for_status(fleet, name, |status| status.phase == phase).await
+}
+
+/// Kills the leading process of a ready app, and waits until the fleet reports the crash and the app is ready again.
+pub(crate) async fn crash(home: &Home, fleet: &LocalFleet, name: &str, leader: i32) -> WorkshopStatus {
+    home.clock.advance(1);
+    let now = home.clock.now();
+    kill(leader);
+    let is_back = |status: &WorkshopStatus| {
+        status.phase == Phase::Running && status.last_crash.as_ref().is_some_and(|crash| crash.at == now)
+    };
+    wait_for_status(fleet, name, is_back).await.status.unwrap()
+}
+
+async fn wait_for_status(fleet: &LocalFleet, name: &str, is_wanted: impl Fn(&WorkshopStatus) -> bool) -> Workshop {
+    let is = |workshop: &Workshop| {
+        workshop.metadata.name.as_deref() == Some(name) && workshop.status.as_ref().is_some_and(&is_wanted)
+    };
     let seen = find(fleet, |event| match event {
-        FleetEvent::Applied(workshop) => Some(*workshop).filter(|workshop| is(workshop, name, phase)),
-        FleetEvent::Relisted(all) => all.into_iter().find(|workshop| is(workshop, name, phase)),
+        FleetEvent::Applied(workshop) => Some(*workshop).filter(&is),
+        FleetEvent::Relisted(all) => all.into_iter().find(&is),
         FleetEvent::Deleted(_) => None,
     });
     let Ok(seen) = tokio::time::timeout(PATIENCE, seen).await else {
-        panic!("{name} is not {phase:?} but {:?}", fleet.get(name).await.unwrap());
+        panic!("{name} has not the expected status but {:?}", fleet.get(name).await.unwrap());
     };
     seen
 }
@@ -250,11 +268,6 @@ async fn find<T>(fleet: &LocalFleet, wanted: impl Fn(FleetEvent) -> Option<T>) -
             return found;
         }
     }
-}
-
-fn is(workshop: &Workshop, name: &str, phase: Phase) -> bool {
-    let status = workshop.status.as_ref();
-    workshop.metadata.name.as_deref() == Some(name) && status.is_some_and(|status| status.phase == phase)
 }
 
 pub(crate) async fn in_time<T>(future: impl Future<Output = T>) -> T {

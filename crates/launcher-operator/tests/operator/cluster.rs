@@ -88,7 +88,15 @@ impl Cluster {
 
     /// Changes an object: its watch reports the new version after the delay.
     pub(crate) fn changing(self, kind: &'static str, after: Duration, object: &Value) -> Self {
-        let event = json!({ "type": "MODIFIED", "object": object });
+        self.watched(kind, after, json!({ "type": "MODIFIED", "object": object }))
+    }
+
+    /// Removes an object: its watch reports the removal after the delay.
+    pub(crate) fn vanishing(self, kind: &'static str, after: Duration, object: &Value) -> Self {
+        self.watched(kind, after, json!({ "type": "DELETED", "object": object }))
+    }
+
+    fn watched(self, kind: &'static str, after: Duration, event: Value) -> Self {
         self.0.lock().unwrap().watched.entry(kind).or_default().push((after, event));
         self
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Call, Cluster, statuses, with_children};
+use crate::cluster::{Call, Cluster, child, statuses, with_children};
 use crate::support::{at, pod_object, running};
 
 const ENDED: [&str; 3] = ["DELETE ingresses", "DELETE services", "DELETE pods"];
@@ -106,4 +106,45 @@ async fn pod_is_never_deleted_without_live_read_even_if_it_becomes_replaceable_d
         let found: Vec<_> = asked(&calls).into_iter().filter(of_interest).collect();
         assert_eq!(found[..2], ["GET workshops", "DELETE pods"], "from second {second}");
     }
+}
+
+/// A cluster whose watch reports that the Workshop is gone, although the resources of the Workshop still exist.
+fn vanished(workshop: &Value) -> Cluster {
+    with_children(workshop).listed("workshops", workshop).vanishing("workshops", Duration::from_secs(1), workshop)
+}
+
+#[tokio::test(start_paused = true)]
+async fn resources_of_vanished_workshop_are_deleted_once_after_a_live_read() {
+    let seen = running();
+    let calls = vanished(&seen).run_operator(at("12:30:00")).await;
+    let read = asked(&calls).iter().rposition(|what| *what == "GET workshops").unwrap();
+    assert_eq!(asked(&calls)[read + 1..], ENDED);
+    let uids: Vec<_> = calls[read + 1..].iter().map(|(_, options)| &options["preconditions"]["uid"]).collect();
+    assert_eq!(uids, ["child", "child", "pod"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn workshop_that_only_the_watch_reports_as_gone_keeps_its_resources() {
+    let seen = running();
+    let another = changed(&seen, |workshop| workshop["metadata"]["uid"] = "another".into());
+    for live in [&seen, &another] {
+        let calls = vanished(&seen).by_now(live).run_operator(at("12:30:00")).await;
+        assert!(asked(&calls).contains(&"GET workshops"), "{calls:?}");
+        assert_eq!(deletes(&calls), Vec::<&str>::new());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn resources_of_vanished_workshop_that_are_being_deleted_need_no_request() {
+    let seen = running();
+    let leaving = |mut object: Value| {
+        object["metadata"]["deletionTimestamp"] = "2026-01-01T12:29:59Z".into();
+        object
+    };
+    let cluster = ["services", "ingresses"]
+        .into_iter()
+        .fold(vanished(&seen), |cluster, kind| cluster.relisted(kind, &leaving(child(&seen))));
+    let calls = cluster.relisted("pods", &leaving(pod_object(&json!({})))).run_operator(at("12:30:00")).await;
+    assert!(!asked(&calls).contains(&"GET workshops"), "{calls:?}");
+    assert_eq!(deletes(&calls), Vec::<&str>::new());
 }

@@ -4,6 +4,7 @@
 mod activities;
 mod claim;
 mod class;
+mod crashes;
 mod drift;
 mod ending;
 mod errors;

@@ -1,6 +1,6 @@
 //! Compare-and-swap changes of instances.
 
-use launcher_domain::{EndReason, FailureCode, FailureReason, InstanceState, StartStep};
+use launcher_domain::{Crash, EndReason, FailureCode, FailureReason, InstanceState, StartStep};
 use tokio::task::JoinSet;
 
 use crate::support::*;
@@ -15,6 +15,7 @@ async fn change_stores_all_fields_and_a_new_revision() {
         after.start_progress = Some(40);
         after.reason = Some(FailureReason::new(FailureCode::Crashed, Some("It ended with status 3: 'x'.".into())));
         after.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned());
+        after.last_crash = Some(Crash { at: at(2), code: FailureCode::OutOfMemory, files_lost: true });
         after.url = Some("https://a.example.org/".to_owned());
         after.frame_url = Some("https://a.example.org/_launcher/frame".to_owned());
         (after.outdated, after.restarted_at) = (true, Some(at(5)));
@@ -33,12 +34,12 @@ async fn change_stores_all_fields_and_a_new_revision() {
 
         let cleared = changed(&store, &after, |row| {
             (row.reason, row.log_tail, row.url, row.end_reason) = (None, None, None, None);
-            (row.start_step, row.start_progress) = (None, None);
+            (row.start_step, row.start_progress, row.last_crash) = (None, None, None);
             (row.outdated, row.restarted_at) = (false, None);
             (row.dispatched_at, row.started_at, row.expires_at, row.ended_at) = (None, None, None, None);
         })
         .await;
-        assert_eq!((cleared.start_step, cleared.start_progress), (None, None));
+        assert_eq!((cleared.start_step, cleared.start_progress, cleared.last_crash), (None, None, None));
         assert_eq!((cleared.outdated, cleared.restarted_at), (false, None));
         assert_eq!((cleared.reason, cleared.log_tail, cleared.ended_at), (None, None, None));
     })

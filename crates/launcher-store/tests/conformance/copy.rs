@@ -1,6 +1,6 @@
 //! Tests of copying all rows from one database into another.
 
-use launcher_domain::{Icon, Listing, Scope, Template};
+use launcher_domain::{Crash, FailureCode, Icon, Listing, Scope, Template};
 use launcher_store::{ActivityFilter, FleetBinding, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
 
 use crate::support::*;
@@ -49,6 +49,7 @@ async fn filled(url: &str) -> Store {
         row.frame_url = Some("https://a/_launcher/frame".to_owned());
         row.start_progress = Some(1);
         (row.outdated, row.restarted_at) = (true, Some(at(25)));
+        row.last_crash = Some(Crash { at: at(22), code: FailureCode::Crashed, files_lost: false });
     })
     .await;
     store

@@ -142,6 +142,7 @@ pub(crate) fn instance(owner: &str) -> Instance {
         start_progress: None,
         reason: None,
         log_tail: None,
+        last_crash: None,
         url: None,
         frame_url: None,
         outdated: false,

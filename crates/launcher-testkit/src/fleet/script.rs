@@ -1,6 +1,6 @@
 //! Changes of the in-memory fleet that the test makes: statuses of Workshops, and changes by other actors.
 
-use launcher_domain::{Clock, FailureCode, FailureReason, StartStep};
+use launcher_domain::{Clock, Crash, FailureCode, FailureReason, StartStep};
 use launcher_fleet::FleetEvent;
 use launcher_workshop::{Phase, Workshop, WorkshopSpec, WorkshopStatus};
 
@@ -44,6 +44,27 @@ impl FakeFleet {
             let restarted_at = workshop.spec.restarted_at;
             let status = workshop.status.get_or_insert_default();
             (status.pod_outdated, status.restarted_at) = (None, restarted_at);
+        });
+    }
+
+    /// Crashes the app of a ready Workshop: the fleet starts the app again in place. [`Self::recover`] finishes the
+    /// restart.
+    pub fn crash(&self, name: &str, code: FailureCode, files_lost: bool) {
+        let crash = Crash { at: self.clock.now(), code, files_lost };
+        self.lock().change(name, |workshop| {
+            let status = workshop.status.get_or_insert_default();
+            let starting = WorkshopStatus::starting(StartStep::StartingApp, status.ready_at);
+            *status = WorkshopStatus { last_crash: Some(crash.into()), ..starting };
+        });
+    }
+
+    /// Makes a Workshop ready again after a crash. The first ready time and the crash stay in its status.
+    pub fn recover(&self, name: &str) {
+        let running = self.running(name);
+        self.lock().change(name, |workshop| {
+            let status = workshop.status.get_or_insert_default();
+            let (ready_at, last_crash) = (status.ready_at, status.last_crash.take());
+            *status = WorkshopStatus { ready_at, last_crash, ..running };
         });
     }
 

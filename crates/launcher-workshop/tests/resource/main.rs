@@ -1,7 +1,8 @@
 //! Tests of the custom resource definition (CRD).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
-use launcher_workshop::WorkshopSpec;
+use launcher_domain::{Crash, FailureCode};
+use launcher_workshop::{WorkshopSpec, WorkshopStatus};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
@@ -23,6 +24,29 @@ fn committed_crd_matches_generated_crd() {
         serde_json::to_value(launcher_workshop::crd()).unwrap(),
         "crds/workshops.yaml is out of date: cargo run -p launcher -- crd > crds/workshops.yaml"
     );
+}
+
+#[test]
+fn crash_in_status_is_observed_and_unknown_code_counts_as_crashed() {
+    let crash = |code, files_lost| Crash { at: "2026-03-01T09:00:00Z".parse().unwrap(), code, files_lost };
+    let written =
+        WorkshopStatus { last_crash: Some(crash(FailureCode::OutOfMemory, true).into()), ..WorkshopStatus::default() };
+    let stored = serde_json::to_value(&written).unwrap();
+    assert_eq!(
+        stored["lastCrash"],
+        json!({ "at": "2026-03-01T09:00:00Z", "reason": "out-of-memory", "filesLost": true })
+    );
+    for (status, expected) in [
+        (stored, Some(crash(FailureCode::OutOfMemory, true))),
+        (
+            json!({ "lastCrash": { "at": "2026-03-01T09:00:00Z", "reason": "of-a-newer-version" } }),
+            Some(crash(FailureCode::Crashed, false)),
+        ),
+        (json!({}), None),
+    ] {
+        let status: WorkshopStatus = serde_json::from_value(status).unwrap();
+        assert_eq!(status.observation().last_crash, expected);
+    }
 }
 
 #[test]

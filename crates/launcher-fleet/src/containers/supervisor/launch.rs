@@ -58,11 +58,9 @@ pub(super) async fn launch(workload: &Arc<Workload>) -> Result<(), Outcome> {
     let attempt = match Observed::of(workload).await?.verdict(stage(&status)) {
         Verdict::Running => return Ok(()),
         Verdict::Failed(reason) => return Err(Outcome::Failed(reason)),
+        Verdict::AppEnded(reason) => return Err(Outcome::Crashed(reason)),
         Verdict::Ended => {
-            tracing::info!(
-                workshop = workload.stored_record().name(),
-                "the engine or the machine was restarted, starting both containers again"
-            );
+            tracing::info!(workshop = workload.stored_record().name(), "containers have ended, starting them again");
             set_step(workload, StartStep::RestartingApp).await;
             Attempt::Restart
         }

@@ -22,7 +22,7 @@ pub(super) struct Observed {
 pub(super) enum Stage {
     /// The app was not started yet.
     NotStarted,
-    /// Both containers had ended, and are being started again. The sidecar starts first.
+    /// The app, or both containers, had ended, and are being started again. The sidecar starts first.
     Restarting,
     /// The app was started.
     Started,
@@ -38,7 +38,9 @@ pub(super) enum Verdict {
     /// Both containers have ended, or their restart was interrupted. An app cannot end its sidecar, so the cause is a
     /// restart of the engine or of the machine.
     Ended,
-    /// One container has ended alone, or was removed.
+    /// The app has ended alone. Its container still has the owner's files.
+    AppEnded(Box<FailureReason>),
+    /// The sidecar has ended alone, or a container was removed.
     Failed(Box<FailureReason>),
 }
 
@@ -64,9 +66,9 @@ impl Observed {
         match (app.running, sidecar.running) {
             (true, true) => Verdict::Running,
             (false, false) => Verdict::Ended,
-            // The launcher ended, or the engine failed, after it had started the sidecar again.
+            // The restart of the app was interrupted, by the end of the launcher or a failure of the engine.
             (false, true) if stage == Stage::Restarting => Verdict::Ended,
-            (false, true) => failed(reason(Part::App, app)),
+            (false, true) => Verdict::AppEnded(Box::new(reason(Part::App, app))),
             (true, false) => failed(reason(Part::Sidecar, sidecar)),
         }
     }
@@ -95,6 +97,7 @@ mod tests {
         Observed { app, sidecar }.verdict(Stage::Started)
     }
 
+    /// Returns the code of a failure.
     fn code(verdict: &Verdict) -> Option<FailureCode> {
         match verdict {
             Verdict::Failed(reason) => Some(reason.code),
@@ -103,10 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn app_that_ends_alone_has_failed() {
-        assert_eq!(code(&verdict(Some(state(false, 1)), Some(state(true, 0)))), Some(FailureCode::Crashed));
+    fn app_that_ends_alone_has_crashed() {
+        let crash = |app| match verdict(Some(app), Some(state(true, 0))) {
+            Verdict::AppEnded(reason) => Some(reason.code),
+            _ => None,
+        };
+        assert_eq!(crash(state(false, 1)), Some(FailureCode::Crashed));
         let killed = ContainerState { oom_killed: true, ..state(false, 137) };
-        assert_eq!(code(&verdict(Some(killed), Some(state(true, 0)))), Some(FailureCode::OutOfMemory));
+        assert_eq!(crash(killed), Some(FailureCode::OutOfMemory));
     }
 
     #[test]
@@ -120,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupted_restart_of_both_containers_is_continued() {
+    fn interrupted_restart_is_continued() {
         let observed = Observed { app: Some(state(false, 137)), sidecar: Some(state(true, 0)) };
         assert_eq!(observed.verdict(Stage::Restarting), Verdict::Ended);
     }

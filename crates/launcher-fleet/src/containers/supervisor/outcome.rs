@@ -10,6 +10,8 @@ use crate::containers::engine::EngineError;
 pub(super) enum Outcome {
     /// The lifetime is over.
     Expired,
+    /// The app has ended alone, for this reason.
+    Crashed(Box<FailureReason>),
     /// The workshop failed, and the owner reads the reason.
     Failed(Box<FailureReason>),
     /// An earlier launcher has stored the final status, but was killed before it had removed the containers.

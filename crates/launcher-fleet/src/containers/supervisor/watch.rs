@@ -18,8 +18,8 @@ use crate::containers::workload::Workload;
 const EXPIRY_INTERVAL: Duration = Duration::from_millis(250);
 /// Interval of inspections without an event. Events may be lost with the connection to the engine.
 const INSPECTION_INTERVAL: Duration = Duration::from_secs(15);
-/// Pause before the second look at a failure. An engine that stops ends the app before the sidecar: this is no failure
-/// of the app.
+/// Pause before the second look at a crash or a failure. An engine that stops ends the app before the sidecar: this is
+/// no crash of the app.
 const SECOND_LOOK: Duration = Duration::from_secs(1);
 
 /// Waits until the app answers, gives the owner access, and then waits until the workshop ends.
@@ -85,7 +85,7 @@ async fn wait_for_end(workload: &Arc<Workload>) -> Outcome {
 /// ends nothing.
 async fn inspect(workload: &Arc<Workload>) -> Option<Outcome> {
     let mut verdict = look(workload).await?;
-    if matches!(verdict, Verdict::Failed(_)) {
+    if matches!(verdict, Verdict::AppEnded(_) | Verdict::Failed(_)) {
         sleep(SECOND_LOOK).await;
         verdict = look(workload).await?;
     }
@@ -96,6 +96,7 @@ fn outcome(verdict: Verdict) -> Option<Outcome> {
     match verdict {
         Verdict::Running => None,
         Verdict::Ended | Verdict::NotStarted => Some(Outcome::Restart),
+        Verdict::AppEnded(reason) => Some(Outcome::Crashed(reason)),
         Verdict::Failed(reason) => Some(Outcome::Failed(reason)),
     }
 }

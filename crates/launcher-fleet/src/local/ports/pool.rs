@@ -52,9 +52,15 @@ impl PortPool {
         let from = usize::try_from(u32::from_ne_bytes(random)).unwrap_or(0) % self.candidates.len().max(1);
         let mut held = lock(&self.held);
         let mut ports = self.candidates.iter().cycle().skip(from).take(self.candidates.len());
-        let port = *ports.find(|port| !held.contains(port) && is_free(**port))?;
+        let port = *ports.find(|port| !held.contains(port) && is_free(**port, Before::Unused))?;
         held.insert(port);
         Some(PortLease { port, held: Arc::clone(&self.held) })
+    }
+
+    /// Reserves the port of an app that has exited, for the next start of the same app. `None` if another workshop holds
+    /// the port, or the app could not bind it now.
+    pub(crate) fn reserve_again(&self, port: u16) -> Option<PortLease> {
+        self.reserve(port).filter(|_| is_free(port, Before::SameApp))
     }
 
     /// Reserves the port of an app that an earlier launcher started. `None` if another workshop holds the port.
@@ -87,11 +93,24 @@ fn parse_range(text: &str) -> Option<RangeInclusive<u16>> {
     Some(bounds.next()?.ok()?..=bounds.next()?.ok()?)
 }
 
+/// The earlier use of a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Unused,
+    /// The same app listened on the port. Its closed connections (TIME_WAIT) may still hold the port. The kernel lets
+    /// the app bind the port nevertheless, if the app sets `SO_REUSEADDR` at each start.
+    SameApp,
+}
+
 /// True if the port is free on loopback. The check binds the port but does not listen: no client can connect to it.
-fn is_free(port: u16) -> bool {
-    let v4 = TcpSocket::new_v4().and_then(|socket| socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))));
+fn is_free(port: u16, before: Before) -> bool {
+    let bind = |socket: TcpSocket, address: SocketAddr| {
+        socket.set_reuseaddr(before == Before::SameApp)?;
+        socket.bind(address)
+    };
+    let v4 = TcpSocket::new_v4().and_then(|socket| bind(socket, (Ipv4Addr::LOCALHOST, port).into()));
     // Other IPv6 errors mean that this machine has no IPv6. No program can listen there.
-    let v6 = TcpSocket::new_v6().and_then(|socket| socket.bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))));
+    let v6 = TcpSocket::new_v6().and_then(|socket| bind(socket, (Ipv6Addr::LOCALHOST, port).into()));
     v4.is_ok() && v6.err().is_none_or(|error| error.kind() != io::ErrorKind::AddrInUse)
 }
 

@@ -8,14 +8,15 @@ mod stop_reason;
 
 use std::sync::Arc;
 
-use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
-use launcher_workshop::{Phase, WorkshopStatus};
+use launcher_domain::crash::CrashVerdict;
+use launcher_domain::{Crash, FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
+use launcher_workshop::{LastCrash, Phase, WorkshopStatus};
 
 use super::context::Context;
 use super::handle::Workload;
 use crate::local::ports::Listener;
 use crate::local::process::{ExitWatch, terminate};
-use crate::local::records::log;
+use crate::local::records::{Record, log};
 use crate::machine::{DesiredState, Remainder, Supervised, remove_directory};
 use monitor::{AppOutcome, is_expired, monitor_app};
 use stop_reason::{StopReason, start_failure};
@@ -57,26 +58,33 @@ impl Supervisor {
         }
     }
 
-    /// Starts the app and supervises it until it stops. Cancel-safe, because the record on disk has the started
-    /// process.
+    /// Starts the app and supervises it until it stops. Starts a crashed app again in place. Cancel-safe, because the
+    /// record on disk has the started process.
     async fn run_app(&mut self) -> StopReason {
         if self.workload.record().phase().is_final() {
             return std::future::pending().await;
         }
-        for attempt in 1..=PORT_ATTEMPTS {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
             match self.run_once().await {
                 AppOutcome::Stopped(reason) => return reason,
-                AppOutcome::PortTaken if attempt < PORT_ATTEMPTS => {
+                AppOutcome::Crashed(reason) => {
+                    if self.prepare_restart(&reason).await == CrashVerdict::Fail {
+                        return StopReason::Failed(reason);
+                    }
+                    attempts = 0;
+                }
+                AppOutcome::PortTaken if attempts < PORT_ATTEMPTS => {
                     tracing::warn!(
                         workshop = self.workload.name(),
                         "another program listens on the app's port, restarting the app on another port"
                     );
                     self.terminate_processes().await;
                 }
-                AppOutcome::PortTaken => {}
+                AppOutcome::PortTaken => return StopReason::Failed(ports_taken()),
             }
         }
-        StopReason::Failed(ports_taken())
     }
 
     /// Starts the app if it does not run, and supervises it until it stops or loses its port. Cancel-safe.
@@ -109,7 +117,30 @@ impl Supervisor {
         {
             return AppOutcome::PortTaken;
         }
-        AppOutcome::Stopped(StopReason::Failed(FailureReason::new(FailureCode::Crashed, Some(ended))))
+        AppOutcome::Crashed(FailureReason::new(FailureCode::Crashed, Some(ended)))
+    }
+
+    /// Decides if a crashed app starts again. If so, terminates its other processes and reports the crash. The port and
+    /// the working directory stay the same.
+    async fn prepare_restart(&mut self, reason: &FailureReason) -> CrashVerdict {
+        let record = self.workload.record().get();
+        let (now, was_ready) = (self.context.data_dir.clock.now(), record.status().ready_at.is_some());
+        let mut crashes = record.crashes;
+        let verdict = crashes.record(now, was_ready);
+        if verdict == CrashVerdict::Fail {
+            return verdict;
+        }
+        tracing::warn!(workshop = self.workload.name(), reason = reason.message, "app crashed, starting it again");
+        self.terminate_processes().await;
+        let last_crash = Some(LastCrash::from(Crash { at: now, code: reason.code, files_lost: false }));
+        let change = move |record: &mut Record| {
+            record.crashes.clone_from(&crashes);
+            let ready_at = record.status().ready_at;
+            let starting = WorkshopStatus::starting(StartStep::StartingApp, ready_at);
+            record.set_status(WorkshopStatus { last_crash: last_crash.clone(), ..starting });
+        };
+        self.workload.record().settle(change).await;
+        verdict
     }
 
     /// Terminates the processes first, then sets the status. A Workshop with the status Failed or Expired thus has no

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use launcher_domain::StartStep;
+use launcher_domain::crash::CrashHistory;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,9 @@ pub(crate) struct Record<P> {
     /// A launcher that is killed in between leaves the cause to its successor, which finds no workload to examine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) final_status: Option<Box<WorkshopStatus>>,
+    /// The recent crashes of an app that was started again in place.
+    #[serde(default, skip_serializing_if = "CrashHistory::is_empty")]
+    pub(crate) crashes: CrashHistory,
 }
 
 impl<P: Clone> Record<P> {
@@ -32,10 +36,12 @@ impl<P: Clone> Record<P> {
         self.workshop.status.clone().unwrap_or_default()
     }
 
-    /// Sets the status, and marks it as observed for the current generation of the spec.
+    /// Sets the status, and marks it as observed for the current generation of the spec. A status without a crash keeps
+    /// the crash of the former status.
     pub(crate) fn set_status(&mut self, status: WorkshopStatus) {
         let observed_generation = self.workshop.metadata.generation;
-        self.workshop.status = Some(WorkshopStatus { observed_generation, ..status });
+        let last_crash = status.last_crash.or(self.status().last_crash);
+        self.workshop.status = Some(WorkshopStatus { observed_generation, last_crash, ..status });
     }
 
     /// Returns this record with the status of an app that does not answer: without a URL. `ready_at` stays, so that the

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bollard::query_parameters::KillContainerOptions;
 use futures_util::StreamExt;
 use launcher_domain::clock::SystemClock;
 use launcher_domain::identity::TrustedHeader;
@@ -16,7 +17,7 @@ use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use serde_json::Value;
 use tokio::time::sleep;
 
-use super::{POLL_INTERVAL, in_time, socket};
+use super::{POLL_INTERVAL, docker, in_time, socket};
 
 /// Images of the test server: the sidecar, and an app that serves HTTP.
 const SIDECAR_IMAGE: &str = "localhost/workshop-launcher/sidecar:test";
@@ -70,6 +71,22 @@ pub(crate) async fn wait_for(fleet: &ContainerFleet, name: &str, phase: Phase) -
                 return status;
             }
             assert!(!status.phase.is_final(), "{name} has ended: {status:?}");
+            sleep(POLL_INTERVAL).await;
+        }
+    })
+    .await
+}
+
+/// Kills the app of a running Workshop, and waits until the fleet reports the crash and the app runs again.
+pub(crate) async fn crash(fleet: &ContainerFleet, name: &str, app: &str) -> WorkshopStatus {
+    let before = wait_for(fleet, name, Phase::Running).await.last_crash;
+    docker().kill_container(app, None::<KillContainerOptions>).await.unwrap();
+    in_time(async {
+        loop {
+            let status = wait_for(fleet, name, Phase::Running).await;
+            if status.last_crash != before {
+                return status;
+            }
             sleep(POLL_INTERVAL).await;
         }
     })

@@ -21,6 +21,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(super) enum AppOutcome {
     Stopped(StopReason),
+    /// The app exited.
+    Crashed(FailureReason),
     /// Another program listens on the app's port. The supervisor restarts the app on another port.
     PortTaken,
 }

@@ -15,7 +15,7 @@ use crate::local::workload::command::{AppCommand, LaunchSpec, accepts_token};
 use crate::local::workload::handle::Workload;
 use crate::machine::{DesiredState, Supervised, make_private, replace_file};
 
-/// Starts the app on a free port, and records its process on disk before it returns. If the launcher is killed before
+/// Starts the app on its former port or a free one, and records its process on disk before it returns. If the launcher is killed before
 /// the process is recorded, the next launcher finds the process by its marker.
 pub(super) async fn start(workload: &Arc<Workload>) -> Result<ExitWatch, StopReason> {
     let starting = Arc::clone(workload);
@@ -29,7 +29,8 @@ fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, Stop
         return Err(StopReason::Superseded);
     }
     let context = workload.context();
-    let lease = context.ports.allocate(&SystemEntropy).ok_or_else(no_port)?;
+    let former = record.process.as_ref().and_then(|started| context.ports.reserve_again(started.port));
+    let lease = former.or_else(|| context.ports.allocate(&SystemEntropy)).ok_or_else(no_port)?;
     let port = lease.port();
     workload.keep_port(lease);
     let marker = workload.marker_of(record);

@@ -1,0 +1,36 @@
+"""Resource use of a process."""
+
+import pathlib
+import threading
+
+
+class Usage(threading.Thread):
+    """Resource use of a process: CPU seconds, memory in MiB, sampled every second."""
+
+    TICKS = 100
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.process = pathlib.Path(f"/proc/{pid}")
+        self.memory = []
+        self.over = threading.Event()
+
+    def cpu(self):
+        fields = (self.process / "stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / self.TICKS
+
+    def field(self, name):
+        lines = (self.process / "status").read_text().splitlines()
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{name}:"))
+
+    def run(self):
+        while not self.over.wait(1):
+            self.memory.append(self.field("VmRSS"))
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.join()

@@ -1,0 +1,55 @@
+//! Crash of an app that starts again in place, and the rule that limits such restarts.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::FailureCode;
+
+/// Number of crashes within [`WINDOW`] after which the app is not started again.
+pub const MAX_CRASHES: usize = 3;
+/// Period in which crashes count together.
+pub const WINDOW: SignedDuration = SignedDuration::from_mins(10);
+
+/// A crash of an app, after which the fleet started the app again in place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Crash {
+    /// Time at which the fleet detected the crash.
+    pub at: Timestamp,
+    /// Kind of the crash.
+    pub code: FailureCode,
+    /// True if the restart lost the files of the workshop.
+    pub files_lost: bool,
+}
+
+/// Reaction to a crash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CrashVerdict {
+    /// Start the app again in place.
+    StartAgain,
+    /// The workshop fails for the reason of this crash.
+    Fail,
+}
+
+/// Times of the recent crashes of one app.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CrashHistory(Vec<Timestamp>);
+
+impl CrashHistory {
+    /// Adds a crash at `now`, and returns the reaction. `was_ready` is true if the app was ready at any time before: an
+    /// app that was never ready is not started again, because it would probably crash at each start.
+    ///
+    /// The history keeps only crashes less than [`WINDOW`] away from `now`. The distance counts in both directions, so
+    /// a small correction of the clock removes no crash.
+    pub fn record(&mut self, now: Timestamp, was_ready: bool) -> CrashVerdict {
+        self.0.retain(|at| now.duration_since(*at).abs() < WINDOW);
+        self.0.push(now);
+        if was_ready && self.0.len() < MAX_CRASHES { CrashVerdict::StartAgain } else { CrashVerdict::Fail }
+    }
+
+    /// True if the history has no crash.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

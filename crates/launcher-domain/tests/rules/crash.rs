@@ -1,0 +1,102 @@
+use launcher_domain::crash::{Crash, CrashHistory, CrashVerdict, MAX_CRASHES};
+use launcher_domain::instance::{Observation, ObservedPhase};
+use launcher_domain::{FailureCode, Instance, InstanceState};
+use proptest::prelude::*;
+
+use crate::{at, instance};
+
+/// Records crashes at these seconds, and returns the last verdict.
+fn last_verdict(crashes: &[i64]) -> CrashVerdict {
+    let mut history = CrashHistory::default();
+    crashes.iter().fold(CrashVerdict::StartAgain, |_, second| history.record(at(*second), true))
+}
+
+#[test]
+fn third_crash_within_ten_minutes_fails() {
+    use CrashVerdict::{Fail, StartAgain};
+    for (crashes, expected) in [
+        (&[0][..], StartAgain),
+        (&[0, 1], StartAgain),
+        (&[0, 1, 2], Fail),
+        (&[0, 300, 599], Fail),
+        (&[0, 300, 600], StartAgain),
+        (&[0, 300, 600, 899], Fail),
+        (&[0, 600, 1200, 1800, 2400], StartAgain),
+        // The clock was set back by one second, and by one hour.
+        (&[100, 101, 100], Fail),
+        (&[4000, 4001, 400], StartAgain),
+    ] {
+        assert_eq!(last_verdict(crashes), expected, "{crashes:?}");
+    }
+}
+
+#[test]
+fn app_that_was_never_ready_fails_at_first_crash() {
+    assert_eq!(CrashHistory::default().record(at(0), false), CrashVerdict::Fail);
+}
+
+#[test]
+fn history_survives_storage() {
+    let mut history = CrashHistory::default();
+    assert!(history.is_empty());
+    history.record(at(0), true);
+    history.record(at(1), true);
+    let mut stored: CrashHistory = serde_json::from_str(&serde_json::to_string(&history).unwrap()).unwrap();
+    assert_eq!(stored, history);
+    assert!(!stored.is_empty());
+    assert_eq!(stored.record(at(2), true), CrashVerdict::Fail);
+}
+
+proptest! {
+    /// Compares the history with a direct count of the crashes in the ten minutes before each crash.
+    #[test]
+    fn verdict_depends_only_on_crashes_of_last_ten_minutes(distances in prop::collection::vec(0_i64..700, 1..30)) {
+        let mut history = CrashHistory::default();
+        let mut times: Vec<i64> = Vec::new();
+        for distance in distances {
+            let now = times.last().copied().unwrap_or_default() + distance;
+            times.push(now);
+            let recent = times.iter().filter(|time| now - **time < 600).count();
+            let expected = if recent < MAX_CRASHES { CrashVerdict::StartAgain } else { CrashVerdict::Fail };
+            prop_assert_eq!(history.record(at(now), true), expected);
+        }
+    }
+}
+
+fn crash(second: i64) -> Crash {
+    Crash { at: at(second), code: FailureCode::OutOfMemory, files_lost: false }
+}
+
+fn report(phase: ObservedPhase, last_crash: Option<Crash>) -> Observation {
+    let Instance { url, frame_url, started_at, .. } = instance(InstanceState::Running);
+    Observation {
+        phase,
+        url,
+        frame_url,
+        ready_at: started_at,
+        log_tail: None,
+        outdated: false,
+        restarted_at: None,
+        last_crash,
+    }
+}
+
+#[test]
+fn crash_is_kept_from_restart_of_the_app_on() {
+    let before = Instance { outdated: true, ..instance(InstanceState::Running) };
+    let starting = || ObservedPhase::Starting { step: None, progress: None };
+
+    let crashed = before.observe(&report(starting(), Some(crash(50)))).unwrap();
+
+    assert_eq!(
+        crashed,
+        Instance { last_crash: Some(crash(50)), ..before },
+        "the instance keeps running, at the same URL"
+    );
+    assert_eq!(crashed.observe(&report(starting(), Some(crash(50)))), None);
+    let again = crashed.observe(&report(ObservedPhase::Running, Some(crash(50)))).unwrap();
+    assert_eq!((again.state, again.last_crash), (InstanceState::Running, Some(crash(50))));
+    let twice = crashed.observe(&report(ObservedPhase::Running, Some(crash(60)))).unwrap();
+    assert_eq!(twice.last_crash, Some(crash(60)));
+    assert_eq!(twice.observe(&report(ObservedPhase::Expired, None)).unwrap().last_crash, Some(crash(60)));
+}

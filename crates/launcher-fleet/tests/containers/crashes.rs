@@ -1,0 +1,107 @@
+//! Apps that crash, and start again in their containers.
+
+use std::path::Path;
+
+use bollard::query_parameters::KillContainerOptions;
+use launcher_domain::{Crash, FailureCode};
+use launcher_fleet::engine::{Engine, FoundContainer, Part};
+use launcher_fleet::{ContainerSettings, Fleet};
+use launcher_workshop::{Phase, WorkshopStatus};
+use tokio::time::sleep;
+
+use super::support::fleet::{clean_up, crash, data_dir_id, open, script, settings, wait_for};
+use super::support::{POLL_INTERVAL, docker, in_time, socket};
+
+/// Counts its starts in a file, writes the count to the log, and serves HTTP.
+const COUNTS_STARTS: &str = "echo start >> /tmp/starts; echo \"start $(/bin/busybox wc -l < /tmp/starts)\"; \
+    exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h /www";
+
+fn without_internet(data_dir: &Path) -> ContainerSettings {
+    ContainerSettings { internet: false, ..settings(data_dir) }
+}
+
+/// Returns the names of the app's and the sidecar's container.
+async fn names(data_dir: &Path) -> [String; 2] {
+    let all = Engine::connect(&socket()).unwrap().list(&data_dir_id(data_dir)).await.unwrap();
+    let of = |part| all.iter().find(|FoundContainer { part: one, .. }| *one == part).unwrap().name.clone();
+    [of(Part::App), of(Part::Sidecar)]
+}
+
+async fn id(name: &str) -> Option<String> {
+    docker().inspect_container(name, None).await.unwrap().id
+}
+
+async fn last_lines(app: &str) -> String {
+    Engine::connect(&socket()).unwrap().log_tail(app).await.unwrap().unwrap_or_default()
+}
+
+fn reported(status: &WorkshopStatus) -> (FailureCode, bool) {
+    let crash = Crash::from(status.last_crash.as_ref().unwrap());
+    (crash.code, crash.files_lost)
+}
+
+#[tokio::test]
+async fn killed_app_runs_again_in_its_container_with_its_files() {
+    let home = tempfile::tempdir().unwrap();
+    let fleet = open(without_internet(home.path())).await;
+    fleet.apply(&script("lab-a", COUNTS_STARTS)).await.unwrap();
+    let before = wait_for(&fleet, "lab-a", Phase::Running).await;
+    let [app, sidecar] = names(home.path()).await;
+    let ids = [id(&app).await, id(&sidecar).await];
+
+    let again = crash(&fleet, "lab-a", &app).await;
+
+    assert_eq!(before.last_crash, None);
+    assert!(matches!(reported(&again), (FailureCode::Crashed | FailureCode::OutOfMemory, false)), "{again:?}");
+    assert_eq!((again.ready_at, &again.url), (before.ready_at, &before.url));
+    assert_eq!([id(&app).await, id(&sidecar).await], ids);
+    assert!(last_lines(&app).await.ends_with("start 2"), "the file of the first start is lost");
+    clean_up(fleet, ["lab-a"]).await;
+}
+
+#[tokio::test]
+async fn third_crash_within_ten_minutes_fails_with_the_last_output() {
+    let home = tempfile::tempdir().unwrap();
+    let fleet = open(without_internet(home.path())).await;
+    fleet.apply(&script("lab-a", COUNTS_STARTS)).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let [app, _] = names(home.path()).await;
+    crash(&fleet, "lab-a", &app).await;
+    let second = crash(&fleet, "lab-a", &app).await;
+
+    docker().kill_container(&app, None::<KillContainerOptions>).await.unwrap();
+
+    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
+    assert!(failed.log_tail.as_ref().is_some_and(|tail| tail.ends_with("start 3")), "{failed:?}");
+    assert_eq!(failed.last_crash, second.last_crash);
+    clean_up(fleet, ["lab-a"]).await;
+}
+
+#[tokio::test]
+async fn app_that_crashes_while_no_launcher_runs_starts_again() {
+    let home = tempfile::tempdir().unwrap();
+    let fleet = open(without_internet(home.path())).await;
+    fleet.apply(&script("lab-a", COUNTS_STARTS)).await.unwrap();
+    let before = wait_for(&fleet, "lab-a", Phase::Running).await;
+    let [app, _] = names(home.path()).await;
+    fleet.close().await;
+    // The data directory stays locked until the last clone of the fleet is dropped.
+    drop(fleet);
+    docker().kill_container(&app, None::<KillContainerOptions>).await.unwrap();
+
+    let fleet = open(without_internet(home.path())).await;
+
+    let again = in_time(async {
+        loop {
+            let status = wait_for(&fleet, "lab-a", Phase::Running).await;
+            if status.last_crash.is_some() {
+                return status;
+            }
+            sleep(POLL_INTERVAL).await;
+        }
+    })
+    .await;
+    assert_eq!(again.ready_at, before.ready_at);
+    assert!(last_lines(&app).await.ends_with("start 2"));
+    clean_up(fleet, ["lab-a"]).await;
+}
