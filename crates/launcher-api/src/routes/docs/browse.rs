@@ -1,8 +1,7 @@
 //! `GET /docs`: embedded Swagger UI for the OpenAPI document. The page loads no other host.
 
-use std::borrow::Cow;
 use std::fmt::Write;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -10,7 +9,6 @@ use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use pulldown_cmark::Parser;
 use pulldown_cmark::html::push_html;
-use utoipa_swagger_ui::{Config, serve};
 
 use super::description::DESCRIPTION;
 use super::frame::Document;
@@ -70,22 +68,13 @@ const CSS: &str = "text/css; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// A file of Swagger UI, up to 1.5 MB. It is in memory once for all requests.
-type File = LazyLock<Result<Option<SharedText>, String>>;
+type File = LazyLock<std::io::Result<SharedText>>;
 
-static STYLE: File = LazyLock::new(|| load("swagger-ui.css"));
-static SCRIPT: File = LazyLock::new(|| load("swagger-ui-bundle.js"));
-
-fn load(file: &str) -> Result<Option<SharedText>, String> {
-    let found = serve(file, Arc::new(Config::default())).map_err(|error| error.to_string())?;
-    let Some(found) = found else { return Ok(None) };
-    let text = match found.bytes {
-        Cow::Borrowed(gzip) if found.gzpipped => SharedText::from_gzip(gzip).map_err(|error| error.to_string())?,
-        bytes => SharedText::new(bytes.into_owned()),
-    };
-    Ok(Some(text))
-}
+static STYLE: File =
+    LazyLock::new(|| SharedText::from_gzip(include_bytes!(concat!(env!("OUT_DIR"), "/swagger-ui.css.gz"))));
+static SCRIPT: File =
+    LazyLock::new(|| SharedText::from_gzip(include_bytes!(concat!(env!("OUT_DIR"), "/swagger-ui-bundle.js.gz"))));
 
 fn embedded(file: &'static File) -> Result<&'static SharedText, Problem> {
-    let found = file.as_ref().map_err(|error| Problem::internal(error.clone()))?;
-    found.as_ref().ok_or_else(|| Problem::internal("Swagger UI is not embedded"))
+    file.as_ref().map_err(|error| Problem::internal(error.to_string()))
 }
