@@ -4,8 +4,8 @@
 While the disk is full, the launcher refuses launches with Retry-After. It still answers reads and serves workshops.
 During this time, one app crashes, one terminating workshop ends, and the test requests the termination of a third.
 After the test frees the disk, the crashed app answers again, the instances have the states of these events, and each
-refused Idempotency-Key launches exactly one instance. Finally, the test fills the disk again and sends SIGTERM. The launcher stops, and its next start
-restores the running workshops.
+refused Idempotency-Key launches exactly one instance. Finally, the test fills the disk again and sends SIGTERM. The
+launcher stops, and its next start restores the running workshops.
 
 The disk is a small tmpfs in a separate mount namespace, which requires root. It also stores the launcher's log.
 """

@@ -15,8 +15,8 @@ use crate::local::workload::command::{AppCommand, LaunchSpec, accepts_token};
 use crate::local::workload::handle::Workload;
 use crate::machine::{DesiredState, Supervised, make_private, replace_file};
 
-/// Starts the app on its former port or a free one, and records its process on disk before it returns. If the launcher is killed before
-/// the process is recorded, the next launcher finds the process by its marker.
+/// Starts the app on its former port or a free one, and records its process on disk before it returns. If the launcher is
+/// killed before the process is recorded, the next launcher finds the process by its marker.
 pub(super) async fn start(workload: &Arc<Workload>) -> Result<ExitWatch, StopReason> {
     let starting = Arc::clone(workload);
     workload.record().update_with(move |record| start_now(&starting, record)).await
