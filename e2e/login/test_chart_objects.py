@@ -297,7 +297,7 @@ def shape(value):
 
 # Values of the chart that are names. Users may choose names like 2025 or true, which YAML reads as other types.
 NAMES = (
-    "workshops.namespace workshops.imagePullSecrets[0] images.pullSecrets[0] ingress.namespace ingress.className "
+    "workshops.namespace workshops.imagePullSecrets[0] workshops.storageClass images.pullSecrets[0] ingress.namespace ingress.className "
     "ingress.entryPoint ingress.podLabels.app ingress.tls.launcherSecret ingress.tls.workshopsSecret "
     "monitoring.namespace login.secret login.secretKeys.clientID login.secretKeys.clientSecret "
     "login.secretKeys.cookieSecret database.sqlite.storageClass database.postgresql.secret database.postgresql.key "

@@ -40,6 +40,7 @@
 - {name: SERVICE_MAX_CONCURRENT_STARTS, value: {{ $limits.maxConcurrentStarts | int64 | quote }}}
 - {name: SERVICE_MAX_QUEUED, value: {{ $limits.maxQueued | int64 | quote }}}
 - {name: SERVICE_HISTORY_DAYS, value: {{ $limits.historyDays | int64 | quote }}}
+- {name: SERVICE_VOLUME_RETENTION_DAYS, value: {{ $limits.volumeRetentionDays | int64 | quote }}}
 - {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | int64 | quote }}}
 - {name: SERVICE_SHUTDOWN_DELAY, value: {{ .Values.launcher.shutdownDelaySeconds | int64 | quote }}}
 - {name: SERVICE_SHUTDOWN_GRACE, value: {{ .Values.launcher.shutdownGraceSeconds | int64 | quote }}}
@@ -75,6 +76,9 @@
 - {name: SERVICE_RUN_AS_USER, value: {{ kindIs "invalid" .Values.workshops.runAsUser | ternary "assigned" (.Values.workshops.runAsUser | int64) | quote }}}
 - {name: SERVICE_WAIT_FOR_ISOLATION, value: {{ and .Values.networkPolicy.enabled .Values.networkPolicy.waitForIsolation | quote }}}
 - {name: SERVICE_USER_NAMESPACES, value: {{ .Values.workshops.userNamespaces | quote }}}
+{{- with .Values.workshops.storageClass }}
+- {name: SERVICE_STORAGE_CLASS, value: {{ . | quote }}}
+{{- end }}
 - {name: SERVICE_POD_TEMPLATE_ALLOW, value: {{ join "," .Values.workshops.podTemplateAllow | quote }}}
 {{- with .Values.workshops.nodeSelector }}
 - {name: SERVICE_NODE_SELECTOR, value: {{ . | toJson | quote }}}

@@ -21,6 +21,7 @@ pub fn openapi(base_path: &str) -> Value {
         { "name": "caller", "description": "The caller." },
         { "name": "instances", "description": "Launched workshops." },
         { "name": "templates", "description": "The catalog." },
+        { "name": "volumes", "description": "Kept files of users." },
         { "name": "activity", "description": "The activity log." },
         { "name": "reference", "description": "The API's own documentation." },
     ]);

@@ -21,6 +21,7 @@ mod launch;
 mod markdown;
 mod notices;
 mod paths;
+mod saved_work;
 mod share;
 mod signed_out;
 mod texts;
@@ -42,6 +43,10 @@ type Route = (&'static str, &'static str, fn() -> MethodRouter<AppState>);
 const ROUTES: &[Route] = &[
     ("GET", "/", || get(workshops::home)),
     ("GET", "/history", || get(history::show)),
+    ("GET", "/work", || get(saved_work::own)),
+    ("GET", "/work/{volume}/download", || get(saved_work::download)),
+    ("GET", "/work/{volume}/delete", || get(saved_work::confirm)),
+    ("POST", "/work/{volume}/delete", || post(saved_work::delete)),
     ("GET", "/go/{slug}", || get(launch::go)),
     ("GET", "/launch/{template_id}", || get(launch::show)),
     ("POST", "/launch/{template_id}", || post(launch::launch)),
@@ -58,6 +63,7 @@ const ROUTES: &[Route] = &[
     ("GET", "/fragments/workshops", || get(workshops::list)),
     ("GET", "/fragments/events", || get(events::stream)),
     ("GET", "/admin", || get(admin::overview::show)),
+    ("GET", "/admin/work", || get(saved_work::all)),
     ("GET", "/admin/activity", || get(admin::activity::show)),
     ("GET", "/admin/instances", || get(admin::instances::show)),
     ("GET", "/admin/instances/restart", || get(admin::restart::show)),

@@ -35,6 +35,7 @@ permissions!(
     LaunchActive,
     LaunchInactive,
     ListAllInstances,
+    ListAllVolumes,
     ManageClass,
     ManageTemplates,
     ReadActivities,

@@ -6,6 +6,7 @@ mod events;
 mod instances;
 mod me;
 mod templates;
+pub(crate) mod volumes;
 
 use axum::Router;
 use axum::routing::{MethodRouter, get};
@@ -34,6 +35,9 @@ pub(crate) fn documented() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(templates::extend::extend_class),
         routes!(templates::read_image::read_template_image),
         routes!(templates::pull_image::pull_template_image),
+        routes!(volumes::list::list_volumes),
+        routes!(volumes::delete::delete_volume),
+        routes!(volumes::download::download_volume),
         routes!(activity::list::list_activity),
         routes!(events::stream::follow_instances),
         routes!(docs::document::read_openapi),

@@ -11,6 +11,7 @@ mod requests;
 mod template;
 mod template_body;
 mod time;
+mod volume;
 
 pub(crate) use activity::ActivityResponse;
 pub(crate) use class::ClassExtensionResponse;
@@ -24,3 +25,4 @@ pub(crate) use template_body::{
     TemplateBody, TemplatePatch, TemplateReplacement, template_body_schema, template_patch_schema,
     template_replacement_schema,
 };
+pub(crate) use volume::VolumeResponse;

@@ -13,6 +13,8 @@ pub enum Action<'a> {
     },
     /// List the instances of all owners, and filter them by owner or template.
     ListAllInstances,
+    /// List the volumes of all owners.
+    ListAllVolumes,
     /// Read a template, active or not.
     ReadTemplate,
     /// See inactive and unlisted templates in the list.
@@ -52,6 +54,7 @@ pub fn decide(caller: &Caller, action: Action<'_>) -> Verdict {
         Action::Instance { owner } if caller.scope().includes(owner) => Verdict::Granted,
         Action::Instance { .. } => Verdict::Hidden,
         Action::ListAllInstances
+        | Action::ListAllVolumes
         | Action::ListInactiveTemplates
         | Action::LaunchInactive
         | Action::ManageTemplates

@@ -1,5 +1,5 @@
 //! The activity log. Each entry records that a person or the service launched, extended, restarted or ended an
-//! instance, or changed a template.
+//! instance, changed a template, or deleted a volume.
 //! This module decides which changes get an entry.
 
 use jiff::Timestamp;
@@ -8,6 +8,7 @@ use crate::email::EmailAddress;
 use crate::instance::{Instance, InstanceState};
 use crate::template::{Listing, Template, TemplateSettings};
 use crate::text_enum::text_enum;
+use crate::volume::Volume;
 
 text_enum! {
     /// Kind of a logged action.
@@ -33,6 +34,8 @@ text_enum! {
         TemplateArchived = "template-archived",
         /// A template was returned to the catalog.
         TemplateRestored = "template-restored",
+        /// A volume was deleted with its files: by a person, or by the service after its retention.
+        VolumeDeleted = "volume-deleted",
     }
 }
 
@@ -53,11 +56,12 @@ pub struct Activity {
     pub act: Act,
     /// Kind of action.
     pub action: ActivityAction,
-    /// Object of the action: an instance's `k8s_name`, or a template's identifier.
+    /// Object of the action: an instance's `k8s_name`, a template's identifier, or a volume's name.
     pub subject: String,
-    /// Name of the changed template, or of the template from which the instance was launched.
+    /// Name of the changed template, or of the template from which the instance was launched or the volume was created.
+    /// Empty for a volume that templates share.
     pub subject_name: String,
-    /// Owner of the instance; `None` for a template.
+    /// Owner of the instance or volume; `None` for a template.
     pub owner_email: Option<EmailAddress>,
     /// Detail of the action: the new expiry (RFC 3339) after an extension, the end reason, the failure code, or the
     /// names of the changed template settings.
@@ -114,6 +118,19 @@ impl Activity {
         let changed = changed_fields(before, after).join(", ");
         let act = Act { actor_email: Some(actor_email), at: after.updated_at };
         Self::of_template(after, act, action, Some(changed).filter(|changed| !changed.is_empty()))
+    }
+
+    /// Returns the log entry for a deleted volume.
+    #[must_use]
+    pub fn of_deleted_volume(volume: &Volume, act: Act) -> Self {
+        Self {
+            act,
+            action: ActivityAction::VolumeDeleted,
+            subject: volume.name.clone(),
+            subject_name: volume.template_name.clone().unwrap_or_default(),
+            owner_email: Some(volume.owner_email.clone()),
+            detail: None,
+        }
     }
 
     fn of_instance(instance: &Instance, act: Act, action: ActivityAction, detail: Option<String>) -> Self {
@@ -173,6 +190,7 @@ fn changed_settings(before: &TemplateSettings, after: &TemplateSettings) -> Vec<
         resources,
         security_profile,
         pod_template,
+        storage,
         lifetime_seconds,
         extension_seconds,
         max_lifetime_seconds,
@@ -189,6 +207,7 @@ fn changed_settings(before: &TemplateSettings, after: &TemplateSettings) -> Vec<
         ("resources", *resources != after.resources),
         ("security_profile", *security_profile != after.security_profile),
         ("pod_template", *pod_template != after.pod_template),
+        ("storage", *storage != after.storage),
         ("lifetime_seconds", *lifetime_seconds != after.lifetime_seconds),
         ("extension_seconds", *extension_seconds != after.extension_seconds),
         ("max_lifetime_seconds", *max_lifetime_seconds != after.max_lifetime_seconds),

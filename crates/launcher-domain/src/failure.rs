@@ -60,6 +60,16 @@ impl FailureCode {
         }
     }
 
+    /// Remedy in English for a failure that loses the files of a workshop, if the workshop has a volume.
+    pub const REMEDY_WITH_VOLUME: &'static str =
+        "The saved files of this workshop are kept. Launch it again to continue with them.";
+
+    /// True if a workshop without a volume loses its files by this failure.
+    #[must_use]
+    pub fn loses_files(self) -> bool {
+        matches!(self, Self::Crashed | Self::OutOfMemory | Self::Evicted | Self::NodeLost)
+    }
+
     /// Returns the advised action in English. The text also says if the failure lost the user's files.
     #[must_use]
     pub fn remedy(self) -> &'static str {

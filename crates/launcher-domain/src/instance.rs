@@ -29,6 +29,8 @@ pub struct Instance {
     pub template_id: Uuid,
     /// Copy of the template's settings at launch: later edits never change a running workshop.
     pub settings: TemplateSettings,
+    /// Name of the volume with the owner's files; `None` if the template has no storage.
+    pub volume: Option<String>,
     /// Lifecycle state.
     pub state: InstanceState,
     /// Current step of the start; set only while starting, after the fleet's first report.

@@ -28,6 +28,7 @@ pub mod start_step;
 pub mod sync;
 pub mod template;
 mod text_enum;
+pub mod volume;
 
 pub use access::{Action, Verdict};
 pub use activity::{Act, Activity, ActivityAction};
@@ -44,6 +45,7 @@ pub use scope::Scope;
 pub use start_step::StartStep;
 pub use template::{
     AppType, FieldError, FieldRule, Icon, Listing, PodTemplateKind, PodTemplateObject, PodTemplatePolicy,
-    PodTemplatePolicyError, SecurityProfile, Template, TemplateDraft, TemplateSettings, ValidTemplate,
-    is_storable_pod_template,
+    PodTemplatePolicyError, SecurityProfile, Storage, StorageDraft, StorageKind, Template, TemplateDraft,
+    TemplateSettings, ValidTemplate, is_storable_pod_template,
 };
+pub use volume::Volume;

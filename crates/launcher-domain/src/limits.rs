@@ -20,6 +20,8 @@ pub struct Limits {
     pub start_timeout: Duration,
     /// Retention of ended instances and of activity log entries.
     pub history: Duration,
+    /// Retention of volumes after their last use; `None` without end.
+    pub volume_retention: Option<Duration>,
 }
 
 impl Default for Limits {
@@ -31,6 +33,7 @@ impl Default for Limits {
             max_queued: 1000,
             start_timeout: Duration::from_secs(600),
             history: Duration::from_secs(30 * 24 * 3600),
+            volume_retention: Some(Duration::from_secs(180 * 24 * 3600)),
         }
     }
 }

@@ -9,6 +9,8 @@ use crate::clock::{Clock, Entropy};
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 const RANDOM_CHARACTERS: usize = 10;
 const MAX_SLUG: usize = 20;
+/// First characters of the name of a volume.
+const VOLUME_PREFIX: &str = "work-";
 
 /// Generates a name for an instance: a slug of its template's name, a dash, and 50 random bits.
 ///
@@ -17,10 +19,26 @@ const MAX_SLUG: usize = 20;
 /// then generates another name.
 #[must_use]
 pub fn k8s_name(template_name: &str, entropy: &dyn Entropy) -> String {
+    format!("{}-{}", slug(template_name), random_characters(entropy))
+}
+
+/// Generates a name for a volume: a prefix and 50 random bits. The name reveals neither owner nor template.
+#[must_use]
+pub fn volume_name(entropy: &dyn Entropy) -> String {
+    format!("{VOLUME_PREFIX}{}", random_characters(entropy))
+}
+
+/// True when a text has the shape of a volume's name. Checked before a database query or a path of a file.
+#[must_use]
+pub fn is_volume_name(text: &str) -> bool {
+    text.strip_prefix(VOLUME_PREFIX)
+        .is_some_and(|random| random.len() == RANDOM_CHARACTERS && random.bytes().all(|byte| ALPHABET.contains(&byte)))
+}
+
+fn random_characters(entropy: &dyn Entropy) -> String {
     let mut bytes = [0_u8; RANDOM_CHARACTERS];
     entropy.fill(&mut bytes);
-    let random: String = bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 31)])).collect();
-    format!("{}-{random}", slug(template_name))
+    bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 31)])).collect()
 }
 
 /// True when a text has the shape of an instance's name. Checked before a database query, to avoid queries for names

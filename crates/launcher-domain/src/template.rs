@@ -12,6 +12,7 @@ mod pod_template_policy;
 mod rule;
 mod security_profile;
 mod settings;
+mod storage;
 mod validate;
 mod visible;
 
@@ -26,4 +27,5 @@ pub use pod_template_policy::{PodTemplateKind, PodTemplatePolicy, PodTemplatePol
 pub use rule::FieldRule;
 pub use security_profile::SecurityProfile;
 pub use settings::{Resources, TemplateSettings};
+pub use storage::{Storage, StorageDraft, StorageKind, is_mount_path};
 pub use validate::ValidTemplate;

@@ -1,18 +1,20 @@
 //! The port [`Fleet`], which turns Workshops into running workloads, and its adapters: Kubernetes, containers and processes
 //! on one machine.
 
+mod byte_stream;
 mod containers;
 mod kubernetes;
 mod local;
 mod machine;
 mod port;
 
+pub use byte_stream::{ByteStream, written_by};
 pub use containers::{ContainerFleet, ContainerFleetError, ContainerSettings};
 pub use kubernetes::KubernetesFleet;
 pub use local::keeper;
 pub use local::{LocalFleet, LocalFleetError, LocalSettings};
 pub use machine::{DataDirError, Gateway, InvalidOrigin, OriginSettings};
-pub use port::{Deletion, Fleet, FleetError, FleetEvent, ImageState, Images};
+pub use port::{Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images};
 
 /// For `launcher doctor`: examines a fleet without changing it.
 pub mod doctor {

@@ -10,6 +10,7 @@
 //! written before a change is visible to others. If the launcher is killed, its successor adopts the running
 //! Workshops from these files. The local fleet reads `/proc` and therefore runs on Linux only.
 
+mod archives;
 mod doctor;
 mod fleet;
 mod open;

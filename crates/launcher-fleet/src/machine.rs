@@ -21,5 +21,5 @@ pub(crate) use gateway::{Connection, SidecarConnector};
 pub(crate) use log_tail::plain_tail;
 pub use origins::{InvalidOrigin, OriginSettings};
 pub(crate) use records::{Layout, Record, StoredRecord, make_private, remove_directory, replace_file};
-pub(crate) use registry::{Registry, finish};
+pub(crate) use registry::{Registry, finish, validate_volume};
 pub(crate) use supervised::{Context, Remainder, Supervised};

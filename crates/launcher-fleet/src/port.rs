@@ -7,6 +7,8 @@ use futures_util::stream::BoxStream;
 use launcher_domain::FailureReason;
 use launcher_workshop::Workshop;
 
+use crate::byte_stream::ByteStream;
+
 /// Turns Workshops into running workloads: through the operator on Kubernetes, or as processes on this machine.
 ///
 /// The service writes the specs of Workshops, and the fleet writes their statuses. Every call is idempotent: the
@@ -47,10 +49,35 @@ pub trait Fleet: Debug + Send + Sync + 'static {
     /// Workshops again. It ends only when the fleet is closed.
     fn watch(&self) -> BoxStream<'static, FleetEvent>;
 
+    /// Deletes a volume with its files. A missing volume is no error. Volumes have names of
+    /// [`is_volume_name`](launcher_domain::names::is_volume_name). The fleet creates a volume for the first Workshop that
+    /// has it in `spec.storage`, and never deletes one without this call.
+    ///
+    /// # Errors
+    /// [`FleetError::Unavailable`]: the volume may still exist, for example because a workload still uses it. The caller
+    /// should retry. [`FleetError::Refused`]: the name is not one of a volume.
+    async fn delete_volume(&self, name: &str) -> Result<(), FleetError>;
+
+    /// Returns the archives of volumes; `None` if the fleet cannot read volumes.
+    fn archives(&self) -> Option<&dyn Archives> {
+        None
+    }
+
     /// Returns the images on the fleet's machine; `None` if the fleet runs no images, or runs them on other machines.
     fn images(&self) -> Option<&dyn Images> {
         None
     }
+}
+
+/// The archives of volumes.
+#[async_trait]
+pub trait Archives: Debug + Send + Sync {
+    /// Returns the files of a volume as a tar archive, also while a workload changes them. The paths are relative to the
+    /// volume. The archive of a missing volume is empty.
+    ///
+    /// # Errors
+    /// [`FleetError::Unavailable`]: the caller should retry. [`FleetError::Refused`]: the name is not one of a volume.
+    async fn read(&self, volume: &str) -> Result<ByteStream, FleetError>;
 }
 
 /// The images on the machine of a fleet.

@@ -1,6 +1,7 @@
 //! Creates, updates and deletes the resources of a Workshop. Server-side apply is idempotent. The pod is only created
 //! and deleted, never changed.
 
+mod claim;
 mod error;
 mod object;
 mod pod;
@@ -19,7 +20,7 @@ use crate::children::SeenWorkload;
 use crate::context::Context;
 use crate::owner::is_owned_by;
 use crate::settings::Exposure;
-use crate::workload::plan;
+use crate::workload::{Plan, plan};
 pub(crate) use error::ApplyError;
 use object::{delete, delete_exactly, ensure};
 
@@ -45,9 +46,12 @@ pub(crate) async fn apply(
     seen: &SeenWorkload,
     now: Timestamp,
 ) -> Result<Applied, ApplyError> {
-    let Manifests { pod, service, ingress, url } = built;
+    let Manifests { pod, claim, service, ingress, url } = built;
     let children = &context.children;
     let plan = plan(seen.deployment.as_deref(), &seen.pods, &pod.metadata, now);
+    if let (Plan::Create, Some(claim)) = (plan, claim) {
+        claim::ensure(context, name, uid, claim).await?;
+    }
     pod::ensure(context, uid, pod, plan).await?;
     ensure(context, service, version_by_change, &children.services).await?;
     match ingress {

@@ -11,11 +11,12 @@ mod pod;
 mod pod_template;
 mod service;
 mod sidecar;
+mod storage;
 mod workshop_pod;
 
 pub use digest::{SPEC_DIGEST, TEMPLATE_DIGEST};
 pub use isolation::{ISOLATION_CONTAINER, NOT_ISOLATED};
-use k8s_openapi::api::core::v1::{Pod, Service};
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
 pub use pod::APP_CONTAINER;
 pub use sidecar::{PROXY_SECRET_KEY, SIDECAR_CONTAINER};
@@ -28,6 +29,8 @@ use crate::validate::Validated;
 pub struct Manifests {
     /// The pod with app and sidecar.
     pub pod: Pod,
+    /// The claim of the volume with the owner's files; `None` without such a volume. It outlives the Workshop.
+    pub claim: Option<PersistentVolumeClaim>,
     /// The Service: forwards port 80 to the sidecar.
     pub service: Service,
     /// The Ingress; `None` if the Workshop is not exposed through an Ingress.
@@ -42,6 +45,7 @@ pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Manifests {
     let exposure = settings.ingress.exposure();
     Manifests {
         pod: workshop_pod::pod(workshop, settings),
+        claim: storage::claim(workshop, settings),
         service: service::service(workshop),
         ingress: (exposure == Exposure::Ingress).then(|| ingress::ingress(workshop, settings)),
         url: (exposure != Exposure::None).then(|| format!("{}/", settings.origin(&workshop.name))),

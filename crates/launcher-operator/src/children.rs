@@ -19,7 +19,7 @@ use launcher_workshop::{APP_LABEL, MANAGED_BY_LABEL, Workshop};
 use tokio::sync::OnceCell;
 
 use crate::guarded::Guarded;
-use crate::identifiers::WORKSHOP_LABEL;
+use crate::identifiers::{VOLUME_LABEL, WORKSHOP_LABEL};
 use crate::owner::{is_owned_by, workshop_uid};
 
 /// Page size of list requests. It bounds the memory for received objects, which are ten times as large as pruned ones.
@@ -109,6 +109,14 @@ impl Children {
             .or_else(|| owner(&self.services, namespace, name))
             .or_else(|| owner(&self.ingresses, namespace, name))
             .or_else(|| owner(&self.deployments, namespace, name))
+    }
+
+    /// Returns the name of a Workshop whose pod has this volume, other than the Workshop with this uid. A terminating pod
+    /// still has its volume.
+    pub(crate) fn other_user(&self, volume: &str, uid: &str) -> Option<String> {
+        let has_volume = |pod: &Pod| pod.labels().get(VOLUME_LABEL).is_some_and(|name| name == volume);
+        let pods = self.pods.state_filter(|pod| has_volume(pod) && !is_owned_by(&pod.metadata, uid));
+        pods.first().map(|pod| workshop_of(pod).map_or_else(|| pod.name_any(), str::to_owned))
     }
 
     /// Returns the workload of the Workshop with this name and uid.

@@ -13,6 +13,7 @@ use crate::first_seen::FirstSeen;
 use crate::lease::Fence;
 use crate::metrics::Metrics;
 use crate::settings::OperatorSettings;
+use crate::volume_users::VolumeUsers;
 
 /// Dependencies and in-memory state that all reconciles share. A new leadership begins with a new context.
 pub(crate) struct Context {
@@ -29,6 +30,8 @@ pub(crate) struct Context {
     pub(crate) pull_failures: FirstSeen,
     /// Time at which the API server first refused an apply, for each Workshop.
     pub(crate) refusals: FirstSeen,
+    /// Workshops with volumes.
+    pub(crate) volume_users: VolumeUsers,
 }
 
 impl Context {
@@ -38,5 +41,6 @@ impl Context {
         self.apply_cache.forget(name);
         self.pull_failures.forget(name);
         self.refusals.forget(name);
+        self.volume_users.forget(name);
     }
 }

@@ -31,9 +31,10 @@ mod status;
 pub mod traces;
 mod transitions;
 pub mod validate;
+mod volume_users;
 pub mod workload;
 
-pub use identifiers::{FIELD_MANAGER, RESTARTED_AT, WORKSHOP_LABEL};
+pub use identifiers::{FIELD_MANAGER, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL};
 pub use metrics::Metrics;
 pub use run::{Operator, run};
 pub use settings::{Exposure, IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings, Toleration};

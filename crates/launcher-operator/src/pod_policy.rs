@@ -4,6 +4,7 @@
 //! gone, the Workshop fails. [`permitted`] also keeps a forbidden pod template out of every pod that the operator builds.
 
 use k8s_openapi::api::core::v1::Pod;
+use launcher_domain::names::is_volume_name;
 use launcher_domain::{FailureDetail, FailureReason, FieldError, FieldRule, PodTemplateKind};
 use launcher_workshop::Workshop;
 use launcher_workshop::app::invalid;
@@ -59,6 +60,11 @@ fn violations(template: &PodTemplate, settings: &OperatorSettings) -> Vec<FieldE
     // No entry of the policy opens these Secrets: an app could forge the identity header, or the site's certificate.
     let own_secrets = [&settings.sidecar.proxy_secret, &settings.ingress.tls_secret];
     for reference in template.references() {
+        // A pod template must not mount the files of one user into the workshops of others.
+        if reference.kind == PodTemplateKind::PersistentVolumeClaim && is_volume_name(&reference.name) {
+            errors.push(reserved(reference.pointer, &reference.name));
+            continue;
+        }
         let is_own = own_secrets.iter().any(|own| own.as_ref() == Some(&reference.name));
         if reference.kind == PodTemplateKind::Secret && is_own {
             errors.push(reserved(reference.pointer, &reference.name));

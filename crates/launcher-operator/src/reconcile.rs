@@ -35,6 +35,8 @@ use crate::{pod_expiry, refusal, traces, transitions};
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
+/// Interval of checks for a volume in use. The end of the other pod reconciles only the Workshop of that pod.
+const VOLUME_INTERVAL: Duration = Duration::from_secs(2);
 /// Resync interval.
 const RESYNC_INTERVAL: Duration = Duration::from_secs(600);
 
@@ -175,8 +177,14 @@ async fn handle_refused_apply(
         }
         return Err(error.into());
     };
-    if has_passed(Some(add(context.refusals.record(&name, now), context.settings.room_grace)), now) {
+    let is_volume_in_use = matches!(error, ApplyError::VolumeInUse { .. });
+    let grace = if is_volume_in_use { context.settings.start_timeout } else { context.settings.room_grace };
+    if has_passed(Some(add(context.refusals.record(&name, now), grace)), now) {
         return finish(workshop, status::failed(workshop, &reason, None, now), context).await;
+    }
+    if is_volume_in_use {
+        write(workshop, status::waiting_for_volume(workshop, &error.to_string(), now), context).await?;
+        return Ok(Action::requeue(VOLUME_INTERVAL));
     }
     write(workshop, status::refused(workshop, &reason, now), context).await?;
     Err(error.into())

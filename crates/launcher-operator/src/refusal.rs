@@ -1,8 +1,9 @@
 //! Classifies refused applies: caused by the Workshop or not.
 
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use kube::Resource;
 use launcher_domain::{FailureCode, FailureReason};
+use launcher_workshop::MANAGED_BY_LABEL;
 
 use crate::apply::ApplyError;
 use crate::diagnose::sentence;
@@ -11,14 +12,19 @@ use crate::diagnose::sentence;
 /// them.
 const RULES: [&str; 2] = ["admission webhook", "ValidatingAdmissionPolicy"];
 /// Texts in the message of a 403 for which the Workshop is not the cause: missing permissions of the operator, and a
-/// namespace that is being deleted. Every other 403 for a pod has a rule as its cause, such as Pod Security or a
+/// namespace that is being deleted. Every other 403 for a pod or its claim has a rule as its cause, such as Pod Security or a
 /// LimitRange.
 const NO_RULES: [&str; 3] = ["cannot create resource", "cannot set blockOwnerDeletion", "it is being terminated"];
 
-/// Returns the failure if the Workshop causes the refusal: it exceeds a quota, violates an admission rule, or is
-/// invalid. All other refusals are temporary, or the operator causes them.
+/// Returns the failure if the Workshop causes the refusal: it exceeds a quota, violates an admission rule, names a foreign
+/// claim or a volume in use, or is invalid. All other refusals are temporary, or the operator causes them.
 pub(crate) fn of_workshop(error: &ApplyError) -> Option<FailureReason> {
-    let ApplyError::Apply { kind, source: kube::Error::Api(status), .. } = error else { return None };
+    let (kind, status) = match error {
+        ApplyError::Apply { kind, source: kube::Error::Api(status), .. } => (kind, status),
+        ApplyError::ForeignClaim { name } => return Some(foreign_claim(name)),
+        ApplyError::VolumeInUse { volume, user } => return Some(volume_in_use(volume, user)),
+        _ => return None,
+    };
     let message = &status.message;
     let code = match status.code {
         403 if message.contains("exceeded quota") => FailureCode::QuotaExceeded,
@@ -31,10 +37,34 @@ pub(crate) fn of_workshop(error: &ApplyError) -> Option<FailureReason> {
 
 /// True if this refusal leaves the Workshop without a pod. It then also fails if it has been ready.
 pub(crate) fn is_about_pod(error: &ApplyError) -> bool {
-    matches!(error, ApplyError::Apply { kind, .. } if *kind == Pod::kind(&()))
+    match error {
+        ApplyError::Apply { kind, .. } | ApplyError::Read { kind, .. } => is_needed_by_pod(kind),
+        ApplyError::ForeignClaim { .. } | ApplyError::VolumeInUse { .. } => true,
+        ApplyError::NotLeading(_) | ApplyError::Delete { .. } => false,
+    }
+}
+
+fn is_needed_by_pod(kind: &str) -> bool {
+    kind == Pod::kind(&()) || kind == PersistentVolumeClaim::kind(&())
 }
 
 fn is_by_rule(kind: &str, message: &str) -> bool {
     let has_one_of = |texts: &[&str]| texts.iter().any(|text| message.contains(text));
-    has_one_of(&RULES) || (kind == Pod::kind(&()) && !has_one_of(&NO_RULES))
+    has_one_of(&RULES) || (is_needed_by_pod(kind) && !has_one_of(&NO_RULES))
+}
+
+// These details have no translations. The volumes of the launcher have random names, and it launches no second workshop
+// with a volume in use: both failures need a Workshop that an administrator created, or a pod that outlived its Workshop.
+
+fn foreign_claim(name: &str) -> FailureReason {
+    let detail = format!(
+        "spec.storage.volume names the PersistentVolumeClaim {name}, which does not have the label \
+         managed-by: {MANAGED_BY_LABEL}."
+    );
+    FailureReason::new(FailureCode::InvalidSpec, Some(detail.into()))
+}
+
+fn volume_in_use(volume: &str, user: &str) -> FailureReason {
+    let detail = format!("The volume {volume} is still in use by the workshop {user}.");
+    FailureReason::new(FailureCode::StartTimeout, Some(detail.into()))
 }

@@ -17,6 +17,7 @@ use crate::first_seen::FirstSeen;
 use crate::lease::{Election, Fence};
 use crate::metrics::Metrics;
 use crate::settings::OperatorSettings;
+use crate::volume_users::VolumeUsers;
 
 /// The operator with its settings and dependencies. [`run`] starts it.
 #[derive(Clone)]
@@ -81,6 +82,7 @@ impl Operator {
             backoff: Backoff::default(),
             pull_failures: FirstSeen::default(),
             refusals: FirstSeen::default(),
+            volume_users: VolumeUsers::default(),
         }
     }
 }

@@ -34,6 +34,8 @@ pub struct OperatorSettings {
     /// User ID for apps with the profile `restricted`. Never 0, because 0 is root. `None`: the pods have no user IDs,
     /// also not for the sidecar, because the cluster assigns them.
     pub run_as_user: Option<i64>,
+    /// StorageClass of new volumes with kept files; `None` for the cluster's default class.
+    pub storage_class: Option<String>,
     /// Names that pod templates may use.
     pub pod_template_policy: PodTemplatePolicy,
     /// Placement of the workshops on nodes.

@@ -84,6 +84,12 @@ pub(crate) fn without_pod(workshop: &Workshop, now: Timestamp) -> WorkshopStatus
     not_ready(workshop, StartStep::Preparing, "NoPod", "The operator cannot create the pod.", now)
 }
 
+/// Returns the status of a Workshop that waits until the pod of another Workshop is gone, which uses its volume.
+#[must_use]
+pub(crate) fn waiting_for_volume(workshop: &Workshop, message: &str, now: Timestamp) -> WorkshopStatus {
+    not_ready(workshop, StartStep::Preparing, "VolumeInUse", message, now)
+}
+
 fn not_ready(workshop: &Workshop, step: StartStep, why: &str, message: &str, now: Timestamp) -> WorkshopStatus {
     let before = PreviousStatus::of(workshop);
     WorkshopStatus {

@@ -41,6 +41,12 @@ pub enum ServiceError {
     /// The queue is full.
     #[error("too many workshops are waiting to start: try again in a minute")]
     AtCapacity,
+    /// An instance uses the volume with the kept files.
+    #[error("your workshop {k8s_name} uses these files: end it first, or continue there")]
+    VolumeInUse {
+        /// Name of the instance.
+        k8s_name: String,
+    },
     /// The idempotency key was already used with a different request.
     #[error("this Idempotency-Key was used for a different launch: use a new key for a new launch")]
     IdempotencyKeyReused,
@@ -56,6 +62,12 @@ pub enum ServiceError {
     /// The fleet has no images on its machine.
     #[error("the fleet of this launcher has no images of its own")]
     FleetWithoutImages,
+    /// The fleet cannot read the files of volumes.
+    #[error("the fleet of this launcher cannot read kept files: open a workshop, and download them there")]
+    FleetWithoutDownloads,
+    /// Too many downloads are in progress.
+    #[error("too many downloads are in progress: try again in a minute")]
+    TooManyDownloads,
     /// The fleet does not answer.
     #[error("the fleet does not answer")]
     FleetUnavailable(#[source] FleetError),

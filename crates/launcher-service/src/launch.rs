@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use launcher_domain::access::{Action, Verdict, decide};
-use launcher_domain::names::{k8s_name, uuid_v7};
+use launcher_domain::names::{k8s_name, uuid_v7, volume_name};
 use launcher_domain::{Caller, Instance, InstanceState, Template};
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, ListedInstance};
 use launcher_trace::StartTrace;
@@ -40,7 +40,7 @@ impl Launcher {
     /// room.
     ///
     /// # Errors
-    /// NotFound, TemplateInactive, InstanceLimitReached, TooManyLaunches, AtCapacity, IdempotencyKeyReused, Unavailable.
+    /// NotFound, TemplateInactive, InstanceLimitReached, TooManyLaunches, AtCapacity, VolumeInUse, IdempotencyKeyReused, Unavailable.
     pub async fn launch(
         &self,
         caller: &Caller,
@@ -68,6 +68,7 @@ impl Launcher {
                 LaunchOutcome::LimitReached { limit, held, ending } => {
                     return Err(ServiceError::InstanceLimitReached { limit, held, ending });
                 }
+                LaunchOutcome::VolumeInUse { k8s_name } => return Err(ServiceError::VolumeInUse { k8s_name }),
                 LaunchOutcome::TooManyLaunches { wait } => return Err(self.too_many_launches(caller, wait)),
             }
         }
@@ -132,6 +133,7 @@ impl Launcher {
             owner_email: caller.email().clone(),
             template_id: template.template_id,
             settings: template.settings.clone(),
+            volume: template.settings.storage.as_ref().map(|_| volume_name(&*self.0.entropy)),
             state: InstanceState::Queued,
             start_step: None,
             start_progress: None,

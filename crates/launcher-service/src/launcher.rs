@@ -8,13 +8,14 @@ use launcher_domain::{Clock, Entropy, Limits, PodTemplatePolicy};
 use launcher_fleet::Fleet;
 use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, Semaphore, broadcast};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use crate::error::ServiceError;
 use crate::feed::message::FeedMessage;
 use crate::metrics::Metrics;
+use crate::volumes::MAX_DOWNLOADS;
 
 /// Maximum changes by which a feed subscriber may lag behind. A subscriber that lags further behind reads from the
 /// database.
@@ -40,6 +41,10 @@ pub(crate) struct Inner {
     pub(crate) started_at: Timestamp,
     /// Wakes the dispatch loop.
     pub(crate) dispatch: Notify,
+    /// Slots of the downloads of volumes.
+    pub(crate) downloads: Arc<Semaphore>,
+    /// Wakes the upkeep loop.
+    pub(crate) upkeep: Notify,
     /// Wakes the feed loop.
     pub(crate) changed: Notify,
     pub(crate) feed: broadcast::Sender<FeedMessage>,
@@ -68,6 +73,8 @@ impl Launcher {
             metrics: Metrics::default(),
             started_at,
             dispatch: Notify::new(),
+            downloads: Arc::new(Semaphore::new(MAX_DOWNLOADS)),
+            upkeep: Notify::new(),
             changed: Notify::new(),
             feed,
         };

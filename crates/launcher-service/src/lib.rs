@@ -6,6 +6,7 @@
 //! rows.
 
 mod activities;
+mod archive;
 mod change;
 mod claim;
 mod class;
@@ -23,6 +24,7 @@ mod run;
 mod templates;
 mod traces;
 mod upkeep;
+mod volumes;
 
 pub use claim::ClaimError;
 pub use class::{ClassExtension, ClassOutcome, ClassStates};
@@ -32,8 +34,9 @@ pub use launch::{LaunchRequest, Launched};
 pub use launcher::Launcher;
 pub use launcher_fleet::ImageState;
 pub use launcher_store::{
-    ActivityFilter, Cursor, InstanceCount, InstanceFilter, ListedInstance, LoggedActivity, Page, SearchText, SortBy,
-    SortOrder, StateFilter,
+    ActivityFilter, Cursor, InstanceCount, InstanceFilter, ListedInstance, ListedVolume, LoggedActivity, Page,
+    SearchText, SortBy, SortOrder, StateFilter,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
 pub use templates::{TemplateUpdate, validate_template};
+pub use volumes::Download;

@@ -31,6 +31,7 @@ impl Launcher {
             }
             tokio::select! {
                 () = tokio::time::sleep(INTERVAL) => {}
+                () = self.0.upkeep.notified() => {}
                 () = stop.cancelled() => {}
             }
         }
@@ -52,9 +53,10 @@ impl Launcher {
             }
         }
         self.purge_unneeded_rows().await?;
-        // Run this step last: it is the only step that waits for the fleet, so a slow fleet does not delay the other
-        // steps.
-        self.fail_overdue_starts().await
+        self.decide_unused_volumes().await?;
+        // Run these steps last: only they wait for the fleet, so a slow fleet does not delay the other steps.
+        self.fail_overdue_starts().await?;
+        self.purge_volumes().await
     }
 
     /// Purges rows with another retention than the history limit: instances that ended in the queue, full token buckets

@@ -22,7 +22,7 @@ struct Table {
 }
 
 /// Tables in foreign-key order. The list omits the change counter, because both databases already have its single row.
-const TABLES: [Table; 7] = [
+const TABLES: [Table; 8] = [
     Table {
         name: "workshop_templates",
         key: "template_id",
@@ -49,6 +49,7 @@ const TABLES: [Table; 7] = [
             "frame_url",
             "end_reason",
             "workshop_uid",
+            "volume",
         ],
         numbers: &[
             "created_at",
@@ -78,6 +79,12 @@ const TABLES: [Table; 7] = [
         numbers: &["activity_id", "at"],
     },
     Table { name: "launch_gate", key: "owner_email", texts: &["owner_email"], numbers: &["launches", "full_at"] },
+    Table {
+        name: "volumes",
+        key: "volume_id",
+        texts: &["volume_id", "name", "owner_email", "template_id", "template_name", "size"],
+        numbers: &["created_at", "last_used_at", "deleted_at"],
+    },
     Table { name: BINDING, key: "binding_id", texts: &["fleet"], numbers: &["binding_id"] },
 ];
 

@@ -11,6 +11,7 @@ use crate::rows::{self, instance_columns};
 use crate::settings::StoredSettings;
 use crate::sql::{in_time, query};
 use crate::store::Store;
+use crate::volumes::Claim;
 use crate::write::WriteTransaction;
 
 /// Limits of a launch.
@@ -58,6 +59,11 @@ pub enum LaunchOutcome {
     },
     /// The queue is full.
     AtCapacity,
+    /// Another instance of the owner uses the volume.
+    VolumeInUse {
+        /// Name of that instance.
+        k8s_name: String,
+    },
     /// Another instance has this `k8s_name`. The caller must generate a new name.
     NameTaken,
 }
@@ -79,15 +85,16 @@ pub(crate) const HELD: &str = "SELECT count(*) AS held, count(CASE WHEN state = 
 pub(crate) const QUEUED: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'queued'";
 const INSERT: &str = concat!(
     "INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings, settings_hash, \
-     created_at, revision, launch_number, state, spec_version, applied_version) \
-     VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7, 'queued', 0, 0) \
+     created_at, revision, launch_number, state, spec_version, applied_version, volume) \
+     VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7, 'queued', 0, 0, $8) \
      ON CONFLICT (k8s_name) DO NOTHING RETURNING ",
     instance_columns!()
 );
 
 impl Store {
     /// Stores the instance in state queued with `spec_version` 0, regardless of these fields of `instance`. If the key
-    /// was used before, returns the earlier instance. Refuses a launch beyond a limit. The rate limit uses `created_at`
+    /// was used before, returns the earlier instance. If the owner already has the volume of this template, the instance
+    /// gets it; otherwise this call creates a volume named `instance.volume`. Refuses a launch beyond a limit. The rate limit uses `created_at`
     /// as the current time. Only a stored launch takes a token.
     ///
     /// The limits are exact under concurrent launches: one owner's launches are serialized by the owner's `launch_gate`
@@ -126,8 +133,12 @@ impl Store {
         if count(write.connection(), QUEUED).await? >= rules.max_queued {
             return Ok(LaunchOutcome::AtCapacity);
         }
+        let volume = match write.claim_volume(instance).await? {
+            Claim::Claimed(volume) => volume,
+            Claim::InUse { k8s_name } => return Ok(LaunchOutcome::VolumeInUse { k8s_name }),
+        };
         write.store_settings(&settings).await?;
-        let Some(created) = insert(&mut write, instance, settings.hash, revision).await? else {
+        let Some(created) = insert(&mut write, instance, settings.hash, revision, volume).await? else {
             return Ok(LaunchOutcome::NameTaken);
         };
         if let Some(key) = key {
@@ -201,6 +212,7 @@ async fn insert(
     instance: &Instance,
     settings_hash: String,
     revision: i64,
+    volume: Option<String>,
 ) -> Result<Option<Instance>, StoreError> {
     let row = query(INSERT)
         .bind(instance.instance_id.to_string())
@@ -210,6 +222,7 @@ async fn insert(
         .bind(settings_hash)
         .bind(instance.created_at.as_millisecond())
         .bind(revision)
+        .bind(volume)
         .fetch_optional(write.connection())
         .await?;
     row.as_ref().map(rows::instance).transpose()

@@ -32,6 +32,7 @@ mod settings;
 mod sql;
 mod store;
 mod templates;
+mod volumes;
 mod write;
 
 pub use copy::FleetBinding;
@@ -44,3 +45,4 @@ pub use overview::{EndedCount, LaunchCount, LiveCount};
 pub use page::{ActivityFilter, InstanceCount, InstanceFilter, Page, SearchText, StateFilter};
 pub use rows::{ListedInstance, LoggedActivity};
 pub use store::Store;
+pub use volumes::{ListedVolume, VolumeDeletion};

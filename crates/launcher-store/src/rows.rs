@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use launcher_domain::{
-    Act, Activity, ActivityAction, EmailAddress, EndReason, Icon, Instance, InstanceState, Listing, StartStep, Template,
+    Act, Activity, ActivityAction, EmailAddress, EndReason, Icon, Instance, InstanceState, Listing, StartStep,
+    Template, Volume,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -27,7 +28,7 @@ macro_rules! instance_columns {
         concat!(
             "instance_id, k8s_name, owner_email, template_id, ",
             $crate::rows::instance_settings!(),
-            " AS settings, state, start_step, start_progress, reason, log_tail, last_crash, url, frame_url, outdated, restarted_at, \
+            " AS settings, volume, state, start_step, start_progress, reason, log_tail, last_crash, url, frame_url, outdated, restarted_at, \
              created_at, dispatched_at, started_at, expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, revision"
         )
     };
@@ -52,6 +53,13 @@ macro_rules! template_columns {
     };
 }
 
+/// Columns that [`volume`] reads.
+macro_rules! volume_columns {
+    () => {
+        "volume_id, name, owner_email, template_id, template_name, size, created_at, last_used_at"
+    };
+}
+
 /// Columns that [`activity`] reads.
 macro_rules! activity_columns {
     () => {
@@ -59,7 +67,9 @@ macro_rules! activity_columns {
     };
 }
 
-pub(crate) use {activity_columns, instance_columns, instance_settings, listed_columns, template_columns};
+pub(crate) use {
+    activity_columns, instance_columns, instance_settings, listed_columns, template_columns, volume_columns,
+};
 
 /// An instance with its queue position, for lists and pages.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +97,7 @@ pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
         owner_email: row.parsed("owner_email", |text| EmailAddress::parse(text).ok())?,
         template_id: row.parsed("template_id", |text| Uuid::parse_str(text).ok())?,
         settings: row.json("settings")?.ok_or_else(|| row.corrupt("settings"))?,
+        volume: row.value("volume")?,
         state: row.parsed("state", InstanceState::parse)?,
         start_step: row
             .value::<Option<String>>("start_step")?
@@ -141,6 +152,23 @@ pub(crate) fn template(row: &AnyRow) -> Result<Template, StoreError> {
         created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
         updated_at: row.time("updated_at")?.ok_or_else(|| row.corrupt("updated_at"))?,
         listing: listing(&row)?,
+    })
+}
+
+/// Reads the columns of [`volume_columns`].
+pub(crate) fn volume(row: &AnyRow) -> Result<Volume, StoreError> {
+    let row = Reader::new(row, "volumes", "volume_id")?;
+    let template_id = row.value::<String>("template_id")?;
+    let template_id = Some(template_id).filter(|id| !id.is_empty());
+    Ok(Volume {
+        volume_id: row.id,
+        name: row.value("name")?,
+        owner_email: row.parsed("owner_email", |text| EmailAddress::parse(text).ok())?,
+        template_id: template_id.map(|id| id.parse().map_err(|_| row.corrupt("template_id"))).transpose()?,
+        template_name: row.value("template_name")?,
+        size: row.value("size")?,
+        created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
+        last_used_at: row.time("last_used_at")?.ok_or_else(|| row.corrupt("last_used_at"))?,
     })
 }
 

@@ -1,5 +1,6 @@
 //! An in-memory fleet. A test controls it and injects faults.
 
+mod archives;
 mod fault;
 mod images;
 mod script;
@@ -11,7 +12,7 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use launcher_domain::Clock;
-use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent, Images};
+use launcher_fleet::{Archives, Deletion, Fleet, FleetError, FleetEvent, Images};
 use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopStatus};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_stream::wrappers::UnboundedReceiverStream;
@@ -53,6 +54,12 @@ impl FakeFleet {
     #[must_use]
     pub fn workshop(&self, name: &str) -> Option<Workshop> {
         self.lock().workshops.get(name).cloned()
+    }
+
+    /// The names of the existing volumes.
+    #[must_use]
+    pub fn volumes(&self) -> Vec<String> {
+        self.lock().volumes.iter().cloned().collect()
     }
 
     /// Number of Workshops that were ever created.
@@ -139,12 +146,25 @@ impl Fleet for FakeFleet {
         Ok(self.name.to_owned())
     }
 
+    async fn delete_volume(&self, name: &str) -> Result<(), FleetError> {
+        let answer = self.lock().delete_volume(name);
+        match answer {
+            Some(answer) => answer,
+            None => std::future::pending().await,
+        }
+    }
+
     fn watch(&self) -> BoxStream<'static, FleetEvent> {
         let (watcher, events) = unbounded_channel();
         let mut state = self.lock();
         drop(watcher.send(FleetEvent::Relisted(state.readable())));
         state.watchers.push(watcher);
         UnboundedReceiverStream::new(events).boxed()
+    }
+
+    fn archives(&self) -> Option<&dyn Archives> {
+        let lacks_archives = self.lock().lacks_archives;
+        (!lacks_archives).then_some(self)
     }
 
     fn images(&self) -> Option<&dyn Images> {

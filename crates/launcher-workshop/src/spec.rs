@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use kube::{CustomResource, KubeSchema};
-use launcher_domain::template::Resources;
+use launcher_domain::template::{Resources, Storage};
 use launcher_domain::{AppType, EmailAddress, Instance, PodTemplateObject, SecurityProfile};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,10 @@ pub struct WorkshopSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "any_object")]
     pub pod_template: Option<PodTemplateObject>,
+    /// Volume with the owner's files. Without it, the files end with the workshop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[x_kube(validation = Rule::new("self == oldSelf").message("the storage cannot change: launch another workshop"))]
+    pub storage: Option<WorkshopStorage>,
     /// Time from ready to the expiry, in seconds. Ignored once expiresAt is set.
     #[schemars(range(min = 1))]
     pub lifetime_seconds: u32,
@@ -130,6 +134,31 @@ pub struct WorkshopResources {
     pub memory_limit: String,
 }
 
+/// Volume with the owner's files. It outlives the Workshop: a later Workshop can have it again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkshopStorage {
+    /// Name of the volume: on a cluster, of the PersistentVolumeClaim. The fleet creates a missing volume. At most one
+    /// running Workshop has a volume.
+    #[schemars(length(min = 1, max = 63), regex(pattern = "^[a-z]([a-z0-9-]*[a-z0-9])?$"))]
+    pub volume: String,
+    /// Size of a new volume, as a Kubernetes quantity.
+    #[x_kube(validation = Rule::new(IS_QUANTITY).message("not a quantity above zero: write for example 500Mi or 5Gi"))]
+    #[schemars(length(min = 1, max = 32))]
+    pub size: String,
+    /// Directory of the app at which the volume is mounted. The local fleet runs the app in the volume's directory.
+    #[schemars(length(min = 2, max = 255), regex(pattern = "^/[^/:,]"))]
+    pub path: String,
+}
+
+impl WorkshopStorage {
+    /// Returns the storage of an instance; `None` without a volume.
+    fn of(instance: &Instance) -> Option<Self> {
+        let Storage { kind: _, size, path } = instance.settings.storage.as_ref()?;
+        Some(Self { volume: instance.volume.clone()?, size: size.to_string(), path: path.clone() })
+    }
+}
+
 impl WorkshopSpec {
     /// Returns the desired spec of an instance.
     #[must_use]
@@ -152,6 +181,7 @@ impl WorkshopSpec {
             },
             security_profile: settings.security_profile.as_str().to_owned(),
             pod_template: settings.pod_template.clone(),
+            storage: WorkshopStorage::of(instance),
             lifetime_seconds: settings.lifetime_seconds,
             expires_at: instance.expires_at,
             restarted_at: instance.restarted_at,

@@ -169,6 +169,11 @@ pub(crate) struct ServeSettings {
           value_parser = clap::value_parser!(u64).range(1..=3650))]
     pub(crate) history_days: u64,
 
+    /// Retention of volumes with users' kept files after their last use; 0 keeps them without end
+    #[arg(long, env = "SERVICE_VOLUME_RETENTION_DAYS", default_value = "180", value_name = "DAYS",
+          value_parser = clap::value_parser!(u64).range(0..=3650))]
+    pub(crate) volume_retention_days: u64,
+
     /// Time after a stop signal in which the service still accepts requests
     #[arg(long, env = "SERVICE_SHUTDOWN_DELAY", default_value = "1", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(..=3600))]
@@ -195,6 +200,8 @@ impl ServeSettings {
             max_queued: self.max_queued,
             start_timeout: Duration::from_secs(self.start_timeout),
             history: Duration::from_secs(self.history_days * 24 * 3600),
+            volume_retention: (self.volume_retention_days > 0)
+                .then(|| Duration::from_secs(self.volume_retention_days * 24 * 3600)),
         }
     }
 

@@ -1,4 +1,7 @@
-"""Backup: settings, secrets, accounts, certificates and the database. Not the files in workshops. Reader: archive.py."""
+"""Backup: settings, secrets, accounts, certificates and the database. Reader: archive.py.
+
+Files in workshops and the engine's volumes with kept files are not in it.
+"""
 
 import contextlib
 import datetime

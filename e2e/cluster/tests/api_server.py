@@ -14,7 +14,7 @@ import tempfile
 import urllib.parse
 
 GROUPS = {
-    "api/v1": ("events", "pods", "services"),
+    "api/v1": ("events", "persistentvolumeclaims", "pods", "services"),
     "apis/apps/v1": ("deployments", "replicasets"),
     "apis/discovery.k8s.io/v1": ("endpointslices",),
     "apis/networking.k8s.io/v1": ("ingresses", "networkpolicies"),

@@ -253,6 +253,14 @@ def everything_that_happens(world, running):
     world.kubectl("delete", "workshop", running)
     world.launcher.start()
     assert world.until(running, "terminated")["end_reason"] == "lost"
+    # The cluster provides no volume, so the workshop fails. The launcher deletes the claim with the volume.
+    kept = world.launch(world.template(name="kept", storage={"kind": "kept", "path": "/kept"}))
+    volume = wait_for("the Workshop", lambda: world.workshop(kept), 30)["spec"]["storage"]["volume"]
+    wait_for("the claim", lambda: world.named("persistentvolumeclaims", volume), 30)
+    world.until(kept, "failed")
+    code, _, body = world.launcher.request("DELETE", f"/volumes/{volume}")
+    assert code in (202, 204), (code, body)
+    wait_for("the claim to be deleted", lambda: not world.named("persistentvolumeclaims", volume), 90)
     for name, phase in {"short": "Expired", "crash": "Failed"}.items():
         wait_for(f"{name} to be {phase}", lambda: status(world, name).get("phase") == phase, 40)
 

@@ -23,6 +23,8 @@ activity-template-changed-fields = { $actor }: تعديل القالب { $subjec
 activity-joined = { $first }، { $second }
 activity-template-archived = { $actor }: أرشفة القالب { $subject }.
 activity-template-restored = { $actor }: استعادة القالب { $subject }.
+activity-volume-deleted = { $actor }: حذف العمل المحفوظ في { $subject }.
+activity-volume-deleted-for = { $actor }: حذف العمل المحفوظ لـ { $owner } في { $subject }.
 
 activity-service = الخدمة
 

@@ -24,6 +24,7 @@ editor-conflict = لم تُحفظ تغييراتك بعد، وهي موجودة 
 editor-form-has-errors = لم يُحفظ شيء. يُرجى تصحيح هذه الحقول:
 editor-not-a-kind = يُرجى اختيار نوع تطبيق من القائمة.
 editor-not-a-profile = يُرجى اختيار ملف أمان من القائمة.
+editor-not-a-storage = يُرجى اختيار عنصر من القائمة.
 editor-not-a-number = يُرجى إدخال عدد صحيح.
 editor-created-by = المُنشئ: { $author }
 editor-the-service = الخدمة

@@ -32,6 +32,9 @@ app-custom = تطبيق ويب
 
 profile-restricted = restricted: دون صلاحيات root (مستحسن)
 profile-baseline = baseline: صلاحيات root داخل الحاوية (تحتاج إليها صور RStudio القياسية)
+storage-none = حذف الملفات
+storage-kept = حفظ ملفات كل شخص
+storage-home = حفظ ملفات كل شخص، مشتركة مع قوالب أخرى
 
 icon-of-app = حسب التطبيق
 icon-notebook = دفتر

@@ -26,6 +26,8 @@ activity-template-changed-fields = { $actor } hat die Vorlage { $subject } geän
 activity-joined = { $first }, { $second }
 activity-template-archived = { $actor } hat die Vorlage { $subject } archiviert.
 activity-template-restored = { $actor } hat die Vorlage { $subject } wiederhergestellt.
+activity-volume-deleted = { $actor } hat die gespeicherte Arbeit von { $subject } gelöscht.
+activity-volume-deleted-for = { $actor } hat die gespeicherte Arbeit von { $owner } in { $subject } gelöscht.
 
 activity-service = Der Dienst
 

@@ -48,6 +48,8 @@ editor-not-a-kind = Wählen Sie einen App-Typ aus der Liste.
 
 editor-not-a-profile = Wählen Sie ein Profil aus der Liste.
 
+editor-not-a-storage = Wählen Sie einen Eintrag aus der Liste.
+
 editor-not-a-number = Geben Sie eine ganze Zahl ein.
 
 editor-created-by = erstellt von { $author }

@@ -33,6 +33,13 @@ field-environment = Umgebungsvariablen
     .hint = Pro Zeile ein NAME=value. Einen Wert mit Zeilenumbrüchen schreiben Sie als JSON-String: KEY="a\nb". Alle, die den Workshop starten, können diese Werte lesen. Tragen Sie hier keine Passwörter oder anderen Secrets ein.
 
 field-security-profile = Sicherheitsprofil
+field-files = Dateien
+field-storage = Nach dem Ende
+    .hint = Bei behaltenen Dateien hat der nächste Start derselben Person die Dateien wieder.
+field-storage-size = Platz für behaltene Dateien
+    .hint = Zum Beispiel 5 GB. Leer: 1Gi. Vorhandene Dateien behalten ihren Platz.
+field-storage-path = Verzeichnis der behaltenen Dateien
+    .hint = Zum Beispiel /home/jovyan. Leer: das Home-Verzeichnis des Standard-Images. Andere Apps brauchen ein Verzeichnis.
 field-pod-template = Pod-Vorlage
     .hint = Weitere Einstellungen des Pods als YAML: Teil einer Kubernetes-PodTemplateSpec, zum Beispiel mit Volumes, Variablen aus Secrets, Init-Containern oder Tolerations. Beim Speichern werden die Felder oben hinzugefügt und Kommentare entfernt.
 

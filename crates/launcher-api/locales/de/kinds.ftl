@@ -32,6 +32,9 @@ app-custom = Web-App
 
 profile-restricted = restricted: kein Root (empfohlen)
 profile-baseline = baseline: Root im Container (für Standard-Images von RStudio nötig)
+storage-none = Dateien löschen
+storage-kept = Dateien jeder Person behalten
+storage-home = Dateien jeder Person behalten, gemeinsam mit anderen Vorlagen
 
 icon-of-app = Wie die App
 icon-notebook = Notebook

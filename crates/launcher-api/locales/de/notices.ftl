@@ -6,6 +6,16 @@ not-launched = Der Workshop wurde nicht gestartet.
 
 at-capacity = Zu viele Workshops warten auf den Start. Versuchen Sie es in einer Minute noch einmal.
 
+volume-in-use-title = Ein anderer Workshop benutzt diese Dateien.
+
+volume-in-use = Ihr Workshop { $workshop } benutzt sie. Arbeiten Sie dort weiter, oder beenden Sie ihn zuerst und versuchen Sie es erneut, wenn er beendet ist.
+
+no-download-title = Die Dateien wurden nicht heruntergeladen.
+
+no-download = Öffnen Sie einen Workshop dieser Vorlage, und laden Sie die Dateien dort herunter.
+
+too-many-downloads = Es laufen zu viele Downloads. Versuchen Sie es in einer Minute noch einmal.
+
 key-reused = Die Seite war veraltet. Jetzt ist sie aktuell. Starten Sie den Workshop unten erneut.
 
 not-extended = Der Workshop wurde nicht verlängert.

@@ -12,6 +12,10 @@ show-all-mine = Alle meine Workshops anzeigen
 
 files-are-deleted = Die Dateien in einem Workshop werden gelöscht, sobald er endet. Laden Sie herunter, was Sie behalten möchten.
 
+files-are-kept = Ihre Dateien bleiben erhalten, wenn der Workshop endet: Beim nächsten Start sind sie wieder da.
+
+files-may-be-kept = Die Dateien in einem Workshop werden gelöscht, sobald er endet. Ausnahme: Auf seiner Seite steht, dass sie erhalten bleiben.
+
 waits-for = seit { $value }
 
 launched = Gestartet: { $value }
@@ -27,6 +31,8 @@ extend-until = Verlängern bis { $value }
 end = Beenden
 
 confirm-end = Diesen Workshop beenden? Dateien, die Sie nicht anderswo gespeichert haben, gehen verloren.
+
+confirm-end-kept = Diesen Workshop beenden? Gespeicherte Dateien bleiben für den nächsten Start erhalten.
 
 launch-again = Erneut starten
 
@@ -96,6 +102,8 @@ why-ended = Grund
 
 end-warning = Der Workshop wird sofort beendet. Dateien, die Sie nicht anderswo gespeichert haben, gehen verloren.
 
+end-warning-kept = Der Workshop wird sofort beendet. Gespeicherte Dateien bleiben für den nächsten Start erhalten.
+
 belongs-to = Er gehört { $value }.
 
 end-workshop = Workshop beenden
@@ -107,6 +115,36 @@ ended-workshops = Beendete Workshops
 workshop = Workshop
 
 no-history = Bisher ist keiner Ihrer Workshops beendet.
+
+saved-work = Gespeicherte Arbeit
+
+saved-work-all = Gespeicherte Arbeit aller Personen
+
+saved-work-about = Manche Workshops behalten ihre Dateien, wenn sie enden. Beim nächsten Start sind sie wieder da.
+
+no-saved-work = Noch kein Workshop hat Dateien behalten.
+
+saved-work-shared = Von mehreren Workshops geteilt
+
+saved-work-size = Platz
+
+saved-work-last-used = Zuletzt benutzt
+
+saved-work-deleted-after = Wird gelöscht, wenn unbenutzt bis
+
+saved-work-in-use = In Benutzung
+
+saved-work-delete = Löschen
+
+saved-work-download = Herunterladen
+
+saved-work-question = Gespeicherte Arbeit von „{ $name }“ löschen?
+
+saved-work-warning = Alle Dateien werden gelöscht. Niemand kann sie wiederherstellen. Der nächste Start beginnt ohne Dateien.
+
+saved-work-delete-now = Alle Dateien löschen
+
+saved-work-keep = Dateien behalten
 
 in-new-tab = { $name } (in neuem Tab)
 

@@ -35,6 +35,8 @@ activity-template-changed-fields = { $actor } changed the template { $subject }:
 activity-joined = { $first }, { $second }
 activity-template-archived = { $actor } archived the template { $subject }.
 activity-template-restored = { $actor } restored the template { $subject }.
+activity-volume-deleted = { $actor } deleted the saved work of { $subject }.
+activity-volume-deleted-for = { $actor } deleted { $owner }'s saved work of { $subject }.
 
 # Actor of an entry that no person caused.
 activity-service = The service

@@ -72,6 +72,9 @@ editor-not-a-kind = Choose an app type from the list.
 # Error of the field with the security profile.
 editor-not-a-profile = Choose a profile from the list.
 
+# Error of the field for kept files.
+editor-not-a-storage = Choose an entry from the list.
+
 # Error of a field that needs a number.
 editor-not-a-number = Enter a whole number.
 

@@ -14,6 +14,8 @@ failure-quota-exceeded = The quota for workshops is used up.
 failure-remedy-quota-exceeded = Try again when other workshops have ended, or ask an administrator for a larger quota.
 failure-evicted = The cluster stopped the workshop, because its node ran short of memory or disk.
 failure-remedy-evicted = Files that were not saved elsewhere are lost. Launch it again.
+# Replaces the remedy of a failure for a workshop whose files are kept.
+failure-remedy-kept = The saved files of this workshop are kept. Launch it again to continue with them.
 failure-node-lost = The cluster lost the node of this workshop.
 failure-remedy-node-lost = Files that were not saved elsewhere are lost. Launch it again.
 failure-invalid-spec = The workshop's template has settings that cannot run.
@@ -61,6 +63,7 @@ failure-detail-spec-port-reserved = spec.port is a port of the sidecar: use a po
 failure-detail-spec-security-profile = spec.securityProfile is not restricted or baseline.
 failure-detail-spec-variable = spec.env sets { $name }: the name is reserved or invalid.
 failure-detail-spec-lifetime = spec.lifetimeSeconds is 0: use at least 1.
+failure-detail-spec-storage = spec.storage needs the name of a volume, a size such as 1Gi, and the path of a directory such as /home/jovyan.
 failure-detail-spec-quantity = spec.resources.{ $field }: { $error }.
 failure-detail-spec-pod-template = spec.podTemplate, at { $pointer }: { $error }.
 failure-detail-spec-request = spec.resources.{ $resource }Request exceeds { $resource }Limit.

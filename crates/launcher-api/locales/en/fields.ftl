@@ -35,6 +35,18 @@ field-environment = Environment
 
 field-security-profile = Security profile
 
+# Heading of the fields about kept files.
+field-files = Files
+
+field-storage = After the end
+    .hint = With kept files, the next launch of the same person has the files again.
+
+field-storage-size = Space for kept files
+    .hint = For example 5 GB. Empty: 1Gi. Files that exist keep their space.
+
+field-storage-path = Directory of the kept files
+    .hint = For example /home/jovyan. Empty: the home directory of the standard image. Other apps need a directory.
+
 # Label of the text area. Error messages of the other fields of the pod name it.
 field-pod-template = Pod template
     .hint = Other settings of the pod, as YAML: part of a Kubernetes PodTemplateSpec, for example with volumes, variables from Secrets, init containers or tolerations. When you save, the launcher adds the fields above to it, and removes comments.

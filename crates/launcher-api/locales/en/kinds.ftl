@@ -39,6 +39,10 @@ app-custom = Web app
 # Security profiles of a template.
 profile-restricted = restricted: not root (recommended)
 profile-baseline = baseline: root in the container (standard RStudio images need it)
+# Choices of the field for kept files.
+storage-none = Delete the files
+storage-kept = Keep the files of each person
+storage-home = Keep the files of each person, shared with other templates
 
 # Icons of a template.
 icon-of-app = As the app

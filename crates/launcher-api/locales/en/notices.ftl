@@ -9,6 +9,21 @@ not-launched = The workshop was not launched.
 # Text of the notice if the queue is full.
 at-capacity = Too many workshops are waiting to start. Try again in a minute.
 
+# Title of the notice if another workshop uses the same saved files.
+volume-in-use-title = Another workshop uses these files.
+
+# Text of this notice. $workshop: name of that workshop.
+volume-in-use = Your workshop { $workshop } uses them. Continue there, or end it first and try again when it is gone.
+
+# Title of the notice if saved files cannot be downloaded.
+no-download-title = The files were not downloaded.
+
+# Text of this notice if the fleet cannot read saved files.
+no-download = Open a workshop of this template, and download the files there.
+
+# Text of this notice if too many downloads are in progress.
+too-many-downloads = Too many downloads are in progress. Try again in a minute.
+
 # Text of the notice if the form's idempotency key was already used for another launch.
 key-reused = The page was out of date. It is up to date now. Launch again below.
 

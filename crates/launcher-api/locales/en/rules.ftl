@@ -40,6 +40,12 @@ field-rule-cpu-request-too-large = at most cpu_limit
 field-rule-memory-request-too-large = at most memory_limit
 # The pod template is too large.
 field-rule-pod-template-size = at most 32 KiB as JSON, without NUL
+# The size of the storage is unreadable or too small. `text` is its text in quotation marks.
+field-rule-storage-size = { $text } is not a size of at least 1Mi: write for example 500Mi or 5Gi
+# The mount path of the storage is not usable.
+field-rule-storage-path = a directory such as /home/jovyan, without colons, commas and .., and outside of /etc, /tmp and the like
+# The app type has no default path for the storage.
+field-rule-storage-path-required = required for app_type custom: the directory in which the app stores the user's files
 # A pod template has a field that a template cannot set. `fields` lists the fields that it can set there.
 field-rule-pod-template-field = a template cannot set this field. It can set here: { $fields }
 # A name in a pod template belongs to the launcher.

@@ -18,6 +18,12 @@ show-all-mine = Show all my workshops
 # Line wherever a workshop is shown: what happens to its files, and when.
 files-are-deleted = The files in a workshop are deleted when it ends. Download what you want to keep.
 
+# The same line for a workshop whose files are kept.
+files-are-kept = Your files are kept when the workshop ends: your next launch has them again.
+
+# The same line on the start page if some workshops keep their files.
+files-may-be-kept = The files in a workshop are deleted when it ends, unless its page says that they are kept.
+
 # Text around the time for which the owner has waited.
 waits-for = for { $value }
 
@@ -41,6 +47,9 @@ end = End
 
 # Question of the browser dialog before a workshop is ended.
 confirm-end = End this workshop? Files that you have not saved elsewhere are lost.
+
+# The same question for a workshop whose files are kept.
+confirm-end-kept = End this workshop? Saved files are kept for your next launch.
 
 # Button that launches the template of a failed or ended workshop again. Also the link to the template in the history.
 launch-again = Launch again
@@ -144,6 +153,9 @@ why-ended = Why it ended
 # Warning on the confirmation page before a workshop is ended.
 end-warning = The workshop stops at once. Files that you have not saved elsewhere are lost.
 
+# The same warning for a workshop whose files are kept.
+end-warning-kept = The workshop stops at once. Saved files are kept for the next launch.
+
 # Sentence with the owner, on an admin's confirmation page.
 belongs-to = It belongs to { $value }.
 
@@ -161,6 +173,51 @@ workshop = Workshop
 
 # Text if the history is empty.
 no-history = None of your workshops has ended yet.
+
+# Name of the page with the kept files.
+saved-work = Saved work
+
+# Name of the page with the kept files of all users, for admins.
+saved-work-all = Saved work of all users
+
+# Text below the heading of this page.
+saved-work-about = Some workshops keep their files after they end. The next launch has them again.
+
+# Text if there are no kept files.
+no-saved-work = No workshop has kept files yet.
+
+# Name of the files that several templates share.
+saved-work-shared = Shared by several workshops
+
+# Heading of a column: the maximum size of the files.
+saved-work-size = Space
+
+# Heading of a column: the time of the last use.
+saved-work-last-used = Last used
+
+# Heading of a column: the time at which unused files are deleted.
+saved-work-deleted-after = Deleted if not used until
+
+# Link to the workshop that uses the files now.
+saved-work-in-use = In use
+
+# Link to the page that deletes the files.
+saved-work-delete = Delete
+
+# Link that downloads the files.
+saved-work-download = Download
+
+# Question of this page. $name: name of the template.
+saved-work-question = Delete the saved work of “{ $name }”?
+
+# Warning of this page.
+saved-work-warning = All files are deleted. Nobody can restore them. The next launch begins without files.
+
+# Button that deletes the files.
+saved-work-delete-now = Delete all files
+
+# Link that leaves this page without a change.
+saved-work-keep = Keep the files
 
 # Addition to the link "Open", for screen readers.
 in-new-tab = { $name } (in a new tab)

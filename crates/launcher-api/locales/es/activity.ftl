@@ -26,6 +26,8 @@ activity-template-changed-fields = { $actor } modificó la plantilla { $subject 
 activity-joined = { $first }, { $second }
 activity-template-archived = { $actor } archivó la plantilla { $subject }.
 activity-template-restored = { $actor } restauró la plantilla { $subject }.
+activity-volume-deleted = { $actor } eliminó el trabajo guardado de { $subject }.
+activity-volume-deleted-for = { $actor } eliminó el trabajo guardado de { $owner } en { $subject }.
 
 activity-service = El servicio
 

@@ -48,6 +48,8 @@ editor-not-a-kind = Elige un tipo de aplicación de la lista.
 
 editor-not-a-profile = Elige un perfil de la lista.
 
+editor-not-a-storage = Elige una opción de la lista.
+
 editor-not-a-number = Escribe un número entero.
 
 editor-created-by = creada por { $author }

@@ -33,6 +33,13 @@ field-environment = Variables de entorno
     .hint = Un NAME=value por línea. Si un valor contiene saltos de línea, escribe una cadena JSON: KEY="a\nb". Cualquiera que inicie el taller puede leer estos valores. No escribas secretos aquí.
 
 field-security-profile = Perfil de seguridad
+field-files = Archivos
+field-storage = Después del final
+    .hint = Con archivos conservados, el próximo inicio de la misma persona los tiene de nuevo.
+field-storage-size = Espacio para los archivos conservados
+    .hint = Por ejemplo, 5 GB. Vacío: 1Gi. Los archivos existentes mantienen su espacio.
+field-storage-path = Directorio de los archivos conservados
+    .hint = Por ejemplo, /home/jovyan. Vacío: el directorio personal de la imagen estándar. Las demás aplicaciones necesitan un directorio.
 field-pod-template = Plantilla del pod
     .hint = Otros ajustes del pod, en YAML: parte de un PodTemplateSpec de Kubernetes, por ejemplo con volúmenes, variables de Secrets, contenedores de inicialización o tolerancias. Al guardar, se añaden los campos de arriba y se eliminan los comentarios.
 

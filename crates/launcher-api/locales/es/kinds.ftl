@@ -32,6 +32,9 @@ app-custom = Aplicación web
 
 profile-restricted = restricted: sin root (recomendado)
 profile-baseline = baseline: root en el contenedor (lo necesitan las imágenes estándar de RStudio)
+storage-none = Eliminar los archivos
+storage-kept = Conservar los archivos de cada persona
+storage-home = Conservar los archivos de cada persona, compartidos con otras plantillas
 
 icon-of-app = Según la aplicación
 icon-notebook = Cuaderno

@@ -6,6 +6,16 @@ not-launched = El taller no se inició.
 
 at-capacity = Hay demasiados talleres en cola. Vuelve a intentarlo en un minuto.
 
+volume-in-use-title = Otro taller usa estos archivos.
+
+volume-in-use = Tu taller { $workshop } los usa. Continúa allí o finalízalo primero y vuelve a intentarlo cuando haya finalizado.
+
+no-download-title = Los archivos no se descargaron.
+
+no-download = Abre un taller de esta plantilla y descarga allí los archivos.
+
+too-many-downloads = Hay demasiadas descargas en curso. Vuelve a intentarlo en un minuto.
+
 key-reused = La página no estaba actualizada. Ahora ya lo está. Vuelve a iniciar el taller abajo.
 
 not-extended = El taller no se prolongó.

@@ -12,6 +12,10 @@ show-all-mine = Mostrar todos mis talleres
 
 files-are-deleted = Los archivos de un taller se eliminan cuando este finaliza. Descarga lo que quieras conservar.
 
+files-are-kept = Tus archivos se conservan cuando el taller finaliza: los tendrás de nuevo en el próximo inicio.
+
+files-may-be-kept = Los archivos de un taller se eliminan cuando este finaliza, salvo que su página indique que se conservan.
+
 waits-for = desde hace { $value }
 
 launched = Inicio: { $value }
@@ -27,6 +31,8 @@ extend-until = Prolongar hasta { $value }
 end = Finalizar
 
 confirm-end = ¿Finalizar este taller? Los archivos que no hayas guardado en otro lugar se perderán.
+
+confirm-end-kept = ¿Finalizar este taller? Los archivos guardados se conservan para el próximo inicio.
 
 launch-again = Volver a iniciar
 
@@ -96,6 +102,8 @@ why-ended = Motivo del fin
 
 end-warning = El taller se detiene de inmediato. Los archivos que no hayas guardado en otro lugar se perderán.
 
+end-warning-kept = El taller se detiene de inmediato. Los archivos guardados se conservan para el próximo inicio.
+
 belongs-to = Pertenece a { $value }.
 
 end-workshop = Finalizar taller
@@ -107,6 +115,36 @@ ended-workshops = Talleres finalizados
 workshop = Taller
 
 no-history = Todavía no ha finalizado ninguno de tus talleres.
+
+saved-work = Trabajo guardado
+
+saved-work-all = Trabajo guardado de todos
+
+saved-work-about = Algunos talleres conservan sus archivos cuando finalizan. Los tendrás de nuevo en el próximo inicio.
+
+no-saved-work = Ningún taller ha conservado archivos todavía.
+
+saved-work-shared = Compartido por varios talleres
+
+saved-work-size = Espacio
+
+saved-work-last-used = Último uso
+
+saved-work-deleted-after = Se elimina si no se usa hasta
+
+saved-work-in-use = En uso
+
+saved-work-delete = Eliminar
+
+saved-work-download = Descargar
+
+saved-work-question = ¿Eliminar el trabajo guardado de «{ $name }»?
+
+saved-work-warning = Se eliminan todos los archivos. Nadie puede recuperarlos. El próximo inicio comienza sin archivos.
+
+saved-work-delete-now = Eliminar todos los archivos
+
+saved-work-keep = Conservar los archivos
 
 in-new-tab = { $name } (en una pestaña nueva)
 

@@ -26,6 +26,8 @@ activity-template-changed-fields = { $actor } a modifié le modèle { $subject }
 activity-joined = { $first }, { $second }
 activity-template-archived = { $actor } a archivé le modèle { $subject }.
 activity-template-restored = { $actor } a restauré le modèle { $subject }.
+activity-volume-deleted = { $actor } a supprimé le travail enregistré de { $subject }.
+activity-volume-deleted-for = { $actor } a supprimé le travail enregistré de { $owner } dans { $subject }.
 
 activity-service = Le service
 

@@ -48,6 +48,8 @@ editor-not-a-kind = Choisissez un type d’application dans la liste.
 
 editor-not-a-profile = Choisissez un profil dans la liste.
 
+editor-not-a-storage = Choisissez une entrée de la liste.
+
 editor-not-a-number = Saisissez un nombre entier.
 
 editor-created-by = créé par { $author }

@@ -33,6 +33,13 @@ field-environment = Variables d’environnement
     .hint = Une ligne NAME=value par variable. Pour une valeur avec des sauts de ligne, écrivez une chaîne JSON : KEY="a\nb". Toute personne qui lance l’atelier peut lire ces valeurs. N’y mettez pas de secrets.
 
 field-security-profile = Profil de sécurité
+field-files = Fichiers
+field-storage = Après la fin
+    .hint = Avec des fichiers conservés, le prochain lancement de la même personne les retrouve.
+field-storage-size = Espace pour les fichiers conservés
+    .hint = Par exemple 5 GB. Vide : 1Gi. Les fichiers existants gardent leur espace.
+field-storage-path = Répertoire des fichiers conservés
+    .hint = Par exemple /home/jovyan. Vide : le répertoire personnel de l’image standard. Les autres applications ont besoin d’un répertoire.
 field-pod-template = Modèle de pod
     .hint = Autres réglages du pod, en YAML : partie d’un PodTemplateSpec de Kubernetes, par exemple avec des volumes, des variables issues de Secrets, des conteneurs d’initialisation ou des tolérances. À l’enregistrement, les champs ci-dessus y sont ajoutés et les commentaires sont perdus.
 

@@ -32,6 +32,9 @@ app-custom = Application web
 
 profile-restricted = restricted : sans root (recommandé)
 profile-baseline = baseline : root dans le conteneur (nécessaire aux images RStudio standard)
+storage-none = Supprimer les fichiers
+storage-kept = Conserver les fichiers de chaque personne
+storage-home = Conserver les fichiers de chaque personne, en commun avec d’autres modèles
 
 icon-of-app = Selon l’application
 icon-notebook = Notebook

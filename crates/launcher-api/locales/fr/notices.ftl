@@ -6,6 +6,16 @@ not-launched = L’atelier n’a pas été lancé.
 
 at-capacity = Trop d’ateliers attendent de démarrer. Réessayez dans une minute.
 
+volume-in-use-title = Un autre atelier utilise ces fichiers.
+
+volume-in-use = Votre atelier { $workshop } les utilise. Continuez là-bas, ou terminez-le d’abord et réessayez une fois qu’il est terminé.
+
+no-download-title = Les fichiers n’ont pas été téléchargés.
+
+no-download = Ouvrez un atelier de ce modèle et téléchargez-y les fichiers.
+
+too-many-downloads = Trop de téléchargements sont en cours. Réessayez dans une minute.
+
 key-reused = La page n’était plus à jour. Elle l’est de nouveau. Lancez de nouveau l’atelier ci-dessous.
 
 not-extended = L’atelier n’a pas été prolongé.

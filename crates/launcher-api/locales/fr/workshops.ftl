@@ -12,6 +12,10 @@ show-all-mine = Afficher tous mes ateliers
 
 files-are-deleted = Les fichiers d’un atelier sont supprimés à sa fin. Téléchargez ce que vous voulez garder.
 
+files-are-kept = Vos fichiers sont conservés à la fin de l’atelier : vous les retrouvez au prochain lancement.
+
+files-may-be-kept = Les fichiers d’un atelier sont supprimés à sa fin, sauf si sa page indique qu’ils sont conservés.
+
 waits-for = depuis { $value }
 
 launched = Lancement : { $value }
@@ -27,6 +31,8 @@ extend-until = Prolonger jusqu’à { $value }
 end = Terminer
 
 confirm-end = Terminer cet atelier ? Les fichiers non enregistrés ailleurs seront perdus.
+
+confirm-end-kept = Terminer cet atelier ? Les fichiers enregistrés sont conservés pour le prochain lancement.
 
 launch-again = Relancer
 
@@ -96,6 +102,8 @@ why-ended = Motif de la fin
 
 end-warning = L’atelier s’arrête immédiatement. Les fichiers que vous n’avez pas enregistrés ailleurs sont perdus.
 
+end-warning-kept = L’atelier s’arrête immédiatement. Les fichiers enregistrés sont conservés pour le prochain lancement.
+
 belongs-to = Il appartient à { $value }.
 
 end-workshop = Terminer l’atelier
@@ -107,6 +115,36 @@ ended-workshops = Ateliers terminés
 workshop = Atelier
 
 no-history = Vous n’avez encore aucun atelier terminé.
+
+saved-work = Travail enregistré
+
+saved-work-all = Travail enregistré de tous
+
+saved-work-about = Certains ateliers conservent leurs fichiers après leur fin. Vous les retrouvez au prochain lancement.
+
+no-saved-work = Aucun atelier n’a encore conservé de fichiers.
+
+saved-work-shared = Partagé par plusieurs ateliers
+
+saved-work-size = Espace
+
+saved-work-last-used = Dernière utilisation
+
+saved-work-deleted-after = Supprimé si inutilisé jusqu’au
+
+saved-work-in-use = En cours d’utilisation
+
+saved-work-delete = Supprimer
+
+saved-work-download = Télécharger
+
+saved-work-question = Supprimer le travail enregistré de « { $name } » ?
+
+saved-work-warning = Tous les fichiers sont supprimés. Personne ne peut les restaurer. Le prochain lancement commence sans fichiers.
+
+saved-work-delete-now = Supprimer tous les fichiers
+
+saved-work-keep = Garder les fichiers
 
 in-new-tab = { $name } (dans un nouvel onglet)
 

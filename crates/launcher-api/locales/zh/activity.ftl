@@ -23,6 +23,8 @@ activity-template-changed-fields = { $actor } 修改了模板 { $subject }：{ $
 activity-joined = { $first }、{ $second }
 activity-template-archived = { $actor } 归档了模板 { $subject }。
 activity-template-restored = { $actor } 恢复了模板 { $subject }。
+activity-volume-deleted = { $actor } 删除了 { $subject } 已保存的工作。
+activity-volume-deleted-for = { $actor } 删除了 { $owner } 在 { $subject } 中已保存的工作。
 
 activity-service = 系统
 

@@ -24,6 +24,7 @@ editor-conflict = 您的更改尚未保存，仍保留在下方表单中。如�
 editor-form-has-errors = 未保存任何内容。请更正以下字段：
 editor-not-a-kind = 请从列表中选择应用类型。
 editor-not-a-profile = 请从列表中选择安全配置。
+editor-not-a-storage = 请从列表中选择。
 editor-not-a-number = 请输入整数。
 editor-created-by = 由 { $author } 创建
 editor-the-service = 系统

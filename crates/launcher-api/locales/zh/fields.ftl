@@ -30,6 +30,13 @@ field-arguments = 参数
 field-environment = 环境变量
     .hint = 每行一个 NAME=value。如果值包含换行，请写成 JSON 字符串：KEY="a\nb"。启动此实验环境的所有人都能读取这些值，请勿在此填写密码等机密信息。
 field-security-profile = 安全配置
+field-files = 文件
+field-storage = 结束后
+    .hint = 保留文件时，同一用户下次启动可继续使用。
+field-storage-size = 保留文件的空间
+    .hint = 例如 5 GB。留空：1Gi。已有文件的空间不变。
+field-storage-path = 保留文件的目录
+    .hint = 例如 /home/jovyan。留空：标准镜像的主目录。其他应用必须填写目录。
 field-pod-template = Pod 模板
     .hint = Pod 的其他设置，以 YAML 编写：Kubernetes PodTemplateSpec 的一部分，例如卷、来自 Secret 的变量、初始化容器或容忍度。保存时会加入上方各字段的设置，注释会丢失。
 field-shm-size = 共享内存

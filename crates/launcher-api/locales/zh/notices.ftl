@@ -3,6 +3,11 @@
 limit-title = 您已达到数量上限。
 not-launched = 实验环境未启动。
 at-capacity = 等待启动的实验环境过多。请一分钟后重试。
+volume-in-use-title = 另一个实验环境正在使用这些文件。
+volume-in-use = 您的实验环境 { $workshop } 正在使用它们。请在那里继续，或先结束它，待其结束后重试。
+no-download-title = 文件未下载。
+no-download = 请打开此模板的实验环境，并在其中下载文件。
+too-many-downloads = 正在进行的下载过多。请一分钟后重试。
 key-reused = 页面已过期，现已更新。请在下方再次启动。
 not-extended = 未能延长时间。
 expiry-changed = 您加载页面后，结束时间发生了变化。当前结束时间见下方。如需更多时间，请再次延长。

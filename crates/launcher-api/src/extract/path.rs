@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
-use launcher_domain::names::is_k8s_name;
+use launcher_domain::names::{is_k8s_name, is_volume_name};
 use uuid::Uuid;
 
 use crate::problem::Problem;
@@ -17,6 +17,19 @@ impl<S: Send + Sync> FromRequestParts<S> for InstanceName {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let name = Path::<String>::from_request_parts(parts, state).await.map(|Path(name)| name);
         name.ok().filter(|name| is_k8s_name(name)).map(Self).ok_or_else(Problem::not_found)
+    }
+}
+
+/// Extracts the volume name `{volume}` from a path.
+#[derive(Debug)]
+pub(crate) struct VolumeName(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for VolumeName {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let name = Path::<String>::from_request_parts(parts, state).await.map(|Path(name)| name);
+        name.ok().filter(|name| is_volume_name(name)).map(Self).ok_or_else(Problem::not_found)
     }
 }
 

@@ -24,12 +24,22 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         ServiceError::AtCapacity => {
             (StatusCode::SERVICE_UNAVAILABLE, "wait", t.text("not-launched"), t.text("at-capacity"))
         }
+        ServiceError::VolumeInUse { k8s_name } => {
+            let text = t.with_one("volume-in-use", "workshop", k8s_name.as_str());
+            (StatusCode::CONFLICT, "wait", t.text("volume-in-use-title"), text.into())
+        }
         ServiceError::IdempotencyKeyReused => {
             (StatusCode::UNPROCESSABLE_ENTITY, "bad", t.text("not-launched"), t.text("key-reused"))
         }
         ServiceError::Extend(error) => (StatusCode::CONFLICT, "wait", t.text("not-extended"), extend(t, *error)),
         ServiceError::Restart(error) => {
             (StatusCode::CONFLICT, "wait", t.text("not-restarted"), t.not_restarted(*error))
+        }
+        ServiceError::FleetWithoutDownloads => {
+            (StatusCode::CONFLICT, "wait", t.text("no-download-title"), t.text("no-download"))
+        }
+        ServiceError::TooManyDownloads => {
+            (StatusCode::TOO_MANY_REQUESTS, "wait", t.text("no-download-title"), t.text("too-many-downloads"))
         }
         ServiceError::NotFound if in_list => (StatusCode::NOT_FOUND, "wait", t.text("gone-title"), t.text("gone")),
         ServiceError::NotFound

@@ -91,6 +91,8 @@ pub(crate) struct WorkshopView {
     pub(crate) lasted: Option<String>,
     /// Reason of the end, from the moment when the instance is terminating.
     pub(crate) end_text: Option<Text>,
+    /// True if the files outlive the workshop.
+    pub(crate) keeps_files: bool,
     /// Idempotency key of the form that launches the template again.
     pub(crate) relaunch_key: String,
 }
@@ -147,6 +149,7 @@ impl WorkshopView {
             ended: instance.ended_at.map(dated),
             lasted: instance.ended_at.map(|end| t.duration(end.as_second() - created.as_second())),
             end_text: instance.end_reason.filter(|_| ending).map(|reason| t.end_reason(reason)),
+            keeps_files: instance.volume.is_some(),
             relaunch_key: form_key(launcher.entropy()),
         }
     }
@@ -210,6 +213,8 @@ pub(crate) struct Card {
     pub(crate) tags: Vec<String>,
     /// Path of the icon, as in [`icons::path`].
     pub(crate) icon: &'static str,
+    /// True if the files outlive the workshop.
+    pub(crate) keeps_files: bool,
     /// Name of the reader's newest queued, starting or running workshop of this template, if any.
     pub(crate) mine: Option<String>,
 }
@@ -231,6 +236,7 @@ impl Card {
             key: form_key(launcher.entropy()),
             tags: Vec::new(),
             icon: icons::path(Icon::of_app_type(settings.app_type)),
+            keeps_files: settings.storage.is_some(),
             mine: None,
         }
     }

@@ -67,6 +67,11 @@ struct List {
 
 impl Home {
     /// Returns true if the page needs a search field.
+    /// Returns true if files of a shown workshop or template outlive the workshop.
+    fn may_keep_files(&self) -> bool {
+        self.workshops.iter().any(|workshop| workshop.keeps_files) || self.cards.iter().any(|card| card.keeps_files)
+    }
+
     fn is_searchable(&self) -> bool {
         self.offered > SEARCH_THRESHOLD || !self.search.is_empty()
     }

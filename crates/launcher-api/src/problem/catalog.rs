@@ -75,6 +75,9 @@ catalog! {
          of its processes or pods have stopped. If you have a terminating instance, `detail` says so. A failed \
          instance does not count. A dismissed instance does not count either, even while the service deletes its \
          workload.";
+    VolumeInUse: "volume-in-use", CONFLICT, "Another workshop uses these files",
+        "Kept files belong to one workshop at a time. `detail` names the workshop that uses them. Continue there, or end \
+         it and try again. A terminating workshop uses its files until its workload is gone.";
     NotRunning: "not-running", CONFLICT, "The workshop is not running",
         "Only a running instance can be extended or restarted. Wait until the instance is running, or launch a new one.";
     NotOutdated: "not-outdated", CONFLICT, "The workshop is not outdated",
@@ -91,6 +94,9 @@ catalog! {
         "Only the container fleet (`SERVICE_FLEET=containers`) has the images of templates on its server, and can pull \
          one ahead of a launch. On Kubernetes, each node pulls an image at its first launch there. The local fleet runs \
          no images.";
+    FleetWithoutDownloads: "fleet-without-downloads", CONFLICT, "The fleet cannot read kept files",
+        "Only the local fleet and the container fleet can read kept files without a workshop. On Kubernetes, launch a \
+         workshop of the template, and download the files there.";
     VersionMismatch: "version-mismatch", PRECONDITION_FAILED, "The template has changed",
         "`If-Match` does not contain the template's current ETag, because another request changed the template. \
          Nothing was changed. Read the template again, and repeat the change.";
@@ -119,6 +125,8 @@ catalog! {
     TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS, "Too many event streams are open",
         "Each user may have 32 open event streams. In each browser tab, these pages have one open event stream: the \
          home page, the pages of a workshop, and the page with all instances. Close an event stream or a tab.";
+    TooManyDownloads: "too-many-downloads", TOO_MANY_REQUESTS, "Too many downloads are in progress",
+        "All users together may have 4 downloads of kept files in progress. `Retry-After` says when to try again.";
     TooManyLaunches: "too-many-launches", TOO_MANY_REQUESTS, "Too many launches in a short time",
         "Each user may launch SERVICE_LAUNCH_RATE workshops per minute. After a pause, each user may launch \
          SERVICE_LAUNCH_BURST workshops at once. Admins have no limit. `Retry-After` says when the next launch is \

@@ -29,7 +29,12 @@ impl From<ServiceError> for Problem {
             ServiceError::TemplateInactive => ProblemCode::TemplateInactive,
             ServiceError::InstanceLimitReached { .. } => ProblemCode::InstanceLimitReached,
             ServiceError::AtCapacity => ProblemCode::AtCapacity,
+            ServiceError::VolumeInUse { .. } => ProblemCode::VolumeInUse,
             ServiceError::IdempotencyKeyReused => ProblemCode::IdempotencyKeyReused,
+            ServiceError::FleetWithoutDownloads => ProblemCode::FleetWithoutDownloads,
+            ServiceError::TooManyDownloads => {
+                return Self::new(ProblemCode::TooManyDownloads, sentence(&error.to_string())).retry_in(60);
+            }
             ServiceError::FleetWithoutImages => ProblemCode::FleetWithoutImages,
             ServiceError::VersionMismatch => ProblemCode::VersionMismatch,
             ServiceError::Extend(ExtendError::NotRunning) | ServiceError::Restart(RestartError::NotRunning) => {

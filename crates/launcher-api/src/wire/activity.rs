@@ -22,13 +22,14 @@ pub(crate) struct ActivityResponse {
     actor_email: Option<EmailAddress>,
     #[schema(value_type = ActivityActionName)]
     action: &'static str,
-    /// Subject of the action: an instance's `k8s_name`, or a `template_id`.
+    /// Subject of the action: an instance's `k8s_name`, a `template_id`, or a volume's name.
     #[schema(example = "statistics-101-a7k3m9qz2x")]
     subject: String,
-    /// Name of the template; for an instance, the name of its template.
+    /// Name of the template; for an instance or a volume, the name of its template. Empty for a volume that templates
+    /// share.
     #[schema(example = "Statistics 101")]
     subject_name: String,
-    /// Owner of the instance; null for a template.
+    /// Owner of the instance or volume; null for a template.
     #[schema(required, value_type = Option<String>, example = "alice@example.org")]
     owner_email: Option<EmailAddress>,
     /// `extended`: the new `expires_at`. `ended`: the `end_reason`. `failed`: the code of the `reason`.

@@ -1,7 +1,7 @@
 //! An instance as the API sends it.
 
 use launcher_domain::lifetime::{Extension, extension};
-use launcher_domain::{Crash, EmailAddress, FailureReason};
+use launcher_domain::{Crash, EmailAddress, FailureCode, FailureReason};
 use launcher_service::{Launcher, ListedInstance};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -49,6 +49,9 @@ pub(crate) struct WorkshopInstanceResponse {
     /// True if the instance runs with an older version of sidecar or settings than a new instance would get. An admin
     /// can restart it.
     outdated: bool,
+    /// Name of the volume with the owner's kept files; null if the files end with the workshop.
+    #[schema(required, example = "work-a7k3m9qz2x")]
+    volume: Option<String>,
     /// Queue position; 1 starts next. Null if the instance is not queued.
     #[schema(required, minimum = 1)]
     queue_position: Option<u32>,
@@ -124,12 +127,13 @@ impl WorkshopInstanceResponse {
             state: instance.state.as_str(),
             start_step: instance.start_step.map(|step| step.as_str()),
             start_progress: instance.start_progress,
-            reason: instance.reason.as_ref().map(ReasonResponse::from),
+            reason: instance.reason.as_ref().map(|reason| ReasonResponse::new(reason, instance.volume.is_some())),
             log_tail: instance.log_tail.clone(),
             last_crash: instance.last_crash.as_ref().map(CrashResponse::from),
             url: instance.url.clone(),
             outdated: instance.outdated,
             queue_position: *queue_position,
+            volume: instance.volume.clone(),
             created_at: rfc3339(instance.created_at),
             started_at: instance.started_at.map(rfc3339),
             expires_at: instance.expires_at.map(rfc3339),
@@ -140,10 +144,13 @@ impl WorkshopInstanceResponse {
     }
 }
 
-impl From<&FailureReason> for ReasonResponse {
-    fn from(reason: &FailureReason) -> Self {
+impl ReasonResponse {
+    /// Converts a failure. `has_volume`: the files of the instance are kept.
+    pub(super) fn new(reason: &FailureReason, has_volume: bool) -> Self {
         let FailureReason { code, message, remedy, retryable, message_codes: _, remedy_code: _ } = reason;
-        Self { code: code.as_str(), message: message.clone(), remedy: remedy.clone(), retryable: *retryable }
+        let keeps_files = has_volume && code.loses_files();
+        let remedy = if keeps_files { FailureCode::REMEDY_WITH_VOLUME } else { remedy };
+        Self { code: code.as_str(), message: message.clone(), remedy: remedy.to_owned(), retryable: *retryable }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use launcher_domain::{
-    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, SecurityProfile, StartStep,
+    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, SecurityProfile, StartStep, StorageKind,
 };
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema, openapi::RefOr};
@@ -61,7 +61,7 @@ named!(
     ActivityActionName,
     ActivityAction,
     "The action. restarted: an admin requested the restart of an outdated instance. ended: a person ended the instance, it expired, or its Workshop was deleted outside of the service. \
-     dismissed: a person removed a failed instance from the list."
+     dismissed: a person removed a failed instance from the list. volume-deleted: a person deleted kept files, or the service deleted unused ones."
 );
 named!(
     /// The schema of a kind of app.
@@ -80,4 +80,10 @@ named!(
     SecurityProfileName,
     SecurityProfile,
     "Pod security of the container. baseline allows root in the container, which standard RStudio images need."
+);
+named!(
+    /// The schema of a kind of storage.
+    StorageKindName,
+    StorageKind,
+    "Launches that share the volume. kept: those of one user and one template. home: those of one user, of all templates with this kind."
 );

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use launcher_domain::template::Resources;
+use launcher_domain::template::{Resources, Storage};
 use launcher_domain::{Icon, Listing, PodTemplateObject, Template, TemplateSettings};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::named::{AppTypeName, IconName, SecurityProfileName};
+use super::named::{AppTypeName, IconName, SecurityProfileName, StorageKindName};
 use super::time::rfc3339;
 use crate::permission::{Allowed, ManageTemplates};
 
@@ -42,6 +42,9 @@ pub(crate) struct WorkshopTemplateResponse {
     /// Partial Kubernetes PodTemplateSpec of the pod; null without one. null for callers who are not admins.
     #[schema(required, value_type = Option<Object>)]
     pod_template: Option<PodTemplateObject>,
+    /// Storage of the user's files; null if they end with the workshop.
+    #[schema(required)]
+    storage: Option<StorageResponse>,
     /// Time from ready to the first expiry.
     #[schema(example = 7200)]
     lifetime_seconds: u32,
@@ -94,6 +97,19 @@ pub(crate) struct ResourcesResponse {
     memory_limit: String,
 }
 
+/// Storage of the user's files: a volume that outlives the workshop.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StorageResponse {
+    #[schema(value_type = StorageKindName)]
+    kind: &'static str,
+    /// Size of a new volume, as a Kubernetes quantity.
+    #[schema(example = "1Gi")]
+    size: String,
+    /// Directory of the app at which the volume is mounted.
+    #[schema(example = "/home/jovyan")]
+    path: String,
+}
+
 impl WorkshopTemplateResponse {
     /// Converts a template. A caller who may manage templates also gets the app's command, arguments, environment and
     /// pod template, which may contain addresses and keys. Other callers get only the fields that they need to choose a template.
@@ -120,6 +136,7 @@ impl WorkshopTemplateResponse {
             resources,
             security_profile,
             pod_template,
+            storage,
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,
@@ -137,6 +154,7 @@ impl WorkshopTemplateResponse {
             resources: resources.into(),
             security_profile: security_profile.as_str(),
             pod_template,
+            storage: storage.map(StorageResponse::from),
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,
@@ -150,6 +168,12 @@ impl WorkshopTemplateResponse {
             created_at: rfc3339(created_at),
             updated_at: rfc3339(updated_at),
         }
+    }
+}
+
+impl From<Storage> for StorageResponse {
+    fn from(Storage { kind, size, path }: Storage) -> Self {
+        Self { kind: kind.as_str(), size: size.into(), path }
     }
 }
 

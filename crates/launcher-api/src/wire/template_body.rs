@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use launcher_domain::{AppType, Icon, SecurityProfile};
+use launcher_domain::{AppType, Icon, SecurityProfile, StorageKind};
 use serde_json::{Value, json};
 use utoipa::openapi::schema::ObjectBuilder;
 use utoipa::openapi::{RefOr, Schema};
@@ -98,6 +98,30 @@ fn pod_template() -> Value {
     })
 }
 
+fn storage() -> Value {
+    json!({
+        "type": ["object", "null"], "additionalProperties": false, "required": ["kind"],
+        "description": "Storage of the user's files: a volume that outlives the workshop. null or absent: the files end \
+                        with the workshop.",
+        "properties": {
+            "kind": {
+                "type": "string", "enum": StorageKind::ALL.map(StorageKind::as_str),
+                "description": "kept: one volume per user and template. home: one volume per user, for all templates \
+                                with this kind.",
+            },
+            "size": quantity("Size of a new volume, at least 1Mi. An existing volume keeps its size", "1Gi"),
+            "path": {
+                "type": ["string", "null"], "minLength": 2, "maxLength": 255, "pattern": "^/[^:,]+$",
+                "description": "Directory of the app at which the volume is mounted, without `..`, and not below a \
+                                directory of the system. Default: /home/rstudio for rstudio, /home/jovyan for notebook. \
+                                Required for custom.",
+                "examples": ["/home/jovyan"],
+            },
+        },
+        "examples": [{ "kind": "kept", "size": "5Gi" }],
+    })
+}
+
 fn settings_schema() -> Value {
     json!({
         "type": "object",
@@ -150,6 +174,7 @@ fn settings_schema() -> Value {
                 "default": SecurityProfile::default().as_str(), "description": "Pod security of the container.",
             },
             "pod_template": pod_template(),
+            "storage": storage(),
             "lifetime_seconds": seconds("Time from ready to the first expiry; at most max_lifetime_seconds", 7200),
             "extension_seconds": seconds("Maximum that one extension adds; at most max_lifetime_seconds", 3600),
             "max_lifetime_seconds": seconds("Maximum time from ready to the expiry, with all extensions", 28_800),

@@ -71,6 +71,18 @@ fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
     }
 }
 
+/// Returns the name of a volume of the owner that no instance uses.
+async fn volume(app: &TestApp, owner: &Client, admin: &Client) -> String {
+    let template = app.template(admin).await;
+    let storage = serde_json::json!({ "storage": { "kind": "kept" } });
+    let path = format!("/api/v1/templates/{template}");
+    assert_eq!(admin.request(Method::PATCH, &path).json(&storage).send().await.unwrap().status(), 200);
+    let name = app.launched(owner, &template, "running").await;
+    owner.delete(&format!("/instances/{name}")).await.expect(202);
+    let ended = app.reaches(owner, &name, "terminated").await;
+    ended["volume"].as_str().unwrap().to_owned()
+}
+
 /// Sends the request of one line as the client `who`. Creates a new template and a new instance first, so that the
 /// requests are independent of each other.
 async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &Client) -> Reply {
@@ -81,6 +93,7 @@ async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &C
     if line.path.ends_with("/restart") && !name.is_empty() {
         app.outdated(owner, &name).await;
     }
+    let volume = if line.path.contains("{volume}") { volume(app, owner, admin).await } else { String::new() };
     let asset = admin.page("/").await.text();
     let asset = asset.split('"').find_map(|part| part.strip_prefix("/assets/")).unwrap_or_default().to_owned();
     let file = if line.path.starts_with("/assets") { asset } else { "swagger-ui.css".to_owned() };
@@ -93,6 +106,7 @@ async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &C
     }
     let path = line.path.replace("{slug}", &template);
     let path = path.replace("{template_id}", &template).replace("{k8s_name}", &name).replace("{file}", &file);
+    let path = path.replace("{volume}", &volume);
     let request = who.request(line.method.clone(), &path);
     let reply = with_body(request, line).send().await.unwrap();
     // The body of an event stream does not end, so the test reads only the head.

@@ -35,6 +35,7 @@ async fn running_instance_has_exactly_documented_fields() {
             "last_crash": null,
             "url": format!("http://{name}.workshops.test/"),
             "outdated": false,
+            "volume": null,
             "queue_position": null,
             "created_at": "a time",
             "started_at": "a time",

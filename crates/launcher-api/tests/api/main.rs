@@ -31,3 +31,4 @@ mod templates_list;
 mod templates_patch;
 mod templates_pod_template;
 mod templates_write;
+mod volumes;

@@ -21,6 +21,7 @@ fn hostile() -> Value {
             "volumes": [{ "name": "a", "emptyDir": { "sizeLimit": "1Gi" } }],
             "containers": [{ "name": "app", "env": [{ "name": "B", "value": "{{x}}\n\"$(A)\"" }] }],
         } },
+        "storage": { "kind": "kept", "size": "1.5Gi", "path": "/a \"b\" {{c}}" },
         "lifetime_seconds": 60,
         "extension_seconds": 61,
         "max_lifetime_seconds": 62,

@@ -22,6 +22,7 @@ mod overview;
 mod pod_fields;
 mod restart;
 mod safety;
+mod saved_work;
 mod search;
 mod sharing;
 mod sorting;

@@ -89,6 +89,9 @@ coded_texts! {
         SpecVariable { name } = "spec-variable", "spec.env sets {name}: the name is reserved or invalid.";
         /// `spec.lifetimeSeconds` is 0.
         SpecLifetime = "spec-lifetime", "spec.lifetimeSeconds is 0: use at least 1.";
+        /// The storage has an invalid volume, size or path.
+        SpecStorage = "spec-storage",
+            "spec.storage needs the name of a volume, a size such as 1Gi, and the path of a directory such as /home/jovyan.";
         /// A field of `spec.resources` is unreadable. `error` is an English sentence without its full stop.
         SpecQuantity { field, error } = "spec-quantity", "spec.resources.{field}: {error}.";
         /// A field of `spec.podTemplate` is wrong or not allowed. `error` is an English sentence without its full stop.

@@ -29,4 +29,14 @@ impl AppType {
             Self::Custom => None,
         }
     }
+
+    /// Returns the home directory of the user in the stock image of this kind of app; `None` for `custom`.
+    #[must_use]
+    pub fn home(self) -> Option<&'static str> {
+        match self {
+            Self::Rstudio => Some("/home/rstudio"),
+            Self::Notebook => Some("/home/jovyan"),
+            Self::Custom => None,
+        }
+    }
 }

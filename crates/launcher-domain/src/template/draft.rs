@@ -10,6 +10,7 @@ use super::icon::Icon;
 use super::listing::Listing;
 use super::pod_template::PodTemplateObject;
 use super::security_profile::SecurityProfile;
+use super::storage::StorageDraft;
 
 /// Body of a request that creates or updates a template, or an entry of the seed file. Missing fields get their
 /// defaults. Unknown fields are rejected: with a mistyped `memroy_limit` the default would apply silently.
@@ -46,6 +47,9 @@ pub struct TemplateDraft {
     /// Partial Kubernetes PodTemplateSpec of the workshop's pod.
     #[serde(default)]
     pub pod_template: Option<PodTemplateObject>,
+    /// Storage of the user's files. Without it, the files end with the workshop.
+    #[serde(default)]
+    pub storage: Option<StorageDraft>,
     /// Time from ready to the first expiry, in seconds; default 7200.
     #[serde(default)]
     pub lifetime_seconds: Option<i64>,
@@ -116,6 +120,7 @@ impl From<&Template> for TemplateDraft {
             },
             security_profile: settings.security_profile,
             pod_template: settings.pod_template,
+            storage: settings.storage.map(StorageDraft::from),
             lifetime_seconds: Some(settings.lifetime_seconds.into()),
             extension_seconds: Some(settings.extension_seconds.into()),
             max_lifetime_seconds: Some(settings.max_lifetime_seconds.into()),

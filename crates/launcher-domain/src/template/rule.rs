@@ -48,6 +48,15 @@ coded_texts! {
         CpuRequestTooLarge = "cpu-request-too-large", "at most cpu_limit";
         /// The memory request exceeds the memory limit.
         MemoryRequestTooLarge = "memory-request-too-large", "at most memory_limit";
+        /// The size of the storage is unreadable or too small. `text` is its text in quotation marks.
+        StorageSize { text } = "storage-size",
+            "{text} is not a size of at least 1Mi: write for example 500Mi or 5Gi";
+        /// The mount path of the storage is not usable.
+        StoragePath = "storage-path",
+            "a directory such as /home/jovyan, without colons, commas and .., and outside of /etc, /tmp and the like";
+        /// The app type has no default path for the storage.
+        StoragePathRequired = "storage-path-required",
+            "required for app_type custom: the directory in which the app stores the user's files";
         /// The pod template is too large.
         PodTemplateSize = "pod-template-size", "at most 32 KiB as JSON, without NUL";
         /// A pod template has a field that a template cannot set. `fields` lists the fields that it can set there.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::app_type::AppType;
 use super::pod_template::PodTemplateObject;
 use super::security_profile::SecurityProfile;
+use super::storage::Storage;
 use crate::quantity::Quantity;
 
 /// Resource requests and limits of a workshop's container.
@@ -52,6 +53,9 @@ pub struct TemplateSettings {
     /// operator uses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pod_template: Option<PodTemplateObject>,
+    /// Storage of the user's files; `None` if they end with the workshop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<Storage>,
     /// Time from ready to the first expiry, in seconds.
     pub lifetime_seconds: u32,
     /// Maximum seconds that one extension adds.

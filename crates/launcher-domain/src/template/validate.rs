@@ -76,6 +76,7 @@ impl TemplateDraft {
         let pod_template = self.pod_template.and_then(pod_template::without_nulls);
         let is_storable = pod_template.as_ref().is_none_or(pod_template::is_storable_pod_template);
         errors.check(is_storable, "/pod_template", FieldRule::PodTemplateSize);
+        let storage = self.storage.map(|storage| storage.validated(self.app_type, errors));
         let resources = resources(self.resources, errors)?;
         Some(TemplateSettings {
             name,
@@ -89,6 +90,7 @@ impl TemplateDraft {
             resources,
             security_profile: self.security_profile,
             pod_template,
+            storage: storage.flatten(),
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,

@@ -2,11 +2,33 @@ use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{
     Act, Activity, ActivityAction, AppType, EndReason, FailureCode, FailureReason, Icon, Instance, InstanceState,
-    Listing, PodTemplateObject, SecurityProfile, StartStep, Template, TemplateSettings,
+    Listing, PodTemplateObject, SecurityProfile, StartStep, Storage, StorageKind, Template, TemplateSettings, Volume,
 };
 use uuid::Uuid;
 
 use crate::{at, email, instance, settings};
+
+fn storage() -> Storage {
+    Storage { kind: StorageKind::Kept, size: Quantity::parse("1Gi").unwrap(), path: "/work".to_owned() }
+}
+
+#[test]
+fn deleted_volume_is_logged_with_its_owner_and_template() {
+    let volume = Volume {
+        volume_id: Uuid::nil(),
+        name: "work-aaaaaaaaaa".to_owned(),
+        owner_email: email("alice@example.org"),
+        template_id: Some(Uuid::nil()),
+        template_name: Some("Jupyter".to_owned()),
+        size: "1Gi".to_owned(),
+        created_at: at(0),
+        last_used_at: at(0),
+    };
+    let entry = Activity::of_deleted_volume(&volume, act(Some("admin@example.org")));
+    assert_eq!(entry.action, ActivityAction::VolumeDeleted);
+    assert_eq!((entry.subject.as_str(), entry.subject_name.as_str()), ("work-aaaaaaaaaa", "Jupyter"));
+    assert_eq!((entry.owner_email, entry.detail), (Some(email("alice@example.org")), None));
+}
 
 fn act(who: Option<&str>) -> Act {
     Act { actor_email: who.map(email), at: at(50) }
@@ -129,7 +151,7 @@ fn of_settings(change: Change) -> (ActivityAction, Option<String>) {
 
 #[test]
 fn each_changed_setting_is_named() {
-    let changes: [(&str, Change); 14] = [
+    let changes: [(&str, Change); 15] = [
         ("name", |settings| settings.name.push('x')),
         ("description", |settings| settings.description.push('x')),
         ("app_type", |settings| settings.app_type = AppType::Custom),
@@ -141,6 +163,7 @@ fn each_changed_setting_is_named() {
         ("resources", |settings| settings.resources.cpu_limit = Quantity::parse("3").unwrap()),
         ("security_profile", |settings| settings.security_profile = SecurityProfile::Baseline),
         ("pod_template", |settings| settings.pod_template = Some(PodTemplateObject::default())),
+        ("storage", |settings| settings.storage = Some(storage())),
         ("lifetime_seconds", |settings| settings.lifetime_seconds += 1),
         ("extension_seconds", |settings| settings.extension_seconds += 1),
         ("max_lifetime_seconds", |settings| settings.max_lifetime_seconds += 1),

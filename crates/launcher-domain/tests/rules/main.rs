@@ -17,6 +17,7 @@ mod local_path;
 mod names;
 mod pod_template_policy;
 mod quantity;
+mod storage;
 mod template;
 mod template_limits;
 mod text_enum;
@@ -59,6 +60,7 @@ fn instance(state: InstanceState) -> Instance {
         owner_email: email("alice@example.org"),
         template_id: Uuid::nil(),
         settings: settings(),
+        volume: None,
         state,
         start_step: None,
         start_progress: None,

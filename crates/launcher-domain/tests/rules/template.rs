@@ -1,8 +1,8 @@
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::ResourcesDraft;
 use launcher_domain::{
-    AppType, FieldError, Icon, Listing, PodTemplateObject, SecurityProfile, Template, TemplateDraft, TemplateSettings,
-    ValidTemplate,
+    AppType, FieldError, Icon, Listing, PodTemplateObject, SecurityProfile, StorageDraft, StorageKind, Template,
+    TemplateDraft, TemplateSettings, ValidTemplate,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -206,6 +206,16 @@ fn pod_template() -> impl Strategy<Value = PodTemplateObject> {
 }
 
 prop_compose! {
+    fn storage()(
+        kind in prop::sample::select(StorageKind::ALL.to_vec()),
+        size in prop::option::of(prop_oneof![3 => "[1-9][0-9]?[MG]i", 1 => text()]),
+        path in prop::option::of(prop_oneof![3 => "/[a-z]{4,8}(/[a-z]{1,3})?", 1 => text()]),
+    ) -> StorageDraft {
+        StorageDraft { kind, size, path }
+    }
+}
+
+prop_compose! {
     fn any_draft()(
         (name, description, image) in (text(), text(), text()),
         app_type in prop::sample::select(vec![AppType::Rstudio, AppType::Notebook, AppType::Custom]),
@@ -215,7 +225,8 @@ prop_compose! {
         env in prop::collection::btree_map(prop_oneof![6 => "[A-Z_]{1,8}", 1 => text()], text(), 0..4),
         resources in prop_oneof![1 => Just(ResourcesDraft::default()), 1 => resources()],
         security_profile in prop::sample::select(SecurityProfile::ALL.to_vec()),
-        pod_template in prop::option::of(pod_template()),
+        pod_template in prop::option::of(pod_template().boxed()),
+        storage in prop::option::of(storage().boxed()),
         (lifetime_seconds, extension_seconds, max_lifetime_seconds) in (seconds(), seconds(), seconds()),
         (active, unlisted) in (any::<bool>(), any::<bool>()),
         tags in prop::collection::vec(prop_oneof![3 => "[a-zA-Zä ]{1,10}", 1 => text()], 0..3),
@@ -224,7 +235,7 @@ prop_compose! {
     ) -> TemplateDraft {
         TemplateDraft {
             name, description, app_type, image, port, command, args, env, resources, security_profile,
-            pod_template, lifetime_seconds, extension_seconds, max_lifetime_seconds, active,
+            pod_template, storage, lifetime_seconds, extension_seconds, max_lifetime_seconds, active,
             tags, icon, unlisted, slug,
         }
     }

@@ -2,6 +2,7 @@
 
 use launcher_domain::{
     ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, PodTemplateKind, SecurityProfile, StartStep,
+    StorageKind,
 };
 
 /// Asserts that the variants of the enum have these texts, in this order, and that `parse` accepts no other text.
@@ -41,6 +42,7 @@ fn activity_actions_have_stable_texts() {
             "template-changed",
             "template-archived",
             "template-restored",
+            "volume-deleted",
         ]
     );
 }
@@ -90,6 +92,7 @@ fn kinds_of_the_pod_template_policy_have_stable_texts() {
 fn app_types_and_security_profiles_have_stable_texts() {
     assert_texts!(AppType, ["rstudio", "notebook", "custom"]);
     assert_texts!(SecurityProfile, ["restricted", "baseline"]);
+    assert_texts!(StorageKind, ["kept", "home"]);
     assert_texts!(
         Icon,
         ["notebook", "statistics", "code", "terminal", "web", "database", "chart", "globe", "book", "flask"]
@@ -103,6 +106,9 @@ fn json_of_an_enum_is_its_text() {
     }
     for profile in SecurityProfile::ALL {
         assert_eq!(serde_json::to_value(profile).unwrap(), profile.as_str());
+    }
+    for kind in StorageKind::ALL {
+        assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
     }
     for icon in Icon::ALL {
         assert_eq!(serde_json::to_value(icon).unwrap(), icon.as_str());

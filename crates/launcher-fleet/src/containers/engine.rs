@@ -1,8 +1,10 @@
 //! Client of the container engine: Docker Engine, or Podman's compatible API.
 #![cfg_attr(not(feature = "test-containers"), expect(unreachable_pub, reason = "tests with an engine use this module"))]
 
+mod archive;
 mod client;
 mod container;
+mod directory;
 mod disk_limit;
 mod error;
 mod events;
@@ -12,9 +14,11 @@ mod info;
 mod list;
 mod log;
 mod pull_progress;
+mod read_volume;
 mod start_app;
 #[cfg(test)]
 mod tests;
+mod volume;
 
 pub use client::Engine;
 use client::{LONG, SHORT};

@@ -6,9 +6,11 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use launcher_workshop::Workshop;
 
+use super::context::Context;
+use super::names;
 use super::workload::Workload;
 use crate::machine::{Context as _, Gateway, Registry, finish};
-use crate::port::{Deletion, Fleet, FleetError, FleetEvent, Images};
+use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, Images};
 
 /// Runs Workshops as containers of one engine. Cheap to clone. A data directory has at most one open fleet.
 ///
@@ -50,6 +52,17 @@ impl Fleet for ContainerFleet {
 
     async fn identity(&self) -> Result<String, FleetError> {
         Ok(self.0.context.data_dir().fleet_id.clone())
+    }
+
+    async fn delete_volume(&self, name: &str) -> Result<(), FleetError> {
+        self.0.check_unused(name)?;
+        let Context { engine, data_dir, .. } = &*self.0.context;
+        let removed = engine.remove_volume(&names::volume(&data_dir.fleet_id, name), &data_dir.fleet_id).await;
+        removed.map_err(|error| FleetError::Unavailable(error.to_string()))
+    }
+
+    fn archives(&self) -> Option<&dyn Archives> {
+        Some(self)
     }
 
     fn watch(&self) -> BoxStream<'static, FleetEvent> {

@@ -16,6 +16,9 @@ pub(crate) const PART_LABEL: &str = "workshoplauncher.dev/part";
 /// Label of a sidecar's container: workshops reach only permitted addresses, because the sidecar installs rules or has no
 /// network. The containers of versions before 0.1.0 lack it.
 pub(crate) const LIMITED_LABEL: &str = "workshoplauncher.dev/limits-network";
+/// Label with the identity of the fleet, of a container that only mounts a volume while its files are read. It has no
+/// [`FLEET_LABEL`], so that the search for orphans does not end a long download.
+pub(crate) const READER_LABEL: &str = "workshoplauncher.dev/reads-volume-of";
 /// Number of characters of the fleet's identity in names. The label has the whole identity.
 const SHORT_FLEET_ID: usize = 8;
 
@@ -48,6 +51,21 @@ impl Part {
 /// Returns the name of a container.
 pub(crate) fn container(fleet_id: &str, workshop: &str, part: Part) -> String {
     format!("wl-{}-{workshop}-{}", short(fleet_id), part.as_str())
+}
+
+/// Returns the engine's name of a volume.
+///
+/// `fleet_id` is the identity of the fleet, to which the rows of volumes in the database belong, and not the identifier of
+/// this copy of the data directory. Otherwise the owners would lose their files when an administrator moves the directory
+/// to another disk, or restores it on another server.
+pub(crate) fn volume(fleet_id: &str, volume: &str) -> String {
+    format!("wl-{}-{volume}", short(fleet_id))
+}
+
+/// Returns the labels of a volume of the fleet with this identity. The volume belongs to no Workshop, because it outlives them.
+pub(crate) fn volume_labels(fleet_id: &str) -> HashMap<String, String> {
+    let own = (FLEET_LABEL.to_owned(), fleet_id.to_owned());
+    workshop_labels().into_iter().chain([own]).collect()
 }
 
 /// Returns the labels of a Workshop's container.

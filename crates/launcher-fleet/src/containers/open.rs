@@ -49,6 +49,7 @@ impl ContainerFleet {
         // List the containers before this launcher creates one: the list has only containers of earlier launchers.
         let mut orphans = engine.list(&data_dir.id).await?;
         let uids: HashSet<_> = records.iter().filter_map(|(_, record)| record.workshop.metadata.uid.clone()).collect();
+        engine.remove_readers(&data_dir.fleet_id).await?;
         orphans.retain(|container| !uids.contains(&container.uid));
         tracing::info!(
             engine = ?engine_info.kind,

@@ -117,8 +117,8 @@ impl Workload {
         lock(&self.starting_since).get_or_insert_with(|| self.context.data_dir.clock.now());
     }
 
-    /// Creates one of the workshop's containers. If the caller is cancelled, the engine still finishes the creation; a
-    /// removal must wait for it in [`Workload::wait_for_creation`].
+    /// Creates one of the workshop's containers, and before the app its volume. If the caller is cancelled, the engine
+    /// still finishes the creation; a removal must wait for it in [`Workload::wait_for_creation`].
     ///
     /// # Errors
     /// As [`Engine::create`](super::engine::Engine::create).
@@ -127,7 +127,14 @@ impl Workload {
         let workload = Arc::clone(self);
         let created = tokio::spawn(async move {
             let _creation = creation;
-            workload.context.engine.create(&workload.container(part), body).await
+            let Context { engine, data_dir, .. } = &*workload.context;
+            if part == Part::App
+                && let Some(storage) = workload.record.workshop().spec.storage
+            {
+                let fleet_id = &data_dir.fleet_id;
+                engine.create_volume(&names::volume(fleet_id, &storage.volume), fleet_id).await?;
+            }
+            engine.create(&workload.container(part), body).await
         });
         created.await.unwrap_or_else(|error| Err(EngineError::Other(format!("the creation was aborted: {error}"))))
     }

@@ -5,9 +5,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use either::Either;
 use futures_util::stream::BoxStream;
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::core::v1::{Namespace, PersistentVolumeClaim};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions};
 use kube::{Api, Client, ResourceExt};
+use launcher_domain::names::is_volume_name;
 use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
 
 use super::error::{status_code, to_fleet_error};
@@ -106,7 +107,35 @@ impl Fleet for KubernetesFleet {
         Ok(identity_of(&self.namespace, &namespace))
     }
 
+    /// Deletes the PersistentVolumeClaim. The cluster removes it, and by its reclaim policy the files, when no pod uses it
+    /// any more. Reads the claim first, and deletes exactly this one: a claim that the operator did not create stays.
+    async fn delete_volume(&self, name: &str) -> Result<(), FleetError> {
+        if !is_volume_name(name) {
+            return Err(FleetError::Refused(format!("{name:?} is not the name of a volume")));
+        }
+        let claims: Api<PersistentVolumeClaim> = Api::namespaced(self.client.clone(), &self.namespace);
+        let found = claims.get_metadata_opt(name).await.map_err(|error| to_fleet_error(&error))?;
+        let Some(found) = found else { return Ok(()) };
+        if found.labels().get("managed-by").is_none_or(|by| by != MANAGED_BY_LABEL) {
+            let problem = format!("the PersistentVolumeClaim {name} lacks the label managed-by: {MANAGED_BY_LABEL}");
+            return Err(FleetError::Refused(problem));
+        }
+        if found.metadata.deletion_timestamp.is_some() {
+            return Ok(());
+        }
+        let exactly = Preconditions { uid: found.uid(), resource_version: None };
+        match claims.delete(name, &DeleteParams::default().preconditions(exactly)).await {
+            Ok(_) => Ok(()),
+            Err(error) if status_code(&error) == Some(404) => Ok(()),
+            // 409: another claim has this name now. The retry reads it.
+            Err(error) => Err(to_fleet_error(&error)),
+        }
+    }
+
     fn watch(&self) -> BoxStream<'static, FleetEvent> {
         watch(Api::namespaced(self.client.clone(), &self.namespace), WATCH)
     }
 }
+
+#[cfg(test)]
+mod tests;

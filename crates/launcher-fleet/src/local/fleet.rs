@@ -1,14 +1,16 @@
 //! The adapter of [`Fleet`] for one machine.
 
+use std::io;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use launcher_workshop::Workshop;
+use tokio::task::spawn_blocking;
 
 use super::workload::Workload;
-use crate::machine::{Context as _, Gateway, Registry, finish};
-use crate::port::{Deletion, Fleet, FleetError, FleetEvent};
+use crate::machine::{Context as _, Gateway, Registry, finish, remove_directory};
+use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent};
 
 /// Runs Workshops as processes on this machine. Cheap to clone. A data directory has at most one open fleet.
 ///
@@ -52,6 +54,19 @@ impl Fleet for LocalFleet {
 
     async fn identity(&self) -> Result<String, FleetError> {
         Ok(self.0.context.data_dir().fleet_id.clone())
+    }
+
+    async fn delete_volume(&self, name: &str) -> Result<(), FleetError> {
+        self.0.check_unused(name)?;
+        let path = self.0.context.data_dir().layout.volume(name);
+        let removal = spawn_blocking(move || remove_directory(&path)).await;
+        let removed = removal.unwrap_or_else(|error| Err(io::Error::other(error)));
+        removed
+            .map_err(|error| FleetError::Unavailable(format!("the directory of the volume cannot be removed: {error}")))
+    }
+
+    fn archives(&self) -> Option<&dyn Archives> {
+        Some(self)
     }
 
     fn watch(&self) -> BoxStream<'static, FleetEvent> {

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::crash::CrashHistory;
-use launcher_domain::names::{is_k8s_name, uuid_v7};
+use launcher_domain::names::{is_k8s_name, is_volume_name, uuid_v7};
 use launcher_domain::sync::lock;
 use launcher_process::stop::Stop;
-use launcher_workshop::{ResourceExt, Workshop, WorkshopStatus};
+use launcher_workshop::{ResourceExt, Workshop, WorkshopSpec, WorkshopStatus};
 use tokio_util::task::TaskTracker;
 
 use super::data_dir::DataDir;
@@ -142,6 +142,22 @@ impl<W: Supervised> Registry<W> {
         Ok(Deletion::InProgress)
     }
 
+    /// Checks that a volume can be deleted: that no Workshop has it.
+    ///
+    /// # Errors
+    /// As [`Fleet::delete_volume`](crate::Fleet::delete_volume).
+    pub(crate) fn check_unused(&self, volume: &str) -> Result<(), FleetError> {
+        validate_volume(volume)?;
+        let uses = |workload: &&Arc<W>| {
+            let storage = workload.record().workshop().spec.storage;
+            storage.is_some_and(|storage| storage.volume == volume)
+        };
+        match self.workloads().iter().find(uses) {
+            Some(workload) => Err(FleetError::Unavailable(format!("the Workshop {} uses the volume", workload.name()))),
+            None => Ok(()),
+        }
+    }
+
     /// Stops all supervisors concurrently, and waits for them. The Workshops stay stored. Further changes are refused.
     pub(crate) async fn stop(&self) {
         *self.closed.lock().await = true;
@@ -195,7 +211,18 @@ fn validate(name: &str, wanted: &Workshop) -> Result<(), FleetError> {
     if wanted.spec.owner_email().is_none() {
         return Err(FleetError::Refused("spec.owner is not an e-mail address".to_owned()));
     }
+    if let Some(storage) = &wanted.spec.storage {
+        validate_volume(&storage.volume)?;
+    }
     Ok(())
+}
+
+/// Refuses a name that is not one of a volume. The name becomes a directory, or the name of the engine's volume.
+pub(crate) fn validate_volume(volume: &str) -> Result<(), FleetError> {
+    if is_volume_name(volume) {
+        return Ok(());
+    }
+    Err(FleetError::Refused(format!("{volume:?} is not the name of a volume")))
 }
 
 /// Changes spec, labels and annotations of a Workshop. Its app keeps running. Of the new spec, only the expiry
@@ -205,8 +232,9 @@ async fn update_spec<W: Supervised>(workload: &Arc<W>, wanted: Workshop) -> Resu
     if current.metadata.deletion_timestamp.is_some() {
         return Err(FleetError::Unavailable("the Workshop of this name is being deleted".to_owned()));
     }
-    if current.spec.owner != wanted.spec.owner || current.spec.image != wanted.spec.image {
-        return Err(FleetError::Refused("spec.owner and spec.image cannot be changed".to_owned()));
+    let WorkshopSpec { owner, image, storage, .. } = &current.spec;
+    if (owner, image, storage) != (&wanted.spec.owner, &wanted.spec.image, &wanted.spec.storage) {
+        return Err(FleetError::Refused("spec.owner, spec.image and spec.storage cannot be changed".to_owned()));
     }
     let update = move |record: &mut Record<W::Process>| {
         let workshop = &mut record.workshop;

@@ -48,6 +48,7 @@ fn workshop(profile: &str) -> Workshop {
         },
         security_profile: profile.to_owned(),
         pod_template: None,
+        storage: None,
         lifetime_seconds: 3600,
         expires_at: None,
         restarted_at: None,
@@ -92,6 +93,7 @@ async fn run(fleet: &TestFleet, profile: &str) -> [BTreeMap<String, String>; 2] 
 fn settings<'a>(fleet: &'a TestFleet, info: &EngineInfo, folders: (&'a Path, &'a Path)) -> BuildSettings<'a> {
     BuildSettings {
         fleet_id: &fleet.id,
+        volumes_of: &fleet.id,
         sidecar_image: IMAGE,
         sidecar_user: 65532,
         run_as_user: 1000,

@@ -15,3 +15,4 @@ mod restart;
 mod start_app;
 mod start_failures;
 mod support;
+mod volumes;

@@ -18,3 +18,4 @@ mod restart;
 mod saving;
 mod support;
 mod tokens;
+mod volumes;

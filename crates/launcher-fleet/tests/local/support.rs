@@ -187,6 +187,7 @@ pub(crate) fn custom(name: &str, command: &[&str]) -> Workshop {
         },
         security_profile: "restricted".to_owned(),
         pod_template: None,
+        storage: None,
         lifetime_seconds: 3600,
         expires_at: None,
         restarted_at: None,

@@ -9,6 +9,14 @@ pub(crate) enum ApplyError {
     NotLeading(#[from] NotLeading),
     #[error("failed to apply the {kind} {name}: {source}")]
     Apply { kind: String, name: String, source: kube::Error },
+    #[error("failed to read the {kind} {name}: {source}")]
+    Read { kind: String, name: String, source: kube::Error },
+    /// A claim with the name of the volume exists, and the operator did not create it.
+    #[error("the PersistentVolumeClaim {name} is not one of this operator")]
+    ForeignClaim { name: String },
+    /// The pod of another Workshop has the volume.
+    #[error("the volume {volume} is in use by the workshop {user}")]
+    VolumeInUse { volume: String, user: String },
     #[error("failed to delete the {kind} {name}: {source}")]
     Delete { kind: String, name: String, source: kube::Error },
 }

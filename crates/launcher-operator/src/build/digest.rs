@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::PodSpec;
-use launcher_workshop::WorkshopResources;
 use launcher_workshop::app::ValidSpec;
+use launcher_workshop::{WorkshopResources, WorkshopStorage};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -24,7 +24,7 @@ pub const TEMPLATE_DIGEST: &str = "workshoplauncher.dev/template-digest";
 pub(super) fn of(workshop: &Validated) -> String {
     // A restart replaces only pods from before it. In the digest, it would replace every pod without the restart.
     let Validated { name, namespace: _, owner_reference: _, spec, pod_template, restarted_at: _ } = workshop;
-    let ValidSpec { owner, image, app_type, port, command, args, env, resources, profile } = spec;
+    let ValidSpec { owner, image, app_type, port, command, args, env, resources, storage, profile } = spec;
     let WorkshopResources { cpu_request, cpu_limit, memory_request, memory_limit } = resources;
     let mut fields = vec![
         json!(name),
@@ -40,6 +40,10 @@ pub(super) fn of(workshop: &Validated) -> String {
     ];
     // Without a pod template, the digest is the same as that of earlier versions, which know no pod templates.
     fields.extend(pod_template.as_ref().map(|template| json!(template.source())));
+    // The same holds for the storage.
+    fields.extend(
+        storage.as_ref().map(|WorkshopStorage { volume, size: _, path }| json!({ "volume": volume, "path": path })),
+    );
     let fields = json!(fields);
     format!("{VERSION}-{}", hex(&fields))
 }

@@ -7,7 +7,7 @@ pub use launcher_workshop::pod_template::APP_CONTAINER;
 
 use super::limits::{amounts, baseline, restricted, runtime_default};
 use super::literal::{variables, words};
-use super::{isolation, pod_template, sidecar};
+use super::{isolation, pod_template, sidecar, storage};
 use crate::pod_policy::permitted;
 use crate::settings::{OperatorSettings, Placement};
 use crate::validate::Validated;
@@ -19,18 +19,21 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
     let secrets: Vec<_> =
         settings.pull_secrets.iter().map(|name| LocalObjectReference { name: name.clone() }).collect();
     let Placement { node_selector, tolerations } = settings.placement.clone();
+    let kept = workshop.spec.storage.as_ref();
+    let security_context =
+        PodSecurityContext { seccomp_profile: Some(runtime_default()), ..PodSecurityContext::default() };
     let own = PodSpec {
         init_containers: settings.wait_for_isolation.map(|most| vec![isolation::container(settings, most)]),
         containers: vec![app(workshop, settings), sidecar::container(workshop, settings)],
-        volumes: Some(sidecar::volumes(settings)),
+        volumes: Some(sidecar::volumes(settings).into_iter().chain(kept.map(storage::volume)).collect()),
         // Only `baseline` apps may run as root. A user namespace removes the rights of that root user on the node.
         host_users: (settings.user_namespaces && workshop.spec.profile == SecurityProfile::Baseline).then_some(false),
         automount_service_account_token: Some(false),
         enable_service_links: Some(false),
         image_pull_secrets: (!secrets.is_empty()).then_some(secrets),
-        security_context: Some(PodSecurityContext {
-            seccomp_profile: Some(runtime_default()),
-            ..PodSecurityContext::default()
+        security_context: Some(match kept {
+            Some(_) => storage::with_group(security_context, settings),
+            None => security_context,
         }),
         termination_grace_period_seconds: Some(TERMINATION_GRACE),
         node_selector: (!node_selector.is_empty()).then_some(node_selector),
@@ -44,7 +47,7 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
 }
 
 fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
-    let ValidSpec { app_type, image, port, command, args, env, resources, profile, .. } = &workshop.spec;
+    let ValidSpec { app_type, image, port, command, args, env, resources, storage, profile, .. } = &workshop.spec;
     let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
     let ContainerCommand { command, args } = app.container_command(&settings.origin(&workshop.name));
     Container {
@@ -58,6 +61,7 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
             [&resources.cpu_request, &resources.memory_request],
             [&resources.cpu_limit, &resources.memory_limit],
         )),
+        volume_mounts: storage.as_ref().map(|storage| vec![storage::mount(storage)]),
         security_context: Some(match profile {
             SecurityProfile::Restricted => restricted(settings.run_as_user),
             SecurityProfile::Baseline => baseline(),

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use k8s_openapi::api::core::v1::{Container, PodSecurityContext, PodSpec, ResourceRequirements};
+use k8s_openapi::api::core::v1::{Container, PodSecurityContext, PodSpec, ResourceRequirements, VolumeMount};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_workshop::pod_template::{APP_CONTAINER, PodTemplate};
@@ -52,7 +52,10 @@ pub(super) fn merge_spec(own: PodSpec, template: &PodTemplate) -> PodSpec {
 
 /// Adds environment, volume mounts and extended resources to the app's container.
 fn merge_app(own: Container, addition: Container, own_volumes: &BTreeSet<String>) -> Container {
-    let mounts = addition.volume_mounts.into_iter().flatten().filter(|mount| !own_volumes.contains(&mount.name));
+    let path = |mount: &VolumeMount| mount.mount_path.trim_end_matches('/').to_owned();
+    let own_paths: BTreeSet<String> = own.volume_mounts.iter().flatten().map(path).collect();
+    let is_free = |mount: &VolumeMount| !own_volumes.contains(&mount.name) && !own_paths.contains(&path(mount));
+    let mounts = addition.volume_mounts.into_iter().flatten().filter(is_free);
     Container {
         env: by_name(own.env, addition.env, |variable| &variable.name),
         env_from: appended(own.env_from, addition.env_from.unwrap_or_default()),

@@ -97,13 +97,13 @@ pub(super) fn sidecar_user(settings: &OperatorSettings) -> Option<i64> {
     settings.run_as_user.map(|_| SIDECAR_USER.into())
 }
 
-/// Returns the volumes of the pod: the expiry, and the proxy secret if the settings name one.
+/// Returns the volumes of the sidecar: the expiry, and the proxy secret if the settings name one.
 pub(super) fn volumes(settings: &OperatorSettings) -> Vec<Volume> {
     let secret = settings.sidecar.proxy_secret.as_deref();
     [expiry_volume()].into_iter().chain(secret.map(proxy_secret_volume)).collect()
 }
 
-/// Returns the mounts of the sidecar. No other container mounts a volume.
+/// Returns the mounts of the sidecar. No other container mounts its volumes.
 fn mounts(settings: &OperatorSettings) -> Vec<VolumeMount> {
     let secret = settings.sidecar.proxy_secret.as_ref().map(|_| mount(PROXY_SECRET_VOLUME, PROXY_SECRET_FOLDER));
     [mount(EXPIRY_VOLUME, EXPIRY_FOLDER)].into_iter().chain(secret).collect()

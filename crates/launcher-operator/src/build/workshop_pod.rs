@@ -8,7 +8,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use super::digest::{self, SPEC_DIGEST, TEMPLATE_DIGEST};
 use super::metadata::metadata;
 use super::{pod, pod_template};
-use crate::identifiers::{EXPIRES_AT, RESTARTED_AT};
+use crate::identifiers::{EXPIRES_AT, RESTARTED_AT, VOLUME_LABEL};
 use crate::pod_policy::permitted;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
@@ -24,7 +24,10 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> Pod {
     let spec = pod::pod(workshop, settings);
     let annotations: BTreeMap<String, String> =
         NO_EVICTION.into_iter().chain([NO_EXPIRY]).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let own = ObjectMeta { annotations: Some(annotations), ..metadata(workshop) };
+    let mut own = ObjectMeta { annotations: Some(annotations), ..metadata(workshop) };
+    if let Some(storage) = &workshop.spec.storage {
+        own.labels.get_or_insert_default().insert(VOLUME_LABEL.to_owned(), storage.volume.clone());
+    }
     let mut metadata = match permitted(workshop, settings) {
         Some(template) => pod_template::merge_metadata(own, template),
         None => own,

@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_workshop::DISPATCHED_AT;
 
 use crate::build::{SPEC_DIGEST, TEMPLATE_DIGEST};
-use crate::identifiers::{EXPIRES_AT, RESTARTED_AT, WORKSHOP_LABEL};
+use crate::identifiers::{EXPIRES_AT, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL};
 
 /// Annotations of a pod that the operator reads.
 const READ_ANNOTATIONS: [&str; 4] = [EXPIRES_AT, RESTARTED_AT, SPEC_DIGEST, TEMPLATE_DIGEST];
@@ -49,7 +49,7 @@ pub fn pod(pod: &mut Pod) {
     }
     pod.metadata.annotations = annotations.filter(|kept| !kept.is_empty());
     if let Some(labels) = &mut pod.metadata.labels {
-        labels.retain(|name, _| name == WORKSHOP_LABEL);
+        labels.retain(|name, _| [WORKSHOP_LABEL, VOLUME_LABEL].contains(&name.as_str()));
     }
     pod.spec = None;
     let Some(status) = pod.status.take() else { return };

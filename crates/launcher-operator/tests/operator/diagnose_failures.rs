@@ -162,7 +162,9 @@ fn start_timeout_without_pod_has_no_details() {
 fn pruned_pod_keeps_only_what_the_diagnosis_reads() {
     let mut pod: Pod = serde_json::from_value(json!({
         "metadata": {
-            "name": "intro-1", "labels": { "workshoplauncher.dev/workshop": "intro", "app": "workshop" },
+            "name": "intro-1", "labels": {
+                "workshoplauncher.dev/workshop": "intro", "workshoplauncher.dev/volume": "work-a", "app": "workshop",
+            },
             "annotations": { "a": "b" }, "managedFields": [{ "manager": "kubelet" }],
             "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "intro", "uid": "u" }],
         },
@@ -187,7 +189,8 @@ fn pruned_pod_keeps_only_what_the_diagnosis_reads() {
     let expected = json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {
-            "name": "intro-1", "labels": { "workshoplauncher.dev/workshop": "intro" },
+            "name": "intro-1",
+            "labels": { "workshoplauncher.dev/workshop": "intro", "workshoplauncher.dev/volume": "work-a" },
             "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "intro", "uid": "u" }],
         },
         "status": {

@@ -8,11 +8,15 @@ use launcher_operator::validate::validate;
 use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
+use crate::storage::with_storage;
 use crate::support::{built, settings, workshop};
 
 fn compare(name: &str, built: &Manifests) {
-    let Manifests { pod, service, ingress, url } = built;
-    let found = json!({ "pod": pod, "service": service, "ingress": ingress, "url": url });
+    let Manifests { pod, claim, service, ingress, url } = built;
+    let mut found = json!({ "pod": pod, "service": service, "ingress": ingress, "url": url });
+    if let Some(claim) = claim {
+        found["claim"] = json!(claim);
+    }
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/operator/golden").join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, format!("{found:#}\n")).unwrap();
@@ -47,6 +51,18 @@ fn stock_rstudio_matches_golden_file() {
             workshop.spec.image = "docker.io/rocker/rstudio:4".to_owned();
             workshop.spec.port = 8787;
             workshop.spec.security_profile = "baseline".to_owned();
+        }),
+    );
+}
+
+#[test]
+fn notebook_with_storage_matches_golden_file() {
+    compare(
+        "storage.json",
+        &built(|workshop| {
+            workshop.spec.app_type = "notebook".to_owned();
+            workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
+            with_storage(workshop);
         }),
     );
 }

@@ -21,6 +21,7 @@ mod reconcile;
 mod refusals;
 mod rollback;
 mod stale_cache;
+mod storage;
 mod support;
 mod traces;
 mod validate;

@@ -22,7 +22,7 @@ fn host_and_url_have_the_suffix_and_objects_do_not() {
     for (name, suffix, label) in
         [("intro-abcdefghij", "-ws", "intro-abcdefghij-ws"), ("x-ws", "-ws", "x-ws-ws"), ("login", "-a-b", "login-a-b")]
     {
-        let Manifests { pod, service, ingress, url } = built(name, suffix);
+        let Manifests { pod, claim: _, service, ingress, url } = built(name, suffix);
         let ingress = ingress.unwrap();
         assert_eq!(url, Some(format!("https://{label}.workshops.example.org/")));
         let spec = ingress.spec.unwrap();

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, statuses, with_routes};
+use crate::storage::with_storage;
 use crate::support::{at, pod_object, running, settings, workshop};
 
 /// Settings with all optional parts of the pod, and this policy.
@@ -142,7 +143,7 @@ fn init_container_has_the_security_context_and_the_size_of_the_app() {
 
 #[test]
 fn all_names_of_the_operator_are_reserved() {
-    let pod = spec(&json!({}), &allowing(""));
+    let pod = build(&validate(&workshop(with_storage)).unwrap(), &allowing("")).pod.spec.unwrap();
     let volumes = pod.volumes.unwrap();
     assert!(volumes.iter().all(|volume| RESERVED_VOLUMES.contains(&&*volume.name)), "{volumes:?}");
     let containers = pod.containers.iter().chain(pod.init_containers.iter().flatten());

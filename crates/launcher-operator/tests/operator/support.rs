@@ -101,6 +101,7 @@ pub(crate) fn settings() -> OperatorSettings {
         pull_policy: PullPolicy::IfNotPresent,
         pull_secrets: vec!["registry".to_owned()],
         run_as_user: Some(1000),
+        storage_class: None,
         pod_template_policy: PodTemplatePolicy::default(),
         placement: Placement::default(),
         wait_for_isolation: None,

@@ -14,6 +14,7 @@ use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
 use crate::cluster::{Call, Cluster, child, statuses, with_children, with_routes};
+use crate::storage::with_storage;
 use crate::support::{at, built, pod_object, running, settings, workshop};
 
 /// The plan at a time long after the creation of the pods.
@@ -125,7 +126,7 @@ fn digest_changes_with_pod_fields_and_not_with_lifetime() {
     assert_eq!(before, digest(|workshop| workshop.spec.expires_at = Some(at("18:00:00"))));
     assert_eq!(before, digest(|workshop| workshop.spec.lifetime_seconds = 60));
     assert_eq!(before, digest(|workshop| workshop.spec.restarted_at = Some(at("18:00:00"))));
-    let changes: [fn(&mut Workshop); 8] = [
+    let changes: [fn(&mut Workshop); 9] = [
         change_args,
         |workshop| workshop.spec.image = "registry.example.org/app:2".to_owned(),
         |workshop| workshop.spec.owner = "bob@example.org".to_owned(),
@@ -134,6 +135,7 @@ fn digest_changes_with_pod_fields_and_not_with_lifetime() {
         |workshop| workshop.spec.command = vec!["serve".to_owned()],
         |workshop| workshop.spec.resources.memory_limit = "4Gi".to_owned(),
         |workshop| drop(workshop.spec.env.insert("A".to_owned(), "1".to_owned())),
+        with_storage,
     ];
     for change in changes {
         assert_ne!(before, digest(change));

@@ -29,6 +29,7 @@ mod restarting;
 mod server;
 mod templates;
 mod traces;
+mod volumes;
 
 use std::sync::Arc;
 use std::time::Duration;

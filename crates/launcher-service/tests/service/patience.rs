@@ -57,6 +57,10 @@ impl Fleet for Reserved {
         self.fleet.delete(name, uid).await
     }
 
+    async fn delete_volume(&self, name: &str) -> Result<(), FleetError> {
+        self.fleet.delete_volume(name).await
+    }
+
     async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
         let found = self.fleet.get(name).await;
         match &self.question {

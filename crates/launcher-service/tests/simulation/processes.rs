@@ -184,6 +184,7 @@ fn operator_settings(version: u32) -> OperatorSettings {
         pull_policy: PullPolicy::IfNotPresent,
         pull_secrets: Vec::new(),
         run_as_user: Some(1000),
+        storage_class: None,
         pod_template_policy: PodTemplatePolicy::default(),
         placement: Placement::default(),
         start_timeout: START_TIMEOUT,

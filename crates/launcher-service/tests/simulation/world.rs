@@ -26,6 +26,7 @@ pub(crate) const LIMITS: Limits = Limits {
     max_queued: 4,
     start_timeout: crate::processes::START_TIMEOUT,
     history: Duration::from_secs(30 * 24 * 3600),
+    volume_retention: None,
 };
 /// Number of launchers, when all are running.
 pub(crate) const LAUNCHERS: usize = 2;

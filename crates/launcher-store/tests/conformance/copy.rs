@@ -1,6 +1,6 @@
 //! Tests of copying all rows from one database into another.
 
-use launcher_domain::{Crash, FailureCode, Icon, Listing, Scope, Template};
+use launcher_domain::{Crash, FailureCode, Icon, Listing, Scope, StorageKind, Template};
 use launcher_store::{ActivityFilter, FleetBinding, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
 
 use crate::support::*;
@@ -13,6 +13,7 @@ async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
         store.instances(&admin(), &all, &EVERYTHING).await.unwrap(),
         store.feed_since(Scope::Everyone, 0, 10_000).await.unwrap().listed,
         store.feed_latest().await.unwrap(),
+        store.volumes(&admin(), None, &EVERYTHING).await.unwrap(),
         store.queue(Scope::Everyone).await.unwrap(),
         store.dispatch_pending(0, 10_000).await.unwrap(),
         store.count_states().await.unwrap(),
@@ -35,9 +36,11 @@ async fn filled(url: &str) -> Store {
     let archived = Template { active: false, listing, version: 2, updated_at: at(5), ..template(2) };
     assert!(store.save_template(&template(2), &archived, &admin()).await.unwrap());
     store.bind_fleet("here").await.unwrap();
-    for number in 0..520 {
+    for number in 0..519 {
         launched(&store, &format!("user{number}@example.org")).await;
     }
+    let with_volume = crate::volumes::draft("user519@example.org", StorageKind::Kept, 1);
+    created(store.launch(&with_volume, &NO_LIMITS, None).await.unwrap());
     let launch = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
     let row = ended(&store, &created(launch), 60).await;
     changed(&store, &row, |row| row.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned())).await;
@@ -75,11 +78,12 @@ async fn copy_has_all_rows_and_accepts_launches() {
 
         let expected = [
             ("workshop_templates", 2),
-            ("template_settings", 1),
+            ("template_settings", 2),
             ("workshop_instances", 521),
             ("idempotency_keys", 1),
             ("activities", 526),
             ("launch_gate", 521),
+            ("volumes", 1),
             ("fleet_binding", 1),
         ];
         assert_eq!(copied, expected);

@@ -34,3 +34,4 @@ mod support;
 mod templates;
 #[cfg(feature = "test-postgres")]
 mod tls;
+mod volumes;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use launcher_domain::names::is_k8s_name;
+use launcher_domain::names::{is_k8s_name, is_volume_name};
 use launcher_fleet::{Deletion, FleetError, FleetEvent, ImageState};
 use launcher_workshop::{ResourceExt, Workshop, WorkshopStatus};
 use tokio::sync::mpsc::UnboundedSender;
@@ -12,6 +12,10 @@ use super::fault::Fault;
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) workshops: BTreeMap<String, Workshop>,
+    /// Volumes of the Workshops that were ever created, until they are deleted.
+    pub(super) volumes: BTreeSet<String>,
+    /// True if the fleet cannot read volumes.
+    pub(super) lacks_archives: bool,
     /// Workshops that are unreadable until they are applied again.
     pub(super) unreadable: BTreeSet<String>,
     pub(super) watchers: Vec<UnboundedSender<FleetEvent>>,
@@ -94,6 +98,24 @@ impl State {
         }
     }
 
+    /// Deletes a volume. Returns the answer, or `None` if the call must never return.
+    pub(super) fn delete_volume(&mut self, name: &str) -> Option<Result<(), FleetError>> {
+        match self.faults.pop_front() {
+            Some(Fault::Hang) => return None,
+            Some(Fault::Unavailable | Fault::Refused) => return Some(Err(unavailable())),
+            _ => {}
+        }
+        if !is_volume_name(name) {
+            return Some(Err(FleetError::Refused("its name is not one of a volume".to_owned())));
+        }
+        let mut storages = self.workshops.values().filter_map(|workshop| workshop.spec.storage.as_ref());
+        if storages.any(|storage| storage.volume == name) {
+            return Some(Err(unavailable()));
+        }
+        self.volumes.remove(name);
+        Some(Ok(()))
+    }
+
     /// Returns the reason why every fleet refuses this Workshop; `None` if it is acceptable.
     fn refusal_of(&self, wanted: &Workshop) -> Option<&'static str> {
         let known = self.workshops.get(&wanted.name_any()).map_or(&wanted.spec, |known| &known.spec);
@@ -102,6 +124,7 @@ impl State {
             (wanted.spec.owner_email().is_none(), "spec.owner is not an e-mail address"),
             (known.owner != wanted.spec.owner, "spec.owner cannot be changed"),
             (known.image != wanted.spec.image, "spec.image cannot be changed"),
+            (known.storage != wanted.spec.storage, "spec.storage cannot be changed"),
         ];
         reasons.into_iter().find_map(|(applies, reason)| applies.then_some(reason))
     }
@@ -131,6 +154,7 @@ impl State {
         let name = wanted.name_any();
         self.unreadable.remove(&name);
         let mut workshop = wanted.clone();
+        self.volumes.extend(wanted.spec.storage.as_ref().map(|storage| storage.volume.clone()));
         match self.workshops.get(&name) {
             Some(known) => {
                 workshop.metadata.uid.clone_from(&known.metadata.uid);

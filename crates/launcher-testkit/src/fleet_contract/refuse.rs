@@ -40,6 +40,7 @@ pub(super) async fn changed_owner_or_image_is_refused(harness: &dyn FleetHarness
     other_image.spec.image = "example.org/other:1".to_owned();
     assert_refused(&*fleet, &other_owner).await;
     assert_refused(&*fleet, &other_image).await;
+    assert!(matches!(fleet.delete_volume("../fleet").await, Err(FleetError::Refused(_))));
 
     let read = fleet.get(name).await.unwrap().unwrap();
     assert_eq!((read.uid(), read.spec), (before.uid(), before.spec));

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use launcher_domain::names::is_k8s_name;
 use launcher_domain::quantity::Quantity;
+use launcher_domain::template::is_mount_path;
 use launcher_domain::{AppType, EmailAddress, FailureCode, FailureDetail, FailureReason, SecurityProfile};
 
 use super::probe::{SIDECAR_PORT, TELEMETRY_PORT};
 use super::spec::is_reserved_variable;
-use crate::spec::{WorkshopResources, WorkshopSpec};
+use crate::spec::{WorkshopResources, WorkshopSpec, WorkshopStorage};
 
 /// A validated spec. Only [`ValidSpec::parse`] creates it.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +30,8 @@ pub struct ValidSpec {
     pub env: BTreeMap<String, String>,
     /// Requests and limits of the app.
     pub resources: WorkshopResources,
+    /// Volume with the owner's files.
+    pub storage: Option<WorkshopStorage>,
     /// Security profile of the app.
     pub profile: SecurityProfile,
 }
@@ -49,6 +53,11 @@ impl ValidSpec {
         }
         ensure(spec.lifetime_seconds > 0, FailureDetail::SpecLifetime)?;
         check_resources(&spec.resources)?;
+        if let Some(storage) = &spec.storage {
+            let WorkshopStorage { volume, size, path } = storage;
+            let is_valid = is_k8s_name(volume) && is_mount_path(path) && Quantity::parse(size).is_ok();
+            ensure(is_valid, FailureDetail::SpecStorage)?;
+        }
         Ok(Self {
             owner,
             image: spec.image.clone(),
@@ -58,6 +67,7 @@ impl ValidSpec {
             args: spec.args.clone(),
             env: spec.env.clone(),
             resources: spec.resources.clone(),
+            storage: spec.storage.clone(),
             profile,
         })
     }

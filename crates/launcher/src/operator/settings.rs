@@ -141,6 +141,11 @@ pub(crate) struct OperatorArgs {
     #[arg(long, env = "SERVICE_RUN_AS_USER", default_value = "1000", value_name = "UID", value_parser = app_user)]
     run_as_user: AppUser,
 
+    /// StorageClass of new volumes with kept files; default: the cluster's default class
+    #[arg(long, env = "SERVICE_STORAGE_CLASS", default_value = "", value_name = "CLASS", hide_default_value = true,
+          value_parser = storage_class)]
+    storage_class: String,
+
     /// Names that pod templates may use, as kind/name separated by commas; the launcher needs the same value
     #[arg(long, env = "SERVICE_POD_TEMPLATE_ALLOW", default_value = PodTemplatePolicy::DEFAULT, value_name = "NAMES",
           value_parser = PodTemplatePolicy::parse)]
@@ -237,6 +242,7 @@ impl OperatorArgs {
             },
             pull_secrets: self.image_pull_secrets.clone(),
             run_as_user: self.run_as_user.0,
+            storage_class: Some(self.storage_class.clone()).filter(|class| !class.is_empty()),
             pod_template_policy: self.pod_template_allow.clone(),
             placement: Placement {
                 node_selector: self.node_selector.0.clone(),
@@ -263,6 +269,18 @@ fn name_suffix(text: &str) -> Result<String, &'static str> {
         Ok(text.to_owned())
     } else {
         Err("write a dash and 1 to 31 lower-case letters, digits or dashes, not a dash at the end, as in -ws")
+    }
+}
+
+/// Parses the name of a StorageClass: a DNS subdomain (RFC 1123), or nothing.
+fn storage_class(text: &str) -> Result<String, &'static str> {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_part =
+        |part: &str| !part.is_empty() && part.bytes().all(is_plain) && !part.starts_with('-') && !part.ends_with('-');
+    if text.is_empty() || (text.len() <= 253 && text.split('.').all(is_part)) {
+        Ok(text.to_owned())
+    } else {
+        Err("write the name of a StorageClass: lower-case letters, digits, dashes and dots, as in fast-ssd")
     }
 }
 

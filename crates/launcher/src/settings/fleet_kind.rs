@@ -37,8 +37,10 @@ impl FleetKind {
                 "memory_limit",
                 "security_profile",
                 "pod_template",
+                "storage_size",
+                "storage_path",
             ],
-            Self::Containers => &["pod_template"],
+            Self::Containers => &["pod_template", "storage_size"],
             Self::Kubernetes => &[],
         }
     }
@@ -61,7 +63,7 @@ mod tests {
     #[test]
     fn only_kubernetes_fleet_uses_pod_template() {
         assert!(FleetKind::Local.ignored_fields().contains(&"pod_template"));
-        assert_eq!(FleetKind::Containers.ignored_fields(), ["pod_template"]);
+        assert_eq!(FleetKind::Containers.ignored_fields(), ["pod_template", "storage_size"]);
         assert!(FleetKind::Kubernetes.ignored_fields().is_empty());
     }
 }

@@ -31,6 +31,8 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("SERVICE_POD_TEMPLATE_ALLOW", "secret", "is not kind/name"),
     ("SERVICE_RUN_AS_USER", "0", "write a user ID from 1"),
     ("SERVICE_RUN_AS_USER", "namespace", "or assigned"),
+    ("SERVICE_STORAGE_CLASS", "Fast", "write the name of a StorageClass"),
+    ("SERVICE_STORAGE_CLASS", "fast..ssd", "write the name of a StorageClass"),
     ("SERVICE_LEASE_SECONDS", "1", "1 is not in 4.."),
     ("SERVICE_TELEMETRY_ADDR", "9091", "invalid socket address"),
     ("KUBECONFIG", "/nowhere/kubeconfig", "set KUBECONFIG"),

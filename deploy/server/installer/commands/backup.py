@@ -13,4 +13,4 @@ def run(arguments, say):
     installation = Installation(arguments.directory, say)
     installation.require()
     backup.save(installation.root, installation.settings, arguments.file, say)
-    say(f"saved: {arguments.file}. It contains all secrets: keep it as safe as the server. Files in workshops are not in it")
+    say(f"saved: {arguments.file}. It contains all secrets: keep it as safe as the server. Files in workshops and kept files are not in it")

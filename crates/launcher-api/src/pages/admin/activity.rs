@@ -90,12 +90,15 @@ impl ActivityQuery {
 impl Entry {
     fn new(t: Language, LoggedActivity { activity, .. }: &LoggedActivity) -> Self {
         let subject = &activity.subject;
-        let is_instance = activity.owner_email.is_some();
+        let is_volume = activity.action == ActivityAction::VolumeDeleted;
+        let is_instance = activity.owner_email.is_some() && !is_volume;
         let until = activity.detail.as_deref().filter(|_| activity.action == ActivityAction::Extended);
         Self {
             at: Instant::new(t, activity.act.at),
-            name: activity.subject_name.clone(),
-            link: if is_instance {
+            name: if activity.subject_name.is_empty() { subject.clone() } else { activity.subject_name.clone() },
+            link: if is_volume {
+                "/admin/work".to_owned()
+            } else if is_instance {
                 format!("/instances/{subject}")
             } else {
                 format!("/admin/templates/{subject}/edit")

@@ -1,7 +1,7 @@
 //! The fields of the template editor, in the order of the form.
 
 use launcher_domain::template::Icon;
-use launcher_domain::{AppType, SecurityProfile};
+use launcher_domain::{AppType, SecurityProfile, StorageKind};
 
 use super::form::{FormErrors, TemplateForm};
 use super::pod_settings::Setting;
@@ -79,6 +79,7 @@ pub(crate) fn groups(t: Language, form: &TemplateForm, errors: &FormErrors, igno
         group((false, "field-shown", "fields"), shown(t, form)),
         group((false, "field-run", "fields"), run(t, form)),
         group((false, "field-used", "fields-pair"), used(form)),
+        group((false, "field-files", "fields-pair"), files(t, form)),
         group((true, "field-command-line", "fields"), command(t, form)),
         group((true, "field-more", "fields-pair"), more(form)),
         group((true, "field-pod", "fields-pair"), pod(form)),
@@ -123,6 +124,14 @@ fn used(form: &TemplateForm) -> Vec<Row<'_>> {
         ("memory_limit", &*form.memory_limit, Kind::Text),
         ("cpu_limit", &*form.cpu_limit, Kind::Text),
         ("lifetime_seconds", &*form.lifetime_seconds, Kind::Text),
+    ]
+}
+
+fn files<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
+    vec![
+        ("storage", &*form.storage, Kind::Select(storages(t, &form.storage))),
+        ("storage_size", &*form.storage_size, Kind::Text),
+        ("storage_path", &*form.storage_path, Kind::Text),
     ]
 }
 
@@ -172,6 +181,12 @@ fn profiles(t: Language, chosen: &str) -> Vec<Choice> {
         .into_iter()
         .map(|profile| choice(profile.as_str(), &t.security_profile(profile), chosen))
         .collect()
+}
+
+fn storages(t: Language, chosen: &str) -> Vec<Choice> {
+    let kinds = StorageKind::ALL.into_iter().map(|kind| (kind.as_str(), t.storage_kind(kind)));
+    let none = std::iter::once(("", t.text("storage-none")));
+    none.chain(kinds).map(|(value, label)| choice(value, &label, chosen)).collect()
 }
 
 fn choice(value: &str, label: &str, chosen: &str) -> Choice {

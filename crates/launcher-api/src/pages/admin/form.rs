@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use launcher_domain::input::{AmountError, duration, parse_cpu, parse_duration, parse_memory};
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::{Icon, ResourcesDraft, TAG_SEPARATORS};
-use launcher_domain::{AppType, FieldError, PodTemplateObject, SecurityProfile, Template, TemplateDraft};
+use launcher_domain::{
+    AppType, FieldError, PodTemplateObject, SecurityProfile, StorageDraft, StorageKind, Template, TemplateDraft,
+};
 use launcher_service::Launcher;
 use serde::Deserialize;
 
@@ -43,6 +45,10 @@ pub(crate) struct TemplateForm {
     pub(crate) memory_request: String,
     pub(crate) memory_limit: String,
     pub(crate) security_profile: String,
+    /// Kind of the storage; empty for none.
+    pub(crate) storage: String,
+    pub(crate) storage_size: String,
+    pub(crate) storage_path: String,
     pub(crate) shm_size: String,
     pub(crate) gpu_count: String,
     pub(crate) ephemeral_storage: String,
@@ -106,6 +112,10 @@ impl TemplateForm {
         let number = |value: Option<i64>| value.map(|value| value.to_string()).unwrap_or_default();
         let lasting =
             |value: Option<i64>| value.and_then(|value| value.try_into().ok()).map(duration).unwrap_or_default();
+        let (storage, storage_size, storage_path) = draft.storage.map_or_else(Default::default, |storage| {
+            let StorageDraft { kind, size, path } = storage;
+            (kind.as_str().to_owned(), size.unwrap_or_default(), path.unwrap_or_default())
+        });
         Self {
             template_id: String::new(),
             version: template.version.to_string(),
@@ -122,6 +132,9 @@ impl TemplateForm {
             memory_request: draft.resources.memory_request.unwrap_or_default(),
             memory_limit: draft.resources.memory_limit.unwrap_or_default(),
             security_profile: draft.security_profile.as_str().to_owned(),
+            storage,
+            storage_size,
+            storage_path,
             lifetime_seconds: lasting(draft.lifetime_seconds),
             extension_seconds: lasting(draft.extension_seconds),
             max_lifetime_seconds: lasting(draft.max_lifetime_seconds),
@@ -178,6 +191,18 @@ impl TemplateForm {
         }
     }
 
+    fn storage(&self, t: Language, errors: &mut FormErrors) -> Option<StorageDraft> {
+        let kind = StorageKind::parse(&given(&self.storage)?).or_else(|| {
+            errors.add("storage", &t.text("editor-not-a-storage"));
+            None
+        });
+        let size = given(&self.storage_size).and_then(|text| {
+            let size = parse_memory(&text).map(String::from);
+            size.map_err(|error| errors.add("storage_size", &t.coded(&error.key()))).ok()
+        });
+        Some(StorageDraft { kind: kind?, size, path: given(&self.storage_path) })
+    }
+
     /// Converts the form to a template draft.
     ///
     /// # Errors
@@ -211,6 +236,7 @@ impl TemplateForm {
                 SecurityProfile::default()
             }),
             pod_template: pod::read(t, &self.pod_template, |setting| self.typed(setting), &mut errors),
+            storage: self.storage(t, &mut errors),
             lifetime_seconds: seconds(t, &self.lifetime_seconds, "lifetime_seconds", &mut errors),
             extension_seconds: seconds(t, &self.extension_seconds, "extension_seconds", &mut errors),
             max_lifetime_seconds: seconds(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),

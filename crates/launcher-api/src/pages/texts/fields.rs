@@ -4,7 +4,7 @@ use crate::pages::language::{Language, Text};
 
 /// Name in the API and key of the label of each field. The log names the four fields below `resources` together. The
 /// editor has fields for parts of `pod_template`, with names that the API does not have.
-const LABELS: [(&str, &str); 28] = [
+const LABELS: [(&str, &str); 31] = [
     ("name", "field-name"),
     ("description", "field-description"),
     ("icon", "field-icon"),
@@ -22,6 +22,9 @@ const LABELS: [(&str, &str); 28] = [
     ("lifetime_seconds", "field-lifetime"),
     ("extension_seconds", "field-extension"),
     ("max_lifetime_seconds", "field-longest"),
+    ("storage", "field-storage"),
+    ("storage_size", "field-storage-size"),
+    ("storage_path", "field-storage-path"),
     ("command", "field-command"),
     ("args", "field-arguments"),
     ("env", "field-environment"),

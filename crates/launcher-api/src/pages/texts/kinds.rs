@@ -1,7 +1,7 @@
 //! Texts for states, reasons, app types and security profiles.
 
 use launcher_domain::{
-    AppType, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, StartStep, TextKey,
+    AppType, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, StartStep, StorageKind, TextKey,
 };
 
 use crate::pages::language::{Language, Text};
@@ -72,7 +72,10 @@ impl Language {
     }
 
     /// Returns what the reader can do after a failure. Only admins see the remedies that need an admin.
-    pub(crate) fn failure_remedy(self, failure: &FailureReason, is_admin: bool) -> String {
+    pub(crate) fn failure_remedy(self, failure: &FailureReason, is_admin: bool, keeps_files: bool) -> String {
+        if keeps_files && failure.code.loses_files() {
+            return self.text("failure-remedy-kept").into_owned();
+        }
         let key = if is_admin { failure.remedy_key() } else { failure.user_remedy_key() };
         if self.has(&key.key) { self.coded(&key) } else { failure.remedy.clone() }
     }
@@ -101,6 +104,11 @@ impl Language {
     /// States how many catalog entries match a search.
     pub(crate) fn found(self, found: usize, offered: usize) -> String {
         self.with("found", [("found", found.into()), ("offered", offered.into())])
+    }
+
+    /// Returns the name of a security profile.
+    pub(crate) fn storage_kind(self, kind: StorageKind) -> Text {
+        self.text(&format!("storage-{}", kind.as_str()))
     }
 
     /// Returns the name of a security profile.

@@ -1,9 +1,9 @@
 //! Builds the container of the app.
 
-use bollard::models::{ContainerCreateBody, HealthConfig, HostConfig};
+use bollard::models::{ContainerCreateBody, HealthConfig, HostConfig, Mount, MountType};
 use launcher_domain::{FailureReason, SecurityProfile};
-use launcher_workshop::Workshop;
 use launcher_workshop::app::{AppSpec, BASELINE_CAPABILITIES, ContainerCommand, ValidSpec};
+use launcher_workshop::{Workshop, WorkshopStorage};
 
 use super::input::{BuildSettings, Validated, validate, variables};
 use super::limits::{Amounts, host_config};
@@ -13,13 +13,14 @@ use crate::containers::names::{self, Part};
 /// killed before the launcher, a sidecar or the engine. From -1000 to 1000.
 const OOM_SCORE: i64 = 800;
 
-/// Builds the container of the app. It uses the network namespace of the sidecar, and has no mounts.
+/// Builds the container of the app. It uses the network namespace of the sidecar. Its only mount is the volume with the
+/// owner's files.
 ///
 /// # Errors
 /// A failure with the code `InvalidSpec`. Its message names the field.
 pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<ContainerCreateBody, FailureReason> {
     let Validated { name, uid, spec } = validate(workshop)?;
-    let ValidSpec { app_type, image, port, command, args, env, resources, profile, owner: _ } = &spec;
+    let ValidSpec { app_type, image, port, command, args, env, resources, profile, storage, owner: _ } = &spec;
     let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
     let ContainerCommand { command, args } = app.container_command(settings.origin);
     let amounts = Amounts::parse([&resources.cpu_request, &resources.cpu_limit, &resources.memory_limit])?;
@@ -41,10 +42,23 @@ pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Containe
             network_mode: Some(format!("container:{sidecar}")),
             cap_add: capabilities,
             oom_score_adj: Some(OOM_SCORE),
+            mounts: storage.as_ref().map(|storage| vec![volume(settings.volumes_of, storage)]),
             ..host_config(&amounts, settings)
         }),
         ..ContainerCreateBody::default()
     })
+}
+
+/// Mounts the volume with the owner's files. The engine copies the image's files at this path into an empty volume.
+/// Podman mounts it with `nosuid` and `nodev`. Docker Engine refuses these options; there, the app lacks the privileges to
+/// use such files.
+fn volume(fleet_id: &str, storage: &WorkshopStorage) -> Mount {
+    Mount {
+        typ: Some(MountType::VOLUME),
+        source: Some(names::volume(fleet_id, &storage.volume)),
+        target: Some(storage.path.clone()),
+        ..Mount::default()
+    }
 }
 
 /// Disables the health check of an image: the sidecar checks the app, and the health check would use the app's CPU time.

@@ -12,8 +12,10 @@ use crate::containers::engine::ProcessLimits;
 /// Settings of the fleet and of one Workshop that its containers depend on.
 #[derive(Debug, Clone, Copy)]
 pub struct BuildSettings<'a> {
-    /// Identity of the fleet.
+    /// Identifier of the fleet's containers.
     pub fleet_id: &'a str,
+    /// Identity of the fleet to which the volumes belong.
+    pub volumes_of: &'a str,
     /// Image of the sidecar.
     pub sidecar_image: &'a str,
     /// User ID of the sidecar.

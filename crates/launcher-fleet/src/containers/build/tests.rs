@@ -1,5 +1,7 @@
 //! Tests of the built containers.
 
+mod storage;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -11,11 +13,13 @@ use super::{BuildSettings, app, sidecar};
 use crate::containers::engine::ProcessLimits;
 
 const FLEET: &str = "0198c5f1-7a2b-7c3d-8e4f-0123456789ab";
+const OWNER_OF_VOLUMES: &str = "0198c5f1-7a2b-7c3d-8e4f-fedcba987654";
 const LIMITS: ProcessLimits = ProcessLimits { open_files: 1_000_000, processes: 90_000 };
 
 fn settings() -> BuildSettings<'static> {
     BuildSettings {
         fleet_id: FLEET,
+        volumes_of: OWNER_OF_VOLUMES,
         sidecar_image: "registry.example/sidecar:1",
         sidecar_user: 65532,
         run_as_user: 1000,
@@ -50,6 +54,7 @@ fn workshop() -> Workshop {
         },
         security_profile: "restricted".to_owned(),
         pod_template: None,
+        storage: None,
         lifetime_seconds: 3600,
         expires_at: None,
         restarted_at: None,

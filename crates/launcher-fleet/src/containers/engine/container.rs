@@ -57,6 +57,7 @@ struct InspectedState {
 #[serde(rename_all = "PascalCase")]
 struct InspectedConfig {
     labels: Option<HashMap<String, String>>,
+    user: Option<String>,
 }
 
 impl Engine {
@@ -123,6 +124,15 @@ impl Engine {
         }
     }
 
+    /// Returns the user ID of a container's main process, or `None` if it is root, or a name in the image.
+    pub(super) async fn user(&self, name: &str) -> Result<Option<u32>, EngineError> {
+        let found: Inspected = self.get(&format!("/containers/{name}/json")).await?;
+        let user = found.config.user.unwrap_or_default();
+        // A group may follow.
+        let user = user.split(':').next().and_then(|user| user.parse().ok());
+        Ok(user.filter(|&user| user != 0))
+    }
+
     /// Stops a container: SIGTERM, and SIGKILL after the grace period. Returns when the container has stopped. If it
     /// does not run or does not exist, the call does nothing.
     pub async fn stop(&self, name: &str, grace: Duration) -> Result<(), EngineError> {
@@ -134,7 +144,7 @@ impl Engine {
         }
     }
 
-    /// Removes a container and its anonymous volumes, even if it runs. Returns when it is gone. If it does not exist,
+    /// Removes a container and its anonymous volumes, even if it runs. Volumes with a name stay. Returns when it is gone. If it does not exist,
     /// the call does nothing.
     ///
     /// # Errors

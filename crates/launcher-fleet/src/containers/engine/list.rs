@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::container::REMOVAL_INTERVAL;
 use super::error::EngineError;
 use super::{Engine, LONG};
-use crate::containers::names::{FLEET_LABEL, PART_LABEL, Part, UID_LABEL, WORKSHOP_LABEL};
+use crate::containers::names::{FLEET_LABEL, PART_LABEL, Part, READER_LABEL, UID_LABEL, WORKSHOP_LABEL};
 
 /// Longest removal of a container by Podman that runs normally.
 const REMOVAL_PATIENCE: Duration = Duration::from_secs(5);
@@ -66,13 +66,25 @@ impl Engine {
 
     /// Returns the containers of a fleet in all states, apps before sidecars: the order in which Podman removes them.
     pub async fn list(&self, fleet_id: &str) -> Result<Vec<FoundContainer>, EngineError> {
-        let filter = serde_json::json!({ "label": [format!("{FLEET_LABEL}={fleet_id}")] }).to_string();
-        let filter: String = form_urlencoded::byte_serialize(filter.as_bytes()).collect();
-        let listed: Vec<Listed> = self.get_list(&format!("/containers/json?all=true&filters={filter}")).await?;
+        let listed = self.get_list(&with_label(FLEET_LABEL, fleet_id)).await?;
         let mut found: Vec<_> = listed.into_iter().filter_map(found_container).collect();
         found.sort_by_key(|container| container.part);
         Ok(found)
     }
+
+    /// Returns the names of the containers that read volumes of a fleet.
+    pub(super) async fn list_readers(&self, fleet_id: &str) -> Result<Vec<String>, EngineError> {
+        let listed = self.get_list(&with_label(READER_LABEL, fleet_id)).await?;
+        let name = |listed: Listed| listed.names.first().map(|name| name.trim_start_matches('/').to_owned());
+        Ok(listed.into_iter().filter_map(name).collect())
+    }
+}
+
+/// Returns the path of the list of containers with this label.
+fn with_label(label: &str, value: &str) -> String {
+    let filter = serde_json::json!({ "label": [format!("{label}={value}")] }).to_string();
+    let filter: String = form_urlencoded::byte_serialize(filter.as_bytes()).collect();
+    format!("/containers/json?all=true&filters={filter}")
 }
 
 /// Returns the first text in quotation marks.

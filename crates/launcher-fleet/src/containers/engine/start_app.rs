@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::{Engine, EngineError, EngineKind};
 
 impl Engine {
-    /// Starts an app in the network namespace of its running sidecar. If the app runs, the call does nothing.
+    /// Starts an app in the network namespace of its running sidecar. If the app runs, the call does nothing. Before the
+    /// start, the app's user gets the directory `volume`, at which a volume is mounted: see [`Engine::give_to_user`].
     ///
     /// An app must never run in a network namespace before its sidecar has installed the rules there. Docker Engine refuses
     /// an app whose sidecar has ended, but Podman starts this sidecar again, and the app with it. So Podman first
@@ -14,18 +15,39 @@ impl Engine {
     ///
     /// # Errors
     /// [`EngineError::Conflict`]: the sidecar has ended. [`EngineError::CommandNotStarted`]: as [`Engine::start`].
-    pub async fn start_app(&self, kind: EngineKind, app: &str, sidecar: &str) -> Result<(), EngineError> {
+    pub async fn start_app(
+        &self,
+        kind: EngineKind,
+        app: &str,
+        sidecar: &str,
+        volume: Option<&str>,
+    ) -> Result<(), EngineError> {
         if kind == EngineKind::Podman {
             self.initialise(app).await?;
-            // Podman's answer is the same for an initialised app and for an app whose sidecar does not run.
-            if !self.inspect(sidecar).await?.is_some_and(|sidecar| sidecar.running) {
-                // The next attempt initialises the app in the network namespace that the sidecar has then.
-                self.stop(app, Duration::ZERO).await?;
-                return Err(EngineError::Conflict(format!(
-                    "the sidecar {sidecar} has ended, so its app does not start"
-                )));
-            }
         }
+        let ready = self.prepare(kind, app, sidecar, volume).await;
+        if ready.is_err() && kind == EngineKind::Podman {
+            // The next attempt initialises the app in the network namespace that the sidecar has then.
+            self.stop(app, Duration::ZERO).await?;
+        }
+        ready?;
         self.start(app).await
+    }
+
+    async fn prepare(
+        &self,
+        kind: EngineKind,
+        app: &str,
+        sidecar: &str,
+        volume: Option<&str>,
+    ) -> Result<(), EngineError> {
+        if let Some(path) = volume {
+            self.give_to_user(kind, app, path).await?;
+        }
+        // Podman's answer is the same for an initialised app and for an app whose sidecar does not run.
+        if kind == EngineKind::Podman && !self.inspect(sidecar).await?.is_some_and(|sidecar| sidecar.running) {
+            return Err(EngineError::Conflict(format!("the sidecar {sidecar} has ended, so its app does not start")));
+        }
+        Ok(())
     }
 }

@@ -87,7 +87,10 @@ async fn start_app(workload: &Arc<Workload>, attempt: Attempt) -> Result<(), Out
     }
     let Context { engine, engine_info, .. } = &**workload.context();
     let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
-    let started = engine.start_app(engine_info.kind, &app, &sidecar).await;
+    // A restart mounts the volume again as it is.
+    let storage = (attempt == Attempt::First).then(|| workload.stored_record().workshop().spec.storage).flatten();
+    let path = storage.as_ref().map(|storage| storage.path.as_str());
+    let started = engine.start_app(engine_info.kind, &app, &sidecar, path).await;
     started.map_err(|error| not_started(Part::App, error, attempt))?;
     tracing::info!(workshop = workload.stored_record().name(), "started containers of Workshop");
     Ok(())
@@ -135,6 +138,7 @@ async fn with_settings<T>(
     let workshop_page = origins.workshop_page_url(name);
     let settings = BuildSettings {
         fleet_id: &context.data_dir.id,
+        volumes_of: &context.data_dir.fleet_id,
         sidecar_image: &settings.sidecar_image,
         sidecar_user: context.sidecar_user,
         run_as_user: settings.run_as_user.get(),

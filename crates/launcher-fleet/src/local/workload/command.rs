@@ -105,7 +105,15 @@ impl LaunchSpec<'_> {
             host: format!("{}.{}", self.name, self.settings.origins.workshop_domain),
             user: std::env::var("USER").unwrap_or_else(|_| "root".to_owned()),
             app_dir: self.layout.app(self.name),
-            working_dir: self.layout.working(self.name),
+            working_dir: self.working_dir(),
+        }
+    }
+
+    /// Returns the working directory of the app: the directory of its volume, or else one that ends with the Workshop.
+    pub(super) fn working_dir(&self) -> PathBuf {
+        match &self.spec.storage {
+            Some(storage) => self.layout.volume(&storage.volume),
+            None => self.layout.working(self.name),
         }
     }
 }

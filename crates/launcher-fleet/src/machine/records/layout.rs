@@ -63,7 +63,12 @@ impl Layout {
         self.data_dir.join("workshops")
     }
 
-    /// The working directory of the app's processes, with the owner's files.
+    /// The directory of one volume, with the kept files of its owner.
+    pub(crate) fn volume(&self, volume: &str) -> PathBuf {
+        self.data_dir.join("volumes").join(volume)
+    }
+
+    /// The working directory of the app's processes without a volume, with the owner's files.
     pub(crate) fn working(&self, name: &str) -> PathBuf {
         self.workings().join(name)
     }

@@ -68,7 +68,7 @@ fn start_app(
     command: &AppCommand,
 ) -> Result<KeeperHandle, StopReason> {
     let context = workload.context();
-    let working = context.data_dir.layout.working(workload.name());
+    let working = launch_spec.working_dir();
     prepare(launch_spec, &working)
         .map_err(|error| StopReason::NotStarted { problem: "its directories cannot be created", error })?;
     let log = log::create(&context.data_dir.layout.log(workload.name()))

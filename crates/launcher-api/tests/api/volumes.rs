@@ -1,0 +1,144 @@
+//! `/volumes/`: kept files of users.
+
+use http::Method;
+use launcher_domain::FailureCode;
+use launcher_testkit::{Client, TestApp, eventually};
+use serde_json::{Value, json};
+
+const SOON: std::time::Duration = std::time::Duration::from_secs(10);
+
+async fn template(admin: &Client, name: &str, storage: &Value) -> String {
+    let body = json!({ "name": name, "app_type": "notebook", "image": "example.org/image", "storage": storage });
+    let created = admin.post_json("/templates/", &body).await.expect(201).json();
+    created["template_id"].as_str().unwrap().to_owned()
+}
+
+async fn end(app: &TestApp, person: &Client, name: &str) {
+    person.delete(&format!("/instances/{name}")).await.expect(202);
+    app.reaches(person, name, "terminated").await;
+}
+
+#[tokio::test]
+async fn storage_of_template_is_read_back_with_defaults_and_can_be_removed() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let id = template(&admin, "Penguins", &json!({ "kind": "home" })).await;
+    let path = format!("/templates/{id}");
+    let expected = json!({ "kind": "home", "size": "1Gi", "path": "/home/jovyan" });
+    assert_eq!(alice.get(&path).await.expect(200).json()["storage"], expected);
+    let patch = json!({ "storage": { "size": "5Gi" } });
+    let patched = admin.request(Method::PATCH, &format!("/api/v1{path}")).json(&patch).send().await.unwrap();
+    let patched: Value = patched.json().await.unwrap();
+    assert_eq!(patched["storage"], json!({ "kind": "home", "size": "5Gi", "path": "/home/jovyan" }));
+    let removal = json!({ "storage": null });
+    admin.request(Method::PATCH, &format!("/api/v1{path}")).json(&removal).send().await.unwrap();
+    assert_eq!(alice.get(&path).await.expect(200).json()["storage"], Value::Null);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn invalid_storage_is_refused_with_its_location() {
+    let (app, _, _, _, admin) = TestApp::start().await;
+    for (storage, pointer) in [
+        (json!({ "kind": "none" }), "/storage/kind"),
+        (json!({ "kind": "kept", "size": "a lot" }), "/storage/size"),
+        (json!({ "kind": "kept", "path": "/etc" }), "/storage/path"),
+        (json!({ "kind": "kept", "class": "fast" }), "/storage/class"),
+        (json!({}), "/storage"),
+    ] {
+        let body = json!({ "name": "a", "app_type": "notebook", "image": "b", "storage": storage });
+        let refused = admin.post_json("/templates/", &body).await.expect(422).json();
+        assert!(refused["errors"][0]["pointer"].as_str().unwrap().starts_with(pointer), "{refused}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn volume_is_listed_for_its_owner_and_admins_and_deleted_once() {
+    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let id = template(&admin, "Penguins", &json!({ "kind": "kept", "size": "2Gi" })).await;
+    let name = app.launched(&alice, &id, "running").await;
+    let instance = alice.get(&format!("/instances/{name}")).await.expect(200).json();
+    let volume = instance["volume"].as_str().unwrap().to_owned();
+
+    let listed = alice.get("/volumes/").await.expect(200).json();
+    assert_eq!(listed[0]["name"], volume);
+    assert_eq!(listed[0]["used_by"], name);
+    assert_eq!(listed[0]["deleted_after"], Value::Null, "a volume in use is not about to be deleted");
+    assert_eq!(listed[0]["template_name"], "Penguins");
+    assert_eq!(listed[0]["size"], "2Gi");
+    assert_eq!(bob.get("/volumes/").await.expect(200).json(), json!([]));
+    assert_eq!(admin.get("/volumes/").await.expect(200).json()[0]["owner_email"], "alice@example.org");
+
+    let path = format!("/volumes/{volume}");
+    let in_use = alice.delete(&path).await.expect(409).json();
+    assert_eq!(in_use["code"], "volume-in-use");
+    assert!(in_use["detail"].as_str().unwrap().contains(&name), "{in_use}");
+    let refused = alice.post(&format!("/templates/{id}/launch")).await.expect(409).json();
+    assert_eq!(refused["code"], "volume-in-use");
+
+    end(&app, &alice, &name).await;
+    let unused = &alice.get("/volumes/").await.expect(200).json()[0];
+    assert_eq!(unused["used_by"], Value::Null);
+    assert!(unused["deleted_after"].as_str() > unused["last_used_at"].as_str(), "{unused}");
+    let missing = bob.delete("/volumes/work-aaaaaaaaaa").await.expect(404);
+    assert_eq!(bob.delete(&path).await.expect(404).body, missing.body, "it does not reveal that the volume exists");
+    alice.delete(&path).await.expect(204);
+    alice.delete(&path).await.expect(404);
+    eventually(SOON, async || app.fleet.volumes().is_empty().then_some(())).await;
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn volumes_are_listed_in_pages() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    for number in 0..3 {
+        let id = template(&admin, &format!("Course {number}"), &json!({ "kind": "kept" })).await;
+        app.launched(&alice, &id, "running").await;
+    }
+    let first = alice.get("/volumes/?limit=2").await.expect(200);
+    assert_eq!(first.json().as_array().unwrap().len(), 2);
+    let link = first.header("link").to_owned();
+    let next = link.split(['<', '>']).nth(1).unwrap();
+    assert_eq!(alice.page(next).await.expect(200).json()[0]["template_name"], "Course 0");
+    alice.get("/volumes/?owner=alice").await.expect(422);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn remedy_of_failed_instance_says_that_files_are_kept() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let without = app.template(&admin).await;
+    let with = template(&admin, "Penguins", &json!({ "kind": "kept" })).await;
+    for (id, remedy) in [(without, "are lost"), (with, "are kept")] {
+        let name = app.launched(&alice, &id, "running").await;
+        app.fleet.fail(&name, FailureCode::OutOfMemory, "");
+        let failed = app.reaches(&alice, &name, "failed").await;
+        assert!(failed["reason"]["remedy"].as_str().unwrap().contains(remedy), "{failed}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn download_is_a_zip_archive_for_owner_and_admin() {
+    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let id = template(&admin, "Penguins: part 1", &json!({ "kind": "kept" })).await;
+    let name = app.launched(&alice, &id, "running").await;
+    let instance = alice.get(&format!("/instances/{name}")).await.expect(200).json();
+    let volume = instance["volume"].as_str().unwrap().to_owned();
+    let path = format!("/volumes/{volume}/download");
+    for person in [&alice, &admin] {
+        let archive = person.get(&path).await.expect(200);
+        assert_eq!(archive.header("content-type"), "application/zip");
+        assert_eq!(archive.header("content-disposition"), "attachment; filename=\"Penguins-part-1.zip\"");
+        assert_eq!(archive.header("cache-control"), "no-store");
+        let mut zip = zip::ZipArchive::new(std::io::Cursor::new(archive.body)).unwrap();
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut zip.by_name(&format!("notes/{volume}.txt")).unwrap(), &mut text).unwrap();
+        assert_eq!((text.as_str(), zip.len()), ("saved", 1));
+    }
+    let missing = bob.get("/volumes/work-aaaaaaaaaa/download").await.expect(404);
+    assert_eq!(bob.get(&path).await.expect(404).body, missing.body);
+    app.fleet.remove_archives();
+    assert_eq!(alice.get(&path).await.expect(409).json()["code"], "fleet-without-downloads");
+    app.finish().await;
+}

@@ -1,0 +1,151 @@
+//! Kept files: the page "Saved work", and the texts of workshops that keep their files.
+
+use launcher_domain::{FailureCode, StorageDraft, StorageKind, TemplateDraft};
+use launcher_testkit::eventually;
+
+use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
+
+const DELETED: &str = "The files in a workshop are deleted when it ends. Download";
+const KEPT: &str = "Your files are kept when the workshop ends";
+
+fn kept(draft: &mut TemplateDraft) {
+    draft.storage = Some(StorageDraft { kind: StorageKind::Kept, size: Some("2Gi".to_owned()), path: None });
+}
+
+/// Launches a template, waits until it runs, and ends it. Returns the name of its volume.
+async fn used_volume(app: &App, template: &str) -> String {
+    let alice = app.browser(ALICE);
+    let name = alice.launch(template).await;
+    let detail = format!("/instances/{name}");
+    alice.get_until(&detail, "Ready").await;
+    let volume = app.test.fleet.workshop(&name).unwrap().spec.storage.unwrap().volume;
+    alice.post(&format!("{detail}/end"), &[]).await;
+    alice.get_until(&detail, "Why it ended").await;
+    volume
+}
+
+#[tokio::test]
+async fn pages_say_if_files_are_kept() {
+    let app = App::start().await;
+    let (without, with) = (app.template("Stones", |_| {}).await, app.template("Penguins", kept).await);
+    let alice = app.browser(ALICE);
+    assert!(alice.get("/").await.body.contains("unless its page says that they are kept"));
+    for (template, shown, hidden, question) in [
+        (without, DELETED, KEPT, "Files that you have not saved elsewhere are lost."),
+        (with, KEPT, DELETED, "Saved files are kept for the next launch."),
+    ] {
+        let launch = alice.get(&format!("/launch/{template}")).await.body;
+        assert!(launch.contains(shown) && !launch.contains(hidden), "{launch}");
+        let name = alice.launch(&template).await;
+        let detail = alice.get_until(&format!("/instances/{name}"), "Ready").await.body;
+        assert!(detail.contains(shown) && !detail.contains(hidden), "{detail}");
+        assert!(alice.get(&format!("/instances/{name}/end")).await.body.contains(question));
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn failed_workshop_with_kept_files_does_not_say_that_they_are_lost() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", kept).await).await;
+    let detail = format!("/instances/{name}");
+    alice.get_until(&detail, "Ready").await;
+    app.test.fleet.fail(&name, FailureCode::Crashed, "");
+    let failed = alice.get_until(&detail, "The saved files of this workshop are kept.").await.body;
+    assert!(!failed.contains("are lost"), "{failed}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn saved_work_is_listed_and_deleted_after_a_question() {
+    let app = App::start().await;
+    let template = app.template("Penguins", kept).await;
+    let alice = app.browser(ALICE);
+    assert!(alice.get("/work").await.body.contains("No workshop has kept files yet."));
+    let volume = used_volume(&app, &template).await;
+
+    let question = format!("/work/{volume}/delete");
+    let list = alice.get_until("/work", &question).await.body;
+    assert!(list.contains("Penguins") && list.contains("2Gi") && list.contains(&question), "{list}");
+    assert!(!app.browser(BOB).get("/work").await.body.contains(&volume));
+    assert!(!app.browser(ADMIN).get("/work").await.body.contains(&volume), "an admin sees it on the page of all users");
+    let all = app.browser(ADMIN).get("/admin/work").await.body;
+    assert!(all.contains(ALICE) && all.contains(&volume), "{all}");
+
+    let download = format!("/work/{volume}/download");
+    assert!(list.contains(&download), "{list}");
+    assert_eq!(alice.get(&download).await.headers["content-type"], "application/zip");
+    app.test.fleet.remove_archives();
+    assert!(!alice.get("/work").await.body.contains(&download));
+    assert!(alice.get(&download).await.body.contains("Open a workshop of this template"));
+
+    let confirm = alice.get(&format!("{question}?return_to=/work")).await;
+    assert!(confirm.body.contains("Delete the saved work of “Penguins”?"), "{}", confirm.body);
+    let answer = alice.post(&question, &borrowed(&confirm.form(&question))).await;
+    assert_eq!(answer.location(), "/work");
+    assert!(!alice.get("/work").await.body.contains(&volume));
+    eventually(std::time::Duration::from_secs(10), async || app.test.fleet.volumes().is_empty().then_some(())).await;
+    let log = app.browser(ADMIN).get("/admin/activity").await.body;
+    assert!(log.contains("alice@example.org deleted the saved work of "), "{log}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn work_in_use_is_not_deleted_and_launches_only_once() {
+    let app = App::start().await;
+    let template = app.template("Penguins", kept).await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&template).await;
+    alice.get_until(&format!("/instances/{name}"), "Ready").await;
+    let volume = app.test.fleet.workshop(&name).unwrap().spec.storage.unwrap().volume;
+    let list = alice.get("/work").await.body;
+    assert!(list.contains("In use") && !list.contains(&format!("/work/{volume}/delete")), "{list}");
+    let refused = alice.post(&format!("/work/{volume}/delete"), &[]).await;
+    assert_eq!(refused.status, 409);
+    assert!(refused.body.contains("Another workshop uses these files.") && refused.body.contains(&name));
+
+    let second = alice.post(&format!("/launch/{template}"), &[]).await;
+    assert_eq!(second.status, 409);
+    assert!(second.body.contains(&format!("Your workshop {name} uses them.")), "{}", second.body);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn return_path_of_deletion_never_leaves_the_lists() {
+    let app = App::start().await;
+    let volume = used_volume(&app, &app.template("Penguins", kept).await).await;
+    app.browser(ALICE).get_until("/work", &format!("/work/{volume}/delete")).await;
+    let answer = app.browser(ALICE).post(&format!("/work/{volume}/delete"), &[("return_to", "//evil.example")]).await;
+    assert_eq!(answer.location(), "/work");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn editor_saves_storage_and_reports_its_errors_at_the_fields() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let template = app.template("Penguins", kept).await;
+    let edit = format!("/admin/templates/{template}/edit");
+    let action = format!("/admin/templates/{template}");
+    let form = admin.get(&edit).await.form(&action);
+    let value = |name: &str| form.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
+    assert_eq!(value("storage").as_deref(), Some("kept"));
+    assert_eq!(value("storage_size").as_deref(), Some("2Gi"));
+    assert_eq!(value("storage_path").as_deref(), Some("/home/jovyan"));
+
+    let changed = |name: &str, value: &str| {
+        let mut form = form.clone();
+        form.iter_mut().filter(|(field, _)| field == name).for_each(|(_, old)| *old = value.to_owned());
+        form
+    };
+    let wrong = admin.post(&action, &borrowed(&changed("storage_path", "/etc"))).await;
+    assert_eq!(wrong.status, 422);
+    assert!(wrong.body.contains("field-storage_path-error") && wrong.body.contains("outside of /etc"));
+    let saved = admin.post(&action, &borrowed(&changed("storage", ""))).await;
+    assert_eq!(saved.status, 303);
+    let read: serde_json::Value =
+        serde_json::from_str(&admin.get(&format!("/api/v1/templates/{template}")).await.body).unwrap();
+    assert_eq!(read["storage"], serde_json::Value::Null);
+    app.finish().await;
+}

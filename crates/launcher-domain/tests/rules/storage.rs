@@ -1,0 +1,120 @@
+//! Storage of templates, and volumes.
+
+use std::time::Duration;
+
+use launcher_domain::names::{is_volume_name, volume_name};
+use launcher_domain::template::is_mount_path;
+use launcher_domain::{FieldError, Storage, TemplateDraft, Volume};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::{Counter, at, email};
+
+fn draft(app_type: &str, storage: &Value) -> TemplateDraft {
+    let draft = json!({ "name": "a", "app_type": app_type, "image": "b", "port": 8000, "storage": storage });
+    serde_json::from_value(draft).unwrap()
+}
+
+fn validated(app_type: &str, storage: &Value) -> Result<Option<Storage>, Vec<FieldError>> {
+    draft(app_type, storage).validate().map(|valid| valid.settings.storage)
+}
+
+fn pointers(app_type: &str, storage: &Value) -> Vec<String> {
+    let errors = validated(app_type, storage).unwrap_err();
+    errors.into_iter().map(|error| error.pointer).collect()
+}
+
+#[test]
+fn storage_defaults_to_home_directory_of_stock_image() {
+    for (app_type, path) in [("notebook", "/home/jovyan"), ("rstudio", "/home/rstudio")] {
+        let storage = validated(app_type, &json!({ "kind": "kept" })).unwrap().unwrap();
+        assert_eq!((storage.size.as_str(), storage.path.as_str()), ("1Gi", path));
+    }
+    assert_eq!(validated("notebook", &Value::Null).unwrap(), None);
+}
+
+#[test]
+fn custom_app_requires_storage_path() {
+    assert_eq!(pointers("custom", &json!({ "kind": "home" })), ["/storage/path"]);
+    let storage = validated("custom", &json!({ "kind": "home", "path": "/data/", "size": "500Mi" })).unwrap().unwrap();
+    assert_eq!((storage.size.as_str(), storage.path.as_str()), ("500Mi", "/data"));
+}
+
+#[test]
+fn invalid_size_and_path_are_reported_together() {
+    let storage = json!({ "kind": "kept", "size": "much", "path": "relative" });
+    assert_eq!(pointers("notebook", &storage), ["/storage/size", "/storage/path"]);
+    assert_eq!(pointers("notebook", &json!({ "kind": "kept", "size": "1023Ki" })), ["/storage/size"]);
+}
+
+#[test]
+fn draft_of_template_recreates_its_storage() {
+    let storage = validated("notebook", &json!({ "kind": "home", "size": "5Gi" })).unwrap();
+    let draft = serde_json::to_value(storage.clone()).unwrap();
+    assert_eq!(validated("notebook", &draft).unwrap(), storage);
+}
+
+#[test]
+fn mount_path_excludes_system_directories_and_tricks() {
+    for path in ["/work", "/home/jovyan", "/data/a b/ü", "/var/lib/app", "/usrx"] {
+        assert!(is_mount_path(path), "{path}");
+    }
+    let long = format!("/{}", "a".repeat(255));
+    for path in [
+        "",
+        "/",
+        "work",
+        "//work",
+        "/work/",
+        "/work/../etc",
+        "/./work",
+        "/etc",
+        "/usr/local",
+        "/dev/shm",
+        "/proc",
+        "/sys",
+        "/tmp",
+        "/run/x",
+        "/a:b",
+        "/a,b",
+        "/a\nb",
+        "/a\0b",
+        &long,
+    ] {
+        assert!(!is_mount_path(path), "{path:?}");
+    }
+}
+
+#[test]
+fn volume_name_is_recognised_and_other_names_are_not() {
+    let name = volume_name(&Counter::default());
+    assert!(is_volume_name(&name), "{name}");
+    for name in [
+        "",
+        "work-",
+        "work-aaaaaaaaa",
+        "work-aaaaaaaaaaa",
+        "work-aaaaaaaaa1",
+        "home-aaaaaaaaaa",
+        "work-../../../.",
+        "work-AAAAAAAAAA",
+    ] {
+        assert!(!is_volume_name(name), "{name:?}");
+    }
+}
+
+#[test]
+fn volume_is_deleted_after_the_retention_since_its_last_use() {
+    let volume = Volume {
+        volume_id: Uuid::nil(),
+        name: "work-aaaaaaaaaa".to_owned(),
+        owner_email: email("alice@example.org"),
+        template_id: None,
+        template_name: None,
+        size: "1Gi".to_owned(),
+        created_at: at(0),
+        last_used_at: at(100),
+    };
+    assert_eq!(volume.deleted_after(Duration::from_secs(50)), at(150));
+    assert!(volume.deleted_after(Duration::MAX) > at(1_000_000));
+}

@@ -1,0 +1,84 @@
+//! Volumes of the engine. They have the files of owners, and outlive containers.
+
+use std::collections::HashMap;
+
+use bollard::models::VolumeCreateRequest;
+use bollard::query_parameters::RemoveVolumeOptions;
+use serde::Deserialize;
+
+use super::error::EngineError;
+use super::{Engine, LONG};
+use crate::containers::names::{FLEET_LABEL, volume_labels};
+
+/// The fields of an inspected volume.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct FoundVolume {
+    labels: Option<HashMap<String, String>>,
+}
+
+impl Engine {
+    /// Creates a volume of this fleet. If the fleet has it, the call does nothing.
+    ///
+    /// An engine also creates the missing volumes of a container. But it then does not check who created an existing one,
+    /// and Podman sets no labels.
+    ///
+    /// # Errors
+    /// [`EngineError::Conflict`]: another program, or another fleet, has a volume with this name.
+    pub async fn create_volume(&self, name: &str, fleet_id: &str) -> Result<(), EngineError> {
+        let request = VolumeCreateRequest {
+            name: Some(name.to_owned()),
+            labels: Some(volume_labels(fleet_id)),
+            ..VolumeCreateRequest::default()
+        };
+        // For a volume that exists, both engines answer with success and change no label.
+        self.limited(LONG, self.docker.create_volume(request)).await?;
+        match self.find_volume(name).await? {
+            Some(found) => check_owner(name, &found, fleet_id),
+            None => Err(EngineError::NotFound(format!("the volume {name}, which was just created"))),
+        }
+    }
+
+    /// Removes a volume of this fleet with its files. A missing volume is no error.
+    ///
+    /// # Errors
+    /// [`EngineError::Conflict`]: a container uses the volume, or the volume is not one of this fleet.
+    pub async fn remove_volume(&self, name: &str, fleet_id: &str) -> Result<(), EngineError> {
+        // Podman 4.3 also accepts the begin of a name. Without this search, it would remove another volume in place of a
+        // missing one.
+        let Some(found) = self.find_volume(name).await? else { return Ok(()) };
+        check_owner(name, &found, fleet_id)?;
+        match self.limited(LONG, self.docker.remove_volume(name, None::<RemoveVolumeOptions>)).await {
+            Err(EngineError::NotFound(_)) => Ok(()),
+            removed => removed,
+        }
+    }
+
+    /// True if this fleet has the volume.
+    ///
+    /// # Errors
+    /// [`EngineError::Conflict`]: the volume is not one of this fleet.
+    pub(super) async fn has_volume(&self, name: &str, fleet_id: &str) -> Result<bool, EngineError> {
+        let Some(found) = self.find_volume(name).await? else { return Ok(false) };
+        check_owner(name, &found, fleet_id).map(|()| true)
+    }
+
+    async fn find_volume(&self, name: &str) -> Result<Option<FoundVolume>, EngineError> {
+        match self.get(&format!("/volumes/{name}")).await {
+            Ok(found) => Ok(Some(found)),
+            Err(EngineError::NotFound(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Refuses a volume that another program or another fleet has created.
+fn check_owner(name: &str, found: &FoundVolume, fleet_id: &str) -> Result<(), EngineError> {
+    let owner = found.labels.as_ref().and_then(|labels| labels.get(FLEET_LABEL));
+    if owner.is_some_and(|owner| owner == fleet_id) {
+        return Ok(());
+    }
+    Err(EngineError::Conflict(format!(
+        "the volume {name} does not have the label {FLEET_LABEL}={fleet_id} of this launcher"
+    )))
+}

@@ -1,0 +1,107 @@
+//! Tests of volumes: kept files that outlive their Workshops.
+
+use std::fs;
+use std::path::PathBuf;
+
+use launcher_fleet::{Fleet, FleetError};
+use launcher_workshop::{Phase, Workshop, WorkshopStorage};
+
+use crate::support::{Home, NONE, script, wait_for, wait_until_gone};
+
+const VOLUME: &str = "work-aaaaaaaaaa";
+
+/// A Workshop whose app appends a line to a file of its working directory.
+fn with_volume(name: &str, volume: &str) -> Workshop {
+    let text = "echo $$ >> starts; exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
+    let mut workshop = script(name, text);
+    workshop.spec.storage =
+        Some(WorkshopStorage { volume: volume.to_owned(), size: "1Gi".to_owned(), path: "/work".to_owned() });
+    workshop
+}
+
+fn volume(home: &Home, volume: &str) -> PathBuf {
+    home.path().join("volumes").join(volume)
+}
+
+fn starts(home: &Home) -> usize {
+    fs::read_to_string(volume(home, VOLUME).join("starts")).unwrap().lines().count()
+}
+
+#[tokio::test]
+async fn files_of_volume_survive_the_workshop_and_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    let fleet = home.open();
+    for (round, name) in ["lab-a", "lab-b"].into_iter().enumerate() {
+        fleet.apply(&with_volume(name, VOLUME)).await.unwrap();
+        wait_for(&fleet, name, Phase::Running).await;
+        assert_eq!(starts(&home), round + 1);
+        assert!(!home.working(name).exists(), "the volume replaces the directory that ends with the Workshop");
+        fleet.delete(name, None).await.unwrap();
+        wait_until_gone(&fleet, name).await;
+    }
+    let mode = fs::metadata(volume(&home, VOLUME)).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert_eq!(home.processes(), NONE);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn volume_survives_a_failed_app_and_a_restart_of_the_fleet() {
+    let home = Home::new();
+    let fleet = home.open();
+    let mut failing = with_volume("lab-a", VOLUME);
+    failing.spec.command = ["sh", "-c", "echo saved > notes; exit 1"].map(str::to_owned).into();
+    fleet.apply(&failing).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Failed).await;
+    fleet.stop().await;
+    let fleet = home.open();
+    fleet.delete("lab-a", None).await.unwrap();
+    wait_until_gone(&fleet, "lab-a").await;
+    assert_eq!(fs::read_to_string(volume(&home, VOLUME).join("notes")).unwrap(), "saved\n");
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn volume_is_deleted_only_by_request_and_not_while_in_use() {
+    let home = Home::new();
+    let fleet = home.open();
+    fleet.apply(&with_volume("lab-a", VOLUME)).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let refused = fleet.delete_volume(VOLUME).await.unwrap_err();
+    assert!(matches!(&refused, FleetError::Unavailable(text) if text.contains("lab-a")), "{refused}");
+    fleet.delete("lab-a", None).await.unwrap();
+    wait_until_gone(&fleet, "lab-a").await;
+    assert_eq!(starts(&home), 1);
+
+    fleet.delete_volume(VOLUME).await.unwrap();
+    assert!(!volume(&home, VOLUME).exists());
+    fleet.delete_volume(VOLUME).await.unwrap();
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn deletion_of_volume_removes_links_and_not_their_targets() {
+    let home = Home::new();
+    let fleet = home.open();
+    let outside = home.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("kept"), "").unwrap();
+    fs::create_dir_all(volume(&home, VOLUME)).unwrap();
+    std::os::unix::fs::symlink(&outside, volume(&home, VOLUME).join("link")).unwrap();
+    fleet.delete_volume(VOLUME).await.unwrap();
+    assert!(outside.join("kept").exists() && !volume(&home, VOLUME).exists());
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn name_that_is_no_volume_is_refused() {
+    let home = Home::new();
+    let fleet = home.open();
+    for name in ["", ".", "..", "../fleet", "work-../fleet..", "lab-a"] {
+        assert!(matches!(fleet.delete_volume(name).await, Err(FleetError::Refused(_))), "{name:?}");
+        let answer = fleet.apply(&with_volume("lab-a", name)).await;
+        assert!(matches!(answer, Err(FleetError::Refused(_))), "{name:?}");
+    }
+    fleet.stop().await;
+}

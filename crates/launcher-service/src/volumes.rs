@@ -1,0 +1,148 @@
+//! Use cases of volumes: users list and delete their kept files, and upkeep deletes unused ones.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use jiff::SignedDuration;
+use launcher_domain::names::is_volume_name;
+use launcher_domain::{Caller, EmailAddress};
+use launcher_fleet::{ByteStream, FleetError};
+use launcher_store::{ListedVolume, Page, VolumeDeletion};
+
+use crate::archive::to_zip;
+use crate::error::{ErrorChain, LoopError, ServiceError};
+use crate::launcher::Launcher;
+use crate::observe::call_fleet;
+
+/// Maximum downloads at the same time. Each uses a thread, and compresses.
+pub(crate) const MAX_DOWNLOADS: usize = 4;
+/// Precision of the last use of a volume while a workshop uses it.
+const USE_PRECISION: SignedDuration = SignedDuration::from_hours(1);
+
+/// The files of a volume.
+pub struct Download {
+    /// The volume.
+    pub listed: ListedVolume,
+    /// The zip archive.
+    pub files: ByteStream,
+}
+
+impl fmt::Debug for Download {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Download").field("listed", &self.listed).finish_non_exhaustive()
+    }
+}
+
+impl Launcher {
+    /// Lists a page of the caller's volumes, newest first. An admin gets the volumes of all owners, or those of `owner`.
+    ///
+    /// # Errors
+    /// Unavailable.
+    pub async fn volumes(
+        &self,
+        caller: &Caller,
+        owner: Option<&EmailAddress>,
+        page: &Page,
+    ) -> Result<Vec<ListedVolume>, ServiceError> {
+        Ok(self.0.store.volumes(caller, owner, page).await?)
+    }
+
+    /// Returns one volume that the caller may see.
+    ///
+    /// # Errors
+    /// NotFound when the volume does not exist or belongs to another person; Unavailable.
+    pub async fn volume(&self, caller: &Caller, name: &str) -> Result<ListedVolume, ServiceError> {
+        self.0.store.volume(caller, name).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// Returns the retention of volumes after their last use; `None` without end.
+    #[must_use]
+    pub fn volume_retention(&self) -> Option<Duration> {
+        self.0.limits.volume_retention
+    }
+
+    /// Returns true if the fleet can read the files of volumes.
+    #[must_use]
+    pub fn can_download(&self) -> bool {
+        self.0.fleet.archives().is_some()
+    }
+
+    /// Returns the files of a volume as a zip archive, also while a workshop uses the volume. An error in the stream means
+    /// that the archive is incomplete.
+    ///
+    /// # Errors
+    /// NotFound when the volume does not exist or belongs to another person; FleetWithoutDownloads, TooManyDownloads,
+    /// FleetUnavailable, Unavailable.
+    pub async fn download_volume(&self, caller: &Caller, name: &str) -> Result<Download, ServiceError> {
+        let listed = self.volume(caller, name).await?;
+        let archives = self.0.fleet.archives().ok_or(ServiceError::FleetWithoutDownloads)?;
+        let slot = Arc::clone(&self.0.downloads).try_acquire_owned().map_err(|_| ServiceError::TooManyDownloads)?;
+        let opened = call_fleet(archives.read(&listed.volume.name)).await;
+        let tar = opened.map_err(|error| match error {
+            LoopError::Fleet(error) => ServiceError::FleetUnavailable(error),
+            error => ServiceError::FleetUnavailable(FleetError::Unavailable(error.to_string())),
+        })?;
+        tracing::info!(volume = name, by = %caller.email(), "download of volume begins");
+        let files = to_zip(tar).inspect(move |_| {
+            // This reference moves the slot into the stream, so it is free again when the stream ends.
+            let _ = &slot;
+        });
+        Ok(Download { listed, files: files.boxed() })
+    }
+
+    /// Deletes a volume with its files. Later launches get a new volume. The fleet deletes the files within a minute.
+    ///
+    /// # Errors
+    /// NotFound when the volume does not exist or belongs to another person; VolumeInUse; Unavailable.
+    pub async fn delete_volume(&self, caller: &Caller, name: &str) -> Result<(), ServiceError> {
+        if !is_volume_name(name) {
+            return Err(ServiceError::NotFound);
+        }
+        match self.0.store.delete_volume(caller, name, self.0.clock.now()).await? {
+            VolumeDeletion::Decided => {
+                tracing::info!(volume = name, by = %caller.email(), "deletion of volume requested");
+                self.0.upkeep.notify_one();
+                Ok(())
+            }
+            VolumeDeletion::NotFound => Err(ServiceError::NotFound),
+            VolumeDeletion::InUse { k8s_name } => Err(ServiceError::VolumeInUse { k8s_name }),
+        }
+    }
+
+    /// Records the use of the volumes of live instances, and decides the deletion of volumes that were not used for the
+    /// retention.
+    pub(crate) async fn decide_unused_volumes(&self) -> Result<(), LoopError> {
+        let (store, now) = (&self.0.store, self.0.clock.now());
+        if let Ok(stale) = now.checked_sub(USE_PRECISION) {
+            store.observe_used_volumes(now, stale).await?;
+        }
+        let retention = self.0.limits.volume_retention.map(SignedDuration::try_from);
+        let Some(Ok(retention)) = retention else { return Ok(()) };
+        if let Ok(before) = now.checked_sub(retention) {
+            let unused = store.purge_unused_volumes(before, now).await?;
+            if unused > 0 {
+                tracing::info!(unused, "deleting volumes that were not used for the retention");
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes the files of volumes whose deletion is decided. A volume that the fleet cannot delete yet waits for the
+    /// next round, and does not delay the others.
+    pub(crate) async fn purge_volumes(&self) -> Result<(), LoopError> {
+        for name in self.0.store.purge_volumes().await? {
+            match call_fleet(self.0.fleet.delete_volume(&name)).await {
+                Ok(()) => {
+                    self.0.store.purge_volume(&name).await?;
+                    tracing::info!(volume = name, "deleted volume");
+                }
+                Err(error) => {
+                    tracing::warn!(volume = name, error = %ErrorChain(&error), "deleting volume failed, retrying");
+                }
+            }
+        }
+        Ok(())
+    }
+}

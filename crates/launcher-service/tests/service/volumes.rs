@@ -1,0 +1,155 @@
+//! Volumes: kept files that outlive the workshops.
+
+use std::time::Duration;
+
+use launcher_domain::{
+    Clock, EndReason, FailureCode, Instance, InstanceState, Limits, StorageDraft, StorageKind, Template, TemplateDraft,
+};
+use launcher_service::{LaunchRequest, ListedVolume, Page, ServiceError};
+use launcher_testkit::{Fault, eventually};
+
+use crate::{SOON, World, caller, draft};
+
+const PAGE: Page = Page { limit: 100, after: None };
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+fn draft_with_storage() -> TemplateDraft {
+    let storage = StorageDraft { kind: StorageKind::Kept, size: None, path: Some("/work".to_owned()) };
+    TemplateDraft { storage: Some(storage), ..draft("Notebook") }
+}
+
+impl World {
+    async fn template_with_storage(&self) -> Template {
+        self.launcher.create_template(&caller("admin"), draft_with_storage()).await.unwrap()
+    }
+
+    async fn run(&self, template: &Template, who: &str) -> Instance {
+        let request = LaunchRequest::default();
+        let launched = self.launcher.launch(&caller(who), template.template_id, &request).await.unwrap();
+        let name = launched.listed.instance.k8s_name;
+        self.workshop(&name).await;
+        self.fleet.ready(&name);
+        self.until(&name, InstanceState::Running).await
+    }
+
+    async fn end(&self, instance: &Instance) {
+        self.launcher.terminate(&caller("admin"), &instance.k8s_name).await.unwrap();
+        self.until(&instance.k8s_name, InstanceState::Terminated).await;
+    }
+
+    async fn volumes(&self, who: &str) -> Vec<ListedVolume> {
+        self.launcher.volumes(&caller(who), None, &PAGE).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn later_launch_of_the_same_user_gets_the_same_volume() {
+    let world = World::new().await;
+    let template = world.template_with_storage().await;
+    let first = world.run(&template, "alice").await;
+    let storage = world.fleet.workshop(&first.k8s_name).unwrap().spec.storage.unwrap();
+    assert_eq!((Some(&storage.volume), &*storage.size, &*storage.path), (first.volume.as_ref(), "1Gi", "/work"));
+    world.end(&first).await;
+    assert_eq!(
+        world.fleet.volumes(),
+        std::slice::from_ref(&storage.volume),
+        "the end of the workshop keeps the volume"
+    );
+
+    let again = world.run(&template, "alice").await;
+    assert_eq!(again.volume, first.volume);
+    let of_bob = world.run(&template, "bob").await;
+    assert_ne!(of_bob.volume, first.volume);
+}
+
+#[tokio::test]
+async fn second_workshop_with_the_same_volume_is_refused_until_the_first_is_gone() {
+    let world = World::new().await;
+    let template = world.template_with_storage().await;
+    let first = world.run(&template, "alice").await;
+    let launch = async || {
+        let outcome = world.launcher.launch(&caller("alice"), template.template_id, &LaunchRequest::default()).await;
+        outcome.map(|launched| launched.listed.instance.volume)
+    };
+    let in_use =
+        |error: &ServiceError| matches!(error, ServiceError::VolumeInUse { k8s_name } if *k8s_name == first.k8s_name);
+    assert!(launch().await.is_err_and(|error| in_use(&error)));
+
+    world.fleet.hold_deletions();
+    world.launcher.terminate(&caller("alice"), &first.k8s_name).await.unwrap();
+    world.until(&first.k8s_name, InstanceState::Terminating).await;
+    assert!(launch().await.is_err_and(|error| in_use(&error)), "a terminating workshop still writes its files");
+    let refused = world.launcher.delete_volume(&caller("alice"), first.volume.as_ref().unwrap()).await;
+    assert!(refused.is_err_and(|error| in_use(&error)));
+
+    world.fleet.remove_workshop(&first.k8s_name);
+    world.until(&first.k8s_name, InstanceState::Terminated).await;
+    assert_eq!(launch().await.unwrap(), first.volume);
+}
+
+#[tokio::test]
+async fn failed_and_expired_workshops_keep_their_volume() {
+    let world = World::new().await;
+    let template = world.template_with_storage().await;
+    let mut volume = None;
+    for fails in [true, false] {
+        let instance = world.run(&template, "alice").await;
+        if fails {
+            world.fleet.fail(&instance.k8s_name, FailureCode::OutOfMemory, "");
+            world.until(&instance.k8s_name, InstanceState::Failed).await;
+        } else {
+            world.fleet.expire(&instance.k8s_name);
+            let ended = world.until(&instance.k8s_name, InstanceState::Terminated).await;
+            assert_eq!(ended.end_reason, Some(EndReason::Expired));
+        }
+        assert_eq!(*volume.get_or_insert(instance.volume.clone()), instance.volume);
+    }
+    assert_eq!(world.run(&template, "alice").await.volume, volume.unwrap());
+}
+
+#[tokio::test]
+async fn deleted_volume_is_removed_from_the_fleet_also_after_errors_and_a_kill() {
+    let mut world = World::new().await;
+    let template = world.template_with_storage().await;
+    let instance = world.run(&template, "alice").await;
+    let volume = instance.volume.clone().unwrap();
+    world.end(&instance).await;
+    let not_found = |outcome: Result<(), ServiceError>| matches!(outcome, Err(ServiceError::NotFound));
+    assert!(not_found(world.launcher.delete_volume(&caller("bob"), &volume).await));
+    assert!(not_found(world.launcher.delete_volume(&caller("alice"), "../fleet").await));
+
+    world.fleet.inject_faults([Fault::Unavailable]);
+    world.launcher.delete_volume(&caller("alice"), &volume).await.unwrap();
+    assert!(not_found(world.launcher.delete_volume(&caller("alice"), &volume).await));
+    assert_eq!(world.volumes("alice").await, []);
+    world.kill().await;
+    world.fleet.clear_faults();
+    world.start();
+    eventually(SOON, async || world.fleet.volumes().is_empty().then_some(())).await;
+    assert_ne!(world.run(&template, "alice").await.volume, Some(volume));
+}
+
+#[tokio::test]
+async fn only_volumes_unused_for_the_retention_are_deleted() {
+    let limits = Limits { volume_retention: Some(10 * DAY), ..Limits::default() };
+    let mut world = World::with(limits).await;
+    let template = world.template_with_storage().await;
+    let in_use = world.run(&template, "bob").await;
+    let unused = world.run(&template, "alice").await;
+    world.end(&unused).await;
+    world.clock.advance(5 * DAY);
+    let recent = world.run(&template, "carol").await;
+    world.end(&recent).await;
+    let announced = world.volumes("alice").await[0].volume.deleted_after(10 * DAY);
+
+    world.kill().await;
+    let left = announced.duration_since(world.clock.now()).unsigned_abs();
+    world.clock.advance(left + Duration::from_secs(1));
+    world.start();
+    eventually(SOON, async || (world.fleet.volumes().len() == 2).then_some(())).await;
+    // A graceful stop completes the round.
+    world.stop().await;
+    assert_eq!(world.volumes("alice").await, []);
+    let kept: Vec<_> = world.volumes("admin").await.into_iter().map(|listed| Some(listed.volume.name)).collect();
+    assert_eq!(kept, [recent.volume, in_use.volume]);
+}

@@ -1,0 +1,248 @@
+//! Tests of volumes: claimed by launches, listed and deleted by their owners, and deleted after their retention.
+
+use jiff::Timestamp;
+use launcher_domain::quantity::Quantity;
+use launcher_domain::{ActivityAction, EmailAddress, Instance, InstanceState, Storage, StorageKind, Volume};
+use launcher_store::{ActivityFilter, LaunchOutcome, Page, Store, VolumeDeletion};
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use crate::support::*;
+
+/// Returns an instance whose template has storage of this kind; `number` is part of the name of a new volume.
+pub(crate) fn draft(owner: &str, kind: StorageKind, number: u8) -> Instance {
+    let mut draft = instance(owner);
+    let size = Quantity::parse("5Gi").unwrap();
+    draft.settings.storage = Some(Storage { kind, size, path: "/home/jovyan".to_owned() });
+    draft.volume = Some(volume_name(number));
+    draft
+}
+
+fn volume_name(number: u8) -> String {
+    format!("work-aaaaaaaa{}{}", number / 8 + 2, number % 8 + 2)
+}
+
+async fn launch(store: &Store, draft: &Instance) -> LaunchOutcome {
+    store.launch(draft, &NO_LIMITS, None).await.unwrap()
+}
+
+async fn end(store: &Store, row: &Instance) {
+    changed(store, row, |row| row.state = InstanceState::Terminated).await;
+}
+
+async fn names(store: &Store, owner: Option<&EmailAddress>) -> Vec<String> {
+    let listed = store.volumes(&admin(), owner, &EVERYTHING).await.unwrap();
+    listed.into_iter().map(|listed| listed.volume.name).collect()
+}
+
+#[tokio::test]
+async fn first_launch_creates_the_volume_and_later_launches_reuse_it() {
+    on_every_engine(async |store| {
+        let first = created(launch(&store, &draft("alice@example.org", StorageKind::Kept, 1)).await);
+        assert_eq!(first.volume, Some(volume_name(1)));
+        assert_eq!(store.observe_instance(&first.k8s_name).await.unwrap(), Some(first.clone()));
+        end(&store, &first).await;
+
+        let again = created(launch(&store, &draft("alice@example.org", StorageKind::Kept, 2)).await);
+        assert_eq!(again.volume, Some(volume_name(1)), "the volume of the first launch");
+        let listed = store.volumes(&alice(), None, &EVERYTHING).await.unwrap();
+        assert_eq!(listed.len(), 1);
+        assert_eq!(listed[0].used_by.as_ref(), Some(&again.k8s_name));
+        let expected = Volume {
+            volume_id: first.instance_id,
+            name: volume_name(1),
+            owner_email: first.owner_email.clone(),
+            template_id: Some(first.template_id),
+            template_name: Some(first.settings.name.clone()),
+            size: "5Gi".to_owned(),
+            created_at: first.created_at,
+            last_used_at: again.created_at,
+        };
+        assert_eq!(listed[0].volume, expected);
+        assert_eq!(store.volume(&alice(), &volume_name(1)).await.unwrap().as_ref(), Some(&listed[0]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn volumes_of_other_users_and_other_templates_are_separate() {
+    on_every_engine(async |store| {
+        store.create_template(&template(2)).await.unwrap();
+        let mut other_template = draft("alice@example.org", StorageKind::Kept, 2);
+        other_template.template_id = Uuid::from_u128(2);
+        let drafts = [
+            draft("alice@example.org", StorageKind::Kept, 1),
+            other_template,
+            draft("bob@example.org", StorageKind::Kept, 3),
+            draft("alice@example.org", StorageKind::Home, 4),
+            draft("bob@example.org", StorageKind::Home, 5),
+        ];
+        for (number, draft) in (1..).zip(&drafts) {
+            assert_eq!(created(launch(&store, draft).await).volume, Some(volume_name(number)));
+        }
+        assert_eq!(names(&store, None).await.len(), drafts.len());
+        assert_eq!(names(&store, Some(&email("bob@example.org"))).await, [volume_name(5), volume_name(3)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn templates_with_home_share_one_volume_per_user() {
+    on_every_engine(async |store| {
+        store.create_template(&template(2)).await.unwrap();
+        let first = created(launch(&store, &draft("alice@example.org", StorageKind::Home, 1)).await);
+        end(&store, &first).await;
+        let mut second = draft("alice@example.org", StorageKind::Home, 2);
+        second.template_id = Uuid::from_u128(2);
+        assert_eq!(created(launch(&store, &second).await).volume, first.volume);
+        let shared = &store.volumes(&alice(), None, &EVERYTHING).await.unwrap()[0].volume;
+        assert_eq!((shared.template_id, shared.template_name.as_deref()), (None, None));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn launch_is_refused_while_another_instance_uses_the_volume() {
+    on_every_engine(async |store| {
+        let first = created(launch(&store, &draft("alice@example.org", StorageKind::Kept, 1)).await);
+        let refused = LaunchOutcome::VolumeInUse { k8s_name: first.k8s_name.clone() };
+        let mut row = first;
+        for state in InstanceState::ALL {
+            row = changed(&store, &row, |row| row.state = state).await;
+            let is_free = matches!(state, InstanceState::Terminated | InstanceState::Failed);
+            let outcome = launch(&store, &draft("alice@example.org", StorageKind::Kept, 2)).await;
+            if is_free {
+                end(&store, &created(outcome)).await;
+            } else {
+                assert_eq!(outcome, refused, "{state:?}");
+            }
+        }
+        assert_eq!(names(&store, None).await, [volume_name(1)], "a refused launch creates no volume");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn concurrent_launches_give_the_volume_to_one_instance() {
+    on_every_engine(async |store| {
+        let mut tasks = JoinSet::new();
+        for number in 0..20 {
+            let store = store.clone();
+            tasks.spawn(async move { launch(&store, &draft("alice@example.org", StorageKind::Kept, number)).await });
+        }
+        let outcomes = tasks.join_all().await;
+        let created = outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::Created(_))).count();
+        let refused = outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::VolumeInUse { .. })).count();
+        assert_eq!((created, refused), (1, 19));
+        assert_eq!(names(&store, None).await.len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn instance_without_storage_has_no_volume() {
+    on_every_engine(async |store| {
+        let mut without = instance("alice@example.org");
+        without.volume = Some(volume_name(1));
+        assert_eq!(created(launch(&store, &without).await).volume, None);
+        assert_eq!(names(&store, None).await, [""; 0]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn only_owner_and_admin_see_and_delete_a_volume() {
+    on_every_engine(async |store| {
+        let row = created(launch(&store, &draft("alice@example.org", StorageKind::Kept, 1)).await);
+        end(&store, &row).await;
+        let name = volume_name(1);
+        assert_eq!(store.volume(&bob(), &name).await.unwrap(), None);
+        assert_eq!(store.volumes(&bob(), None, &EVERYTHING).await.unwrap(), []);
+        assert_eq!(store.volumes(&bob(), Some(alice().email()), &EVERYTHING).await.unwrap(), []);
+        assert_eq!(store.delete_volume(&bob(), &name, at(1)).await.unwrap(), VolumeDeletion::NotFound);
+        assert_eq!(store.delete_volume(&admin(), &volume_name(2), at(1)).await.unwrap(), VolumeDeletion::NotFound);
+        assert_eq!(names(&store, None).await, std::slice::from_ref(&name));
+
+        assert_eq!(store.delete_volume(&admin(), &name, at(1)).await.unwrap(), VolumeDeletion::Decided);
+        assert_eq!(names(&store, None).await, [""; 0]);
+        assert_eq!(store.delete_volume(&alice(), &name, at(2)).await.unwrap(), VolumeDeletion::NotFound);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn deletion_is_logged_and_stays_pending_until_the_files_are_gone() {
+    on_every_engine(async |store| {
+        let row = created(launch(&store, &draft("alice@example.org", StorageKind::Kept, 1)).await);
+        let in_use = VolumeDeletion::InUse { k8s_name: row.k8s_name.clone() };
+        assert_eq!(store.delete_volume(&alice(), &volume_name(1), at(1)).await.unwrap(), in_use);
+        end(&store, &row).await;
+        assert_eq!(store.purge_volumes().await.unwrap(), [""; 0]);
+        store.purge_volume(&volume_name(1)).await.unwrap();
+        assert_eq!(names(&store, None).await.len(), 1, "only a volume whose deletion is decided is purged");
+
+        assert_eq!(store.delete_volume(&alice(), &volume_name(1), at(1)).await.unwrap(), VolumeDeletion::Decided);
+        assert_eq!(store.purge_volumes().await.unwrap(), [volume_name(1)]);
+        let logged = store.activities(&ActivityFilter::default(), &ALL_ENTRIES).await.unwrap();
+        let entry = &logged[0].activity;
+        assert_eq!((entry.action, entry.subject.as_str()), (ActivityAction::VolumeDeleted, &*volume_name(1)));
+        let owner = alice().email().clone();
+        assert_eq!((entry.act.actor_email.as_ref(), entry.owner_email.as_ref()), (Some(&owner), Some(&owner)));
+
+        let next = created(launch(&store, &draft("alice@example.org", StorageKind::Kept, 2)).await);
+        assert_eq!(next.volume, Some(volume_name(2)), "a launch after the deletion gets a new volume");
+        store.purge_volume(&volume_name(1)).await.unwrap();
+        store.purge_volume(&volume_name(2)).await.unwrap();
+        assert_eq!(store.purge_volumes().await.unwrap(), [""; 0]);
+        assert_eq!(names(&store, None).await, [volume_name(2)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn retention_deletes_unused_volumes_and_nothing_else() {
+    on_every_engine(async |store| {
+        let launched_at = |number: u8, time: Timestamp| {
+            let owner = format!("user{number}@example.org");
+            Instance { created_at: time, ..draft(&owner, StorageKind::Kept, number) }
+        };
+        let old = created(launch(&store, &launched_at(1, at(0))).await);
+        let used = created(launch(&store, &launched_at(2, at(0))).await);
+        let recent = created(launch(&store, &launched_at(3, at(100))).await);
+        end(&store, &old).await;
+        end(&store, &recent).await;
+
+        assert_eq!(store.observe_used_volumes(at(200), at(50)).await.unwrap(), 1);
+        assert_eq!(store.observe_used_volumes(at(201), at(50)).await.unwrap(), 0, "at most once per interval");
+        assert_eq!(store.purge_unused_volumes(at(100), at(300)).await.unwrap(), 1);
+        assert_eq!(store.purge_volumes().await.unwrap(), [volume_name(1)]);
+        assert_eq!(names(&store, None).await, [volume_name(3), volume_name(2)]);
+
+        assert_eq!(store.purge_unused_volumes(at(1000), at(1001)).await.unwrap(), 1, "not the one in use");
+        assert_eq!(names(&store, None).await, [volume_name(2)]);
+        end(&store, &used).await;
+        let logged = store.activities(&ActivityFilter::default(), &ALL_ENTRIES).await.unwrap();
+        let purged = logged.iter().filter(|entry| entry.activity.action == ActivityAction::VolumeDeleted);
+        assert!(purged.clone().all(|entry| entry.activity.act.actor_email.is_none()));
+        assert_eq!(purged.count(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn volumes_are_listed_in_pages_newest_first() {
+    on_every_engine(async |store| {
+        for number in 0..5 {
+            launch(&store, &draft(&format!("user{number}@example.org"), StorageKind::Kept, number)).await;
+        }
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.volumes(&admin(), None, &Page { limit: 2, after }).await.unwrap();
+            let Some(last) = page.last() else { break };
+            after = Some(last.volume.volume_id);
+            seen.extend(page.into_iter().map(|listed| listed.volume.name));
+        }
+        assert_eq!(seen, (0..5).rev().map(volume_name).collect::<Vec<_>>());
+    })
+    .await;
+}

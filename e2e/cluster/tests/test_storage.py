@@ -1,0 +1,215 @@
+"""Kept files on real volumes: they outlive the workshop, belong to one person, and are deleted only on request.
+
+The test cluster provisions no volumes: the tests create volumes of the type `local` for a storage class of their own.
+"""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import tempfile
+import uuid
+
+import pytest
+from harness import wait_for
+from settled import phase, until_ended
+from world import ALICE, BOB, IMAGES, assert_nothing_was_forbidden
+
+CLASS = f"kept-{uuid.uuid4().hex[:8]}"
+WORLD = {
+    "SERVICE_STORAGE_CLASS": CLASS,
+    # Longer than the binding of a claim to a volume takes.
+    "SERVICE_ROOM_GRACE": "15",
+    "SERVICE_START_TIMEOUT": "120",
+}
+FILE = "/home/jovyan/kept.txt"
+WRITE, READ = f"open('{FILE}', 'w').write('kept')", f"print(open('{FILE}').read())"
+EXISTS = f"import os; print(os.path.exists('{FILE}'))"
+# A server that ends at SIGTERM. The first process of a container ignores this signal by default.
+SERVER = """
+import http.server, os, signal, sys
+signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), http.server.BaseHTTPRequestHandler).serve_forever()
+"""
+# An app with Python, which can write files, as the user that the operator sets.
+PYTHON = {
+    "app_type": "custom",
+    "image": f"{IMAGES}/jupyter:test",
+    "command": ["python3", "-c", SERVER, "$(PORT)"],
+    "args": [],
+    "resources": {"cpu_request": "5m", "cpu_limit": "1", "memory_request": "32Mi", "memory_limit": "128Mi"},
+}
+VOLUMES = 10
+
+
+@pytest.fixture(scope="module", autouse=True)
+def volumes(world):
+    """Creates the storage class and its volumes. Their directories belong to root, like those of real storage."""
+    node = world.kubectl("get", "nodes", "--output", "jsonpath={.items[0].metadata.labels.kubernetes\\.io/hostname}")
+    terms = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="launcher-volumes-", dir="/var/tmp"))
+    names = [f"{CLASS}-{number}" for number in range(VOLUMES)]
+    kind = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": CLASS}}
+    made = [kind | {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "Immediate"}]
+    for name in names:
+        os.makedirs(folder / name, mode=0o755)
+        spec = {
+            "capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": CLASS,
+            "persistentVolumeReclaimPolicy": "Retain",
+            "local": {"path": str(folder / name)},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": terms}},
+        }
+        made.append({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec})
+    try:
+        world.apply(*made)
+        yield
+    finally:
+        world.kubectl("delete", "workshops", "--all", check=False)
+        wait_for("the pods to be gone", lambda: not world.objects("pods"), 60)
+        world.kubectl("delete", "persistentvolumeclaims", "--all", check=False)
+        world.kubectl("delete", "persistentvolume", *names, "--ignore-not-found", check=False)
+        world.kubectl("delete", "storageclass", CLASS, "--ignore-not-found", check=False)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def by_hand(name, volume, size="1Gi"):
+    """Returns a Workshop with this volume. Without the labels of the launcher, which therefore leaves it alone."""
+    spec = {"owner": ALICE, "image": PYTHON["image"], "appType": "custom", "port": 8888, "command": PYTHON["command"]}
+    spec["resources"] = {"cpuRequest": "5m", "cpuLimit": "1", "memoryRequest": "32Mi", "memoryLimit": "128Mi"}
+    spec |= {"securityProfile": "restricted", "lifetimeSeconds": 3600}
+    spec["storage"] = {"volume": volume, "size": size, "path": "/home/jovyan"}
+    return {
+        "apiVersion": "workshoplauncher.dev/v1alpha1",
+        "kind": "Workshop",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+@contextlib.contextmanager
+def workshop(world, name, volume, **spec):
+    """Runs a Workshop with this volume during the block, and then waits until its pod is gone."""
+    world.apply(by_hand(name, volume, **spec))
+    try:
+        yield name
+    finally:
+        world.kubectl("delete", "workshop", name, "--ignore-not-found")
+        world.until_gone(name)
+
+
+def until_running(world, name):
+    wait_for(f"{name} to run", lambda: phase(world, name) == "Running", 60)
+
+
+def run(world, name, code):
+    """Runs Python code in the app of the workshop. Returns stdout."""
+    return world.kubectl("exec", name, "--container", "app", "--", "python3", "-c", code).strip()
+
+
+def claim(world, name):
+    return world.named("persistentvolumeclaims", name)
+
+
+def message_of_failure(world, name):
+    """Waits until the Workshop has failed. Returns (reason, message)."""
+    wait_for(f"{name} to fail", lambda: phase(world, name) == "Failed", 60)
+    status = world.workshop(name)["status"]
+    return status["reason"], status["message"]
+
+
+def test_files_outlive_the_workshop_and_are_in_the_next_one_with_the_volume(world):
+    with workshop(world, "first", "work-one"):
+        until_running(world, "first")
+        run(world, "first", WRITE)
+        assert run(world, "first", READ) == "kept"
+        before = claim(world, "work-one")
+        assert before["spec"]["resources"]["requests"] == {"storage": "1Gi"}
+        assert before["metadata"]["labels"] == {"app": "workshop", "managed-by": "workshop-launcher"}
+    after = claim(world, "work-one")
+    assert (after["metadata"]["uid"], after["status"]["phase"]) == (before["metadata"]["uid"], "Bound")
+    with workshop(world, "second", "work-one"), workshop(world, "other", "work-other"):
+        until_running(world, "second")
+        until_running(world, "other")
+        assert run(world, "second", READ) == "kept"
+        assert run(world, "other", EXISTS) == "False"
+    assert_nothing_was_forbidden(world)
+
+
+def test_replaced_pod_has_the_same_files(world):
+    with workshop(world, "replaced", "work-replaced"):
+        until_running(world, "replaced")
+        run(world, "replaced", WRITE)
+        before = world.pod("replaced")["metadata"]["uid"]
+        world.kubectl("delete", "pod", "replaced")
+        pods = lambda: [pod["metadata"]["uid"] for pod in world.of_workshop("pods", "replaced")]
+        wait_for("the next pod", lambda: pods() and before not in pods() and phase(world, "replaced") == "Running", 60)
+        assert run(world, "replaced", READ) == "kept"
+
+
+def test_two_workshops_with_one_volume_run_one_after_the_other(world):
+    with workshop(world, "one", "work-shared"):
+        until_running(world, "one")
+        with workshop(world, "two", "work-shared"):
+            ready = lambda: (world.workshop("two").get("status") or {}).get("conditions", [{}])[0]
+            wait_for("the second workshop to wait", lambda: ready().get("reason") == "VolumeInUse", 30)
+            assert ready()["message"] == "the volume work-shared is in use by the workshop one"
+            assert world.of_workshop("pods", "two") == []
+            world.kubectl("delete", "workshop", "one")
+            wait_for("the pod of the second workshop", lambda: world.of_workshop("pods", "two"), 60)
+            assert world.of_workshop("pods", "one") == []
+            until_running(world, "two")
+
+
+def test_claim_of_somebody_else_is_not_mounted(world):
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": CLASS}
+    theirs = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "database"}, "spec": spec}
+    world.apply(theirs)
+    with workshop(world, "thief", "database"):
+        reason, message = message_of_failure(world, "thief")
+        assert reason == "invalid-spec"
+        assert "the PersistentVolumeClaim database, which does not have the label managed-by" in message, message
+        assert world.of_workshop("pods", "thief") == []
+    assert claim(world, "database")["metadata"].get("labels") is None
+    world.kubectl("delete", "persistentvolumeclaim", "database")
+
+
+def test_workshop_without_a_volume_of_its_size_fails_with_the_cause(world):
+    with workshop(world, "large", "work-large", size="1Ti"):
+        reason, message = message_of_failure(world, "large")
+        assert reason == "unschedulable"
+        assert "unbound immediate PersistentVolumeClaims" in message, message
+
+
+def test_launched_workshops_keep_the_files_of_each_person_until_the_volume_is_deleted(world):
+    storage = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
+    template = world.template(name="kept", storage=storage, **PYTHON)
+    volume = lambda name: world.workshop(name)["spec"]["storage"]["volume"]
+    first = world.launch(template, ALICE)
+    world.until(first, "running")
+    run(world, first, WRITE)
+    kept = volume(first)
+    world.end(first)
+    until_ended(world, first)
+
+    second, other = world.launch(template, ALICE), world.launch(template, BOB)
+    world.until(second, "running")
+    world.until(other, "running")
+    assert (volume(second), run(world, second, READ)) == (kept, "kept")
+    assert (volume(other) != kept, run(world, other, EXISTS)) == (True, "False")
+    status, _, body = world.launcher.request("DELETE", f"/volumes/{kept}", ALICE)
+    assert status == 409, (status, body)
+    world.end(second)
+    until_ended(world, second)
+
+    status, _, body = world.launcher.request("DELETE", f"/volumes/{kept}", BOB)
+    assert status == 404, (status, body)
+    status, _, body = world.launcher.request("DELETE", f"/volumes/{kept}", ALICE)
+    assert status in (202, 204), (status, body)
+    wait_for("the claim to be deleted", lambda: claim(world, kept) is None, 90)
+    assert claim(world, volume(other))
+    third = world.launch(template, ALICE)
+    world.until(third, "running")
+    assert (volume(third) != kept, run(world, third, EXISTS)) == (True, "False")
+    assert_nothing_was_forbidden(world)
