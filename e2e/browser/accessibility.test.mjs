@@ -26,6 +26,22 @@ const startsForever = (page) =>
     return (await send(`/templates/${template_id}/launch`, {})).k8s_name;
   });
 
+/** Launches a workshop that keeps its files, and ends it. Returns the name of its volume. */
+const keptVolume = (page) =>
+  page.evaluate(async () => {
+    const send = async (method, path, body) => {
+      const options = { method, headers: { "Content-Type": "application/json" }, body: body && JSON.stringify(body) };
+      return (await fetch(`/api/v1${path}`, options)).json();
+    };
+    const image = "docker.io/library/python:3.13-alpine";
+    const storage = { kind: "kept", path: "/work" };
+    const template = { name: "Kept", app_type: "custom", image, port: 8000, command: ["sleep", "600"], storage };
+    const { template_id } = await send("POST", "/templates/", template);
+    const { k8s_name, volume } = await send("POST", `/templates/${template_id}/launch`, {});
+    await send("DELETE", `/instances/${k8s_name}`);
+    return volume;
+  });
+
 /** Returns the id of the template of this instance. */
 const templateOf = (page, instance) =>
   page.evaluate(async (name) => (await (await fetch(`/api/v1${name}`)).json()).template_id, instance);
@@ -50,6 +66,9 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
     extend: `${instance}/extend`,
     waiting: `/instances/${waiting}/wait`,
     history: "/history",
+    "saved-work": "/work",
+    "saved-work-all": "/admin/work",
+    "saved-work-delete": `/work/${await keptVolume(setup)}/delete`,
     overview: "/admin",
     instances: "/admin/instances",
     sorted: "/admin/instances?sort=owner",

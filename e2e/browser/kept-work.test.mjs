@@ -1,0 +1,98 @@
+// A student writes a file in JupyterLab, ends the workshop, downloads the file, launches again and finds the file.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { test } from "node:test";
+import { openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
+
+const START_SECONDS = 90;
+const NAME = "Penguins";
+
+/** Creates a template with the settings of the seeded JupyterLab template, and with storage. */
+const createTemplate = (page, name) =>
+  page.evaluate(async (name) => {
+    const templates = await (await fetch("/api/v1/templates/")).json();
+    const { app_type, image } = templates.find((template) => template.name === "JupyterLab");
+    const body = JSON.stringify({ name, app_type, image, storage: { kind: "kept" } });
+    const options = { method: "POST", headers: { "Content-Type": "application/json" }, body };
+    const answer = await fetch("/api/v1/templates/", options);
+    if (answer.status !== 201) throw new Error(await answer.text());
+  }, name);
+
+test("files of a student outlive the workshop until the student deletes them", async (t) => {
+  const launcher = await startLauncher(t, {
+    SERVICE_REQUIRE_AUTHENTICATION: "false",
+    SERVICE_DEV_IDENTITY: "dev@example.org",
+    SERVICE_ADMIN_EMAILS: "dev@example.org",
+  });
+  const browser = await startBrowser(t);
+  const { context, page, complaints } = await openPage(t, browser);
+  const entry = workshopEntry(page, NAME);
+  await page.goto(launcher.url);
+  await createTemplate(page, NAME);
+
+  /** Launches the workshop, runs a cell in a new notebook, and waits for its output. */
+  const runCell = async (code, output) => {
+    await page.goto(launcher.url);
+    await page.getByRole("button", { name: `Launch ${NAME}` }).click();
+    await page.waitForURL((url) => url.origin !== launcher.url, { timeout: START_SECONDS * 1000 });
+    await page.goto(launcher.url);
+    const [lab] = await Promise.all([context.waitForEvent("page"), entry.getByRole("link", { name: /^Open/ }).click()]);
+    const app = lab.frameLocator("#app");
+    await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
+    await app.getByText(/\| Idle$/).waitFor({ timeout: 60_000 });
+    await app.locator(".jp-Notebook .jp-CodeCell").first().locator(".cm-content").click();
+    await lab.keyboard.type(code);
+    await lab.keyboard.press("Shift+Enter");
+    await app.locator(".jp-OutputArea-output").filter({ hasText: output }).first().waitFor({ timeout: 60_000 });
+    await lab.close();
+  };
+
+  const end = async () => {
+    page.once("dialog", (dialog) => dialog.accept());
+    await entry.getByRole("button", { name: /^End/ }).click();
+    await entry.waitFor({ state: "detached", timeout: 30_000 });
+  };
+
+  await t.test("the page of the template says that files are kept", async () => {
+    await page.goto(launcher.url);
+    await page.getByRole("link", { name: NAME, exact: true }).click();
+    await page.getByText("Your files are kept when the workshop ends").waitFor();
+    await screenshot(page, "kept-work-launch");
+  });
+
+  await t.test("a second workshop with the same files is refused", async () => {
+    await runCell("open('notes.txt', 'w').write('kept')", "4");
+    await page.getByRole("button", { name: `Launch another ${NAME}` }).click();
+    await page.getByText("Another workshop uses these files.").waitFor();
+    await screenshot(page, "kept-work-in-use");
+  });
+
+  await t.test("the files are downloaded after the end of the workshop", async () => {
+    await end();
+    await page.getByRole("link", { name: "Saved work" }).click();
+    const download = page.getByRole("link", { name: `Download ${NAME}` });
+    await page.getByRole("link", { name: `Delete ${NAME}` }).waitFor();
+    await screenshot(page, "saved-work");
+    const [archive] = await Promise.all([page.waitForEvent("download"), download.click()]);
+    assert.equal(archive.suggestedFilename(), `${NAME}.zip`);
+    const program = "import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read('notes.txt').decode(), end='')";
+    assert.equal(execFileSync("python3", ["-c", program, await archive.path()], { encoding: "utf8" }), "kept");
+  });
+
+  await t.test("the next launch has the files", async () => {
+    await runCell("open('notes.txt').read()", "kept");
+    await end();
+  });
+
+  await t.test("the files are deleted after a question", async () => {
+    await page.goto(`${launcher.url}/work`);
+    await page.getByRole("link", { name: `Delete ${NAME}` }).click();
+    await page.getByRole("heading", { name: `Delete the saved work of “${NAME}”?` }).waitFor();
+    await screenshot(page, "saved-work-delete");
+    await page.getByRole("button", { name: "Delete all files" }).click();
+    await page.getByText("No workshop has kept files yet.").waitFor();
+    const unexpected = complaints.filter((complaint) => !complaint.includes("409 (Conflict)"));
+    assert.deepEqual(unexpected, [], "expected no script error and no violation of the content policy");
+  });
+});
