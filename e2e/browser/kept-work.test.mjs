@@ -75,8 +75,8 @@ test("files of a student outlive the workshop until the student deletes them", a
     await page.getByRole("link", { name: `Delete ${NAME}` }).waitFor();
     await screenshot(page, "saved-work");
     const [archive] = await Promise.all([page.waitForEvent("download"), download.click()]);
-    assert.equal(archive.suggestedFilename(), `${NAME}.zip`);
-    const program = "import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read('notes.txt').decode(), end='')";
+    assert.equal(archive.suggestedFilename(), `${NAME}.tar.gz`);
+    const program = "import sys, tarfile; print(tarfile.open(sys.argv[1]).extractfile('notes.txt').read().decode(), end='')";
     assert.equal(execFileSync("python3", ["-c", program, await archive.path()], { encoding: "utf8" }), "kept");
   });
 

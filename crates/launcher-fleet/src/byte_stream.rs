@@ -14,6 +14,9 @@ const CHUNKS: usize = 4;
 /// Size of a chunk in bytes, except for the last one.
 const CHUNK: usize = 64 * 1024;
 
+/// Maximum memory of a stream, in bytes: the waiting chunks, one at the writer, one at the reader, and the buffer.
+pub const STREAM_BYTES: usize = (CHUNKS + 3) * CHUNK;
+
 /// Bytes of a file or an archive. An error is the last item: the bytes before it are incomplete.
 pub type ByteStream = BoxStream<'static, io::Result<Bytes>>;
 

@@ -8,7 +8,7 @@ mod local;
 mod machine;
 mod port;
 
-pub use byte_stream::{ByteStream, written_by};
+pub use byte_stream::{ByteStream, STREAM_BYTES, written_by};
 pub use containers::{ContainerFleet, ContainerFleetError, ContainerSettings};
 pub use kubernetes::KubernetesFleet;
 pub use local::keeper;

@@ -65,8 +65,8 @@ pub enum ServiceError {
     /// The fleet cannot read the files of volumes.
     #[error("the fleet of this launcher cannot read kept files: open a workshop, and download them there")]
     FleetWithoutDownloads,
-    /// Too many downloads are in progress.
-    #[error("too many downloads are in progress: try again in a minute")]
+    /// The caller has a download in progress, or too many downloads of all users are.
+    #[error("you have a download in progress, or too many others have one: try again in a minute")]
     TooManyDownloads,
     /// The fleet does not answer.
     #[error("the fleet does not answer")]

@@ -8,14 +8,14 @@ use launcher_domain::{Clock, Entropy, Limits, PodTemplatePolicy};
 use launcher_fleet::Fleet;
 use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
-use tokio::sync::{Notify, Semaphore, broadcast};
+use tokio::sync::{Notify, broadcast};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
+use crate::downloads::Downloads;
 use crate::error::ServiceError;
 use crate::feed::message::FeedMessage;
 use crate::metrics::Metrics;
-use crate::volumes::MAX_DOWNLOADS;
 
 /// Maximum changes by which a feed subscriber may lag behind. A subscriber that lags further behind reads from the
 /// database.
@@ -42,7 +42,7 @@ pub(crate) struct Inner {
     /// Wakes the dispatch loop.
     pub(crate) dispatch: Notify,
     /// Slots of the downloads of volumes.
-    pub(crate) downloads: Arc<Semaphore>,
+    pub(crate) downloads: Arc<Downloads>,
     /// Wakes the upkeep loop.
     pub(crate) upkeep: Notify,
     /// Wakes the feed loop.
@@ -73,7 +73,7 @@ impl Launcher {
             metrics: Metrics::default(),
             started_at,
             dispatch: Notify::new(),
-            downloads: Arc::new(Semaphore::new(MAX_DOWNLOADS)),
+            downloads: Arc::default(),
             upkeep: Notify::new(),
             changed: Notify::new(),
             feed,

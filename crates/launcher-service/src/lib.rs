@@ -11,6 +11,7 @@ mod change;
 mod claim;
 mod class;
 mod dispatch;
+mod downloads;
 mod error;
 mod feed;
 mod images;
@@ -28,6 +29,7 @@ mod volumes;
 
 pub use claim::ClaimError;
 pub use class::{ClassExtension, ClassOutcome, ClassStates};
+pub use downloads::DOWNLOAD_BYTES;
 pub use error::{ErrorChain, ServiceError};
 pub use feed::message::FeedEvent;
 pub use launch::{LaunchRequest, Launched};

@@ -1,7 +1,6 @@
 //! Use cases of volumes: users list and delete their kept files, and upkeep deletes unused ones.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -11,13 +10,11 @@ use launcher_domain::{Caller, EmailAddress};
 use launcher_fleet::{ByteStream, FleetError};
 use launcher_store::{ListedVolume, Page, VolumeDeletion};
 
-use crate::archive::to_zip;
+use crate::archive::to_download;
 use crate::error::{ErrorChain, LoopError, ServiceError};
 use crate::launcher::Launcher;
 use crate::observe::call_fleet;
 
-/// Maximum downloads at the same time. Each uses a thread, and compresses.
-pub(crate) const MAX_DOWNLOADS: usize = 4;
 /// Precision of the last use of a volume while a workshop uses it.
 const USE_PRECISION: SignedDuration = SignedDuration::from_hours(1);
 
@@ -25,7 +22,7 @@ const USE_PRECISION: SignedDuration = SignedDuration::from_hours(1);
 pub struct Download {
     /// The volume.
     pub listed: ListedVolume,
-    /// The zip archive.
+    /// The archive.
     pub files: ByteStream,
 }
 
@@ -69,7 +66,7 @@ impl Launcher {
         self.0.fleet.archives().is_some()
     }
 
-    /// Returns the files of a volume as a zip archive, also while a workshop uses the volume. An error in the stream means
+    /// Returns the files of a volume as a tar archive, compressed with gzip, also while a workshop uses the volume. An error in the stream means
     /// that the archive is incomplete.
     ///
     /// # Errors
@@ -78,14 +75,14 @@ impl Launcher {
     pub async fn download_volume(&self, caller: &Caller, name: &str) -> Result<Download, ServiceError> {
         let listed = self.volume(caller, name).await?;
         let archives = self.0.fleet.archives().ok_or(ServiceError::FleetWithoutDownloads)?;
-        let slot = Arc::clone(&self.0.downloads).try_acquire_owned().map_err(|_| ServiceError::TooManyDownloads)?;
+        let slot = self.0.downloads.take(caller.email()).ok_or(ServiceError::TooManyDownloads)?;
         let opened = call_fleet(archives.read(&listed.volume.name)).await;
         let tar = opened.map_err(|error| match error {
             LoopError::Fleet(error) => ServiceError::FleetUnavailable(error),
             error => ServiceError::FleetUnavailable(FleetError::Unavailable(error.to_string())),
         })?;
         tracing::info!(volume = name, by = %caller.email(), "download of volume begins");
-        let files = to_zip(tar).inspect(move |_| {
+        let files = to_download(tar).inspect(move |_| {
             // This reference moves the slot into the stream, so it is free again when the stream ends.
             let _ = &slot;
         });

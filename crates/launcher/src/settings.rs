@@ -169,7 +169,7 @@ pub(crate) struct ServeSettings {
           value_parser = clap::value_parser!(u64).range(1..=3650))]
     pub(crate) history_days: u64,
 
-    /// Retention of volumes with users' kept files after their last use; 0 keeps them without end
+    /// Retention of volumes with users' files after their last use; 0 for no end
     #[arg(long, env = "SERVICE_VOLUME_RETENTION_DAYS", default_value = "180", value_name = "DAYS",
           value_parser = clap::value_parser!(u64).range(0..=3650))]
     pub(crate) volume_retention_days: u64,

@@ -14,7 +14,7 @@ no-download-title = Die Dateien wurden nicht heruntergeladen.
 
 no-download = Öffnen Sie einen Workshop dieser Vorlage, und laden Sie die Dateien dort herunter.
 
-too-many-downloads = Es laufen zu viele Downloads. Versuchen Sie es in einer Minute noch einmal.
+too-many-downloads = Sie laden schon etwas herunter, oder zu viele andere tun es. Versuchen Sie es in einer Minute noch einmal.
 
 key-reused = Die Seite war veraltet. Jetzt ist sie aktuell. Starten Sie den Workshop unten erneut.
 

@@ -22,7 +22,7 @@ no-download-title = The files were not downloaded.
 no-download = Open a workshop of this template, and download the files there.
 
 # Text of this notice if too many downloads are in progress.
-too-many-downloads = Too many downloads are in progress. Try again in a minute.
+too-many-downloads = You have a download in progress, or too many others have one. Try again in a minute.
 
 # Text of the notice if the form's idempotency key was already used for another launch.
 key-reused = The page was out of date. It is up to date now. Launch again below.

@@ -14,7 +14,7 @@ no-download-title = Los archivos no se descargaron.
 
 no-download = Abre un taller de esta plantilla y descarga allí los archivos.
 
-too-many-downloads = Hay demasiadas descargas en curso. Vuelve a intentarlo en un minuto.
+too-many-downloads = Ya tienes una descarga en curso, o hay demasiadas otras. Vuelve a intentarlo en un minuto.
 
 key-reused = La página no estaba actualizada. Ahora ya lo está. Vuelve a iniciar el taller abajo.
 

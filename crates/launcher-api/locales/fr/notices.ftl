@@ -14,7 +14,7 @@ no-download-title = Les fichiers n’ont pas été téléchargés.
 
 no-download = Ouvrez un atelier de ce modèle et téléchargez-y les fichiers.
 
-too-many-downloads = Trop de téléchargements sont en cours. Réessayez dans une minute.
+too-many-downloads = Vous avez déjà un téléchargement en cours, ou trop d’autres en ont un. Réessayez dans une minute.
 
 key-reused = La page n’était plus à jour. Elle l’est de nouveau. Lancez de nouveau l’atelier ci-dessous.
 

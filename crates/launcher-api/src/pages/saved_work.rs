@@ -100,7 +100,7 @@ pub(crate) async fn all(
     page(StatusCode::OK, &list(&state, &caller, t, ALL, &query.after).await?)
 }
 
-/// `GET /work/{volume}/download`: the files as a zip archive.
+/// `GET /work/{volume}/download`: the files as an archive.
 pub(crate) async fn download(
     State(state): State<AppState>,
     t: Language,

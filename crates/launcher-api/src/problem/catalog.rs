@@ -126,7 +126,8 @@ catalog! {
         "Each user may have 32 open event streams. In each browser tab, these pages have one open event stream: the \
          home page, the pages of a workshop, and the page with all instances. Close an event stream or a tab.";
     TooManyDownloads: "too-many-downloads", TOO_MANY_REQUESTS, "Too many downloads are in progress",
-        "All users together may have 4 downloads of kept files in progress. `Retry-After` says when to try again.";
+        "Each user may have one download of kept files in progress, and all users together 8. `Retry-After` says when to \
+         try again.";
     TooManyLaunches: "too-many-launches", TOO_MANY_REQUESTS, "Too many launches in a short time",
         "Each user may launch SERVICE_LAUNCH_RATE workshops per minute. After a pause, each user may launch \
          SERVICE_LAUNCH_BURST workshops at once. Admins have no limit. `Retry-After` says when the next launch is \

@@ -119,7 +119,7 @@ async fn remedy_of_failed_instance_says_that_files_are_kept() {
 }
 
 #[tokio::test]
-async fn download_is_a_zip_archive_for_owner_and_admin() {
+async fn download_is_an_archive_for_owner_and_admin() {
     let (app, _, alice, bob, admin) = TestApp::start().await;
     let id = template(&admin, "Penguins: part 1", &json!({ "kind": "kept" })).await;
     let name = app.launched(&alice, &id, "running").await;
@@ -128,13 +128,12 @@ async fn download_is_a_zip_archive_for_owner_and_admin() {
     let path = format!("/volumes/{volume}/download");
     for person in [&alice, &admin] {
         let archive = person.get(&path).await.expect(200);
-        assert_eq!(archive.header("content-type"), "application/zip");
-        assert_eq!(archive.header("content-disposition"), "attachment; filename=\"Penguins-part-1.zip\"");
+        assert_eq!(archive.header("content-type"), "application/gzip");
+        assert_eq!(archive.header("content-disposition"), "attachment; filename=\"Penguins-part-1.tar.gz\"");
         assert_eq!(archive.header("cache-control"), "no-store");
-        let mut zip = zip::ZipArchive::new(std::io::Cursor::new(archive.body)).unwrap();
-        let mut text = String::new();
-        std::io::Read::read_to_string(&mut zip.by_name(&format!("notes/{volume}.txt")).unwrap(), &mut text).unwrap();
-        assert_eq!((text.as_str(), zip.len()), ("saved", 1));
+        let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(&*archive.body));
+        let files: Vec<_> = tar.entries().unwrap().map(|entry| std::io::read_to_string(entry.unwrap()).unwrap()).collect();
+        assert_eq!(files, ["saved"]);
     }
     let missing = bob.get("/volumes/work-aaaaaaaaaa/download").await.expect(404);
     assert_eq!(bob.get(&path).await.expect(404).body, missing.body);

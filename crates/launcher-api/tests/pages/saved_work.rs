@@ -75,7 +75,7 @@ async fn saved_work_is_listed_and_deleted_after_a_question() {
 
     let download = format!("/work/{volume}/download");
     assert!(list.contains(&download), "{list}");
-    assert_eq!(alice.get(&download).await.headers["content-type"], "application/zip");
+    assert_eq!(alice.get(&download).await.headers["content-type"], "application/gzip");
     app.test.fleet.remove_archives();
     assert!(!alice.get("/work").await.body.contains(&download));
     assert!(alice.get(&download).await.body.contains("Open a workshop of this template"));

@@ -1,8 +1,10 @@
 //! Tests of volumes: kept files that outlive their Workshops.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 
+use futures_util::TryStreamExt;
 use launcher_fleet::{Fleet, FleetError};
 use launcher_workshop::{Phase, Workshop, WorkshopStorage};
 
@@ -55,6 +57,7 @@ async fn volume_survives_a_failed_app_and_a_restart_of_the_fleet() {
     fleet.apply(&failing).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Failed).await;
     fleet.stop().await;
+    drop(fleet);
     let fleet = home.open();
     fleet.delete("lab-a", None).await.unwrap();
     wait_until_gone(&fleet, "lab-a").await;
@@ -103,5 +106,76 @@ async fn name_that_is_no_volume_is_refused() {
         let answer = fleet.apply(&with_volume("lab-a", name)).await;
         assert!(matches!(answer, Err(FleetError::Refused(_))), "{name:?}");
     }
+    fleet.stop().await;
+}
+
+/// Returns paths and contents of the entries in the archive of the volume; directories have no content.
+async fn archive(fleet: &impl Fleet) -> Vec<(String, String)> {
+    let chunks: Vec<_> = fleet.archives().unwrap().read(VOLUME).await.unwrap().try_collect().await.unwrap();
+    let tar: Vec<u8> = chunks.concat();
+    let mut found: Vec<_> = tar::Archive::new(&*tar)
+        .entries()
+        .unwrap()
+        .map(|entry| {
+            let mut entry = entry.unwrap();
+            let mut text = String::new();
+            entry.read_to_string(&mut text).unwrap();
+            (entry.path().unwrap().to_str().unwrap().to_owned(), text)
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn archive_has_files_and_directories_and_omits_links_sockets_and_pipes() {
+    let home = Home::new();
+    let fleet = home.open();
+    assert_eq!(archive(&fleet).await, [], "a volume that no Workshop has used");
+    let root = volume(&home, VOLUME);
+    fs::create_dir_all(root.join("notes/empty")).unwrap();
+    fs::write(root.join("notes/ü 1.txt"), "saved").unwrap();
+    fs::write(home.path().join("secret"), "secret").unwrap();
+    std::os::unix::fs::symlink(home.path().join("secret"), root.join("link")).unwrap();
+    std::os::unix::fs::symlink(home.path(), root.join("directory")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap().success());
+
+    let entry = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+    let expected = [entry("notes/", ""), entry("notes/empty/", ""), entry("notes/ü 1.txt", "saved")];
+    assert_eq!(archive(&fleet).await, expected);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn archive_of_a_growing_file_is_readable() {
+    let home = Home::new();
+    let fleet = home.open();
+    let root = volume(&home, VOLUME);
+    fs::create_dir_all(&root).unwrap();
+    fs::write(root.join("a"), "x".repeat(300_000)).unwrap();
+    fs::write(root.join("b"), "after").unwrap();
+    let writer = {
+        let path = root.join("a");
+        let stop = tokio_util::sync::CancellationToken::new();
+        let stopped = stop.clone();
+        let task = tokio::task::spawn_blocking(move || {
+            let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
+            while !stopped.is_cancelled() {
+                file.write_all(&[b'y'; 4096]).unwrap();
+                if file.metadata().unwrap().len() > 30_000_000 {
+                    file.set_len(1000).unwrap();
+                }
+            }
+        });
+        (stop, task)
+    };
+    for _ in 0..20 {
+        let found = archive(&fleet).await;
+        assert_eq!(found.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(found[1].1, "after");
+    }
+    writer.0.cancel();
+    writer.1.await.unwrap();
     fleet.stop().await;
 }

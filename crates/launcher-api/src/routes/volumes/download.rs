@@ -15,12 +15,12 @@ use crate::state::AppState;
 
 /// Download a volume
 ///
-/// The kept files as a zip archive, also while a workshop uses them. Links and devices are omitted. If the service cannot
+/// The kept files as a tar archive, compressed with gzip, also while a workshop uses them. Links and devices are omitted. If the service cannot
 /// read all files, it closes the connection before the end of the archive.
 #[utoipa::path(
     get, path = "/volumes/{volume}/download", operation_id = "downloadVolume", tag = "volumes",
     params(("volume" = String, Path, description = "The volume's name.", example = "work-a7k3m9qz2x")),
-    responses((status = 200, description = "The archive.", body = Vec<u8>, content_type = "application/zip")),
+    responses((status = 200, description = "The archive.", body = Vec<u8>, content_type = "application/gzip")),
     extensions(("x-problems" = json!(["not-found", "fleet-without-downloads", "too-many-downloads"])))
 )]
 pub(crate) async fn download_volume(
@@ -36,9 +36,9 @@ pub(crate) async fn download(state: &AppState, caller: &Caller, name: &str) -> R
     let download = state.launcher.download_volume(caller, name).await?;
     let volume = &download.listed.volume;
     let file = file_name(volume.template_name.as_deref().unwrap_or("work"));
-    let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{file}.zip\""));
+    let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{file}.tar.gz\""));
     let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static("application/zip")),
+        (CONTENT_TYPE, HeaderValue::from_static("application/gzip")),
         (CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (CONTENT_DISPOSITION, disposition.unwrap_or(HeaderValue::from_static("attachment"))),
     ];
