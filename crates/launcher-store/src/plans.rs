@@ -1,11 +1,11 @@
-//! Asserts that SQLite uses an index for each statement and does not sort, so that the cost does not grow with the
-//! number of rows.
+//! Asserts that SQLite uses an index for each statement and never sorts: costs do not grow with the number of rows.
 
 #[cfg(feature = "test-postgres")]
 mod postgres;
 #[cfg(feature = "test-postgres")]
 #[path = "../tests/conformance/server.rs"]
 mod server;
+mod volumes;
 
 use launcher_domain::{EmailAddress, InstanceState, Scope};
 use sqlx::{AssertSqlSafe, Row};

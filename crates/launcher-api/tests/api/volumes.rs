@@ -132,7 +132,8 @@ async fn download_is_an_archive_for_owner_and_admin() {
         assert_eq!(archive.header("content-disposition"), "attachment; filename=\"Penguins-part-1.tar.gz\"");
         assert_eq!(archive.header("cache-control"), "no-store");
         let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(&*archive.body));
-        let files: Vec<_> = tar.entries().unwrap().map(|entry| std::io::read_to_string(entry.unwrap()).unwrap()).collect();
+        let files: Vec<_> =
+            tar.entries().unwrap().map(|entry| std::io::read_to_string(entry.unwrap()).unwrap()).collect();
         assert_eq!(files, ["saved"]);
     }
     let missing = bob.get("/volumes/work-aaaaaaaaaa/download").await.expect(404);

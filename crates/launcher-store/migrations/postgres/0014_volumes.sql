@@ -14,6 +14,7 @@ CREATE TABLE volumes (
 );
 -- At most one volume per user and template.
 CREATE UNIQUE INDEX volumes_owner ON volumes (owner_email, template_id) WHERE deleted_at IS NULL;
+CREATE INDEX volumes_owner_list ON volumes (owner_email, volume_id) WHERE deleted_at IS NULL;
 CREATE INDEX volumes_unused ON volumes (last_used_at) WHERE deleted_at IS NULL;
 CREATE INDEX volumes_deleted ON volumes (deleted_at) WHERE deleted_at IS NOT NULL;
 

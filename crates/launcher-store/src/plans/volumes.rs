@@ -1,0 +1,27 @@
+//! Plans of the statements for volumes.
+
+use launcher_domain::Scope;
+use uuid::Uuid;
+
+use super::{Planner, bob};
+use crate::page::Page;
+use crate::volumes;
+
+#[tokio::test]
+async fn volumes_use_their_indexes() {
+    let planner = Planner::new().await;
+    planner.assert_uses(volumes::UNUSED, "volumes_unused").await;
+    planner.assert_uses(volumes::DELETED, "volumes_deleted").await;
+    planner.assert_uses(volumes::USED_BY, "workshop_instances_volume").await;
+    let owner = bob();
+    for (scope, index) in
+        [(Scope::Everyone, "sqlite_autoindex_volumes_1"), (Scope::Owner(&owner), "volumes_owner_list")]
+    {
+        let sql = volumes::list(scope, None, &Page { limit: 50, after: Some(Uuid::from_u128(1)) });
+        let plan = planner.plan(sql.text()).await;
+        let user = plan.iter().find(|step| step.contains(" used ")).unwrap();
+        assert!(user.contains("USING INDEX workshop_instances_volume "), "{plan:#?}");
+        assert!(plan.iter().any(|step| step.contains(index)), "expected {index}: {plan:#?}");
+        assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
+    }
+}
