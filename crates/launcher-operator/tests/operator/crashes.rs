@@ -259,8 +259,9 @@ async fn end_of_the_whole_pod_is_no_crash() {
     leaving["metadata"]["deletionTimestamp"] = time("12:20:00").into();
     let mut refused = pod(0, &ended, &Value::Null, None);
     refused["status"]["phase"] = "Failed".into();
-    let mut evicted = refused.clone();
-    evicted["status"]["reason"] = "Evicted".into();
+    let mut evicted = pod(0, &ended, &Value::Null, None);
+    evicted["status"]["conditions"] =
+        json!([{ "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI" }]);
     for pod in [leaving, refused, evicted] {
         let calls = cluster(&workshop(), &pod).run_operator(at("12:20:01")).await;
         assert!(
