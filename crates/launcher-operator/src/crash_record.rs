@@ -16,6 +16,7 @@ pub(crate) async fn write(context: &Context, crashes: Option<&AppCrashes>) -> Re
         return Ok(());
     };
     let UnrecordedCrash { pod, uid, value } = unrecorded;
-    tracing::warn!(workshop = pod, reason = crash.code.as_str(), at = %crash.at, "app crashed, the kubelet starts it again");
+    let reason = crash.code.as_str();
+    tracing::warn!(workshop = pod, reason, at = %crash.at, "app crashed, the kubelet starts it again");
     patch(context, pod, json!({ "uid": uid, "annotations": { (CRASHES): value } })).await
 }
