@@ -1,6 +1,7 @@
 //! Diagnosis: derives the state of a workload from its pods. Pure.
 
 mod container;
+mod crashes;
 mod deadline;
 mod failure;
 mod pod;
@@ -10,11 +11,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::DeploymentStatus;
 use k8s_openapi::api::core::v1::Pod;
+use launcher_domain::crash::CrashVerdict;
 use launcher_domain::{FailureCode, StartStep};
 
 /// Removes the fields of a pod that the diagnosis does not read, as the watch cache does.
 pub use crate::children::prune::pod as prune;
 use crate::settings::OperatorSettings;
+pub(crate) use crashes::{AppCrashes, UnrecordedCrash, app_crashes};
 use deadline::Deadline;
 pub(crate) use deadline::add;
 pub(crate) use failure::sentence;
@@ -31,6 +34,9 @@ pub struct ObservedWorkload<'a> {
     pub waiting_since: Timestamp,
     /// Time at which the operator first saw the current failure of an image pull; `None` if no pull fails now.
     pub pull_fails_since: Option<Timestamp>,
+    /// Reaction to the latest crash of an app that may start again in place. `None` if its workshop has no kept files or
+    /// was never ready: it then fails when it exceeds its memory or crashes repeatedly.
+    pub crash_verdict: Option<CrashVerdict>,
 }
 
 /// The diagnosed state of a workload.
@@ -70,7 +76,7 @@ pub fn diagnose(observed: &ObservedWorkload<'_>, settings: &OperatorSettings, no
     if let Some(failure) = observed.pods.iter().find_map(pod::find_disruption) {
         return Diagnosis::Failed(failure);
     }
-    if let Some(failure) = live.iter().find_map(|pod| container::find_permanent_failure(pod)) {
+    if let Some(failure) = live.iter().find_map(|pod| container::find_permanent_failure(pod, observed.crash_verdict)) {
         return Diagnosis::Failed(failure);
     }
     if live.iter().any(|pod| pod::is_ready(pod)) {

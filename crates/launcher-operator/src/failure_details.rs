@@ -55,7 +55,11 @@ async fn query(context: &Context, mut failure: Failure) -> (Failure, Option<Stri
     match &failure.details {
         DetailSource::None => (failure, None),
         DetailSource::Log { pod, container } => {
-            let tail = log_tail(context, pod, container).await;
+            let tail = log_tail(context, pod, container, [true, false, true]).await;
+            (failure, tail)
+        }
+        DetailSource::EndedLog { pod, container } => {
+            let tail = log_tail(context, pod, container, [false, true, false]).await;
             (failure, tail)
         }
         DetailSource::Events { pod } => {
@@ -67,11 +71,12 @@ async fn query(context: &Context, mut failure: Failure) -> (Failure, Option<Stri
     }
 }
 
-/// Returns the log tail of the container's previous run, or of the current run if there is no previous one. It asks for
-/// the previous log twice, because during a restart that log may appear only after the first request.
-async fn log_tail(context: &Context, pod: &str, container: &str) -> Option<String> {
+/// Returns the first log tail of these runs of the container: of the previous run if `true`, of the current one if
+/// `false`. Each caller names its preferred run twice: during a restart, a log may appear only after the first request,
+/// or become that of the other run.
+async fn log_tail(context: &Context, pod: &str, container: &str, runs: [bool; 3]) -> Option<String> {
     let pods: Api<Pod> = Api::namespaced(context.client.clone(), &context.settings.namespace);
-    for previous in [true, false, true] {
+    for previous in runs {
         let params = LogParams {
             container: Some(container.to_owned()),
             previous,

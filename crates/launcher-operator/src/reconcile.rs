@@ -19,26 +19,25 @@ use crate::apply::{self, ApplyError};
 use crate::build::build;
 use crate::children::SeenWorkload;
 use crate::context::Context;
-use crate::diagnose::{Diagnosis, ObservedWorkload, add, diagnose, pull_fails};
+use crate::diagnose::{ObservedWorkload, add, app_crashes, diagnose, pull_fails};
 use crate::failure_details;
 use crate::guarded::Guarded;
 use crate::identifiers::FIELD_MANAGER;
 use crate::lease::NotLeading;
 use crate::live_read::{self, read_live};
 use crate::owner::is_of_another_workshop;
-use crate::pod_expiry::PodExpiryError;
+use crate::pod_annotation::PodAnnotationError;
 use crate::pod_policy::{admit, is_forbidden};
+use crate::requeue::RESYNC_INTERVAL;
 use crate::status;
 use crate::validate::{has_expired, has_passed};
-use crate::workload::{LEAST_AGE, awaits_restart, has_ended, is_outdated};
-use crate::{pod_expiry, refusal, traces, transitions};
+use crate::workload::{awaits_restart, is_outdated};
+use crate::{crash_record, pod_expiry, refusal, requeue, traces, transitions};
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Interval of checks for a volume in use. The end of the other pod reconciles only the Workshop of that pod.
 const VOLUME_INTERVAL: Duration = Duration::from_secs(2);
-/// Resync interval.
-const RESYNC_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Error of a reconcile. The operator retries the reconcile after a backoff.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +53,7 @@ pub(crate) enum ReconcileError {
     #[error("failed to write the status: {0}")]
     Status(kube::Error),
     #[error(transparent)]
-    PodExpiry(#[from] PodExpiryError),
+    PodAnnotation(#[from] PodAnnotationError),
     #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
     Slow,
 }
@@ -134,7 +133,9 @@ async fn reconcile_spec(
     if pull_fails_since.is_none() {
         context.pull_failures.forget(&name);
     }
-    let observed = ObservedWorkload { deployment, pods: &pods, waiting_since, pull_fails_since };
+    let crashes = app_crashes(workshop, &pods);
+    let crash_verdict = crashes.as_ref().map(|crashes| crashes.verdict);
+    let observed = ObservedWorkload { deployment, pods: &pods, waiting_since, pull_fails_since, crash_verdict };
     let (diagnosis, log_tail) =
         failure_details::explain(context, &name, diagnose(&observed, &context.settings, now)).await;
     let mut status = status::of_applied(workshop, &applied, &diagnosis, log_tail, now);
@@ -149,10 +150,12 @@ async fn reconcile_spec(
     if can_restart && !status.phase.is_final() && pods.iter().any(stays_outdated) {
         status = status::with_outdated_pod(status);
     }
+    status = status::with_last_crash(status, crashes.as_ref().and_then(|crashes| crashes.last.as_ref()));
     let expiry = workshop.spec.expiry(status.ready_at);
-    let most = if pods.iter().any(has_ended) { LEAST_AGE } else { RESYNC_INTERVAL };
-    let next = requeue_delay(&diagnosis, expiry, now).min(most);
+    let next = requeue::delay(&diagnosis, expiry, &pods, now);
     write(workshop, status.clone(), context).await?;
+    // After the status: if the operator is killed in between, the next one counts the crash again, as the same one.
+    crash_record::write(context, crashes.as_ref()).await?;
     pod_expiry::write(context, &pods, expiry).await?;
     traces::record_steps(workshop, &pods, &status, now);
     Ok(Action::requeue(next))
@@ -211,18 +214,6 @@ fn is_final(workshop: &Workshop) -> bool {
         let is_corrected = status.phase == Phase::Failed && status.is_outdated(workshop.metadata.generation);
         status.phase.is_final() && !is_corrected
     })
-}
-
-/// Returns the time until the next reconcile if nothing changes: until the expiry or the next deadline of the
-/// diagnosis, and at most [`RESYNC_INTERVAL`].
-fn requeue_delay(diagnosis: &Diagnosis, expiry: Option<Timestamp>, now: Timestamp) -> Duration {
-    let patience = match diagnosis {
-        Diagnosis::Waiting { until, .. } => Some(*until),
-        Diagnosis::Ready | Diagnosis::Failed(_) => None,
-    };
-    let next = patience.into_iter().chain(expiry).min();
-    let left = next.map_or(RESYNC_INTERVAL, |next| Duration::try_from(next.duration_since(now)).unwrap_or_default());
-    left.min(RESYNC_INTERVAL)
 }
 
 /// Writes the status if it differs from the current one. Fails if the Workshop has changed since it was read.

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::frame_path::frame_url;
-use launcher_domain::{FailureCode, FailureReason, StartStep};
+use launcher_domain::{Crash, FailureCode, FailureReason, StartStep};
 pub(crate) use launcher_workshop::READY;
-use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+use launcher_workshop::{LastCrash, Phase, Workshop, WorkshopStatus};
 
 use crate::apply::Applied;
 use crate::diagnose::{Diagnosis, Failure};
@@ -42,12 +42,14 @@ pub(crate) fn of_applied(
             url: url.clone(),
             ready_at: before.ready_at.or(Some(now)),
             restarted_at: workshop.spec.restarted_at,
+            last_crash: before.last_crash.clone(),
             observed_generation: before.generation,
             conditions: vec![before.condition(READY, true, "Answers", "", now), exposed],
             ..WorkshopStatus::default()
         },
         Diagnosis::Waiting { step, until: _, stuck_pod: _ } => WorkshopStatus {
             restarted_at: workshop.spec.restarted_at,
+            last_crash: before.last_crash.clone(),
             observed_generation: before.generation,
             conditions: vec![before.condition(READY, false, "Starting", step.as_str(), now), exposed],
             ..WorkshopStatus::starting(*step, before.ready_at)
@@ -60,6 +62,13 @@ pub(crate) fn of_applied(
 #[must_use]
 pub(crate) fn with_frame_page(status: WorkshopStatus) -> WorkshopStatus {
     WorkshopStatus { frame_url: status.url.as_deref().map(frame_url), ..status }
+}
+
+/// Sets the last crash after which the app started again. Without a crash in its pod, keeps the one of the status.
+#[must_use]
+pub(crate) fn with_last_crash(status: WorkshopStatus, crash: Option<&Crash>) -> WorkshopStatus {
+    let last_crash = crash.cloned().map(LastCrash::from).or(status.last_crash);
+    WorkshopStatus { last_crash, ..status }
 }
 
 /// Adds that the pod differs from the one that the operator would create now.
@@ -93,6 +102,7 @@ pub(crate) fn waiting_for_volume(workshop: &Workshop, message: &str, now: Timest
 fn not_ready(workshop: &Workshop, step: StartStep, why: &str, message: &str, now: Timestamp) -> WorkshopStatus {
     let before = PreviousStatus::of(workshop);
     WorkshopStatus {
+        last_crash: before.last_crash.clone(),
         observed_generation: before.generation,
         conditions: vec![before.condition(READY, false, why, message, now)],
         ..WorkshopStatus::starting(step, before.ready_at)
@@ -110,6 +120,7 @@ pub(crate) fn failed(
     let before = PreviousStatus::of(workshop);
     WorkshopStatus {
         ready_at: before.ready_at,
+        last_crash: before.last_crash.clone(),
         observed_generation: before.generation,
         conditions: vec![before.condition(READY, false, "Failed", &reason.message, now)],
         ..WorkshopStatus::failed(reason.clone(), log_tail)
@@ -123,6 +134,7 @@ pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
     WorkshopStatus {
         phase: Phase::Expired,
         ready_at: before.ready_at,
+        last_crash: before.last_crash.clone(),
         observed_generation: before.generation,
         conditions: vec![before.condition(READY, false, "Expired", "The workshop's lifetime is over.", now)],
         ..WorkshopStatus::default()
@@ -142,6 +154,7 @@ pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timesta
 /// The parts of the previous status from which the next status is derived.
 struct PreviousStatus<'a> {
     ready_at: Option<Timestamp>,
+    last_crash: Option<LastCrash>,
     generation: Option<i64>,
     conditions: &'a [Condition],
 }
@@ -151,6 +164,7 @@ impl<'a> PreviousStatus<'a> {
         let status = workshop.status.as_ref();
         Self {
             ready_at: status.and_then(|status| status.ready_at),
+            last_crash: status.and_then(|status| status.last_crash.clone()),
             generation: workshop.metadata.generation,
             conditions: status.map_or(&[], |status| &status.conditions),
         }

@@ -7,12 +7,13 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import tempfile
 import uuid
 
 import pytest
 from harness import wait_for
-from settled import phase, until_ended
+from settled import killed_operator, phase, until_ended
 from world import ALICE, BOB, IMAGES, assert_nothing_was_forbidden
 
 CLASS = f"kept-{uuid.uuid4().hex[:8]}"
@@ -25,10 +26,12 @@ WORLD = {
 FILE = "/home/jovyan/kept.txt"
 WRITE, READ = f"open('{FILE}', 'w').write('kept')", f"print(open('{FILE}').read())"
 EXISTS = f"import os; print(os.path.exists('{FILE}'))"
-# A server that ends at SIGTERM. The first process of a container ignores this signal by default.
+# A server that ends at SIGTERM, and exceeds its memory at SIGUSR1. By default, the first process of a container ignores
+# these signals.
 SERVER = """
 import http.server, os, signal, sys
-signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+signal.signal(signal.SIGTERM, lambda *_: (print("ends at SIGTERM", flush=True), os._exit(0)))
+signal.signal(signal.SIGUSR1, lambda *_: b"x" * 10**9)
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), http.server.BaseHTTPRequestHandler).serve_forever()
 """
 # An app with Python, which can write files, as the user that the operator sets.
@@ -108,6 +111,16 @@ def run(world, name, code):
     return world.kubectl("exec", name, "--container", "app", "--", "python3", "-c", code).strip()
 
 
+def kill(world, name, number):
+    """Sends this signal to the app. Its end may end the command, too."""
+    code = f"import os; os.kill(1, {int(number)})"
+    world.kubectl("exec", name, "--container", "app", "--", "python3", "-c", code, check=False)
+
+
+def last_crash(world, name):
+    return world.workshop(name)["status"].get("lastCrash")
+
+
 def claim(world, name):
     return world.named("persistentvolumeclaims", name)
 
@@ -146,6 +159,43 @@ def test_replaced_pod_has_the_same_files(world):
         pods = lambda: [pod["metadata"]["uid"] for pod in world.of_workshop("pods", "replaced")]
         wait_for("the next pod", lambda: pods() and before not in pods() and phase(world, "replaced") == "Running", 60)
         assert run(world, "replaced", READ) == "kept"
+
+
+def test_crashed_app_runs_again_with_its_files_and_fails_at_the_third_crash(world):
+    with workshop(world, "crashing", "work-crashing"):
+        until_running(world, "crashing")
+        run(world, "crashing", WRITE)
+        pod, before = world.pod("crashing")["metadata"]["uid"], world.workshop("crashing")["status"]
+
+        kill(world, "crashing", signal.SIGUSR1)
+        is_again = lambda: last_crash(world, "crashing") and phase(world, "crashing") == "Running"
+        wait_for("the app to run again", is_again, 10)
+        first = world.workshop("crashing")["status"]
+        assert run(world, "crashing", READ) == "kept"
+        assert world.pod("crashing")["metadata"]["uid"] == pod
+        assert [first[field] for field in ("url", "readyAt")] == [before[field] for field in ("url", "readyAt")]
+        crash = {"at": first["lastCrash"]["at"], "reason": "out-of-memory", "filesLost": False}
+        assert first["lastCrash"] == crash
+
+        # The kubelet now starts the app again only 10 s after its end.
+        with killed_operator(world):
+            kill(world, "crashing", signal.SIGTERM)
+            containers = lambda: world.pod("crashing")["status"]["containerStatuses"]
+            wait_for("the app to end", lambda: not all(one["ready"] for one in containers()), 10)
+        wait_for("the second crash", lambda: last_crash(world, "crashing") not in (None, crash), 15)
+        until_running(world, "crashing")
+        assert last_crash(world, "crashing")["reason"] == "crashed"
+        assert run(world, "crashing", READ) == "kept"
+
+        kill(world, "crashing", signal.SIGTERM)
+        reason, message = message_of_failure(world, "crashing")
+        assert reason == "crashed"
+        assert message.endswith("The app terminated repeatedly with exit code 0."), message
+        assert world.workshop("crashing")["status"]["logTail"].endswith("ends at SIGTERM\n")
+    with workshop(world, "successor", "work-crashing"):
+        until_running(world, "successor")
+        assert run(world, "successor", READ) == "kept"
+    assert_nothing_was_forbidden(world)
 
 
 def test_two_workshops_with_one_volume_run_one_after_the_other(world):

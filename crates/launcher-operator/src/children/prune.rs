@@ -9,10 +9,10 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_workshop::DISPATCHED_AT;
 
 use crate::build::{SPEC_DIGEST, TEMPLATE_DIGEST};
-use crate::identifiers::{EXPIRES_AT, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL};
+use crate::identifiers::{CRASHES, EXPIRES_AT, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL};
 
 /// Annotations of a pod that the operator reads.
-const READ_ANNOTATIONS: [&str; 4] = [EXPIRES_AT, RESTARTED_AT, SPEC_DIGEST, TEMPLATE_DIGEST];
+const READ_ANNOTATIONS: [&str; 5] = [CRASHES, EXPIRES_AT, RESTARTED_AT, SPEC_DIGEST, TEMPLATE_DIGEST];
 /// Pod conditions that the diagnosis or the trace of a start reads.
 const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodScheduled", "DisruptionTarget"];
 

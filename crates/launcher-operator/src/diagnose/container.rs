@@ -2,6 +2,7 @@
 
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use kube::ResourceExt;
+use launcher_domain::crash::CrashVerdict;
 use launcher_domain::{FailureCode, FailureDetail};
 
 use super::failure::{DetailSource, Failure, sentence};
@@ -29,12 +30,16 @@ pub(super) fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
         .flat_map(|status| status.init_container_statuses.iter().chain(&status.container_statuses).flatten())
 }
 
-/// Returns the permanent failure of a pod: a failure that a longer wait cannot repair.
-pub(super) fn find_permanent_failure(pod: &Pod) -> Option<Failure> {
-    statuses(pod).find_map(|status| failure(pod, status))
+/// Returns the permanent failure of a pod: a failure that a longer wait cannot repair. `app_verdict` is the reaction to
+/// the latest crash of an app that may start again in place.
+pub(super) fn find_permanent_failure(pod: &Pod, app_verdict: Option<CrashVerdict>) -> Option<Failure> {
+    let verdict = |status: &ContainerStatus| app_verdict.filter(|_| status.name == APP_CONTAINER);
+    statuses(pod).find_map(|status| failure(pod, status, verdict(status)))
 }
 
-fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
+/// Returns the permanent failure of a container. `verdict` is `None` if the container is not an app that may start again
+/// in place.
+fn failure(pod: &Pod, status: &ContainerStatus, verdict: Option<CrashVerdict>) -> Option<Failure> {
     let ended = terminated(status);
     let log = || DetailSource::Log { pod: pod.name_any(), container: status.name.clone() };
     let waiting = status.state.as_ref().and_then(|state| state.waiting.as_ref());
@@ -42,18 +47,20 @@ fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
     let text = waiting.and_then(|waiting| waiting.message.as_deref());
     let message = text.map(|message| FailureDetail::from(sentence(message)));
     let failure = match why {
-        // Out of memory is permanent even if the app runs again, because the work in its memory is lost.
-        _ if status.name == APP_CONTAINER
-            && ended.is_some_and(|ended| ended.reason.as_deref() == Some("OOMKilled")) =>
-        {
-            Failure { details: log(), ..Failure::new(FailureCode::OutOfMemory, None) }
+        _ if verdict == Some(CrashVerdict::Fail) => {
+            let log = if is_terminated(status) { ended_log(pod, status) } else { log() };
+            if is_out_of_memory(status) { out_of_memory(log) } else { crashed(status, ended, log) }
         }
+        // Without kept files, out of memory is permanent even if the app runs again: the work in its memory is lost.
+        _ if verdict.is_none() && status.name == APP_CONTAINER && is_out_of_memory(status) => out_of_memory(log()),
         _ if status.name == ISOLATION_CONTAINER && ended.is_some_and(|ended| ended.exit_code == NOT_ISOLATED) => {
             Failure { details: log(), ..Failure::new(FailureCode::NetworkNotIsolated, None) }
         }
         "InvalidImageName" | "ErrImageNeverPull" => Failure::new(FailureCode::ImagePullFailed, message),
         "CreateContainerConfigError" if text.is_some_and(|text| text.starts_with(CACHE_NOT_SYNCED)) => return None,
         "CreateContainerConfigError" => Failure::new(FailureCode::InvalidSpec, message),
+        // The kubelet starts the app again after its backoff.
+        "CrashLoopBackOff" if verdict.is_some() && !ended.is_some_and(is_start_error) => return None,
         "CrashLoopBackOff" => crashed(status, ended, log()),
         _ => return None,
     };
@@ -63,8 +70,7 @@ fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
 /// Returns the failure of a container that crashed again after a restart.
 fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, log: DetailSource) -> Failure {
     match ended {
-        // The container runtime could not start the command: it is missing or not executable.
-        Some(ended) if matches!(ended.reason.as_deref(), Some("StartError" | "ContainerCannotRun")) => {
+        Some(ended) if is_start_error(ended) => {
             let message = ended.message.as_deref().map(|message| sentence(message).into());
             Failure::new(FailureCode::InvalidSpec, Some(message.unwrap_or(FailureDetail::CommandNotStarted)))
         }
@@ -82,8 +88,31 @@ fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, l
     }
 }
 
+fn out_of_memory(log: DetailSource) -> Failure {
+    Failure { details: log, ..Failure::new(FailureCode::OutOfMemory, None) }
+}
+
+fn ended_log(pod: &Pod, status: &ContainerStatus) -> DetailSource {
+    DetailSource::EndedLog { pod: pod.name_any(), container: status.name.clone() }
+}
+
+/// True if the container runtime could not start the command: it is missing or not executable.
+fn is_start_error(ended: &ContainerStateTerminated) -> bool {
+    matches!(ended.reason.as_deref(), Some("StartError" | "ContainerCannotRun"))
+}
+
+/// True if the container ended last because it exceeded its memory limit.
+pub(super) fn is_out_of_memory(status: &ContainerStatus) -> bool {
+    terminated(status).is_some_and(|ended| ended.reason.as_deref() == Some("OOMKilled"))
+}
+
+/// True if the container has ended, and does not run or wait for its next start.
+fn is_terminated(status: &ContainerStatus) -> bool {
+    status.state.as_ref().is_some_and(|state| state.terminated.is_some())
+}
+
 /// Returns the latest termination of a container, or `None` if it has never terminated.
-fn terminated(status: &ContainerStatus) -> Option<&ContainerStateTerminated> {
+pub(super) fn terminated(status: &ContainerStatus) -> Option<&ContainerStateTerminated> {
     let now = status.state.as_ref().and_then(|state| state.terminated.as_ref());
     now.or_else(|| status.last_state.as_ref().and_then(|state| state.terminated.as_ref()))
 }

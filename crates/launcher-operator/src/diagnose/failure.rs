@@ -23,6 +23,13 @@ pub enum DetailSource {
         /// The container's name.
         container: String,
     },
+    /// The log of this pod's container, which has ended and does not run again yet.
+    EndedLog {
+        /// The pod's name.
+        pod: String,
+        /// The container's name.
+        container: String,
+    },
     /// The events of this pod.
     Events {
         /// The pod's name.

@@ -40,7 +40,13 @@ fn diagnose_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
     let mut pods = pods.to_vec();
     pods.iter_mut().for_each(prune);
     let pull_fails_since = failed.map(at);
-    let observed = ObservedWorkload { deployment: None, pods: &pods, waiting_since: at(START), pull_fails_since };
+    let observed = ObservedWorkload {
+        deployment: None,
+        pods: &pods,
+        waiting_since: at(START),
+        pull_fails_since,
+        crash_verdict: None,
+    };
     diagnose(&observed, &settings(), at(now))
 }
 
@@ -151,6 +157,7 @@ fn deployment_over_quota_is_no_failure_of_a_workshop_with_its_own_pod() {
         pods: &pods,
         waiting_since: at("12:05:00"),
         pull_fails_since: None,
+        crash_verdict: None,
     };
     assert_eq!(diagnose(&observed, &settings(), at("12:05:00")), waiting(Preparing, "12:15:00"));
 }
@@ -166,8 +173,13 @@ fn exceeded_quota_and_pod_security_violation_fail_with_different_codes() {
             "lastTransitionTime": "2026-01-01T12:00:00Z",
         }]}))
         .unwrap();
-        let observed =
-            ObservedWorkload { deployment: Some(&status), pods: &[], waiting_since: at(START), pull_fails_since: None };
+        let observed = ObservedWorkload {
+            deployment: Some(&status),
+            pods: &[],
+            waiting_since: at(START),
+            pull_fails_since: None,
+            crash_verdict: None,
+        };
         assert_eq!(diagnose(&observed, &settings(), at("12:00:59")), waiting(WaitingForRoom, "12:01:00"));
         assert_eq!(failure(diagnose(&observed, &settings(), at("12:01:00"))).reason.code, code);
     }

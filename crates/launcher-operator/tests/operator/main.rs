@@ -3,6 +3,7 @@
 
 mod clock;
 mod cluster;
+mod crashes;
 mod diagnose;
 mod diagnose_failures;
 mod election;
