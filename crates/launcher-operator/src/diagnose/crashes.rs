@@ -1,13 +1,13 @@
 //! Crashes of an app with kept files, which the kubelet starts again in place.
 //!
-//! Pods have the restart policy `Always`. The kubelet starts an ended container again: at once after the first crash, and
-//! after 10 s, 20 s and so on if crashes repeat. The state of the container during this backoff is `CrashLoopBackOff`.
-//! Every reconcile in this time sees the same crash. The operator therefore identifies a crash by its number in the pod,
-//! which follows from the kubelet's restart count.
+//! Pods have the restart policy `Always`. The kubelet starts an ended container again: at once after the first crash,
+//! and after 10 s, 20 s and so on if crashes repeat. The state of the container during this backoff is
+//! `CrashLoopBackOff`. Every reconcile in this time sees the same crash. The operator therefore identifies a crash by
+//! its number in the pod, which follows from the kubelet's restart count.
 //!
-//! Kubernetes keeps only the times of the latest crash. The operator stores the times of earlier ones in an annotation of
-//! the pod, so they survive a restart of the operator. A replaced pod loses them, like the restart count on which they
-//! depend.
+//! Kubernetes keeps only the time of the latest crash. The operator stores the times of earlier ones in an annotation
+//! of the pod, so they survive a restart of the operator. A replaced pod loses them, like the restart count on which
+//! they depend.
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
@@ -43,8 +43,8 @@ pub(crate) struct UnrecordedCrash {
     pub(crate) value: String,
 }
 
-/// Returns the crashes of the app in its pod. Returns `None` if the app does not start again in place: its workshop has no
-/// kept files or was never ready, or the pod is ending.
+/// Returns the crashes of the app in its pod. Returns `None` if the app does not start again in place: its workshop has
+/// no kept files or was never ready, or the pod is ending.
 pub(crate) fn app_crashes(workshop: &Workshop, pods: &[Pod]) -> Option<AppCrashes> {
     workshop.spec.storage.as_ref()?;
     let ready_at = workshop.status.as_ref()?.ready_at?;
@@ -96,7 +96,7 @@ impl LatestCrash {
         })
     }
 
-    /// True if the crash is in the record, or belongs there: a crash before the workshop was first ready does not count.
+    /// True if the crash is in the record, or belongs there. A crash before the workshop was first ready does not count.
     fn is_counted(&self, record: &CrashRecord, ready_at: Timestamp) -> bool {
         self.number <= record.number || self.at.as_second() >= ready_at.as_second()
     }
@@ -120,8 +120,8 @@ impl CrashRecord {
 
     /// Returns the record with this crash, which it may have already.
     ///
-    /// If two crashes happened since the last reconcile, the time of the first one is unknown. The start of the next run
-    /// replaces it: the kubelet starts the app soon after a crash. Earlier unseen crashes are not counted.
+    /// If two crashes happened since the last reconcile, the time of the first one is unknown. The start of the next
+    /// run replaces it: the kubelet starts the app soon after a crash. Earlier unseen crashes are not counted.
     fn with(&self, crash: &LatestCrash, ready_at: Timestamp) -> Self {
         if crash.number <= self.number {
             return self.clone();
