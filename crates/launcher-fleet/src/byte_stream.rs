@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use tokio_stream::wrappers::ReceiverStream;
 
 /// Maximum chunks that wait for the reader. The writer then waits, so a slow reader needs little memory.
-const CHUNKS: usize = 4;
+const CHUNKS: usize = 2;
 /// Size of a chunk in bytes, except for the last one.
 const CHUNK: usize = 64 * 1024;
 

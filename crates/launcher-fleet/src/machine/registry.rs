@@ -142,7 +142,8 @@ impl<W: Supervised> Registry<W> {
         Ok(Deletion::InProgress)
     }
 
-    /// Checks that a volume can be deleted: that no Workshop has it.
+    /// Checks that a volume can be deleted: that no Workshop has it, except for failed and expired ones, whose workloads
+    /// are gone.
     ///
     /// # Errors
     /// As [`Fleet::delete_volume`](crate::Fleet::delete_volume).
@@ -150,7 +151,7 @@ impl<W: Supervised> Registry<W> {
         validate_volume(volume)?;
         let uses = |workload: &&Arc<W>| {
             let storage = workload.record().workshop().spec.storage;
-            storage.is_some_and(|storage| storage.volume == volume)
+            storage.is_some_and(|storage| storage.volume == volume) && !workload.record().phase().is_final()
         };
         match self.workloads().iter().find(uses) {
             Some(workload) => Err(FleetError::Unavailable(format!("the Workshop {} uses the volume", workload.name()))),

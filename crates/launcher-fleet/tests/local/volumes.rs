@@ -59,9 +59,12 @@ async fn volume_survives_a_failed_app_and_a_restart_of_the_fleet() {
     fleet.stop().await;
     drop(fleet);
     let fleet = home.open();
+    assert_eq!(fs::read_to_string(volume(&home, VOLUME).join("notes")).unwrap(), "saved\n");
+
+    fleet.delete_volume(VOLUME).await.unwrap();
+    assert!(!volume(&home, VOLUME).exists(), "a failed Workshop does not use its volume");
     fleet.delete("lab-a", None).await.unwrap();
     wait_until_gone(&fleet, "lab-a").await;
-    assert_eq!(fs::read_to_string(volume(&home, VOLUME).join("notes")).unwrap(), "saved\n");
     fleet.stop().await;
 }
 

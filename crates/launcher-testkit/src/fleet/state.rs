@@ -108,7 +108,9 @@ impl State {
         if !is_volume_name(name) {
             return Some(Err(FleetError::Refused("its name is not one of a volume".to_owned())));
         }
-        let mut storages = self.workshops.values().filter_map(|workshop| workshop.spec.storage.as_ref());
+        let is_final = |workshop: &&Workshop| workshop.status.as_ref().is_some_and(|status| status.phase.is_final());
+        let alive = self.workshops.values().filter(|workshop| !is_final(workshop));
+        let mut storages = alive.filter_map(|workshop| workshop.spec.storage.as_ref());
         if storages.any(|storage| storage.volume == name) {
             return Some(Err(unavailable()));
         }
