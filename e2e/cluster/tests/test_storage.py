@@ -182,7 +182,8 @@ def test_crashed_app_runs_again_with_its_files_and_fails_at_the_third_crash(worl
             kill(world, "crashing", signal.SIGTERM)
             containers = lambda: world.pod("crashing")["status"]["containerStatuses"]
             wait_for("the app to end", lambda: not all(one["ready"] for one in containers()), 10)
-        wait_for("the second crash", lambda: last_crash(world, "crashing") not in (None, crash), 15)
+        # The new operator leads once the lease of the killed one has expired, after 15 s.
+        wait_for("the second crash", lambda: last_crash(world, "crashing") not in (None, crash), 60)
         until_running(world, "crashing")
         assert last_crash(world, "crashing")["reason"] == "crashed"
         assert run(world, "crashing", READ) == "kept"
