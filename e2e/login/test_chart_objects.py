@@ -44,6 +44,7 @@ NUMBERS = {
     "SERVICE_MAX_CONCURRENT_STARTS": "limits.maxConcurrentStarts",
     "SERVICE_MAX_QUEUED": "limits.maxQueued",
     "SERVICE_HISTORY_DAYS": "limits.historyDays",
+    "SERVICE_VOLUME_RETENTION_DAYS": "limits.volumeRetentionDays",
     "SERVICE_START_TIMEOUT": "workshops.startTimeoutSeconds",
     "SERVICE_SHUTDOWN_DELAY": "launcher.shutdownDelaySeconds",
     "SERVICE_SHUTDOWN_GRACE": "launcher.shutdownGraceSeconds",
