@@ -28,7 +28,7 @@ pub fn written_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 
         let mut buffer = io::BufWriter::with_capacity(CHUNK, Sender(sender));
         let written = write(&mut buffer).and_then(|()| buffer.flush());
         if let Err(error) = written {
-            // The receiver may be gone: then nobody reads the error.
+            // The send fails if the receiver is gone. It then needs no error.
             let (Sender(sender), _) = buffer.into_parts();
             drop(sender.blocking_send(Err(error)));
         }

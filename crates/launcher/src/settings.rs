@@ -2,17 +2,17 @@
 
 mod container_settings;
 mod fleet_kind;
+mod limits;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use http::Uri;
 use launcher_domain::caller::AdminListError;
 use launcher_domain::identity::{TrustedHeader, TrustedHeaderError};
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{AdminList, EmailAddress, LaunchRate, Limits, PodTemplatePolicy};
+use launcher_domain::{AdminList, EmailAddress, Limits, PodTemplatePolicy};
 use launcher_process::serve::DEFAULT_CONNECTIONS;
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
@@ -191,20 +191,6 @@ pub(crate) struct ServeSettings {
 }
 
 impl ServeSettings {
-    /// Returns the limits among the settings.
-    pub(crate) fn limits(&self) -> Limits {
-        Limits {
-            max_instances_per_user: self.max_instances_per_user,
-            launch_rate: LaunchRate { per_minute: self.launch_rate, burst: self.launch_burst },
-            max_concurrent_starts: self.max_concurrent_starts,
-            max_queued: self.max_queued,
-            start_timeout: Duration::from_secs(self.start_timeout),
-            history: Duration::from_secs(self.history_days * 24 * 3600),
-            volume_retention: (self.volume_retention_days > 0)
-                .then(|| Duration::from_secs(self.volume_retention_days * 24 * 3600)),
-        }
-    }
-
     /// Returns the identity of every caller while the development bypass is active. The bypass is active only if both
     /// of its settings are set.
     pub(crate) fn bypass(&self) -> Option<&EmailAddress> {

@@ -213,7 +213,7 @@ def test_two_workshops_with_one_volume_run_one_after_the_other(world):
             until_running(world, "two")
 
 
-def test_claim_of_somebody_else_is_not_mounted(world):
+def test_foreign_claim_is_not_mounted(world):
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": CLASS}
     theirs = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "database"}, "spec": spec}
     world.apply(theirs)

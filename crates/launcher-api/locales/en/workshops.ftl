@@ -211,7 +211,7 @@ saved-work-download = Download
 saved-work-question = Delete the saved work of “{ $name }”?
 
 # Warning of this page.
-saved-work-warning = All files are deleted. Nobody can restore them. The next launch begins without files.
+saved-work-warning = All files are deleted. They cannot be restored. The next launch begins without files.
 
 # Button that deletes the files.
 saved-work-delete-now = Delete all files

@@ -29,7 +29,7 @@ pub(super) async fn ensure(
         Err(source) => return Err(ApplyError::Read { kind, name: volume, source }),
     };
     match found {
-        // A Workshop must not mount a claim that somebody else made, for example the database of the launcher.
+        // Refuse a claim that the operator did not create: a Workshop could mount, for example, the launcher's database.
         Some(found) if found.labels().get(MANAGED_BY).is_none_or(|by| by != MANAGED_BY_LABEL) => {
             Err(ApplyError::ForeignClaim { name: volume })
         }

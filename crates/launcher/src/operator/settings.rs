@@ -1,6 +1,7 @@
 //! The settings of `launcher operator`, as flags and environment variables.
 
-use std::collections::BTreeMap;
+mod values;
+
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -8,11 +9,12 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use launcher_domain::PodTemplatePolicy;
 use launcher_domain::identity::TrustedHeader;
-use launcher_operator::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings, Toleration};
+use launcher_operator::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings};
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
 
 use crate::traces::TraceSettings;
+use values::{AppUser, Strings, Tolerations, app_user, name_suffix, storage_class, strings, tolerations};
 
 /// Scheme of the workshops' URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -190,18 +192,6 @@ pub(crate) struct OperatorArgs {
     pub(crate) log: LogSettings,
 }
 
-/// A JSON object of strings (annotations or labels), as the value of a clap argument.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Strings(BTreeMap<String, String>);
-
-/// A JSON list of tolerations, as the value of a clap argument.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Tolerations(Vec<Toleration>);
-
-/// User ID of apps, as the value of a clap argument; `None` for the word `assigned`.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct AppUser(Option<i64>);
-
 impl OperatorArgs {
     /// Returns the settings of the workshops' Ingresses.
     pub(crate) fn ingress(&self) -> IngressSettings {
@@ -257,54 +247,4 @@ impl OperatorArgs {
             lease_duration: Duration::from_secs(self.lease_seconds),
         }
     }
-}
-
-/// Parses the suffix of the workshops' names. With its maximum length, the host of each name of the launcher is valid: a
-/// name has at most 31 characters, and a DNS label 63.
-fn name_suffix(text: &str) -> Result<String, &'static str> {
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let is_suffix =
-        (2..=32).contains(&text.len()) && text.starts_with('-') && !text.ends_with('-') && text.bytes().all(is_plain);
-    if text.is_empty() || is_suffix {
-        Ok(text.to_owned())
-    } else {
-        Err("write a dash and 1 to 31 lower-case letters, digits or dashes, not a dash at the end, as in -ws")
-    }
-}
-
-/// Parses the name of a StorageClass: a DNS subdomain (RFC 1123), or nothing.
-fn storage_class(text: &str) -> Result<String, &'static str> {
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let is_part =
-        |part: &str| !part.is_empty() && part.bytes().all(is_plain) && !part.starts_with('-') && !part.ends_with('-');
-    if text.is_empty() || (text.len() <= 253 && text.split('.').all(is_part)) {
-        Ok(text.to_owned())
-    } else {
-        Err("write the name of a StorageClass: lower-case letters, digits, dashes and dots, as in fast-ssd")
-    }
-}
-
-fn app_user(text: &str) -> Result<AppUser, String> {
-    match text.parse() {
-        _ if text == "assigned" => Ok(AppUser(None)),
-        Ok(user @ 1..=2_147_483_647) => Ok(AppUser(Some(user))),
-        _ => Err("write a user ID from 1 to 2147483647, or assigned".to_owned()),
-    }
-}
-
-fn strings(text: &str) -> Result<Strings, String> {
-    serde_json::from_str(text)
-        .map(Strings)
-        .map_err(|error| format!("write a JSON object of strings, as in {{\"name\": \"value\"}}: {error}"))
-}
-
-/// Parses tolerations. Refuses unknown fields, because serde would silently drop a misspelt field.
-fn tolerations(text: &str) -> Result<Tolerations, String> {
-    let wrong = |detail: &dyn std::fmt::Display| {
-        format!(r#"write a JSON list of tolerations, as in [{{"key": "name", "operator": "Exists"}}]: {detail}"#)
-    };
-    let read: Vec<Toleration> = serde_json::from_str(text).map_err(|error| wrong(&error))?;
-    let written: serde_json::Value = serde_json::from_str(text).map_err(|error| wrong(&error))?;
-    let same = serde_json::to_value(&read).is_ok_and(|read| read == written);
-    if same { Ok(Tolerations(read)) } else { Err(wrong(&"it has a field that a toleration does not have")) }
 }
