@@ -49,6 +49,7 @@ fn workshop(profile: &str) -> Workshop {
         security_profile: profile.to_owned(),
         pod_template: None,
         storage: None,
+        material: None,
         lifetime_seconds: 3600,
         expires_at: None,
         restarted_at: None,

@@ -20,7 +20,8 @@ const OOM_SCORE: i64 = 800;
 /// A failure with the code `InvalidSpec`. Its message names the field.
 pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<ContainerCreateBody, FailureReason> {
     let Validated { name, uid, spec } = validate(workshop)?;
-    let ValidSpec { app_type, image, port, command, args, env, resources, profile, storage, owner: _ } = &spec;
+    let ValidSpec { app_type, image, port, command, args, env, resources, profile, storage, owner: _, material: _ } =
+        &spec;
     let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
     let ContainerCommand { command, args } = app.container_command(settings.origin);
     let amounts = Amounts::parse([&resources.cpu_request, &resources.cpu_limit, &resources.memory_limit])?;

@@ -55,6 +55,7 @@ fn workshop() -> Workshop {
         security_profile: "restricted".to_owned(),
         pod_template: None,
         storage: None,
+        material: None,
         lifetime_seconds: 3600,
         expires_at: None,
         restarted_at: None,
