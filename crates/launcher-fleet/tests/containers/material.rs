@@ -107,8 +107,10 @@ async fn app_without_storage_finds_the_material_in_a_volume_that_ends_with_the_w
 #[tokio::test]
 async fn material_is_beside_the_files_of_the_image_and_of_the_owner_in_a_volume() {
     let home = tempfile::tempdir().unwrap();
-    let text = PLACES
-        .replace("cd $DIRECTORY/data", "mkdir -p $DIRECTORY/data $DIRECTORY/.course-material; cd $DIRECTORY/data");
+    let text = PLACES.replace(
+        "cd $DIRECTORY/data",
+        "/bin/busybox mkdir -p $DIRECTORY/data $DIRECTORY/.course-material; cd $DIRECTORY/data",
+    );
     // The image of the app has this directory with a file, and it belongs to root.
     let image = program("keeps", "/www", &text).await;
     let fleet = open(with_program(home.path(), &image)).await;
@@ -156,7 +158,7 @@ async fn failing_program_stops_no_start_and_is_explained() {
             Some("#!/bin/sh\necho '{\"sources\": [{\"target\": \"../x\", \"outcome\": \"placed\"}]}'\n"),
             "gave no report",
         ),
-        ("is-no-program", Some("no program\n"), "did not start"),
+        ("is-not-executable", Some("#!/nowhere\n"), "did not start"),
         ("is-not-there", None, "is missing"),
     ];
     for (name, text, message) in cases {
@@ -194,12 +196,12 @@ async fn until_loading(fleet: &ContainerFleet, data_dir: &Path, name: &str) -> S
     let engine = Engine::connect(&socket()).unwrap();
     in_time(async {
         loop {
-            let status = fleet.get(name).await.unwrap().unwrap().status.unwrap_or_default();
             let found = engine.list(&data_dir_id(data_dir)).await.unwrap();
             let container = found.into_iter().find(|container| container.part == Part::Material);
             if let Some(container) = container
                 && engine.inspect(&container.name).await.unwrap().is_some_and(|state| state.running)
             {
+                let status = fleet.get(name).await.unwrap().unwrap().status.unwrap_or_default();
                 assert_eq!(status.start_step.as_deref(), Some("loading-material"));
                 return container.name;
             }

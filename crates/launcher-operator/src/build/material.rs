@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::{
     Container, EmptyDirVolumeSource, PodSecurityContext, PodSpec, SecurityContext, Volume, VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use launcher_domain::MATERIAL_VARIABLE;
+use launcher_domain::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE};
 use launcher_workshop::WorkshopMaterial;
 use launcher_workshop::app::SIDECAR_REQUESTS;
 use launcher_workshop::pod_template::MATERIAL;
@@ -31,6 +31,8 @@ const REPORT: &str = "/dev/termination-log";
 const SIZE: &str = "20Gi";
 /// Directory for temporary files, and its path in the volume. The name begins with a dot, so no source has it.
 const TEMPORARY: [&str; 2] = ["/tmp", ".tmp"];
+/// File by which a second run finds that the first one was killed. The volume outlives the container, and ends with the pod.
+const ATTEMPT: &str = "/tmp/attempt";
 
 /// Returns the material of a Workshop if the settings name the image of the program.
 pub(super) fn placed<'a>(workshop: &'a Validated, settings: &OperatorSettings) -> Option<&'a WorkshopMaterial> {
@@ -45,7 +47,8 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
     let deadline = DEADLINE.min(settings.start_timeout.as_secs() / 2).max(1);
     let config = material.config(u32::try_from(deadline).unwrap_or(u32::MAX), Some(REPORT))?;
     let [temporary, sub_path] = TEMPORARY;
-    let env = [(MATERIAL_VARIABLE, serde_json::to_string(&config).ok()?), ("TMPDIR", temporary.to_owned())];
+    let config = serde_json::to_string(&config).ok()?;
+    let env = [(MATERIAL_VARIABLE, config.as_str()), (MATERIAL_ATTEMPT_VARIABLE, ATTEMPT), ("TMPDIR", temporary)];
     let files = match &workshop.spec.storage {
         Some(kept) => storage::mount(kept),
         None => mount(&material.directory, None),
@@ -54,7 +57,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
         name: MATERIAL.to_owned(),
         image: settings.material_image.clone(),
         image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
-        env: Some(variables(env.map(|(name, value)| (name.to_owned(), value)).into())),
+        env: Some(variables(env.map(|(name, value)| (name.to_owned(), value.to_owned())).into())),
         // The same requests as the sidecar's, so the container does not increase the requests of the pod.
         resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
         volume_mounts: Some(vec![files, mount(temporary, Some(sub_path))]),
@@ -80,7 +83,6 @@ pub(super) fn volume(workshop: &Validated, settings: &OperatorSettings) -> Optio
 pub(super) fn app_mounts(workshop: &Validated, settings: &OperatorSettings) -> Vec<VolumeMount> {
     let material = placed(workshop, settings).filter(|_| workshop.spec.storage.is_none());
     let mounts = material.into_iter().flat_map(|WorkshopMaterial { directory, sources }| {
-        let directory = directory.trim_end_matches('/');
         sources.iter().map(move |source| mount(&format!("{directory}/{}", source.target), Some(&source.target)))
     });
     mounts.collect()

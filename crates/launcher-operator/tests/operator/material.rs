@@ -125,6 +125,9 @@ fn material_of_a_workshop_with_storage_is_on_the_volume_of_the_owner() {
     let kept = json!({ "name": "kept-work", "mountPath": "/home/jovyan" });
     let temporary = json!({ "name": "course-material", "mountPath": "/tmp", "subPath": ".tmp" });
     assert_eq!(init(&pod)["volumeMounts"], json!([kept, temporary]));
+    assert_eq!(variable(init(&pod), "TMPDIR"), "/tmp");
+    let note = variable(init(&pod), "WORKSHOP_MATERIAL_ATTEMPT");
+    assert!(note.starts_with("/tmp/"), "a note of a killed run in the volume of the owner would stop all later ones");
     assert_eq!(app(&pod)["volumeMounts"], json!([kept]));
 }
 

@@ -2,7 +2,7 @@
 
 use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, MountVolumeOptions};
 use launcher_domain::{FailureReason, MATERIAL_VARIABLE};
-use launcher_workshop::{Workshop, WorkshopMaterial, WorkshopSpec};
+use launcher_workshop::{Workshop, WorkshopSpec};
 
 use super::app::{no_health_check, volume};
 use super::input::{BuildSettings, Validated, validate, variables};
@@ -39,7 +39,7 @@ pub(crate) fn material(
         // The image of this program has no files for the volume. Those of the app's image are in it already.
         Some(storage) => vec![without_copy(volume(settings.volumes_of, storage))],
         None => {
-            let state = anonymous(&format!("{}/{STATE}", root(material)));
+            let state = anonymous(&format!("{}/{STATE}", material.directory));
             let volumes = material_volumes(&workshop.spec, settings.fleet_id, &name);
             volumes.into_iter().map(MaterialVolume::mount).chain([state]).collect()
         }
@@ -83,7 +83,7 @@ pub(crate) fn material_volumes(spec: &WorkshopSpec, fleet_id: &str, name: &str) 
     let volumes = material.flat_map(|material| {
         material.sources.iter().enumerate().map(move |(place, source)| MaterialVolume {
             name: names::material_volume(fleet_id, name, place),
-            path: format!("{}/{}", root(material), source.target),
+            path: format!("{}/{}", material.directory, source.target),
         })
     });
     volumes.collect()
@@ -93,10 +93,6 @@ pub(crate) fn material_volumes(spec: &WorkshopSpec, fleet_id: &str, name: &str) 
 pub(crate) fn material_paths(body: &ContainerCreateBody) -> Vec<String> {
     let mounts = body.host_config.iter().flat_map(|host| host.mounts.iter().flatten());
     mounts.filter_map(|mount| mount.target.clone()).collect()
-}
-
-fn root(material: &WorkshopMaterial) -> &str {
-    material.directory.trim_end_matches('/')
 }
 
 fn without_copy(mount: Mount) -> Mount {

@@ -14,14 +14,14 @@ fn source(target: &str) -> Value {
 }
 
 fn with_material() -> Workshop {
-    let material = json!({ "directory": "/home/jovyan/", "sources": [source("stats-101"), source("data")] });
+    let material = json!({ "directory": "/home/jovyan", "sources": [source("stats-101"), source("data")] });
     let mut workshop = workshop();
     workshop.spec.material = Some(serde_json::from_value::<WorkshopMaterial>(material).unwrap());
     workshop
 }
 
 fn with_storage() -> Workshop {
-    let [volume, size, path] = ["work-abcdefghij", "1Gi", "/home/jovyan/"].map(str::to_owned);
+    let [volume, size, path] = ["work-abcdefghij", "1Gi", "/home/jovyan"].map(str::to_owned);
     let mut workshop = with_material();
     workshop.spec.storage = Some(WorkshopStorage { volume, size, path });
     workshop
@@ -49,7 +49,7 @@ fn program_gets_the_sources_and_the_deadline_and_no_file_for_its_report() {
     let body = built(&with_material());
     let environment = environment(&body);
     let config: Value = serde_json::from_str(environment["WORKSHOP_MATERIAL"]).unwrap();
-    assert_eq!((&config["directory"], &config["deadline_seconds"]), (&json!("/home/jovyan/"), &json!(60)));
+    assert_eq!((&config["directory"], &config["deadline_seconds"]), (&json!("/home/jovyan"), &json!(60)));
     assert_eq!(config["sources"], json!([source("stats-101"), source("data")]));
     assert_eq!(config["report"], Value::Null);
     assert_eq!(environment["TMPDIR"], "/tmp");
@@ -85,7 +85,7 @@ fn without_storage_each_source_has_a_volume_that_app_and_program_mount() {
 
 #[test]
 fn with_storage_the_program_writes_into_the_volume_of_the_owner_without_adding_files_of_its_image() {
-    let kept = ("wl-ba987654-work-abcdefghij", "/home/jovyan/");
+    let kept = ("wl-ba987654-work-abcdefghij", "/home/jovyan");
     assert_eq!(mounts(&app(&with_storage(), &settings()).unwrap()), pairs([kept]));
     let body = built(&with_storage());
     assert_eq!(mounts(&body), pairs([kept, ("", "/tmp")]));
