@@ -28,6 +28,9 @@ impl From<io::Error> for Failure {
         if let Some(failure) = find(&error) {
             return failure.clone();
         }
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            return Self::new("The answer of the server ended too early: launch the workshop again later.");
+        }
         match Errno::from_io_error(&error) {
             Some(Errno::NOSPC | Errno::DQUOT) => Self::new("The disk is full: delete files, or ask for more storage."),
             Some(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {

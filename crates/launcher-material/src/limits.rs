@@ -42,13 +42,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            total_bytes: 2 << 30,
-            file_bytes: 1 << 30,
-            files: 100_000,
-            objects: 300_000,
-            difference_bytes: 32 << 20,
-        }
+        Self { total_bytes: 2 << 30, file_bytes: 1 << 30, files: 100_000, objects: 300_000, difference_bytes: 32 << 20 }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Progress of one source, and its end.
 
 use std::io::{self, BufRead, Read};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
@@ -20,7 +20,12 @@ pub struct Meter {
 
 impl Default for Meter {
     fn default() -> Self {
-        Self { start: Instant::now(), last: AtomicU64::new(0), is_stopped: AtomicBool::new(false), last_version: OnceLock::new() }
+        Self {
+            start: Instant::now(),
+            last: AtomicU64::new(0),
+            is_stopped: AtomicBool::new(false),
+            last_version: OnceLock::new(),
+        }
     }
 }
 

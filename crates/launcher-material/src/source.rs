@@ -84,7 +84,13 @@ impl Run<'_> {
         }
     }
 
-    fn place_repository(self, web: &Web<'_>, root: &Dir, store: &Store, state: &State) -> Result<SourceReport, Failure> {
+    fn place_repository(
+        self,
+        web: &Web<'_>,
+        root: &Dir,
+        store: &Store,
+        state: &State,
+    ) -> Result<SourceReport, Failure> {
         let (limits, folder) = (&self.surroundings.limits, self.source.folder.as_deref());
         let repository = Repository::find(web, &self.source.url, self.source.reference.as_deref())?;
         let version = repository.version();

@@ -85,11 +85,7 @@ fn entries(
     each: impl FnMut(usize, &[u8], Item, &mut dyn Read) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let file = BufReader::with_capacity(256 << 10, scratch::reopen(file)?);
-    if is_compressed {
-        raw_entries(MultiGzDecoder::new(file), list, each)
-    } else {
-        raw_entries(file, list, each)
-    }
+    if is_compressed { raw_entries(MultiGzDecoder::new(file), list, each) } else { raw_entries(file, list, each) }
 }
 
 /// Long names and extensions are read here with a limit: the library would read them completely.

@@ -13,7 +13,7 @@ use gix_zlib::{Decompress, FlushDecompress, Status};
 use sha2::{Digest as _, Sha256};
 
 use crate::content::Digest;
-use crate::failure::Failure;
+use crate::failure::{Failure, find};
 use crate::limits::{Limits, TREE_BYTES};
 use crate::meter::Meter;
 
@@ -56,7 +56,7 @@ pub(crate) fn receive(source: impl BufRead, file: &File, limits: &Limits, meter:
     for _ in 0..count {
         meter.advance()?;
         let offset = copy.offset;
-        let entry = Entry::from_read(&mut copy, offset, gix_hash::Kind::Sha1.len_in_bytes())?;
+        let entry = Entry::from_read(&mut copy, offset, gix_hash::Kind::Sha1.len_in_bytes()).map_err(unreadable)?;
         let size = entry.decompressed_size;
         total += size;
         limits.check_total(total)?;
@@ -131,6 +131,11 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
 /// Failure of a pack with invalid bytes.
 pub(crate) fn broken() -> Failure {
     Failure::new("The git server sent an invalid answer: launch the workshop again later.")
+}
+
+/// Failure of an entry that cannot be read.
+fn unreadable(error: io::Error) -> Failure {
+    if find(&error).is_some() || error.kind() == io::ErrorKind::UnexpectedEof { error.into() } else { broken() }
 }
 
 /// Decompression of the entries, with one state and one buffer for all.
@@ -215,9 +220,10 @@ impl<R: BufRead> BufRead for Copying<'_, R> {
 
     fn consume(&mut self, amount: usize) {
         // The bytes are in the buffer of the source, so that this reads nothing.
-        let written = self.source.fill_buf().and_then(|bytes| {
-            self.file.write_all(bytes.get(..amount).ok_or(io::ErrorKind::UnexpectedEof)?)
-        });
+        let written = self
+            .source
+            .fill_buf()
+            .and_then(|bytes| self.file.write_all(bytes.get(..amount).ok_or(io::ErrorKind::UnexpectedEof)?));
         self.failure = written.err().or(self.failure.take());
         self.offset += amount as u64;
         self.source.consume(amount);

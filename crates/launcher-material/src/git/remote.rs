@@ -146,7 +146,8 @@ impl<'w, 'm> Remote<'w, 'm> {
         if !has(&"side-band-64k") {
             return Err(Failure::new("The git server is too old for this program: use another server."));
         }
-        let words: Vec<&str> = ["side-band-64k", "ofs-delta", "no-progress", "shallow"].into_iter().filter(has).collect();
+        let words: Vec<&str> =
+            ["side-band-64k", "ofs-delta", "no-progress", "shallow"].into_iter().filter(has).collect();
         let mut request = Vec::new();
         write(&mut request, &format!("want {wanted} {} {AGENT}\n", words.join(" ")));
         if has(&"shallow") {

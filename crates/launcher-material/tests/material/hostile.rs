@@ -204,14 +204,19 @@ fn fake(pack: impl Fn(&mut std::net::TcpStream) + Send + Sync + 'static) -> Serv
     Server::start(move |request, stream| {
         if request.method == "GET" {
             let kind = "application/x-git-upload-pack-advertisement";
-            let capabilities = b"000eversion 2\n000cls-refs\n0013fetch=shallow\n0000";
+            let capabilities = b"000eversion 2\n000cls-refs\n0012fetch=shallow\n0000";
             return respond(stream, "200 OK", &[("Content-Type", kind)], capabilities);
         }
         let kind = "application/x-git-upload-pack-result";
         if request.body.windows(7).any(|window| window == b"ls-refs") {
             let reference = b"003d1234567890123456789012345678901234567890 refs/heads/main\n";
             let head = b"00321234567890123456789012345678901234567890 HEAD\n";
-            return respond(stream, "200 OK", &[("Content-Type", kind)], &[head.as_slice(), reference, b"0000"].concat());
+            return respond(
+                stream,
+                "200 OK",
+                &[("Content-Type", kind)],
+                &[head.as_slice(), reference, b"0000"].concat(),
+            );
         }
         let _ = stream.write_all(format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n").as_bytes());
         let _ = stream.write_all(b"000dpackfile\n");

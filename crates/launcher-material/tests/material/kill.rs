@@ -33,7 +33,7 @@ fn ended(child: &mut Child, within: Duration) -> bool {
 
 fn lesson(round: u32) -> BTreeMap<String, String> {
     let name = |number: usize| format!("week{}/file{number}.txt", number % 7);
-    let kept = (0..FILES).filter(|number| (number + round as usize) % 11 != 0);
+    let kept = (0..FILES).filter(|number| !(number + round as usize).is_multiple_of(11));
     kept.map(|number| (name(number), format!("lesson {round}, file {number}\n").repeat(50))).collect()
 }
 
@@ -84,11 +84,14 @@ fn assert_complete(student: &Student, repository: &Repository, round: u32, mine:
         .collect();
     let expected: BTreeMap<String, String> =
         lesson(round).into_iter().filter(|(path, _)| !mine.contains(&path.as_str())).collect();
-    let wrong: Vec<&String> = found.keys().chain(expected.keys()).filter(|path| found.get(*path) != expected.get(*path)).collect();
+    let wrong: Vec<&String> =
+        found.keys().chain(expected.keys()).filter(|path| found.get(*path) != expected.get(*path)).collect();
     assert!(wrong.is_empty(), "round {round}: {wrong:?}");
     assert_outcome(&student.place(&git(&repository.url())), MaterialOutcome::Unchanged);
-    let beside = student.files("course").keys().filter(|path| path.contains("from teacher")).cloned().collect::<Vec<_>>();
-    let of_others = beside.iter().filter(|path| !path.contains("file0 ") && !path.contains("file1 ")).collect::<Vec<_>>();
+    let beside =
+        student.files("course").keys().filter(|path| path.contains("from teacher")).cloned().collect::<Vec<_>>();
+    let of_others =
+        beside.iter().filter(|path| !path.contains("file0 ") && !path.contains("file1 ")).collect::<Vec<_>>();
     assert!(of_others.is_empty(), "an unchanged file is no conflict: {of_others:?}");
     let state: Vec<_> = std::fs::read_dir(student.path(".course-material")).unwrap().flatten().collect();
     assert_eq!(state.len(), 1, "{state:?}");

@@ -34,7 +34,7 @@ impl Student {
     }
 
     pub(crate) fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+        fs::read_to_string(self.path(path)).expect(path)
     }
 
     pub(crate) fn write(&self, path: &str, content: &str) {

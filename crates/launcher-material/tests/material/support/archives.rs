@@ -35,13 +35,15 @@ pub(crate) fn gzip(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Zip archive of files. A path with a slash at its end is a directory.
+/// Zip archive of files. A path with a slash at its end is a directory; a mode can be that of a link.
 pub(crate) fn zip(files: &[(&str, &[u8], u32)]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (path, content, mode) in files {
         let options = SimpleFileOptions::default().unix_permissions(*mode);
         if path.ends_with('/') {
             writer.add_directory(*path, options).unwrap();
+        } else if mode & 0o170_000 == 0o120_000 {
+            writer.add_symlink(*path, str::from_utf8(content).unwrap(), options).unwrap();
         } else {
             writer.start_file(*path, options).unwrap();
             writer.write_all(content).unwrap();

@@ -58,7 +58,9 @@ impl Server {
 
     /// Answers each request with this file.
     pub(crate) fn file(content: Vec<u8>) -> Self {
-        Self::start(move |_, stream| respond(stream, "200 OK", &[("Content-Type", "application/octet-stream")], &content))
+        Self::start(move |_, stream| {
+            respond(stream, "200 OK", &[("Content-Type", "application/octet-stream")], &content)
+        })
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
