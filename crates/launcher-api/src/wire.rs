@@ -4,6 +4,7 @@ mod activity;
 mod class;
 mod image;
 mod instance;
+mod material;
 mod named;
 mod parameters;
 mod person;

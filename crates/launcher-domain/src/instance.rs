@@ -13,6 +13,7 @@ pub use state::{EndReason, InstanceState};
 use crate::crash::Crash;
 use crate::email::EmailAddress;
 use crate::failure::FailureReason;
+use crate::material_report::MaterialReport;
 use crate::start_step::StartStep;
 use crate::template::TemplateSettings;
 
@@ -44,6 +45,8 @@ pub struct Instance {
     pub log_tail: Option<String>,
     /// Last crash after which the fleet started the app again in place.
     pub last_crash: Option<Crash>,
+    /// Report about the course material; `None` before the fleet reported it, and without material.
+    pub material: Option<MaterialReport>,
     /// URL at which the owner opens the workshop; `None` until the instance runs.
     pub url: Option<String>,
     /// URL of the frame page, which shows the workshop below a bar; `None` if the workshop's sidecar has no frame page.
@@ -96,6 +99,8 @@ pub struct Observation {
     pub restarted_at: Option<Timestamp>,
     /// Last crash after which the fleet started the app again in place; `None` if the fleet reports none.
     pub last_crash: Option<Crash>,
+    /// Report about the course material; `None` if the fleet reports none.
+    pub material: Option<MaterialReport>,
 }
 
 /// Phase of a Workshop in the fleet.
@@ -129,6 +134,7 @@ impl Observation {
             outdated: false,
             restarted_at: None,
             last_crash: None,
+            material: None,
         }
     }
 }

@@ -20,10 +20,13 @@ pub mod instance;
 pub mod lifetime;
 pub mod limits;
 pub mod local_path;
+pub mod material_config;
+pub mod material_report;
 pub mod names;
 pub mod proof;
 pub mod quantity;
 pub mod scope;
+pub mod source_url;
 pub mod start_step;
 pub mod sync;
 pub mod template;
@@ -40,12 +43,16 @@ pub use email::EmailAddress;
 pub use failure::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 pub use instance::{EndReason, Instance, InstanceState};
 pub use limits::{LaunchRate, Limits};
+pub use material_config::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig};
+pub use material_report::{MaterialOutcome, MaterialReport, SourceReport};
 pub use proof::ProxySecret;
 pub use scope::Scope;
+pub use source_url::SourceUrl;
 pub use start_step::StartStep;
 pub use template::{
-    AppType, FieldError, FieldRule, Icon, Listing, PodTemplateKind, PodTemplateObject, PodTemplatePolicy,
-    PodTemplatePolicyError, SecurityProfile, Storage, StorageDraft, StorageKind, Template, TemplateDraft,
-    TemplateSettings, ValidTemplate, is_storable_pod_template,
+    AppType, FieldError, FieldRule, Icon, Listing, Material, MaterialDraft, MaterialKind, MaterialSource,
+    MaterialSourceDraft, PodTemplateKind, PodTemplateObject, PodTemplatePolicy, PodTemplatePolicyError,
+    SecurityProfile, Storage, StorageDraft, StorageKind, Template, TemplateDraft, TemplateSettings, ValidTemplate,
+    is_storable_pod_template,
 };
 pub use volume::Volume;

@@ -12,6 +12,8 @@ text_enum! {
         Preparing = "preparing",
         /// The node pulls the image. The first pull on a node can take minutes.
         PullingImage = "pulling-image",
+        /// The course material is downloaded.
+        LoadingMaterial = "loading-material",
         /// The app runs but does not answer yet.
         StartingApp = "starting-app",
         /// The app exited, and the fleet restarts it.

@@ -7,6 +7,7 @@ mod entry;
 mod field_error;
 mod icon;
 mod listing;
+mod material;
 mod pod_template;
 mod pod_template_policy;
 mod rule;
@@ -22,6 +23,10 @@ pub use entry::Template;
 pub use field_error::FieldError;
 pub use icon::Icon;
 pub use listing::{Listing, TAG_SEPARATORS, is_slug};
+pub use material::{
+    MAX_MATERIAL_SOURCES, Material, MaterialDraft, MaterialKind, MaterialSource, MaterialSourceDraft,
+    is_material_target,
+};
 pub use pod_template::{PodTemplateObject, is_storable_pod_template};
 pub use pod_template_policy::{PodTemplateKind, PodTemplatePolicy, PodTemplatePolicyError};
 pub use rule::FieldRule;
@@ -29,3 +34,4 @@ pub use security_profile::SecurityProfile;
 pub use settings::{Resources, TemplateSettings};
 pub use storage::{Storage, StorageDraft, StorageKind, is_mount_path};
 pub use validate::ValidTemplate;
+pub(crate) use visible::is_invisible;

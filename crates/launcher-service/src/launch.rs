@@ -140,6 +140,7 @@ impl Launcher {
             reason: None,
             log_tail: None,
             last_crash: None,
+            material: None,
             url: None,
             frame_url: None,
             outdated: false,

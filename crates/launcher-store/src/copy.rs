@@ -45,6 +45,7 @@ const TABLES: [Table; 8] = [
             "reason",
             "log_tail",
             "last_crash",
+            "material",
             "url",
             "frame_url",
             "end_reason",

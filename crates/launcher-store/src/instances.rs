@@ -16,7 +16,7 @@ pub(crate) const CHANGE: &str = concat!(
     "UPDATE workshop_instances SET state = $1, reason = $2, log_tail = $3, url = $4, dispatched_at = $5, \
      started_at = $6, expires_at = $7, ended_at = $8, end_reason = $9, spec_version = $10, revision = $11, \
      start_step = $12, start_progress = $13, frame_url = $14, outdated = $15, restarted_at = $16, \
-     last_crash = $17 WHERE instance_id = $18 AND revision = $19 RETURNING ",
+     last_crash = $17, material = $18 WHERE instance_id = $19 AND revision = $20 RETURNING ",
     instance_columns!()
 );
 
@@ -60,6 +60,7 @@ impl Store {
         let revision = write.take_revisions(1).await?;
         let reason = after.reason.as_ref().map(rows::json).transpose()?;
         let last_crash = after.last_crash.as_ref().map(rows::json).transpose()?;
+        let material = after.material.as_ref().map(rows::json).transpose()?;
         let row = query(CHANGE)
             .bind(after.state.as_str())
             .bind(reason)
@@ -78,6 +79,7 @@ impl Store {
             .bind(i64::from(after.outdated))
             .bind(rows::millis(after.restarted_at))
             .bind(last_crash)
+            .bind(material)
             .bind(before.instance_id.to_string())
             .bind(before.revision)
             .fetch_optional(write.connection())

@@ -28,7 +28,7 @@ macro_rules! instance_columns {
         concat!(
             "instance_id, k8s_name, owner_email, template_id, ",
             $crate::rows::instance_settings!(),
-            " AS settings, volume, state, start_step, start_progress, reason, log_tail, last_crash, url, frame_url, outdated, restarted_at, \
+            " AS settings, volume, state, start_step, start_progress, reason, log_tail, last_crash, material, url, frame_url, outdated, restarted_at, \
              created_at, dispatched_at, started_at, expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, revision"
         )
     };
@@ -110,6 +110,7 @@ pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
         reason: row.json("reason")?,
         log_tail: row.value("log_tail")?,
         last_crash: row.json("last_crash")?,
+        material: row.json("material")?,
         url: row.value("url")?,
         frame_url: row.value("frame_url")?,
         outdated: row.value::<i64>("outdated")? == 1,

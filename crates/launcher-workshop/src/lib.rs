@@ -8,6 +8,7 @@
 //! [`app`] defines for all fleets how each app type starts: command, arguments, environment, files and probes.
 
 pub mod app;
+mod material;
 pub mod pod_template;
 mod spec;
 mod status;
@@ -15,6 +16,7 @@ mod status;
 use std::collections::BTreeMap;
 
 pub use kube::ResourceExt;
+pub use material::{MaterialSourceStatus, MaterialStatus, WorkshopMaterial, WorkshopMaterialSource};
 pub use spec::{Workshop, WorkshopResources, WorkshopSpec, WorkshopStorage};
 pub use status::{LastCrash, Phase, READY, WorkshopStatus};
 

@@ -11,6 +11,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::material::WorkshopMaterial;
 use crate::status::WorkshopStatus;
 
 /// Desired state: one workshop of one owner.
@@ -76,6 +77,11 @@ pub struct WorkshopSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[x_kube(validation = Rule::new("self == oldSelf").message("the storage cannot change: launch another workshop"))]
     pub storage: Option<WorkshopStorage>,
+    /// Course material: files that are in the workshop's directory when it opens. A failed download does not fail the
+    /// workshop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[x_kube(validation = Rule::new("self == oldSelf").message("the material cannot change: launch another workshop"))]
+    pub material: Option<WorkshopMaterial>,
     /// Lifetime: time from ready to the expiry, in seconds. Ignored if expiresAt is set.
     #[schemars(range(min = 1))]
     pub lifetime_seconds: u32,
@@ -182,6 +188,7 @@ impl WorkshopSpec {
             security_profile: settings.security_profile.as_str().to_owned(),
             pod_template: settings.pod_template.clone(),
             storage: WorkshopStorage::of(instance),
+            material: settings.material.as_ref().and_then(WorkshopMaterial::of),
             lifetime_seconds: settings.lifetime_seconds,
             expires_at: instance.moved_expiry(),
             restarted_at: instance.restarted_at,

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::instance::{Observation, ObservedPhase};
-use launcher_domain::{CodedText, Crash, FailureCode, FailureReason, StartStep};
+use launcher_domain::{CodedText, Crash, FailureCode, FailureReason, MaterialReport, StartStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::material::MaterialStatus;
 
 /// Type of the condition that is true while the app answers.
 pub const READY: &str = "Ready";
@@ -79,6 +81,9 @@ pub struct WorkshopStatus {
     /// Last crash after which the fleet started the app again in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_crash: Option<LastCrash>,
+    /// Report about the course material, once the fleet has tried to place it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<MaterialStatus>,
     /// URL for the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
@@ -220,6 +225,7 @@ impl WorkshopStatus {
             outdated: self.pod_outdated == Some(true),
             restarted_at: self.restarted_at,
             last_crash: self.last_crash.as_ref().map(Crash::from),
+            material: self.material.as_ref().map(MaterialReport::from),
         }
     }
 

@@ -86,7 +86,10 @@ fn steps(t: Language, listed: &ListedInstance) -> Option<Vec<Step>> {
         (InstanceState::Queued, _) => 0,
         (InstanceState::Starting, None | Some(StartStep::WaitingForRoom | StartStep::Preparing)) => 1,
         (InstanceState::Starting, Some(StartStep::PullingImage)) => 2,
-        (InstanceState::Starting, Some(StartStep::StartingApp | StartStep::RestartingApp)) => 3,
+        (
+            InstanceState::Starting,
+            Some(StartStep::LoadingMaterial | StartStep::StartingApp | StartStep::RestartingApp),
+        ) => 3,
         (InstanceState::Running, _) => START_STEPS.len(),
         (InstanceState::Terminating | InstanceState::Terminated | InstanceState::Failed, _) => return None,
     };

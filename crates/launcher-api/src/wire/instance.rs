@@ -7,6 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::material::SourceReportResponse;
 use super::named::{EndReasonName, FailureCodeName, StartStepName, StateName};
 use super::time::rfc3339;
 
@@ -43,6 +44,8 @@ pub(crate) struct WorkshopInstanceResponse {
     /// Last crash after which the app was started again; null if none. The instance stayed running.
     #[schema(required)]
     last_crash: Option<CrashResponse>,
+    /// Course material: one report for each source. Empty before the fleet has tried to place it, and without material.
+    material: Vec<SourceReportResponse>,
     /// URL of the workshop, only for its owner; null before the workshop runs.
     #[schema(required, example = "https://statistics-101-a7k3m9qz2x.workshops.example.net/")]
     url: Option<String>,
@@ -130,6 +133,12 @@ impl WorkshopInstanceResponse {
             reason: instance.reason.as_ref().map(|reason| ReasonResponse::new(reason, instance.volume.is_some())),
             log_tail: instance.log_tail.clone(),
             last_crash: instance.last_crash.as_ref().map(CrashResponse::from),
+            material: instance
+                .material
+                .iter()
+                .flat_map(|report| &report.sources)
+                .map(SourceReportResponse::from)
+                .collect(),
             url: instance.url.clone(),
             outdated: instance.outdated,
             queue_position: *queue_position,

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use launcher_domain::{
-    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, SecurityProfile, StartStep, StorageKind,
+    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome,
+    SecurityProfile, StartStep, StorageKind,
 };
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema, openapi::RefOr};
@@ -86,4 +87,16 @@ named!(
     StorageKindName,
     StorageKind,
     "Launches that share the volume. kept: those of one user and one template. home: those of one user, of all templates with this kind."
+);
+named!(
+    /// The schema of a kind of source.
+    MaterialKindName,
+    MaterialKind,
+    "The kind of a source. git: a repository. archive: a zip, tar or tar.gz file."
+);
+named!(
+    /// The schema of an outcome.
+    MaterialOutcomeName,
+    MaterialOutcome,
+    "placed: the files are there for the first time. updated: they are merged with a newer version. unchanged: they were of the current version. failed: the source could not be read, and earlier files are unchanged."
 );

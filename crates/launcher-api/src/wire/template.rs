@@ -8,6 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::material::MaterialResponse;
 use super::named::{AppTypeName, IconName, SecurityProfileName, StorageKindName};
 use super::time::rfc3339;
 use crate::permission::{Allowed, ManageTemplates};
@@ -45,6 +46,9 @@ pub(crate) struct WorkshopTemplateResponse {
     /// Storage of the user's files; null if they end with the workshop.
     #[schema(required)]
     storage: Option<StorageResponse>,
+    /// Course material; null without any. null for callers who are not admins.
+    #[schema(required)]
+    material: Option<MaterialResponse>,
     /// Time from ready to the first expiry.
     #[schema(example = 7200)]
     lifetime_seconds: u32,
@@ -111,14 +115,21 @@ pub(crate) struct StorageResponse {
 }
 
 impl WorkshopTemplateResponse {
-    /// Converts a template. A caller who may manage templates also gets the app's command, arguments, environment and
-    /// pod template, which may contain addresses and keys. Other callers get only the fields that they need to choose a template.
+    /// Converts a template. A caller who may manage templates also gets the app's command, arguments, environment,
+    /// pod template and course material, which may contain addresses and keys. Other callers get only the fields that they need to choose a template.
     pub(crate) fn new(template: Template, manager: Option<&Allowed<ManageTemplates>>) -> Self {
         let response = Self::whole(template);
         if manager.is_some() {
             return response;
         }
-        Self { command: Vec::new(), args: Vec::new(), env: BTreeMap::new(), pod_template: None, ..response }
+        Self {
+            command: Vec::new(),
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            pod_template: None,
+            material: None,
+            ..response
+        }
     }
 
     fn whole(template: Template) -> Self {
@@ -137,6 +148,7 @@ impl WorkshopTemplateResponse {
             security_profile,
             pod_template,
             storage,
+            material,
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,
@@ -155,6 +167,7 @@ impl WorkshopTemplateResponse {
             security_profile: security_profile.as_str(),
             pod_template,
             storage: storage.map(StorageResponse::from),
+            material: material.map(MaterialResponse::from),
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,

@@ -1,5 +1,7 @@
 //! The schema of a template as admins send it. The body itself is parsed as the domain's `TemplateDraft`.
 
+mod material;
+
 use std::borrow::Cow;
 
 use launcher_domain::{AppType, Icon, SecurityProfile, StorageKind};
@@ -175,6 +177,7 @@ fn settings_schema() -> Value {
             },
             "pod_template": pod_template(),
             "storage": storage(),
+            "material": material::material(),
             "lifetime_seconds": seconds("Time from ready to the first expiry; at most max_lifetime_seconds", 7200),
             "extension_seconds": seconds("Maximum that one extension adds; at most max_lifetime_seconds", 3600),
             "max_lifetime_seconds": seconds("Maximum time from ready to the expiry, with all extensions", 28_800),

@@ -1,7 +1,7 @@
 //! `GET /instances/{k8s_name}`. Another person's instance looks like one that does not exist.
 
 use http::Method;
-use launcher_domain::FailureCode;
+use launcher_domain::{FailureCode, MaterialReport, SourceReport};
 use launcher_testkit::{Client, Options, Reply, TestApp};
 use serde_json::{Value, json};
 
@@ -33,6 +33,7 @@ async fn running_instance_has_exactly_documented_fields() {
             "reason": null,
             "log_tail": null,
             "last_crash": null,
+            "material": [],
             "url": format!("http://{name}.workshops.test/"),
             "outdated": false,
             "volume": null,
@@ -88,6 +89,26 @@ async fn crashed_instance_keeps_running_and_has_last_crash() {
         assert!(crash["at"].as_str().unwrap().ends_with('Z'), "{crash}");
         assert_eq!(crashed, before, "state, URL and expiry stay");
     }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn report_about_material_is_shown_with_the_instance() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let failed = SourceReport::failed("data", "The server does not answer.");
+    app.fleet.report_material(&name, MaterialReport { sources: vec![failed] });
+    let path = format!("/instances/{name}");
+    let read = launcher_testkit::eventually(std::time::Duration::from_secs(5), async || {
+        let read = alice.get(&path).await.json();
+        (read["material"] != json!([])).then_some(read)
+    });
+    assert_eq!(
+        read.await["material"],
+        json!([{ "target": "data", "outcome": "failed", "version": null, "conflicts": [], "conflict_count": 0,
+            "message": "The server does not answer." }])
+    );
     app.finish().await;
 }
 

@@ -28,6 +28,7 @@ mod templates_extend;
 mod templates_image;
 mod templates_launch;
 mod templates_list;
+mod templates_material;
 mod templates_patch;
 mod templates_pod_template;
 mod templates_write;

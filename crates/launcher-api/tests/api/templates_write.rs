@@ -22,6 +22,14 @@ fn hostile() -> Value {
             "containers": [{ "name": "app", "env": [{ "name": "B", "value": "{{x}}\n\"$(A)\"" }] }],
         } },
         "storage": { "kind": "kept", "size": "1.5Gi", "path": "/a \"b\" {{c}}" },
+        "material": {
+            "directory": "/a \"b\" {{c}}",
+            "sources": [{
+                "kind": "git", "url": "https://example.org/$(x)?a='b'&c=;", "ref": "a\"b'<c>", "sha256": null,
+                "folder": "a \"b\"/{{c}}", "target": "-_.",
+            }],
+            "allowed_repositories": ["https://example.org/'a'/$(x)/"],
+        },
         "lifetime_seconds": 60,
         "extension_seconds": 61,
         "max_lifetime_seconds": 62,

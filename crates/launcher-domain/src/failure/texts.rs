@@ -92,6 +92,9 @@ coded_texts! {
         /// The storage has an invalid volume, size or path.
         SpecStorage = "spec-storage",
             "spec.storage needs the name of a volume, a size such as 1Gi, and the path of a directory such as /home/jovyan.";
+        /// The course material has an invalid directory or source.
+        SpecMaterial = "spec-material",
+            "spec.material needs a directory such as /home/jovyan, which with storage is its path, and valid sources.";
         /// A field of `spec.resources` is unreadable. `error` is an English sentence without its full stop.
         SpecQuantity { field, error } = "spec-quantity", "spec.resources.{field}: {error}.";
         /// A field of `spec.podTemplate` is wrong or not allowed. `error` is an English sentence without its full stop.

@@ -23,6 +23,9 @@ impl Instance {
         if seen.last_crash.is_some() {
             next.last_crash.clone_from(&seen.last_crash);
         }
+        if seen.material.is_some() {
+            next.material.clone_from(&seen.material);
+        }
         match &seen.phase {
             ObservedPhase::Starting { step, progress } if self.state == InstanceState::Starting => {
                 (next.start_step, next.start_progress) = (*step, *progress);

@@ -76,7 +76,8 @@ impl TemplateDraft {
         let pod_template = self.pod_template.and_then(pod_template::without_nulls);
         let is_storable = pod_template.as_ref().is_none_or(pod_template::is_storable_pod_template);
         errors.check(is_storable, "/pod_template", FieldRule::PodTemplateSize);
-        let storage = self.storage.map(|storage| storage.validated(self.app_type, errors));
+        let storage = self.storage.and_then(|storage| storage.validated(self.app_type, errors));
+        let material = self.material.and_then(|material| material.validated(self.app_type, storage.as_ref(), errors));
         let resources = resources(self.resources, errors)?;
         Some(TemplateSettings {
             name,
@@ -90,7 +91,8 @@ impl TemplateDraft {
             resources,
             security_profile: self.security_profile,
             pod_template,
-            storage: storage.flatten(),
+            storage,
+            material,
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,

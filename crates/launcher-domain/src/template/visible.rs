@@ -16,7 +16,7 @@ pub(super) fn has_invisible(text: &str) -> bool {
 
 /// True for control characters, and for invisible characters that reorder or join the visible text (Unicode 16, 23.2:
 /// zero-width and bidirectional controls).
-fn is_invisible(character: char) -> bool {
+pub(crate) fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }

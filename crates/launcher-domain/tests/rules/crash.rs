@@ -78,6 +78,7 @@ fn report(phase: ObservedPhase, last_crash: Option<Crash>) -> Observation {
         outdated: false,
         restarted_at: None,
         last_crash,
+        material: None,
     }
 }
 

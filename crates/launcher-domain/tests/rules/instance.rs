@@ -15,6 +15,7 @@ fn seen(phase: ObservedPhase) -> Observation {
         outdated: false,
         restarted_at: None,
         last_crash: None,
+        material: None,
     }
 }
 
@@ -234,6 +235,7 @@ fn observation_of_failure_found_by_service_has_only_the_reason() {
         outdated: false,
         restarted_at: None,
         last_crash: None,
+        material: None,
     };
     assert_eq!(found, expected);
 }

@@ -14,9 +14,12 @@ mod lifetime;
 mod limits;
 mod listing;
 mod local_path;
+mod material;
+mod material_report;
 mod names;
 mod pod_template_policy;
 mod quantity;
+mod source_url;
 mod storage;
 mod template;
 mod template_limits;
@@ -67,6 +70,7 @@ fn instance(state: InstanceState) -> Instance {
         reason: None,
         log_tail: None,
         last_crash: None,
+        material: None,
         url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/".to_owned()),
         frame_url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/_launcher/frame".to_owned()),
         outdated: false,

@@ -1,8 +1,8 @@
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::ResourcesDraft;
 use launcher_domain::{
-    AppType, FieldError, Icon, Listing, PodTemplateObject, SecurityProfile, StorageDraft, StorageKind, Template,
-    TemplateDraft, TemplateSettings, ValidTemplate,
+    AppType, FieldError, Icon, Listing, MaterialDraft, MaterialKind, MaterialSourceDraft, PodTemplateObject,
+    SecurityProfile, StorageDraft, StorageKind, Template, TemplateDraft, TemplateSettings, ValidTemplate,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -216,6 +216,29 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn source()(
+        kind in prop::sample::select(MaterialKind::ALL.to_vec()),
+        url in prop_oneof![6 => "https?://[a-z]{1,8}/[a-z]{1,8}", 1 => text()],
+        reference in prop::option::of(prop_oneof![3 => "[a-z]{1,8}", 1 => text()]),
+        sha256 in prop::option::of(prop_oneof![3 => "[0-9a-fA-F]{64}", 1 => text()]),
+        folder in prop::option::of(prop_oneof![3 => "[a-z]{1,4}(/[a-z]{1,4})?/?", 1 => text()]),
+        target in prop_oneof![6 => "[a-z]{1,8}", 1 => text()],
+    ) -> MaterialSourceDraft {
+        MaterialSourceDraft { kind, url, reference, sha256, folder, target }
+    }
+}
+
+prop_compose! {
+    fn material()(
+        directory in prop::option::of(prop_oneof![3 => "/[a-z]{4,8}", 1 => text()]),
+        sources in prop::collection::vec(source(), 0..3),
+        allowed_repositories in prop::collection::vec(prop_oneof![3 => "https://[a-z]{1,8}/", 1 => text()], 0..2),
+    ) -> MaterialDraft {
+        MaterialDraft { directory, sources, allowed_repositories }
+    }
+}
+
+prop_compose! {
     fn any_draft()(
         (name, description, image) in (text(), text(), text()),
         app_type in prop::sample::select(vec![AppType::Rstudio, AppType::Notebook, AppType::Custom]),
@@ -226,7 +249,7 @@ prop_compose! {
         resources in prop_oneof![1 => Just(ResourcesDraft::default()), 1 => resources()],
         security_profile in prop::sample::select(SecurityProfile::ALL.to_vec()),
         pod_template in prop::option::of(pod_template().boxed()),
-        storage in prop::option::of(storage().boxed()),
+        (storage, material) in (prop::option::of(storage().boxed()), prop_oneof![4 => Just(None), 1 => material().prop_map(Some)]),
         (lifetime_seconds, extension_seconds, max_lifetime_seconds) in (seconds(), seconds(), seconds()),
         (active, unlisted) in (any::<bool>(), any::<bool>()),
         tags in prop::collection::vec(prop_oneof![3 => "[a-zA-Zä ]{1,10}", 1 => text()], 0..3),
@@ -235,7 +258,7 @@ prop_compose! {
     ) -> TemplateDraft {
         TemplateDraft {
             name, description, app_type, image, port, command, args, env, resources, security_profile,
-            pod_template, storage, lifetime_seconds, extension_seconds, max_lifetime_seconds, active,
+            pod_template, storage, material, lifetime_seconds, extension_seconds, max_lifetime_seconds, active,
             tags, icon, unlisted, slug,
         }
     }

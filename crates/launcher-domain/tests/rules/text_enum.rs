@@ -1,8 +1,8 @@
 //! Texts of enums. They are stored in rows and sent to clients, so they must not change.
 
 use launcher_domain::{
-    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, PodTemplateKind, SecurityProfile, StartStep,
-    StorageKind,
+    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome,
+    PodTemplateKind, SecurityProfile, StartStep, StorageKind,
 };
 
 /// Asserts that the variants of the enum have these texts, in this order, and that `parse` accepts no other text.
@@ -24,7 +24,10 @@ macro_rules! assert_texts {
 fn instance_states_and_end_reasons_have_stable_texts() {
     assert_texts!(InstanceState, ["queued", "starting", "running", "terminating", "terminated", "failed"]);
     assert_texts!(EndReason, ["owner", "admin", "expired", "failed", "lost"]);
-    assert_texts!(StartStep, ["waiting-for-room", "preparing", "pulling-image", "starting-app", "restarting-app"]);
+    assert_texts!(
+        StartStep,
+        ["waiting-for-room", "preparing", "pulling-image", "loading-material", "starting-app", "restarting-app"]
+    );
 }
 
 #[test]
@@ -93,6 +96,8 @@ fn app_types_and_security_profiles_have_stable_texts() {
     assert_texts!(AppType, ["rstudio", "notebook", "custom"]);
     assert_texts!(SecurityProfile, ["restricted", "baseline"]);
     assert_texts!(StorageKind, ["kept", "home"]);
+    assert_texts!(MaterialKind, ["git", "archive"]);
+    assert_texts!(MaterialOutcome, ["placed", "updated", "unchanged", "failed"]);
     assert_texts!(
         Icon,
         ["notebook", "statistics", "code", "terminal", "web", "database", "chart", "globe", "book", "flask"]
@@ -109,6 +114,12 @@ fn json_of_an_enum_is_its_text() {
     }
     for kind in StorageKind::ALL {
         assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+    }
+    for kind in MaterialKind::ALL {
+        assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+    }
+    for outcome in MaterialOutcome::ALL {
+        assert_eq!(serde_json::to_value(outcome).unwrap(), outcome.as_str());
     }
     for icon in Icon::ALL {
         assert_eq!(serde_json::to_value(icon).unwrap(), icon.as_str());

@@ -4,6 +4,7 @@
 mod app;
 mod input;
 mod limits;
+mod material;
 mod seccomp;
 mod sidecar;
 #[cfg(test)]
@@ -13,6 +14,7 @@ pub use app::app;
 pub use input::BuildSettings;
 use launcher_domain::FailureReason;
 use launcher_workshop::Workshop;
+pub(crate) use material::{MaterialVolume, material, material_paths, material_volumes};
 pub use seccomp::profile as seccomp_profile;
 pub(crate) use sidecar::ADDRESSES_FILE;
 pub use sidecar::sidecar;

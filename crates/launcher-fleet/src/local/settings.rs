@@ -20,6 +20,10 @@ pub struct LocalSettings {
     /// The program that runs as keeper. It must call [`keeper::run`](crate::keeper::run) if its first argument is
     /// [`keeper::COMMAND`](crate::keeper::COMMAND).
     pub keeper: PathBuf,
+    /// The program that places course material. Without it, workshops start without their material.
+    pub material: PathBuf,
+    /// Time after which that program is killed. It gives up 5 seconds before.
+    pub material_timeout: Duration,
     /// Maximum time from the start of an app until it answers.
     pub start_timeout: Duration,
     /// Grace period of processes between SIGTERM and SIGKILL.
@@ -32,7 +36,7 @@ impl LocalSettings {
         self.origins.check()?;
         let absolute = |path: &Path| DataDirError::at(path, std::path::absolute(path));
         self.data_dir = absolute(&self.data_dir)?;
-        for program in [&mut self.jupyter, &mut self.rstudio] {
+        for program in [&mut self.jupyter, &mut self.rstudio, &mut self.material] {
             if program.components().count() > 1 {
                 *program = absolute(program)?;
             }

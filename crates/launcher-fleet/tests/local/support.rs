@@ -143,6 +143,8 @@ pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
         jupyter: "no-such-jupyter-lab".into(),
         rstudio: "no-such-rserver".into(),
         keeper: env!("CARGO_BIN_EXE_workshop-keeper").into(),
+        material: "no-such-launcher-material".into(),
+        material_timeout: PATIENCE,
         start_timeout: PATIENCE,
         stop_grace: Duration::from_secs(5),
     }
@@ -188,6 +190,7 @@ pub(crate) fn custom(name: &str, command: &[&str]) -> Workshop {
         security_profile: "restricted".to_owned(),
         pod_template: None,
         storage: None,
+        material: None,
         lifetime_seconds: 3600,
         expires_at: None,
         restarted_at: None,

@@ -1,6 +1,8 @@
 //! Compare-and-swap changes of instances.
 
-use launcher_domain::{Crash, EndReason, FailureCode, FailureReason, InstanceState, StartStep};
+use launcher_domain::{
+    Crash, EndReason, FailureCode, FailureReason, InstanceState, MaterialReport, SourceReport, StartStep,
+};
 use tokio::task::JoinSet;
 
 use crate::support::*;
@@ -16,6 +18,8 @@ async fn change_stores_all_fields_and_a_new_revision() {
         after.reason = Some(FailureReason::new(FailureCode::Crashed, Some("It ended with status 3: 'x'.".into())));
         after.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned());
         after.last_crash = Some(Crash { at: at(2), code: FailureCode::OutOfMemory, files_lost: true });
+        after.material =
+            Some(MaterialReport { sources: vec![SourceReport::failed("data", "It is 'down'. \u{1f600}")] });
         after.url = Some("https://a.example.org/".to_owned());
         after.frame_url = Some("https://a.example.org/_launcher/frame".to_owned());
         (after.outdated, after.restarted_at) = (true, Some(at(5)));
@@ -34,12 +38,13 @@ async fn change_stores_all_fields_and_a_new_revision() {
 
         let cleared = changed(&store, &after, |row| {
             (row.reason, row.log_tail, row.url, row.end_reason) = (None, None, None, None);
-            (row.start_step, row.start_progress, row.last_crash) = (None, None, None);
+            (row.start_step, row.start_progress, row.last_crash, row.material) = (None, None, None, None);
             (row.outdated, row.restarted_at) = (false, None);
             (row.dispatched_at, row.started_at, row.expires_at, row.ended_at) = (None, None, None, None);
         })
         .await;
         assert_eq!((cleared.start_step, cleared.start_progress, cleared.last_crash), (None, None, None));
+        assert_eq!(cleared.material, None);
         assert_eq!((cleared.outdated, cleared.restarted_at), (false, None));
         assert_eq!((cleared.reason, cleared.log_tail, cleared.ended_at), (None, None, None));
     })

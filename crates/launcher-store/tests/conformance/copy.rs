@@ -1,6 +1,6 @@
 //! Tests of copying all rows from one database into another.
 
-use launcher_domain::{Crash, FailureCode, Icon, Listing, Scope, StorageKind, Template};
+use launcher_domain::{Crash, FailureCode, Icon, Listing, MaterialReport, Scope, SourceReport, StorageKind, Template};
 use launcher_store::{ActivityFilter, FleetBinding, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
 
 use crate::support::*;
@@ -53,6 +53,7 @@ async fn filled(url: &str) -> Store {
         row.start_progress = Some(1);
         (row.outdated, row.restarted_at) = (true, Some(at(25)));
         row.last_crash = Some(Crash { at: at(22), code: FailureCode::Crashed, files_lost: false });
+        row.material = Some(MaterialReport { sources: vec![SourceReport::failed("data", "It is down.")] });
     })
     .await;
     store

@@ -1,6 +1,6 @@
 //! Changes of the in-memory fleet that the test makes: statuses of Workshops, and changes by other actors.
 
-use launcher_domain::{Clock, Crash, FailureCode, FailureReason, StartStep};
+use launcher_domain::{Clock, Crash, FailureCode, FailureReason, MaterialReport, StartStep};
 use launcher_fleet::FleetEvent;
 use launcher_workshop::{Phase, Workshop, WorkshopSpec, WorkshopStatus};
 
@@ -55,6 +55,13 @@ impl FakeFleet {
             let status = workshop.status.get_or_insert_default();
             let starting = WorkshopStatus::starting(StartStep::StartingApp, status.ready_at);
             *status = WorkshopStatus { last_crash: Some(crash.into()), ..starting };
+        });
+    }
+
+    /// Reports the outcome of the course material of a Workshop.
+    pub fn report_material(&self, name: &str, report: MaterialReport) {
+        self.lock().change(name, |workshop| {
+            workshop.status.get_or_insert_default().material = Some(report.into());
         });
     }
 

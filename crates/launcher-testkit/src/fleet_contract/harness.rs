@@ -48,6 +48,7 @@ pub fn contract_workshop(name: &str) -> Workshop {
         security_profile: "restricted".to_owned(),
         pod_template: None,
         storage: None,
+        material: None,
         lifetime_seconds: 3600,
         expires_at: None,
         restarted_at: None,

@@ -9,6 +9,7 @@ use launcher_domain::{AppType, EmailAddress, FailureCode, FailureDetail, Failure
 
 use super::probe::{SIDECAR_PORT, TELEMETRY_PORT};
 use super::spec::is_reserved_variable;
+use crate::material::WorkshopMaterial;
 use crate::spec::{WorkshopResources, WorkshopSpec, WorkshopStorage};
 
 /// A validated spec. Only [`ValidSpec::parse`] creates it.
@@ -32,6 +33,8 @@ pub struct ValidSpec {
     pub resources: WorkshopResources,
     /// Volume with the owner's files.
     pub storage: Option<WorkshopStorage>,
+    /// Course material.
+    pub material: Option<WorkshopMaterial>,
     /// Security profile of the app.
     pub profile: SecurityProfile,
 }
@@ -58,6 +61,11 @@ impl ValidSpec {
             let is_valid = is_k8s_name(volume) && is_mount_path(path) && Quantity::parse(size).is_ok();
             ensure(is_valid, FailureDetail::SpecStorage)?;
         }
+        if let Some(material) = &spec.material {
+            let is_of_storage = spec.storage.as_ref().is_none_or(|storage| storage.path == material.directory);
+            let is_valid = is_mount_path(&material.directory) && is_of_storage && material.has_valid_sources();
+            ensure(is_valid, FailureDetail::SpecMaterial)?;
+        }
         Ok(Self {
             owner,
             image: spec.image.clone(),
@@ -68,6 +76,7 @@ impl ValidSpec {
             env: spec.env.clone(),
             resources: spec.resources.clone(),
             storage: spec.storage.clone(),
+            material: spec.material.clone(),
             profile,
         })
     }

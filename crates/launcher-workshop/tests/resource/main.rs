@@ -1,8 +1,9 @@
 //! Tests of the custom resource definition (CRD).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
-use launcher_domain::{Crash, FailureCode};
-use launcher_workshop::{WorkshopSpec, WorkshopStatus};
+use launcher_domain::{Crash, FailureCode, MaterialOutcome, MaterialReport, SourceReport};
+use launcher_workshop::app::ValidSpec;
+use launcher_workshop::{WorkshopSpec, WorkshopStatus, WorkshopStorage};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
@@ -47,6 +48,67 @@ fn crash_in_status_is_observed_and_unknown_code_counts_as_crashed() {
         let status: WorkshopStatus = serde_json::from_value(status).unwrap();
         assert_eq!(status.observation().last_crash, expected);
     }
+}
+
+#[test]
+fn report_about_material_is_observed_and_unknown_outcome_counts_as_failed() {
+    let source = SourceReport {
+        outcome: MaterialOutcome::Updated,
+        version: Some("0123abcd".to_owned()),
+        conflicts: vec!["a.ipynb".to_owned()],
+        conflict_count: 1,
+        message: None,
+        ..SourceReport::failed("stats", "")
+    };
+    let report = MaterialReport { sources: vec![source] };
+    let written = WorkshopStatus { material: Some(report.clone().into()), ..WorkshopStatus::default() };
+    let stored = serde_json::to_value(&written).unwrap();
+    assert_eq!(
+        stored["material"],
+        json!({ "sources": [{ "target": "stats", "outcome": "updated", "version": "0123abcd",
+            "conflicts": ["a.ipynb"], "conflictCount": 1 }] })
+    );
+    let of_newer_version =
+        json!({ "material": { "sources": [{ "target": "a", "outcome": "new", "message": "Why." }] } });
+    let failed = MaterialReport { sources: vec![SourceReport::failed("a", "Why.")] };
+    for (status, expected) in [(stored, Some(report)), (of_newer_version, Some(failed)), (json!({}), None)] {
+        let status: WorkshopStatus = serde_json::from_value(status).unwrap();
+        assert_eq!(status.observation().material, expected);
+    }
+}
+
+#[test]
+fn material_of_spec_is_validated_and_configures_the_program() {
+    let spec = |material: &Value| {
+        let mut spec = serde_json::to_value(spec_with("1")).unwrap();
+        spec["material"] = material.clone();
+        serde_json::from_value::<WorkshopSpec>(spec).unwrap()
+    };
+    let source = || json!({ "kind": "git", "url": "https://git.example.org/a.git", "ref": "main", "target": "a" });
+    let material = spec(&json!({ "directory": "/home/jovyan", "sources": [source()] }));
+    let valid = ValidSpec::parse(&material).unwrap().material.unwrap();
+    let config = serde_json::to_value(valid.config(60, Some("/dev/termination-log"))).unwrap();
+    assert_eq!(
+        config,
+        json!({ "directory": "/home/jovyan", "sources": [source()], "deadline_seconds": 60,
+            "report": "/dev/termination-log" })
+    );
+    assert_eq!(valid.failed("Why."), MaterialReport { sources: vec![SourceReport::failed("a", "Why.")] });
+    for invalid in [
+        json!({ "directory": "/etc", "sources": [source()] }),
+        json!({ "directory": "/work", "sources": [] }),
+        json!({ "directory": "/work", "sources": [source(), source()] }),
+        json!({ "directory": "/work", "sources": [{ "kind": "svn", "url": "https://a.example/", "target": "a" }] }),
+        json!({ "directory": "/work", "sources": [{ "kind": "git", "url": "file:///etc", "target": "a" }] }),
+        json!({ "directory": "/work", "sources": [{ "kind": "git", "url": "https://a.example/", "target": "../a" }] }),
+    ] {
+        let reason = ValidSpec::parse(&spec(&invalid)).unwrap_err();
+        assert_eq!(reason.message_codes.last().unwrap().code, "spec-material", "{invalid}");
+    }
+    let mut other_directory = material;
+    other_directory.storage =
+        Some(WorkshopStorage { volume: "work-a".to_owned(), size: "1Gi".to_owned(), path: "/data".to_owned() });
+    assert_eq!(ValidSpec::parse(&other_directory).unwrap_err().message_codes.last().unwrap().code, "spec-material");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The fleet of the running service: one variant for each adapter.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,10 @@ use crate::settings::{FleetKind, ServeSettings};
 
 /// Time that a stopped app has to exit before it is killed.
 const APP_GRACE: Duration = Duration::from_secs(5);
+/// File name of the program that places course material.
+const MATERIAL_PROGRAM: &str = "launcher-material";
+/// Time after which that program is killed: it has one minute, and five seconds to report.
+const MATERIAL_TIMEOUT: Duration = Duration::from_secs(65);
 
 /// Reasons why the fleet cannot be opened. Each message is one line.
 #[derive(Debug, thiserror::Error)]
@@ -108,9 +113,16 @@ pub(crate) fn local_settings(settings: &ServeSettings, public_url: &Uri) -> Loca
         rstudio: settings.local_rstudio.clone(),
         // Start keepers from the program that is running now: an upgrade may already have replaced its file.
         keeper: "/proc/self/exe".into(),
+        material: material_program(),
+        material_timeout: MATERIAL_TIMEOUT,
         start_timeout: settings.limits().start_timeout,
         stop_grace: APP_GRACE,
     }
+}
+
+/// Returns the path of the program that places course material: beside this program.
+fn material_program() -> PathBuf {
+    std::env::current_exe().unwrap_or_default().with_file_name(MATERIAL_PROGRAM)
 }
 
 /// Returns the settings of the container fleet, without the proxy secret. `None` if no sidecar image is set.
@@ -121,6 +133,7 @@ pub(crate) fn container_settings(settings: &ServeSettings, public_url: &Uri) -> 
         origins: origins(settings, public_url),
         engine_socket: options.engine_socket.clone(),
         sidecar_image: options.sidecar_image.clone()?,
+        material_image: options.material_image.clone(),
         run_as_user: options.run_as_user,
         internet: options.container_internet,
         start_timeout: settings.limits().start_timeout,

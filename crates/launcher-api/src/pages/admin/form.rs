@@ -237,6 +237,7 @@ impl TemplateForm {
             }),
             pod_template: pod::read(t, &self.pod_template, |setting| self.typed(setting), &mut errors),
             storage: self.storage(t, &mut errors),
+            material: None,
             lifetime_seconds: seconds(t, &self.lifetime_seconds, "lifetime_seconds", &mut errors),
             extension_seconds: seconds(t, &self.extension_seconds, "extension_seconds", &mut errors),
             max_lifetime_seconds: seconds(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),

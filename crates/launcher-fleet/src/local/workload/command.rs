@@ -109,12 +109,18 @@ impl LaunchSpec<'_> {
         }
     }
 
-    /// Returns the working directory of the app: the directory of its volume, or else one that ends with the Workshop.
+    /// Returns the working directory of the app.
     pub(super) fn working_dir(&self) -> PathBuf {
-        match &self.spec.storage {
-            Some(storage) => self.layout.volume(&storage.volume),
-            None => self.layout.working(self.name),
-        }
+        working_dir(self.layout, self.name, self.spec)
+    }
+}
+
+/// Returns the working directory of a Workshop's app: the directory of its volume, or else one that ends with the
+/// Workshop.
+pub(super) fn working_dir(layout: &Layout, name: &str, spec: &WorkshopSpec) -> PathBuf {
+    match &spec.storage {
+        Some(storage) => layout.volume(&storage.volume),
+        None => layout.working(name),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The supervisor task of one Workshop: starts the app, waits until it is ready, terminates it, and explains its
 //! failure.
 
+mod material;
 mod monitor;
 mod readiness;
 mod start;
@@ -94,6 +95,9 @@ impl Supervisor {
         }
         if self.exit.is_none() {
             self.terminate_processes().await;
+            if material::place_material(&self.workload).await {
+                self.terminate_processes().await;
+            }
             match start::start(&self.workload).await {
                 Ok(watch) => self.exit = Some(watch),
                 Err(reason) => return AppOutcome::Stopped(reason),

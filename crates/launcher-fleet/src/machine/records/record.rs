@@ -36,12 +36,13 @@ impl<P: Clone> Record<P> {
         self.workshop.status.clone().unwrap_or_default()
     }
 
-    /// Sets the status, and marks it as observed for the current generation of the spec. A status without a crash keeps
-    /// the crash of the former status.
+    /// Sets the status, and marks it as observed for the current generation of the spec. A status without a crash
+    /// or a report about material keeps the former one.
     pub(crate) fn set_status(&mut self, status: WorkshopStatus) {
         let observed_generation = self.workshop.metadata.generation;
-        let last_crash = status.last_crash.or(self.status().last_crash);
-        self.workshop.status = Some(WorkshopStatus { observed_generation, last_crash, ..status });
+        let last_crash = status.last_crash.clone().or(self.status().last_crash);
+        let material = status.material.clone().or(self.status().material);
+        self.workshop.status = Some(WorkshopStatus { observed_generation, last_crash, material, ..status });
     }
 
     /// Returns this record with the status of an app that does not answer: without a URL. `ready_at` stays, so that the

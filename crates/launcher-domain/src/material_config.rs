@@ -1,0 +1,26 @@
+//! Configuration of the program that places course material.
+
+use serde::{Deserialize, Serialize};
+
+use crate::template::MaterialSource;
+
+/// Name of the environment variable that has the configuration as JSON.
+pub const MATERIAL_VARIABLE: &str = "WORKSHOP_MATERIAL";
+
+/// Name of the environment variable with the path of a file that the program creates at its begin, and removes at its end.
+/// A run that finds the file gives up: an earlier run was killed. Without the variable, each run starts anew.
+pub const MATERIAL_ATTEMPT_VARIABLE: &str = "WORKSHOP_MATERIAL_ATTEMPT";
+
+/// Configuration of one run of the program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MaterialConfig {
+    /// Directory in which each source has its own directory.
+    pub directory: String,
+    /// Sources, placed in this order.
+    pub sources: Vec<MaterialSource>,
+    /// Maximum duration of the run, in seconds.
+    pub deadline_seconds: u32,
+    /// File that gets the report, in addition to the standard output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<String>,
+}

@@ -1,0 +1,159 @@
+//! Report about the course material of a workshop: one outcome for each source.
+
+use serde::{Deserialize, Serialize};
+
+use crate::template::{MAX_MATERIAL_SOURCES, is_invisible, is_material_target};
+use crate::text_enum::text_enum;
+
+/// Maximum bytes of a report: Kubernetes keeps 4,096 bytes of a container's termination message.
+pub const MAX_REPORT_BYTES: usize = 4000;
+/// Maximum conflicts that a report names for each source.
+pub const MAX_CONFLICTS: usize = 10;
+const MAX_VERSION: usize = 64;
+const MAX_TEXT: usize = 500;
+/// Maximum characters of a message in a report that would be too long.
+const SHORT_TEXT: usize = 150;
+
+text_enum! {
+    /// Outcome of one source.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum MaterialOutcome {
+        /// The files are placed for the first time.
+        Placed = "placed",
+        /// The files were there, and are merged with a newer version.
+        Updated = "updated",
+        /// The files are of the current version already.
+        Unchanged = "unchanged",
+        /// The source could not be read. Earlier files are unchanged.
+        Failed = "failed",
+    }
+}
+
+/// Report about all sources of a workshop.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MaterialReport {
+    /// One report for each source, in the order of the sources.
+    pub sources: Vec<SourceReport>,
+}
+
+/// Report about one source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceReport {
+    /// Directory of the source's files.
+    pub target: String,
+    /// Outcome.
+    pub outcome: MaterialOutcome,
+    /// Commit id of a repository, or SHA-256 of an archive; `None` if no version was ever placed.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// Paths of files that both the teacher and the student changed, relative to the target; at most 10.
+    #[serde(default)]
+    pub conflicts: Vec<String>,
+    /// Number of all files that both changed.
+    #[serde(default)]
+    pub conflict_count: u32,
+    /// Remark or failure: what is wrong, and what to do.
+    #[serde(default)]
+    pub message: Option<String>,
+}
+
+impl SourceReport {
+    /// Returns the report about a source that could not be read.
+    #[must_use]
+    pub fn failed(target: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            target: target.into(),
+            outcome: MaterialOutcome::Failed,
+            version: None,
+            conflicts: Vec::new(),
+            conflict_count: 0,
+            message: Some(message.into()),
+        }
+    }
+
+    /// True if the user must know: the source could not be read, or files are in conflict.
+    #[must_use]
+    pub fn needs_attention(&self) -> bool {
+        self.outcome == MaterialOutcome::Failed || self.conflict_count > 0
+    }
+
+    /// Returns this report with bounded texts, without invisible characters.
+    fn sanitised(self) -> Self {
+        let Self { target, outcome, version, conflicts, conflict_count, message } = self;
+        let named = u32::try_from(conflicts.len()).unwrap_or(u32::MAX);
+        Self {
+            target,
+            outcome,
+            version: version.map(|version| shown(&version, MAX_VERSION)),
+            conflicts: conflicts.iter().take(MAX_CONFLICTS).map(|path| shown(path, MAX_TEXT)).collect(),
+            conflict_count: conflict_count.max(named),
+            message: message.map(|message| shown(&message, MAX_TEXT)),
+        }
+    }
+}
+
+impl MaterialReport {
+    /// Returns the report about sources that could not be read, all for the same reason.
+    #[must_use]
+    pub fn all_failed<'a>(targets: impl IntoIterator<Item = &'a str>, message: &str) -> Self {
+        Self { sources: targets.into_iter().map(|target| SourceReport::failed(target, message)).collect() }
+    }
+
+    /// Reads the report in the last line of a program's output. The text is not trusted: a report is at most 4,000 bytes
+    /// long, and names at most 6 sources. Texts are shortened, and lose invisible characters.
+    #[must_use]
+    pub fn parse(output: &str) -> Option<Self> {
+        let line = output.trim_end().lines().next_back()?;
+        if line.len() > MAX_REPORT_BYTES {
+            return None;
+        }
+        let Self { sources } = serde_json::from_str(line).ok()?;
+        let are_valid = sources.len() <= MAX_MATERIAL_SOURCES + 1
+            && sources.iter().all(|source: &SourceReport| is_material_target(&source.target));
+        are_valid.then(|| Self { sources: sources.into_iter().map(SourceReport::sanitised).collect() })
+    }
+
+    /// Returns the report as one line of JSON of at most 4,000 bytes. To fit, a long report names fewer conflicts, and
+    /// then shortens its messages.
+    ///
+    /// # Errors
+    /// An error of the JSON writer.
+    pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        let mut report = Self { sources: self.sources.iter().cloned().map(SourceReport::sanitised).collect() };
+        loop {
+            let line = serde_json::to_string(&report)?;
+            if line.len() <= MAX_REPORT_BYTES || !report.shorten() {
+                return Ok(line);
+            }
+        }
+    }
+
+    /// Removes one conflict, or shortens all messages if the report names no conflict; false if it is as short as
+    /// possible.
+    fn shorten(&mut self) -> bool {
+        let longest = self.sources.iter_mut().max_by_key(|source| source.conflicts.len());
+        if longest.is_some_and(|source| source.conflicts.pop().is_some()) {
+            return true;
+        }
+        let mut is_shorter = false;
+        for message in self.sources.iter_mut().filter_map(|source| source.message.as_mut()) {
+            let short = shown(message, SHORT_TEXT);
+            is_shorter |= short != *message;
+            *message = short;
+        }
+        is_shorter
+    }
+}
+
+/// Returns at most `most` characters of a text, without invisible characters.
+fn shown(text: &str, most: usize) -> String {
+    let is_joiner = |character: char| matches!(character, '\u{200c}' | '\u{200d}');
+    let visible = |character| if is_invisible(character) && !is_joiner(character) { '\u{fffd}' } else { character };
+    let mut shown: String = text.chars().take(most).map(visible).collect();
+    if text.chars().nth(most).is_some() {
+        shown.pop();
+        shown.push('…');
+    }
+    shown
+}

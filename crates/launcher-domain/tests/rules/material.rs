@@ -1,0 +1,181 @@
+//! Course material of templates.
+
+use launcher_domain::{FieldError, Material, MaterialConfig, MaterialKind, SourceUrl, TemplateDraft};
+use serde_json::{Value, json};
+
+fn validated(changes: &Value) -> Result<Option<Material>, Vec<FieldError>> {
+    let mut draft = json!({ "name": "a", "app_type": "notebook", "image": "b", "port": 8000 });
+    for (name, value) in changes.as_object().unwrap() {
+        draft[name] = value.clone();
+    }
+    serde_json::from_value::<TemplateDraft>(draft).unwrap().validate().map(|valid| valid.settings.material)
+}
+
+fn with(material: &Value) -> Result<Option<Material>, Vec<FieldError>> {
+    validated(&json!({ "material": material }))
+}
+
+fn errors(result: Result<Option<Material>, Vec<FieldError>>) -> Vec<(String, &'static str)> {
+    result.unwrap_err().into_iter().map(|error| (error.pointer, error.rule.code())).collect()
+}
+
+fn repository() -> Value {
+    json!({ "kind": "git", "url": "https://git.example.org/101.git", "target": "stats-101" })
+}
+
+/// Returns the errors of a template whose only source is the repository with these changes, without the pointer to the
+/// source.
+fn errors_of_source(changes: &Value) -> Vec<(String, &'static str)> {
+    let mut source = repository();
+    for (name, value) in changes.as_object().unwrap() {
+        source[name] = value.clone();
+    }
+    let found = with(&json!({ "sources": [source] })).err().unwrap_or_default();
+    let field = |error: &FieldError| error.pointer.strip_prefix("/material/sources/0/").unwrap().to_owned();
+    found.iter().map(|error| (field(error), error.rule.code())).collect()
+}
+
+#[test]
+fn material_is_trimmed_and_gets_its_directory() {
+    let digits = "AB".repeat(32);
+    let material = with(&json!({ "sources": [
+        { "kind": "git", "url": " https://git.example.org/101.git ", "ref": "v1", "folder": "week1/", "target": "a" },
+        { "kind": "archive", "url": "http://example.org/data.zip", "ref": "", "folder": " ", "sha256": digits, "target": "b" },
+    ] }))
+    .unwrap()
+    .unwrap();
+    assert_eq!(material.directory, "/home/jovyan");
+    let [git, archive] = &material.sources[..] else { panic!("{material:?}") };
+    assert_eq!((git.kind, git.url.as_str()), (MaterialKind::Git, "https://git.example.org/101.git"));
+    assert_eq!((git.reference.as_deref(), git.folder.as_deref()), (Some("v1"), Some("week1")));
+    assert_eq!((archive.reference.as_deref(), archive.folder.as_deref()), (None, None));
+    assert_eq!(archive.sha256.as_deref(), Some(digits.to_lowercase().as_str()));
+    assert_eq!(with(&Value::Null).unwrap(), None);
+}
+
+#[test]
+fn draft_of_template_recreates_its_material() {
+    let written = json!({ "sources": [repository()], "allowed_repositories": ["https://git.example.org/"] });
+    let material = with(&written).unwrap();
+    assert_eq!(with(&serde_json::to_value(material.clone()).unwrap()).unwrap(), material);
+}
+
+#[test]
+fn directory_is_the_path_of_the_storage() {
+    let template = |app_type: &str, storage: Value, directory: Value| {
+        let material = json!({ "directory": directory, "sources": [repository()] });
+        validated(&json!({ "app_type": app_type, "storage": storage, "material": material }))
+    };
+    let kept = || json!({ "kind": "kept", "path": "/data" });
+    for (app_type, storage, directory, expected) in [
+        ("rstudio", Value::Null, Value::Null, "/home/rstudio"),
+        ("custom", Value::Null, json!("/work/"), "/work"),
+        ("notebook", Value::Null, json!("/home/jovyan/courses"), "/home/jovyan/courses"),
+        ("custom", kept(), Value::Null, "/data"),
+        ("notebook", kept(), json!("/data"), "/data"),
+    ] {
+        let material = template(app_type, storage, directory).unwrap().unwrap();
+        assert_eq!(material.directory, expected, "{app_type}");
+    }
+    for (app_type, storage, directory, code) in [
+        ("custom", Value::Null, Value::Null, "material-directory-required"),
+        ("notebook", Value::Null, json!("/etc/x"), "storage-path"),
+        ("notebook", Value::Null, json!("work"), "storage-path"),
+        ("notebook", kept(), json!("/home/jovyan"), "material-directory-of-storage"),
+    ] {
+        let found = errors(template(app_type, storage, directory));
+        assert_eq!(found, [("/material/directory".to_owned(), code)]);
+    }
+}
+
+#[test]
+fn number_of_sources_is_limited() {
+    let sources = |count: usize| {
+        let source = |index: usize| {
+            let mut source = repository();
+            source["target"] = json!(format!("t{index}"));
+            source
+        };
+        (0..count).map(source).collect::<Vec<_>>()
+    };
+    let expected = [("/material/sources".to_owned(), "material-source-count")];
+    assert_eq!(errors(with(&json!({ "sources": [] }))), expected);
+    assert_eq!(errors(with(&json!({ "sources": sources(6) }))), expected);
+    assert_eq!(with(&json!({ "sources": sources(5) })).unwrap().unwrap().sources.len(), 5);
+    let only_links = with(&json!({ "allowed_repositories": ["https://git.example.org/"] })).unwrap().unwrap();
+    assert_eq!(only_links.sources, []);
+}
+
+#[test]
+fn invalid_fields_of_a_source_are_reported() {
+    let digits = "ab".repeat(32);
+    for (changes, field, code) in [
+        (json!({ "url": "file:///etc/passwd" }), "url", "material-url"),
+        (json!({ "url": "https://me:secret@git.example.org/a" }), "url", "material-url"),
+        (json!({ "ref": "--upload-pack=x" }), "ref", "material-reference"),
+        (json!({ "ref": "a..b" }), "ref", "material-reference"),
+        (json!({ "ref": "a b" }), "ref", "material-reference"),
+        (json!({ "ref": "a/.b" }), "ref", "material-reference"),
+        (json!({ "ref": "a.lock" }), "ref", "material-reference"),
+        (json!({ "ref": "a@{1}" }), "ref", "material-reference"),
+        (json!({ "sha256": digits }), "sha256", "material-only-archive"),
+        (json!({ "kind": "archive" }), "sha256", "material-sha256"),
+        (json!({ "kind": "archive", "sha256": "abc" }), "sha256", "material-sha256"),
+        (json!({ "kind": "archive", "sha256": digits, "ref": "main" }), "ref", "material-only-git"),
+        (json!({ "folder": "../secret" }), "folder", "material-folder"),
+        (json!({ "folder": "/etc" }), "folder", "material-folder"),
+        (json!({ "folder": "a\\b" }), "folder", "material-folder"),
+        (json!({ "folder": "a/.GIT/hooks" }), "folder", "material-folder"),
+        (json!({ "target": "" }), "target", "material-target"),
+        (json!({ "target": ".ssh" }), "target", "material-target"),
+        (json!({ "target": "a/b" }), "target", "material-target"),
+        (json!({ "target": "a".repeat(65) }), "target", "material-target"),
+    ] {
+        assert_eq!(errors_of_source(&changes), [(field.to_owned(), code)], "{changes}");
+    }
+    for changes in [
+        json!({ "ref": "feature/week-1" }),
+        json!({ "ref": "0123456789012345678901234567890123456789" }),
+        json!({ "kind": "archive", "sha256": digits }),
+        json!({ "folder": "week 1/übung" }),
+        json!({ "target": "Stats_101.v2" }),
+    ] {
+        assert_eq!(errors_of_source(&changes), [], "{changes}");
+    }
+}
+
+#[test]
+fn two_sources_with_the_same_target_are_rejected() {
+    let mut other = repository();
+    other["target"] = json!("STATS-101");
+    let found = errors(with(&json!({ "sources": [repository(), other] })));
+    assert_eq!(found, [("/material/sources/1/target".to_owned(), "material-target-repeated")]);
+}
+
+#[test]
+fn prefixes_of_repositories_are_https_and_at_most_ten() {
+    let prefixes = |prefixes: &[&str]| with(&json!({ "allowed_repositories": prefixes }));
+    assert_eq!(
+        errors(prefixes(&["https://a.example/", "http://b.example/", "https://c.example/?x", "https://d.example/../"])),
+        [1, 2, 3].map(|place| (format!("/material/allowed_repositories/{place}"), "material-prefix"))
+    );
+    let found = errors(prefixes(&["https://a.example/"; 11]));
+    assert_eq!(found, [("/material/allowed_repositories".to_owned(), "material-prefix-count")]);
+    let material = prefixes(&["https://a.example/team", "https://b.example/"]).unwrap().unwrap();
+    let allows = |text: &str| material.allows_repository(&SourceUrl::parse(text).unwrap());
+    assert!(allows("https://a.example/team/x.git") && allows("https://b.example/y"));
+    assert!(!allows("https://a.example/others/x.git") && !allows("https://c.example/"));
+}
+
+#[test]
+fn configuration_of_the_program_has_the_documented_form() {
+    let written = json!({
+        "directory": "/home/jovyan",
+        "sources": [{ "kind": "git", "url": "https://git.example.org/101.git", "ref": "main", "target": "a" }],
+        "deadline_seconds": 60,
+        "report": "/dev/termination-log",
+    });
+    let config: MaterialConfig = serde_json::from_value(written.clone()).unwrap();
+    assert_eq!(config.sources[0].reference.as_deref(), Some("main"));
+    assert_eq!(serde_json::to_value(config).unwrap(), written);
+}

@@ -1,0 +1,112 @@
+use launcher_domain::instance::{Observation, ObservedPhase};
+use launcher_domain::material_report::{MAX_CONFLICTS, MAX_REPORT_BYTES};
+use launcher_domain::{InstanceState, MaterialOutcome, MaterialReport, SourceReport};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::instance;
+
+fn report() -> MaterialReport {
+    MaterialReport {
+        sources: vec![
+            SourceReport {
+                target: "stats-101".to_owned(),
+                outcome: MaterialOutcome::Updated,
+                version: Some("0123abcd".to_owned()),
+                conflicts: vec!["week1/a.ipynb".to_owned()],
+                conflict_count: 1,
+                message: None,
+            },
+            SourceReport::failed("data", "The server does not answer."),
+        ],
+    }
+}
+
+#[test]
+fn report_has_the_documented_form() {
+    let written = json!({ "sources": [
+        { "target": "stats-101", "outcome": "updated", "version": "0123abcd", "conflicts": ["week1/a.ipynb"],
+          "conflict_count": 1, "message": null },
+        { "target": "data", "outcome": "failed", "version": null, "conflicts": [], "conflict_count": 0,
+          "message": "The server does not answer." },
+    ] });
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&report().to_line().unwrap()).unwrap(), written);
+    let output = format!("a line of the log\n{written}\n");
+    assert_eq!(MaterialReport::parse(&output), Some(report()));
+}
+
+#[test]
+fn conflict_or_failure_needs_attention() {
+    let [updated, failed] = &report().sources[..] else { panic!() };
+    assert!(updated.needs_attention() && failed.needs_attention());
+    let quiet = SourceReport { conflicts: Vec::new(), conflict_count: 0, ..updated.clone() };
+    assert!(!quiet.needs_attention());
+}
+
+#[test]
+fn untrusted_output_is_bounded_and_loses_invisible_characters() {
+    let source = |target: &str| json!({ "target": target, "outcome": "placed" });
+    let line = |sources: Vec<serde_json::Value>| json!({ "sources": sources }).to_string();
+    assert!(MaterialReport::parse(&line(vec![source("a"); 6])).is_some());
+    for output in [
+        String::new(),
+        "\n".to_owned(),
+        "no report".to_owned(),
+        line(vec![source("a"); 7]),
+        line(vec![source("../a")]),
+        line(vec![json!({ "target": "a", "outcome": "hacked" })]),
+        format!("{}{}", line(vec![source("a")]), " ".repeat(1)) + &"x".repeat(MAX_REPORT_BYTES),
+    ] {
+        assert_eq!(MaterialReport::parse(&output), None, "{output}");
+    }
+    let hostile = json!({ "sources": [{ "target": "a", "outcome": "placed", "version": "v".repeat(100),
+        "conflicts": vec!["a\u{202e}b\n"; 20], "message": "\u{1b}[31m" }] });
+    let MaterialReport { sources } = MaterialReport::parse(&hostile.to_string()).unwrap();
+    assert_eq!(sources[0].version.as_ref().unwrap().chars().count(), 64);
+    assert_eq!(sources[0].conflicts, vec!["a\u{fffd}b\u{fffd}"; MAX_CONFLICTS]);
+    assert_eq!(sources[0].conflict_count, 20);
+    assert_eq!(sources[0].message.as_deref(), Some("\u{fffd}[31m"));
+}
+
+#[test]
+fn report_of_the_fleet_stays_with_the_instance() {
+    let seen = |phase, material| Observation { material, ..seen(phase) };
+    let starting = || ObservedPhase::Starting { step: None, progress: None };
+    let started = instance(InstanceState::Starting).observe(&seen(starting(), Some(report()))).unwrap();
+    assert_eq!(started.material, Some(report()));
+    let running = started.observe(&seen(ObservedPhase::Running, None)).unwrap();
+    assert_eq!(running.material, Some(report()), "a fleet that restarts reports no material");
+}
+
+fn seen(phase: ObservedPhase) -> Observation {
+    Observation {
+        phase,
+        url: None,
+        frame_url: None,
+        ready_at: None,
+        log_tail: None,
+        outdated: false,
+        restarted_at: None,
+        last_crash: None,
+        material: None,
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_report_fits_in_a_termination_message(
+        sources in prop::collection::vec(
+            ("[a-z]{1,64}", prop::collection::vec("\\PC{0,600}", 0..12), "\\PC{0,600}", any::<u32>()), 0..7
+        )
+    ) {
+        let source = |(target, conflicts, message, conflict_count): (String, Vec<String>, String, u32)| SourceReport {
+            conflicts, conflict_count, version: Some("f".repeat(64)), ..SourceReport::failed(target, message)
+        };
+        let report = MaterialReport { sources: sources.into_iter().map(source).collect() };
+        let line = report.to_line().unwrap();
+        prop_assert!(line.len() <= MAX_REPORT_BYTES, "{}", line.len());
+        let read = MaterialReport::parse(&line).unwrap();
+        let counts = |report: &MaterialReport| report.sources.iter().map(|one| (one.target.clone(), one.outcome)).collect::<Vec<_>>();
+        prop_assert_eq!(counts(&read), counts(&report));
+    }
+}

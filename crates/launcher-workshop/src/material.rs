@@ -1,0 +1,160 @@
+//! Course material in the spec and the status of a Workshop.
+#![expect(unreachable_pub, reason = "KubeSchema derives a copy of each struct inside a function")]
+
+use kube::KubeSchema;
+use launcher_domain::{
+    Material, MaterialConfig, MaterialKind, MaterialOutcome, MaterialReport, MaterialSource, SourceReport,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Course material: files that are in the workshop's directory when it opens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkshopMaterial {
+    /// Directory of the app in which each source has its own directory. With storage, the path of the storage. The local
+    /// fleet uses the working directory of the app.
+    #[schemars(length(min = 2, max = 255), regex(pattern = "^/[^/:,]"))]
+    pub directory: String,
+    /// Sources.
+    #[schemars(length(min = 1, max = 6))]
+    pub sources: Vec<WorkshopMaterialSource>,
+}
+
+/// Source of course material. Its files appear in the directory `target`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkshopMaterialSource {
+    /// Kind of the source: git or archive.
+    #[schemars(extend("enum" = MaterialKind::ALL.map(MaterialKind::as_str)))]
+    pub kind: String,
+    /// URL with the scheme http or https, without user information.
+    #[schemars(length(min = 1, max = 2048), regex(pattern = "^[Hh][Tt][Tt][Pp][Ss]?://"))]
+    pub url: String,
+    /// Branch, tag or full commit id of a repository. Without it, the default branch.
+    #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 255))]
+    pub reference: Option<String>,
+    /// SHA-256 of an archive, in 64 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 64, max = 64))]
+    pub sha256: Option<String>,
+    /// Relative path inside of the source: only files below it are placed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 255))]
+    pub folder: Option<String>,
+    /// Name of the directory that gets the files.
+    #[schemars(length(min = 1, max = 64), regex(pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$"))]
+    pub target: String,
+}
+
+impl WorkshopMaterial {
+    /// Returns the material of a template; `None` without sources.
+    pub(crate) fn of(material: &Material) -> Option<Self> {
+        let sources: Vec<_> = material.sources.iter().cloned().map(WorkshopMaterialSource::from).collect();
+        (!sources.is_empty()).then(|| Self { directory: material.directory.clone(), sources })
+    }
+
+    /// Returns the configuration of the program that places the material; `None` if the kind of a source is unknown.
+    #[must_use]
+    pub fn config(&self, deadline_seconds: u32, report: Option<&str>) -> Option<MaterialConfig> {
+        let sources = self.sources.iter().map(WorkshopMaterialSource::source).collect::<Option<_>>()?;
+        Some(MaterialConfig {
+            directory: self.directory.clone(),
+            sources,
+            deadline_seconds,
+            report: report.map(str::to_owned),
+        })
+    }
+
+    /// Returns the report that no source could be placed, for this reason.
+    #[must_use]
+    pub fn failed(&self, message: &str) -> MaterialReport {
+        MaterialReport::all_failed(self.sources.iter().map(|source| source.target.as_str()), message)
+    }
+
+    /// True if all sources are valid, and no two have the same target.
+    pub(crate) fn has_valid_sources(&self) -> bool {
+        let is_valid = |source: &WorkshopMaterialSource| source.source().is_some_and(|it| it.broken_rules().is_empty());
+        let is_first = |place: usize, target: &str| {
+            !self.sources.iter().take(place).any(|earlier| earlier.target.eq_ignore_ascii_case(target))
+        };
+        !self.sources.is_empty()
+            && self.sources.iter().enumerate().all(|(place, one)| is_valid(one) && is_first(place, &one.target))
+    }
+}
+
+impl WorkshopMaterialSource {
+    /// Returns the source in the domain's type; `None` if its kind is unknown.
+    #[must_use]
+    pub fn source(&self) -> Option<MaterialSource> {
+        let Self { kind, url, reference, sha256, folder, target } = self.clone();
+        Some(MaterialSource { kind: MaterialKind::parse(&kind)?, url, reference, sha256, folder, target })
+    }
+}
+
+impl From<MaterialSource> for WorkshopMaterialSource {
+    fn from(source: MaterialSource) -> Self {
+        let MaterialSource { kind, url, reference, sha256, folder, target } = source;
+        Self { kind: kind.as_str().to_owned(), url, reference, sha256, folder, target }
+    }
+}
+
+/// Report about the course material.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MaterialStatus {
+    /// One report for each source.
+    #[serde(default)]
+    pub sources: Vec<MaterialSourceStatus>,
+}
+
+/// Report about one source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MaterialSourceStatus {
+    /// Directory of the source's files.
+    pub target: String,
+    /// Outcome: placed, updated, unchanged or failed.
+    pub outcome: String,
+    /// Commit id of a repository, or SHA-256 of an archive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Paths of files that both the teacher and the student changed, at most 10.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
+    /// Number of all files that both changed.
+    #[serde(default)]
+    pub conflict_count: u32,
+    /// Remark or failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+impl From<MaterialReport> for MaterialStatus {
+    fn from(report: MaterialReport) -> Self {
+        Self { sources: report.sources.into_iter().map(MaterialSourceStatus::from).collect() }
+    }
+}
+
+impl From<SourceReport> for MaterialSourceStatus {
+    fn from(report: SourceReport) -> Self {
+        let SourceReport { target, outcome, version, conflicts, conflict_count, message } = report;
+        Self { target, outcome: outcome.as_str().to_owned(), version, conflicts, conflict_count, message }
+    }
+}
+
+impl From<&MaterialStatus> for MaterialReport {
+    fn from(status: &MaterialStatus) -> Self {
+        Self { sources: status.sources.iter().map(SourceReport::from).collect() }
+    }
+}
+
+impl From<&MaterialSourceStatus> for SourceReport {
+    /// An unknown outcome of a newer fleet becomes `failed`, so that its message is shown.
+    fn from(status: &MaterialSourceStatus) -> Self {
+        let MaterialSourceStatus { target, outcome, version, conflicts, conflict_count, message } = status.clone();
+        let outcome = MaterialOutcome::parse(&outcome).unwrap_or(MaterialOutcome::Failed);
+        Self { target, outcome, version, conflicts, conflict_count, message }
+    }
+}
