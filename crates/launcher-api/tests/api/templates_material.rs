@@ -62,6 +62,7 @@ async fn wrong_material_is_refused_with_the_paths_of_all_errors() {
             json!(["/material/sources/0/kind"]),
         ),
         (json!({ "hooks": [] }), json!(["/material/hooks"])),
+        (json!([null, []]), json!(["/material"])),
     ] {
         let problem = admin.post_json("/templates/", &with(&material)).await.expect(422).json();
         let pointers: Vec<_> =
@@ -83,6 +84,10 @@ async fn launch_adds_a_repository_that_the_template_allows() {
     let refused = launch("https://git.example.org/others/ex-1.git").await.expect(422).json();
     assert_eq!(refused["errors"][0]["pointer"], "/repository/url");
     assert!(refused["errors"][0]["detail"].as_str().unwrap().contains("does not allow"), "{refused}");
+
+    let list = json!({ "repository": ["https://git.example.org/team/ex-1.git", null, null] });
+    let refused = alice.post_json(&path, &list).await.expect(422).json();
+    assert_eq!(refused["errors"][0]["pointer"], "/repository");
 
     let launched = launch("https://git.example.org/team/ex-1.git").await.expect(201).json();
     let name = launched["k8s_name"].as_str().unwrap();
