@@ -1,0 +1,167 @@
+//! Files of one version of a source, before they are merged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::{self, Read};
+
+use crate::failure::Failure;
+use crate::limits::Limits;
+
+/// SHA-256 of the content of a file.
+pub type Digest = [u8; 32];
+
+/// File of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEntry {
+    /// SHA-256 of the content.
+    pub sha256: Digest,
+    /// Bytes of the content.
+    pub size: u64,
+    /// True for mode 755, false for mode 644.
+    pub is_executable: bool,
+    /// Position of the file in its source.
+    pub position: usize,
+}
+
+/// Numbers of omitted entries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Omitted {
+    /// Symbolic and hard links.
+    pub links: usize,
+    /// Submodules of a repository.
+    pub submodules: usize,
+    /// Devices, and other entries that are neither files nor directories.
+    pub others: usize,
+    /// Directories `.git`, and names that are not text.
+    pub names: usize,
+}
+
+impl Omitted {
+    /// Returns a sentence about the omitted entries, if there are any.
+    #[must_use]
+    pub fn sentence(&self) -> Option<String> {
+        let kinds = [
+            (self.links, "links"),
+            (self.submodules, "submodules"),
+            (self.others, "entries that are neither files nor directories"),
+            (self.names, "entries with names that are not allowed"),
+        ];
+        let found: Vec<String> = kinds.iter().filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{kind}: {n}")).collect();
+        (!found.is_empty()).then(|| format!("Not all entries of the source were placed; {}.", found.join(", ")))
+    }
+}
+
+/// All files of one version of a source, by path.
+#[derive(Debug, Default)]
+pub struct Manifest {
+    files: BTreeMap<String, FileEntry>,
+    directories: BTreeSet<String>,
+    bytes: u64,
+    /// Numbers of omitted entries.
+    pub omitted: Omitted,
+}
+
+impl Manifest {
+    /// Adds a file. A later file replaces an earlier one of the same path, as in `tar`.
+    ///
+    /// # Errors
+    /// A limit is exceeded.
+    pub fn add(&mut self, path: String, file: FileEntry, limits: &Limits) -> Result<(), Failure> {
+        limits.check_file(&path, file.size)?;
+        self.bytes = self.bytes.saturating_add(file.size);
+        limits.check_total(self.bytes)?;
+        self.files.insert(path, file);
+        limits.check_files(self.files.len())
+    }
+
+    /// Adds a directory, which may be empty.
+    ///
+    /// # Errors
+    /// A limit is exceeded.
+    pub fn add_directory(&mut self, path: String, limits: &Limits) -> Result<(), Failure> {
+        self.directories.insert(path);
+        limits.check_files(self.directories.len())
+    }
+
+    /// Completes the list.
+    ///
+    /// # Errors
+    /// A path is both a file and a directory, or there is no file.
+    pub fn complete(self, folder: Option<&str>) -> Result<Self, Failure> {
+        if self.files.is_empty() && self.directories.is_empty() {
+            let place = folder.map_or_else(|| "The source".to_owned(), |folder| format!("The folder {folder}"));
+            return Err(Failure::new(format!("{place} has no files: check the folder and the URL.")));
+        }
+        for path in self.files.keys().chain(&self.directories) {
+            let is_file = |end: usize| self.files.contains_key(path.get(..end).unwrap_or_default());
+            let ends = path.match_indices('/').map(|(end, _)| end);
+            if ends.clone().any(is_file) || (self.directories.contains(path) && self.files.contains_key(path)) {
+                return Err(Failure::new(format!("The source has a file and a directory of one name: {path}.")));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The files, in the order of their paths.
+    #[must_use]
+    pub fn files(&self) -> &BTreeMap<String, FileEntry> {
+        &self.files
+    }
+
+    /// The directories that the source names.
+    #[must_use]
+    pub fn directories(&self) -> &BTreeSet<String> {
+        &self.directories
+    }
+}
+
+/// Function that receives files: the path, the file, and its content.
+pub type Receive<'a> = dyn FnMut(&str, &FileEntry, &mut dyn Read) -> Result<(), Failure> + 'a;
+
+/// Content of the files of one version.
+pub trait Content {
+    /// The list of all files.
+    fn manifest(&self) -> &Manifest;
+
+    /// Passes the files that `wanted` selects, each once, in any order.
+    ///
+    /// # Errors
+    /// The content cannot be read, or the error of `receive`.
+    fn read(&mut self, wanted: &dyn Fn(&str) -> bool, receive: &mut Receive<'_>) -> Result<(), Failure>;
+}
+
+/// Returns a digest in hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Parses the hexadecimal digits of a digest.
+#[must_use]
+pub fn parse_hex(text: &str) -> Option<Digest> {
+    let mut digest = [0; 32];
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (index, byte) in digest.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * index..2 * index + 2)?, 16).ok()?;
+    }
+    Some(digest)
+}
+
+/// Returns the SHA-256 of a reader and its number of bytes.
+///
+/// # Errors
+/// An error of the reader.
+pub fn digest(reader: &mut dyn Read) -> io::Result<(Digest, u64)> {
+    use sha2::Digest as _;
+    let mut hasher = sha2::Sha256::new();
+    let size = crate::meter::pieces(reader, |piece| {
+        hasher.update(piece);
+        Ok(())
+    })?;
+    Ok((hasher.finalize().into(), size))
+}

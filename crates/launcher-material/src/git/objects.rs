@@ -1,0 +1,150 @@
+//! Objects of a received pack.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+
+use gix_hash::ObjectId;
+use gix_object::Kind;
+use gix_pack::cache::lru::MemoryCappedHashmap;
+use gix_pack::data::decode::entry::ResolvedBase;
+use gix_zlib::Inflate;
+use sha2::{Digest as _, Sha256};
+
+use crate::failure::Failure;
+use crate::git::pack::{Located, Received, broken, check_object};
+use crate::limits::{Limits, TREE_BYTES};
+use crate::meter::Meter;
+use crate::scratch;
+
+/// Bytes of unpacked objects that are kept, because others are stored as differences to them.
+const CACHE_BYTES: usize = 16 << 20;
+
+/// Objects of a pack.
+pub(crate) struct Objects {
+    pack: gix_pack::data::File,
+    objects: HashMap<ObjectId, Located>,
+    inflate: Inflate,
+    cache: MemoryCappedHashmap,
+}
+
+impl Objects {
+    /// Names the objects of a received pack.
+    ///
+    /// # Errors
+    /// The pack is invalid, or a limit is exceeded.
+    pub(crate) fn open(file: &File, received: Received, limits: &Limits, meter: &Meter) -> Result<Self, Failure> {
+        let most = usize::try_from(limits.difference_bytes.max(TREE_BYTES)).unwrap_or(usize::MAX);
+        let pack = gix_pack::data::File::at(scratch::path(file), gix_hash::Kind::Sha1).map_err(|_| broken())?;
+        let mut objects = Self {
+            pack: pack.with_alloc_limit_bytes(Some(most)),
+            objects: received.objects,
+            inflate: Inflate::default(),
+            cache: MemoryCappedHashmap::new(CACHE_BYTES),
+        };
+        let mut open = received.differences;
+        while !open.is_empty() {
+            let mut later = Vec::new();
+            for offset in &open {
+                meter.advance()?;
+                if !objects.identify(*offset, limits)? {
+                    later.push(*offset);
+                }
+            }
+            // Each round must name one more object, else a base is missing.
+            if later.len() == open.len() {
+                return Err(broken());
+            }
+            open = later;
+        }
+        Ok(objects)
+    }
+
+    /// Names an object that is stored as a difference; false if the name of its base is not known yet.
+    fn identify(&mut self, offset: u64, limits: &Limits) -> Result<bool, Failure> {
+        let mut content = Vec::new();
+        let Some(kind) = self.decode(offset, &mut content)? else { return Ok(false) };
+        let size = content.len() as u64;
+        check_object(kind, size, limits)?;
+        let id = gix_object::compute_hash(gix_hash::Kind::Sha1, kind, &content).map_err(|_| broken())?;
+        let sha256 = Sha256::digest(&content).into();
+        self.objects.insert(id, Located { offset, size, kind, sha256 });
+        Ok(true)
+    }
+
+    /// Unpacks the entry at this position into memory; `None` if a base is unknown.
+    fn decode(&mut self, offset: u64, content: &mut Vec<u8>) -> Result<Option<Kind>, Failure> {
+        let entry = self.pack.entry(offset).map_err(|_| broken())?;
+        let (pack, objects) = (&self.pack, &self.objects);
+        let is_missing = std::cell::Cell::new(false);
+        let base = |id: &gix_hash::oid, _: &mut Vec<u8>| {
+            let entry = objects.get(id).map(|found| pack.entry(found.offset)).transpose()?;
+            is_missing.set(entry.is_none());
+            Ok(entry.map(ResolvedBase::InPack))
+        };
+        match self.pack.decode_entry(entry, content, &mut self.inflate, &base, &mut self.cache) {
+            Ok(outcome) => Ok(Some(outcome.kind)),
+            Err(_) if is_missing.get() => Ok(None),
+            Err(_) => Err(broken()),
+        }
+    }
+
+    /// Returns the position and the size of an object of this kind.
+    ///
+    /// # Errors
+    /// The pack does not have it.
+    pub(crate) fn locate(&self, id: &gix_hash::oid, kind: Kind) -> Result<Located, Failure> {
+        self.objects.get(id).filter(|found| found.kind == kind).copied().ok_or_else(broken)
+    }
+
+    /// Returns the kind of an object.
+    #[must_use]
+    pub(crate) fn kind(&self, id: &gix_hash::oid) -> Option<Kind> {
+        self.objects.get(id).map(|found| found.kind)
+    }
+
+    /// Returns the content of a small object: not of a file.
+    ///
+    /// # Errors
+    /// The pack does not have it.
+    pub(crate) fn small(&mut self, id: &gix_hash::oid, kind: Kind) -> Result<Vec<u8>, Failure> {
+        let located = self.locate(id, kind)?;
+        let mut content = Vec::new();
+        self.decode(located.offset, &mut content)?.ok_or_else(broken)?;
+        Ok(content)
+    }
+
+    /// Passes the content of a file to a function.
+    ///
+    /// # Errors
+    /// The pack is invalid, or the error of the function.
+    pub(crate) fn file(
+        &mut self,
+        id: &gix_hash::oid,
+        read: impl FnOnce(&mut dyn Read) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let located = self.locate(id, Kind::Blob)?;
+        let entry = self.pack.entry(located.offset).map_err(|_| broken())?;
+        if entry.header.is_delta() {
+            let mut content = Vec::new();
+            self.decode(located.offset, &mut content)?.ok_or_else(broken)?;
+            return read(&mut content.as_slice());
+        }
+        let end = self.pack.pack_end() as u64;
+        let packed = self.pack.entry_slice(entry.data_offset..end).ok_or_else(broken)?;
+        let state = gix_zlib::Decompress::new();
+        read(&mut Unpacking { packed, state })
+    }
+}
+
+/// Content of an entry that is no difference: unpacked in pieces.
+struct Unpacking<'a> {
+    packed: &'a [u8],
+    state: gix_zlib::Decompress,
+}
+
+impl Read for Unpacking<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        gix_zlib::stream::inflate::read(&mut self.packed, &mut self.state, buffer)
+    }
+}

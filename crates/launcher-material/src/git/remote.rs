@@ -1,0 +1,246 @@
+//! Conversation with a git server: the protocol "smart HTTP", version 2, else version 0.
+//!
+//! <https://git-scm.com/docs/gitprotocol-v2>, <https://git-scm.com/docs/http-protocol>
+
+use std::io::{BufRead, Read};
+
+use gix_hash::ObjectId;
+use url::Url;
+
+use crate::failure::Failure;
+use crate::git::packet::{FirstBand, Packet, not_git, read, write};
+use crate::limits::ANSWER_BYTES;
+use crate::web::{Answer, Reader, Web};
+
+const SERVICE: &str = "git-upload-pack";
+const AGENT: &str = concat!("agent=git/launcher-material-", env!("CARGO_PKG_VERSION"));
+const VERSION_2: (&str, &str) = ("Git-Protocol", "version=2");
+
+/// Commit that a reference names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Object to ask for: the commit, or an annotated tag of it.
+    pub(crate) object: ObjectId,
+    /// Version: the commit. Equal to `object` if the server does not say.
+    pub(crate) commit: ObjectId,
+}
+
+/// References by name. An annotated tag has a second entry with the suffix `^{}`.
+type References = Vec<(String, ObjectId)>;
+
+/// Repository of a server.
+#[derive(Debug)]
+pub(crate) struct Remote<'w, 'm> {
+    web: &'w Web<'m>,
+    /// URL of the repository after redirects, with a slash at its end.
+    base: Url,
+    /// Lines of version 2, or words of version 0.
+    capabilities: Vec<String>,
+    /// References, which only version 0 sends at once.
+    advertised: Option<References>,
+}
+
+impl<'w, 'm> Remote<'w, 'm> {
+    /// Asks the server for its capabilities.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or is no git server.
+    pub(crate) fn open(web: &'w Web<'m>, url: &str) -> Result<Self, Failure> {
+        let wrong = |_| Failure::new("The URL is invalid: it must begin with http:// or https://.");
+        let mut url = Url::parse(url).map_err(wrong)?;
+        let path = format!("{}/info/refs", url.path().trim_end_matches('/'));
+        url.set_path(&path);
+        url.query_pairs_mut().append_pair("service", SERVICE);
+        let answer = web.get(&url, &[VERSION_2])?;
+        check_type(&answer, "advertisement")?;
+        let base = base(&answer.url).ok_or_else(not_git)?;
+        let mut body = answer.body.take(ANSWER_BYTES);
+        let (capabilities, advertised) = advertisement(&mut body)?;
+        let is_other_hash = |word: &String| word.starts_with("object-format=") && word != "object-format=sha1";
+        if capabilities.iter().any(is_other_hash) {
+            return Err(Failure::new("The repository uses SHA-256 names, which are not supported: use a SHA-1 one."));
+        }
+        Ok(Self { web, base, capabilities, advertised })
+    }
+
+    /// Finds the commit of a branch or tag, or of the default branch.
+    ///
+    /// # Errors
+    /// The repository does not have the reference.
+    pub(crate) fn find(&self, reference: Option<&str>) -> Result<Wanted, Failure> {
+        let names = candidates(reference);
+        let listed;
+        let references = match &self.advertised {
+            Some(advertised) => advertised,
+            None => {
+                listed = self.list(&names)?;
+                &listed
+            }
+        };
+        let id = |name: &str| references.iter().find(|(found, _)| found == name).map(|(_, id)| *id);
+        let found = names.iter().find_map(|name| id(name).map(|object| (object, id(&format!("{name}^{{}}")))));
+        match (found, reference) {
+            (Some((object, peeled)), _) => Ok(Wanted { object, commit: peeled.unwrap_or(object) }),
+            (None, Some(name)) => {
+                Err(Failure::new(format!("The repository has no branch or tag {name}: check the name.")))
+            }
+            (None, None) => Err(Failure::new("The repository has no commit in its default branch: add files to it.")),
+        }
+    }
+
+    /// Asks for references with version 2.
+    fn list(&self, names: &[String]) -> Result<References, Failure> {
+        let mut request = self.command("ls-refs");
+        request.extend_from_slice(b"0001");
+        write(&mut request, "peel\n");
+        for name in names {
+            write(&mut request, &format!("ref-prefix {name}\n"));
+        }
+        request.extend_from_slice(b"0000");
+        let mut body = self.post(&request)?.take(ANSWER_BYTES);
+        let mut references = References::new();
+        while let Some(line) = read(&mut body)?.and_then(|packet| packet.line()) {
+            let mut words = line.split(' ');
+            // A branch without commits has the word `unborn` instead of an object.
+            let (Some(Ok(id)), Some(name)) = (words.next().map(parse), words.next()) else { continue };
+            references.push((name.to_owned(), id));
+            let peeled = words.find_map(|word| word.strip_prefix("peeled:")).map(parse).transpose()?;
+            references.extend(peeled.map(|id| (format!("{name}^{{}}"), id)));
+        }
+        Ok(references)
+    }
+
+    /// Asks for the pack of one commit without its history.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub(crate) fn pack(&self, wanted: ObjectId) -> Result<FirstBand<Reader<'m>>, Failure> {
+        if self.advertised.is_some() {
+            return self.pack_of_version_0(wanted);
+        }
+        let is_shallow = |line: &String| {
+            line.strip_prefix("fetch=").is_some_and(|features| features.split(' ').any(|word| word == "shallow"))
+        };
+        let mut request = self.command("fetch");
+        request.extend_from_slice(b"0001");
+        write(&mut request, "no-progress\n");
+        write(&mut request, "ofs-delta\n");
+        write(&mut request, &format!("want {wanted}\n"));
+        if self.capabilities.iter().any(is_shallow) {
+            write(&mut request, "deepen 1\n");
+        }
+        write(&mut request, "done\n");
+        request.extend_from_slice(b"0000");
+        let mut body = self.post(&request)?;
+        loop {
+            match read(&mut body)?.ok_or_else(not_git)? {
+                packet if packet.line().as_deref() == Some("packfile") => return Ok(FirstBand::new(body)),
+                Packet::Flush => return Err(not_git()),
+                _ => {}
+            }
+        }
+    }
+
+    fn pack_of_version_0(&self, wanted: ObjectId) -> Result<FirstBand<Reader<'m>>, Failure> {
+        let has = |name: &&str| self.capabilities.iter().any(|word| word == name);
+        if !has(&"side-band-64k") {
+            return Err(Failure::new("The git server is too old for this program: use another server."));
+        }
+        let words: Vec<&str> =
+            ["side-band-64k", "ofs-delta", "no-progress", "shallow"].into_iter().filter(has).collect();
+        let mut request = Vec::new();
+        write(&mut request, &format!("want {wanted} {} {AGENT}\n", words.join(" ")));
+        if has(&"shallow") {
+            write(&mut request, "deepen 1\n");
+        }
+        request.extend_from_slice(b"0000");
+        write(&mut request, "done\n");
+        let mut body = self.post(&request)?;
+        loop {
+            let packet = read(&mut body)?.ok_or_else(not_git)?;
+            if packet.line().is_some_and(|line| line == "NAK" || line.starts_with("ACK ")) {
+                return Ok(FirstBand::new(body));
+            }
+        }
+    }
+
+    fn command(&self, name: &str) -> Vec<u8> {
+        let mut request = Vec::new();
+        write(&mut request, &format!("command={name}\n"));
+        write(&mut request, &format!("{AGENT}\n"));
+        if self.capabilities.iter().any(|line| line == "object-format=sha1") {
+            write(&mut request, "object-format=sha1\n");
+        }
+        request
+    }
+
+    fn post(&self, request: &[u8]) -> Result<Reader<'m>, Failure> {
+        let url = self.base.join(SERVICE).map_err(|_| not_git())?;
+        let content = format!("application/x-{SERVICE}-request");
+        let mut headers = vec![("Content-Type", content.as_str())];
+        if self.advertised.is_none() {
+            headers.push(VERSION_2);
+        }
+        let answer = self.web.post(&url, &headers, request)?;
+        check_type(&answer, "result")?;
+        Ok(answer.body)
+    }
+}
+
+/// Returns the names of references that a user can mean, in the order of preference.
+fn candidates(reference: Option<&str>) -> Vec<String> {
+    match reference {
+        None => vec!["HEAD".to_owned()],
+        Some(name) if name.starts_with("refs/") => vec![name.to_owned()],
+        Some(name) => vec![format!("refs/heads/{name}"), format!("refs/tags/{name}")],
+    }
+}
+
+/// Returns the URL of a repository from that of its references.
+fn base(url: &Url) -> Option<Url> {
+    let mut base = url.clone();
+    base.set_path(url.path().strip_suffix("info/refs")?);
+    base.set_query(None);
+    Some(base)
+}
+
+fn check_type(answer: &Answer<'_>, part: &str) -> Result<(), Failure> {
+    if answer.content_type == format!("application/x-{SERVICE}-{part}") {
+        return Ok(());
+    }
+    Err(Failure::new("The URL is no public git repository: check it, for example with `git ls-remote URL`."))
+}
+
+/// Reads the first answer of a server: its capabilities, and the references of version 0.
+fn advertisement(body: &mut dyn BufRead) -> Result<(Vec<String>, Option<References>), Failure> {
+    let mut lines = Vec::new();
+    let mut is_version_2 = false;
+    while let Some(packet) = read(body)? {
+        match packet.line() {
+            Some(line) if line.starts_with("# service=") => {}
+            Some(line) if line == "version 2" => is_version_2 = true,
+            Some(line) if line == "version 1" => {}
+            Some(line) => lines.push(line),
+            None if lines.is_empty() && !is_version_2 => {}
+            None => break,
+        }
+    }
+    if is_version_2 {
+        return Ok((lines, None));
+    }
+    let (mut capabilities, mut references) = (Vec::new(), References::new());
+    for line in lines {
+        let (reference, words) = line.split_once('\0').unwrap_or((&line, ""));
+        capabilities.extend(words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned));
+        let (id, name) = reference.split_once(' ').ok_or_else(not_git)?;
+        // A server without references names its capabilities in an entry of its own.
+        if name != "capabilities^{}" && id != "shallow" {
+            references.push((name.to_owned(), parse(id)?));
+        }
+    }
+    Ok((capabilities, Some(references)))
+}
+
+fn parse(hexadecimal: &str) -> Result<ObjectId, Failure> {
+    ObjectId::from_hex(hexadecimal.as_bytes()).map_err(|_| not_git())
+}

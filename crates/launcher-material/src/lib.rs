@@ -1,0 +1,32 @@
+//! Course material of a workshop: places repositories and archives in the student's directory, and merges later versions
+//! with the student's files.
+//!
+//! The program runs in the workshop's own sandbox, before the app starts. It trusts neither the servers nor the student's
+//! directory: it bounds time, memory and disk, and never follows a link.
+//!
+//! The modules form layers. Each module imports only modules of later entries in this list:
+//!
+//! - [`run`]: all sources, and the deadline
+//! - `source`: one source
+//! - `git`, `archive`: the files of a version
+//! - [`merge`]: the student's files
+//! - `web`, `scratch`: requests; temporary files
+//! - [`content`], [`directory`]: lists of files; access to directories
+//! - [`path`], [`meter`], [`limits`], [`failure`]: rules without I/O
+
+mod archive;
+pub mod content;
+pub mod directory;
+pub mod failure;
+mod git;
+pub mod limits;
+pub mod merge;
+pub mod meter;
+pub mod path;
+pub mod run;
+mod scratch;
+mod source;
+mod web;
+
+pub use limits::Limits;
+pub use run::run;

@@ -1,0 +1,49 @@
+//! `launcher-material`: places the course material of a workshop, and reports.
+//!
+//! It exits with 0 also after failures, so that they never prevent the start of the app. Only an unreadable configuration
+//! is exit code 2.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use launcher_domain::material_config::{MATERIAL_VARIABLE, MaterialConfig};
+use launcher_material::{Limits, run};
+
+fn main() -> ExitCode {
+    match configuration() {
+        Ok(config) => {
+            report(&config);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            say(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Reads the configuration from the environment.
+fn configuration() -> Result<MaterialConfig, String> {
+    let text = std::env::var(MATERIAL_VARIABLE)
+        .map_err(|error| format!("{MATERIAL_VARIABLE} cannot be read: {error}; set it to the configuration as JSON"))?;
+    serde_json::from_str(&text).map_err(|error| format!("{MATERIAL_VARIABLE} is not the expected JSON: {error}"))
+}
+
+/// Places the sources, and writes the report.
+fn report(config: &MaterialConfig) {
+    let line = match run(config, Limits::default()).to_line() {
+        Ok(line) => line,
+        Err(error) => return say(&format!("the report cannot be written: {error}")),
+    };
+    if let Some(path) = &config.report
+        && let Err(error) = std::fs::write(path, &line)
+    {
+        say(&format!("the report cannot be written to {path}: {error}; see the standard output"));
+    }
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+#[expect(clippy::print_stderr, reason = "the program has no log, and this line is for people")]
+fn say(text: &str) {
+    eprintln!("launcher-material: {text}");
+}

@@ -1,0 +1,241 @@
+//! Merge of a new version with the student's files.
+//!
+//! | teacher | student | result |
+//! |---|---|---|
+//! | changed or added | unchanged or missing | the teacher's content |
+//! | unchanged | any | the student's file |
+//! | changed or added | changed, or another file of this name | the student's file, and the teacher's beside it |
+//! | any | deleted | stays deleted |
+//! | deleted | unchanged | deleted |
+//! | deleted | changed | the student's file |
+//!
+//! A file is unchanged if its content is one that the program placed there: see [`state`]. Only such a file is ever
+//! replaced or removed.
+
+pub mod state;
+mod target;
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+
+use crate::content::{Content, FileEntry, digest};
+use crate::directory::{Dir, Stamp};
+use crate::failure::Failure;
+use crate::meter::{Meter, pieces};
+use crate::path::beside;
+
+use state::{Journal, State, Store};
+use target::{Entry, Target};
+
+/// Maximum files beside one path for the same version.
+const ATTEMPTS: usize = 100;
+/// Characters of a version in the names of files.
+const SHORT: usize = 7;
+
+/// Version to merge.
+#[derive(Debug, Clone, Copy)]
+pub struct Version<'a> {
+    /// Commit id, or SHA-256 of an archive.
+    pub id: &'a str,
+    /// Folder of the source.
+    pub folder: Option<&'a str>,
+}
+
+/// Result of a merge.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// Number of files that were placed, replaced or removed.
+    pub changes: usize,
+    /// Paths of all files that both changed.
+    pub conflicts: Vec<String>,
+}
+
+/// Change of one path.
+#[derive(Debug, Clone, Copy)]
+enum Action {
+    /// There is no file.
+    Place,
+    /// The file has this stamp and a content that the program placed.
+    Replace(Stamp),
+    /// The student has another entry, at the part of this number.
+    Beside(usize),
+}
+
+/// Merges a version with the files in `root/target`.
+///
+/// # Errors
+/// An error of the file system or of the content. The next run continues.
+pub fn merge(
+    root: &Dir,
+    target: &str,
+    store: &Store,
+    version: Version<'_>,
+    content: &mut dyn Content,
+    meter: &Meter,
+) -> Result<Merged, Failure> {
+    let state = store.load()?;
+    let mut merge = Merge {
+        target: Target::open(root, target)?,
+        journal: store.begin()?,
+        store,
+        state: &state,
+        version: version.id.get(..SHORT).unwrap_or(version.id),
+        meter,
+        merged: Merged::default(),
+    };
+    if state.is_new() {
+        merge.target.create()?;
+    }
+    merge.remove_old(content)?;
+    let actions = merge.actions(content)?;
+    if state.is_new() {
+        for directory in content.manifest().directories() {
+            merge.target.create_directory(directory)?;
+        }
+    }
+    content.read(&|path| actions.contains_key(path), &mut |path, file, reader| match actions.get(path) {
+        Some(action) => merge.apply(path, file, *action, reader),
+        None => Ok(()),
+    })?;
+    let files = content.manifest().files().iter().map(|(path, file)| (path.clone(), file.sha256));
+    store.complete(version.id, version.folder, files)?;
+    let mut merged = merge.merged;
+    merged.conflicts.sort();
+    Ok(merged)
+}
+
+/// Running merge.
+struct Merge<'a> {
+    target: Target<'a>,
+    store: &'a Store,
+    journal: Journal,
+    state: &'a State,
+    /// Short version, for names of files.
+    version: &'a str,
+    meter: &'a Meter,
+    merged: Merged,
+}
+
+impl Merge<'_> {
+    /// Removes the files that the new version does not have, unless the student changed them.
+    fn remove_old(&mut self, content: &dyn Content) -> Result<(), Failure> {
+        for path in self.state.paths() {
+            self.meter.advance()?;
+            if content.manifest().files().contains_key(&path) {
+                continue;
+            }
+            let Entry::File(mut file, stamp) = self.target.entry(&path)? else { continue };
+            if self.state.is_ours(&path, &self.digest(&mut file)?) {
+                self.journal.record(&path, None)?;
+                self.target.remove(&path, stamp)?;
+                self.merged.changes += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides the changes of all paths.
+    fn actions(&mut self, content: &dyn Content) -> Result<BTreeMap<String, Action>, Failure> {
+        let mut actions = BTreeMap::new();
+        for (path, file) in content.manifest().files() {
+            self.meter.advance()?;
+            let is_unchanged = self.state.delivered(path) == Some(&file.sha256) && !self.state.was_touched(path);
+            if !is_unchanged && let Some(action) = self.action(path, file)? {
+                actions.insert(path.clone(), action);
+            }
+        }
+        Ok(actions)
+    }
+
+    fn action(&mut self, path: &str, file: &FileEntry) -> Result<Option<Action>, Failure> {
+        Ok(match self.target.entry(path)? {
+            Entry::Missing if self.state.is_deleted_by_student(path) => None,
+            Entry::Missing => Some(Action::Place),
+            Entry::File(mut found, stamp) => {
+                let current = self.digest(&mut found)?;
+                if current == file.sha256 {
+                    None
+                } else if self.state.is_ours(path, &current) {
+                    Some(Action::Replace(stamp))
+                } else {
+                    self.beside(path, file, last(path))
+                }
+            }
+            // A directory of the student in place of the file, or a file in place of one of its directories.
+            Entry::Blocked(part) if part < last(path) && self.state.is_deleted_by_student(path) => None,
+            Entry::Blocked(part) => self.beside(path, file, part),
+        })
+    }
+
+    /// The change of a path that both changed; none if the student already has the teacher's version beside the file.
+    fn beside(&mut self, path: &str, file: &FileEntry, part: usize) -> Option<Action> {
+        // The teacher did not change it since the last delivery.
+        if self.state.delivered(path) == Some(&file.sha256) {
+            return None;
+        }
+        self.merged.conflicts.push(path.to_owned());
+        Some(Action::Beside(part))
+    }
+
+    fn digest(&self, file: &mut dyn Read) -> Result<crate::content::Digest, Failure> {
+        let mut reader = crate::meter::Metered::new(file, self.meter, u64::MAX, Failure::new(""));
+        Ok(digest(&mut reader)?.0)
+    }
+
+    /// Writes one file.
+    fn apply(&mut self, path: &str, file: &FileEntry, action: Action, content: &mut dyn Read) -> Result<(), Failure> {
+        let (directory, part) = (self.store.directory(), self.store.part());
+        let mut out = directory.create(&part, file.is_executable)?;
+        let size = pieces(content, |piece| {
+            self.meter.advance()?;
+            out.write_all(piece)
+        })?;
+        drop(out);
+        if size != file.size {
+            return Err(Failure::new(format!("The content of {path} is incomplete: launch the workshop again.")));
+        }
+        let blocked = match action {
+            Action::Place => {
+                self.journal.record(path, Some(&file.sha256))?;
+                self.target.place(directory, &part, path)?
+            }
+            Action::Replace(stamp) => {
+                self.journal.record(path, Some(&file.sha256))?;
+                (!self.target.replace(directory, &part, path, stamp)?).then(|| last(path))
+            }
+            Action::Beside(blocked) => return self.place_beside(path, file, blocked),
+        };
+        match blocked {
+            None => self.merged.changes += 1,
+            // The student changed the file since the decision.
+            Some(blocked) => {
+                self.merged.conflicts.push(path.to_owned());
+                self.place_beside(path, file, blocked)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the written file beside the student's, to a name that no entry has.
+    fn place_beside(&mut self, path: &str, file: &FileEntry, part: usize) -> Result<(), Failure> {
+        let (directory, written) = (self.store.directory(), self.store.part());
+        for attempt in 1..=ATTEMPTS {
+            let name = beside(path, part, self.version, attempt);
+            // A killed run may have placed it.
+            if let Entry::File(mut found, _) = self.target.entry(&name)?
+                && self.digest(&mut found)? == file.sha256
+            {
+                return Ok(directory.remove(&written)?);
+            }
+            if self.target.place(directory, &written, &name)?.is_none() {
+                return Ok(());
+            }
+        }
+        Err(Failure::new(format!("{path} has too many files beside it: delete those with \"from teacher\".")))
+    }
+}
+
+/// Number of the last part of a path.
+fn last(path: &str) -> usize {
+    path.matches('/').count()
+}

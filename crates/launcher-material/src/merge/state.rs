@@ -1,0 +1,228 @@
+//! State of the last delivery, in `.course-material`: which content the program placed at which path.
+//!
+//! The journal has the changes of a run that did not end. It is written before each change, so that the next run still
+//! distinguishes the program's own changes from those of the student.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{Read, Write};
+
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use crate::content::{Digest, hex, parse_hex};
+use crate::directory::{Dir, Kind};
+use crate::failure::Failure;
+use crate::limits::STATE_BYTES;
+
+/// Directory of the states, in the directory of the material.
+pub const DIRECTORY: &str = ".course-material";
+
+/// State as it is stored.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Stored {
+    version: String,
+    /// Folder of the source. Another folder of the same version has other files.
+    #[serde(default)]
+    folder: Option<String>,
+    files: BTreeMap<String, String>,
+}
+
+/// Line of the journal.
+#[derive(Debug, Serialize, Deserialize)]
+struct Change<'a> {
+    path: std::borrow::Cow<'a, str>,
+    /// SHA-256 of the new content; `None` before a removal.
+    sha256: Option<std::borrow::Cow<'a, str>>,
+}
+
+/// State of one target.
+#[derive(Debug, Default)]
+pub struct State {
+    /// Version of the last complete delivery.
+    pub version: Option<String>,
+    folder: Option<String>,
+    /// Contents of the last complete delivery. A file stays listed after the student deleted it.
+    pub files: BTreeMap<String, Digest>,
+    /// Contents that interrupted runs placed.
+    placed: BTreeMap<String, BTreeSet<Digest>>,
+    /// Files that interrupted runs removed.
+    removed: BTreeSet<String>,
+    is_interrupted: bool,
+}
+
+impl State {
+    /// True if this version was delivered completely, and no later run was interrupted.
+    #[must_use]
+    pub fn is_current(&self, version: &str, folder: Option<&str>) -> bool {
+        !self.is_interrupted && self.version.as_deref() == Some(version) && self.folder.as_deref() == folder
+    }
+
+    /// True before the first run.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.version.is_none()
+    }
+
+    /// Content that the last complete delivery has for a path.
+    #[must_use]
+    pub fn delivered(&self, path: &str) -> Option<&Digest> {
+        self.files.get(path)
+    }
+
+    /// True if the program placed this content at this path.
+    #[must_use]
+    pub fn is_ours(&self, path: &str, content: &Digest) -> bool {
+        self.files.get(path) == Some(content) || self.placed.get(path).is_some_and(|placed| placed.contains(content))
+    }
+
+    /// True if a missing file is missing because the student deleted it.
+    #[must_use]
+    pub fn is_deleted_by_student(&self, path: &str) -> bool {
+        self.files.contains_key(path) && !self.removed.contains(path)
+    }
+
+    /// True if an interrupted run may have changed this file.
+    #[must_use]
+    pub fn was_touched(&self, path: &str) -> bool {
+        self.placed.contains_key(path) || self.removed.contains(path)
+    }
+
+    /// Paths at which the program placed a file.
+    pub fn paths(&self) -> BTreeSet<String> {
+        self.files.keys().chain(self.placed.keys()).cloned().collect()
+    }
+}
+
+/// Files of the state of one target.
+#[derive(Debug)]
+pub struct Store {
+    directory: Dir,
+    target: String,
+}
+
+impl Store {
+    /// Opens the directory of the states, and creates it if it does not exist.
+    ///
+    /// # Errors
+    /// The directory cannot be used.
+    pub fn open(root: &Dir, target: &str) -> Result<Self, Failure> {
+        let directory = root.make(DIRECTORY).map_err(|error| match error {
+            Errno::NOTDIR => Failure::new(format!("{DIRECTORY} is not a directory: rename it, and launch again.")),
+            error => error.into(),
+        })?;
+        let store = Self { directory, target: target.to_owned() };
+        // A killed run may have left a part of a large file.
+        store.directory.remove(&store.part())?;
+        Ok(store)
+    }
+
+    /// Directory of the states, also of temporary files.
+    #[must_use]
+    pub fn directory(&self) -> &Dir {
+        &self.directory
+    }
+
+    /// Name of the file that is written before it is moved to its place.
+    #[must_use]
+    pub fn part(&self) -> String {
+        format!("{}.part", self.target)
+    }
+
+    fn file(&self) -> String {
+        format!("{}.json", self.target)
+    }
+
+    fn journal(&self) -> String {
+        format!("{}.journal", self.target)
+    }
+
+    /// Reads the state. A damaged one counts as none: then all existing files count as the student's.
+    ///
+    /// # Errors
+    /// An error of the file system.
+    pub fn load(&self) -> Result<State, Failure> {
+        let mut state = State::default();
+        let stored = self.read(&self.file())?.and_then(|text| serde_json::from_str::<Stored>(&text).ok());
+        if let Some(stored) = stored {
+            let files = stored.files.into_iter().filter_map(|(path, digits)| Some((path, parse_hex(&digits)?)));
+            (state.version, state.folder, state.files) = (Some(stored.version), stored.folder, files.collect());
+        }
+        let Some(journal) = self.read(&self.journal())? else { return Ok(state) };
+        state.is_interrupted = true;
+        for change in journal.lines().filter_map(|line| serde_json::from_str::<Change<'_>>(line).ok()) {
+            let path = change.path.into_owned();
+            match change.sha256 {
+                None => {
+                    state.removed.insert(path);
+                }
+                Some(digits) => {
+                    // A later run placed again what an earlier one had removed.
+                    state.removed.remove(&path);
+                    state.placed.entry(path).or_default().extend(parse_hex(&digits));
+                }
+            }
+        }
+        Ok(state)
+    }
+
+    fn read(&self, name: &str) -> Result<Option<String>, Failure> {
+        let Some((file, _)) = self.directory.read(name)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        file.take(STATE_BYTES).read_to_end(&mut bytes)?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Opens the journal. From now on, the run counts as interrupted until it is complete.
+    ///
+    /// # Errors
+    /// An error of the file system.
+    pub fn begin(&self) -> Result<Journal, Failure> {
+        // Without a line end, a killed run left a part of a line.
+        let mut file = self.directory.append(&self.journal())?;
+        file.write_all(b"\n")?;
+        Ok(Journal(file))
+    }
+
+    /// Stores the state of a complete delivery.
+    ///
+    /// # Errors
+    /// An error of the file system.
+    pub fn complete(
+        &self,
+        version: &str,
+        folder: Option<&str>,
+        files: impl Iterator<Item = (String, Digest)>,
+    ) -> Result<(), Failure> {
+        let files = files.map(|(path, digest)| (path, hex(&digest))).collect();
+        let stored = Stored { version: version.to_owned(), folder: folder.map(str::to_owned), files };
+        let part = self.part();
+        let mut file = self.directory.create(&part, false)?;
+        file.write_all(&serde_json::to_vec(&stored).map_err(std::io::Error::from)?)?;
+        // The files must be on the disk before the state that lists them.
+        self.directory.synchronise()?;
+        if self.directory.kind(&self.file())? == Kind::Directory {
+            let name = format!("{DIRECTORY}/{}", self.file());
+            return Err(Failure::new(format!("{name} is a directory: rename it, and launch again.")));
+        }
+        self.directory.replace(&part, &self.directory, &self.file())?;
+        Ok(self.directory.remove(&self.journal())?)
+    }
+}
+
+/// Open journal.
+#[derive(Debug)]
+pub struct Journal(File);
+
+impl Journal {
+    /// Records the next change: the content that a file gets, or `None` before its removal.
+    ///
+    /// # Errors
+    /// An error of the file system.
+    pub fn record(&mut self, path: &str, content: Option<&Digest>) -> Result<(), Failure> {
+        let change = Change { path: path.into(), sha256: content.map(|digest| hex(digest).into()) };
+        let mut line = serde_json::to_vec(&change).map_err(std::io::Error::from)?;
+        line.push(b'\n');
+        Ok(self.0.write_all(&line)?)
+    }
+}

@@ -1,0 +1,173 @@
+//! Directory of one target, with the student's files.
+
+use std::fs::File;
+
+use rustix::io::Errno;
+
+use crate::directory::{Dir, Kind, Stamp};
+use crate::failure::Failure;
+use crate::path::split;
+
+/// Directory of one target.
+#[derive(Debug)]
+pub(crate) struct Target<'a> {
+    root: &'a Dir,
+    name: &'a str,
+    /// Last opened directory: most files are in the same directory as the one before.
+    last: Option<(String, Dir)>,
+}
+
+/// Entry at a path.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    /// There is no entry.
+    Missing,
+    /// Open regular file.
+    File(File, Stamp),
+    /// The part of this number is no directory, or the last part is no regular file.
+    Blocked(usize),
+}
+
+/// Result of an attempt to open a directory.
+enum Opened {
+    Directory,
+    Missing,
+    /// The part of this number is no directory.
+    Blocked(usize),
+}
+
+impl<'a> Target<'a> {
+    /// Opens the directory `name` in `root`. It may be missing.
+    ///
+    /// # Errors
+    /// The name belongs to something else.
+    pub(crate) fn open(root: &'a Dir, name: &'a str) -> Result<Self, Failure> {
+        match root.kind(name)? {
+            Kind::Missing | Kind::Directory => Ok(Self { root, name, last: None }),
+            Kind::File(_) | Kind::Other => Err(Failure::new(format!(
+                "{name} is a file or a link, not a directory: rename it, and launch the workshop again."
+            ))),
+        }
+    }
+
+    /// Creates the directory of the target itself.
+    ///
+    /// # Errors
+    /// An error of the file system.
+    pub(crate) fn create(&self) -> Result<(), Failure> {
+        self.root.make(self.name)?;
+        Ok(())
+    }
+
+    /// Makes `last` the directory of this path, below the target.
+    fn enter(&mut self, directory: &str, is_created: bool) -> Result<Opened, Failure> {
+        if self.last.as_ref().is_some_and(|(path, _)| path == directory) {
+            return Ok(Opened::Directory);
+        }
+        let step = |parent: &Dir, name: &str| if is_created { parent.make(name) } else { parent.enter(name) };
+        let mut current = match step(self.root, self.name) {
+            Ok(opened) => opened,
+            Err(Errno::NOENT) => return Ok(Opened::Missing),
+            Err(error) => return Err(error.into()),
+        };
+        for (index, part) in directory.split('/').filter(|part| !part.is_empty()).enumerate() {
+            current = match step(&current, part) {
+                Ok(opened) => opened,
+                Err(Errno::NOENT) => return Ok(Opened::Missing),
+                Err(Errno::NOTDIR) => return Ok(Opened::Blocked(index)),
+                Err(error) => return Err(error.into()),
+            };
+        }
+        self.last = Some((directory.to_owned(), current));
+        Ok(Opened::Directory)
+    }
+
+    /// Returns the entry at a path.
+    ///
+    /// # Errors
+    /// An error of the file system.
+    pub(crate) fn entry(&mut self, path: &str) -> Result<Entry, Failure> {
+        let (directory, name) = split(path);
+        match self.enter(directory, false)? {
+            Opened::Missing => return Ok(Entry::Missing),
+            Opened::Blocked(part) => return Ok(Entry::Blocked(part)),
+            Opened::Directory => {}
+        }
+        let Some((_, opened)) = &self.last else { return Ok(Entry::Missing) };
+        if opened.kind(name)? == Kind::Missing {
+            return Ok(Entry::Missing);
+        }
+        let found = opened.read(name)?;
+        Ok(found.map_or(Entry::Blocked(last_part(path)), |(file, stamp)| Entry::File(file, stamp)))
+    }
+
+    /// Creates a directory, unless something else is in its place.
+    ///
+    /// # Errors
+    /// An error of the file system.
+    pub(crate) fn create_directory(&mut self, path: &str) -> Result<(), Failure> {
+        self.enter(path, true)?;
+        Ok(())
+    }
+
+    /// Moves a file to a path where no entry exists. Returns the number of the part that something else has.
+    ///
+    /// # Errors
+    /// An error of the file system.
+    pub(crate) fn place(&mut self, from: &Dir, part: &str, path: &str) -> Result<Option<usize>, Failure> {
+        let (directory, name) = split(path);
+        if let Opened::Blocked(part) = self.enter(directory, true)? {
+            return Ok(Some(part));
+        }
+        let Some((_, opened)) = &self.last else { return Ok(Some(0)) };
+        match from.place(part, opened, name) {
+            Ok(()) => Ok(None),
+            Err(Errno::EXIST) => Ok(Some(last_part(path))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Replaces a file that still has this stamp; false if it has changed.
+    ///
+    /// # Errors
+    /// An error of the file system.
+    pub(crate) fn replace(&mut self, from: &Dir, part: &str, path: &str, stamp: Stamp) -> Result<bool, Failure> {
+        let (directory, name) = split(path);
+        let Opened::Directory = self.enter(directory, false)? else { return Ok(false) };
+        let Some((_, opened)) = &self.last else { return Ok(false) };
+        if opened.kind(name)? != Kind::File(stamp) {
+            return Ok(false);
+        }
+        from.replace(part, opened, name)?;
+        Ok(true)
+    }
+
+    /// Removes a file that still has this stamp, and the directories that are empty then.
+    ///
+    /// # Errors
+    /// An error of the file system.
+    pub(crate) fn remove(&mut self, path: &str, stamp: Stamp) -> Result<(), Failure> {
+        let (mut directory, name) = split(path);
+        let Opened::Directory = self.enter(directory, false)? else { return Ok(()) };
+        match &self.last {
+            Some((_, opened)) if opened.kind(name)? == Kind::File(stamp) => opened.remove(name)?,
+            _ => return Ok(()),
+        }
+        while !directory.is_empty() {
+            self.last = None;
+            let (parent, name) = split(directory);
+            let Opened::Directory = self.enter(parent, false)? else { return Ok(()) };
+            let Some((_, opened)) = &self.last else { return Ok(()) };
+            if !opened.remove_directory(name)? {
+                return Ok(());
+            }
+            directory = parent;
+        }
+        Ok(())
+    }
+}
+
+/// Number of the last part of a path.
+fn last_part(path: &str) -> usize {
+    path.matches('/').count()
+}

@@ -1,0 +1,127 @@
+//! Progress of one source, and its end.
+
+use std::io::{self, BufRead, Read};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::failure::Failure;
+
+/// Progress of one source. The thread of the source reports it; the main thread reads it, and stops the source.
+#[derive(Debug)]
+pub struct Meter {
+    start: Instant,
+    /// Time of the last progress, in milliseconds since the start.
+    last: AtomicU64,
+    is_stopped: AtomicBool,
+    /// Version of the last complete delivery, which a report about a failure names.
+    last_version: OnceLock<String>,
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Self {
+            start: Instant::now(),
+            last: AtomicU64::new(0),
+            is_stopped: AtomicBool::new(false),
+            last_version: OnceLock::new(),
+        }
+    }
+}
+
+impl Meter {
+    /// Reports progress.
+    ///
+    /// # Errors
+    /// The source was stopped.
+    pub fn advance(&self) -> Result<(), Failure> {
+        if self.is_stopped.load(Ordering::Relaxed) {
+            return Err(Failure::new("The source was stopped."));
+        }
+        let now = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last.store(now, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Duration since the last progress.
+    #[must_use]
+    pub fn idle(&self) -> Duration {
+        self.start.elapsed().saturating_sub(Duration::from_millis(self.last.load(Ordering::Relaxed)))
+    }
+
+    /// Version of the last complete delivery.
+    #[must_use]
+    pub fn last_version(&self) -> Option<String> {
+        self.last_version.get().cloned()
+    }
+
+    /// Remembers the version of the last complete delivery.
+    pub fn set_last_version(&self, version: Option<&str>) {
+        if let Some(version) = version {
+            self.last_version.get_or_init(|| version.to_owned());
+        }
+    }
+
+    /// Stops the source at its next progress.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Reader that reports progress, and fails after a number of bytes.
+#[derive(Debug)]
+pub struct Metered<'a, R> {
+    inner: R,
+    meter: &'a Meter,
+    left: u64,
+    failure: Failure,
+}
+
+impl<'a, R> Metered<'a, R> {
+    /// Reads at most `most` bytes; more are this failure.
+    pub fn new(inner: R, meter: &'a Meter, most: u64, failure: Failure) -> Self {
+        Self { inner, meter, left: most, failure }
+    }
+
+    /// Accounts for bytes that were read.
+    fn read(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.meter.advance()?;
+        self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| self.failure.clone())?;
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Metered<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.inner.read(buffer)?;
+        self.read(bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// Copies a reader to a function, in pieces; the number of bytes.
+///
+/// # Errors
+/// An error of the reader or of the function.
+pub fn pieces(reader: &mut dyn Read, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<u64> {
+    let mut buffer = vec![0; 64 << 10];
+    let mut total = 0;
+    loop {
+        let bytes = match reader.read(&mut buffer) {
+            Ok(0) => return Ok(total),
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        each(buffer.get(..bytes).unwrap_or_default())?;
+        total += bytes as u64;
+    }
+}
+
+/// True at the end of a reader.
+///
+/// # Errors
+/// An error of the reader.
+pub fn is_at_end(reader: &mut dyn BufRead) -> io::Result<bool> {
+    Ok(reader.fill_buf()?.is_empty())
+}

@@ -1,0 +1,113 @@
+//! One run: all sources at the same time, and the deadline.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use launcher_domain::material_config::MaterialConfig;
+use launcher_domain::material_report::{MaterialReport, SourceReport};
+use launcher_domain::template::MaterialSource;
+
+use crate::limits::{Limits, STALL};
+use crate::meter::Meter;
+use crate::source::{Surroundings, place};
+
+/// Maximum duration of a run, in seconds.
+const MAX_SECONDS: u32 = 3600;
+/// Interval of the checks for progress.
+const CHECK: Duration = Duration::from_millis(250);
+
+/// Places all sources, and returns at the deadline at the latest. A source that is not ready then has failed; its thread
+/// stops at its next step, or with the process.
+#[must_use]
+pub fn run(config: &MaterialConfig, limits: Limits) -> MaterialReport {
+    let seconds = config.deadline_seconds.clamp(1, MAX_SECONDS);
+    let deadline = Instant::now() + Duration::from_secs(seconds.into());
+    let surroundings = Arc::new(Surroundings {
+        directory: PathBuf::from(&config.directory),
+        limits,
+        deadline,
+        unpacking: Mutex::new(()),
+    });
+    let (sender, receiver) = channel();
+    let mut targets = BTreeSet::new();
+    let waiting = config.sources.iter().enumerate().map(|(index, source)| {
+        if targets.insert(source.target.as_str()) {
+            start(&surroundings, source, index, &sender)
+        } else {
+            let report = failed(source, "Two sources have this target: correct the template.");
+            Waiting { meter: Arc::default(), report: Some(report) }
+        }
+    });
+    let waiting = waiting.collect();
+    drop(sender);
+    let reports = wait(waiting, &receiver, deadline);
+    let late = format!("The source was not ready after {seconds} seconds. The next launch tries again.");
+    let fault = "The program ended unexpectedly. Launch the workshop again.";
+    let cause = if Instant::now() < deadline { fault } else { &late };
+    let sources = config.sources.iter().zip(reports).map(|(source, waiting)| {
+        waiting.report.unwrap_or_else(|| {
+            waiting.meter.stop();
+            SourceReport { version: waiting.meter.last_version(), ..failed(source, cause) }
+        })
+    });
+    MaterialReport { sources: sources.collect() }
+}
+
+/// Source whose report is awaited.
+struct Waiting {
+    meter: Arc<Meter>,
+    report: Option<SourceReport>,
+}
+
+/// Starts the thread of one source.
+fn start(
+    surroundings: &Arc<Surroundings>,
+    source: &MaterialSource,
+    index: usize,
+    sender: &Sender<(usize, SourceReport)>,
+) -> Waiting {
+    let meter = Arc::new(Meter::default());
+    let (surroundings, own, sender, progress) =
+        (Arc::clone(surroundings), source.clone(), sender.clone(), Arc::clone(&meter));
+    let started = thread::Builder::new().name(source.target.clone()).spawn(move || {
+        // The receiver is gone after the deadline.
+        let _ = sender.send((index, place(&surroundings, &own, &progress)));
+    });
+    let report = started.err().map(|error| failed(source, &format!("The program cannot start a thread: {error}.")));
+    Waiting { meter, report }
+}
+
+/// Waits for all reports, until the deadline.
+fn wait(mut waiting: Vec<Waiting>, receiver: &Receiver<(usize, SourceReport)>, deadline: Instant) -> Vec<Waiting> {
+    while waiting.iter().any(|one| one.report.is_none()) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        match receiver.recv_timeout(left.min(CHECK)) {
+            Ok((index, report)) => {
+                if let Some(one) = waiting.get_mut(index) {
+                    one.report.get_or_insert(report);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => waiting.iter_mut().for_each(stop_stalled),
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    waiting
+}
+
+/// Gives up a source without progress.
+fn stop_stalled(one: &mut Waiting) {
+    if one.report.is_none() && one.meter.idle() > STALL {
+        one.meter.stop();
+    }
+}
+
+fn failed(source: &MaterialSource, message: &str) -> SourceReport {
+    SourceReport::failed(&source.target, message)
+}

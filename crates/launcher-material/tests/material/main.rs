@@ -1,0 +1,13 @@
+//! Tests of the placement of course material, with real servers on the loopback address.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failed expectation is a failed test")]
+
+mod archives;
+mod git;
+mod hostile;
+mod kill;
+mod links;
+mod merge;
+mod program;
+mod property;
+mod servers;
+mod support;

@@ -1,0 +1,216 @@
+//! Random changes of teacher and student: no line of a student is lost, and every conflict is reported.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use launcher_material::content::{Content, FileEntry, Manifest, Receive};
+use launcher_material::directory::Dir;
+use launcher_material::failure::Failure;
+use launcher_material::merge::state::Store;
+use launcher_material::merge::{Merged, Version, merge};
+use launcher_material::meter::Meter;
+use launcher_material::{Limits, content};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use crate::support::list;
+
+/// Few paths, so that changes meet. Some are below others.
+const PATHS: [&str; 9] = ["a", "a/b", "a/b/c", "d.txt", "d.txt/e", "f/g.ipynb", "f/h", "i", "j/k/l"];
+
+type Files = BTreeMap<String, String>;
+
+/// Version of a teacher, in memory.
+struct Lesson {
+    manifest: Manifest,
+    files: Files,
+}
+
+impl Lesson {
+    /// Takes the files that can exist together: a file below another one is left out.
+    fn new(choices: &[(usize, u8)]) -> Self {
+        let mut files = Files::new();
+        for (index, number) in choices {
+            let path = PATHS[*index];
+            let meets = |other: &String| below(path, other) || below(other, path);
+            if !files.keys().any(meets) {
+                files.insert(path.to_owned(), format!("teacher {number}\n"));
+            }
+        }
+        let mut manifest = Manifest::default();
+        for (path, text) in &files {
+            let (sha256, size) = content::digest(&mut text.as_bytes()).unwrap();
+            let file = FileEntry { sha256, size, is_executable: false, position: 0 };
+            manifest.add(path.clone(), file, &Limits::default()).unwrap();
+        }
+        Self { manifest, files }
+    }
+}
+
+impl Content for Lesson {
+    fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    fn read(&mut self, wanted: &dyn Fn(&str) -> bool, receive: &mut Receive<'_>) -> Result<(), Failure> {
+        for (path, text) in self.files.iter().filter(|(path, _)| wanted(path)) {
+            let mut bytes = text.as_bytes();
+            let reader: &mut dyn Read = &mut bytes;
+            receive(path, &self.manifest.files()[path], reader)?;
+        }
+        Ok(())
+    }
+}
+
+fn below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Change of a student.
+#[derive(Debug, Clone)]
+enum Edit {
+    Write(usize, u8),
+    Append(usize, u8),
+    Delete(usize),
+    /// A directory with a file in place of whatever is there.
+    Directory(usize, u8),
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    let path = || 0..PATHS.len();
+    prop_oneof![
+        // Small numbers, so that a student sometimes writes what the teacher wrote.
+        (path(), 0_u8..9).prop_map(|(path, number)| Edit::Write(path, number)),
+        (path(), 0_u8..9).prop_map(|(path, number)| Edit::Append(path, number)),
+        path().prop_map(Edit::Delete),
+        (path(), 0_u8..9).prop_map(|(path, number)| Edit::Directory(path, number)),
+    ]
+}
+
+fn apply(root: &Path, edit: &Edit) {
+    let remove = |path: &Path| drop(fs::remove_file(path).or_else(|_| fs::remove_dir_all(path)));
+    let write = |path: &Path, text: String| {
+        if fs::create_dir_all(path.parent().unwrap()).is_ok() {
+            let _ = fs::write(path, text);
+        }
+    };
+    match *edit {
+        Edit::Write(index, number) if number < 4 => write(&root.join(PATHS[index]), format!("teacher {number}\n")),
+        Edit::Write(index, number) => write(&root.join(PATHS[index]), format!("student {number}\n")),
+        Edit::Append(index, number) => {
+            let path = root.join(PATHS[index]);
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            write(&path, format!("{text}student {number}\n"));
+        }
+        Edit::Delete(index) => remove(&root.join(PATHS[index])),
+        Edit::Directory(index, number) => {
+            remove(&root.join(PATHS[index]));
+            write(&root.join(PATHS[index]).join("own"), format!("student {number}\n"));
+        }
+    }
+}
+
+fn files(root: &Path) -> Files {
+    let mut files = Files::new();
+    list(root, "", &mut files);
+    files
+}
+
+fn run(directory: &TempDir, version: &str, lesson: &mut Lesson) -> Merged {
+    let root = Dir::open(directory.path()).unwrap();
+    let store = Store::open(&root, "course").unwrap();
+    let version = Version { id: version, folder: None };
+    merge(&root, "course", &store, version, lesson, &Meter::default()).unwrap()
+}
+
+/// The conflicts and the files of the student after a merge, as the rules define them.
+fn expected(before: &Files, directories: &BTreeSet<String>, old: &Files, new: &Files) -> (Files, Vec<String>) {
+    let mut after = before.clone();
+    after.retain(|path, text| new.contains_key(path) || old.get(path) != Some(text));
+    // A directory goes only with the last of the teacher's files in it.
+    let removed: Vec<&String> = before.keys().filter(|path| !after.contains_key(*path)).collect();
+    let is_directory = |after: &Files, path: &str| {
+        after.keys().any(|file| below(file, path))
+            || (directories.contains(path) && !removed.iter().any(|file| below(file, path)))
+    };
+    let rest = after.clone();
+    let mut conflicts = Vec::new();
+    for (path, text) in new.iter().filter(|(path, text)| old.get(*path) != Some(text)) {
+        let is_blocked_above = rest.keys().any(|file| below(path, file));
+        match rest.get(path) {
+            Some(found) if found == text || Some(found) == old.get(path) => {
+                after.insert(path.clone(), text.clone());
+            }
+            Some(_) => conflicts.push(path.clone()),
+            None if is_directory(&rest, path) => conflicts.push(path.clone()),
+            None if old.contains_key(path) => {}
+            None if is_blocked_above => conflicts.push(path.clone()),
+            None => {
+                after.insert(path.clone(), text.clone());
+            }
+        }
+    }
+    (after, conflicts)
+}
+
+fn directories(root: &Path, prefix: &str, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(root).into_iter().flatten().flatten().filter(|entry| entry.path().is_dir()) {
+        let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        directories(&entry.path(), &format!("{path}/"), found);
+        found.insert(path);
+    }
+}
+
+/// Directory in memory, if there is one: each merge writes to the disk.
+fn directory() -> TempDir {
+    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_line_of_a_student_is_lost_and_every_conflict_is_reported(
+        lessons in vec(vec((0..PATHS.len(), 0_u8..4), 1..7), 2..4),
+        edits in vec(vec(edit(), 0..6), 3),
+    ) {
+        let directory = directory();
+        let root = directory.path().join("course");
+        let mut old = Files::new();
+        for (index, choices) in lessons.iter().enumerate() {
+            let mut lesson = Lesson::new(choices);
+            let new = lesson.files.clone();
+            let before = files(&root);
+            let mut named = BTreeSet::new();
+            directories(&root, "", &mut named);
+            let version = format!("version{index}");
+            let merged = run(&directory, &version, &mut lesson);
+            let (after, conflicts) = expected(&before, &named, &old, &new);
+            prop_assert_eq!(&merged.conflicts, &conflicts);
+            let found = files(&root);
+            let own: Files = found.iter().filter(|(path, _)| !is_new_beside(path, &before)).map(owned).collect();
+            prop_assert_eq!(&own, &after, "before {:?}, old {:?}, new {:?}", before, old, new);
+            for path in &conflicts {
+                let placed = found.iter().any(|(beside, text)| beside.contains("from teacher") && text == &new[path]);
+                prop_assert!(placed, "the teacher's {} is missing in {:?}", path, found);
+            }
+            let again = run(&directory, &version, &mut lesson);
+            prop_assert_eq!(again, Merged::default());
+            prop_assert_eq!(&files(&root), &found);
+            edits[index].iter().for_each(|edit| apply(&root, edit));
+            old = new;
+        }
+    }
+}
+
+/// True for a file that the merge placed beside another one.
+fn is_new_beside(path: &str, before: &Files) -> bool {
+    path.contains("(from teacher") && !before.contains_key(path)
+}
+
+fn owned((path, text): (&String, &String)) -> (String, String) {
+    (path.clone(), text.clone())
+}
