@@ -24,6 +24,7 @@ pub mod names;
 pub mod proof;
 pub mod quantity;
 pub mod scope;
+pub mod secrets;
 pub mod start_step;
 pub mod sync;
 pub mod template;
@@ -42,10 +43,11 @@ pub use instance::{EndReason, Instance, InstanceState};
 pub use limits::{LaunchRate, Limits};
 pub use proof::ProxySecret;
 pub use scope::Scope;
+pub use secrets::SecretValues;
 pub use start_step::StartStep;
 pub use template::{
-    AppType, FieldError, FieldRule, Icon, Listing, PodTemplateKind, PodTemplateObject, PodTemplatePolicy,
-    PodTemplatePolicyError, SecurityProfile, Storage, StorageDraft, StorageKind, Template, TemplateDraft,
-    TemplateSettings, ValidTemplate, is_storable_pod_template,
+    AppType, FieldError, FieldRule, Icon, LaunchValues, Listing, Parameter, ParameterDraft, ParameterKind,
+    PodTemplateKind, PodTemplateObject, PodTemplatePolicy, PodTemplatePolicyError, SecurityProfile, Storage,
+    StorageDraft, StorageKind, Template, TemplateDraft, TemplateSettings, ValidTemplate, is_storable_pod_template,
 };
 pub use volume::Volume;

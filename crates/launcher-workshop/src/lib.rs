@@ -15,7 +15,7 @@ mod status;
 use std::collections::BTreeMap;
 
 pub use kube::ResourceExt;
-pub use spec::{Workshop, WorkshopResources, WorkshopSpec, WorkshopStorage};
+pub use spec::{Workshop, WorkshopResources, WorkshopSpec, WorkshopStorage, parameter_key, parameters_secret};
 pub use status::{LastCrash, Phase, READY, WorkshopStatus};
 
 use jiff::Timestamp;

@@ -40,6 +40,11 @@ field-storage-size = مساحة الملفات المحفوظة
     .hint = مثل { "\u2066" }5 GB{ "\u2069" }. فارغ: { "\u2066" }1Gi{ "\u2069" }. تبقى مساحة الملفات الموجودة كما هي.
 field-storage-path = مجلد الملفات المحفوظة
     .hint = مثل { "\u2066" }/home/jovyan{ "\u2069" }. فارغ: المجلد الرئيسي في الصورة القياسية. تحتاج التطبيقات الأخرى إلى مجلد.
+field-asked = أسئلة عند التشغيل
+
+field-parameters = معاملات التشغيل
+    .hint = حتى 10 قيم يطلبها التشغيل، بصيغة YAML. مثال: - {"{"}name: DATASET, label: Data set, kind: choice, choices: [iris, cars]{"}"}. يحصل التطبيق على كل قيمة في المتغير الذي يحمل هذا الاسم. الأنواع: text وchoice وnumber وsecret.
+
 field-pod-template = قالب الـ Pod
     .hint = إعدادات أخرى للـ Pod بصيغة YAML: جزء من { "\u2066" }PodTemplateSpec{ "\u2069" } في Kubernetes، مثل وحدات التخزين، ومتغيرات من Secrets، وحاويات التهيئة، وTolerations. عند الحفظ تُضاف إليها الحقول أعلاه، وتُفقد التعليقات.
 

@@ -40,6 +40,11 @@ field-storage-size = Platz für behaltene Dateien
     .hint = Zum Beispiel 5 GB. Leer: 1Gi. Vorhandene Dateien behalten ihren Platz.
 field-storage-path = Verzeichnis der behaltenen Dateien
     .hint = Zum Beispiel /home/jovyan. Leer: das Home-Verzeichnis des Standard-Images. Andere Apps brauchen ein Verzeichnis.
+field-asked = Fragen beim Start
+
+field-parameters = Startparameter
+    .hint = Bis zu 10 Werte, nach denen ein Start fragt, als YAML. Beispiel: - {"{"}name: DATASET, label: Datensatz, kind: choice, choices: [iris, cars]{"}"}. Die App erhält jeden Wert in der Variablen mit diesem Namen. Arten: text, choice, number, secret.
+
 field-pod-template = Pod-Vorlage
     .hint = Weitere Einstellungen des Pods als YAML: Teil einer Kubernetes-PodTemplateSpec, zum Beispiel mit Volumes, Variablen aus Secrets, Init-Containern oder Tolerations. Beim Speichern werden die Felder oben hinzugefügt und Kommentare entfernt.
 

@@ -40,6 +40,11 @@ field-storage-size = Espacio para los archivos conservados
     .hint = Por ejemplo, 5 GB. Vacío: 1Gi. Los archivos existentes mantienen su espacio.
 field-storage-path = Directorio de los archivos conservados
     .hint = Por ejemplo, /home/jovyan. Vacío: el directorio personal de la imagen estándar. Las demás aplicaciones necesitan un directorio.
+field-asked = Preguntas al iniciar
+
+field-parameters = Parámetros de inicio
+    .hint = Hasta 10 valores que se piden al iniciar, en YAML. Ejemplo: - {"{"}name: DATASET, label: Conjunto de datos, kind: choice, choices: [iris, cars]{"}"}. La aplicación recibe cada valor en la variable de ese nombre. Tipos: text, choice, number, secret.
+
 field-pod-template = Plantilla del pod
     .hint = Otros ajustes del pod, en YAML: parte de un PodTemplateSpec de Kubernetes, por ejemplo con volúmenes, variables de Secrets, contenedores de inicialización o tolerancias. Al guardar, se añaden los campos de arriba y se eliminan los comentarios.
 

@@ -40,6 +40,11 @@ field-storage-size = Espace pour les fichiers conservés
     .hint = Par exemple 5 GB. Vide : 1Gi. Les fichiers existants gardent leur espace.
 field-storage-path = Répertoire des fichiers conservés
     .hint = Par exemple /home/jovyan. Vide : le répertoire personnel de l’image standard. Les autres applications ont besoin d’un répertoire.
+field-asked = Questions au lancement
+
+field-parameters = Paramètres de lancement
+    .hint = Jusqu’à 10 valeurs demandées au lancement, en YAML. Exemple : - {"{"}name: DATASET, label: Jeu de données, kind: choice, choices: [iris, cars]{"}"}. L’application reçoit chaque valeur dans la variable de ce nom. Types : text, choice, number, secret.
+
 field-pod-template = Modèle de pod
     .hint = Autres réglages du pod, en YAML : partie d’un PodTemplateSpec de Kubernetes, par exemple avec des volumes, des variables issues de Secrets, des conteneurs d’initialisation ou des tolérances. À l’enregistrement, les champs ci-dessus y sont ajoutés et les commentaires sont perdus.
 

@@ -37,6 +37,11 @@ field-storage-size = 保留文件的空间
     .hint = 例如 5 GB。留空：1Gi。已有文件的空间不变。
 field-storage-path = 保留文件的目录
     .hint = 例如 /home/jovyan。留空：标准镜像的主目录。其他应用必须填写目录。
+field-asked = 启动时的问题
+
+field-parameters = 启动参数
+    .hint = 启动时询问的最多 10 个值，使用 YAML。例如：- {"{"}name: DATASET, label: 数据集, kind: choice, choices: [iris, cars]{"}"}。应用在同名变量中得到每个值。类型：text、choice、number、secret。
+
 field-pod-template = Pod 模板
     .hint = Pod 的其他设置，以 YAML 编写：Kubernetes PodTemplateSpec 的一部分，例如卷、来自 Secret 的变量、初始化容器或容忍度。保存时会加入上方各字段的设置，注释会丢失。
 field-shm-size = 共享内存

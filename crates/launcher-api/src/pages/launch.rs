@@ -1,10 +1,16 @@
 //! Launching: the page of a template, which a teacher can share, and the form of every "Launch" button.
 
+mod fields;
+mod form;
+
+use std::collections::BTreeMap;
+
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
+use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use launcher_domain::Caller;
 use launcher_domain::local_path::LocalPath;
+use launcher_domain::{Caller, FieldError, Parameter, SecretValues, Template as CatalogTemplate};
 use launcher_service::{InstanceFilter, LaunchRequest, Launched, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -13,12 +19,14 @@ use super::forms::{self, Fields, Query};
 use super::html::{PageResult, htmx_redirect, is_htmx, page, shell};
 use super::language::{Language, Text};
 use super::share::Share;
-use super::view::{Card, Shell, WorkshopView};
-use super::{assets, markdown, paths, workshops};
+use super::view::{Card, Notice, Shell, WorkshopView};
+use super::{assets, markdown, notices, paths, workshops};
 use crate::extract::{TemplateId, is_idempotency_key};
 use crate::identity::Identified;
 use crate::permission::{Allowed, LaunchActive, LaunchInactive};
 use crate::state::AppState;
+use fields::{Input, LaunchField};
+use form::{LaunchForm, Prefill};
 
 #[derive(Debug, Template)]
 #[template(path = "launch.html")]
@@ -36,6 +44,16 @@ struct LaunchPage {
     can_launch: bool,
     inactive_text: Text,
     share: Share,
+    /// Error of a launch that does not concern a field.
+    notice: Option<Notice>,
+    /// Fields for the launch parameters.
+    fields: Vec<LaunchField>,
+    /// Fields with errors, for the summary above the form.
+    wrong: Vec<LaunchField>,
+    /// Errors of parameters that the template does not have.
+    unknown: Vec<String>,
+    /// Names of parameters whose values a link cannot give.
+    ignored: String,
 }
 
 /// Query of the page of a template.
@@ -44,22 +62,16 @@ struct LaunchPage {
 pub(crate) struct LaunchQuery {
     /// `1` to open the reader's workshop of this template at once, or to launch one.
     start: String,
+    /// Values of launch parameters, in fields that begin with `p.`.
+    #[serde(flatten)]
+    others: BTreeMap<String, String>,
 }
 
-/// The form of the button "Launch". It has no field for the owner: the caller becomes the owner.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LaunchForm {
-    /// Idempotency key of the rendered form: a form that is sent twice launches once. An invalid key counts as absent.
-    #[serde(default)]
-    idempotency_key: String,
-    /// Path to open after the launch.
-    return_to: Option<String>,
-}
-
-/// `GET /launch/{template_id}`: the template, with a button to launch it. With `?start=1`, a reader who has a workshop of
+/// `GET /launch/{template_id}`: the template, with a button to launch it. `?p.NAME=value` fills the field of a launch
+/// parameter. With `?start=1`, a reader who has a workshop of
 /// this template gets this workshop, and a reader who opened the address directly launches one without a click. A link
-/// on a page cannot launch without a click: it would launch a workshop that the reader does not want.
+/// on a page cannot launch without a click: it would launch a workshop that the reader does not want. A link with values
+/// cannot either: the reader confirms them.
 pub(crate) async fn show(
     State(state): State<AppState>,
     t: Language,
@@ -69,41 +81,92 @@ pub(crate) async fn show(
     TemplateId(template_id): TemplateId,
 ) -> PageResult {
     let template = state.launcher.template(&caller, template_id).await?;
-    let can_launch = if template.active {
-        Allowed::<LaunchActive>::check(caller.clone()).is_ok()
-    } else {
-        Allowed::<LaunchInactive>::check(caller.clone()).is_ok()
-    };
+    let prefill = Prefill::of_link(&template.settings.parameters, &query.others);
+    if query.start != "1" {
+        return show_form(&state, &caller, t, &template, Form::filled(prefill)).await;
+    }
     // Before the list is read: another tab may launch in between. The list then has its workshop, or the key is the same.
-    let start_key = if query.start == "1" { Some(start_key(&state, &caller, template_id).await?) } else { None };
-    let mut mine = workshops::own_workshops_of(t, &state.launcher, &caller, template_id).await?;
+    let start_key = start_key(&state, &caller, template_id).await?;
+    let mine = workshops::own_workshops_of(t, &state.launcher, &caller, template_id).await?;
+    if let Some(workshop) = mine.iter().find(|workshop| workshop.can_end()) {
+        return Ok(forms::redirect(&paths::open(&workshop.k8s_name)));
+    }
+    let asks = template.settings.parameters.iter().any(Parameter::must_be_given) || !prefill.is_empty();
+    if asks {
+        return show_form(&state, &caller, t, &template, Form::filled(prefill)).await;
+    }
+    if !can_launch(&caller, &template) || !is_opened_directly(&headers) {
+        return Ok(forms::redirect(&format!("/launch/{template_id}")));
+    }
+    let request = LaunchRequest { idempotency_key: Some(start_key), ..LaunchRequest::default() };
+    let launched = state.launcher.launch(&caller, template_id, &request).await;
+    let next = next(&LocalPath::root(), launched.as_ref().ok());
+    workshops::answer(&state, &caller, t, &headers, launched.map(drop), &next).await
+}
+
+/// The content of a launch form, and the answer to its last sending.
+#[derive(Debug, Default)]
+struct Form {
+    status: StatusCode,
+    prefill: Prefill,
+    notice: Option<Notice>,
+    /// True if the page answers a sent form.
+    is_answer: bool,
+}
+
+impl Form {
+    fn filled(prefill: Prefill) -> Self {
+        Self { prefill, ..Self::default() }
+    }
+}
+
+/// Shows the page of a template with this form.
+async fn show_form(
+    state: &AppState,
+    caller: &Caller,
+    t: Language,
+    template: &CatalogTemplate,
+    form: Form,
+) -> PageResult {
+    let Form { status, mut prefill, notice, is_answer } = form;
+    let (template_id, parameters) = (template.template_id, &template.settings.parameters);
+    let mut mine = workshops::own_workshops_of(t, &state.launcher, caller, template_id).await?;
     let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
     mine.retain(|workshop| !workshop.is_failed());
-    if start_key.is_some() {
-        if let Some(workshop) = mine.iter().find(|workshop| workshop.can_end()) {
-            return Ok(forms::redirect(&paths::open(&workshop.k8s_name)));
-        }
-        if !can_launch || !is_opened_directly(&headers) {
-            return Ok(forms::redirect(&format!("/launch/{template_id}")));
-        }
-        let request = LaunchRequest { idempotency_key: start_key, ..LaunchRequest::default() };
-        let launched = state.launcher.launch(&caller, template_id, &request).await;
-        let next = next(&LocalPath::root(), launched.as_ref().ok());
-        return workshops::answer(&state, &caller, t, &headers, launched.map(drop), &next).await;
+    if let Some(failed) = failed.as_ref().filter(|_| !is_answer && prefill.is_empty()) {
+        prefill = Prefill::of_launch(parameters, &failed.parameter_values);
     }
+    let fields = fields::fields(t, parameters, &prefill.values, &prefill.errors);
+    let has_field = |error: &FieldError| fields.iter().any(|field| error.pointer == field.pointer());
+    let unknown = prefill.errors.iter().filter(|error| !has_field(error)).map(|error| t.field_error(error)).collect();
+    let frame = shell(state, caller, t, "");
+    let can_launch = can_launch(caller, template);
     let launch = LaunchPage {
         t,
-        shell: shell(&state, &caller, t, ""),
-        card: Card::new(t, &state.launcher, &template),
+        shell: if is_answer { frame.returning_to(format!("/launch/{template_id}")) } else { frame },
+        card: Card::new(t, &state.launcher, template),
         mine,
         failed,
         description: markdown::to_html(&template.settings.description),
         active: template.active,
         can_launch,
         inactive_text: if can_launch { t.text("inactive-admin") } else { t.text("inactive-user") },
-        share: Share::new(&state, &template),
+        share: Share::new(state, template),
+        notice,
+        wrong: fields.iter().filter(|field| !field.error.is_empty()).cloned().collect(),
+        fields,
+        unknown,
+        ignored: prefill.ignored.join(", "),
     };
-    page(StatusCode::OK, &launch)
+    page(status, &launch)
+}
+
+fn can_launch(caller: &Caller, template: &CatalogTemplate) -> bool {
+    if template.active {
+        Allowed::<LaunchActive>::check(caller.clone()).is_ok()
+    } else {
+        Allowed::<LaunchInactive>::check(caller.clone()).is_ok()
+    }
 }
 
 /// `GET /go/{slug}`: redirects to the page of the template with this slug, with the same query.
@@ -129,13 +192,51 @@ pub(crate) async fn launch(
     Fields(form): Fields<LaunchForm>,
 ) -> PageResult {
     let key = Some(form.idempotency_key).filter(|key| is_idempotency_key(key));
-    let request = LaunchRequest { idempotency_key: key, ..LaunchRequest::default() };
+    let request =
+        LaunchRequest { idempotency_key: key, parameters: form.parameters.clone(), ..LaunchRequest::default() };
     let launched = state.launcher.launch(&caller, template_id, &request).await;
     let next = next(&forms::return_to(form.return_to.as_deref()), launched.as_ref().ok());
-    if launched.is_ok() && is_htmx(&headers) {
-        return Ok(htmx_redirect(&next));
+    let error = match launched {
+        Ok(_) if is_htmx(&headers) => return Ok(htmx_redirect(&next)),
+        Ok(_) => return workshops::answer(&state, &caller, t, &headers, Ok(()), &next).await,
+        Err(error) => error,
+    };
+    let is_invalid = matches!(error, ServiceError::Invalid(_));
+    if is_invalid && is_htmx(&headers) {
+        // The button of a card has no fields.
+        return Ok(htmx_redirect(&forms::return_to(Some(&format!("/launch/{template_id}")))));
     }
-    workshops::answer(&state, &caller, t, &headers, launched.map(drop), &next).await
+    if !is_invalid && (is_htmx(&headers) || form.parameters.is_empty()) {
+        return workshops::answer(&state, &caller, t, &headers, Err(error), &next).await;
+    }
+    refused(&state, &caller, t, template_id, form.parameters, error).await
+}
+
+/// Shows the form again with the typed values, except for secrets.
+async fn refused(
+    state: &AppState,
+    caller: &Caller,
+    t: Language,
+    template_id: Uuid,
+    values: SecretValues,
+    error: ServiceError,
+) -> PageResult {
+    let template = state.launcher.template(caller, template_id).await?;
+    let prefill = Prefill { values, ..Prefill::default() };
+    let retry_after = notices::retry_after(&error);
+    let (status, errors, notice) = match error {
+        ServiceError::Invalid(errors) => (StatusCode::UNPROCESSABLE_ENTITY, errors, None),
+        error => {
+            let Some((status, notice)) = notices::of(t, &error, false) else { return Err(error.into()) };
+            (status, Vec::new(), Some(notice))
+        }
+    };
+    let form = Form { status, prefill: Prefill { errors, ..prefill }, notice, is_answer: true };
+    let mut response = show_form(state, caller, t, &template, form).await?;
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    Ok(response)
 }
 
 /// Returns the idempotency key of a launch by `?start=1`: two tabs that open the link at the same time launch once. The

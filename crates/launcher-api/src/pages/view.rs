@@ -3,19 +3,25 @@
 mod crash;
 mod frame;
 mod instant;
+mod parameters;
+
+use std::collections::BTreeMap;
 
 use launcher_domain::lifetime::extension;
 use launcher_domain::template::{Icon, Listing};
-use launcher_domain::{Caller, Clock, Entropy, FailureReason, Instance, InstanceState, Template, TemplateSettings};
+use launcher_domain::{
+    Caller, Clock, Entropy, FailureReason, Instance, InstanceState, Parameter, Template, TemplateSettings,
+};
 use launcher_service::{Launcher, ListedInstance};
 use uuid::Uuid;
 
 use crash::CrashView;
 pub(crate) use frame::{LanguageChoice, Person, Shell};
 pub(crate) use instant::Instant;
+use parameters::ParameterView;
 
 use super::language::{Language, Text};
-use super::{icons, markdown};
+use super::{icons, markdown, paths};
 
 /// Remaining seconds below which the page marks the expiry as soon.
 const SOON_SECONDS: i64 = 600;
@@ -93,6 +99,12 @@ pub(crate) struct WorkshopView {
     pub(crate) end_text: Option<Text>,
     /// True if the files outlive the workshop.
     pub(crate) keeps_files: bool,
+    /// Values of the launch parameters.
+    pub(crate) parameters: Vec<ParameterView>,
+    /// The same values by name; `None` for a secret.
+    pub(crate) parameter_values: BTreeMap<String, Option<String>>,
+    /// Path of the page that launches the template again with the same values.
+    pub(crate) relaunch_path: String,
     /// Idempotency key of the form that launches the template again.
     pub(crate) relaunch_key: String,
 }
@@ -150,6 +162,9 @@ impl WorkshopView {
             lasted: instance.ended_at.map(|end| t.duration(end.as_second() - created.as_second())),
             end_text: instance.end_reason.filter(|_| ending).map(|reason| t.end_reason(reason)),
             keeps_files: instance.volume.is_some(),
+            parameters: parameters::of(t, instance),
+            parameter_values: instance.parameters.clone(),
+            relaunch_path: paths::relaunch(instance),
             relaunch_key: form_key(launcher.entropy()),
         }
     }
@@ -215,6 +230,8 @@ pub(crate) struct Card {
     pub(crate) icon: &'static str,
     /// True if the files outlive the workshop.
     pub(crate) keeps_files: bool,
+    /// True if a launch needs values that only the user can give. The card then has a link to the form.
+    pub(crate) asks: bool,
     /// Name of the reader's newest queued, starting or running workshop of this template, if any.
     pub(crate) mine: Option<String>,
 }
@@ -237,6 +254,7 @@ impl Card {
             tags: Vec::new(),
             icon: icons::path(Icon::of_app_type(settings.app_type)),
             keeps_files: settings.storage.is_some(),
+            asks: settings.parameters.iter().any(Parameter::must_be_given),
             mine: None,
         }
     }

@@ -4,10 +4,17 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// The body of a launch has no fields: the template determines what runs, and the caller's identity the owner.
+use super::launch_parameter::GivenParameters;
+
+/// A launch. The template determines what runs, and the caller's identity the owner.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct LaunchBody {}
+pub(crate) struct LaunchBody {
+    /// Values of the template's parameters by name. An empty value counts as absent.
+    #[serde(default)]
+    #[schema(value_type = std::collections::BTreeMap<String, String>, example = json!({ "DATASET": "iris" }))]
+    pub(crate) parameters: GivenParameters,
+}
 
 /// An extension of all running instances of a template.
 #[derive(Debug, Clone, Deserialize, ToSchema)]

@@ -8,6 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::launch_parameter::ParameterResponse;
 use super::named::{AppTypeName, IconName, SecurityProfileName, StorageKindName};
 use super::time::rfc3339;
 use crate::permission::{Allowed, ManageTemplates};
@@ -45,6 +46,8 @@ pub(crate) struct WorkshopTemplateResponse {
     /// Storage of the user's files; null if they end with the workshop.
     #[schema(required)]
     storage: Option<StorageResponse>,
+    /// Values that a launch asks for.
+    parameters: Vec<ParameterResponse>,
     /// Time from ready to the first expiry.
     #[schema(example = 7200)]
     lifetime_seconds: u32,
@@ -137,6 +140,7 @@ impl WorkshopTemplateResponse {
             security_profile,
             pod_template,
             storage,
+            parameters,
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,
@@ -155,6 +159,7 @@ impl WorkshopTemplateResponse {
             security_profile: security_profile.as_str(),
             pod_template,
             storage: storage.map(StorageResponse::from),
+            parameters: parameters.into_iter().map(ParameterResponse::from).collect(),
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,

@@ -22,6 +22,12 @@ fn hostile() -> Value {
             "containers": [{ "name": "app", "env": [{ "name": "B", "value": "{{x}}\n\"$(A)\"" }] }],
         } },
         "storage": { "kind": "kept", "size": "1.5Gi", "path": "/a \"b\" {{c}}" },
+        "parameters": [
+            { "name": "P", "label": "<b>\"P\"</b> {{x}}", "help": "a & b", "kind": "text", "default": "\"'{{x}}<i>",
+              "required": false, "choices": [], "min": null, "max": null, "integer": false, "max_length": 1000 },
+            { "name": "_Q", "label": "Q", "help": null, "kind": "choice", "default": null, "required": true,
+              "choices": ["<a>", "b\"c"], "min": null, "max": null, "integer": false, "max_length": null },
+        ],
         "lifetime_seconds": 60,
         "extension_seconds": 61,
         "max_lifetime_seconds": 62,

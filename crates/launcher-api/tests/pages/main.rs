@@ -19,6 +19,7 @@ mod language_choice;
 mod languages;
 mod listing;
 mod overview;
+mod parameters;
 mod pod_fields;
 mod restart;
 mod safety;

@@ -8,6 +8,7 @@ use super::app_type::AppType;
 use super::entry::Template;
 use super::icon::Icon;
 use super::listing::Listing;
+use super::parameter::ParameterDraft;
 use super::pod_template::PodTemplateObject;
 use super::security_profile::SecurityProfile;
 use super::storage::StorageDraft;
@@ -50,6 +51,9 @@ pub struct TemplateDraft {
     /// Storage of the user's files. Without it, the files end with the workshop.
     #[serde(default)]
     pub storage: Option<StorageDraft>,
+    /// Launch parameters, at most 10.
+    #[serde(default)]
+    pub parameters: Vec<ParameterDraft>,
     /// Time from ready to the first expiry, in seconds; default 7200.
     #[serde(default)]
     pub lifetime_seconds: Option<i64>,
@@ -121,6 +125,7 @@ impl From<&Template> for TemplateDraft {
             security_profile: settings.security_profile,
             pod_template: settings.pod_template,
             storage: settings.storage.map(StorageDraft::from),
+            parameters: settings.parameters.into_iter().map(ParameterDraft::from).collect(),
             lifetime_seconds: Some(settings.lifetime_seconds.into()),
             extension_seconds: Some(settings.extension_seconds.into()),
             max_lifetime_seconds: Some(settings.max_lifetime_seconds.into()),

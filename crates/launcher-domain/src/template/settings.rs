@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::app_type::AppType;
+use super::parameter::Parameter;
 use super::pod_template::PodTemplateObject;
 use super::security_profile::SecurityProfile;
 use super::storage::Storage;
@@ -56,6 +57,9 @@ pub struct TemplateSettings {
     /// Storage of the user's files; `None` if they end with the workshop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
+    /// Launch parameters, at most 10.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<Parameter>,
     /// Time from ready to the first expiry, in seconds.
     pub lifetime_seconds: u32,
     /// Maximum seconds that one extension adds.

@@ -6,6 +6,7 @@ use super::app_type::AppType;
 use super::draft::{ResourcesDraft, TemplateDraft};
 use super::field_error::{Errors, FieldError};
 use super::listing::Listing;
+use super::parameter;
 use super::pod_template;
 use super::rule::FieldRule;
 use super::settings::{Resources, TemplateSettings};
@@ -77,6 +78,7 @@ impl TemplateDraft {
         let is_storable = pod_template.as_ref().is_none_or(pod_template::is_storable_pod_template);
         errors.check(is_storable, "/pod_template", FieldRule::PodTemplateSize);
         let storage = self.storage.map(|storage| storage.validated(self.app_type, errors));
+        let parameters = parameter::validated(self.parameters, &self.env, errors);
         let resources = resources(self.resources, errors)?;
         Some(TemplateSettings {
             name,
@@ -91,6 +93,7 @@ impl TemplateDraft {
             security_profile: self.security_profile,
             pod_template,
             storage: storage.flatten(),
+            parameters,
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,
@@ -149,18 +152,23 @@ fn env(env: &BTreeMap<String, String>, errors: &mut Errors) {
     errors.check(env.len() <= MAX_ENV, "/env", FieldRule::VariableCount);
     for (name, value) in env {
         let pointer = format!("/env/{}", name.replace('~', "~0").replace('/', "~1"));
-        let identifier = !name.is_empty()
-            && name.len() <= MAX_ENV_NAME
-            && !name.starts_with(|first: char| first.is_ascii_digit())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !identifier {
-            errors.add(&pointer, FieldRule::VariableName);
-        } else if name == "DISABLE_AUTH" || name.starts_with("SERVICE_") {
-            errors.add(&pointer, FieldRule::VariableReserved);
-        }
+        check_variable(name, &pointer, errors);
         if value.len() > MAX_ENV_VALUE_BYTES || value.contains('\0') {
             errors.add(&pointer, FieldRule::VariableValue);
         }
+    }
+}
+
+/// Checks the name of an environment variable.
+pub(super) fn check_variable(name: &str, pointer: &str, errors: &mut Errors) {
+    let identifier = !name.is_empty()
+        && name.len() <= MAX_ENV_NAME
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !identifier {
+        errors.add(pointer, FieldRule::VariableName);
+    } else if name == "DISABLE_AUTH" || name.starts_with("SERVICE_") {
+        errors.add(pointer, FieldRule::VariableReserved);
     }
 }
 

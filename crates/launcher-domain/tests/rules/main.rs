@@ -15,6 +15,7 @@ mod limits;
 mod listing;
 mod local_path;
 mod names;
+mod parameters;
 mod pod_template_policy;
 mod quantity;
 mod storage;
@@ -22,6 +23,7 @@ mod template;
 mod template_limits;
 mod text_enum;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
@@ -61,6 +63,7 @@ fn instance(state: InstanceState) -> Instance {
         template_id: Uuid::nil(),
         settings: settings(),
         volume: None,
+        parameters: BTreeMap::new(),
         state,
         start_step: None,
         start_progress: None,

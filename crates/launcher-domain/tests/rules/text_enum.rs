@@ -1,8 +1,8 @@
 //! Texts of enums. They are stored in rows and sent to clients, so they must not change.
 
 use launcher_domain::{
-    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, PodTemplateKind, SecurityProfile, StartStep,
-    StorageKind,
+    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, ParameterKind, PodTemplateKind,
+    SecurityProfile, StartStep, StorageKind,
 };
 
 /// Asserts that the variants of the enum have these texts, in this order, and that `parse` accepts no other text.
@@ -93,6 +93,7 @@ fn app_types_and_security_profiles_have_stable_texts() {
     assert_texts!(AppType, ["rstudio", "notebook", "custom"]);
     assert_texts!(SecurityProfile, ["restricted", "baseline"]);
     assert_texts!(StorageKind, ["kept", "home"]);
+    assert_texts!(ParameterKind, ["text", "choice", "number", "secret"]);
     assert_texts!(
         Icon,
         ["notebook", "statistics", "code", "terminal", "web", "database", "chart", "globe", "book", "flask"]
@@ -108,6 +109,9 @@ fn json_of_an_enum_is_its_text() {
         assert_eq!(serde_json::to_value(profile).unwrap(), profile.as_str());
     }
     for kind in StorageKind::ALL {
+        assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+    }
+    for kind in ParameterKind::ALL {
         assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
     }
     for icon in Icon::ALL {

@@ -12,6 +12,7 @@ mod gateway;
 mod kill;
 mod launcher_process;
 mod lifecycle;
+mod parameters;
 mod ports;
 mod proofs;
 mod restart;

@@ -8,6 +8,7 @@ use launcher_operator::validate::validate;
 use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
+use crate::parameters::with_secrets;
 use crate::storage::with_storage;
 use crate::support::{built, settings, workshop};
 
@@ -65,6 +66,11 @@ fn notebook_with_storage_matches_golden_file() {
             with_storage(workshop);
         }),
     );
+}
+
+#[test]
+fn app_with_secret_parameters_matches_golden_file() {
+    compare("parameters.json", &built(with_secrets));
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod golden;
 mod isolation;
 mod lease;
 mod name_suffix;
+mod parameters;
 mod pod_expiry;
 mod pod_security;
 mod pod_status;

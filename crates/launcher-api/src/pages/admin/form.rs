@@ -1,6 +1,7 @@
 //! The template editor's form: the typed values, their conversion to a draft, and its errors.
 
 mod errors;
+mod parameters;
 mod pod;
 
 use std::collections::BTreeMap;
@@ -49,6 +50,8 @@ pub(crate) struct TemplateForm {
     pub(crate) storage: String,
     pub(crate) storage_size: String,
     pub(crate) storage_path: String,
+    /// Launch parameters as a list in YAML.
+    pub(crate) parameters: String,
     pub(crate) shm_size: String,
     pub(crate) gpu_count: String,
     pub(crate) ephemeral_storage: String,
@@ -135,6 +138,7 @@ impl TemplateForm {
             storage,
             storage_size,
             storage_path,
+            parameters: parameters::format(&draft.parameters),
             lifetime_seconds: lasting(draft.lifetime_seconds),
             extension_seconds: lasting(draft.extension_seconds),
             max_lifetime_seconds: lasting(draft.max_lifetime_seconds),
@@ -237,6 +241,7 @@ impl TemplateForm {
             }),
             pod_template: pod::read(t, &self.pod_template, |setting| self.typed(setting), &mut errors),
             storage: self.storage(t, &mut errors),
+            parameters: parameters::parse(t, &self.parameters, &mut errors),
             lifetime_seconds: seconds(t, &self.lifetime_seconds, "lifetime_seconds", &mut errors),
             extension_seconds: seconds(t, &self.extension_seconds, "extension_seconds", &mut errors),
             max_lifetime_seconds: seconds(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),

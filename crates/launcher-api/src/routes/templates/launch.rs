@@ -26,7 +26,7 @@ type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceRes
         ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$",
             description = "Makes a launch safe to repeat: the same key of the same caller returns the same instance."),
     ),
-    request_body(content = Option<LaunchBody>, description = "Optional."),
+    request_body(content = Option<LaunchBody>, description = "Optional, unless a parameter needs a value."),
     responses(
         (status = 201, description = "The new instance.", body = WorkshopInstanceResponse,
             headers(("Location" = String, description = "The path of the instance."))),
@@ -44,10 +44,11 @@ pub(crate) async fn launch_template(
     Identified(caller): Identified,
     TemplateId(id): TemplateId,
     headers: HeaderMap,
-    OptionalJson(LaunchBody {}): OptionalJson<LaunchBody>,
+    OptionalJson(LaunchBody { parameters }): OptionalJson<LaunchBody>,
 ) -> Result<Launched, Problem> {
     // A request without a body counts as one with an empty object: requests with the same key must have the same body.
-    let request = LaunchRequest { idempotency_key: idempotency_key(&headers)?, body: json!({}) };
+    let key = idempotency_key(&headers)?;
+    let request = LaunchRequest { idempotency_key: key, body: json!({}), parameters: parameters.0 };
     let launched = state.launcher.launch(&caller, id, &request).await?;
     let status = if launched.created { StatusCode::CREATED } else { StatusCode::OK };
     let location = state.api_path(&format!("/instances/{}", launched.listed.instance.k8s_name));

@@ -1,12 +1,13 @@
 //! Tests of the built containers.
 
+mod parameters;
 mod storage;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use bollard::models::{ContainerCreateBody, HostConfig};
-use launcher_domain::FailureCode;
+use launcher_domain::{FailureCode, SecretValues};
 use launcher_workshop::{Workshop, WorkshopResources, WorkshopSpec};
 
 use super::{BuildSettings, app, sidecar};
@@ -32,6 +33,7 @@ fn settings() -> BuildSettings<'static> {
         session_cookie_prefix: "_oauth2_proxy",
         origin: "https://lab-a.example.org",
         workshop_page: Some("https://example.org/instances/lab-a"),
+        secrets: const { &SecretValues::none() },
         run_dir: Path::new("/data/fleet/workshops/lab-a/run"),
         config_dir: Path::new("/data/fleet/workshops/lab-a/sidecar"),
     }
@@ -46,6 +48,7 @@ fn workshop() -> Workshop {
         command: Vec::new(),
         args: Vec::new(),
         env: BTreeMap::from([("COURSE".to_owned(), "a=b $(PORT)".to_owned())]),
+        secret_env: Vec::new(),
         resources: WorkshopResources {
             cpu_request: "250m".to_owned(),
             cpu_limit: "1.5".to_owned(),

@@ -17,7 +17,7 @@ use crate::containers::context::Context;
 use crate::containers::diagnose;
 use crate::containers::engine::EngineError;
 use crate::containers::names::{self, Part};
-use crate::containers::workload::Workload;
+use crate::containers::workload::{Record, Workload};
 
 /// Maximum time until a started sidecar listens.
 const SIDECAR_PATIENCE: Duration = Duration::from_secs(30);
@@ -129,7 +129,7 @@ async fn with_settings<T>(
     workload: &Workload,
     build: impl FnOnce(&Workshop, &BuildSettings<'_>) -> T,
 ) -> Result<T, EngineError> {
-    let workshop = workload.stored_record().workshop();
+    let Record { workshop, secrets, .. } = workload.stored_record().get();
     let (context, name) = (workload.context(), workload.stored_record().name());
     let limits_disk = context.limits_disk().await?;
     let Context { settings, engine_info, .. } = &**context;
@@ -151,6 +151,7 @@ async fn with_settings<T>(
         session_cookie_prefix: &origins.session_cookie_prefix,
         origin: origin.trim_end_matches('/'),
         workshop_page: Some(&workshop_page),
+        secrets: &secrets,
         run_dir: &context.run_dir(name),
         config_dir: &context.config_dir(name),
     };
