@@ -42,6 +42,21 @@ const keptVolume = (page) =>
     return volume;
   });
 
+/** Creates a template with one launch parameter of each kind. Returns its id. */
+const asking = (page) =>
+  page.evaluate(async () => {
+    const parameters = [
+      { name: "TITLE", label: "Title", kind: "text", help: "Shown at the top." },
+      { name: "DATASET", label: "Data set", kind: "choice", choices: ["iris", "cars"] },
+      { name: "ROWS", label: "Rows", kind: "number", default: "10", max: 100 },
+      { name: "TOKEN", label: "Token", kind: "secret", required: false },
+    ];
+    const image = "docker.io/library/python:3.13-alpine";
+    const template = { name: "Asking", app_type: "custom", image, port: 8000, command: ["sleep", "600"], parameters };
+    const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(template) };
+    return (await (await fetch("/api/v1/templates/", options)).json()).template_id;
+  });
+
 /** Returns the id of the template of this instance. */
 const templateOf = (page, instance) =>
   page.evaluate(async (name) => (await (await fetch(`/api/v1${name}`)).json()).template_id, instance);
@@ -58,9 +73,12 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
   const instance = await workshopEntry(setup, "Files").getByRole("link", { name: "Files", exact: true }).getAttribute("href");
   const template = (await link("JupyterLab")).split("/").at(-1);
   const filesTemplate = await templateOf(setup, instance);
+  const asks = await asking(setup);
   const pages = {
     home: "/",
     launch: await link("JupyterLab"),
+    "launch-form": `/launch/${asks}`,
+    "launch-form-errors": `/launch/${asks}?p.DATASET=none&p.ROWS=1000&p.TOKEN=x`,
     instance,
     end: `${instance}/end?return_to=/`,
     extend: `${instance}/extend`,

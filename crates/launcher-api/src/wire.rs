@@ -4,6 +4,7 @@ mod activity;
 mod class;
 mod image;
 mod instance;
+mod launch_parameter;
 mod material;
 mod named;
 mod parameters;

@@ -4,6 +4,8 @@ mod restart;
 mod state;
 mod transition;
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -32,6 +34,9 @@ pub struct Instance {
     pub settings: TemplateSettings,
     /// Name of the volume with the owner's files; `None` if the template has no storage.
     pub volume: Option<String>,
+    /// Values of the launch parameters by name. `None` is a secret value: only the store has it, and only until the end
+    /// of the instance is decided.
+    pub parameters: BTreeMap<String, Option<String>>,
     /// Lifecycle state.
     pub state: InstanceState,
     /// Current step of the start; set only while starting, after the fleet's first report.

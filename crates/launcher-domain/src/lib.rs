@@ -26,6 +26,7 @@ pub mod names;
 pub mod proof;
 pub mod quantity;
 pub mod scope;
+pub mod secrets;
 pub mod source_url;
 pub mod start_step;
 pub mod sync;
@@ -47,12 +48,13 @@ pub use material_config::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, Material
 pub use material_report::{MaterialOutcome, MaterialReport, SourceReport};
 pub use proof::ProxySecret;
 pub use scope::Scope;
+pub use secrets::SecretValues;
 pub use source_url::SourceUrl;
 pub use start_step::StartStep;
 pub use template::{
-    AppType, FieldError, FieldRule, Icon, Listing, Material, MaterialDraft, MaterialKind, MaterialSource,
-    MaterialSourceDraft, PodTemplateKind, PodTemplateObject, PodTemplatePolicy, PodTemplatePolicyError,
-    RepositoryDraft, SecurityProfile, Storage, StorageDraft, StorageKind, Template, TemplateDraft, TemplateSettings,
-    ValidTemplate, is_storable_pod_template,
+    AppType, FieldError, FieldRule, Icon, LaunchValues, Listing, Material, MaterialDraft, MaterialKind, MaterialSource,
+    MaterialSourceDraft, Parameter, ParameterDraft, ParameterKind, PodTemplateKind, PodTemplateObject,
+    PodTemplatePolicy, PodTemplatePolicyError, RepositoryDraft, SecurityProfile, Storage, StorageDraft, StorageKind,
+    Template, TemplateDraft, TemplateSettings, ValidTemplate, is_storable_pod_template,
 };
 pub use volume::Volume;

@@ -8,6 +8,7 @@ mod field_error;
 mod icon;
 mod listing;
 mod material;
+mod parameter;
 mod pod_template;
 mod pod_template_policy;
 mod rule;
@@ -27,6 +28,7 @@ pub use material::{
     MAX_MATERIAL_SOURCES, Material, MaterialDraft, MaterialKind, MaterialSource, MaterialSourceDraft, RepositoryDraft,
     is_material_target,
 };
+pub use parameter::{LaunchValues, Parameter, ParameterDraft, ParameterKind, read_values};
 pub use pod_template::{PodTemplateObject, is_storable_pod_template};
 pub use pod_template_policy::{PodTemplateKind, PodTemplatePolicy, PodTemplatePolicyError};
 pub use rule::FieldRule;

@@ -4,6 +4,7 @@ mod doctor;
 mod error;
 mod fleet;
 mod resource;
+mod secret;
 mod watch;
 
 pub use doctor::{ApiServer, Definition, ExampleWorkshop, KubernetesExamination, Leader, PendingWorkshops};

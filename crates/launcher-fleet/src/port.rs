@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
-use launcher_domain::FailureReason;
+use launcher_domain::{FailureReason, SecretValues};
 use launcher_workshop::Workshop;
 
 use crate::byte_stream::ByteStream;
@@ -22,7 +22,17 @@ pub trait Fleet: Debug + Send + Sync + 'static {
     /// # Errors
     /// [`FleetError::Unavailable`]: the caller should retry. A Workshop that is gone also gives this error, and the
     /// watch reports its deletion. [`FleetError::Refused`]: the fleet will never accept this spec.
-    async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError>;
+    async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError> {
+        self.apply_with_secrets(workshop, &SecretValues::default()).await
+    }
+
+    /// Does the same as [`Fleet::apply`], and gives the app the values of the variables that `spec.secretEnv` names. The
+    /// app never starts without them. Workshop, status and events do not contain them, and they are gone with the Workshop.
+    /// The values of a Workshop never change: later calls may repeat or omit them.
+    ///
+    /// # Errors
+    /// As [`Fleet::apply`].
+    async fn apply_with_secrets(&self, workshop: &Workshop, secrets: &SecretValues) -> Result<Workshop, FleetError>;
 
     /// Deletes the Workshop with this name. With a uid, it deletes only the Workshop with that uid, and not a later
     /// Workshop with the same name.

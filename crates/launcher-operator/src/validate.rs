@@ -50,7 +50,9 @@ pub(crate) fn pod_template_detail(error: &FieldError) -> FailureDetail {
 fn pod_template(spec: &WorkshopSpec) -> Result<Option<PodTemplate>, FailureReason> {
     let Some(source) = &spec.pod_template else { return Ok(None) };
     let first = |errors: Vec<FieldError>| errors.into_iter().next();
-    match PodTemplate::parse(source, &spec.env).map_err(first) {
+    let secrets = spec.secret_env.iter().map(|name| (name.clone(), String::new()));
+    let variables = spec.env.clone().into_iter().chain(secrets).collect();
+    match PodTemplate::parse(source, &variables).map_err(first) {
         Ok(template) => Ok(Some(template)),
         Err(Some(error)) => Err(invalid(pod_template_detail(&error))),
         Err(None) => Ok(None),

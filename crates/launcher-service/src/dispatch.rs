@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use launcher_domain::instance::Observation;
-use launcher_domain::{FailureCode, FailureReason, Instance, InstanceState};
+use launcher_domain::{FailureCode, FailureReason, Instance, InstanceState, SecretValues};
 use launcher_fleet::{Deletion, FleetError};
 use launcher_workshop::{ResourceExt, desired_workshop};
 use tokio::task::JoinSet;
@@ -193,8 +193,15 @@ impl Launcher {
         // The uid makes the fleet update this Workshop and never recreate it. A recreated Workshop would silently lose
         // the owner's work.
         workshop.metadata.uid.clone_from(&instance.workshop_uid);
+        let secrets = self.secrets(instance).await?;
+        let is_missing = |name: &String| !secrets.contains(name);
+        if instance.workshop_uid.is_none() && workshop.spec.secret_env.iter().any(is_missing) {
+            // The end of the instance erased the values. If it has not ended, the database lost them.
+            return self.handle_refusal(instance, "its secret parameters have no values".to_owned()).await;
+        }
         let begun = self.0.clock.now();
-        let answer = timeout(CALL_TIMEOUT, self.0.fleet.apply(&workshop)).await.map_err(LoopError::from);
+        let call = self.0.fleet.apply_with_secrets(&workshop, &secrets);
+        let answer = timeout(CALL_TIMEOUT, call).await.map_err(LoopError::from);
         // Record the trace step before handling the answer: handling a refusal ends the start and completes its trace.
         if instance.applied_version == 0 {
             traces::record_apply(instance, (begun, self.0.clock.now()), &answer);
@@ -207,6 +214,13 @@ impl Launcher {
             Err(FleetError::Refused(message)) => self.handle_refusal(instance, message).await,
             Err(error) => Err(error.into()),
         }
+    }
+
+    async fn secrets(&self, instance: &Instance) -> Result<SecretValues, LoopError> {
+        if instance.parameters.values().all(Option::is_some) {
+            return Ok(SecretValues::default());
+        }
+        Ok(self.0.store.dispatch_secrets(instance.instance_id).await?)
     }
 
     async fn delete(&self, instance: &Instance) -> Result<(), LoopError> {

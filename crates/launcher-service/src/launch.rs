@@ -1,13 +1,17 @@
 //! Launch: stores the row. Dispatch creates the Workshop later.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::{k8s_name, uuid_v7, volume_name};
-use launcher_domain::{Caller, Instance, InstanceState, RepositoryDraft, Template};
+use launcher_domain::template::read_values;
+use launcher_domain::{
+    Caller, FieldError, Instance, InstanceState, LaunchValues, RepositoryDraft, SecretValues, Template,
+};
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, ListedInstance};
 use launcher_trace::StartTrace;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -26,6 +30,8 @@ pub struct LaunchRequest {
     pub repository: Option<RepositoryDraft>,
     /// The request body. A second request with the same key must have the same body.
     pub body: Value,
+    /// Values of the launch parameters by name, all of them unchecked. The body does not contain them.
+    pub parameters: SecretValues,
 }
 
 /// A launched instance.
@@ -42,7 +48,7 @@ impl Launcher {
     /// room.
     ///
     /// # Errors
-    /// NotFound, Invalid, TemplateInactive, InstanceLimitReached, TooManyLaunches, AtCapacity, VolumeInUse, IdempotencyKeyReused, Unavailable.
+    /// NotFound, TemplateInactive, Invalid, InstanceLimitReached, TooManyLaunches, AtCapacity, VolumeInUse, IdempotencyKeyReused, Unavailable.
     pub async fn launch(
         &self,
         caller: &Caller,
@@ -53,18 +59,20 @@ impl Launcher {
         let key = request
             .idempotency_key
             .as_ref()
-            .map(|key| IdempotencyKey { key: key.clone(), body_hash: fingerprint(template_id, &request.body) });
+            .map(|key| IdempotencyKey { key: key.clone(), body_hash: fingerprint(&template, request) });
         let action = if template.active { Action::LaunchActive } else { Action::LaunchInactive };
         if decide(caller, action) != Verdict::Granted {
-            return self.launched_before(caller, key.as_ref()).await;
+            return self.launched_before(caller, key.as_ref(), ServiceError::TemplateInactive).await;
         }
-        if let Some(repository) = request.repository.clone() {
-            template.settings = template.settings.with_repository(repository).map_err(ServiceError::Invalid)?;
-        }
+        let values = match read(&mut template, request) {
+            Ok(values) => values,
+            // The template may have got other parameters or repositories since the first request with this key.
+            Err(errors) => return self.launched_before(caller, key.as_ref(), ServiceError::Invalid(errors)).await,
+        };
         let rules = self.rules(caller);
         for _ in 0..NAME_ATTEMPTS {
-            let instance = self.draft(caller, &template);
-            match self.0.store.launch(&instance, &rules, key.as_ref()).await? {
+            let instance = self.draft(caller, &template, &values);
+            match self.0.store.launch_with_secrets(&instance, &values.secrets, &rules, key.as_ref()).await? {
                 LaunchOutcome::Created(instance) => return self.launched(caller, instance, true).await,
                 LaunchOutcome::Replayed(instance) => return self.launched(caller, instance, false).await,
                 LaunchOutcome::NameTaken => {}
@@ -100,14 +108,19 @@ impl Launcher {
         }
     }
 
-    /// Answers a launch of an inactive template. If this key was used while the template was active, returns that
-    /// launch.
-    async fn launched_before(&self, caller: &Caller, key: Option<&IdempotencyKey>) -> Result<Launched, ServiceError> {
-        let Some(key) = key else { return Err(ServiceError::TemplateInactive) };
+    /// Answers a launch that the template does not allow. If this key was used while the template allowed it, returns
+    /// that launch, otherwise the refusal.
+    async fn launched_before(
+        &self,
+        caller: &Caller,
+        key: Option<&IdempotencyKey>,
+        refusal: ServiceError,
+    ) -> Result<Launched, ServiceError> {
+        let Some(key) = key else { return Err(refusal) };
         match self.0.store.launched_before(caller, key).await? {
             Some(LaunchOutcome::Replayed(instance)) => self.launched(caller, instance, false).await,
             Some(LaunchOutcome::KeyReused) => Err(ServiceError::IdempotencyKeyReused),
-            _ => Err(ServiceError::TemplateInactive),
+            _ => Err(refusal),
         }
     }
 
@@ -131,7 +144,7 @@ impl Launcher {
         Ok(Launched { listed: listed.unwrap_or(ListedInstance { instance, queue_position: None }), created })
     }
 
-    fn draft(&self, caller: &Caller, template: &Template) -> Instance {
+    fn draft(&self, caller: &Caller, template: &Template, values: &LaunchValues) -> Instance {
         Instance {
             instance_id: uuid_v7(&*self.0.clock, &*self.0.entropy),
             k8s_name: k8s_name(&template.settings.name, &*self.0.entropy),
@@ -139,6 +152,7 @@ impl Launcher {
             template_id: template.template_id,
             settings: template.settings.clone(),
             volume: template.settings.storage.as_ref().map(|_| volume_name(&*self.0.entropy)),
+            parameters: values.values.clone(),
             state: InstanceState::Queued,
             start_step: None,
             start_progress: None,
@@ -164,8 +178,32 @@ impl Launcher {
     }
 }
 
-/// Hash that identifies a launch request: the template and the body.
-fn fingerprint(template_id: Uuid, body: &Value) -> String {
-    let digest = Sha256::digest(format!("{template_id}\n{body}"));
+/// Adds the repository of the request to the template, and returns the values of its parameters.
+///
+/// # Errors
+/// All errors of the repository and of the values.
+fn read(template: &mut Template, request: &LaunchRequest) -> Result<LaunchValues, Vec<FieldError>> {
+    let values = read_values(&template.settings.parameters, &request.parameters);
+    let Some(repository) = request.repository.clone() else { return values };
+    match (template.settings.with_repository(repository), values) {
+        (Ok(settings), Ok(values)) => {
+            template.settings = settings;
+            Ok(values)
+        }
+        (settings, values) => Err([settings.err(), values.err()].into_iter().flatten().flatten().collect()),
+    }
+}
+
+/// Hash that identifies a launch request: the template, the body and the parameters, without the values of secrets. A
+/// short secret could be guessed from the hash.
+fn fingerprint(template: &Template, request: &LaunchRequest) -> String {
+    let LaunchRequest { body, parameters, .. } = request;
+    let mut text = format!("{}\n{body}", template.template_id);
+    if !parameters.is_empty() {
+        let is_secret = |name: &str| template.settings.parameters.iter().any(|one| one.name == name && one.is_secret());
+        let shown = parameters.reveal_all().map(|(name, value)| (name, (!is_secret(name)).then_some(value)));
+        text = format!("{text}\n{}", json!(shown.collect::<BTreeMap<_, _>>()));
+    }
+    let digest = Sha256::digest(text);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -227,7 +227,7 @@ impl Launcher {
 pub fn validate_template(draft: TemplateDraft, policy: &PodTemplatePolicy) -> Result<ValidTemplate, Vec<FieldError>> {
     let pod_errors = match &draft.pod_template {
         // Otherwise the validation of the draft reports it.
-        Some(source) if is_storable_pod_template(source) => pod_template_errors(source, &draft.env, policy),
+        Some(source) if is_storable_pod_template(source) => pod_template_errors(source, &variables(&draft), policy),
         _ => Vec::new(),
     };
     match draft.validate() {
@@ -235,6 +235,12 @@ pub fn validate_template(draft: TemplateDraft, policy: &PodTemplatePolicy) -> Re
         Ok(_) => Err(pod_errors),
         Err(errors) => Err(errors.into_iter().chain(pod_errors).collect()),
     }
+}
+
+/// Returns the variables of the app that the template sets, or for which a launch gives the value.
+fn variables(draft: &TemplateDraft) -> BTreeMap<String, String> {
+    let parameters = draft.parameters.iter().map(|parameter| (parameter.name.clone(), String::new()));
+    draft.env.clone().into_iter().chain(parameters).collect()
 }
 
 fn pod_template_errors(

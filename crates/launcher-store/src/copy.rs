@@ -51,6 +51,8 @@ const TABLES: [Table; 8] = [
             "end_reason",
             "workshop_uid",
             "volume",
+            "parameters",
+            "secrets",
         ],
         numbers: &[
             "created_at",

@@ -2,7 +2,7 @@
 //! rows.
 
 use jiff::Timestamp;
-use launcher_domain::Instance;
+use launcher_domain::{Instance, SecretValues};
 use sqlx::Row;
 use uuid::Uuid;
 
@@ -29,6 +29,9 @@ pub(crate) const REAPPLY: &str = "UPDATE workshop_instances \
      SET applied_version = spec_version - 1 WHERE instance_id = $1 AND applied_version = spec_version";
 pub(crate) const APPLIED: &str = "UPDATE workshop_instances \
      SET applied_version = $1, workshop_uid = COALESCE(workshop_uid, $2) WHERE instance_id = $3 AND applied_version <= $1";
+
+pub(crate) const SECRETS: &str =
+    "SELECT secrets FROM workshop_instances WHERE instance_id = $1 AND secrets IS NOT NULL";
 
 /// One batch of instances whose Workshop must be applied.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,6 +92,17 @@ impl Store {
         let last = rows.last().filter(|_| rows.len() >= limit as usize);
         let next = last.map(|row| row.try_get("revision")).transpose()?;
         Ok(Pending { instances: rows::readable(&rows), next })
+    }
+
+    /// Returns the secret parameters of the instance; empty if it has none, or once its end is decided.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn dispatch_secrets(&self, instance_id: Uuid) -> Result<SecretValues, StoreError> {
+        let row = query(SECRETS).bind(instance_id.to_string()).fetch_optional(&self.pool).await?;
+        let Some(row) = row else { return Ok(SecretValues::default()) };
+        let corrupt = |_| StoreError::Corrupt { table: "workshop_instances", row: instance_id, column: "secrets" };
+        serde_json::from_str(&row.try_get::<String, _>("secrets")?).map_err(corrupt)
     }
 
     /// Marks the instance for another apply, because its Workshop differs from its spec.

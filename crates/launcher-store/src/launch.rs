@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::{Activity, Caller, Instance, LaunchRate};
+use launcher_domain::{Activity, Caller, Instance, LaunchRate, SecretValues};
 use sqlx::{Any, AnyConnection, Executor, Row};
 
 use crate::error::StoreError;
@@ -85,8 +85,8 @@ pub(crate) const HELD: &str = "SELECT count(*) AS held, count(CASE WHEN state = 
 pub(crate) const QUEUED: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'queued'";
 const INSERT: &str = concat!(
     "INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings, settings_hash, \
-     created_at, revision, launch_number, state, spec_version, applied_version, volume) \
-     VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7, 'queued', 0, 0, $8) \
+     created_at, revision, launch_number, state, spec_version, applied_version, volume, \
+     parameters, secrets) VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7, 'queued', 0, 0, $8, $9, $10) \
      ON CONFLICT (k8s_name) DO NOTHING RETURNING ",
     instance_columns!()
 );
@@ -105,6 +105,20 @@ impl Store {
     pub async fn launch(
         &self,
         instance: &Instance,
+        rules: &LaunchRules,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<LaunchOutcome, StoreError> {
+        self.launch_with_secrets(instance, &SecretValues::default(), rules, key).await
+    }
+
+    /// Does the same as [`Store::launch`], and stores the secret parameters of the instance until its end is decided.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written.
+    pub async fn launch_with_secrets(
+        &self,
+        instance: &Instance,
+        secrets: &SecretValues,
         rules: &LaunchRules,
         key: Option<&IdempotencyKey>,
     ) -> Result<LaunchOutcome, StoreError> {
@@ -138,7 +152,7 @@ impl Store {
             Claim::InUse { k8s_name } => return Ok(LaunchOutcome::VolumeInUse { k8s_name }),
         };
         write.store_settings(&settings).await?;
-        let Some(created) = insert(&mut write, instance, settings.hash, revision, volume).await? else {
+        let Some(created) = insert(&mut write, (instance, secrets), settings.hash, revision, volume).await? else {
             return Ok(LaunchOutcome::NameTaken);
         };
         if let Some(key) = key {
@@ -209,11 +223,13 @@ async fn take_token(
 
 async fn insert(
     write: &mut WriteTransaction,
-    instance: &Instance,
+    (instance, secrets): (&Instance, &SecretValues),
     settings_hash: String,
     revision: i64,
     volume: Option<String>,
 ) -> Result<Option<Instance>, StoreError> {
+    let parameters = (!instance.parameters.is_empty()).then(|| rows::json(&instance.parameters)).transpose()?;
+    let secrets = (!secrets.is_empty()).then(|| rows::json(secrets)).transpose()?;
     let row = query(INSERT)
         .bind(instance.instance_id.to_string())
         .bind(instance.k8s_name.clone())
@@ -223,6 +239,8 @@ async fn insert(
         .bind(instance.created_at.as_millisecond())
         .bind(revision)
         .bind(volume)
+        .bind(parameters)
+        .bind(secrets)
         .fetch_optional(write.connection())
         .await?;
     row.as_ref().map(rows::instance).transpose()

@@ -28,7 +28,7 @@ macro_rules! instance_columns {
         concat!(
             "instance_id, k8s_name, owner_email, template_id, ",
             $crate::rows::instance_settings!(),
-            " AS settings, volume, state, start_step, start_progress, reason, log_tail, last_crash, material, url, frame_url, outdated, restarted_at, \
+            " AS settings, volume, parameters, state, start_step, start_progress, reason, log_tail, last_crash, material, url, frame_url, outdated, restarted_at, \
              created_at, dispatched_at, started_at, expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, revision"
         )
     };
@@ -98,6 +98,7 @@ pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
         template_id: row.parsed("template_id", |text| Uuid::parse_str(text).ok())?,
         settings: row.json("settings")?.ok_or_else(|| row.corrupt("settings"))?,
         volume: row.value("volume")?,
+        parameters: row.json("parameters")?.unwrap_or_default(),
         state: row.parsed("state", InstanceState::parse)?,
         start_step: row
             .value::<Option<String>>("start_step")?

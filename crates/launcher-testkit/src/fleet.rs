@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
-use launcher_domain::Clock;
+use launcher_domain::{Clock, SecretValues};
 use launcher_fleet::{Archives, Deletion, Fleet, FleetError, FleetEvent, Images};
 use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopStatus};
 use tokio::sync::mpsc::unbounded_channel;
@@ -54,6 +54,12 @@ impl FakeFleet {
     #[must_use]
     pub fn workshop(&self, name: &str) -> Option<Workshop> {
         self.lock().workshops.get(name).cloned()
+    }
+
+    /// The secret variables that the app of this Workshop got.
+    #[must_use]
+    pub fn secrets(&self, name: &str) -> SecretValues {
+        self.lock().secrets.get(name).cloned().unwrap_or_default()
     }
 
     /// The names of the existing volumes.
@@ -118,9 +124,9 @@ impl FakeFleet {
 
 #[async_trait]
 impl Fleet for FakeFleet {
-    async fn apply(&self, wanted: &Workshop) -> Result<Workshop, FleetError> {
+    async fn apply_with_secrets(&self, wanted: &Workshop, secrets: &SecretValues) -> Result<Workshop, FleetError> {
         let running = self.running(&wanted.name_any());
-        let answer = self.lock().apply(wanted, running);
+        let answer = self.lock().apply(wanted, secrets, running);
         match answer {
             Some(answer) => answer,
             None => std::future::pending().await,

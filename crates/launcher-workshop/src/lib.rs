@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 pub use kube::ResourceExt;
 pub use material::{MaterialSourceStatus, MaterialStatus, WorkshopMaterial, WorkshopMaterialSource};
-pub use spec::{Workshop, WorkshopResources, WorkshopSpec, WorkshopStorage};
+pub use spec::{Workshop, WorkshopResources, WorkshopSpec, WorkshopStorage, parameter_key, parameters_secret};
 pub use status::{LastCrash, Phase, READY, WorkshopStatus};
 
 use jiff::Timestamp;

@@ -64,6 +64,11 @@ pub struct WorkshopSpec {
     /// Environment of the app.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// Environment variables of the app with a secret value. On a cluster, each value is in the key `parameter.<name>` of the
+    /// Secret `<name of the Workshop>-parameters`. Fleets on one machine get the values from the launcher.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 10), inner(length(min = 1, max = 128), regex(pattern = "^[A-Za-z_][A-Za-z0-9_]*$")))]
+    pub secret_env: Vec<String>,
     /// Resource requests and limits of the app.
     pub resources: WorkshopResources,
     /// Security profile of the app's container: restricted or baseline.
@@ -157,6 +162,30 @@ pub struct WorkshopStorage {
     pub path: String,
 }
 
+/// Returns the variables of the template, and the launch parameters without the secret ones.
+fn environment(instance: &Instance) -> BTreeMap<String, String> {
+    let given = instance.parameters.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+    instance.settings.env.clone().into_iter().chain(given).collect()
+}
+
+fn secret_variables(instance: &Instance) -> Vec<String> {
+    let secrets = instance.parameters.iter().filter(|(_, value)| value.is_none());
+    secrets.map(|(name, _)| name.clone()).collect()
+}
+
+/// Returns the name of the Secret with the values of `secretEnv` of a Workshop.
+#[must_use]
+pub fn parameters_secret(workshop: &str) -> String {
+    format!("{workshop}-parameters")
+}
+
+/// Returns the key of the Secret with the value of a variable. Kubernetes itself writes no keys with this prefix: a Secret
+/// with the token of a service account has the key `token`, which no Workshop can name.
+#[must_use]
+pub fn parameter_key(variable: &str) -> String {
+    format!("parameter.{variable}")
+}
+
 impl WorkshopStorage {
     /// Returns the storage of an instance; `None` without a volume.
     fn of(instance: &Instance) -> Option<Self> {
@@ -178,7 +207,8 @@ impl WorkshopSpec {
             port: settings.port,
             command: settings.command.clone(),
             args: settings.args.clone(),
-            env: settings.env.clone(),
+            env: environment(instance),
+            secret_env: secret_variables(instance),
             resources: WorkshopResources {
                 cpu_request: cpu_request.to_string(),
                 cpu_limit: cpu_limit.to_string(),

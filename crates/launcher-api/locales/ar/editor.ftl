@@ -44,6 +44,8 @@ start-web = تطبيق ويب
 editor-advanced = خيارات متقدمة
 editor-ignored = لا أثر لهذا الحقل على هذا الخادم، لأنه يشغّل الورشات كعمليات (processes).
 editor-ignored-pod-template = لا أثر لهذا الحقل على هذا الخادم، لأنه لا يشغّل الورشات على Kubernetes.
+editor-not-parameters = اكتب قائمة YAML: ابدأ كل معامل بـ ‎“- name:”‎.
+
 editor-not-yaml = السطر { $line } ليس بصيغة YAML: { "\u2066" }{ $message }{ "\u2069" }
 editor-not-a-yaml-object = يُكتب كائن YAML فيه الحقلان { "\u2066" }metadata{ "\u2069" } و{ "\u2066" }spec{ "\u2069" }.
 editor-not-a-size = يُرجى كتابة الحجم بالأرقام والوحدات الإنجليزية، مثل { "\u2066" }512 MB{ "\u2069" } أو { "\u2066" }10 GB{ "\u2069" } أو { "\u2066" }2 GiB{ "\u2069" }.

@@ -47,6 +47,9 @@ field-material-directory = مجلد مواد المقرر
     .hint = مثل { "\u2066" }/home/jovyan{ "\u2069" }. فارغ: مجلد الملفات المحفوظة أو المجلد الرئيسي في الصورة القياسية. تحتاج التطبيقات الأخرى إلى مجلد.
 field-material-repositories = المستودعات التي يمكن للروابط تحديدها
     .hint = عنوان واحد في كل سطر، مثل { "\u2066" }https://git.example.org/statistics/{ "\u2069" }. يمكن عندئذٍ لرابط هذا القالب أن يحدد مستودعًا يبدأ عنوانه بذلك. فارغ: لا شيء.
+field-asked = أسئلة عند التشغيل
+field-parameters = معاملات التشغيل
+    .hint = حتى 10 قيم يطلبها التشغيل، بصيغة YAML. مثال: - {"{"}name: DATASET, label: Data set, kind: choice, choices: [iris, cars]{"}"}. يحصل التطبيق على كل قيمة في المتغير الذي يحمل هذا الاسم. الأنواع: text وchoice وnumber وsecret.
 field-pod-template = قالب الـ Pod
     .hint = إعدادات أخرى للـ Pod بصيغة YAML: جزء من { "\u2066" }PodTemplateSpec{ "\u2069" } في Kubernetes، مثل وحدات التخزين، ومتغيرات من Secrets، وحاويات التهيئة، وTolerations. عند الحفظ تُضاف إليها الحقول أعلاه، وتُفقد التعليقات.
 

@@ -18,6 +18,20 @@ end = إنهاء
 confirm-end = إنهاء هذه الورشة؟ ستُفقد الملفات غير المحفوظة في مكان آخر.
 confirm-end-kept = إنهاء هذه الورشة؟ تُحفظ الملفات المخزَّنة للتشغيل التالي.
 launch-again = تشغيل من جديد
+parameter-optional = { $label } (اختياري)
+
+parameter-choose = اختر…
+
+parameter-secret = (سري)
+
+parameter-secret-hint = لن تُعرض هذه القيمة مرة أخرى.
+
+parameter-secret-help = { $help } لن تُعرض هذه القيمة مرة أخرى.
+
+parameters-wrong = لم يُشغَّل أي شيء. صحّح هذه الحقول:
+
+parameters-ignored = لا يستطيع الرابط ملء: { $names }
+
 dismiss = إخفاء
 last-output = آخر أسطر المخرجات
 crash-crashed = توقّف التطبيق بشكل غير متوقع وأُعيد تشغيله في: { $value }.

@@ -80,6 +80,8 @@ editor-advanced = Erweitert
 
 editor-ignored = Dieser Server ignoriert dieses Feld: Er führt Workshops als Prozesse aus.
 editor-ignored-pod-template = Dieser Server ignoriert dieses Feld: Er führt Workshops nicht auf Kubernetes aus.
+editor-not-parameters = Schreiben Sie eine YAML-Liste: Beginnen Sie jeden Parameter mit „- name:“.
+
 editor-not-yaml = Zeile { $line } ist kein YAML: { $message }
 editor-not-a-yaml-object = Schreiben Sie ein YAML-Objekt mit den Feldern metadata und spec.
 editor-not-a-size = Geben Sie eine Größe mit Einheit ein, zum Beispiel 512 MB, 10 GB oder 2 GiB (Dezimalzahlen mit Punkt).

@@ -47,6 +47,9 @@ field-material-directory = Verzeichnis des Kursmaterials
     .hint = Zum Beispiel /home/jovyan. Leer: das Verzeichnis der behaltenen Dateien oder das Home-Verzeichnis des Standard-Images. Andere Apps brauchen ein Verzeichnis.
 field-material-repositories = Repositorys, die Links nennen können
     .hint = Eine Adresse pro Zeile, zum Beispiel https://git.example.org/statistics/. Ein Link zu dieser Vorlage kann dann ein Repository nennen, dessen Adresse so beginnt. Leer: keine.
+field-asked = Fragen beim Start
+field-parameters = Startparameter
+    .hint = Bis zu 10 Werte, nach denen ein Start fragt, als YAML. Beispiel: - {"{"}name: DATASET, label: Datensatz, kind: choice, choices: [iris, cars]{"}"}. Die App erhält jeden Wert in der Variablen mit diesem Namen. Arten: text, choice, number, secret.
 field-pod-template = Pod-Vorlage
     .hint = Weitere Einstellungen des Pods als YAML: Teil einer Kubernetes-PodTemplateSpec, zum Beispiel mit Volumes, Variablen aus Secrets, Init-Containern oder Tolerations. Beim Speichern werden die Felder oben hinzugefügt und Kommentare entfernt.
 

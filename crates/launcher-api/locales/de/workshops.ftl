@@ -36,6 +36,20 @@ confirm-end-kept = Diesen Workshop beenden? Gespeicherte Dateien bleiben für de
 
 launch-again = Erneut starten
 
+parameter-optional = { $label } (optional)
+
+parameter-choose = Auswählen…
+
+parameter-secret = (geheim)
+
+parameter-secret-hint = Dieser Wert wird nicht wieder angezeigt.
+
+parameter-secret-help = { $help } Dieser Wert wird nicht wieder angezeigt.
+
+parameters-wrong = Es wurde nichts gestartet. Korrigieren Sie diese Felder:
+
+parameters-ignored = Der Link kann nicht ausfüllen: { $names }
+
 dismiss = Entfernen
 
 last-output = Letzte Zeilen der Ausgabe

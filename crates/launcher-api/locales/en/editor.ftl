@@ -120,6 +120,9 @@ editor-ignored = This server ignores this field: it runs workshops as processes.
 # Hint of the field with the pod template, if only another fleet uses it.
 editor-ignored-pod-template = This server ignores this field: it does not run workshops on Kubernetes.
 
+# The text of the launch parameters is YAML, but not a list of objects.
+editor-not-parameters = Write a list of YAML: begin each parameter with “- name:”.
+
 # Errors of the field with the pod template: the text is not YAML, or no object. `message` is the parser's English sentence.
 editor-not-yaml = Line { $line } is not YAML: { $message }
 editor-not-a-yaml-object = Write an object of YAML, with the fields metadata and spec.

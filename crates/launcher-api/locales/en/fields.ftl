@@ -59,6 +59,12 @@ field-material-directory = Directory of the course material
 field-material-repositories = Repositories that links can name
     .hint = One address per line, as in https://git.example.org/statistics/. A link to this template can then name a repository whose address begins with it. Empty: none.
 
+# Heading of the field with the launch parameters.
+field-asked = Questions at the launch
+
+field-parameters = Launch parameters
+    .hint = Up to 10 values that a launch asks for, as YAML. Example: - {"{"}name: DATASET, label: Data set, kind: choice, choices: [iris, cars]{"}"}. The app gets each value in the variable with this name. Kinds: text, choice, number, secret.
+
 # Label of the text area. Error messages of the other fields of the pod name it.
 field-pod-template = Pod template
     .hint = Other settings of the pod, as YAML: part of a Kubernetes PodTemplateSpec, for example with volumes, variables from Secrets, init containers or tolerations. When you save, the launcher adds the fields above to it, and removes comments.

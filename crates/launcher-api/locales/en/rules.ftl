@@ -38,6 +38,42 @@ field-rule-memory-too-small = { $text } is less than 1Mi: for memory, write for 
 field-rule-cpu-request-too-large = at most cpu_limit
 # The memory request exceeds the memory limit.
 field-rule-memory-request-too-large = at most memory_limit
+# The template has too many parameters.
+field-rule-parameter-count = at most 10 parameters
+# The service sets the variable of a parameter.
+field-rule-parameter-reserved = { $name } is set by the service; choose another name
+# The variable of a parameter is also in the field `env`.
+field-rule-parameter-in-env = { $name } is also in env: remove one of them
+# Two parameters have the same name.
+field-rule-parameter-repeated = the parameter { $name } is given twice
+# The help text of a parameter is too long, or has invisible characters.
+field-rule-parameter-help = at most 300 characters on one line, without invisible characters
+# A field of a parameter does not belong to its kind.
+field-rule-parameter-field = not possible for a parameter of the kind { $kind }
+# The list of choices is too short or too long, or a choice is invalid.
+field-rule-parameter-choices = 2 to 50 different choices, each of 1 to 200 characters on one line
+# The maximum length of a parameter is out of range.
+field-rule-parameter-length = 1 to 1000
+# The maximum of a parameter is less than its minimum.
+field-rule-parameter-range = at least min
+# A launch gives a value for a parameter that the template does not have.
+field-rule-parameter-unknown = the template has no parameter { $name }
+# A launch lacks the value of a required parameter.
+field-rule-parameter-required = a value is required
+# The value of a parameter has several lines or control characters.
+field-rule-parameter-line = one line, without control characters
+# The value of a parameter is too long.
+field-rule-parameter-too-long = at most { $max } characters
+# The value of a parameter is none of the choices.
+field-rule-parameter-choice = one of the choices of the template
+# The value of a parameter is not a number.
+field-rule-parameter-number = a number such as 12 or 0.5
+# The value of a parameter is not a whole number.
+field-rule-parameter-integer = a whole number such as 12
+# The value of a parameter is too small.
+field-rule-parameter-min = at least { $min }
+# The value of a parameter is too large.
+field-rule-parameter-max = at most { $max }
 # The pod template is too large.
 field-rule-pod-template-size = at most 32 KiB as JSON, without NUL
 # The size of the storage is unreadable or too small. `text` is its text in quotation marks.

@@ -54,6 +54,27 @@ confirm-end-kept = End this workshop? Saved files are kept for your next launch.
 # Button that launches the template of a failed or ended workshop again. Also the link to the template in the history.
 launch-again = Launch again
 
+# Label of a field of the launch form that may stay empty.
+parameter-optional = { $label } (optional)
+
+# First option of a list in the launch form: nothing is chosen yet.
+parameter-choose = Choose…
+
+# Text in place of a secret value that was given at the launch.
+parameter-secret = (secret)
+
+# Help text of a field for a secret value.
+parameter-secret-hint = This value is not shown again.
+
+# Help text of a field for a secret value, after the help text of the template.
+parameter-secret-help = { $help } This value is not shown again.
+
+# Heading of the list of fields with errors, above the launch form.
+parameters-wrong = Nothing was launched. Correct these fields:
+
+# Notice above the launch form: the link has values for secret fields, or for fields that do not exist.
+parameters-ignored = The link cannot fill in: { $names }
+
 # Button that dismisses a failed workshop.
 dismiss = Dismiss
 

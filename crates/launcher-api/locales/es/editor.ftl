@@ -79,6 +79,8 @@ editor-advanced = Opciones avanzadas
 
 editor-ignored = Este servidor ignora este campo: ejecuta los talleres como procesos.
 editor-ignored-pod-template = Este servidor ignora este campo: no ejecuta los talleres en Kubernetes.
+editor-not-parameters = Escriba una lista YAML: empiece cada parámetro con «- name:».
+
 editor-not-yaml = La línea { $line } no es YAML: { $message }
 editor-not-a-yaml-object = Escribe un objeto YAML con los campos metadata y spec.
 editor-not-a-size = Escribe un tamaño con su unidad, por ejemplo 512 MB, 10 GB o 2 GiB.

@@ -47,6 +47,9 @@ field-material-directory = Directorio del material del curso
     .hint = Por ejemplo, /home/jovyan. Vacío: el directorio de los archivos conservados o el directorio personal de la imagen estándar. Las demás aplicaciones necesitan un directorio.
 field-material-repositories = Repositorios que pueden indicar los enlaces
     .hint = Una dirección por línea, por ejemplo https://git.example.org/statistics/. Un enlace a esta plantilla puede indicar entonces un repositorio cuya dirección empieza así. Vacío: ninguno.
+field-asked = Preguntas al iniciar
+field-parameters = Parámetros de inicio
+    .hint = Hasta 10 valores que se piden al iniciar, en YAML. Ejemplo: - {"{"}name: DATASET, label: Conjunto de datos, kind: choice, choices: [iris, cars]{"}"}. La aplicación recibe cada valor en la variable de ese nombre. Tipos: text, choice, number, secret.
 field-pod-template = Plantilla del pod
     .hint = Otros ajustes del pod, en YAML: parte de un PodTemplateSpec de Kubernetes, por ejemplo con volúmenes, variables de Secrets, contenedores de inicialización o tolerancias. Al guardar, se añaden los campos de arriba y se eliminan los comentarios.
 

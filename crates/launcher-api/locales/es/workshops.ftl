@@ -36,6 +36,20 @@ confirm-end-kept = ¿Finalizar este taller? Los archivos guardados se conservan 
 
 launch-again = Volver a iniciar
 
+parameter-optional = { $label } (opcional)
+
+parameter-choose = Elegir…
+
+parameter-secret = (secreto)
+
+parameter-secret-hint = Este valor no se vuelve a mostrar.
+
+parameter-secret-help = { $help } Este valor no se vuelve a mostrar.
+
+parameters-wrong = No se ha iniciado nada. Corrija estos campos:
+
+parameters-ignored = El enlace no puede rellenar: { $names }
+
 dismiss = Descartar
 
 last-output = Últimas líneas de la salida

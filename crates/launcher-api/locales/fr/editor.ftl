@@ -79,6 +79,8 @@ editor-advanced = Paramètres avancés
 
 editor-ignored = Ce serveur ignore ce champ : il exécute les ateliers sous forme de processus.
 editor-ignored-pod-template = Ce serveur ignore ce champ : il n’exécute pas les ateliers sur Kubernetes.
+editor-not-parameters = Écrivez une liste YAML : commencez chaque paramètre par « - name: ».
+
 editor-not-yaml = La ligne { $line } n’est pas du YAML : { $message }
 editor-not-a-yaml-object = Écrivez un objet YAML avec les champs metadata et spec.
 editor-not-a-size = Indiquez une taille avec l’unité en anglais, par exemple 512 MB, 10 GB ou 2 GiB.

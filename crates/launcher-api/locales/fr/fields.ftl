@@ -47,6 +47,9 @@ field-material-directory = Répertoire du matériel de cours
     .hint = Par exemple /home/jovyan. Vide : le répertoire des fichiers conservés ou le répertoire personnel de l’image standard. Les autres applications ont besoin d’un répertoire.
 field-material-repositories = Dépôts que les liens peuvent indiquer
     .hint = Une adresse par ligne, par exemple https://git.example.org/statistics/. Un lien vers ce modèle peut alors indiquer un dépôt dont l’adresse commence ainsi. Vide : aucun.
+field-asked = Questions au lancement
+field-parameters = Paramètres de lancement
+    .hint = Jusqu’à 10 valeurs demandées au lancement, en YAML. Exemple : - {"{"}name: DATASET, label: Jeu de données, kind: choice, choices: [iris, cars]{"}"}. L’application reçoit chaque valeur dans la variable de ce nom. Types : text, choice, number, secret.
 field-pod-template = Modèle de pod
     .hint = Autres réglages du pod, en YAML : partie d’un PodTemplateSpec de Kubernetes, par exemple avec des volumes, des variables issues de Secrets, des conteneurs d’initialisation ou des tolérances. À l’enregistrement, les champs ci-dessus y sont ajoutés et les commentaires sont perdus.
 

@@ -36,6 +36,20 @@ confirm-end-kept = Terminer cet atelier ? Les fichiers enregistrés sont conserv
 
 launch-again = Relancer
 
+parameter-optional = { $label } (facultatif)
+
+parameter-choose = Choisir…
+
+parameter-secret = (secret)
+
+parameter-secret-hint = Cette valeur ne sera plus affichée.
+
+parameter-secret-help = { $help } Cette valeur ne sera plus affichée.
+
+parameters-wrong = Rien n’a été lancé. Corrigez ces champs :
+
+parameters-ignored = Le lien ne peut pas remplir : { $names }
+
 dismiss = Retirer
 
 last-output = Derniers messages du programme

@@ -45,6 +45,8 @@ start-web = Web 应用
 editor-advanced = 高级选项
 editor-ignored = 此服务器以进程方式运行实验环境，会忽略此字段。
 editor-ignored-pod-template = 此服务器不在 Kubernetes 上运行实验环境，会忽略此字段。
+editor-not-parameters = 请写成 YAML 列表：每个参数以“- name:”开头。
+
 editor-not-yaml = 第 { $line } 行不是 YAML：{ $message }
 editor-not-a-yaml-object = 请写一个包含 metadata 和 spec 字段的 YAML 对象。
 editor-not-a-size = 请填写大小及其单位，例如 512 MB、10 GB 或 2 GiB。

@@ -18,6 +18,20 @@ end = 结束
 confirm-end = 结束此实验环境？未保存到别处的文件将会丢失。
 confirm-end-kept = 结束此实验环境？已保存的文件会保留到下次启动。
 launch-again = 再次启动
+parameter-optional = { $label }（可选）
+
+parameter-choose = 请选择…
+
+parameter-secret = （机密）
+
+parameter-secret-hint = 此值不会再次显示。
+
+parameter-secret-help = { $help } 此值不会再次显示。
+
+parameters-wrong = 没有启动任何内容。请更正以下字段：
+
+parameters-ignored = 链接无法填写：{ $names }
+
 dismiss = 移除
 last-output = 输出的最后几行
 crash-crashed = 应用意外停止，已于 { $value } 重新启动。

@@ -23,6 +23,8 @@ const BULK_BYTES: usize = 64 * KIB;
 const ROSTER_BYTES: usize = 128 * KIB;
 /// Maximum body of the forms of pages with a long return path: the path of a list with its filter, encoded twice.
 const RETURN_BYTES: usize = 8 * KIB;
+/// Maximum body of a launch: 10 parameters of 1,000 characters, as a form with 12 bytes for each character.
+const LAUNCH_BYTES: usize = 128 * KIB;
 /// Maximum body of all other routes. Such a body contains at most a key, an expiry or a short return path.
 const SMALL_BYTES: usize = KIB;
 
@@ -36,6 +38,7 @@ pub(super) fn body_limit(request: &Request, base_path: &str) -> usize {
         }
         "/admin/instances/bulk" => BULK_BYTES,
         "/admin/templates/{template_id}/class" => ROSTER_BYTES,
+        "/templates/{template_id}/launch" | "/launch/{template_id}" => LAUNCH_BYTES,
         "/language" | "/instances/{k8s_name}/end" => RETURN_BYTES,
         _ => SMALL_BYTES,
     }

@@ -31,12 +31,26 @@ pub(crate) trait Body: DeserializeOwned {
 
 impl Body for Map<String, Value> {}
 impl Body for LaunchBody {
+    const OBJECTS: &'static [&'static str] = &["", "/parameters"];
     const OPTIONAL_OBJECTS: &'static [&'static str] = &["/repository"];
 }
 impl Body for ExtendBody {}
 impl Body for ExtendClassBody {}
 impl Body for TemplateDraft {
-    const OBJECTS: &'static [&'static str] = &["", "/resources"];
+    const OBJECTS: &'static [&'static str] = &[
+        "",
+        "/resources",
+        "/parameters/0",
+        "/parameters/1",
+        "/parameters/2",
+        "/parameters/3",
+        "/parameters/4",
+        "/parameters/5",
+        "/parameters/6",
+        "/parameters/7",
+        "/parameters/8",
+        "/parameters/9",
+    ];
     const OPTIONAL_OBJECTS: &'static [&'static str] = &["/material"];
 }
 

@@ -1,46 +1,31 @@
 //! Launching: the page of a template, which a teacher can share, and the form of every "Launch" button.
 
-use askama::Template;
+mod fields;
+mod form;
+mod page;
+
+use std::collections::BTreeMap;
+
 use axum::extract::{Path, RawQuery, State};
+use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, RepositoryDraft};
+use launcher_domain::{Caller, Parameter};
 use launcher_service::{InstanceFilter, LaunchRequest, Launched, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::forms::{self, Fields, Query};
-use super::html::{PageResult, htmx_redirect, is_htmx, page, shell};
-use super::language::{Language, Text};
-use super::launch_repository::{check, repository};
-use super::share::Share;
-use super::view::{Card, Shell, WorkshopView};
-use super::{assets, markdown, paths, workshops};
+use super::html::{PageResult, htmx_redirect, is_htmx};
+use super::language::Language;
+use super::launch_repository::{check, launch_path, repository};
+use super::{notices, paths, workshops};
 use crate::extract::{TemplateId, is_idempotency_key};
 use crate::identity::Identified;
-use crate::permission::{Allowed, LaunchActive, LaunchInactive};
 use crate::state::AppState;
-
-#[derive(Debug, Template)]
-#[template(path = "launch.html")]
-struct LaunchPage {
-    t: Language,
-    shell: Shell,
-    card: Card,
-    /// The reader's own workshops of this template that have not failed.
-    mine: Vec<WorkshopView>,
-    /// The reader's newest workshop of this template, if it has failed.
-    failed: Option<WorkshopView>,
-    /// The description as sanitized HTML.
-    description: String,
-    active: bool,
-    can_launch: bool,
-    inactive_text: Text,
-    share: Share,
-    /// Repository that the launch adds to the course material.
-    repository: Option<RepositoryDraft>,
-}
+use form::{LaunchForm, Prefill};
+use page::{Form, can_launch, show_form};
 
 /// Query of the page of a template.
 #[derive(Debug, Default, Deserialize)]
@@ -53,30 +38,16 @@ pub(crate) struct LaunchQuery {
     #[serde(rename = "ref")]
     reference: String,
     path: String,
+    /// Values of launch parameters, in fields that begin with `p.`.
+    #[serde(flatten)]
+    others: BTreeMap<String, String>,
 }
 
-/// The form of the button "Launch". It has no field for the owner: the caller becomes the owner.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LaunchForm {
-    /// Idempotency key of the rendered form: a form that is sent twice launches once. An invalid key counts as absent.
-    #[serde(default)]
-    idempotency_key: String,
-    /// Path to open after the launch.
-    return_to: Option<String>,
-    /// Repository that the launch adds to the course material: URL, reference and folder.
-    #[serde(default)]
-    repo: String,
-    #[serde(default, rename = "ref")]
-    reference: String,
-    #[serde(default)]
-    path: String,
-}
-
-/// `GET /launch/{template_id}`: the template, with a button to launch it. With `?start=1`, a reader who has a workshop of
-/// this template gets this workshop, and a reader who opened the address directly launches one without a click. A link
-/// on a page cannot launch without a click: it would launch a workshop that the reader does not want. The query can name
-/// a repository that the template allows: the page shows it, and the reader confirms it with a click.
+/// `GET /launch/{template_id}`: the template, with a button to launch it. `?p.NAME=value` fills the field of a launch
+/// parameter, and `?repo=URL` names a repository that the template allows. With `?start=1`, a reader who has a workshop
+/// of this template gets this workshop, and a reader who opened the address directly launches one without a click. A link
+/// on a page cannot launch without a click: it would launch a workshop that the reader does not want. A link with values
+/// or a repository cannot either: the reader confirms them.
 pub(crate) async fn show(
     State(state): State<AppState>,
     t: Language,
@@ -88,43 +59,27 @@ pub(crate) async fn show(
     let template = state.launcher.template(&caller, template_id).await?;
     let repository = repository(query.repo, query.reference, query.path);
     check(t, &template, repository.as_ref())?;
-    let can_launch = if template.active {
-        Allowed::<LaunchActive>::check(caller.clone()).is_ok()
-    } else {
-        Allowed::<LaunchInactive>::check(caller.clone()).is_ok()
-    };
-    // Before the list is read: another tab may launch in between. The list then has its workshop, or the key is the same.
-    let starts = query.start == "1" && repository.is_none();
-    let start_key = if starts { Some(start_key(&state, &caller, template_id).await?) } else { None };
-    let mut mine = workshops::own_workshops_of(t, &state.launcher, &caller, template_id).await?;
-    let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
-    mine.retain(|workshop| !workshop.is_failed());
-    if start_key.is_some() {
-        if let Some(workshop) = mine.iter().find(|workshop| workshop.can_end()) {
-            return Ok(forms::redirect(&paths::open(&workshop.k8s_name)));
-        }
-        if !can_launch || !is_opened_directly(&headers) {
-            return Ok(forms::redirect(&format!("/launch/{template_id}")));
-        }
-        let request = LaunchRequest { idempotency_key: start_key, ..LaunchRequest::default() };
-        let launched = state.launcher.launch(&caller, template_id, &request).await;
-        let next = next(&LocalPath::root(), launched.as_ref().ok());
-        return workshops::answer(&state, &caller, t, &headers, launched.map(drop), &next).await;
+    let prefill = Prefill::of_link(&template.settings.parameters, &query.others);
+    let asks = template.settings.parameters.iter().any(Parameter::must_be_given) || !prefill.is_empty();
+    if query.start != "1" || repository.is_some() {
+        return show_form(&state, &caller, t, &template, Form::filled(prefill, repository)).await;
     }
-    let launch = LaunchPage {
-        t,
-        shell: shell(&state, &caller, t, ""),
-        card: Card::new(t, &state.launcher, &template),
-        mine,
-        failed,
-        description: markdown::to_html(&template.settings.description),
-        active: template.active,
-        can_launch,
-        inactive_text: if can_launch { t.text("inactive-admin") } else { t.text("inactive-user") },
-        share: Share::new(&state, &template),
-        repository,
-    };
-    page(StatusCode::OK, &launch)
+    // Before the list is read: another tab may launch in between. The list then has its workshop, or the key is the same.
+    let start_key = start_key(&state, &caller, template_id).await?;
+    let mine = workshops::own_workshops_of(t, &state.launcher, &caller, template_id).await?;
+    if let Some(workshop) = mine.iter().find(|workshop| workshop.can_end()) {
+        return Ok(forms::redirect(&paths::open(&workshop.k8s_name)));
+    }
+    if asks {
+        return show_form(&state, &caller, t, &template, Form::filled(prefill, None)).await;
+    }
+    if !can_launch(&caller, &template) || !is_opened_directly(&headers) {
+        return Ok(forms::redirect(&format!("/launch/{template_id}")));
+    }
+    let request = LaunchRequest { idempotency_key: Some(start_key), ..LaunchRequest::default() };
+    let launched = state.launcher.launch(&caller, template_id, &request).await;
+    let next = next(&LocalPath::root(), launched.as_ref().ok());
+    workshops::answer(&state, &caller, t, &headers, launched.map(drop), &next).await
 }
 
 /// `GET /go/{slug}`: redirects to the page of the template with this slug, with the same query.
@@ -150,18 +105,58 @@ pub(crate) async fn launch(
     Fields(form): Fields<LaunchForm>,
 ) -> PageResult {
     let key = Some(form.idempotency_key).filter(|key| is_idempotency_key(key));
-    let repository = repository(form.repo, form.reference, form.path);
+    let repository = form.repository;
     if repository.is_some() {
         check(t, &state.launcher.template(&caller, template_id).await?, repository.as_ref())?;
     }
     let body = repository.as_ref().map_or(Value::Null, |repository| json!({ "repository": repository }));
-    let request = LaunchRequest { idempotency_key: key, repository, body };
+    let request = LaunchRequest { idempotency_key: key, repository, body, parameters: form.parameters };
     let launched = state.launcher.launch(&caller, template_id, &request).await;
     let next = next(&forms::return_to(form.return_to.as_deref()), launched.as_ref().ok());
-    if launched.is_ok() && is_htmx(&headers) {
-        return Ok(htmx_redirect(&next));
+    let error = match launched {
+        Ok(_) if is_htmx(&headers) => return Ok(htmx_redirect(&next)),
+        Ok(_) => return workshops::answer(&state, &caller, t, &headers, Ok(()), &next).await,
+        Err(error) => error,
+    };
+    let is_invalid = matches!(error, ServiceError::Invalid(_));
+    if is_invalid && is_htmx(&headers) {
+        // The button of a card has no fields.
+        let page = launch_path(template_id, request.repository.as_ref());
+        return Ok(htmx_redirect(&forms::return_to(Some(&page))));
     }
-    workshops::answer(&state, &caller, t, &headers, launched.map(drop), &next).await
+    let has_values = !request.parameters.is_empty() || request.repository.is_some();
+    if !is_invalid && (is_htmx(&headers) || !has_values) {
+        return workshops::answer(&state, &caller, t, &headers, Err(error), &next).await;
+    }
+    refused(&state, &caller, t, template_id, request, error).await
+}
+
+/// Shows the form again with the typed values, except for secrets, and with the repository.
+async fn refused(
+    state: &AppState,
+    caller: &Caller,
+    t: Language,
+    template_id: Uuid,
+    request: LaunchRequest,
+    error: ServiceError,
+) -> PageResult {
+    let LaunchRequest { parameters, repository, .. } = request;
+    let template = state.launcher.template(caller, template_id).await?;
+    let prefill = Prefill { values: parameters, ..Prefill::default() };
+    let retry_after = notices::retry_after(&error);
+    let (status, errors, notice) = match error {
+        ServiceError::Invalid(errors) => (StatusCode::UNPROCESSABLE_ENTITY, errors, None),
+        error => {
+            let Some((status, notice)) = notices::of(t, &error, false) else { return Err(error.into()) };
+            (status, Vec::new(), Some(notice))
+        }
+    };
+    let form = Form { status, prefill: Prefill { errors, ..prefill }, repository, notice, is_answer: true };
+    let mut response = show_form(state, caller, t, &template, form).await?;
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    Ok(response)
 }
 
 /// Returns the idempotency key of a launch by `?start=1`: two tabs that open the link at the same time launch once. The

@@ -1,6 +1,7 @@
 //! The repository that a link to a template names.
 
 use launcher_domain::{RepositoryDraft, Template};
+use uuid::Uuid;
 
 use super::language::Language;
 use crate::problem::{Problem, ProblemCode};
@@ -9,6 +10,16 @@ use crate::problem::{Problem, ProblemCode};
 pub(super) fn repository(url: String, reference: String, folder: String) -> Option<RepositoryDraft> {
     let given = |text: String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     Some(RepositoryDraft { url: given(url)?, reference: given(reference), folder: given(folder) })
+}
+
+/// Returns the path of the page of a template, with the repository.
+pub(super) fn launch_path(template_id: Uuid, repository: Option<&RepositoryDraft>) -> String {
+    let page = format!("/launch/{template_id}");
+    let Some(RepositoryDraft { url, reference, folder }) = repository else { return page };
+    let fields = [("repo", Some(url)), ("ref", reference.as_ref()), ("path", folder.as_ref())];
+    let given = fields.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish();
+    format!("{page}?{query}")
 }
 
 /// Checks that the template allows the repository.

@@ -11,3 +11,4 @@ mod overview;
 mod units;
 
 pub(crate) use activity::Part;
+pub(crate) use fields::sentence;

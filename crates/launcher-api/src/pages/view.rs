@@ -1,23 +1,28 @@
 //! View models: instances and catalog entries as text, so that the templates contain no decisions.
 
+mod card;
 mod crash;
 mod frame;
 mod instant;
 mod material;
+mod parameters;
+
+use std::collections::BTreeMap;
 
 use launcher_domain::lifetime::extension;
-use launcher_domain::template::{Icon, Listing};
-use launcher_domain::{Caller, Clock, Entropy, FailureReason, Instance, InstanceState, Template, TemplateSettings};
+use launcher_domain::{Caller, Clock, Entropy, FailureReason, Instance, InstanceState};
 use launcher_service::{Launcher, ListedInstance};
 use uuid::Uuid;
 
+pub(crate) use card::Card;
 use crash::CrashView;
 pub(crate) use frame::{LanguageChoice, Person, Shell};
 pub(crate) use instant::Instant;
 use material::{MaterialNotice, material_states};
+use parameters::ParameterView;
 
 use super::language::{Language, Text};
-use super::{icons, markdown};
+use super::paths;
 
 /// Remaining seconds below which the page marks the expiry as soon.
 const SOON_SECONDS: i64 = 600;
@@ -99,6 +104,12 @@ pub(crate) struct WorkshopView {
     pub(crate) end_text: Option<Text>,
     /// True if the files outlive the workshop.
     pub(crate) keeps_files: bool,
+    /// Values of the launch parameters.
+    pub(crate) parameters: Vec<ParameterView>,
+    /// The same values by name; `None` for a secret.
+    pub(crate) parameter_values: BTreeMap<String, Option<String>>,
+    /// Path of the page that launches the template again with the same values.
+    pub(crate) relaunch_path: String,
     /// Idempotency key of the form that launches the template again.
     pub(crate) relaunch_key: String,
 }
@@ -158,6 +169,9 @@ impl WorkshopView {
             lasted: instance.ended_at.map(|end| t.duration(end.as_second() - created.as_second())),
             end_text: instance.end_reason.filter(|_| ending).map(|reason| t.end_reason(reason)),
             keeps_files: instance.volume.is_some(),
+            parameters: parameters::of(t, instance),
+            parameter_values: instance.parameters.clone(),
+            relaunch_path: paths::relaunch(instance),
             relaunch_key: form_key(launcher.entropy()),
         }
     }
@@ -202,64 +216,6 @@ fn open_url(instance: &Instance) -> Option<String> {
 /// Returns true for http and https. Other links of a fleet are not shown, because `javascript:` would run a program.
 fn is_web_address(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
-}
-
-/// A template as a card of the catalog.
-#[derive(Debug, Clone)]
-pub(crate) struct Card {
-    pub(crate) template_id: Uuid,
-    pub(crate) name: String,
-    /// The start of the template's description, as plain text.
-    pub(crate) teaser: String,
-    /// Name of the app type.
-    pub(crate) app: Text,
-    /// Lifetime of the template's workshops, in words.
-    pub(crate) lasts: String,
-    /// Idempotency key of the card's form: a form that is sent twice launches once.
-    pub(crate) key: String,
-    /// Tags of the template.
-    pub(crate) tags: Vec<String>,
-    /// Path of the icon, as in [`icons::path`].
-    pub(crate) icon: &'static str,
-    /// True if the files outlive the workshop.
-    pub(crate) keeps_files: bool,
-    /// Name of the reader's newest queued, starting or running workshop of this template, if any.
-    pub(crate) mine: Option<String>,
-}
-
-impl Card {
-    /// Creates the card of a template, with a new form key.
-    pub(crate) fn new(t: Language, launcher: &Launcher, template: &Template) -> Self {
-        Self::of(t, launcher, template.template_id, &template.settings).listed(&template.listing)
-    }
-
-    /// Creates the card for a template with these settings.
-    pub(crate) fn of(t: Language, launcher: &Launcher, template_id: Uuid, settings: &TemplateSettings) -> Self {
-        Self {
-            template_id,
-            name: settings.name.clone(),
-            teaser: markdown::teaser(&settings.description),
-            app: t.app_type(settings.app_type),
-            lasts: t.lasts(settings.lifetime_seconds, settings.max_lifetime_seconds),
-            key: form_key(launcher.entropy()),
-            tags: Vec::new(),
-            icon: icons::path(Icon::of_app_type(settings.app_type)),
-            keeps_files: settings.storage.is_some(),
-            mine: None,
-        }
-    }
-
-    /// Adds the tags and the icon of the template.
-    pub(crate) fn listed(self, listing: &Listing) -> Self {
-        Self { tags: listing.tags.clone(), icon: listing.icon.map_or(self.icon, icons::path), ..self }
-    }
-
-    /// Adds the reader's newest workshop of this template that is not failed or terminating. `workshops` has the newest
-    /// first.
-    pub(crate) fn beside(self, workshops: &[WorkshopView]) -> Self {
-        let mine = workshops.iter().find(|workshop| workshop.template_id == self.template_id && workshop.can_end());
-        Self { mine: mine.map(|workshop| workshop.k8s_name.clone()), ..self }
-    }
 }
 
 /// An option of a `<select>`.

@@ -1,5 +1,7 @@
 //! An instance as the API sends it.
 
+use std::collections::BTreeMap;
+
 use launcher_domain::lifetime::{Extension, extension};
 use launcher_domain::{Crash, EmailAddress, FailureCode, FailureReason};
 use launcher_service::{Launcher, ListedInstance};
@@ -55,6 +57,9 @@ pub(crate) struct WorkshopInstanceResponse {
     /// Name of the volume with the owner's kept files; null if the files end with the workshop.
     #[schema(required, example = "work-a7k3m9qz2x")]
     volume: Option<String>,
+    /// Values of the launch parameters by name. null: a secret value, which is never shown.
+    #[schema(example = json!({ "DATASET": "iris", "TOKEN": null }))]
+    parameters: BTreeMap<String, Option<String>>,
     /// Queue position; 1 starts next. Null if the instance is not queued.
     #[schema(required, minimum = 1)]
     queue_position: Option<u32>,
@@ -143,6 +148,7 @@ impl WorkshopInstanceResponse {
             outdated: instance.outdated,
             queue_position: *queue_position,
             volume: instance.volume.clone(),
+            parameters: instance.parameters.clone(),
             created_at: rfc3339(instance.created_at),
             started_at: instance.started_at.map(rfc3339),
             expires_at: instance.expires_at.map(rfc3339),

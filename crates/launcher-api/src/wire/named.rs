@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use launcher_domain::{
-    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome,
+    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome, ParameterKind,
     SecurityProfile, StartStep, StorageKind,
 };
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
@@ -63,6 +63,12 @@ named!(
     ActivityAction,
     "The action. restarted: an admin requested the restart of an outdated instance. ended: a person ended the instance, it expired, or its Workshop was deleted outside of the service. \
      dismissed: a person removed a failed instance from the list. volume-deleted: a person deleted kept files, or the service deleted unused ones."
+);
+named!(
+    /// The schema of a kind of launch parameter.
+    ParameterKindName,
+    ParameterKind,
+    "Kind of a launch parameter. secret: the value is never shown again."
 );
 named!(
     /// The schema of a kind of app.

@@ -5,7 +5,9 @@ use launcher_domain::RepositoryDraft;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// The body of a launch. The template determines what runs, and the caller's identity the owner.
+use super::launch_parameter::GivenParameters;
+
+/// A launch. The template determines what runs, and the caller's identity the owner.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LaunchBody {
@@ -13,6 +15,10 @@ pub(crate) struct LaunchBody {
     #[serde(default)]
     #[schema(value_type = Option<RepositoryBody>)]
     pub(crate) repository: Option<RepositoryDraft>,
+    /// Values of the template's parameters by name. An empty value counts as absent.
+    #[serde(default)]
+    #[schema(value_type = std::collections::BTreeMap<String, String>, example = json!({ "DATASET": "iris" }))]
+    pub(crate) parameters: GivenParameters,
 }
 
 /// A repository that a launch adds to the course material. Its files are in the directory that the last segment of the

@@ -8,6 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::launch_parameter::ParameterResponse;
 use super::material::MaterialResponse;
 use super::named::{AppTypeName, IconName, SecurityProfileName, StorageKindName};
 use super::time::rfc3339;
@@ -49,6 +50,8 @@ pub(crate) struct WorkshopTemplateResponse {
     /// Course material; null without any. null for callers who are not admins.
     #[schema(required)]
     material: Option<MaterialResponse>,
+    /// Values that a launch asks for.
+    parameters: Vec<ParameterResponse>,
     /// Time from ready to the first expiry.
     #[schema(example = 7200)]
     lifetime_seconds: u32,
@@ -149,6 +152,7 @@ impl WorkshopTemplateResponse {
             pod_template,
             storage,
             material,
+            parameters,
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,
@@ -168,6 +172,7 @@ impl WorkshopTemplateResponse {
             pod_template,
             storage: storage.map(StorageResponse::from),
             material: material.map(MaterialResponse::from),
+            parameters: parameters.into_iter().map(ParameterResponse::from).collect(),
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,

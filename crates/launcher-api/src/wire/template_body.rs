@@ -10,6 +10,8 @@ use utoipa::openapi::schema::ObjectBuilder;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::launch_parameter::parameters_schema;
+
 /// Declares a type whose only use is its name in the document. The document replaces the placeholder schema by the
 /// schema of this module's function, which the builder cannot express.
 macro_rules! named_schema {
@@ -178,6 +180,7 @@ fn settings_schema() -> Value {
             "pod_template": pod_template(),
             "storage": storage(),
             "material": material::material(),
+            "parameters": parameters_schema(NAME, VARIABLE),
             "lifetime_seconds": seconds("Time from ready to the first expiry; at most max_lifetime_seconds", 7200),
             "extension_seconds": seconds("Maximum that one extension adds; at most max_lifetime_seconds", 3600),
             "max_lifetime_seconds": seconds("Maximum time from ready to the expiry, with all extensions", 28_800),

@@ -21,6 +21,7 @@ mod instances_read;
 mod instances_restart;
 mod instances_terminate;
 mod me_read;
+mod parameters;
 mod problems;
 mod protocol;
 mod request_ids;

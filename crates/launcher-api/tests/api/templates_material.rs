@@ -103,6 +103,24 @@ async fn launch_adds_a_repository_that_the_template_allows() {
 }
 
 #[tokio::test]
+async fn errors_of_the_repository_and_of_the_parameters_are_reported_together() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let mut body = with(&json!({ "allowed_repositories": ["https://git.example.org/"] }));
+    body["parameters"] = json!([{ "name": "SIZE", "label": "Size", "kind": "number", "max": 100 }]);
+    let created = admin.post_json("/templates/", &body).await.expect(201).json();
+    let path = format!("/templates/{}/launch", created["template_id"].as_str().unwrap());
+    let launch = async |url: &str, size: &str| {
+        alice.post_json(&path, &json!({ "repository": { "url": url }, "parameters": { "SIZE": size } })).await
+    };
+    let refused = launch("https://evil.example/a", "500").await.expect(422).json();
+    let pointers: Vec<_> = refused["errors"].as_array().unwrap().iter().map(|error| &error["pointer"]).collect();
+    assert_eq!(json!(pointers), json!(["/repository/url", "/parameters/SIZE"]));
+    let launched = launch("https://git.example.org/a", "50").await.expect(201).json();
+    assert_eq!(launched["parameters"], json!({ "SIZE": "50" }));
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn idempotency_key_belongs_to_the_repository() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let body = with(&json!({ "allowed_repositories": ["https://git.example.org/"] }));

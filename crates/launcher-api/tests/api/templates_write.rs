@@ -30,6 +30,12 @@ fn hostile() -> Value {
             }],
             "allowed_repositories": ["https://example.org/'a'/$(x)/"],
         },
+        "parameters": [
+            { "name": "P", "label": "<b>\"P\"</b> {{x}}", "help": "a & b", "kind": "text", "default": "\"'{{x}}<i>",
+              "required": false, "choices": [], "min": null, "max": null, "integer": false, "max_length": 1000 },
+            { "name": "_Q", "label": "Q", "help": null, "kind": "choice", "default": null, "required": true,
+              "choices": ["<a>", "b\"c"], "min": null, "max": null, "integer": false, "max_length": null },
+        ],
         "lifetime_seconds": 60,
         "extension_seconds": 61,
         "max_lifetime_seconds": 62,

@@ -9,6 +9,7 @@ use super::entry::Template;
 use super::icon::Icon;
 use super::listing::Listing;
 use super::material::MaterialDraft;
+use super::parameter::ParameterDraft;
 use super::pod_template::PodTemplateObject;
 use super::security_profile::SecurityProfile;
 use super::storage::StorageDraft;
@@ -54,6 +55,9 @@ pub struct TemplateDraft {
     /// Course material: files that are in the workshop's directory when it opens.
     #[serde(default)]
     pub material: Option<MaterialDraft>,
+    /// Launch parameters, at most 10.
+    #[serde(default)]
+    pub parameters: Vec<ParameterDraft>,
     /// Time from ready to the first expiry, in seconds; default 7200.
     #[serde(default)]
     pub lifetime_seconds: Option<i64>,
@@ -126,6 +130,7 @@ impl From<&Template> for TemplateDraft {
             pod_template: settings.pod_template,
             storage: settings.storage.map(StorageDraft::from),
             material: settings.material.map(MaterialDraft::from),
+            parameters: settings.parameters.into_iter().map(ParameterDraft::from).collect(),
             lifetime_seconds: Some(settings.lifetime_seconds.into()),
             extension_seconds: Some(settings.extension_seconds.into()),
             max_lifetime_seconds: Some(settings.max_lifetime_seconds.into()),

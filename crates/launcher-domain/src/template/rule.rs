@@ -92,6 +92,42 @@ coded_texts! {
         /// The template does not allow the repository that a launch names.
         RepositoryNotAllowed = "repository-not-allowed",
             "the template does not allow a repository at this address: ask your teacher for another link";
+        /// The template has too many parameters.
+        ParameterCount = "parameter-count", "at most 10 parameters";
+        /// The service sets the variable of a parameter.
+        ParameterReserved { name } = "parameter-reserved", "{name} is set by the service; choose another name";
+        /// The variable of a parameter is also in the field `env`.
+        ParameterInEnv { name } = "parameter-in-env", "{name} is also in env: remove one of them";
+        /// Two parameters have the same name.
+        ParameterRepeated { name } = "parameter-repeated", "the parameter {name} is given twice";
+        /// The help text of a parameter is too long, or has invisible characters.
+        ParameterHelp = "parameter-help", "at most 300 characters on one line, without invisible characters";
+        /// A field of a parameter does not belong to its kind.
+        ParameterField { kind } = "parameter-field", "not possible for a parameter of the kind {kind}";
+        /// The list of choices is too short or too long, or a choice is invalid.
+        ParameterChoices = "parameter-choices", "2 to 50 different choices, each of 1 to 200 characters on one line";
+        /// The maximum length of a parameter is out of range.
+        ParameterLength = "parameter-length", "1 to 1000";
+        /// The maximum of a parameter is less than its minimum.
+        ParameterRange = "parameter-range", "at least min";
+        /// A launch gives a value for a parameter that the template does not have.
+        ParameterUnknown { name } = "parameter-unknown", "the template has no parameter {name}";
+        /// A launch lacks the value of a required parameter.
+        ParameterRequired = "parameter-required", "a value is required";
+        /// The value of a parameter has several lines or control characters.
+        ParameterLine = "parameter-line", "one line, without control characters";
+        /// The value of a parameter is too long.
+        ParameterTooLong { max } = "parameter-too-long", "at most {max} characters";
+        /// The value of a parameter is none of the choices.
+        ParameterChoice = "parameter-choice", "one of the choices of the template";
+        /// The value of a parameter is not a number.
+        ParameterNumber = "parameter-number", "a number such as 12 or 0.5";
+        /// The value of a parameter is not a whole number.
+        ParameterInteger = "parameter-integer", "a whole number such as 12";
+        /// The value of a parameter is too small.
+        ParameterMin { min } = "parameter-min", "at least {min}";
+        /// The value of a parameter is too large.
+        ParameterMax { max } = "parameter-max", "at most {max}";
         /// The pod template is too large.
         PodTemplateSize = "pod-template-size", "at most 32 KiB as JSON, without NUL";
         /// A pod template has a field that a template cannot set. `fields` lists the fields that it can set there.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::app_type::AppType;
 use super::material::Material;
+use super::parameter::Parameter;
 use super::pod_template::PodTemplateObject;
 use super::security_profile::SecurityProfile;
 use super::storage::Storage;
@@ -60,6 +61,9 @@ pub struct TemplateSettings {
     /// Files that are in the workshop's directory when it opens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub material: Option<Material>,
+    /// Launch parameters, at most 10.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<Parameter>,
     /// Time from ready to the first expiry, in seconds.
     pub lifetime_seconds: u32,
     /// Maximum seconds that one extension adds.

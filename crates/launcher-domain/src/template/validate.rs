@@ -6,6 +6,7 @@ use super::app_type::AppType;
 use super::draft::{ResourcesDraft, TemplateDraft};
 use super::field_error::{Errors, FieldError};
 use super::listing::Listing;
+use super::parameter;
 use super::pod_template;
 use super::rule::FieldRule;
 use super::settings::{Resources, TemplateSettings};
@@ -78,6 +79,7 @@ impl TemplateDraft {
         errors.check(is_storable, "/pod_template", FieldRule::PodTemplateSize);
         let storage = self.storage.and_then(|storage| storage.validated(self.app_type, errors));
         let material = self.material.and_then(|material| material.validated(self.app_type, storage.as_ref(), errors));
+        let parameters = parameter::validated(self.parameters, &self.env, errors);
         let resources = resources(self.resources, errors)?;
         Some(TemplateSettings {
             name,
@@ -93,6 +95,7 @@ impl TemplateDraft {
             pod_template,
             storage,
             material,
+            parameters,
             lifetime_seconds,
             extension_seconds,
             max_lifetime_seconds,
@@ -151,18 +154,23 @@ fn env(env: &BTreeMap<String, String>, errors: &mut Errors) {
     errors.check(env.len() <= MAX_ENV, "/env", FieldRule::VariableCount);
     for (name, value) in env {
         let pointer = format!("/env/{}", name.replace('~', "~0").replace('/', "~1"));
-        let identifier = !name.is_empty()
-            && name.len() <= MAX_ENV_NAME
-            && !name.starts_with(|first: char| first.is_ascii_digit())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !identifier {
-            errors.add(&pointer, FieldRule::VariableName);
-        } else if name == "DISABLE_AUTH" || name.starts_with("SERVICE_") {
-            errors.add(&pointer, FieldRule::VariableReserved);
-        }
+        check_variable(name, &pointer, errors);
         if value.len() > MAX_ENV_VALUE_BYTES || value.contains('\0') {
             errors.add(&pointer, FieldRule::VariableValue);
         }
+    }
+}
+
+/// Checks the name of an environment variable.
+pub(super) fn check_variable(name: &str, pointer: &str, errors: &mut Errors) {
+    let identifier = !name.is_empty()
+        && name.len() <= MAX_ENV_NAME
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !identifier {
+        errors.add(pointer, FieldRule::VariableName);
+    } else if name == "DISABLE_AUTH" || name.starts_with("SERVICE_") {
+        errors.add(pointer, FieldRule::VariableReserved);
     }
 }
 

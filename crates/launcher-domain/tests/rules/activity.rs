@@ -2,12 +2,16 @@ use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{
     Act, Activity, ActivityAction, AppType, EndReason, FailureCode, FailureReason, Icon, Instance, InstanceState,
-    Listing, Material, PodTemplateObject, SecurityProfile, StartStep, Storage, StorageKind, Template, TemplateSettings,
-    Volume,
+    Listing, Material, Parameter, PodTemplateObject, SecurityProfile, StartStep, Storage, StorageKind, Template,
+    TemplateSettings, Volume,
 };
 use uuid::Uuid;
 
 use crate::{at, email, instance, settings};
+
+fn parameter() -> Parameter {
+    serde_json::from_str(r#"{ "name": "A", "label": "A", "kind": "text", "required": true }"#).unwrap()
+}
 
 fn storage() -> Storage {
     Storage { kind: StorageKind::Kept, size: Quantity::parse("1Gi").unwrap(), path: "/work".to_owned() }
@@ -171,6 +175,7 @@ fn each_changed_setting_is_named() {
         ("pod_template", |settings| settings.pod_template = Some(PodTemplateObject::default())),
         ("storage", |settings| settings.storage = Some(storage())),
         ("material", |settings| settings.material = Some(material())),
+        ("parameters", |settings| settings.parameters.push(parameter())),
         ("lifetime_seconds", |settings| settings.lifetime_seconds += 1),
         ("extension_seconds", |settings| settings.extension_seconds += 1),
         ("max_lifetime_seconds", |settings| settings.max_lifetime_seconds += 1),

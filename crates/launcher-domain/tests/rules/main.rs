@@ -17,6 +17,7 @@ mod local_path;
 mod material;
 mod material_report;
 mod names;
+mod parameters;
 mod pod_template_policy;
 mod quantity;
 mod source_url;
@@ -25,6 +26,7 @@ mod template;
 mod template_limits;
 mod text_enum;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
@@ -64,6 +66,7 @@ fn instance(state: InstanceState) -> Instance {
         template_id: Uuid::nil(),
         settings: settings(),
         volume: None,
+        parameters: BTreeMap::new(),
         state,
         start_step: None,
         start_progress: None,

@@ -1,8 +1,9 @@
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::ResourcesDraft;
 use launcher_domain::{
-    AppType, FieldError, Icon, Listing, MaterialDraft, MaterialKind, MaterialSourceDraft, PodTemplateObject,
-    SecurityProfile, StorageDraft, StorageKind, Template, TemplateDraft, TemplateSettings, ValidTemplate,
+    AppType, FieldError, Icon, Listing, MaterialDraft, MaterialKind, MaterialSourceDraft, ParameterDraft,
+    ParameterKind, PodTemplateObject, SecurityProfile, StorageDraft, StorageKind, Template, TemplateDraft,
+    TemplateSettings, ValidTemplate,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -239,17 +240,38 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn parameter()(
+        name in prop_oneof![6 => "[A-Z_]{3,8}", 1 => text()].boxed(),
+        (label, help) in (prop_oneof![6 => "[a-z]{1,8}", 1 => text()], prop::option::of(text())).boxed(),
+        kind in prop_oneof![
+            4 => Just(ParameterKind::Text),
+            1 => prop::sample::select(ParameterKind::ALL.to_vec()),
+        ],
+        default in prop::option::weighted(0.2, text()),
+        required in prop::option::of(any::<bool>()),
+        choices in prop_oneof![6 => Just(Vec::new()), 1 => prop::collection::vec(text(), 0..4)],
+        (min, max) in (prop::option::weighted(0.1, -9..9_i64), prop::option::weighted(0.1, -9..9_i64)),
+        integer in prop::bool::weighted(0.1),
+        max_length in prop::option::weighted(0.3, 0..1200_i64),
+    ) -> ParameterDraft {
+        let (min, max) = (min.map(Into::into), max.map(Into::into));
+        ParameterDraft { name, label, help, kind, default, required, choices, min, max, integer, max_length }
+    }
+}
+
+prop_compose! {
     fn any_draft()(
-        (name, description, image) in (text(), text(), text()),
+        (name, description, image) in (text(), text(), text()).boxed(),
         app_type in prop::sample::select(vec![AppType::Rstudio, AppType::Notebook, AppType::Custom]),
         port in prop_oneof![4 => (0..70_000_i64).prop_map(Some), 2 => Just(None), 1 => any::<i64>().prop_map(Some)],
-        command in prop::collection::vec(text(), 0..5),
-        args in prop::collection::vec(text(), 0..5),
-        env in prop::collection::btree_map(prop_oneof![6 => "[A-Z_]{1,8}", 1 => text()], text(), 0..4),
+        command in prop::collection::vec(text(), 0..5).boxed(),
+        args in prop::collection::vec(text(), 0..5).boxed(),
+        env in prop::collection::btree_map(prop_oneof![6 => "[A-Z_]{1,8}", 1 => text()], text(), 0..4).boxed(),
         resources in prop_oneof![1 => Just(ResourcesDraft::default()), 1 => resources()],
         security_profile in prop::sample::select(SecurityProfile::ALL.to_vec()),
         pod_template in prop::option::of(pod_template().boxed()),
         (storage, material) in (prop::option::of(storage().boxed()), prop_oneof![4 => Just(None), 1 => material().prop_map(Some)]),
+        parameters in prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(parameter(), 1..3)].boxed(),
         (lifetime_seconds, extension_seconds, max_lifetime_seconds) in (seconds(), seconds(), seconds()),
         (active, unlisted) in (any::<bool>(), any::<bool>()),
         tags in prop::collection::vec(prop_oneof![3 => "[a-zA-Zä ]{1,10}", 1 => text()], 0..3),
@@ -258,7 +280,8 @@ prop_compose! {
     ) -> TemplateDraft {
         TemplateDraft {
             name, description, app_type, image, port, command, args, env, resources, security_profile,
-            pod_template, storage, material, lifetime_seconds, extension_seconds, max_lifetime_seconds, active,
+            pod_template, storage, material, parameters, lifetime_seconds, extension_seconds, max_lifetime_seconds,
+            active,
             tags, icon, unlisted, slug,
         }
     }

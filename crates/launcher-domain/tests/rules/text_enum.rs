@@ -1,7 +1,7 @@
 //! Texts of enums. They are stored in rows and sent to clients, so they must not change.
 
 use launcher_domain::{
-    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome,
+    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome, ParameterKind,
     PodTemplateKind, SecurityProfile, StartStep, StorageKind,
 };
 
@@ -98,6 +98,7 @@ fn app_types_and_security_profiles_have_stable_texts() {
     assert_texts!(StorageKind, ["kept", "home"]);
     assert_texts!(MaterialKind, ["git", "archive"]);
     assert_texts!(MaterialOutcome, ["placed", "updated", "unchanged", "failed"]);
+    assert_texts!(ParameterKind, ["text", "choice", "number", "secret"]);
     assert_texts!(
         Icon,
         ["notebook", "statistics", "code", "terminal", "web", "database", "chart", "globe", "book", "flask"]
@@ -120,6 +121,9 @@ fn json_of_an_enum_is_its_text() {
     }
     for outcome in MaterialOutcome::ALL {
         assert_eq!(serde_json::to_value(outcome).unwrap(), outcome.as_str());
+    }
+    for kind in ParameterKind::ALL {
+        assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
     }
     for icon in Icon::ALL {
         assert_eq!(serde_json::to_value(icon).unwrap(), icon.as_str());

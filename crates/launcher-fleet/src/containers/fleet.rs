@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use launcher_domain::SecretValues;
 use launcher_workshop::Workshop;
 
 use super::context::Context;
@@ -34,10 +35,10 @@ impl ContainerFleet {
 
 #[async_trait]
 impl Fleet for ContainerFleet {
-    async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError> {
+    async fn apply_with_secrets(&self, workshop: &Workshop, secrets: &SecretValues) -> Result<Workshop, FleetError> {
         let registry = Arc::clone(&self.0);
-        let workshop = workshop.clone();
-        finish(async move { registry.apply(workshop).await }).await
+        let (workshop, secrets) = (workshop.clone(), secrets.clone());
+        finish(async move { registry.apply(workshop, secrets).await }).await
     }
 
     async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {

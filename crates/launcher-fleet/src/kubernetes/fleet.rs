@@ -8,11 +8,13 @@ use futures_util::stream::BoxStream;
 use k8s_openapi::api::core::v1::{Namespace, PersistentVolumeClaim};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions};
 use kube::{Api, Client, ResourceExt};
+use launcher_domain::SecretValues;
 use launcher_domain::names::is_volume_name;
 use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
 
 use super::error::{status_code, to_fleet_error};
 use super::resource::{Guarded, identity_of};
+use super::secret::create_secret;
 use super::watch::watch;
 use crate::port::{Deletion, Fleet, FleetError, FleetEvent, GONE};
 
@@ -53,11 +55,16 @@ impl KubernetesFleet {
 impl Fleet for KubernetesFleet {
     /// Uses server-side apply: overrides changes of the spec by other writers, and keeps fields that only other writers
     /// set.
-    async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError> {
+    /// Creates the Secret after the Workshop, as its dependent: the pod waits for it, and the cluster deletes it with the
+    /// Workshop. After a crash in between, the launcher applies the Workshop again.
+    async fn apply_with_secrets(&self, workshop: &Workshop, secrets: &SecretValues) -> Result<Workshop, FleetError> {
         let params = PatchParams::apply(MANAGED_BY_LABEL).force();
         let applied = self.workshops.patch(&workshop.name_any(), &params, &Patch::Apply(workshop)).await;
         let error = match applied {
-            Ok(applied) => return Ok(applied),
+            Ok(applied) => {
+                create_secret(self.client.clone(), &self.namespace, &applied, secrets).await?;
+                return Ok(applied);
+            }
             Err(error) => error,
         };
         // The API server answers 409 if no Workshop has this name any more, and 422 if a new Workshop has it. Other

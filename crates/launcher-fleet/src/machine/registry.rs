@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use launcher_domain::SecretValues;
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::crash::CrashHistory;
 use launcher_domain::names::{is_k8s_name, is_volume_name, uuid_v7};
@@ -66,7 +67,11 @@ impl<W: Supervised> Registry<W> {
     }
 
     /// Creates or updates a Workshop. Implements [`Fleet::apply`](crate::Fleet::apply).
-    pub(crate) async fn apply(self: &Arc<Self>, wanted: Workshop) -> Result<Workshop, FleetError> {
+    pub(crate) async fn apply(
+        self: &Arc<Self>,
+        wanted: Workshop,
+        secrets: SecretValues,
+    ) -> Result<Workshop, FleetError> {
         let closed = self.closed.lock().await;
         if *closed {
             return Err(FleetError::Unavailable("the fleet is stopping".to_owned()));
@@ -77,12 +82,20 @@ impl<W: Supervised> Registry<W> {
             (Some(workload), uid) if uid.is_none() || workload.record().workshop().uid() == uid => {
                 update_spec(&workload, wanted).await
             }
-            (None, None) => self.create(name, wanted).await,
+            (None, None) => self.create(name, wanted, secrets).await,
             _ => Err(FleetError::Unavailable(GONE.to_owned())),
         }
     }
 
-    async fn create(self: &Arc<Self>, name: String, wanted: Workshop) -> Result<Workshop, FleetError> {
+    async fn create(
+        self: &Arc<Self>,
+        name: String,
+        wanted: Workshop,
+        secrets: SecretValues,
+    ) -> Result<Workshop, FleetError> {
+        if let Some(missing) = wanted.spec.secret_env.iter().find(|name| !secrets.contains(name)) {
+            return Err(FleetError::Refused(format!("the secret variable {missing} has no value")));
+        }
         let mut workshop = Workshop::new(&name, wanted.spec);
         workshop.metadata.labels = wanted.metadata.labels;
         workshop.metadata.annotations = wanted.metadata.annotations;
@@ -90,8 +103,13 @@ impl<W: Supervised> Registry<W> {
         workshop.metadata.generation = Some(1);
         workshop.metadata.creation_timestamp = Some(Time(self.data_dir().clock.now()));
         workshop.status = Some(WorkshopStatus::default());
-        let record =
-            Record { workshop: workshop.clone(), process: None, final_status: None, crashes: CrashHistory::default() };
+        let record = Record {
+            workshop: workshop.clone(),
+            secrets,
+            process: None,
+            final_status: None,
+            crashes: CrashHistory::default(),
+        };
         let workload = self.create_workload(name, record);
         workload.record().store().await.map_err(unavailable)?;
         self.supervise(&workload);

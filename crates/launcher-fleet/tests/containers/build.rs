@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
 use bollard::models::ContainerCreateBody;
+use launcher_domain::SecretValues;
 use launcher_fleet::engine::{BuildSettings, EngineInfo, EngineKind, app, seccomp_profile, sidecar};
 use launcher_workshop::{Workshop, WorkshopResources, WorkshopSpec};
 
@@ -39,6 +40,7 @@ fn workshop(profile: &str) -> Workshop {
         command: report(),
         args: Vec::new(),
         env: BTreeMap::new(),
+        secret_env: Vec::new(),
         resources: WorkshopResources {
             cpu_request: "100m".to_owned(),
             // More than most machines have.
@@ -108,6 +110,7 @@ fn settings<'a>(fleet: &'a TestFleet, info: &EngineInfo, folders: (&'a Path, &'a
         session_cookie_prefix: "_oauth2_proxy",
         origin: "https://lab-a.example.org",
         workshop_page: None,
+        secrets: const { &SecretValues::none() },
         run_dir: folders.0,
         config_dir: folders.1,
     }

@@ -13,6 +13,7 @@ mod kill;
 mod launcher_process;
 mod lifecycle;
 mod material;
+mod parameters;
 mod ports;
 mod proofs;
 mod restart;

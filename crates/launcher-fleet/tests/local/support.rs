@@ -181,6 +181,7 @@ pub(crate) fn custom(name: &str, command: &[&str]) -> Workshop {
         command: command.iter().map(|word| (*word).to_owned()).collect(),
         args: Vec::new(),
         env: [("GREETING".to_owned(), "hello".to_owned())].into(),
+        secret_env: Vec::new(),
         resources: WorkshopResources {
             cpu_request: quantity("100m"),
             cpu_limit: quantity("1"),

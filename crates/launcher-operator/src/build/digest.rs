@@ -24,7 +24,20 @@ pub const TEMPLATE_DIGEST: &str = "workshoplauncher.dev/template-digest";
 pub(super) fn of(workshop: &Validated) -> String {
     // A restart replaces only pods from before it. In the digest, it would replace every pod without the restart.
     let Validated { name, namespace: _, owner_reference: _, spec, pod_template, restarted_at: _ } = workshop;
-    let ValidSpec { owner, image, app_type, port, command, args, env, resources, storage, material, profile } = spec;
+    let ValidSpec {
+        owner,
+        image,
+        app_type,
+        port,
+        command,
+        args,
+        env,
+        secret_env,
+        resources,
+        storage,
+        material,
+        profile,
+    } = spec;
     let WorkshopResources { cpu_request, cpu_limit, memory_request, memory_limit } = resources;
     let mut fields = vec![
         json!(name),
@@ -46,6 +59,8 @@ pub(super) fn of(workshop: &Validated) -> String {
     );
     // And for the course material.
     fields.extend(material.as_ref().map(|material| json!({ "material": material })));
+    // And for secret parameters. Their values never change.
+    fields.extend((!secret_env.is_empty()).then(|| json!({ "secretEnv": secret_env })));
     let fields = json!(fields);
     format!("{VERSION}-{}", hex(&fields))
 }

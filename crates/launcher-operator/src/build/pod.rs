@@ -6,7 +6,7 @@ use launcher_workshop::app::{AppSpec, ContainerCommand, ValidSpec};
 pub use launcher_workshop::pod_template::APP_CONTAINER;
 
 use super::limits::{amounts, baseline, restricted, runtime_default};
-use super::literal::{variables, words};
+use super::literal::{secret_variables, variables, words};
 use super::{isolation, material, pod_template, sidecar, storage};
 use crate::pod_policy::permitted;
 use crate::settings::{OperatorSettings, Placement};
@@ -60,7 +60,8 @@ fn volumes(workshop: &Validated, settings: &OperatorSettings) -> Vec<Volume> {
 }
 
 fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
-    let ValidSpec { app_type, image, port, command, args, env, resources, storage, profile, .. } = &workshop.spec;
+    let ValidSpec { app_type, image, port, command, args, env, secret_env, resources, storage, profile, .. } =
+        &workshop.spec;
     let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
     let ContainerCommand { command, args } = app.container_command(&settings.origin(&workshop.name));
     let kept = storage.as_ref().map(storage::mount);
@@ -71,7 +72,7 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
         image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
         command: words(&command),
         args: words(&args),
-        env: Some(variables(app.environment())),
+        env: Some([variables(app.environment()), secret_variables(&workshop.name, secret_env)].concat()),
         resources: Some(amounts(
             [&resources.cpu_request, &resources.memory_request],
             [&resources.cpu_limit, &resources.memory_limit],

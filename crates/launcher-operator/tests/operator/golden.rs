@@ -9,6 +9,7 @@ use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
 use crate::material::with_material;
+use crate::parameters::with_secrets;
 use crate::storage::with_storage;
 use crate::support::{built, settings, workshop};
 
@@ -78,6 +79,11 @@ fn notebook_with_material_matches_golden_file() {
             with_material(workshop);
         }),
     );
+}
+
+#[test]
+fn app_with_secret_parameters_matches_golden_file() {
+    compare("parameters.json", &built(with_secrets));
 }
 
 #[test]

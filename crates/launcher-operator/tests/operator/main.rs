@@ -13,6 +13,7 @@ mod isolation;
 mod lease;
 mod material;
 mod name_suffix;
+mod parameters;
 mod pod_expiry;
 mod pod_security;
 mod pod_status;

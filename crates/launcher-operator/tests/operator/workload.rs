@@ -14,6 +14,7 @@ use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
 use crate::cluster::{Call, Cluster, child, statuses, with_children, with_routes};
+use crate::parameters::with_secrets;
 use crate::storage::with_storage;
 use crate::support::{at, built, pod_object, running, settings, workshop};
 
@@ -126,7 +127,7 @@ fn digest_changes_with_pod_fields_and_not_with_lifetime() {
     assert_eq!(before, digest(|workshop| workshop.spec.expires_at = Some(at("18:00:00"))));
     assert_eq!(before, digest(|workshop| workshop.spec.lifetime_seconds = 60));
     assert_eq!(before, digest(|workshop| workshop.spec.restarted_at = Some(at("18:00:00"))));
-    let changes: [fn(&mut Workshop); 9] = [
+    let changes: [fn(&mut Workshop); 10] = [
         change_args,
         |workshop| workshop.spec.image = "registry.example.org/app:2".to_owned(),
         |workshop| workshop.spec.owner = "bob@example.org".to_owned(),
@@ -136,6 +137,7 @@ fn digest_changes_with_pod_fields_and_not_with_lifetime() {
         |workshop| workshop.spec.resources.memory_limit = "4Gi".to_owned(),
         |workshop| drop(workshop.spec.env.insert("A".to_owned(), "1".to_owned())),
         with_storage,
+        with_secrets,
     ];
     for change in changes {
         assert_ne!(before, digest(change));

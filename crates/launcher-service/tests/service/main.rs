@@ -14,6 +14,7 @@ mod images;
 mod launching;
 mod limits;
 mod overview;
+mod parameters;
 mod patience;
 #[cfg(feature = "test-postgres")]
 mod postgres;

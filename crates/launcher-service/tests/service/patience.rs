@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{FailureCode, InstanceState, Limits, PodTemplatePolicy, StartStep};
+use launcher_domain::{FailureCode, InstanceState, Limits, PodTemplatePolicy, SecretValues, StartStep};
 use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
 use launcher_service::Launcher;
 use launcher_testkit::{FakeFleet, Fault, eventually};
@@ -49,8 +49,8 @@ struct Reserved {
 
 #[async_trait]
 impl Fleet for Reserved {
-    async fn apply(&self, wanted: &Workshop) -> Result<Workshop, FleetError> {
-        self.fleet.apply(wanted).await
+    async fn apply_with_secrets(&self, wanted: &Workshop, secrets: &SecretValues) -> Result<Workshop, FleetError> {
+        self.fleet.apply_with_secrets(wanted, secrets).await
     }
 
     async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {

@@ -16,7 +16,8 @@ use crate::rows::instance_settings;
 /// checks a foreign key needs some, and a container may have no writable directory for temporary files.
 static SQLITE: Engine = Engine {
     session: "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-              PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY",
+              PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY; \
+              PRAGMA secure_delete = FAST",
     begin_write: "BEGIN IMMEDIATE",
     begin_snapshot: "BEGIN",
     connections: 8,

@@ -145,6 +145,7 @@ async fn frequent_statements_use_their_index() {
         (with(dispatch::PENDING, ["0", "100"]), "workshop_instances_pending"),
         (with(dispatch::PROMOTE, ["1", "1", id]), "workshop_instances_"),
         (with(dispatch::APPLIED, ["1", "uid", id]), "workshop_instances_pkey"),
+        (with(dispatch::SECRETS, [id]), "workshop_instances_pkey"),
         (with(observe::WITH_WORKSHOP, []), "workshop_instances_"),
         (with(observe::OLD_FAILURES, [id, "5"]), "workshop_instances_"),
         (with(observe::OLD, ["5"]), "workshop_instances_ended"),

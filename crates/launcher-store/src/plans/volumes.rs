@@ -1,11 +1,16 @@
-//! Plans of the statements for volumes.
+//! Plans of the statements for volumes and for secret parameters.
 
 use launcher_domain::Scope;
 use uuid::Uuid;
 
-use super::{Planner, bob};
+use super::{INSTANCE_ID, Planner, bob};
 use crate::page::Page;
-use crate::volumes;
+use crate::{dispatch, volumes};
+
+#[tokio::test]
+async fn secret_parameters_are_found_by_their_instance() {
+    Planner::new().await.assert_uses(dispatch::SECRETS, INSTANCE_ID).await;
+}
 
 #[tokio::test]
 async fn volumes_use_their_indexes() {

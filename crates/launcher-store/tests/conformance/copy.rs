@@ -39,8 +39,10 @@ async fn filled(url: &str) -> Store {
     for number in 0..519 {
         launched(&store, &format!("user{number}@example.org")).await;
     }
-    let with_volume = crate::volumes::draft("user519@example.org", StorageKind::Kept, 1);
-    created(store.launch(&with_volume, &NO_LIMITS, None).await.unwrap());
+    let mut with_volume = crate::volumes::draft("user519@example.org", StorageKind::Kept, 1);
+    with_volume.parameters = crate::parameters::draft().parameters;
+    let secrets = crate::parameters::secrets();
+    created(store.launch_with_secrets(&with_volume, &secrets, &NO_LIMITS, None).await.unwrap());
     let launch = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
     let row = ended(&store, &created(launch), 60).await;
     changed(&store, &row, |row| row.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned())).await;
@@ -89,6 +91,9 @@ async fn copy_has_all_rows_and_accepts_launches() {
         ];
         assert_eq!(copied, expected);
         assert_eq!(everything(&to).await, everything(&from).await);
+        let with_secrets = from.volumes(&admin(), None, &EVERYTHING).await.unwrap().remove(0).volume.volume_id;
+        let secrets = crate::parameters::secrets();
+        assert_eq!(to.dispatch_secrets(with_secrets).await.unwrap(), secrets);
         let again = to.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
         assert!(matches!(again, LaunchOutcome::Replayed(_)), "{again:?}");
         let latest = to.feed_latest().await.unwrap();

@@ -18,6 +18,7 @@ mod migration;
 mod open;
 mod order;
 mod overview;
+mod parameters;
 #[cfg(feature = "test-postgres")]
 mod postgres;
 #[cfg(feature = "test-postgres")]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use launcher_domain::SecretValues;
 use launcher_domain::names::{is_k8s_name, is_volume_name};
 use launcher_fleet::{Deletion, FleetError, FleetEvent, ImageState};
 use launcher_workshop::{ResourceExt, Workshop, WorkshopStatus};
@@ -12,6 +13,8 @@ use super::fault::Fault;
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) workshops: BTreeMap<String, Workshop>,
+    /// Secret variables by the name of the Workshop.
+    pub(super) secrets: BTreeMap<String, SecretValues>,
     /// Volumes of the Workshops that were ever created, until they are deleted.
     pub(super) volumes: BTreeSet<String>,
     /// True if the fleet cannot read volumes.
@@ -51,7 +54,12 @@ impl FakeImages {
 impl State {
     /// Applies a Workshop. Returns the answer, or `None` if the call must never return. `running` is the status that a
     /// new Workshop gets if the fleet runs Workshops at once.
-    pub(super) fn apply(&mut self, wanted: &Workshop, running: WorkshopStatus) -> Option<Result<Workshop, FleetError>> {
+    pub(super) fn apply(
+        &mut self,
+        wanted: &Workshop,
+        secrets: &SecretValues,
+        running: WorkshopStatus,
+    ) -> Option<Result<Workshop, FleetError>> {
         if self.faults.pop_front_if(|fault| *fault == Fault::Hang).is_some() {
             return None;
         }
@@ -67,9 +75,19 @@ impl State {
             _ if refusal.is_some() => refusal.map(|reason| Err(FleetError::Refused(reason.to_owned()))),
             Some(fault @ (Fault::ErrorAfterSuccess | Fault::HangAfterSuccess)) => {
                 self.store(wanted, Some(running));
+                self.store_secrets(wanted, secrets);
                 (fault == Fault::ErrorAfterSuccess).then(|| Err(unavailable()))
             }
-            None => Some(Ok(self.store(wanted, Some(running)))),
+            None => {
+                self.store_secrets(wanted, secrets);
+                Some(Ok(self.store(wanted, Some(running))))
+            }
+        }
+    }
+
+    fn store_secrets(&mut self, wanted: &Workshop, secrets: &SecretValues) {
+        if !secrets.is_empty() {
+            self.secrets.insert(wanted.name_any(), secrets.clone());
         }
     }
 
@@ -175,6 +193,7 @@ impl State {
 
     pub(super) fn remove(&mut self, name: &str) {
         if let Some(workshop) = self.workshops.remove(name) {
+            self.secrets.remove(name);
             self.notify(&FleetEvent::Deleted(Box::new(workshop)));
         }
     }

@@ -39,6 +39,7 @@ pub fn contract_workshop(name: &str) -> Workshop {
         command: Vec::new(),
         args: Vec::new(),
         env: [("GREETING".to_owned(), "hello".to_owned())].into(),
+        secret_env: Vec::new(),
         resources: WorkshopResources {
             cpu_request: "5m".to_owned(),
             cpu_limit: "1".to_owned(),

@@ -29,6 +29,8 @@ pub struct ValidSpec {
     pub args: Vec<String>,
     /// Environment from the template.
     pub env: BTreeMap<String, String>,
+    /// Variables of the app with a secret value.
+    pub secret_env: Vec<String>,
     /// Requests and limits of the app.
     pub resources: WorkshopResources,
     /// Volume with the owner's files.
@@ -51,7 +53,7 @@ impl ValidSpec {
         ensure(spec.port != 0, FailureDetail::SpecPort)?;
         ensure(![SIDECAR_PORT, TELEMETRY_PORT].contains(&spec.port), FailureDetail::SpecPortReserved)?;
         let profile = spec.security_profile().ok_or_else(|| invalid(FailureDetail::SpecSecurityProfile))?;
-        for name in spec.env.keys() {
+        for name in spec.env.keys().chain(&spec.secret_env) {
             ensure(is_variable(name), FailureDetail::SpecVariable { name: format!("{name:?}") })?;
         }
         ensure(spec.lifetime_seconds > 0, FailureDetail::SpecLifetime)?;
@@ -74,6 +76,7 @@ impl ValidSpec {
             command: spec.command.clone(),
             args: spec.args.clone(),
             env: spec.env.clone(),
+            secret_env: spec.secret_env.clone(),
             resources: spec.resources.clone(),
             storage: spec.storage.clone(),
             material: spec.material.clone(),

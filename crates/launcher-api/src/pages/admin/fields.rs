@@ -81,6 +81,7 @@ pub(crate) fn groups(t: Language, form: &TemplateForm, errors: &FormErrors, igno
         group((false, "field-used", "fields-pair"), used(form)),
         group((false, "field-files", "fields-pair"), files(t, form)),
         group((false, "field-material", "fields"), material(form)),
+        group((true, "field-asked", "fields"), asked(form)),
         group((true, "field-command-line", "fields"), command(t, form)),
         group((true, "field-more", "fields-pair"), more(form)),
         group((true, "field-pod", "fields-pair"), pod(form)),
@@ -126,6 +127,10 @@ fn used(form: &TemplateForm) -> Vec<Row<'_>> {
         ("cpu_limit", &*form.cpu_limit, Kind::Text),
         ("lifetime_seconds", &*form.lifetime_seconds, Kind::Text),
     ]
+}
+
+fn asked(form: &TemplateForm) -> Vec<Row<'_>> {
+    vec![("parameters", &*form.parameters, Kind::Lines)]
 }
 
 fn files<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {

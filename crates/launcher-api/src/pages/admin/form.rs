@@ -2,6 +2,7 @@
 
 mod errors;
 mod material;
+mod parameters;
 mod pod;
 
 use std::collections::BTreeMap;
@@ -55,6 +56,8 @@ pub(crate) struct TemplateForm {
     pub(crate) material_directory: String,
     /// Prefixes of the URLs of repositories that a link can name, one per line.
     pub(crate) material_allowed_repositories: String,
+    /// Launch parameters as a list in YAML.
+    pub(crate) parameters: String,
     pub(crate) shm_size: String,
     pub(crate) gpu_count: String,
     pub(crate) ephemeral_storage: String,
@@ -141,6 +144,7 @@ impl TemplateForm {
             storage,
             storage_size,
             storage_path,
+            parameters: parameters::format(&draft.parameters),
             lifetime_seconds: lasting(draft.lifetime_seconds),
             extension_seconds: lasting(draft.extension_seconds),
             max_lifetime_seconds: lasting(draft.max_lifetime_seconds),
@@ -245,6 +249,7 @@ impl TemplateForm {
             pod_template: pod::read(t, &self.pod_template, |setting| self.typed(setting), &mut errors),
             storage: self.storage(t, &mut errors),
             material: self.material(t, &mut errors),
+            parameters: parameters::parse(t, &self.parameters, &mut errors),
             lifetime_seconds: seconds(t, &self.lifetime_seconds, "lifetime_seconds", &mut errors),
             extension_seconds: seconds(t, &self.extension_seconds, "extension_seconds", &mut errors),
             max_lifetime_seconds: seconds(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),

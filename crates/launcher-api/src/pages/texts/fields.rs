@@ -1,10 +1,12 @@
 //! Labels of the fields of a template: in the editor, and in the activity log.
 
+use launcher_domain::FieldError;
+
 use crate::pages::language::{Language, Text};
 
 /// Name in the API and key of the label of each field. The log names the four fields below `resources` together. The
 /// editor has fields for parts of `material` and `pod_template`, with names that the API does not have.
-const LABELS: [(&str, &str); 35] = [
+const LABELS: [(&str, &str); 36] = [
     ("name", "field-name"),
     ("description", "field-description"),
     ("icon", "field-icon"),
@@ -29,6 +31,7 @@ const LABELS: [(&str, &str); 35] = [
     ("material_sources", "field-material-sources"),
     ("material_directory", "field-material-directory"),
     ("material_allowed_repositories", "field-material-repositories"),
+    ("parameters", "field-parameters"),
     ("command", "field-command"),
     ("args", "field-arguments"),
     ("env", "field-environment"),
@@ -54,6 +57,11 @@ impl Language {
         key.map(|key| self.attribute(key, "hint")).unwrap_or_default()
     }
 
+    /// Returns the error of a field as a sentence.
+    pub(crate) fn field_error(self, error: &FieldError) -> String {
+        sentence(&self.coded(&error.key()))
+    }
+
     /// Returns the labels of fields as a list. `names` are the names in the API, separated by commas. Shows the name of
     /// a field that only a newer version knows.
     pub(crate) fn field_labels(self, names: &str) -> String {
@@ -63,6 +71,14 @@ impl Language {
             .reduce(|first, second| self.with("activity-joined", [("first", first.into()), ("second", second.into())]));
         joined.unwrap_or_default()
     }
+}
+
+/// Returns the error of a field as a sentence, with a capital letter and a full stop.
+pub(crate) fn sentence(detail: &str) -> String {
+    let mut characters = detail.chars();
+    let sentence: String =
+        characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
+    if sentence.ends_with(['.', '。']) { sentence } else { format!("{sentence}.") }
 }
 
 fn label_key(name: &str) -> Option<&'static str> {

@@ -27,7 +27,7 @@ type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceRes
         ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$",
             description = "Makes a launch safe to repeat: the same key of the same caller returns the same instance."),
     ),
-    request_body(content = Option<LaunchBody>, description = "Optional."),
+    request_body(content = Option<LaunchBody>, description = "Optional, unless a parameter needs a value."),
     responses(
         (status = 201, description = "The new instance.", body = WorkshopInstanceResponse,
             headers(("Location" = String, description = "The path of the instance."))),
@@ -45,11 +45,12 @@ pub(crate) async fn launch_template(
     Identified(caller): Identified,
     TemplateId(id): TemplateId,
     headers: HeaderMap,
-    OptionalJson(LaunchBody { repository }): OptionalJson<LaunchBody>,
+    OptionalJson(LaunchBody { repository, parameters }): OptionalJson<LaunchBody>,
 ) -> Result<Launched, Problem> {
     let body = repository.as_ref().map_or_else(|| json!({}), |repository| json!({ "repository": repository }));
     // A request without a body counts as one with an empty object: requests with the same key must have the same body.
-    let request = LaunchRequest { idempotency_key: idempotency_key(&headers)?, repository, body };
+    let idempotency_key = idempotency_key(&headers)?;
+    let request = LaunchRequest { idempotency_key, repository, body, parameters: parameters.0 };
     let launched = state.launcher.launch(&caller, id, &request).await?;
     let status = if launched.created { StatusCode::CREATED } else { StatusCode::OK };
     let location = state.api_path(&format!("/instances/{}", launched.listed.instance.k8s_name));

@@ -21,10 +21,25 @@ const OOM_SCORE: i64 = 800;
 /// A failure with the code `InvalidSpec`. Its message names the field.
 pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<ContainerCreateBody, FailureReason> {
     let Validated { name, uid, spec } = validate(workshop)?;
-    let ValidSpec { app_type, image, port, command, args, env, resources, profile, storage, material: _, owner: _ } =
-        &spec;
+    let ValidSpec {
+        app_type,
+        image,
+        port,
+        command,
+        args,
+        env,
+        secret_env,
+        resources,
+        profile,
+        storage,
+        material: _,
+        owner: _,
+    } = &spec;
     let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
     let ContainerCommand { command, args } = app.container_command(settings.origin);
+    let mut environment = app.environment();
+    let secrets = secret_env.iter().filter_map(|name| Some((name.clone(), settings.secrets.reveal(name)?.to_owned())));
+    environment.extend(secrets);
     let amounts = Amounts::parse([&resources.cpu_request, &resources.cpu_limit, &resources.memory_limit])?;
     let (user, capabilities) = match profile {
         SecurityProfile::Restricted => (Some(settings.run_as_user.to_string()), None),
@@ -39,7 +54,7 @@ pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Containe
         // Without these, the image's entry point and arguments apply.
         entrypoint: (!command.is_empty()).then_some(command),
         cmd: (!args.is_empty()).then_some(args),
-        env: Some(variables(app.environment())),
+        env: Some(variables(environment)),
         user,
         labels: Some(names::container_labels(settings.fleet_id, &name, &uid, Part::App)),
         healthcheck: Some(no_health_check()),

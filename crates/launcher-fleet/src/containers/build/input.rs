@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use launcher_domain::{FailureDetail, FailureReason, names as domain_names};
+use launcher_domain::{FailureDetail, FailureReason, SecretValues, names as domain_names};
 use launcher_workshop::app::{ValidSpec, invalid};
 use launcher_workshop::{ResourceExt, Workshop};
 
@@ -42,6 +42,8 @@ pub struct BuildSettings<'a> {
     pub origin: &'a str,
     /// URL of the launcher's page of this workshop.
     pub workshop_page: Option<&'a str>,
+    /// Values of the variables of the app in `spec.secretEnv`.
+    pub secrets: &'a SecretValues,
     /// Directory of this machine with the sidecar's sockets.
     pub run_dir: &'a Path,
     /// Directory of this machine with the sidecar's files: `expires-at`.

@@ -1,13 +1,15 @@
 //! Tests of the built containers.
 
 mod material;
+mod of_sidecar;
+mod parameters;
 mod storage;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use bollard::models::{ContainerCreateBody, HostConfig};
-use launcher_domain::FailureCode;
+use launcher_domain::{FailureCode, SecretValues};
 use launcher_workshop::{Workshop, WorkshopResources, WorkshopSpec};
 
 use super::{BuildSettings, app, sidecar};
@@ -34,6 +36,7 @@ fn settings() -> BuildSettings<'static> {
         session_cookie_prefix: "_oauth2_proxy",
         origin: "https://lab-a.example.org",
         workshop_page: Some("https://example.org/instances/lab-a"),
+        secrets: const { &SecretValues::none() },
         run_dir: Path::new("/data/fleet/workshops/lab-a/run"),
         config_dir: Path::new("/data/fleet/workshops/lab-a/sidecar"),
     }
@@ -48,6 +51,7 @@ fn workshop() -> Workshop {
         command: Vec::new(),
         args: Vec::new(),
         env: BTreeMap::from([("COURSE".to_owned(), "a=b $(PORT)".to_owned())]),
+        secret_env: Vec::new(),
         resources: WorkshopResources {
             cpu_request: "250m".to_owned(),
             cpu_limit: "1.5".to_owned(),
@@ -201,66 +205,6 @@ fn notebook_gets_the_preset_with_the_origin() {
     workshop.spec.app_type = "notebook".to_owned();
     let arguments = app(&workshop, &settings()).unwrap().cmd.unwrap();
     assert!(arguments.contains(&"--ServerApp.allow_origin=https://lab-a.example.org".to_owned()), "{arguments:?}");
-}
-
-#[test]
-fn sidecar_listens_only_on_sockets_in_its_directory() {
-    let sidecar = sidecar(&workshop(), &settings()).unwrap();
-    let environment = environment(&sidecar);
-    let expected = BTreeMap::from([
-        ("SERVICE_OWNER_EMAIL", "alice@example.org"),
-        ("SERVICE_APP_PORT", "8888"),
-        ("SERVICE_REQUIRE_AUTHENTICATION", "true"),
-        ("SERVICE_TRUSTED_AUTH_HEADER", "X-Auth-Request-Email"),
-        ("SERVICE_SESSION_COOKIE_PREFIX", "_oauth2_proxy"),
-        ("SERVICE_EXPIRY_FILE", "/etc/workshop-launcher/expires-at"),
-        ("SERVICE_WORKSHOP_PAGE_URL", "https://example.org/instances/lab-a"),
-        ("SERVICE_LISTEN_ADDR", "unix:/run/workshop-launcher/http.sock"),
-        ("SERVICE_TELEMETRY_ADDR", "unix:/run/workshop-launcher/telemetry.sock"),
-    ]);
-    assert_eq!(environment, expected);
-    let mounts = host(&sidecar).mounts.clone().unwrap().into_iter();
-    let mounts: Vec<_> =
-        mounts.map(|mount| (mount.source.unwrap(), mount.target.unwrap(), mount.read_only.unwrap())).collect();
-    let mount = |source: &str, target: &str, read_only| (source.to_owned(), target.to_owned(), read_only);
-    assert_eq!(
-        mounts,
-        [
-            mount("/data/fleet/workshops/lab-a/run", "/run/workshop-launcher", false),
-            mount("/data/fleet/workshops/lab-a/sidecar", "/etc/workshop-launcher", true),
-        ]
-    );
-}
-
-#[test]
-fn sidecar_is_read_only_with_its_own_limits() {
-    let sidecar = sidecar(&workshop(), &BuildSettings { limits_disk: true, ..settings() }).unwrap();
-    assert_eq!(sidecar.image.as_deref(), Some("registry.example/sidecar:1"));
-    let host = host(&sidecar);
-    assert_eq!(host.readonly_rootfs, Some(true));
-    assert_eq!((host.memory, host.memory_swap, host.cpu_quota), (Some(256 << 20), Some(256 << 20), Some(100_000)));
-    assert_eq!(host.storage_opt, None);
-    assert_eq!(sidecar.hostname.as_deref(), Some("lab-a"));
-}
-
-#[test]
-fn sidecar_without_internet_has_no_network_and_no_privileges() {
-    let sidecar = sidecar(&workshop(), &BuildSettings { internet: false, ..settings() }).unwrap();
-    assert_eq!(host(&sidecar).network_mode.as_deref(), Some("none"));
-    assert_eq!((sidecar.user.as_deref(), &sidecar.cmd, &host(&sidecar).cap_add), (Some("65532"), &None, &None));
-    assert_eq!(host(&app(&workshop(), &settings()).unwrap()).cap_add, None);
-}
-
-#[test]
-fn sidecar_with_internet_installs_network_rules_before_it_serves_as_its_user() {
-    let sidecar = sidecar(&workshop(), &settings()).unwrap();
-    assert_eq!(host(&sidecar).network_mode.as_deref(), Some("bridge"));
-    assert_eq!(sidecar.entrypoint.unwrap(), ["/launcher-sidecar"]);
-    let arguments = ["limit-network", "--addresses", "/etc/workshop-launcher/addresses", "--serve-as", "65532"];
-    assert_eq!(sidecar.cmd.unwrap(), arguments);
-    assert_eq!(sidecar.user.as_deref(), Some("0"));
-    let capabilities = sidecar.host_config.unwrap().cap_add.unwrap();
-    assert_eq!(capabilities, ["NET_ADMIN", "SETGID", "SETPCAP", "SETUID"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use launcher_workshop::Workshop;
 use crate::containers::build::BuildSettings;
 use crate::containers::context::Context;
 use crate::containers::engine::EngineError;
-use crate::containers::workload::Workload;
+use crate::containers::workload::{Record, Workload};
 
 /// Passes the Workshop and the settings of its containers to `build`.
 ///
@@ -15,7 +15,7 @@ pub(super) async fn with_settings<T>(
     workload: &Workload,
     build: impl FnOnce(&Workshop, &BuildSettings<'_>) -> T,
 ) -> Result<T, EngineError> {
-    let workshop = workload.stored_record().workshop();
+    let Record { workshop, secrets, .. } = workload.stored_record().get();
     let (context, name) = (workload.context(), workload.stored_record().name());
     let limits_disk = context.limits_disk().await?;
     let Context { settings, engine_info, .. } = &**context;
@@ -38,6 +38,7 @@ pub(super) async fn with_settings<T>(
         session_cookie_prefix: &origins.session_cookie_prefix,
         origin: origin.trim_end_matches('/'),
         workshop_page: Some(&workshop_page),
+        secrets: &secrets,
         run_dir: &context.run_dir(name),
         config_dir: &context.config_dir(name),
     };

@@ -10,9 +10,10 @@ use crate::kubernetes::error::to_fleet_error;
 use crate::port::FleetError;
 
 /// The permissions of the launcher's Role in `deploy/rbac.yaml`: API group, resource, verbs.
-const RIGHTS: [(&str, &str, &[&str]); 3] = [
+const RIGHTS: [(&str, &str, &[&str]); 4] = [
     ("", "namespaces", &["get"]),
     ("", "persistentvolumeclaims", &["get", "delete"]),
+    ("", "secrets", &["create"]),
     ("workshoplauncher.dev", "workshops", &["get", "list", "watch", "create", "patch", "delete"]),
 ];
 

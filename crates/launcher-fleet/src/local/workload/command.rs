@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use launcher_domain::{AppType, FailureCode, FailureDetail, FailureReason, FailureRemedy};
+use launcher_domain::{AppType, FailureCode, FailureDetail, FailureReason, FailureRemedy, SecretValues};
 use launcher_workshop::WorkshopSpec;
 use launcher_workshop::app::{self, AppSpec, Machine, Program};
 
@@ -50,6 +50,7 @@ pub(super) struct LaunchSpec<'a> {
     pub(super) layout: &'a Layout,
     pub(super) name: &'a str,
     pub(super) spec: &'a WorkshopSpec,
+    pub(super) secrets: &'a SecretValues,
     pub(super) marker: &'a str,
     pub(super) port: u16,
     /// The token that the app must require. `None` for apps without a token; see [`accepts_token`].
@@ -80,6 +81,9 @@ impl LaunchSpec<'_> {
         };
         let mut env = inherited(std::env::vars_os());
         env.extend(command.env);
+        let secrets =
+            self.spec.secret_env.iter().filter_map(|name| Some((name.into(), self.secrets.reveal(name)?.into())));
+        env.extend(secrets);
         if self.token.is_some() {
             jupyter::prefer_login_file(&machine.app_dir, &mut env);
         }

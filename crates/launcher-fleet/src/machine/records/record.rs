@@ -1,8 +1,8 @@
 //! The record of one Workshop, as stored in its state file.
 
 use jiff::Timestamp;
-use launcher_domain::StartStep;
 use launcher_domain::crash::CrashHistory;
+use launcher_domain::{SecretValues, StartStep};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Record<P> {
     /// The Workshop resource. A `deletionTimestamp` in it marks a deletion in progress.
     pub(crate) workshop: Workshop,
+    /// Values of the variables in `spec.secretEnv`. The Workshop does not contain them, so watchers do not see them.
+    #[serde(default, skip_serializing_if = "SecretValues::is_empty")]
+    pub(crate) secrets: SecretValues,
     /// The app's process. `None` before the start, and after the launcher has seen the exit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) process: Option<P>,

@@ -6,6 +6,7 @@ use launcher_domain::FieldError;
 
 use crate::pages::admin::pod_settings::Setting;
 use crate::pages::language::Language;
+use crate::pages::texts::sentence;
 
 /// Errors of the form, by field name.
 #[derive(Debug, Clone, Default)]
@@ -41,11 +42,13 @@ impl FormErrors {
             }
             let wrong = match rest.parse::<usize>() {
                 // A list of words names the wrong one by its position. The rules of a tag name the tag.
-                Ok(index) if !["env", "tags"].contains(&field) => {
+                Ok(index) if !["env", "tags", "parameters"].contains(&field) => {
                     let wrong = t.coded(&error.key());
                     t.with("editor-wrong-word", [("number", (index + 1).into()), ("wrong", wrong.into())])
                 }
                 _ if rest.is_empty() || field == "tags" => t.coded(&error.key()),
+                // The number of the parameter, and its field.
+                _ if field == "parameters" => parameter_error(rest, &t.coded(&error.key())),
                 // The pointer as a whole: its parts are names of Kubernetes.
                 _ if field == "pod_template" => format!("/{rest}: {}", t.coded(&error.key())),
                 _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), t.coded(&error.key())),
@@ -76,10 +79,9 @@ impl FormErrors {
     }
 }
 
-/// Returns the error of a field as a sentence, with a capital letter and a full stop.
-fn sentence(detail: &str) -> String {
-    let mut characters = detail.chars();
-    let sentence: String =
-        characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
-    if sentence.ends_with(['.', '。']) { sentence } else { format!("{sentence}.") }
+/// Returns the error at a path such as `0/label`: `1. label: …`.
+fn parameter_error(path: &str, wrong: &str) -> String {
+    let (index, field) = path.split_once('/').unwrap_or((path, ""));
+    let number = index.parse::<usize>().map_or(0, |index| index + 1);
+    if field.is_empty() { format!("{number}. {wrong}") } else { format!("{number}. {field}: {wrong}") }
 }

@@ -40,6 +40,7 @@ fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, Stop
         layout: &context.data_dir.layout,
         name: workload.name(),
         spec: &record.workshop.spec,
+        secrets: &record.secrets,
         marker: &marker,
         port,
         token: token.as_ref(),

@@ -1,0 +1,115 @@
+//! The page of a template with its launch form.
+
+use askama::Template;
+use http::StatusCode;
+use launcher_domain::{Caller, FieldError, RepositoryDraft, Template as CatalogTemplate};
+
+use super::fields::{self, Input, LaunchField};
+use super::form::Prefill;
+use crate::pages::html::{PageResult, page, shell};
+use crate::pages::language::{Language, Text};
+use crate::pages::launch_repository::launch_path;
+use crate::pages::share::Share;
+use crate::pages::view::{Card, Notice, Shell, WorkshopView};
+use crate::pages::{assets, markdown, workshops};
+use crate::permission::{Allowed, LaunchActive, LaunchInactive};
+use crate::state::AppState;
+
+#[derive(Debug, Template)]
+#[template(path = "launch.html")]
+struct LaunchPage {
+    t: Language,
+    shell: Shell,
+    card: Card,
+    /// The reader's own workshops of this template that have not failed.
+    mine: Vec<WorkshopView>,
+    /// The reader's newest workshop of this template, if it has failed.
+    failed: Option<WorkshopView>,
+    /// The description as sanitized HTML.
+    description: String,
+    active: bool,
+    can_launch: bool,
+    inactive_text: Text,
+    share: Share,
+    /// Repository that the launch adds to the course material.
+    repository: Option<RepositoryDraft>,
+    /// Error of a launch that does not concern a field.
+    notice: Option<Notice>,
+    /// Fields for the launch parameters.
+    fields: Vec<LaunchField>,
+    /// Fields with errors, for the summary above the form.
+    wrong: Vec<LaunchField>,
+    /// Errors of parameters that the template does not have.
+    unknown: Vec<String>,
+    /// Names of parameters whose values a link cannot give.
+    ignored: String,
+}
+
+/// The content of a launch form, and the answer to its last sending.
+#[derive(Debug, Default)]
+pub(super) struct Form {
+    pub(super) status: StatusCode,
+    pub(super) prefill: Prefill,
+    /// Repository that the launch adds to the course material.
+    pub(super) repository: Option<RepositoryDraft>,
+    pub(super) notice: Option<Notice>,
+    /// True if the page answers a sent form.
+    pub(super) is_answer: bool,
+}
+
+impl Form {
+    pub(super) fn filled(prefill: Prefill, repository: Option<RepositoryDraft>) -> Self {
+        Self { prefill, repository, ..Self::default() }
+    }
+}
+
+/// Shows the page of a template with this form.
+pub(super) async fn show_form(
+    state: &AppState,
+    caller: &Caller,
+    t: Language,
+    template: &CatalogTemplate,
+    form: Form,
+) -> PageResult {
+    let Form { status, mut prefill, repository, notice, is_answer } = form;
+    let (template_id, parameters) = (template.template_id, &template.settings.parameters);
+    let mut mine = workshops::own_workshops_of(t, &state.launcher, caller, template_id).await?;
+    let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
+    mine.retain(|workshop| !workshop.is_failed());
+    if let Some(failed) = failed.as_ref().filter(|_| !is_answer && prefill.is_empty()) {
+        prefill = Prefill::of_launch(parameters, &failed.parameter_values);
+    }
+    let fields = fields::fields(t, parameters, &prefill.values, &prefill.errors);
+    let has_field = |error: &FieldError| fields.iter().any(|field| error.pointer == field.pointer());
+    let unknown = prefill.errors.iter().filter(|error| !has_field(error)).map(|error| t.field_error(error)).collect();
+    let frame = shell(state, caller, t, "");
+    let can_launch = can_launch(caller, template);
+    let launch = LaunchPage {
+        t,
+        shell: if is_answer { frame.returning_to(launch_path(template_id, repository.as_ref())) } else { frame },
+        card: Card::new(t, &state.launcher, template),
+        mine,
+        failed,
+        description: markdown::to_html(&template.settings.description),
+        active: template.active,
+        can_launch,
+        inactive_text: if can_launch { t.text("inactive-admin") } else { t.text("inactive-user") },
+        share: Share::new(state, template),
+        notice,
+        wrong: fields.iter().filter(|field| !field.error.is_empty()).cloned().collect(),
+        fields,
+        unknown,
+        ignored: prefill.ignored.join(", "),
+        repository,
+    };
+    page(status, &launch)
+}
+
+/// Returns true if the caller may launch the template.
+pub(super) fn can_launch(caller: &Caller, template: &CatalogTemplate) -> bool {
+    if template.active {
+        Allowed::<LaunchActive>::check(caller.clone()).is_ok()
+    } else {
+        Allowed::<LaunchInactive>::check(caller.clone()).is_ok()
+    }
+}

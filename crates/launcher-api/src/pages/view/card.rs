@@ -1,0 +1,71 @@
+//! Templates as cards of the catalog.
+
+use launcher_domain::template::{Icon, Listing};
+use launcher_domain::{Parameter, Template, TemplateSettings};
+use launcher_service::Launcher;
+use uuid::Uuid;
+
+use super::{WorkshopView, form_key};
+use crate::pages::language::{Language, Text};
+use crate::pages::{icons, markdown};
+
+/// A template as a card of the catalog.
+#[derive(Debug, Clone)]
+pub(crate) struct Card {
+    pub(crate) template_id: Uuid,
+    pub(crate) name: String,
+    /// The start of the template's description, as plain text.
+    pub(crate) teaser: String,
+    /// Name of the app type.
+    pub(crate) app: Text,
+    /// Lifetime of the template's workshops, in words.
+    pub(crate) lasts: String,
+    /// Idempotency key of the card's form: a form that is sent twice launches once.
+    pub(crate) key: String,
+    /// Tags of the template.
+    pub(crate) tags: Vec<String>,
+    /// Path of the icon, as in [`icons::path`].
+    pub(crate) icon: &'static str,
+    /// True if the files outlive the workshop.
+    pub(crate) keeps_files: bool,
+    /// True if a launch needs values that only the user can give. The card then has a link to the form.
+    pub(crate) asks: bool,
+    /// Name of the reader's newest queued, starting or running workshop of this template, if any.
+    pub(crate) mine: Option<String>,
+}
+
+impl Card {
+    /// Creates the card of a template, with a new form key.
+    pub(crate) fn new(t: Language, launcher: &Launcher, template: &Template) -> Self {
+        Self::of(t, launcher, template.template_id, &template.settings).listed(&template.listing)
+    }
+
+    /// Creates the card for a template with these settings.
+    pub(crate) fn of(t: Language, launcher: &Launcher, template_id: Uuid, settings: &TemplateSettings) -> Self {
+        Self {
+            template_id,
+            name: settings.name.clone(),
+            teaser: markdown::teaser(&settings.description),
+            app: t.app_type(settings.app_type),
+            lasts: t.lasts(settings.lifetime_seconds, settings.max_lifetime_seconds),
+            key: form_key(launcher.entropy()),
+            tags: Vec::new(),
+            icon: icons::path(Icon::of_app_type(settings.app_type)),
+            keeps_files: settings.storage.is_some(),
+            asks: settings.parameters.iter().any(Parameter::must_be_given),
+            mine: None,
+        }
+    }
+
+    /// Adds the tags and the icon of the template.
+    pub(crate) fn listed(self, listing: &Listing) -> Self {
+        Self { tags: listing.tags.clone(), icon: listing.icon.map_or(self.icon, icons::path), ..self }
+    }
+
+    /// Adds the reader's newest workshop of this template that is not failed or terminating. `workshops` has the newest
+    /// first.
+    pub(crate) fn beside(self, workshops: &[WorkshopView]) -> Self {
+        let mine = workshops.iter().find(|workshop| workshop.template_id == self.template_id && workshop.can_end());
+        Self { mine: mine.map(|workshop| workshop.k8s_name.clone()), ..self }
+    }
+}

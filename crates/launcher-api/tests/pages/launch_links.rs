@@ -1,0 +1,83 @@
+//! Links that add a repository to a template with launch parameters.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use launcher_domain::{MaterialDraft, TemplateDraft};
+use launcher_testkit::eventually;
+use serde_json::json;
+
+use crate::support::{ALICE, App, borrowed, with};
+
+const REPOSITORY: &str = "<bdi>https://git.example.org/team/ex-1.git</bdi>";
+const LINK: &str = "repo=https://git.example.org/team/ex-1.git&ref=main&path=week%201";
+
+fn with_repositories(draft: &mut TemplateDraft) {
+    let allowed_repositories = vec!["https://git.example.org/team/".to_owned()];
+    draft.material = Some(MaterialDraft { allowed_repositories, ..MaterialDraft::default() });
+}
+
+fn with_size(draft: &mut TemplateDraft) {
+    with_repositories(draft);
+    let parameters = json!([{ "name": "SIZE", "label": "Size", "kind": "number", "max": 100 }]);
+    draft.parameters = serde_json::from_value(parameters).unwrap();
+}
+
+fn value<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
+    form.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
+}
+
+#[tokio::test]
+async fn refused_form_has_the_repository_and_the_value_of_the_link() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let launch = format!("/launch/{}", app.template("Penguins", with_size).await);
+    let page = alice.get(&format!("{launch}?{LINK}&p.SIZE=5&start=1")).await;
+    assert_eq!(page.status, StatusCode::OK, "the reader must confirm the link");
+    let form = page.form(&launch);
+    assert_eq!(value(&form, "p.SIZE"), Some("5"));
+
+    let refused = alice.post(&launch, &with(&form, "p.SIZE", "500")).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.body.contains("At most 100.") && refused.body.contains(REPOSITORY), "{}", refused.body);
+    let form = refused.form(&launch);
+    assert_eq!(value(&form, "p.SIZE"), Some("500"));
+
+    let launched = alice.post(&launch, &with(&form, "p.SIZE", "50")).await;
+    let name = launched.location().split('/').nth(2).unwrap().to_owned();
+    let workshop = eventually(Duration::from_secs(20), async || app.test.fleet.workshop(&name)).await;
+    assert_eq!(workshop.spec.env.get("SIZE").map(String::as_str), Some("50"));
+    let material = workshop.spec.material.unwrap();
+    assert_eq!(material.sources[0].folder.as_deref(), Some("week 1"));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn refused_launch_keeps_the_repository_of_a_form_without_fields() {
+    let app = App::with_limit(1).await;
+    let alice = app.browser(ALICE);
+    let launch = format!("/launch/{}", app.template("Penguins", with_repositories).await);
+    let form = alice.get(&format!("{launch}?{LINK}")).await.form(&launch);
+    alice.launch(&app.template("Gulls", |_| {}).await).await;
+    let refused = alice.post(&launch, &borrowed(&form)).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(refused.body.contains("role=\"alert\"") && refused.body.contains(REPOSITORY), "{}", refused.body);
+    let again = refused.form(&launch);
+    for field in ["repo", "ref", "path"] {
+        assert_eq!(value(&again, field), value(&form, field), "{field}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn button_of_an_old_page_opens_the_form_with_the_repository() {
+    let app = App::start().await;
+    let launch = format!("/launch/{}", app.template("Penguins", with_size).await);
+    let sent = [("repo", "https://git.example.org/team/ex-1.git"), ("ref", "main"), ("path", "week 1")];
+    // The template got a required parameter after the page was rendered.
+    let stale = app.browser(ALICE).with_htmx().post(&launch, &sent).await;
+    let form = app.browser(ALICE).get(stale.header("hx-redirect")).await.form(&launch);
+    assert_eq!(value(&form, "repo"), Some("https://git.example.org/team/ex-1.git"));
+    assert_eq!((value(&form, "ref"), value(&form, "path")), (Some("main"), Some("week 1")));
+    app.finish().await;
+}
