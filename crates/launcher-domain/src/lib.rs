@@ -52,7 +52,7 @@ pub use start_step::StartStep;
 pub use template::{
     AppType, FieldError, FieldRule, Icon, Listing, Material, MaterialDraft, MaterialKind, MaterialSource,
     MaterialSourceDraft, PodTemplateKind, PodTemplateObject, PodTemplatePolicy, PodTemplatePolicyError,
-    SecurityProfile, Storage, StorageDraft, StorageKind, Template, TemplateDraft, TemplateSettings, ValidTemplate,
-    is_storable_pod_template,
+    RepositoryDraft, SecurityProfile, Storage, StorageDraft, StorageKind, Template, TemplateDraft, TemplateSettings,
+    ValidTemplate, is_storable_pod_template,
 };
 pub use volume::Volume;

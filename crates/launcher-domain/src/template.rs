@@ -24,7 +24,7 @@ pub use field_error::FieldError;
 pub use icon::Icon;
 pub use listing::{Listing, TAG_SEPARATORS, is_slug};
 pub use material::{
-    MAX_MATERIAL_SOURCES, Material, MaterialDraft, MaterialKind, MaterialSource, MaterialSourceDraft,
+    MAX_MATERIAL_SOURCES, Material, MaterialDraft, MaterialKind, MaterialSource, MaterialSourceDraft, RepositoryDraft,
     is_material_target,
 };
 pub use pod_template::{PodTemplateObject, is_storable_pod_template};

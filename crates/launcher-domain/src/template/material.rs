@@ -1,11 +1,13 @@
 //! Course material of a template: files that are in the workshop's directory when it opens.
 
 mod draft;
+mod repository;
 mod source;
 
 use serde::{Deserialize, Serialize};
 
 pub use draft::{MaterialDraft, MaterialSourceDraft};
+pub use repository::RepositoryDraft;
 pub use source::{MaterialKind, MaterialSource, is_material_target};
 
 use crate::source_url::SourceUrl;
