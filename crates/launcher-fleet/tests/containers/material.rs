@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::support::fleet::{clean_up, data_dir_id, open, script, settings, until_empty, wait_for};
-use super::support::{POLL_INTERVAL, TestFleet, docker, import, in_time, socket};
+use super::support::{IMAGE, POLL_INTERVAL, TestFleet, docker, import, in_time, socket};
 
 const VOLUME: &str = "work-abcdefghij";
 /// Places a file, notes each run in another one, and writes the report.
@@ -158,14 +158,16 @@ async fn failing_program_stops_no_start_and_is_explained() {
             Some("#!/bin/sh\necho '{\"sources\": [{\"target\": \"../x\", \"outcome\": \"placed\"}]}'\n"),
             "gave no report",
         ),
-        ("is-not-executable", Some("#!/nowhere\n"), "did not start"),
-        ("is-not-there", None, "is missing"),
+        // An image without the program, and one that no registry has.
+        (IMAGE, None, "did not start"),
+        ("127.0.0.1:1/none:1", None, "is missing"),
     ];
+    TestFleet::new().await;
     for (name, text, message) in cases {
         let home = tempfile::tempdir().unwrap();
         let image = match text {
             Some(text) => program(name, "/work", text).await,
-            None => format!("127.0.0.1:1/{name}:1"),
+            None => name.to_owned(),
         };
         let fleet = open(with_program(home.path(), &image)).await;
 
