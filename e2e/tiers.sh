@@ -18,7 +18,7 @@ declare -rA CRATES=(
   [rules]="launcher-domain launcher-trace launcher-workshop launcher-operator"
   [service]="launcher-process launcher-store launcher-service launcher-testkit"
   [api]="launcher-api"
-  [sidecar]="launcher-sidecar"
+  [sidecar]="launcher-sidecar launcher-material"
   [fleet]="launcher-fleet"
   [launcher]="launcher"
 )
@@ -78,8 +78,11 @@ DESCRIBED[api]="the API and the pages over real HTTP"
 needs_api() { need_rust_tests; }
 run_api() { rust_tests api; }
 
-DESCRIBED[sidecar]="the sidecar over raw sockets"
-needs_sidecar() { need_rust_tests; }
+DESCRIBED[sidecar]="the sidecar over raw sockets; course material from real and hostile servers"
+needs_sidecar() {
+  need_rust_tests
+  need_command git git
+}
 run_sidecar() { rust_tests sidecar; }
 
 DESCRIBED[fleet]="the local fleet with real processes and a real JupyterLab"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build.sh [launcher|sidecar]...: builds the programs of these images, by default both, and prepares a build context for
+# build.sh [launcher|sidecar|material]...: builds the programs of these images, by default all, and prepares a build context for
 # each in target/images/NAME: the program, its other files, and the last stage of images/NAME.Dockerfile.
 # The first stage of that Dockerfile runs this script. The tests and the server run it on this machine: cargo then keeps
 # compiled dependencies, and the image needs no base image.
@@ -11,14 +11,20 @@ source packaging/local/needs.sh
 
 readonly TARGET=${CARGO_TARGET_DIR:-target}
 
-# The sidecar resolves no names, so the C library can be linked statically, and the image needs no other file.
-build_sidecar() {
+# static_program NAME FOLDER: builds a program that contains the C library, so that its image needs no other file.
+static_program() {
   local host
   host=$(rustc --version --verbose | sed -n 's/^host: //p')
   RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static" \
-    cargo build --quiet --locked --release --package launcher-sidecar --bin launcher-sidecar --target "$host"
-  install -D --mode=755 "$TARGET/$host/release/launcher-sidecar" "$1/launcher-sidecar"
+    cargo build --quiet --locked --release --package "$1" --bin "$1" --target "$host"
+  install -D --mode=755 "$TARGET/$host/release/$1" "$2/$1"
 }
+
+build_sidecar() { static_program launcher-sidecar "$1"; }
+
+# The program resolves names. The static C library does this without other files, by /etc/hosts and DNS. Its certificates
+# are those of Mozilla in the program, unless SSL_CERT_FILE names others.
+build_material() { static_program launcher-material "$1"; }
 
 # The launcher resolves names (its database, the API server), which requires the C library at run time: the one it was
 # linked with.
@@ -45,10 +51,10 @@ build_launcher() {
 last_stage() { sed -n "/^FROM scratch\$/,\$s|--from=build /src/target/images/$1/||;/^FROM scratch\$/,\$p" "images/$1.Dockerfile"; }
 
 need_rust
-for name in "${@:-launcher sidecar}"; do
-  # The default is one word of two.
+for name in "${@:-launcher sidecar material}"; do
+  # The default is one word of three.
   for one in $name; do
-    [[ "$one" == launcher || "$one" == sidecar ]] || fail "unknown image $one; valid images: launcher, sidecar"
+    [[ "$one" =~ ^(launcher|sidecar|material)$ ]] || fail "unknown image $one; valid images: launcher, sidecar, material"
     say "building the program of the image $one"
     rm -rf "${TARGET:?}/images/$one"
     "build_$one" "$TARGET/images/$one"

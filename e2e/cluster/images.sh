@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# images.sh [NAME...]: builds these images, or all of them (launcher, sidecar, http, jupyter), and imports them into the
+# images.sh [NAME...]: builds these images, or all of them (launcher, sidecar, material, http, jupyter), and imports them into the
 # cluster as localhost/workshop-launcher/NAME:test. Unchanged images are neither built nor imported again.
 # The launcher's image gets the debug build that the other tests use.
 set -euo pipefail
@@ -20,17 +20,17 @@ debug_launcher() {
 mkdir -p "$CACHE"
 exec 7>"$CACHE/images.lock"
 flock 7
-for name in "${@:-launcher sidecar http jupyter}"; do
-  # The default is one word of four.
+for name in "${@:-launcher sidecar material http jupyter}"; do
+  # The default is one word of five.
   for one in $name; do
     case "$one" in
       launcher)
         debug_launcher
         "$repository/images/build.sh" launcher
         ;;
-      sidecar)
+      sidecar | material)
         # Without fat LTO, which takes most of the build and changes no behaviour.
-        CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 "$repository/images/build.sh" sidecar
+        CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 "$repository/images/build.sh" "$one"
         ;;
     esac
     import_image "$one"

@@ -3,6 +3,7 @@
 # for a small disk. No registry is used. Unchanged images are not built again. `images.sh needs` only checks the
 # requirements, and installs missing Debian packages if it can.
 #   localhost/workshop-launcher/sidecar:test   the product's sidecar
+#   localhost/workshop-launcher/material:test  the product's program that places course material
 #   localhost/workshop-launcher/jupyter:test   JupyterLab, as in the cluster's tests
 #   localhost/workshop-launcher/shell:test     an app that runs its owner's commands, with the probes of attack/
 #   localhost/workshop-launcher/quick:test     BusyBox: an app that starts at once
@@ -65,7 +66,7 @@ compose() {
   work=$(mktemp --directory "$OWN_ARCHIVES/.images.XXXXXX")
   cc -static -O2 -o "$work/become-root" "$OWN/become-root.c"
   mkdir "$work/images"
-  "$PYTHON" "$OWN/compose.py" "$work/images" "$JUPYTER" "$SIDECAR" "$work/become-root" "$(type -P busybox)"
+  "$PYTHON" "$OWN/compose.py" "$work/images" "$JUPYTER" "$SIDECAR" "$MATERIAL" "$work/become-root" "$(type -P busybox)"
   rm -rf "$OWN_ARCHIVES"/images-*
   mv "$work/images" "$1"
   rm -r "$work"
@@ -79,11 +80,12 @@ main() {
   exec 7>"$CACHE/images.lock"
   flock 7
   # As for the cluster: without fat LTO, which takes most of the build and changes no behaviour.
-  CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 "$repository/images/build.sh" sidecar >&2
+  CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 "$repository/images/build.sh" sidecar material >&2
   SIDECAR=$(product_context sidecar)/launcher-sidecar
+  MATERIAL=$(product_context material)/launcher-material
   archive jupyter
   JUPYTER=$BUILT
-  archives=$OWN_ARCHIVES/images-$(content_hash "$OWN"/*.* "$OWN"/attack/*.py "$SIDECAR" "$JUPYTER" "$(type -P busybox)")
+  archives=$OWN_ARCHIVES/images-$(content_hash "$OWN"/*.* "$OWN"/attack/*.py "$SIDECAR" "$MATERIAL" "$JUPYTER" "$(type -P busybox)")
   [[ -d "$archives" ]] || compose "$archives"
   printf '%s\n' "$archives"
 }

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 LAUNCHER = f"registry.example.org/launcher:{VERSION}@sha256:{'a' * 64}"
 SIDECAR = f"registry.example.org/sidecar:{VERSION}@sha256:{'b' * 64}"
+MATERIAL = f"registry.example.org/material:{VERSION}@sha256:{'c' * 64}"
 COMMIT = {"COMMIT": "0123456789abcdef0123456789abcdef01234567", "SOURCE_DATE_EPOCH": "1700000000"}
 SOURCES = ("charts", "deploy/server", "packaging", "Cargo.toml", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/openapi.json", "docs/server.md")
 
@@ -52,12 +53,12 @@ def set_changelog_heading(sources, heading):
 
 
 def test_packaged_chart_names_images_of_release(sources, tmp_path):
-    assert run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR) == (0, "")
+    assert run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, MATERIAL) == (0, "")
     archive = tmp_path / f"workshop-launcher-{VERSION}.tgz"
     images = yaml.safe_load(member(archive, "workshop-launcher/values.yaml"))["images"]
-    assert (images["launcher"], images["sidecar"]) == (LAUNCHER, SIDECAR)
+    assert (images["launcher"], images["sidecar"], images["material"]) == (LAUNCHER, SIDECAR, MATERIAL)
     before = yaml.safe_load((ROOT / "charts/workshop-launcher/values.yaml").read_text())["images"]
-    assert {**images, "launcher": "", "sidecar": ""} == before
+    assert {**images, "launcher": "", "sidecar": "", "material": ""} == before
     with tarfile.open(archive) as files:
         names = files.getnames()
     assert "workshop-launcher/Chart.yaml" in names
@@ -66,7 +67,7 @@ def test_packaged_chart_names_images_of_release(sources, tmp_path):
 
 def test_packaged_chart_names_repository_as_home_and_source(sources, tmp_path):
     url = "https://github.com/example/launcher"
-    assert run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, SOURCE_URL=url) == (0, "")
+    assert run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, MATERIAL, SOURCE_URL=url) == (0, "")
     about = yaml.safe_load(member(tmp_path / f"workshop-launcher-{VERSION}.tgz", "workshop-launcher/Chart.yaml"))
     # The address depends on the repository that makes the release: Chart.yaml in the sources has none.
     before = yaml.safe_load((ROOT / "charts/workshop-launcher/Chart.yaml").read_text())
@@ -77,17 +78,17 @@ def test_packaged_chart_names_repository_as_home_and_source(sources, tmp_path):
 def test_changed_chart_description_is_reported(sources, tmp_path):
     about = sources / "charts/workshop-launcher/Chart.yaml"
     about.write_text(about.read_text().replace("type: application\n", ""))
-    code, error = run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, SOURCE_URL="https://github.com/example/launcher")
+    code, error = run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, MATERIAL, SOURCE_URL="https://github.com/example/launcher")
     assert code == 1 and "Chart.yaml has changed" in error
 
 
 def test_packaged_server_names_images_of_release(sources, tmp_path):
-    assert run(sources, "server.sh", tmp_path, LAUNCHER, SIDECAR) == (0, "")
+    assert run(sources, "server.sh", tmp_path, LAUNCHER, SIDECAR, MATERIAL) == (0, "")
     name = f"workshop-launcher-server-{VERSION}"
     versions = member(tmp_path / f"{name}.tar.gz", f"{name}/deploy/server/versions.env")
     before = (ROOT / "deploy/server/versions.env").read_text()
-    assert f"LAUNCHER_IMAGE={LAUNCHER}\nSIDECAR_IMAGE={SIDECAR}\n" in versions
-    assert versions.splitlines()[4:] == before.splitlines()[4:]
+    assert f"LAUNCHER_IMAGE={LAUNCHER}\nSIDECAR_IMAGE={SIDECAR}\nMATERIAL_IMAGE={MATERIAL}\n" in versions
+    assert versions.splitlines()[5:] == before.splitlines()[5:]
     with tarfile.open(tmp_path / f"{name}.tar.gz") as files:
         assert files.getmember(f"{name}/deploy/server/setup").mode == 0o755
 
@@ -97,10 +98,10 @@ def test_archives_do_not_depend_on_machine(sources, tmp_path, script):
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second):
         folder.mkdir()
-    run(sources, script, first, LAUNCHER, SIDECAR, TZ="UTC", LC_ALL="C")
+    run(sources, script, first, LAUNCHER, SIDECAR, MATERIAL, TZ="UTC", LC_ALL="C")
     for path in sources.rglob("*"):
         os.utime(path, (1, 1))
-    run(sources, script, second, LAUNCHER, SIDECAR, umask=0o77, TZ="Asia/Kathmandu", LC_ALL="C.UTF-8")
+    run(sources, script, second, LAUNCHER, SIDECAR, MATERIAL, umask=0o77, TZ="Asia/Kathmandu", LC_ALL="C.UTF-8")
     archives = [next(folder.iterdir()).read_bytes() for folder in (first, second)]
     assert archives[0] == archives[1]
 
@@ -108,7 +109,7 @@ def test_archives_do_not_depend_on_machine(sources, tmp_path, script):
 def test_changed_values_file_is_reported(sources, tmp_path):
     values = sources / "charts/workshop-launcher/values.yaml"
     values.write_text(values.read_text().replace('  sidecar: ""', "  sidecar: {}"))
-    code, error = run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR)
+    code, error = run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, MATERIAL)
     assert code == 1 and "values.yaml has changed" in error and SIDECAR in error
 
 
@@ -140,7 +141,7 @@ def test_notes_are_section_of_version(sources):
     assert "CHANGELOG.md has no section" in run(sources, "notes.sh")[1]
 
 
-@pytest.mark.parametrize(("image", "limit"), [("launcher", 25_000_000), ("sidecar", 3_000_000)])
+@pytest.mark.parametrize(("image", "limit"), [("launcher", 25_000_000), ("sidecar", 3_000_000), ("material", 4_000_000)])
 def test_image_larger_than_limit_is_refused(sources, tmp_path, image, limit):
     files = tmp_path / "files"
     (files / "etc").mkdir(parents=True)

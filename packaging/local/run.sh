@@ -48,8 +48,9 @@ if [[ "$SERVICE_FLEET" == containers ]]; then
 else
   packaging/local/venv.sh jupyter packaging/local/jupyter.txt
 fi
+# The local fleet runs launcher-material, which it expects beside the launcher.
 say "building the launcher"
-cargo build --locked --package launcher
+cargo build --locked --package launcher --package launcher-material
 
 export SERVICE_LISTEN_ADDR=${SERVICE_LISTEN_ADDR:-127.0.0.1:8000}
 export SERVICE_DATA_DIR=${SERVICE_DATA_DIR:-./data}

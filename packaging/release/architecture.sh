@@ -12,7 +12,7 @@ rm -rf "$folder"
 mkdir -p "$folder"
 files=$(mktemp --directory)
 trap 'rm -rf "$files"' EXIT
-for name in launcher sidecar; do
+for name in launcher sidecar material; do
   archive=$folder/$name-$VERSION-$ARCHITECTURE.oci.tar
   packaging/release/image.sh "$name" "$archive"
   "$PYTHON" packaging/release/oci.py extract "$archive" "$files/$name"

@@ -12,7 +12,7 @@ shift
 rm -rf "$folder"
 mkdir -p "$folder"
 declare -A references
-for name in launcher sidecar; do
+for name in launcher sidecar material; do
   archives=()
   for source; do archives+=("$source/$name-$VERSION"-*.oci.tar); done
   "$PYTHON" packaging/release/oci.py index "$folder/$name-$VERSION.oci.tar" "${archives[@]}"
@@ -20,8 +20,8 @@ for name in launcher sidecar; do
   printf '%s\n' "${references[$name]}" >>"$folder/images.txt"
 done
 for source; do cp "$source"/*.cdx.json "$source"/*.tar.gz "$folder/"; done
-packaging/release/chart.sh "$folder" "${references[launcher]}" "${references[sidecar]}"
-packaging/release/server.sh "$folder" "${references[launcher]}" "${references[sidecar]}"
+packaging/release/chart.sh "$folder" "${references[launcher]}" "${references[sidecar]}" "${references[material]}"
+packaging/release/server.sh "$folder" "${references[launcher]}" "${references[sidecar]}" "${references[material]}"
 cd "$folder"
 sha256sum -- * >SHA256SUMS.new
 mv SHA256SUMS.new SHA256SUMS

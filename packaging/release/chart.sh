@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# chart.sh FOLDER LAUNCHER SIDECAR: packs the chart. LAUNCHER and SIDECAR are references with digests: the defaults of
+# chart.sh FOLDER LAUNCHER SIDECAR MATERIAL: packs the chart. The last three are references with digests: the defaults of
 # the packaged values, so that an installation need not name images. SOURCE_URL becomes home and source of the chart.
 set -euo pipefail
 # shellcheck source=packaging/release/environment.sh
 source "$(dirname "$0")/environment.sh"
 
-[[ "$#" == 3 ]] || fail "usage: chart.sh FOLDER LAUNCHER SIDECAR"
+[[ "$#" == 4 ]] || fail "usage: chart.sh FOLDER LAUNCHER SIDECAR MATERIAL"
 work=$(mktemp --directory)
 trap 'rm -rf "$work"' EXIT
 chart=$work/workshop-launcher
@@ -17,8 +17,9 @@ sed --in-place "/^images:/,/^[a-z]/ {
   /^  # like the others: /d
   s|^  launcher: \"\"\$|  launcher: $2|
   s|^  sidecar: \"\"\$|  sidecar: $3|
+  s|^  material: \"\"\$|  material: $4|
 }" "$chart/values.yaml"
-for reference in "$2" "$3"; do
+for reference in "$2" "$3" "$4"; do
   [[ "$(grep --count --fixed-strings "$reference" "$chart/values.yaml")" == 1 ]] \
     || fail "values.yaml has changed: chart.sh finds no place for $reference"
 done

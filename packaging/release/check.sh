@@ -22,6 +22,7 @@ expect charts/workshop-launcher/Chart.yaml "^version: $pattern$" "version is not
 expect charts/workshop-launcher/Chart.yaml "^appVersion: \"?$pattern\"?$" "appVersion is not $version"
 expect deploy/server/versions.env "^LAUNCHER_IMAGE=.*:$pattern$" "the tag of the launcher's image is not $version"
 expect deploy/server/versions.env "^SIDECAR_IMAGE=.*:$pattern$" "the tag of the sidecar's image is not $version"
+expect deploy/server/versions.env "^MATERIAL_IMAGE=.*:$pattern$" "the tag of the image of course material is not $version"
 expect docs/openapi.json "^    \"version\": \"$pattern\"" "the version of the API document is not $version"
 expect CHANGELOG.md "^## $pattern - [0-9]{4}-[0-9]{2}-[0-9]{2}$" "the section \"## $version - YYYY-MM-DD\" is missing, or has no date"
 [[ "$wrong" == no ]]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# image.sh launcher|sidecar ARCHIVE: builds the image for this architecture from source, as an OCI archive.
+# image.sh launcher|sidecar|material ARCHIVE: builds the image for this architecture from source, as an OCI archive.
 # RELEASE_BUILDER selects the builder; the default is docker if its engine answers, else buildah.
 #   docker   builds with images/NAME.Dockerfile alone: compiler and libraries are those of its base image
 #   buildah  builds the program with this machine's compiler, and the image with the last stage of the Dockerfile
@@ -33,7 +33,7 @@ build_with_buildah() {
   "${buildah[@]}" push --quiet "$1" "oci:$2:$1"
 }
 
-[[ "$#" == 2 ]] || fail "usage: image.sh launcher|sidecar ARCHIVE"
+[[ "$#" == 2 ]] || fail "usage: image.sh launcher|sidecar|material ARCHIVE"
 builder=${RELEASE_BUILDER:-$(docker version >/dev/null 2>&1 && echo docker || echo buildah)}
 case "$builder" in
   docker) docker buildx version >/dev/null || fail "docker with buildx is missing: https://docs.docker.com/engine/install/" ;;

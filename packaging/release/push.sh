@@ -10,7 +10,7 @@ source "$(dirname "$0")/environment.sh"
 need_command skopeo skopeo
 command -v helm >/dev/null || fail "helm is missing: https://helm.sh/docs/intro/install/"
 printf 'registry=%s\n' "$REGISTRY"
-for name in launcher sidecar; do
+for name in launcher sidecar material; do
   skopeo copy --all --preserve-digests "oci-archive:$1/$name-$VERSION.oci.tar" "docker://$REGISTRY/$name:$VERSION" >&2
   digest=$(pushed_digest "$REGISTRY/$name:$VERSION")
   grep --quiet --line-regexp --fixed-strings "$REGISTRY/$name:$VERSION@$digest" "$1/images.txt" \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# sbom.sh launcher|sidecar FILESYSTEM FILE: writes the SBOM of an image, in CycloneDX: the crates of its program for this
+# sbom.sh launcher|sidecar|material FILESYSTEM FILE: writes the SBOM of an image, in CycloneDX: the crates of its program for this
 # architecture, with their licences, and the Debian packages that the image's unpacked files describe.
 set -euo pipefail
 # shellcheck source=packaging/release/environment.sh
@@ -7,7 +7,7 @@ source "$(dirname "$0")/environment.sh"
 
 readonly CYCLONEDX=0.5.9
 
-[[ "$#" == 3 ]] || fail "usage: sbom.sh launcher|sidecar FILESYSTEM FILE"
+[[ "$#" == 3 ]] || fail "usage: sbom.sh launcher|sidecar|material FILESYSTEM FILE"
 need_rust
 need_python
 tools=$RELEASE_TOOLS/cargo-cyclonedx-$CYCLONEDX

@@ -11,7 +11,7 @@ command -v cosign >/dev/null || fail "cosign is missing: https://docs.sigstore.d
 need_command skopeo skopeo
 need_python
 while read -r reference; do cosign sign --yes --recursive "$reference"; done <"$1/images.txt"
-for name in launcher sidecar; do
+for name in launcher sidecar material; do
   while read -r architecture digest; do
     cosign attest --yes --type cyclonedx --predicate "$1/$name-$VERSION-$architecture.cdx.json" "$REGISTRY/$name@$digest"
   done < <("$PYTHON" packaging/release/oci.py digests "$1/$name-$VERSION.oci.tar")

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# size.sh launcher|sidecar FOLDER: checks that the unpacked files of an image are not larger than its limit.
+# size.sh launcher|sidecar|material FOLDER: checks that the unpacked files of an image are not larger than its limit.
 set -euo pipefail
 # shellcheck source=packaging/release/environment.sh
 source "$(dirname "$0")/environment.sh"
 
 # Maximum bytes of all files of an image. docs/performance.md has the measured sizes.
-declare -rA LIMITS=([launcher]=25000000 [sidecar]=3000000)
+declare -rA LIMITS=([launcher]=25000000 [sidecar]=3000000 [material]=4000000)
 
-[[ "$#" == 2 && -n "${LIMITS[${1:-none}]:-}" ]] || fail "usage: size.sh launcher|sidecar FOLDER"
+[[ "$#" == 2 && -n "${LIMITS[${1:-none}]:-}" ]] || fail "usage: size.sh launcher|sidecar|material FOLDER"
 limit=${LIMITS[$1]}
 files=$(find "$2" -type f -printf '%s %P\n' | sort --numeric-sort --reverse)
 size=$(awk '{ total += $1 } END { printf "%d", total }' <<<"$files")

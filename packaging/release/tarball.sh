@@ -12,7 +12,7 @@ work=$(mktemp --directory)
 trap 'rm -rf "$work"' EXIT
 content=$work/$name
 mkdir -p "$content/completions" "$content/man/man1"
-install --mode=755 "$launcher" "$1/sidecar/launcher-sidecar" "$content/"
+install --mode=755 "$launcher" "$1/sidecar/launcher-sidecar" "$1/material/launcher-material" "$content/"
 "$launcher" completions bash >"$content/completions/launcher.bash"
 "$launcher" completions fish >"$content/completions/launcher.fish"
 "$launcher" completions zsh >"$content/completions/_launcher"

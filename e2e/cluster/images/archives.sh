@@ -36,6 +36,8 @@ inputs_launcher() { product_inputs launcher; }
 prepare_launcher() { prepare_product launcher "$1"; }
 inputs_sidecar() { product_inputs sidecar; }
 prepare_sidecar() { prepare_product sidecar "$1"; }
+inputs_material() { product_inputs material; }
+prepare_material() { prepare_product material "$1"; }
 
 # Each build has a temporary image store.
 build_image() { # NAME CONTEXT OUT

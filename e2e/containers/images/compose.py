@@ -91,10 +91,12 @@ def libraries(program):
     return {each[1:]: (pathlib.Path(each).read_bytes(), 0o755) for each in re.findall(r"/\S+", listed)}
 
 
-def add_small(archive, sidecar, busybox):
-    """Adds the sidecar, an app that starts at once, and an image with a large layer that cannot be compressed."""
+def add_small(archive, sidecar, material, busybox):
+    """Adds the sidecar, the program that places course material, an app that starts at once, and an image with a large layer that cannot be compressed."""
     sidecar = layer({"launcher-sidecar": (pathlib.Path(sidecar).read_bytes(), 0o755)})
     archive.image("sidecar", {"Entrypoint": ["/launcher-sidecar"], "User": "65532:65532"}, [archive.layer(sidecar)])
+    material = layer({"launcher-material": (pathlib.Path(material).read_bytes(), 0o755)})
+    archive.image("material", {"Entrypoint": ["/launcher-material"], "User": "65532:65532"}, [archive.layer(material)])
     program = (pathlib.Path(busybox).read_bytes(), 0o755)
     quick = layer({"bin/busybox": program, "www/index.html": (b"quick\n", 0o644)} | libraries(busybox), {"tmp": 0o1777})
     serve = ["/bin/busybox", "sh", "-c", "exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h /www"]
@@ -122,10 +124,10 @@ def add_large(archive, jupyter, become_root):
 
 
 def main():
-    out, jupyter, sidecar, become_root, busybox = sys.argv[1:]
+    out, jupyter, sidecar, material, become_root, busybox = sys.argv[1:]
     for name in ("small", "all"):
         archive = Archive(pathlib.Path(out) / f"{name}.tar")
-        add_small(archive, sidecar, busybox)
+        add_small(archive, sidecar, material, busybox)
         if name == "all":
             add_large(archive, jupyter, become_root)
         archive.close()

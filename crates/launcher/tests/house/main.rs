@@ -27,6 +27,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("launcher-api", &["launcher-domain", "launcher-service", "launcher-trace"]),
     ("launcher-domain", &[]),
     ("launcher-fleet", &["launcher-domain", "launcher-process", "launcher-sidecar", "launcher-workshop"]),
+    ("launcher-material", &["launcher-domain"]),
     ("launcher-operator", &["launcher-domain", "launcher-process", "launcher-trace", "launcher-workshop"]),
     ("launcher-process", &[]),
     (
@@ -43,6 +44,8 @@ const EDGES: &[(&str, &[&str])] = &[
 const NEVER: &[(&str, &[&str])] = &[
     // The sidecar runs in every pod: it stays small, and has no code for cluster or database.
     ("launcher-sidecar", &["kube", "k8s-openapi", "sqlx-core", "axum"]),
+    // The program downloads material in every workshop: it is small, and has no code for cluster or database.
+    ("launcher-material", &["kube", "k8s-openapi", "sqlx-core", "axum", "tokio", "openssl-sys"]),
     // Every process links this crate, also the small sidecar.
     ("launcher-process", &["kube", "k8s-openapi", "sqlx-core", "axum"]),
     // The domain rules do no I/O.
