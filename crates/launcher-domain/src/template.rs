@@ -11,6 +11,7 @@ mod material;
 mod parameter;
 mod pod_template;
 mod pod_template_policy;
+mod repository;
 mod rule;
 mod security_profile;
 mod settings;
@@ -25,12 +26,13 @@ pub use field_error::FieldError;
 pub use icon::Icon;
 pub use listing::{Listing, TAG_SEPARATORS, is_slug};
 pub use material::{
-    MAX_MATERIAL_SOURCES, Material, MaterialDraft, MaterialKind, MaterialSource, MaterialSourceDraft, RepositoryDraft,
+    MAX_MATERIAL_SOURCES, Material, MaterialDraft, MaterialKind, MaterialSource, MaterialSourceDraft,
     is_material_target,
 };
 pub use parameter::{LaunchValues, Parameter, ParameterDraft, ParameterKind, read_values};
 pub use pod_template::{PodTemplateObject, is_storable_pod_template};
 pub use pod_template_policy::{PodTemplateKind, PodTemplatePolicy, PodTemplatePolicyError};
+pub use repository::RepositoryDraft;
 pub use rule::FieldRule;
 pub use security_profile::SecurityProfile;
 pub use settings::{Resources, TemplateSettings};

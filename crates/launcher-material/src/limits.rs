@@ -22,8 +22,6 @@ pub const REDIRECTS: usize = 5;
 pub const CONNECT: Duration = Duration::from_secs(10);
 /// Maximum duration for which a server may send nothing. Servers of repositories send a sign of life every 5 seconds.
 pub const SILENCE: Duration = Duration::from_secs(15);
-/// Maximum duration without any progress, for example on a disk that does not answer.
-pub const STALL: Duration = Duration::from_secs(30);
 
 /// Limits of the size of one source.
 #[derive(Debug, Clone, Copy)]

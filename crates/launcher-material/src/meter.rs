@@ -2,35 +2,20 @@
 
 use std::io::{self, BufRead, Read};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::failure::Failure;
 
-/// Progress of one source. The thread of the source reports it; the main thread reads it, and stops the source.
-#[derive(Debug)]
+/// Progress of one source. Each step asks whether the source may go on; the main thread stops it at the deadline.
+#[derive(Debug, Default)]
 pub struct Meter {
-    start: Instant,
-    /// Time of the last progress, in milliseconds since the start.
-    last: AtomicU64,
     is_stopped: AtomicBool,
     /// Version of the last complete delivery, which a report about a failure names.
     last_version: OnceLock<String>,
 }
 
-impl Default for Meter {
-    fn default() -> Self {
-        Self {
-            start: Instant::now(),
-            last: AtomicU64::new(0),
-            is_stopped: AtomicBool::new(false),
-            last_version: OnceLock::new(),
-        }
-    }
-}
-
 impl Meter {
-    /// Reports progress.
+    /// Begins the next step.
     ///
     /// # Errors
     /// The source was stopped.
@@ -38,15 +23,7 @@ impl Meter {
         if self.is_stopped.load(Ordering::Relaxed) {
             return Err(Failure::new("The source was stopped."));
         }
-        let now = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.last.store(now, Ordering::Relaxed);
         Ok(())
-    }
-
-    /// Duration since the last progress.
-    #[must_use]
-    pub fn idle(&self) -> Duration {
-        self.start.elapsed().saturating_sub(Duration::from_millis(self.last.load(Ordering::Relaxed)))
     }
 
     /// Version of the last complete delivery.
@@ -62,13 +39,13 @@ impl Meter {
         }
     }
 
-    /// Stops the source at its next progress.
+    /// Stops the source at its next step.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 }
 
-/// Reader that reports progress, and fails after a number of bytes.
+/// Reader whose reads are steps, and which fails after a number of bytes.
 #[derive(Debug)]
 pub struct Metered<'a, R> {
     inner: R,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,14 +11,12 @@ use launcher_domain::material_config::MaterialConfig;
 use launcher_domain::material_report::{MaterialReport, SourceReport};
 use launcher_domain::template::MaterialSource;
 
-use crate::limits::{Limits, STALL};
+use crate::limits::Limits;
 use crate::meter::Meter;
 use crate::source::{Surroundings, place};
 
 /// Maximum duration of a run, in seconds.
 const MAX_SECONDS: u32 = 3600;
-/// Interval of the checks for progress.
-const CHECK: Duration = Duration::from_millis(250);
 
 /// Places all sources, and returns at the deadline at the latest. A source that is not ready then has failed; its thread
 /// stops at its next step, or with the process.
@@ -85,27 +83,17 @@ fn start(
 fn wait(mut waiting: Vec<Waiting>, receiver: &Receiver<(usize, SourceReport)>, deadline: Instant) -> Vec<Waiting> {
     while waiting.iter().any(|one| one.report.is_none()) {
         let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            break;
-        }
-        match receiver.recv_timeout(left.min(CHECK)) {
+        match receiver.recv_timeout(left) {
             Ok((index, report)) => {
                 if let Some(one) = waiting.get_mut(index) {
                     one.report.get_or_insert(report);
                 }
             }
-            Err(RecvTimeoutError::Timeout) => waiting.iter_mut().for_each(stop_stalled),
-            Err(RecvTimeoutError::Disconnected) => break,
+            // The deadline, or a fault of all threads.
+            Err(_) => break,
         }
     }
     waiting
-}
-
-/// Gives up a source without progress.
-fn stop_stalled(one: &mut Waiting) {
-    if one.report.is_none() && one.meter.idle() > STALL {
-        one.meter.stop();
-    }
 }
 
 fn failed(source: &MaterialSource, message: &str) -> SourceReport {

@@ -23,8 +23,9 @@ const BULK_BYTES: usize = 64 * KIB;
 const ROSTER_BYTES: usize = 128 * KIB;
 /// Maximum body of the forms of pages with a long return path: the path of a list with its filter, encoded twice.
 const RETURN_BYTES: usize = 8 * KIB;
-/// Maximum body of a launch: 10 parameters of 1,000 characters, as a form with 12 bytes for each character.
-const LAUNCH_BYTES: usize = 128 * KIB;
+/// Maximum body of a launch: 10 parameters of 1,000 characters, the URL of a repository with 2,048 characters, and its
+/// reference and folder with 255, as a form with up to 12 bytes for each character.
+const LAUNCH_BYTES: usize = 160 * KIB;
 /// Maximum body of all other routes. Such a body contains at most a key, an expiry or a short return path.
 const SMALL_BYTES: usize = KIB;
 

@@ -101,9 +101,9 @@ catalog! {
         "`If-Match` does not contain the template's current ETag, because another request changed the template. \
          Nothing was changed. Read the template again, and repeat the change.";
     BodyTooLarge: "body-too-large", PAYLOAD_TOO_LARGE, "The body is too large",
-        "The limit is 256 KiB for a template, 64 KiB for a form of the page with all instances, 128 KiB for a launch or the \
-         addresses of a class, 8 KiB for the forms of pages that end a workshop or choose a language, and 1 KiB for \
-         every other body.";
+        "The limit is 256 KiB for a template, 160 KiB for a launch, 128 KiB for the addresses of a class, 64 KiB for a form \
+         of the page with all instances, 8 KiB for the forms of pages that end a workshop or choose a language, and \
+         1 KiB for every other body.";
     UnsupportedMediaType: "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The body is not declared as JSON",
         "Send `Content-Type: application/json`.";
     UnknownHost: "unknown-host", MISDIRECTED_REQUEST, "The request is for another host",

@@ -51,7 +51,7 @@ async fn body_above_limit_of_route_is_refused() {
     let id = app.template(&admin).await;
     let name = app.launched(&alice, &id, "running").await;
     let padded = |bytes: usize| Value::from("x".repeat(bytes));
-    for (path, kib) in [(format!("/templates/{id}/launch"), 128), (format!("/instances/{name}/extend"), 1)] {
+    for (path, kib) in [(format!("/templates/{id}/launch"), 160), (format!("/instances/{name}/extend"), 1)] {
         let reply = alice.post_json(&path, &padded(kib * 1024 - 1)).await.expect(413);
         assert_eq!(reply.code(), "body-too-large", "{path}: one byte too many with the quotation marks");
         assert!(reply.text().contains(&format!("{kib} KiB")), "{}", reply.text());
@@ -59,7 +59,7 @@ async fn body_above_limit_of_route_is_refused() {
     }
     let end = format!("/instances/{name}/end");
     for (path, limit) in [
-        (&*format!("/launch/{id}"), 128 * 1024),
+        (&*format!("/launch/{id}"), 160 * 1024),
         (&format!("/instances/{name}/extend"), 1024),
         (&end, 8 * 1024),
         ("/language", 8 * 1024),

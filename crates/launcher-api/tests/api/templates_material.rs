@@ -97,6 +97,9 @@ async fn launch_adds_a_repository_that_the_template_allows() {
     let targets: Vec<_> = sources.iter().map(|source| source.target.as_str()).collect();
     assert_eq!(targets, ["stats", "ex-1"]);
     assert_eq!((sources[1].reference.as_deref(), sources[1].folder.as_deref()), (Some("v1"), Some("week1")));
+    let long = format!("https://git.example.org/team/{}/ex-2", "a".repeat(2000));
+    assert_eq!(long.len(), 2034);
+    launch(&long).await.expect(201);
     let stored = admin.get(&format!("/templates/{}", created["template_id"].as_str().unwrap())).await.json();
     assert_eq!(stored["material"], created["material"], "the template does not change");
     app.finish().await;

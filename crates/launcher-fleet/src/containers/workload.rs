@@ -185,3 +185,31 @@ impl Workload {
         self.events.notified().await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Record;
+
+    #[test]
+    fn new_containers_of_a_copied_data_directory_get_the_course_material_again() {
+        let resources = json!({ "cpuRequest": "1", "cpuLimit": "1", "memoryRequest": "1Gi", "memoryLimit": "1Gi" });
+        let spec = json!({
+            "owner": "alice@example.org", "image": "app:1", "appType": "custom", "port": 8888, "resources": resources,
+            "securityProfile": "restricted", "lifetimeSeconds": 3600,
+        });
+        let report = json!({ "sources": [{ "target": "data", "outcome": "placed" }] });
+        let status = json!({ "phase": "Running", "readyAt": "2026-01-01T12:00:00Z", "material": report });
+        let workshop = json!({
+            "apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "metadata": { "name": "lab-a" },
+            "spec": spec, "status": status,
+        });
+        let mut record: Record = serde_json::from_value(json!({ "workshop": workshop })).unwrap();
+
+        record.forget_containers();
+
+        let status = record.status();
+        assert_eq!((status.material, status.ready_at.is_some()), (None, true));
+    }
+}

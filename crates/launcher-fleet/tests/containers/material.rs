@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::support::fleet::{clean_up, data_dir_id, open, script, settings, until_empty, wait_for};
-use super::support::{POLL_INTERVAL, TestFleet, docker, import, in_time, socket};
+use super::support::{IMAGE, POLL_INTERVAL, TestFleet, docker, import, in_time, socket};
 
 const VOLUME: &str = "work-abcdefghij";
 /// Places a file, notes each run in another one, and writes the report.
@@ -158,14 +158,16 @@ async fn failing_program_stops_no_start_and_is_explained() {
             Some("#!/bin/sh\necho '{\"sources\": [{\"target\": \"../x\", \"outcome\": \"placed\"}]}'\n"),
             "gave no report",
         ),
-        ("is-not-executable", Some("#!/nowhere\n"), "did not start"),
-        ("is-not-there", None, "is missing"),
+        // An image without the program, and one that no registry has.
+        (IMAGE, None, "did not start"),
+        ("127.0.0.1:1/none:1", None, "is missing"),
     ];
+    TestFleet::new().await;
     for (name, text, message) in cases {
         let home = tempfile::tempdir().unwrap();
         let image = match text {
             Some(text) => program(name, "/work", text).await,
-            None => format!("127.0.0.1:1/{name}:1"),
+            None => name.to_owned(),
         };
         let fleet = open(with_program(home.path(), &image)).await;
 
@@ -289,4 +291,36 @@ async fn orphaned_volume_is_removed_at_the_next_start_and_a_foreign_one_stays() 
     docker().inspect_volume(&foreign).await.unwrap();
     docker().remove_volume(&foreign, None::<RemoveVolumeOptions>).await.unwrap();
     fleet.close().await;
+}
+
+/// The real program, with an archive of a server in the internet, which `e2e/containers/surroundings.py` answers. The
+/// directories of the material are on different file systems.
+#[tokio::test]
+async fn real_program_places_an_archive_with_and_without_storage() {
+    const SHA256: &str = "353a5532bc3fae65bcd722cb273a2317b8ffed25e853efaf3a1a7a5889bb4631";
+    let source = json!({
+        "kind": "archive", "url": "http://198.51.100.10/material.tar", "sha256": SHA256, "target": "data",
+    });
+    let material = json!({ "directory": "/work", "sources": [source] });
+    let plain = {
+        let text = "cd /work/data; /bin/busybox stat -c 'owner %u' . lesson.txt; /bin/busybox ls -a; echo mine >> lesson.txt; \
+                    /bin/busybox cat lesson.txt; exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h .";
+        let mut workshop = script("lab-a", text);
+        workshop.spec.material = Some(serde_json::from_value::<WorkshopMaterial>(material).unwrap());
+        workshop
+    };
+    for workshop in [plain.clone(), with_storage(plain, "/work")] {
+        let home = tempfile::tempdir().unwrap();
+        let image = "localhost/workshop-launcher/material:test".to_owned();
+        let fleet = open(ContainerSettings { material_image: Some(image), ..settings(home.path()) }).await;
+
+        let (source, log) = run(&fleet, home.path(), &workshop).await;
+
+        assert_eq!((source.outcome.as_str(), source.version.as_deref()), ("placed", Some(SHA256)), "{source:?}");
+        assert_eq!(log, "owner 1000\nowner 1000\n.\n..\nlesson.txt\nlesson\nmine");
+        fleet.delete("lab-a", None).await.unwrap();
+        until_empty(&fleet).await;
+        fleet.delete_volume(VOLUME).await.unwrap();
+        fleet.close().await;
+    }
 }

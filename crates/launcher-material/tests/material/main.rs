@@ -11,3 +11,4 @@ mod program;
 mod property;
 mod servers;
 mod support;
+mod tls;

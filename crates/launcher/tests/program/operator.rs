@@ -15,7 +15,6 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("SERVICE_WORKSHOP_NAME_SUFFIX", "-w.s", "write a dash and"),
     ("SERVICE_WORKSHOP_NAME_SUFFIX", "-a23456789012345678901234567890123", "write a dash and"),
     ("SERVICE_SIDECAR_IMAGE", "", "--sidecar-image"),
-    ("SERVICE_MATERIAL_IMAGE", "", "--material-image"),
     ("SERVICE_PUBLIC_URL", "launcher.example.org", "--public-url"),
     ("SERVICE_PUBLIC_URL", "https://läuncher.example.org", "--public-url"),
     ("SERVICE_INGRESS_ANNOTATIONS", "a=b", "write a JSON object of strings"),

@@ -24,7 +24,6 @@ const WRONG: &[(&str, &str, &[&str])] = &[
     ("SERVICE_WORKSHOP_DOMAIN", "*.example.org", &["write a domain"]),
     ("SERVICE_WORKSHOP_DOMAIN", "localhost:8000", &["write a domain"]),
     ("SERVICE_WORKSHOP_DOMAIN", ".localhost", &["write a domain"]),
-    ("SERVICE_MATERIAL_IMAGE", "", &["--material-image"]),
     ("SERVICE_LISTEN_ADDR", "8000", &["--listen-addr", "invalid socket address"]),
     ("SERVICE_MAX_INSTANCES_PER_USER", "many", &["--max-instances-per-user", "invalid digit"]),
     ("SERVICE_LAUNCH_RATE", "0", &["--launch-rate", "0 is not in 1.."]),

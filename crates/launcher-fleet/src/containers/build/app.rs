@@ -1,13 +1,13 @@
 //! Builds the container of the app.
 
-use bollard::models::{ContainerCreateBody, HealthConfig, HostConfig, Mount, MountType};
+use bollard::models::{ContainerCreateBody, HostConfig};
 use launcher_domain::{FailureReason, SecurityProfile};
+use launcher_workshop::Workshop;
 use launcher_workshop::app::{AppSpec, BASELINE_CAPABILITIES, ContainerCommand, ValidSpec};
-use launcher_workshop::{Workshop, WorkshopStorage};
 
 use super::input::{BuildSettings, Validated, validate, variables};
-use super::limits::{Amounts, host_config};
-use super::material::{MaterialVolume, material_volumes};
+use super::limits::{Amounts, host_config, no_health_check};
+use super::volumes::{MaterialVolume, kept, material_volumes};
 use crate::containers::names::{self, Part};
 
 /// Added to the score by which the kernel chooses a process to kill when the whole machine has no memory left: an app is
@@ -46,9 +46,10 @@ pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Containe
         SecurityProfile::Baseline => (None, Some(BASELINE_CAPABILITIES.map(str::to_owned).into())),
     };
     let sidecar = names::container(settings.fleet_id, &name, Part::Sidecar);
-    let kept = storage.as_ref().map(|storage| volume(settings.volumes_of, storage));
+    let kept_files = storage.as_ref().map(|storage| kept(settings.volumes_of, storage));
     let volumes = settings.material_image.map(|_| material_volumes(&workshop.spec, settings.fleet_id, &name));
-    let mounts: Vec<_> = kept.into_iter().chain(volumes.into_iter().flatten().map(MaterialVolume::mount)).collect();
+    let mounts: Vec<_> =
+        kept_files.into_iter().chain(volumes.into_iter().flatten().map(MaterialVolume::mount)).collect();
     Ok(ContainerCreateBody {
         image: Some(image.clone()),
         // Without these, the image's entry point and arguments apply.
@@ -67,21 +68,4 @@ pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Containe
         }),
         ..ContainerCreateBody::default()
     })
-}
-
-/// Mounts the volume with the owner's files. The engine copies the image's files at this path into an empty volume.
-/// Podman mounts it with `nosuid` and `nodev`. Docker Engine refuses these options; there, the app lacks the privileges to
-/// use such files.
-pub(super) fn volume(fleet_id: &str, storage: &WorkshopStorage) -> Mount {
-    Mount {
-        typ: Some(MountType::VOLUME),
-        source: Some(names::volume(fleet_id, &storage.volume)),
-        target: Some(storage.path.clone()),
-        ..Mount::default()
-    }
-}
-
-/// Disables the health check of an image: the sidecar checks the app, and the health check would use the app's CPU time.
-pub(super) fn no_health_check() -> HealthConfig {
-    HealthConfig { test: Some(vec!["NONE".to_owned()]), ..HealthConfig::default() }
 }

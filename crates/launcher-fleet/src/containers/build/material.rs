@@ -1,12 +1,12 @@
 //! Builds the container that places course material.
 
-use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, MountVolumeOptions};
+use bollard::models::{ContainerCreateBody, HostConfig};
 use launcher_domain::{FailureReason, MATERIAL_VARIABLE};
-use launcher_workshop::{Workshop, WorkshopSpec};
+use launcher_workshop::Workshop;
 
-use super::app::{no_health_check, volume};
 use super::input::{BuildSettings, Validated, validate, variables};
-use super::limits::{Amounts, host_config};
+use super::limits::{Amounts, host_config, no_health_check};
+use super::volumes::{MaterialVolume, anonymous, kept, material_volumes, without_copy};
 use crate::containers::names::{self, Part};
 
 /// The program in its image.
@@ -37,7 +37,7 @@ pub(crate) fn material(
     let sidecar = names::container(settings.fleet_id, &name, Part::Sidecar);
     let files = match &spec.storage {
         // The image of this program has no files for the volume. Those of the app's image are in it already.
-        Some(storage) => vec![without_copy(volume(settings.volumes_of, storage))],
+        Some(storage) => vec![without_copy(kept(settings.volumes_of, storage))],
         None => {
             let state = anonymous(&format!("{}/{STATE}", material.directory));
             let volumes = material_volumes(&workshop.spec, settings.fleet_id, &name);
@@ -61,46 +61,8 @@ pub(crate) fn material(
     }))
 }
 
-/// A volume with the material of one source.
-pub(crate) struct MaterialVolume {
-    /// The engine's name of the volume.
-    pub(crate) name: String,
-    /// Path at which the app and the container that places the material mount the volume.
-    pub(crate) path: String,
-}
-
-impl MaterialVolume {
-    /// Returns the mount of the volume.
-    pub(super) fn mount(self) -> Mount {
-        let Self { name, path } = self;
-        Mount { typ: Some(MountType::VOLUME), source: Some(name), target: Some(path), ..Mount::default() }
-    }
-}
-
-/// Returns the volumes of a Workshop without storage, one for each source of its material. They end with the Workshop.
-pub(crate) fn material_volumes(spec: &WorkshopSpec, fleet_id: &str, name: &str) -> Vec<MaterialVolume> {
-    let material = spec.material.iter().filter(|_| spec.storage.is_none());
-    let volumes = material.flat_map(|material| {
-        material.sources.iter().enumerate().map(move |(place, source)| MaterialVolume {
-            name: names::material_volume(fleet_id, name, place),
-            path: format!("{}/{}", material.directory, source.target),
-        })
-    });
-    volumes.collect()
-}
-
 /// Returns the directories of the container to which its user writes.
 pub(crate) fn material_paths(body: &ContainerCreateBody) -> Vec<String> {
     let mounts = body.host_config.iter().flat_map(|host| host.mounts.iter().flatten());
     mounts.filter_map(|mount| mount.target.clone()).collect()
-}
-
-fn without_copy(mount: Mount) -> Mount {
-    let options = MountVolumeOptions { no_copy: Some(true), ..MountVolumeOptions::default() };
-    Mount { volume_options: Some(options), ..mount }
-}
-
-/// Mounts a volume without a name, which the engine removes with the container.
-fn anonymous(target: &str) -> Mount {
-    Mount { typ: Some(MountType::VOLUME), target: Some(target.to_owned()), ..Mount::default() }
 }

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Material, MaterialKind, MaterialSource, MaterialSourceDraft};
+use super::field_error::FieldError;
+use super::material::{Material, MaterialKind, MaterialSource, MaterialSourceDraft};
+use super::rule::FieldRule;
+use super::settings::TemplateSettings;
 use crate::source_url::SourceUrl;
-use crate::template::field_error::FieldError;
-use crate::template::rule::FieldRule;
-use crate::template::settings::TemplateSettings;
 
 /// Repository that a launch names, as the user's link has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Measures the placement of a repository beside `git clone --depth 1`, in turn, from the same server.
+
+    bench/material/run.py [--rounds 7] [--megabytes 50] [--files 2000] [--as-built] [--program PATH]
+
+The server is `git http-backend` behind Python's HTTP server, on the loopback. Half of each file is random, so that the
+repository has about the stated size also when it is compressed. Prints Markdown.
+"""
+
+import argparse
+import http.server
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from common import tools  # noqa: E402
+
+CLEAN = {
+    "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_AUTHOR_NAME": "t", "GIT_COMMITTER_NAME": "t",
+    "GIT_AUTHOR_EMAIL": "t@example.org", "GIT_COMMITTER_EMAIL": "t@example.org",
+}
+
+
+def create(root, megabytes, files):
+    work = root / "work"
+    draw = random.Random(1)
+    for number in range(files):
+        path = work / f"week{number % 20}" / f"file{number}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        size = megabytes * 1_000_000 // files
+        path.write_text(draw.randbytes(size // 4).hex() + "the same words\n" * (size // 30))
+    environment = os.environ | CLEAN | {"GIT_DIR": str(root / "course.git"), "GIT_WORK_TREE": str(work)}
+    for words in (["init", "--quiet", "--initial-branch=main"], ["add", "--all"], ["commit", "--quiet", "--message=all"], ["gc", "--quiet"]):
+        subprocess.run(["git", *words], env=environment, check=True)
+
+
+def serve(root):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            path, _, query = self.path.partition("?")
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
+            environment = os.environ | CLEAN | {
+                "GIT_PROJECT_ROOT": str(root), "GIT_HTTP_EXPORT_ALL": "1", "REQUEST_METHOD": self.command,
+                "PATH_INFO": path, "QUERY_STRING": query, "CONTENT_TYPE": self.headers.get("content-type", ""),
+                "CONTENT_LENGTH": str(len(body)), "GIT_PROTOCOL": self.headers.get("git-protocol", ""),
+                "HTTP_CONTENT_ENCODING": self.headers.get("content-encoding", ""),
+            }
+            with subprocess.Popen(["git", "http-backend"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as backend:
+                backend.stdin.write(body)
+                backend.stdin.close()
+                self.wfile.write(b"HTTP/1.0 200 OK\r\n")
+                shutil.copyfileobj(backend.stdout, self.wfile, 1 << 20)
+
+        do_POST = do_GET
+
+        def log_message(self, *words):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}/course.git"
+
+
+def timed(command, environment=None):
+    began = time.monotonic()
+    done = subprocess.run(command, env=os.environ | CLEAN | (environment or {}), capture_output=True, text=True)
+    elapsed = time.monotonic() - began
+    if done.returncode:
+        sys.exit(f"{command[0]} failed: {done.stderr}")
+    return elapsed, done.stdout
+
+
+def place(program, url, directory):
+    source = {"kind": "git", "url": url, "target": "course"}
+    config = json.dumps({"directory": str(directory), "sources": [source], "deadline_seconds": 600})
+    elapsed, output = timed([str(program)], {"WORKSHOP_MATERIAL": config})
+    report = json.loads(output)["sources"][0]
+    return elapsed, report["outcome"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--megabytes", type=int, default=50)
+    parser.add_argument("--files", type=int, default=2000)
+    parser.add_argument("--as-built", action="store_true", help="build nothing of ours")
+    parser.add_argument("--program", type=pathlib.Path, default=tools.TARGET / "release/launcher-material")
+    options = parser.parse_args()
+    tools.need("git")
+    if not options.as_built:
+        tools.build_ours("launcher-material")
+    with tempfile.TemporaryDirectory() as root:
+        root = pathlib.Path(root)
+        create(root, options.megabytes, options.files)
+        url = serve(root)
+        rows = []
+        for number in range(options.rounds + 1):
+            clone, student = root / f"clone{number}", root / f"student{number}"
+            student.mkdir()
+            steps = {
+                "git": lambda: timed(["git", "clone", "--quiet", "--depth", "1", url, str(clone)])[0],
+                "placed": lambda: place(options.program, url, student)[0],
+            }
+            order = list(steps) if number % 2 else list(reversed(steps))
+            row = {name: steps[name]() for name in order}
+            row["unchanged"], outcome = place(options.program, url, student)
+            assert outcome == "unchanged", outcome
+            assert not subprocess.run(["diff", "-r", "--exclude=.git", clone, student / "course"]).returncode
+            shutil.rmtree(clone)
+            shutil.rmtree(student)
+            # The first round is a warm-up.
+            rows += [row] if number else []
+        show(rows, options)
+
+
+def show(rows, options):
+    median = lambda values: statistics.median(values)  # noqa: E731
+    ratios = [row["placed"] / row["git"] for row in rows]
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    print(f"{options.megabytes} MB in {options.files} files, {len(rows)} rounds:\n")
+    print("| what | median, ms |\n|---|---|")
+    print(f"| `git clone --depth 1` | {1000 * median([row['git'] for row in rows]):.0f} |")
+    print(f"| placed | {1000 * median([row['placed'] for row in rows]):.0f} |")
+    print(f"| unchanged | {1000 * median([row['unchanged'] for row in rows]):.0f} |")
+    print(f"\nplaced / git: median {median(ratios):.2f}, {min(ratios):.2f} to {max(ratios):.2f}; largest process: {peak / 1024:.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()
