@@ -35,6 +35,7 @@ async fn running_instance_has_exactly_documented_fields() {
             "last_crash": null,
             "url": format!("http://{name}.workshops.test/"),
             "outdated": false,
+            "parameters": {},
             "volume": null,
             "queue_position": null,
             "created_at": "a time",
