@@ -152,6 +152,9 @@ async fn reconcile_spec(
     }
     status = status::with_last_crash(status, crashes.as_ref().and_then(|crashes| crashes.last.as_ref()));
     let expiry = workshop.spec.expiry(status.ready_at);
+    if !status.phase.is_final() {
+        status = status::with_expiry(status, expiry);
+    }
     let next = requeue::delay(&diagnosis, expiry, &pods, now);
     write(workshop, status.clone(), context).await?;
     // After the status: if the operator is killed in between, the next one counts the crash again, as the same one.

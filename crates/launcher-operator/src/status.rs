@@ -71,6 +71,12 @@ pub(crate) fn with_last_crash(status: WorkshopStatus, crash: Option<&Crash>) -> 
     WorkshopStatus { last_crash, ..status }
 }
 
+/// Adds the expiry, which is known since the Workshop was first ready.
+#[must_use]
+pub(crate) fn with_expiry(status: WorkshopStatus, expiry: Option<Timestamp>) -> WorkshopStatus {
+    WorkshopStatus { expires_at: expiry.filter(|_| status.ready_at.is_some()), ..status }
+}
+
 /// Adds that the pod differs from the one that the operator would create now.
 #[must_use]
 pub(crate) fn with_outdated_pod(status: WorkshopStatus) -> WorkshopStatus {
