@@ -70,6 +70,10 @@ impl Launcher {
             }
         }
         store.purge_gates(now).await?;
+        let erased = store.purge_secrets().await?;
+        if erased > 0 {
+            tracing::info!(erased, "erased secret parameters of ended instances");
+        }
         if !store.is_shared() || self.0.started_at.checked_add(ROLLOUT_GRACE).is_ok_and(|until| until < now) {
             let moved = store.move_inline_settings().await?;
             if moved > 0 {

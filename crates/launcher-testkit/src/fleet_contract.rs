@@ -9,6 +9,7 @@ mod harness;
 mod identity;
 mod read;
 mod refuse;
+mod secrets;
 mod status;
 mod watch;
 mod watcher;
@@ -37,6 +38,8 @@ const RULES: &[(&str, Rule)] = rules![
     apply::concurrent_applies_create_one_workshop,
     apply::apply_with_uid_of_deleted_workshop_creates_nothing,
     apply::apply_with_other_uid_changes_nothing,
+    secrets::secret_values_are_not_in_the_workshop,
+    secrets::later_apply_may_omit_secret_values,
     refuse::invalid_name_is_refused,
     refuse::invalid_owner_is_refused,
     refuse::changed_owner_or_image_is_refused,

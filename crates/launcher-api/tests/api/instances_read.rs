@@ -36,6 +36,7 @@ async fn running_instance_has_exactly_documented_fields() {
             "material": [],
             "url": format!("http://{name}.workshops.test/"),
             "outdated": false,
+            "parameters": {},
             "volume": null,
             "queue_position": null,
             "created_at": "a time",

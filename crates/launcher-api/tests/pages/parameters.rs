@@ -61,7 +61,7 @@ async fn values_of_the_form_reach_the_app_and_the_page_of_the_workshop() {
     let launched = alice.post(&action, &filled).await;
     assert_eq!(alice.post(&action, &filled).await.location(), launched.location(), "sent twice, launched once");
     let name = launched.location().trim_start_matches("/instances/").trim_end_matches("/wait").to_owned();
-    let page = alice.get_until(&format!("/instances/{name}"), "Running").await.body;
+    let page = alice.get_until(&format!("/instances/{name}"), "Ready").await.body;
     for part in
         ["<dt><bdi>Title &#60;b&#62;</bdi></dt><dd><bdi>&#60;i&#62;Gulls&#60;/i&#62;</bdi></dd>", "<dd>(secret)</dd>"]
     {
@@ -181,7 +181,7 @@ async fn launch_again_has_the_values_of_the_workshop_except_secrets() {
     let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
     let launched = alice.post(&action, &[("p.TITLE", "a&b \u{fc}"), ("p.TOKEN", SECRET)]).await;
     let name = launched.location().trim_start_matches("/instances/").trim_end_matches("/wait").to_owned();
-    alice.get_until(&format!("/instances/{name}"), "Running").await;
+    alice.get_until(&format!("/instances/{name}"), "Ready").await;
     alice.post(&format!("/instances/{name}/end"), &[]).await;
     let page = alice.get_until("/history", "Penguins").await.body;
     assert!(!page.contains(SECRET), "{page}");

@@ -44,7 +44,7 @@ async fn app_gets_its_secrets_and_no_reader_of_the_workshop_does() {
         assert!(!format!("{workshop:?}").contains(SECRET));
     }
     assert!(!format!("{fleet:?}").contains(SECRET));
-    let record = home.record("lab-a").join("workshop.json");
+    let record = home.record("lab-a").join("state.json");
     assert!(fs::read_to_string(&record).unwrap().contains(SECRET));
     assert_eq!(fs::metadata(&record).unwrap().permissions().mode() & 0o777, 0o600);
 

@@ -14,7 +14,7 @@ use crate::server::Server;
 use crate::trace::Trace;
 
 /// Kinds of objects that Workshops own.
-const BELOW: [&str; 3] = ["pods", "services", "ingresses"];
+const BELOW: [&str; 4] = ["pods", "services", "ingresses", "secrets"];
 
 /// The cluster's controllers and nodes.
 #[derive(Debug)]

@@ -6,11 +6,11 @@ use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{Activity, ActivityAction, EndReason, Instance, InstanceState, Scope};
 use launcher_operator::RESTARTED_AT;
 use launcher_store::{ActivityFilter, Page};
-use launcher_workshop::{Phase, Workshop, WorkshopSpec, labels};
+use launcher_workshop::{Phase, Workshop, WorkshopSpec, labels, parameters_secret};
 
 use crate::objects::{is_leaving, owner, text};
 use crate::rows::{Violation, ensure};
-use crate::users::USERS;
+use crate::users::{TOKEN, USERS};
 use crate::world::{LIMITS, World};
 
 /// Maximum time between the expiry of a workload and its removal.
@@ -58,12 +58,25 @@ impl World {
         ensure(workshop.metadata.uid == row.workshop_uid, || format!("{name} has another's Workshop"))?;
         ensure(workshop.spec == WorkshopSpec::of(row), || format!("the Workshop {name} is not what its row wants"))?;
         ensure(workshop.metadata.labels == Some(labels()), || format!("the Workshop {name} has other labels"))?;
+        self.has_secrets(workshop)?;
         self.is_restarted(row)?;
         let phase = workshop.status.as_ref().map(|status| status.phase);
         let over = matches!(phase, Some(Phase::Failed | Phase::Expired));
         ensure(!over, || format!("{name} is {:?} and its Workshop {phase:?}", row.state))?;
         let runs = phase == Some(Phase::Running);
         ensure(!runs || row.state == InstanceState::Running, || format!("{name} runs, and its row does not know"))
+    }
+
+    /// Checks that the Secret with the values of a Workshop exists, and belongs to it.
+    fn has_secrets(&self, workshop: &Workshop) -> Result<(), Violation> {
+        let name = workshop.metadata.name.as_deref().unwrap_or_default();
+        let objects = self.server.look();
+        let secret = objects.get("secrets", &parameters_secret(name));
+        let is_right = |secret: &serde_json::Value| {
+            Some(owner(secret)) == workshop.metadata.uid.as_deref() && secret["stringData"]["parameter.TOKEN"] == TOKEN
+        };
+        ensure(workshop.spec.secret_env == ["TOKEN"], || format!("the Workshop {name} names no secrets"))?;
+        ensure(secret.is_some_and(|secret| is_right(secret)), || format!("the Workshop {name} lacks its Secret"))
     }
 
     /// Checks that the pod of an instance is not from before its last restart.
@@ -82,7 +95,7 @@ impl World {
     fn nothing_is_left(&self, workshops: &BTreeMap<String, Workshop>) -> Result<(), Violation> {
         let objects = self.server.look();
         let owners: Vec<&str> = workshops.values().filter_map(|one| one.metadata.uid.as_deref()).collect();
-        for kind in ["pods", "services", "ingresses"] {
+        for kind in ["pods", "services", "ingresses", "secrets"] {
             for object in objects.of(kind) {
                 let name = text(&object, "/metadata/name");
                 ensure(owners.contains(&owner(&object)), || format!("{kind} {name} is left behind"))?;

@@ -22,6 +22,7 @@ pub(crate) fn draft(name: &str, lifetime: u32, longest: u32) -> TemplateDraft {
     let body = serde_json::json!({
         "name": name, "app_type": "custom", "image": "x", "port": 8000, "lifetime_seconds": lifetime,
         "extension_seconds": 60, "max_lifetime_seconds": longest,
+        "parameters": [{ "name": "TOKEN", "label": "Token", "kind": "secret" }],
     });
     serde_json::from_value(body).unwrap()
 }
@@ -55,6 +56,9 @@ pub(crate) struct Book {
     pub(crate) contradictions: Vec<String>,
 }
 
+/// Value of the secret parameter of all launches.
+pub(crate) const TOKEN: &str = "hunter2-unique";
+
 /// The simulated users. Clones share one state.
 #[derive(Debug, Clone)]
 pub(crate) struct Users {
@@ -81,7 +85,8 @@ impl Users {
         };
         self.trace.say(&format!("{} asks {} to launch, attempt {attempt}", asked.person, replica.process.name));
         replica.process.spawn(async move {
-            let request = LaunchRequest { idempotency_key: asked.key, ..LaunchRequest::default() };
+            let parameters = [("TOKEN".to_owned(), TOKEN.to_owned())].into_iter().collect();
+            let request = LaunchRequest { idempotency_key: asked.key, parameters, ..LaunchRequest::default() };
             let answer = launcher.launch(&caller(asked.person), asked.template, &request).await;
             users.launched(attempt, answer.map(|launched| launched.listed.instance.k8s_name));
         });

@@ -35,7 +35,7 @@ impl TryFrom<Vec<(String, String)>> for LaunchForm {
         for (name, value) in fields {
             let is_known = FIELDS.contains(&name.as_str()) || name.starts_with(PREFIX);
             if !is_known || known.insert(name.clone(), value).is_some() {
-                return Err(format!("unknown or repeated field {name}"));
+                return Err(name);
             }
         }
         let mut take = |name: &str| known.remove(name).unwrap_or_default();

@@ -22,10 +22,11 @@ fn without_defaults(parameter: &ParameterDraft) -> Value {
     let mut object = json!(parameter);
     let default_required = json!(parameter.default.is_none());
     let is_default = |name: &str, value: &Value| match name {
+        _ if value.is_null() => true,
         "required" => *value == default_required,
         "integer" => *value == json!(false),
         "max_length" => *value == json!(ParameterDraft::MAX_LENGTH),
-        _ => value.is_null() || *value == json!([]),
+        _ => *value == json!([]),
     };
     if let Some(fields) = object.as_object_mut() {
         fields.retain(|name, value| !is_default(name, value));
