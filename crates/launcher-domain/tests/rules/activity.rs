@@ -161,7 +161,7 @@ fn of_settings(change: Change) -> (ActivityAction, Option<String>) {
 
 #[test]
 fn each_changed_setting_is_named() {
-    let changes: [(&str, Change); 16] = [
+    let changes: [(&str, Change); 17] = [
         ("name", |settings| settings.name.push('x')),
         ("description", |settings| settings.description.push('x')),
         ("app_type", |settings| settings.app_type = AppType::Custom),
