@@ -232,7 +232,7 @@ prop_compose! {
 prop_compose! {
     fn material()(
         directory in prop::option::of(prop_oneof![3 => "/[a-z]{4,8}", 1 => text()]),
-        sources in prop::collection::vec(source(), 0..3),
+        sources in prop::collection::vec(source().boxed(), 0..3),
         allowed_repositories in prop::collection::vec(prop_oneof![3 => "https://[a-z]{1,8}/", 1 => text()], 0..2),
     ) -> MaterialDraft {
         MaterialDraft { directory, sources, allowed_repositories }
@@ -263,26 +263,26 @@ prop_compose! {
     fn any_draft()(
         (name, description, image) in (text(), text(), text()).boxed(),
         app_type in prop::sample::select(vec![AppType::Rstudio, AppType::Notebook, AppType::Custom]),
-        port in prop_oneof![4 => (0..70_000_i64).prop_map(Some), 2 => Just(None), 1 => any::<i64>().prop_map(Some)],
+        port in prop_oneof![4 => (0..70_000_i64).prop_map(Some), 2 => Just(None), 1 => any::<i64>().prop_map(Some)].boxed(),
         command in prop::collection::vec(text(), 0..5).boxed(),
         args in prop::collection::vec(text(), 0..5).boxed(),
         env in prop::collection::btree_map(prop_oneof![6 => "[A-Z_]{1,8}", 1 => text()], text(), 0..4).boxed(),
-        resources in prop_oneof![1 => Just(ResourcesDraft::default()), 1 => resources()],
+        resources in prop_oneof![1 => Just(ResourcesDraft::default()), 1 => resources()].boxed(),
         security_profile in prop::sample::select(SecurityProfile::ALL.to_vec()),
         pod_template in prop::option::of(pod_template().boxed()),
-        (storage, material) in (prop::option::of(storage().boxed()), prop_oneof![4 => Just(None), 1 => material().prop_map(Some)]),
-        parameters in prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(parameter(), 1..3)].boxed(),
-        (lifetime_seconds, extension_seconds, max_lifetime_seconds) in (seconds(), seconds(), seconds()),
+        (storage, material) in
+            (prop::option::of(storage().boxed()), prop_oneof![4 => Just(None), 1 => material().boxed().prop_map(Some)]).boxed(),
+        parameters in prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(parameter().boxed(), 1..3)].boxed(),
+        (lifetime_seconds, extension_seconds, max_lifetime_seconds) in (seconds(), seconds(), seconds()).boxed(),
         (active, unlisted) in (any::<bool>(), any::<bool>()),
-        tags in prop::collection::vec(prop_oneof![3 => "[a-zA-Zä ]{1,10}", 1 => text()], 0..3),
+        tags in prop::collection::vec(prop_oneof![3 => "[a-zA-Zä ]{1,10}", 1 => text()], 0..3).boxed(),
         icon in prop::option::of(prop::sample::select(Icon::ALL.to_vec())),
-        slug in prop::option::of(prop_oneof![4 => "[a-z0-9]{2,10}(-[a-z0-9]{1,5})?", 1 => text()]),
+        slug in prop::option::of(prop_oneof![4 => "[a-z0-9]{2,10}(-[a-z0-9]{1,5})?", 1 => text()]).boxed(),
     ) -> TemplateDraft {
         TemplateDraft {
             name, description, app_type, image, port, command, args, env, resources, security_profile,
             pod_template, storage, material, parameters, lifetime_seconds, extension_seconds, max_lifetime_seconds,
-            active,
-            tags, icon, unlisted, slug,
+            active, tags, icon, unlisted, slug,
         }
     }
 }

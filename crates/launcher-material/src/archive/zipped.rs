@@ -6,7 +6,7 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
-use super::{Listing, broken};
+use super::listing::{Listing, broken};
 use crate::content::{Content, Manifest, Receive};
 use crate::failure::Failure;
 use crate::limits::Limits;

@@ -45,7 +45,7 @@ const NEVER: &[(&str, &[&str])] = &[
     // The sidecar runs in every pod: it stays small, and has no code for cluster or database.
     ("launcher-sidecar", &["kube", "k8s-openapi", "sqlx-core", "axum"]),
     // The program downloads material in every workshop: it is small, and has no code for cluster or database.
-    ("launcher-material", &["kube", "k8s-openapi", "sqlx-core", "axum", "tokio", "openssl-sys"]),
+    ("launcher-material", &["kube", "k8s-openapi", "sqlx-core", "axum", "tokio"]),
     // Every process links this crate, also the small sidecar.
     ("launcher-process", &["kube", "k8s-openapi", "sqlx-core", "axum"]),
     // The domain rules do no I/O.

@@ -5,7 +5,7 @@ use launcher_domain::{Parameter, Template, TemplateSettings};
 use launcher_service::Launcher;
 use uuid::Uuid;
 
-use super::{WorkshopView, form_key};
+use super::workshop::{WorkshopView, form_key};
 use crate::pages::language::{Language, Text};
 use crate::pages::{icons, markdown};
 

@@ -1,0 +1,206 @@
+//! Instances in words.
+
+use std::collections::BTreeMap;
+
+use launcher_domain::lifetime::extension;
+use launcher_domain::{Caller, Entropy, FailureReason, Instance, InstanceState};
+use launcher_service::{Launcher, ListedInstance};
+use uuid::Uuid;
+
+use super::crash::CrashView;
+use super::instant::Instant;
+use super::material::{MaterialNotice, material_states};
+use super::parameters::{self, ParameterView};
+use crate::pages::language::{Language, Text};
+use crate::pages::paths;
+
+/// Remaining seconds below which the page marks the expiry as soon.
+const SOON_SECONDS: i64 = 600;
+/// Remaining seconds below which the page marks the expiry as urgent.
+const URGENT_SECONDS: i64 = 120;
+
+/// An instance in words.
+#[derive(Debug, Clone)]
+pub(crate) struct WorkshopView {
+    /// Name of the instance in paths.
+    pub(crate) k8s_name: String,
+    /// The template's name at the launch.
+    pub(crate) name: String,
+    /// E-mail address of the owner.
+    pub(crate) owner: String,
+    /// True if the reader is the owner. Only the owner can open the workshop, or launch it again.
+    pub(crate) mine: bool,
+    /// True if the reader is an admin, who can correct the template of a failed workshop.
+    pub(crate) reader_is_admin: bool,
+    /// Name of the app type.
+    pub(crate) app: Text,
+    /// Template from which the instance was launched.
+    pub(crate) template_id: Uuid,
+    pub(crate) state: InstanceState,
+    /// The state in words, with the queue position if queued.
+    pub(crate) state_text: String,
+    /// The state without the progress of the start step. Screen readers announce its changes.
+    pub(crate) announced_state: String,
+    /// Start and length of the wait, while the instance is queued or starting.
+    pub(crate) waits: Option<(Instant, String)>,
+    /// CSS class: ` is-soon`, ` is-urgent` or empty.
+    pub(crate) urgency: &'static str,
+    /// URL that opens the workshop, only for its owner: the frame page, if the workshop has one. Its scheme is http or
+    /// https.
+    pub(crate) url: Option<String>,
+    /// Expiry, while the instance is running.
+    pub(crate) ends: Option<Instant>,
+    /// Time until expiry, in words.
+    pub(crate) left: String,
+    /// Expiry when the page was rendered. The form "Extend" sends it back: an extension is refused if the expiry has
+    /// changed since.
+    pub(crate) expected_expires_at: String,
+    /// The new expiry after an extension, or the reason why the instance cannot be extended. `None` unless it is
+    /// running.
+    pub(crate) extend: Option<Result<Instant, Text>>,
+    /// Latest possible expiry.
+    pub(crate) latest_end: Option<Instant>,
+    /// True if the workshop runs with an older version, and the reader is an admin, who can restart it.
+    pub(crate) outdated: bool,
+    /// Reason of the failure, if the instance has failed.
+    pub(crate) failure: Option<FailureReason>,
+    /// The last crash, while the app runs again.
+    pub(crate) crash: Option<CrashView>,
+    /// Notices about the course material, while the workshop is starting or running.
+    pub(crate) material_notices: Vec<MaterialNotice>,
+    /// State of each source of course material.
+    pub(crate) material: Vec<String>,
+    /// The last lines of the app's output.
+    pub(crate) log_tail: Option<String>,
+    /// Time of the launch.
+    pub(crate) created: Instant,
+    /// Time when the instance was first ready.
+    pub(crate) started: Option<Instant>,
+    /// Time when the workload had stopped completely.
+    pub(crate) ended: Option<Instant>,
+    /// Time from the launch to the end, in words, once the instance has ended.
+    pub(crate) lasted: Option<String>,
+    /// Reason of the end, from the moment when the instance is terminating.
+    pub(crate) end_text: Option<Text>,
+    /// True if the files outlive the workshop.
+    pub(crate) keeps_files: bool,
+    /// Values of the launch parameters.
+    pub(crate) parameters: Vec<ParameterView>,
+    /// The same values by name; `None` for a secret.
+    pub(crate) parameter_values: BTreeMap<String, Option<String>>,
+    /// Path of the page that launches the template again with the same values.
+    pub(crate) relaunch_path: String,
+    /// Idempotency key of the form that launches the template again.
+    pub(crate) relaunch_key: String,
+}
+
+impl WorkshopView {
+    /// Converts an instance to text, as of the launcher's current time.
+    pub(crate) fn new(t: Language, launcher: &Launcher, caller: &Caller, listed: &ListedInstance) -> Self {
+        let instance = &listed.instance;
+        let mine = instance.owner_email == *caller.email();
+        let running = instance.state == InstanceState::Running;
+        let ending = matches!(instance.state, InstanceState::Terminating | InstanceState::Terminated);
+        let expires_at = instance.expires_at.filter(|_| running);
+        let now = launcher.clock().now();
+        let near = |at| Instant::seen_at(t, now, at);
+        let dated = |at| Instant::new(t, at);
+        let left = expires_at.map_or(0, |end| end.as_second() - now.as_second());
+        let created = instance.created_at;
+        let waits = matches!(instance.state, InstanceState::Queued | InstanceState::Starting)
+            .then(|| (dated(created), t.duration(now.as_second() - created.as_second())));
+        let extended = extension(instance, now);
+        Self {
+            k8s_name: instance.k8s_name.clone(),
+            mine,
+            reader_is_admin: caller.is_admin(),
+            name: instance.settings.name.clone(),
+            owner: instance.owner_email.to_string(),
+            app: t.app_type(instance.settings.app_type),
+            template_id: instance.template_id,
+            state: instance.state,
+            state_text: t.state(
+                instance.state,
+                listed.queue_position,
+                instance.start_step.map(|step| (step, instance.start_progress)),
+            ),
+            announced_state: t.state(
+                instance.state,
+                listed.queue_position,
+                instance.start_step.map(|step| (step, None)),
+            ),
+            waits,
+            urgency: if expires_at.is_some() { urgency(left) } else { "" },
+            url: open_url(instance).filter(|url| running && mine && is_web_address(url)),
+            ends: expires_at.map(near),
+            left: t.duration(left),
+            expected_expires_at: expires_at.map(|end| end.to_string()).unwrap_or_default(),
+            extend: running.then(|| extended.outcome.map(near).map_err(|error| t.no_extension(error))),
+            latest_end: extended.latest_expires_at.filter(|_| running).map(dated),
+            outdated: instance.outdated && caller.is_admin(),
+            failure: instance.reason.clone(),
+            crash: CrashView::of(t, instance, now),
+            material_notices: MaterialNotice::of(t, instance),
+            material: material_states(t, instance),
+            log_tail: instance.log_tail.clone(),
+            created: dated(created),
+            started: instance.started_at.map(dated),
+            ended: instance.ended_at.map(dated),
+            lasted: instance.ended_at.map(|end| t.duration(end.as_second() - created.as_second())),
+            end_text: instance.end_reason.filter(|_| ending).map(|reason| t.end_reason(reason)),
+            keeps_files: instance.volume.is_some(),
+            parameters: parameters::of(t, instance),
+            parameter_values: instance.parameters.clone(),
+            relaunch_path: paths::relaunch(instance),
+            relaunch_key: form_key(launcher.entropy()),
+        }
+    }
+
+    /// Returns true while the instance changes to another state without an action of the user.
+    pub(crate) fn is_waiting(&self) -> bool {
+        matches!(self.state, InstanceState::Queued | InstanceState::Starting | InstanceState::Terminating)
+    }
+
+    /// Returns true if the user can end the instance.
+    pub(crate) fn can_end(&self) -> bool {
+        matches!(self.state, InstanceState::Queued | InstanceState::Starting | InstanceState::Running)
+    }
+
+    /// Returns true if launching the template again may succeed: the instance has ended, or has failed for a reason that
+    /// may not occur again. Otherwise the page has no button "Launch again".
+    pub(crate) fn is_retryable(&self) -> bool {
+        self.failure.as_ref().map_or(self.state == InstanceState::Terminated, |failure| failure.retryable)
+    }
+
+    /// Returns true if the instance has failed and was not dismissed yet.
+    pub(crate) fn is_failed(&self) -> bool {
+        self.state == InstanceState::Failed
+    }
+}
+
+fn urgency(left: i64) -> &'static str {
+    if left <= URGENT_SECONDS {
+        " is-urgent"
+    } else if left <= SOON_SECONDS {
+        " is-soon"
+    } else {
+        ""
+    }
+}
+
+/// Returns the URL that opens the workshop: the frame page, or the workshop without a bar if an older version started it.
+fn open_url(instance: &Instance) -> Option<String> {
+    instance.frame_url.clone().or_else(|| instance.url.clone())
+}
+
+/// Returns true for http and https. Other links of a fleet are not shown, because `javascript:` would run a program.
+fn is_web_address(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
+/// Draws an idempotency key for one rendered form: 128 random bits in hexadecimal digits.
+pub(super) fn form_key(entropy: &dyn Entropy) -> String {
+    let mut bytes = [0_u8; 16];
+    entropy.fill(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
