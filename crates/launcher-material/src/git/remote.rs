@@ -177,7 +177,8 @@ impl<'w, 'm> Remote<'w, 'm> {
     fn post(&self, request: &[u8]) -> Result<Reader<'m>, Failure> {
         let url = self.base.join(SERVICE).map_err(|_| not_git())?;
         let content = format!("application/x-{SERVICE}-request");
-        let mut headers = vec![("Content-Type", content.as_str())];
+        let accepted = format!("application/x-{SERVICE}-result");
+        let mut headers = vec![("Content-Type", content.as_str()), ("Accept", accepted.as_str())];
         if self.advertised.is_none() {
             headers.push(VERSION_2);
         }

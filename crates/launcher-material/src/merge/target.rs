@@ -75,6 +75,8 @@ impl<'a> Target<'a> {
                 Ok(opened) => opened,
                 Err(Errno::NOENT) => return Ok(Opened::Missing),
                 Err(Errno::NOTDIR) => return Ok(Opened::Blocked(index)),
+                Err(Errno::ACCESS) if !is_created => return Ok(Opened::Blocked(index)),
+                Err(error @ Errno::ACCESS) => return Err(denied(directory, error)),
                 Err(error) => return Err(error.into()),
             };
         }
@@ -123,7 +125,7 @@ impl<'a> Target<'a> {
         match from.place(part, opened, name) {
             Ok(()) => Ok(None),
             Err(Errno::EXIST) => Ok(Some(last_part(path))),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(denied(path, error)),
         }
     }
 
@@ -138,7 +140,7 @@ impl<'a> Target<'a> {
         if opened.kind(name)? != Kind::File(stamp) {
             return Ok(false);
         }
-        from.replace(part, opened, name)?;
+        from.replace(part, opened, name).map_err(|error| denied(path, error))?;
         Ok(true)
     }
 
@@ -150,7 +152,9 @@ impl<'a> Target<'a> {
         let (mut directory, name) = split(path);
         let Opened::Directory = self.enter(directory, false)? else { return Ok(()) };
         match &self.last {
-            Some((_, opened)) if opened.kind(name)? == Kind::File(stamp) => opened.remove(name)?,
+            Some((_, opened)) if opened.kind(name)? == Kind::File(stamp) => {
+                opened.remove(name).map_err(|error| denied(path, error))?;
+            }
             _ => return Ok(()),
         }
         while !directory.is_empty() {
@@ -164,6 +168,16 @@ impl<'a> Target<'a> {
             directory = parent;
         }
         Ok(())
+    }
+}
+
+/// Names the path in a failure that the student can remedy.
+fn denied(path: &str, error: Errno) -> Failure {
+    match error {
+        Errno::ACCESS | Errno::PERM => Failure::new(format!(
+            "The directory of {path} cannot be written ({error}): correct its permissions, and launch the workshop again."
+        )),
+        _ => error.into(),
     }
 }
 

@@ -31,7 +31,9 @@ pub(crate) fn status(url: &Url, status: u16) -> Result<(), Failure> {
 pub(crate) fn connection(url: &Url, error: &Error) -> Failure {
     let host = host(url);
     Failure::new(match error {
-        Error::HostNotFound => format!("The host {host} is unknown: check the URL and the network."),
+        Error::HostNotFound => unknown(&host),
+        // The standard library has no kind for this error.
+        Error::Io(error) if error.to_string().contains("lookup address") => unknown(&host),
         Error::Timeout(ureq::Timeout::PerRead | ureq::Timeout::PerWrite) => {
             let seconds = SILENCE.as_secs();
             format!("{host} sent nothing for {seconds} seconds: launch the workshop again later.")
@@ -39,6 +41,10 @@ pub(crate) fn connection(url: &Url, error: &Error) -> Failure {
         Error::Timeout(_) => format!("{host} does not answer in time: launch the workshop again later."),
         Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
             format!("{host} refuses the connection: check the URL, or launch the workshop again later.")
+        }
+        // The client passes errors of certificates on as this kind of error.
+        Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+            format!("The certificate of {host} is not accepted ({error}): check the URL.")
         }
         Error::Tls(_) | Error::Rustls(_) | Error::Pem(_) => {
             format!("The certificate of {host} is not accepted ({error}): check the URL.")
@@ -48,6 +54,10 @@ pub(crate) fn connection(url: &Url, error: &Error) -> Failure {
         }
         _ => format!("The connection to {host} failed ({error}): launch the workshop again later."),
     })
+}
+
+fn unknown(host: &str) -> String {
+    format!("The host {host} is unknown: check the URL and the network.")
 }
 
 /// Body whose errors are failures in plain words.

@@ -27,6 +27,8 @@ type Files = BTreeMap<String, String>;
 struct Lesson {
     manifest: Manifest,
     files: Files,
+    /// Number of files after which the content cannot be read.
+    breaks_after: Option<usize>,
 }
 
 impl Lesson {
@@ -35,8 +37,7 @@ impl Lesson {
         let mut files = Files::new();
         for (index, number) in choices {
             let path = PATHS[*index];
-            let meets = |other: &String| below(path, other) || below(other, path);
-            if !files.keys().any(meets) {
+            if !files.keys().any(|other| other != path && meets(path, other)) {
                 files.insert(path.to_owned(), format!("teacher {number}\n"));
             }
         }
@@ -46,7 +47,7 @@ impl Lesson {
             let file = FileEntry { sha256, size, is_executable: false, position: 0 };
             manifest.add(path.clone(), file, &Limits::default()).unwrap();
         }
-        Self { manifest, files }
+        Self { manifest, files, breaks_after: None }
     }
 }
 
@@ -56,7 +57,10 @@ impl Content for Lesson {
     }
 
     fn read(&mut self, wanted: &dyn Fn(&str) -> bool, receive: &mut Receive<'_>) -> Result<(), Failure> {
-        for (path, text) in self.files.iter().filter(|(path, _)| wanted(path)) {
+        for (index, (path, text)) in self.files.iter().filter(|(path, _)| wanted(path)).enumerate() {
+            if self.breaks_after == Some(index) {
+                return Err(Failure::new("broken"));
+            }
             let mut bytes = text.as_bytes();
             let reader: &mut dyn Read = &mut bytes;
             receive(path, &self.manifest.files()[path], reader)?;
@@ -67,6 +71,11 @@ impl Content for Lesson {
 
 fn below(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// True if two paths are equal, or one is below the other.
+fn meets(path: &str, other: &str) -> bool {
+    path == other || below(path, other) || below(other, path)
 }
 
 /// Change of a student.
@@ -88,6 +97,14 @@ fn edit() -> impl Strategy<Value = Edit> {
         path().prop_map(Edit::Delete),
         (path(), 0_u8..9).prop_map(|(path, number)| Edit::Directory(path, number)),
     ]
+}
+
+fn edited_path(edit: &Edit) -> &'static str {
+    match *edit {
+        Edit::Write(index, _) | Edit::Append(index, _) | Edit::Delete(index) | Edit::Directory(index, _) => {
+            PATHS[index]
+        }
+    }
 }
 
 fn apply(root: &Path, edit: &Edit) {
@@ -120,10 +137,14 @@ fn files(root: &Path) -> Files {
 }
 
 fn run(directory: &TempDir, version: &str, lesson: &mut Lesson) -> Merged {
+    attempt(directory, version, lesson).unwrap()
+}
+
+fn attempt(directory: &TempDir, version: &str, lesson: &mut Lesson) -> Result<Merged, Failure> {
     let root = Dir::open(directory.path()).unwrap();
     let store = Store::open(&root, "course").unwrap();
     let version = Version { id: version, folder: None };
-    merge(&root, "course", &store, version, lesson, &Meter::default()).unwrap()
+    merge(&root, "course", &store, version, lesson, &Meter::default())
 }
 
 /// The conflicts and the files of the student after a merge, as the rules define them.
@@ -202,6 +223,39 @@ proptest! {
             prop_assert_eq!(&files(&root), &found);
             edits[index].iter().for_each(|edit| apply(&root, edit));
             old = new;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn interrupted_merges_lose_no_line_and_the_next_one_completes(
+        lessons in vec((vec((0..PATHS.len(), 0_u8..4), 1..7), proptest::option::of(0_usize..5)), 2..6),
+        edits in vec(vec(edit(), 0..4), 6),
+    ) {
+        let directory = directory();
+        let root = directory.path().join("course");
+        let mut edited = BTreeSet::new();
+        for (index, (choices, breaks_after)) in lessons.iter().enumerate() {
+            let mut lesson = Lesson::new(choices);
+            lesson.breaks_after = *breaks_after;
+            let before = files(&root);
+            let version = format!("version{index}");
+            let merged = attempt(&directory, &version, &mut lesson);
+            let after = files(&root);
+            for (path, text) in before.iter().filter(|(_, text)| text.contains("student")) {
+                prop_assert_eq!(after.get(path), Some(text), "{}", path);
+            }
+            if merged.is_ok() {
+                prop_assert_eq!(run(&directory, &version, &mut lesson), Merged::default());
+                for (path, text) in lesson.files.iter().filter(|(path, _)| !edited.iter().any(|other| meets(path, other))) {
+                    prop_assert_eq!(after.get(path), Some(text), "{} is untouched", path);
+                }
+            }
+            edited.extend(edits[index].iter().map(edited_path));
+            edits[index].iter().for_each(|edit| apply(&root, edit));
         }
     }
 }

@@ -32,7 +32,7 @@ impl Server {
             command
         };
         let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=test \
-                       -addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem";
+                       -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE -keyout key.pem -out cert.pem";
         let created = openssl().args(request.split_whitespace()).stdout(Stdio::null()).status();
         assert!(created.expect("openssl is installed").success());
         let serve = "s_server -accept 127.0.0.1:0 -key key.pem -cert cert.pem -HTTP";
