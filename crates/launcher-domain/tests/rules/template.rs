@@ -271,8 +271,8 @@ prop_compose! {
         security_profile in prop::sample::select(SecurityProfile::ALL.to_vec()),
         pod_template in prop::option::of(pod_template().boxed()),
         (storage, material) in
-            (prop::option::of(storage().boxed()), prop_oneof![4 => Just(None), 1 => material().boxed().prop_map(Some)]).boxed(),
-        parameters in prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(parameter().boxed(), 1..3)].boxed(),
+            (prop::option::of(storage().boxed()), prop_oneof![14 => Just(None), 1 => material().boxed().prop_map(Some)]).boxed(),
+        parameters in prop_oneof![6 => Just(Vec::new()), 1 => prop::collection::vec(parameter().boxed(), 1..3)].boxed(),
         (lifetime_seconds, extension_seconds, max_lifetime_seconds) in (seconds(), seconds(), seconds()).boxed(),
         (active, unlisted) in (any::<bool>(), any::<bool>()),
         tags in prop::collection::vec(prop_oneof![3 => "[a-zA-Zä ]{1,10}", 1 => text()], 0..3).boxed(),

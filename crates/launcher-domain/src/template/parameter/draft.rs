@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
+use super::content::{Parameter, ParameterKind};
 use super::value::{check, is_line};
-use super::{Parameter, ParameterKind};
 use crate::template::field_error::Errors;
 use crate::template::rule::FieldRule;
 use crate::template::variable::check_variable;
