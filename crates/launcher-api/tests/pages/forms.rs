@@ -12,7 +12,7 @@ async fn unreadable_form_is_refused_with_error_page() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
     let action = format!("/launch/{}", app.template("Penguins", |_| {}).await);
-    let long = format!("idempotency_key={}", "x".repeat(2000));
+    let long = format!("idempotency_key={}", "x".repeat(32 * 1024));
     for (content_type, body, status, words) in [
         ("application/json", "{}", StatusCode::UNSUPPORTED_MEDIA_TYPE, "wrong content type"),
         (FORM, &long, StatusCode::PAYLOAD_TOO_LARGE, "The form is too large"),

@@ -231,7 +231,7 @@ prop_compose! {
 prop_compose! {
     fn material()(
         directory in prop::option::of(prop_oneof![3 => "/[a-z]{4,8}", 1 => text()]),
-        sources in prop::collection::vec(source(), 0..3),
+        sources in prop::collection::vec(source().boxed(), 0..3).boxed(),
         allowed_repositories in prop::collection::vec(prop_oneof![3 => "https://[a-z]{1,8}/", 1 => text()], 0..2),
     ) -> MaterialDraft {
         MaterialDraft { directory, sources, allowed_repositories }
@@ -249,7 +249,7 @@ prop_compose! {
         resources in prop_oneof![1 => Just(ResourcesDraft::default()), 1 => resources()],
         security_profile in prop::sample::select(SecurityProfile::ALL.to_vec()),
         pod_template in prop::option::of(pod_template().boxed()),
-        (storage, material) in (prop::option::of(storage().boxed()), prop_oneof![4 => Just(None), 1 => material().prop_map(Some)]),
+        (storage, material) in (prop::option::of(storage().boxed()).boxed(), prop::option::weighted(0.2, material().boxed()).boxed()),
         (lifetime_seconds, extension_seconds, max_lifetime_seconds) in (seconds(), seconds(), seconds()),
         (active, unlisted) in (any::<bool>(), any::<bool>()),
         tags in prop::collection::vec(prop_oneof![3 => "[a-zA-Zä ]{1,10}", 1 => text()], 0..3),
