@@ -15,6 +15,7 @@ mod security_profile;
 mod settings;
 mod storage;
 mod validate;
+mod variable;
 mod visible;
 
 pub use app_type::AppType;

@@ -10,6 +10,7 @@ use super::parameter;
 use super::pod_template;
 use super::rule::FieldRule;
 use super::settings::{Resources, TemplateSettings};
+use super::variable::check_variable;
 use super::visible::has_invisible;
 use crate::quantity::{Quantity, QuantityError};
 
@@ -19,7 +20,6 @@ const MAX_IMAGE: usize = 255;
 const MAX_WORDS: usize = 64;
 const MAX_WORD_BYTES: usize = 4096;
 const MAX_ENV: usize = 64;
-const MAX_ENV_NAME: usize = 128;
 const MAX_ENV_VALUE_BYTES: usize = 32 * 1024;
 /// Ports of the sidecar, which listens in the same pod.
 const SIDECAR_PORTS: [i64; 2] = [8080, 8081];
@@ -156,19 +156,6 @@ fn env(env: &BTreeMap<String, String>, errors: &mut Errors) {
         if value.len() > MAX_ENV_VALUE_BYTES || value.contains('\0') {
             errors.add(&pointer, FieldRule::VariableValue);
         }
-    }
-}
-
-/// Checks the name of an environment variable.
-pub(super) fn check_variable(name: &str, pointer: &str, errors: &mut Errors) {
-    let identifier = !name.is_empty()
-        && name.len() <= MAX_ENV_NAME
-        && !name.starts_with(|first: char| first.is_ascii_digit())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if !identifier {
-        errors.add(pointer, FieldRule::VariableName);
-    } else if name == "DISABLE_AUTH" || name.starts_with("SERVICE_") {
-        errors.add(pointer, FieldRule::VariableReserved);
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
+use super::definition::{Parameter, ParameterKind};
 use super::value::{check, is_line};
-use super::{Parameter, ParameterKind};
 use crate::template::field_error::Errors;
 use crate::template::rule::FieldRule;
-use crate::template::validate::check_variable;
+use crate::template::variable::check_variable;
 use crate::template::visible::has_invisible;
 
 const MAX_PARAMETERS: usize = 10;
