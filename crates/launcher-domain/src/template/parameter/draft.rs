@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use super::content::{Parameter, ParameterKind};
+use super::definition::{Parameter, ParameterKind};
 use super::value::{check, is_line};
 use crate::template::field_error::Errors;
 use crate::template::rule::FieldRule;

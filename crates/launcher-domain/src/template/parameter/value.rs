@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::content::{Parameter, ParameterKind};
+use super::definition::{Parameter, ParameterKind};
 use crate::secrets::SecretValues;
 use crate::template::field_error::FieldError;
 use crate::template::rule::FieldRule;

@@ -1,4 +1,4 @@
-//! Validated launch parameters.
+//! Validated launch parameter of a template.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
