@@ -88,7 +88,7 @@ async fn body_with_wrong_type_size_or_depth_is_refused() {
     let (app, _, _, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let json = Some("application/json");
-    for (path, most) in [("/templates/".to_owned(), 256 * 1024), (format!("/templates/{template}/launch"), 1024)] {
+    for (path, most) in [("/templates/".to_owned(), 256 * 1024), (format!("/templates/{template}/launch"), 32 * 1024)] {
         for content_type in [Some("text/plain"), Some("application/xml"), Some("application/json+x"), None] {
             let reply = send(&admin, &path, content_type, "{}").await.expect(415);
             assert_eq!(reply.code(), "unsupported-media-type", "{path} {content_type:?}");
