@@ -6,9 +6,9 @@
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::names::is_volume_name;
 use launcher_domain::{FailureDetail, FailureReason, FieldError, FieldRule, PodTemplateKind};
-use launcher_workshop::Workshop;
 use launcher_workshop::app::invalid;
 use launcher_workshop::pod_template::PodTemplate;
+use launcher_workshop::{Workshop, is_parameters_secret};
 
 use crate::settings::OperatorSettings;
 use crate::validate::{Validated, pod_template_detail, validate};
@@ -65,8 +65,9 @@ fn violations(template: &PodTemplate, settings: &OperatorSettings) -> Vec<FieldE
             errors.push(reserved(reference.pointer, &reference.name));
             continue;
         }
+        // Nor the secret launch parameters of one user.
         let is_own = own_secrets.iter().any(|own| own.as_ref() == Some(&reference.name));
-        if reference.kind == PodTemplateKind::Secret && is_own {
+        if reference.kind == PodTemplateKind::Secret && (is_own || is_parameters_secret(&reference.name)) {
             errors.push(reserved(reference.pointer, &reference.name));
         }
     }

@@ -17,7 +17,9 @@ use std::collections::BTreeMap;
 
 pub use kube::ResourceExt;
 pub use material::{MaterialSourceStatus, MaterialStatus, WorkshopMaterial, WorkshopMaterialSource};
-pub use spec::{Workshop, WorkshopResources, WorkshopSpec, WorkshopStorage, parameter_key, parameters_secret};
+pub use spec::{
+    Workshop, WorkshopResources, WorkshopSpec, WorkshopStorage, is_parameters_secret, parameter_key, parameters_secret,
+};
 pub use status::{LastCrash, Phase, READY, WorkshopStatus};
 
 use jiff::Timestamp;

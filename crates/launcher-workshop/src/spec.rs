@@ -179,6 +179,15 @@ pub fn parameters_secret(workshop: &str) -> String {
     format!("{workshop}-parameters")
 }
 
+/// True if a Secret with this name can have the values of a Workshop that the launcher named: the name of the Workshop ends
+/// with ten random characters.
+#[must_use]
+pub fn is_parameters_secret(name: &str) -> bool {
+    let random = name.strip_suffix("-parameters").and_then(|workshop| workshop.rsplit_once('-'));
+    let is_random = |one: u8| one.is_ascii_lowercase() || one.is_ascii_digit();
+    random.is_some_and(|(_, random)| random.len() == 10 && random.bytes().all(is_random))
+}
+
 /// Returns the key of the Secret with the value of a variable. Kubernetes itself writes no keys with this prefix: a Secret
 /// with the token of a service account has the key `token`, which no Workshop can name.
 #[must_use]

@@ -245,6 +245,11 @@ async fn names_outside_the_policy_fail_the_workshop_with_their_path() {
         ),
         (secret("course"), "secret/other", "at /spec/volumes/0/secret: needs the entry secret/course in "),
         (secret("proxy"), "secret/*", "at /spec/volumes/0/secret: proxy is reserved for the launcher."),
+        (
+            secret("r-ab12cd34ef-parameters"),
+            "secret/*",
+            "at /spec/volumes/0/secret: r-ab12cd34ef-parameters is reserved for the launcher.",
+        ),
         (secret("workshops-tls"), "secret/*", "at /spec/volumes/0/secret: workshops-tls is reserved for the launcher."),
         (
             json!({ "spec": { "nodeSelector": { "pool": "control-plane" } } }),
