@@ -144,6 +144,7 @@ needs_browser() {
   need_command npm npm
   [[ "$(node --version)" =~ ^v([0-9]+) && "${BASH_REMATCH[1]}" -ge 20 ]] || fail "Node 20 or newer is missing: https://nodejs.org"
   need_command chromium chromium
+  need_command git git
 }
 run_browser() {
   chromium_found
@@ -301,9 +302,9 @@ need_rust_tests() {
 # build [OPTION...]: builds everything with the options that all tiers share, so that no dependency is built twice.
 build() { cargo test --workspace --all-features --locked --no-run "$@"; }
 
-# launcher_program: builds only target/debug/launcher, with the options of the build tier. cargo builds a crate's
-# programs for its integration tests.
-launcher_program() { build --quiet --test program; }
+# launcher_program: builds only target/debug/launcher and target/debug/launcher-material, with the options of the build
+# tier. cargo builds a crate's programs for its integration tests.
+launcher_program() { build --quiet --test program --test material; }
 
 # contract_program: builds only target/debug/kubernetes-contract, in the same way.
 contract_program() { build --quiet --test fleet_contract; }

@@ -5,12 +5,14 @@ Prints `ready` when all listen, then a line for each request: `http|dns|echo ADD
 """
 
 import asyncio
+import io
 import ipaddress
 import os
 import pathlib
 import struct
 import subprocess
 import sys
+import tarfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -18,6 +20,19 @@ from containers.addresses import ECHO_PORT, HTTP_PORTS, INTERNET, SURROUNDINGS  
 from containers.network import INTERFACE, apply_settings  # noqa: E402
 
 DNS_PORT = 53
+
+
+def material():
+    """Returns an archive of course material, always with the same bytes: the tests of the fleet name its SHA-256."""
+    made, text = io.BytesIO(), b"lesson\n"
+    with tarfile.open(fileobj=made, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        entry = tarfile.TarInfo("lesson.txt")
+        entry.size = len(text)
+        archive.addfile(entry, io.BytesIO(text))
+    return made.getvalue()
+
+
+MATERIAL = material()
 
 
 def say(kind, address, port, source):
@@ -53,8 +68,8 @@ def http_server(address, port):
         say("http", address, port, writer.get_extra_info("peername")[0])
         try:
             async with asyncio.timeout(10):
-                await reader.readuntil(b"\r\n\r\n")
-                text = f"this is {address}".encode()
+                head = await reader.readuntil(b"\r\n\r\n")
+                text = MATERIAL if head.startswith(b"GET /material.tar ") else f"this is {address}".encode()
                 writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%b" % (len(text), text))
                 await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):

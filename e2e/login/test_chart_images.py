@@ -17,10 +17,10 @@ def programs(name, images):
     return {one["metadata"]["name"]: one["spec"]["template"]["spec"]["containers"][0] for one in found}
 
 
-def sidecar_image(pods):
-    """Returns the image of the sidecars in the operator's settings."""
+def setting(pods, name):
+    """Returns a setting of the operator; None if the chart does not set it."""
     env = pods[f"{RELEASE}-operator"]["env"]
-    return next(one["value"] for one in env if one["name"] == "SERVICE_SIDECAR_IMAGE")
+    return next((one["value"] for one in env if one["name"] == name), None)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,20 @@ def test_image_becomes_reference_and_pull_policy(name, image, reference, policy)
     pods = programs("minimal", {name: image})
     for pod in {"launcher": (RELEASE, f"{RELEASE}-operator"), "sidecar": (f"{RELEASE}-notice",)}[name]:
         assert (pods[pod]["image"], pods[pod]["imagePullPolicy"]) == (reference, policy)
-    assert sidecar_image(pods) == (reference if name == "sidecar" else "registry.example.org/sidecar:0.1.0")
+    assert setting(pods, "SERVICE_SIDECAR_IMAGE") == (reference if name == "sidecar" else "registry.example.org/sidecar:0.1.0")
+
+
+@pytest.mark.parametrize(
+    "image,reference",
+    [
+        ("", None),
+        ("r.example/material:2", "r.example/material:2"),
+        ({"repository": "r.example/material"}, "r.example/material:0.1.0"),
+        ({"repository": "r.example/material", "digest": DIGEST}, f"r.example/material@{DIGEST}"),
+    ],
+)
+def test_image_of_course_material_is_optional(image, reference):
+    assert setting(programs("minimal", {"material": image}), "SERVICE_MATERIAL_IMAGE") == reference
 
 
 def test_maps_of_third_party_images_replace_their_default_references():
@@ -53,6 +66,7 @@ def test_maps_of_third_party_images_replace_their_default_references():
     "name,image,message",
     [
         ("launcher", {"tag": "2"}, "- images.launcher.repository is missing"),
+        ("material", {"tag": "2"}, "- images.material.repository is missing"),
         ("front", {"repository": "r.example/x"}, "- images.front.tag is missing: set it, or images.front.digest"),
         ("oauth2Proxy", {"repository": "r.example/x:1", "digest": DIGEST}, "at '/images/oauth2Proxy/repository': "),
         ("sidecar", {"repository": "r.example/x", "tag": 2}, "at '/images/sidecar/tag': got number, want string"),

@@ -37,7 +37,7 @@ REACHES = {
     "limits.maxConcurrentStarts": LAUNCHER, "limits.maxQueued": LAUNCHER, "limits.historyDays": LAUNCHER,
     "limits.volumeRetentionDays": LAUNCHER,
     "templates": LAUNCHER,
-    "images.launcher": PROGRAMS, "images.sidecar": OPERATOR | NOTICE, "images.oauth2Proxy": LOGIN, "images.front": FRONT,
+    "images.launcher": PROGRAMS, "images.sidecar": OPERATOR | NOTICE, "images.material": OPERATOR, "images.oauth2Proxy": LOGIN, "images.front": FRONT,
     "images.pullPolicy": TRAEFIK, "images.pullSecrets": TRAEFIK,
     "login.provider": LOGIN, "login.emailDomains": LOGIN, "login.sessionLifetime": LOGIN,
     "login.secret": {"login"}, "login.workshopsSecret": {"workshops-login"},

@@ -48,7 +48,7 @@ def images_of(value):
     if isinstance(value, dict):
         if isinstance(value.get("image"), str):
             yield value["image"]
-        if value.get("name") == "SERVICE_SIDECAR_IMAGE":
+        if value.get("name") in ("SERVICE_SIDECAR_IMAGE", "SERVICE_MATERIAL_IMAGE"):
             yield value["value"]
         for one in value.values():
             yield from images_of(one)
@@ -73,7 +73,8 @@ def test_listed_images_are_chart_defaults():
     listed = {cells[0].strip("`"): cells[1].strip("`") for cells in table("air-gapped.md", "value | default | used by")}
     # The other values below images are no references of images.
     references = {name: value for name, value in DEFAULTS["images"].items() if name not in ("pullPolicy", "pullSecrets")}
-    assert listed == {f"images.{name}": value or "*required*" for name, value in references.items()}
+    missing = {"material": "none"}
+    assert listed == {f"images.{name}": value or missing.get(name, "*required*") for name, value in references.items()}
     # The example with a mirror has the same digests.
     mirrored = re.findall(r"^  (\w+): registry\.example\.org/\S+(@sha256:\w+)$", page("air-gapped.md"), re.MULTILINE)
     assert dict(mirrored) == {name: value[value.index("@") :] for name, value in references.items() if value}

@@ -74,17 +74,17 @@ def test_configuration_is_mounted_read_only(name):
 
 
 def test_images_are_pinned_in_one_file():
-    assert {service["image"] for service in SERVICES.values()} == {f"${{{name}}}" for name in IMAGES} - {"${SIDECAR_IMAGE}"}
+    assert {service["image"] for service in SERVICES.values()} == {f"${{{name}}}" for name in IMAGES} - {"${SIDECAR_IMAGE}", "${MATERIAL_IMAGE}"}
     for name, reference in IMAGES.items():
         if reference.startswith("localhost/"):
-            assert re.fullmatch(r"localhost/workshop-launcher/(launcher|sidecar):\d+\.\d+\.\d+", reference), name
+            assert re.fullmatch(r"localhost/workshop-launcher/(launcher|sidecar|material):\d+\.\d+\.\d+", reference), name
         else:
             assert re.fullmatch(r"[a-z0-9./-]+:v[0-9.]+@sha256:[0-9a-f]{64}", reference), name
 
 
 def test_versions_of_own_images_are_those_of_sources():
     version = re.search(r'^version = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
-    assert {IMAGES[name].rsplit(":", 1)[1] for name in ("LAUNCHER_IMAGE", "SIDECAR_IMAGE")} == {version}
+    assert {IMAGES[name].rsplit(":", 1)[1] for name in ("LAUNCHER_IMAGE", "SIDECAR_IMAGE", "MATERIAL_IMAGE")} == {version}
 
 
 def test_login_proxy_has_version_of_chart():

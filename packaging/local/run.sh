@@ -41,9 +41,10 @@ export SERVICE_FLEET=${SERVICE_FLEET:-local}
 if [[ "$SERVICE_FLEET" == containers ]]; then
   engine_found || fail "no container engine answers. Start Docker or Podman, and give this user access to its socket"
   export ENGINE SERVICE_ENGINE_SOCKET
-  images/server.sh sidecar
+  images/server.sh sidecar material
   SERVICE_SIDECAR_IMAGE=${SERVICE_SIDECAR_IMAGE:-$(sed -n 's/^SIDECAR_IMAGE=//p' deploy/server/versions.env)}
-  export SERVICE_SIDECAR_IMAGE
+  SERVICE_MATERIAL_IMAGE=${SERVICE_MATERIAL_IMAGE:-$(sed -n 's/^MATERIAL_IMAGE=//p' deploy/server/versions.env)}
+  export SERVICE_SIDECAR_IMAGE SERVICE_MATERIAL_IMAGE
   export SERVICE_DATA_DIR=${SERVICE_DATA_DIR:-./data-containers}
 else
   packaging/local/venv.sh jupyter packaging/local/jupyter.txt

@@ -63,6 +63,9 @@
 {{- end }}
 - {name: SERVICE_PUBLIC_URL, value: {{ include "launcher.publicURL" . | quote }}}
 - {name: SERVICE_SIDECAR_IMAGE, value: {{ include "launcher.image" (list . "sidecar") | quote }}}
+{{- with include "launcher.image" (list . "material") }}
+- {name: SERVICE_MATERIAL_IMAGE, value: {{ . | quote }}}
+{{- end }}
 {{- if .Values.proxySecret.enabled }}
 - {name: SERVICE_PROXY_SECRET_NAME, value: {{ include "launcher.proxySecretName" . }}}
 {{- end }}

@@ -4,7 +4,7 @@
 {{- define "launcher.image" -}}
 {{- $image := get (index . 0).Values.images (index . 1) | default "" }}
 {{- if kindIs "map" $image }}
-{{- $own := has (index . 1) (list "launcher" "sidecar") }}
+{{- $own := has (index . 1) (list "launcher" "sidecar" "material") }}
 {{- $tag := $image.tag | default (ternary (index . 0).Chart.AppVersion "" (and $own (not $image.digest))) }}
 {{- $image.repository }}{{ with $tag }}:{{ . }}{{ end }}{{ with $image.digest }}@{{ . }}{{ end }}
 {{- else }}
@@ -20,7 +20,7 @@
 {{- end }}
 
 {{- define "launcher.imageProblems" -}}
-{{- range $name := list "launcher" "sidecar" "oauth2Proxy" "front" }}
+{{- range $name := list "launcher" "sidecar" "material" "oauth2Proxy" "front" }}
 {{- $image := get $.Values.images $name }}
 {{- if kindIs "map" $image }}
 {{- if not $image.repository }}
@@ -28,7 +28,7 @@
 {{- else if and (has $name (list "oauth2Proxy" "front")) (not (or $image.tag $image.digest)) }}
 - images.{{ $name }}.tag is missing: set it, or images.{{ $name }}.digest
 {{- end }}
-{{- else if not $image }}
+{{- else if not (or $image (eq $name "material")) }}
 - images.{{ $name }} is missing: the reference of an image in your registry{{ if has $name (list "launcher" "sidecar") }}; images/build.sh prepares it{{ end }}
 {{- end }}
 {{- end }}

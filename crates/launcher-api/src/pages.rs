@@ -18,6 +18,7 @@ mod instances;
 mod language;
 mod languages;
 mod launch;
+mod launch_repository;
 mod markdown;
 mod notices;
 mod paths;

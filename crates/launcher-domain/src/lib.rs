@@ -43,7 +43,7 @@ pub use email::EmailAddress;
 pub use failure::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 pub use instance::{EndReason, Instance, InstanceState};
 pub use limits::{LaunchRate, Limits};
-pub use material_config::{MATERIAL_VARIABLE, MaterialConfig};
+pub use material_config::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig};
 pub use material_report::{MaterialOutcome, MaterialReport, SourceReport};
 pub use proof::ProxySecret;
 pub use scope::Scope;
@@ -52,7 +52,7 @@ pub use start_step::StartStep;
 pub use template::{
     AppType, FieldError, FieldRule, Icon, Listing, Material, MaterialDraft, MaterialKind, MaterialSource,
     MaterialSourceDraft, PodTemplateKind, PodTemplateObject, PodTemplatePolicy, PodTemplatePolicyError,
-    SecurityProfile, Storage, StorageDraft, StorageKind, Template, TemplateDraft, TemplateSettings, ValidTemplate,
-    is_storable_pod_template,
+    RepositoryDraft, SecurityProfile, Storage, StorageDraft, StorageKind, Template, TemplateDraft, TemplateSettings,
+    ValidTemplate, is_storable_pod_template,
 };
 pub use volume::Volume;

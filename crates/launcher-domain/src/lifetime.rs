@@ -66,6 +66,14 @@ pub fn extension(instance: &Instance, now: Timestamp) -> Extension {
 }
 
 impl Instance {
+    /// Returns the expiry if an extension has moved it. `None` if it is the end of the lifetime, which the fleet derives
+    /// from the time at which the workshop became ready.
+    #[must_use]
+    pub fn moved_expiry(&self) -> Option<Timestamp> {
+        let first = self.started_at.map(|ready| first_expiry(ready, &self.settings));
+        self.expires_at.filter(|_| self.expires_at != first)
+    }
+
     /// Returns this instance extended once.
     ///
     /// `expected_expires_at` is the expiry that the caller saw, if given. The second request of a double click then has

@@ -10,6 +10,7 @@ mod listing;
 mod material;
 mod pod_template;
 mod pod_template_policy;
+mod repository;
 mod rule;
 mod security_profile;
 mod settings;
@@ -29,6 +30,7 @@ pub use material::{
 };
 pub use pod_template::{PodTemplateObject, is_storable_pod_template};
 pub use pod_template_policy::{PodTemplateKind, PodTemplatePolicy, PodTemplatePolicyError};
+pub use repository::RepositoryDraft;
 pub use rule::FieldRule;
 pub use security_profile::SecurityProfile;
 pub use settings::{Resources, TemplateSettings};

@@ -12,6 +12,9 @@ use rustix::io::Errno;
 /// Mode of new directories.
 const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
 
+/// Name of a file that is being copied from another file system.
+const COPY: &str = ".course-material-copy";
+
 /// Open directory.
 #[derive(Debug)]
 pub struct Dir(OwnedFd);
@@ -167,7 +170,10 @@ impl Dir {
     /// # Errors
     /// An error of the file system.
     pub fn replace(&self, name: &str, to: &Self, new_name: &str) -> Result<(), Errno> {
-        rustix::fs::renameat(&self.0, name, &to.0, new_name)
+        match rustix::fs::renameat(&self.0, name, &to.0, new_name) {
+            Err(Errno::XDEV) => self.move_by_copy(name, to, |copy| to.replace(copy, to, new_name)),
+            result => result,
+        }
     }
 
     /// Moves a file to another directory, where no entry of this name may exist.
@@ -177,6 +183,7 @@ impl Dir {
     pub fn place(&self, name: &str, to: &Self, new_name: &str) -> Result<(), Errno> {
         match rustix::fs::renameat_with(&self.0, name, &to.0, new_name, RenameFlags::NOREPLACE) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            Err(Errno::XDEV) => return self.move_by_copy(name, to, |copy| to.place(copy, to, new_name)),
             result => return result,
         }
         match rustix::fs::linkat(&self.0, name, &to.0, new_name, AtFlags::empty()) {
@@ -187,6 +194,18 @@ impl Dir {
             },
             Err(error) => Err(error),
         }
+    }
+
+    /// Moves a file to a directory of another file system: copies it there under a temporary name, and lets `rename` give
+    /// the copy its name. Containers without storage have a file system for each target.
+    fn move_by_copy(&self, name: &str, to: &Self, rename: impl FnOnce(&str) -> Result<(), Errno>) -> Result<(), Errno> {
+        let (from, _) = self.read(name).map_err(|error| errno(&error))?.ok_or(Errno::NOENT)?;
+        let mode = Mode::from_raw_mode(rustix::fs::fstat(&from)?.st_mode & 0o777);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let copy = rustix::fs::openat(&to.0, COPY, flags, mode)?;
+        let moved = copy_content(from, copy.into(), mode).and_then(|()| rename(COPY));
+        let removed = if moved.is_ok() { self.remove(name) } else { to.remove(COPY) };
+        moved.and(removed)
     }
 
     /// Removes a file or a link. A missing entry is no error.
@@ -218,5 +237,59 @@ impl Dir {
     /// An error of the file system.
     pub fn synchronise(&self) -> Result<(), Errno> {
         rustix::fs::syncfs(self.0.as_fd())
+    }
+}
+
+fn copy_content(mut from: File, mut copy: File, mode: Mode) -> Result<(), Errno> {
+    io::copy(&mut from, &mut copy).map_err(|error| errno(&error))?;
+    rustix::fs::fchmod(&copy, mode)
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// Two directories, of different file systems on most machines.
+    fn directories() -> [tempfile::TempDir; 2] {
+        [tempfile::tempdir_in("/dev/shm").unwrap(), tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()]
+    }
+
+    #[test]
+    fn file_moves_to_another_file_system_with_its_mode_and_replaces_only_on_request() {
+        let [part, target] = directories();
+        let (from, to) = (Dir::open(part.path()).unwrap(), Dir::open(target.path()).unwrap());
+        let write = |text: &str| {
+            fs::write(part.path().join("part"), text).unwrap();
+            fs::set_permissions(part.path().join("part"), PermissionsExt::from_mode(0o755)).unwrap();
+        };
+        let read = || fs::read_to_string(target.path().join("run.sh")).unwrap();
+        write("one");
+        from.place("part", &to, "run.sh").unwrap();
+        assert_eq!(read(), "one");
+        assert_eq!(fs::metadata(target.path().join("run.sh")).unwrap().permissions().mode() & 0o777, 0o755);
+        write("two");
+        assert_eq!(from.place("part", &to, "run.sh"), Err(Errno::EXIST));
+        assert_eq!(read(), "one");
+        from.replace("part", &to, "run.sh").unwrap();
+        assert_eq!(read(), "two");
+        assert_eq!(fs::read_dir(target.path()).unwrap().count(), 1, "no copy is left");
+        assert_eq!(fs::read_dir(part.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn file_with_the_name_of_the_copy_is_not_lost() {
+        let [part, target] = directories();
+        fs::write(part.path().join("part"), "new").unwrap();
+        fs::write(target.path().join(COPY), "mine").unwrap();
+        let (from, to) = (Dir::open(part.path()).unwrap(), Dir::open(target.path()).unwrap());
+        let _ = from.place("part", &to, "file");
+        assert_eq!(fs::read_to_string(target.path().join(COPY)).unwrap(), "mine");
     }
 }

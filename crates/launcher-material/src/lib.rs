@@ -6,7 +6,7 @@
 //!
 //! The modules form layers. Each module imports only modules of later entries in this list:
 //!
-//! - [`run`]: all sources, and the deadline
+//! - [`run`]: all sources, and the deadline; [`attempt`]: only one attempt if it was killed
 //! - `source`: one source
 //! - `git`, `archive`: the files of a version
 //! - [`merge`]: the student's files
@@ -15,6 +15,7 @@
 //! - [`path`], [`meter`], [`limits`], [`failure`]: rules without I/O
 
 mod archive;
+pub mod attempt;
 pub mod content;
 pub mod directory;
 pub mod failure;

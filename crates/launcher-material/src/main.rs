@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use launcher_domain::material_config::{MATERIAL_VARIABLE, MaterialConfig};
+use launcher_material::attempt::{note, once};
 use launcher_material::{Limits, run};
 
 fn main() -> ExitCode {
@@ -31,7 +32,7 @@ fn configuration() -> Result<MaterialConfig, String> {
 
 /// Places the sources, and writes the report.
 fn report(config: &MaterialConfig) {
-    let line = match run(config, Limits::default()).to_line() {
+    let line = match once(note().as_deref(), config, |config| run(config, Limits::default())).to_line() {
         Ok(line) => line,
         Err(error) => return say(&format!("the report cannot be written: {error}")),
     };

@@ -6,6 +6,7 @@ mod ingress;
 mod isolation;
 mod limits;
 mod literal;
+mod material;
 mod metadata;
 mod pod;
 mod pod_template;

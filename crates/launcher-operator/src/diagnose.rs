@@ -4,6 +4,7 @@ mod container;
 mod crashes;
 mod deadline;
 mod failure;
+mod material;
 mod pod;
 
 use std::time::Duration;
@@ -22,6 +23,7 @@ use deadline::Deadline;
 pub(crate) use deadline::add;
 pub(crate) use failure::sentence;
 pub use failure::{DetailSource, Failure};
+pub(crate) use material::material_report;
 
 /// The observed state of one workload.
 #[derive(Debug, Clone, Copy)]

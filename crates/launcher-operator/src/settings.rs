@@ -27,6 +27,8 @@ pub struct OperatorSettings {
     pub ingress: IngressSettings,
     /// Settings of the sidecar in each pod.
     pub sidecar: SidecarSettings,
+    /// Image of the program that places course material; `None`: workshops start without course material.
+    pub material_image: Option<String>,
     /// Pull policy for all images.
     pub pull_policy: PullPolicy,
     /// Names of the image pull secrets.

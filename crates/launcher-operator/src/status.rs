@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::frame_path::frame_url;
-use launcher_domain::{Crash, FailureCode, FailureReason, StartStep};
+use launcher_domain::{Crash, FailureCode, FailureReason, MaterialReport, StartStep};
 pub(crate) use launcher_workshop::READY;
-use launcher_workshop::{LastCrash, Phase, Workshop, WorkshopStatus};
+use launcher_workshop::{LastCrash, MaterialStatus, Phase, Workshop, WorkshopStatus};
 
 use crate::apply::Applied;
 use crate::diagnose::{Diagnosis, Failure};
@@ -43,6 +43,7 @@ pub(crate) fn of_applied(
             ready_at: before.ready_at.or(Some(now)),
             restarted_at: workshop.spec.restarted_at,
             last_crash: before.last_crash.clone(),
+            material: before.material.clone(),
             observed_generation: before.generation,
             conditions: vec![before.condition(READY, true, "Answers", "", now), exposed],
             ..WorkshopStatus::default()
@@ -50,6 +51,7 @@ pub(crate) fn of_applied(
         Diagnosis::Waiting { step, until: _, stuck_pod: _ } => WorkshopStatus {
             restarted_at: workshop.spec.restarted_at,
             last_crash: before.last_crash.clone(),
+            material: before.material.clone(),
             observed_generation: before.generation,
             conditions: vec![before.condition(READY, false, "Starting", step.as_str(), now), exposed],
             ..WorkshopStatus::starting(*step, before.ready_at)
@@ -69,6 +71,19 @@ pub(crate) fn with_frame_page(status: WorkshopStatus) -> WorkshopStatus {
 pub(crate) fn with_last_crash(status: WorkshopStatus, crash: Option<&Crash>) -> WorkshopStatus {
     let last_crash = crash.cloned().map(LastCrash::from).or(status.last_crash);
     WorkshopStatus { last_crash, ..status }
+}
+
+/// Sets the report about the course material. Without a report, keeps the one of the status: a pod that replaces another
+/// one has no report yet.
+#[must_use]
+pub(crate) fn with_material(status: WorkshopStatus, report: Option<MaterialReport>) -> WorkshopStatus {
+    WorkshopStatus { material: report.map(MaterialStatus::from).or(status.material), ..status }
+}
+
+/// Adds the expiry, which is known since the Workshop was first ready.
+#[must_use]
+pub(crate) fn with_expiry(status: WorkshopStatus, expiry: Option<Timestamp>) -> WorkshopStatus {
+    WorkshopStatus { expires_at: expiry.filter(|_| status.ready_at.is_some()), ..status }
 }
 
 /// Adds that the pod differs from the one that the operator would create now.
@@ -103,6 +118,7 @@ fn not_ready(workshop: &Workshop, step: StartStep, why: &str, message: &str, now
     let before = PreviousStatus::of(workshop);
     WorkshopStatus {
         last_crash: before.last_crash.clone(),
+        material: before.material.clone(),
         observed_generation: before.generation,
         conditions: vec![before.condition(READY, false, why, message, now)],
         ..WorkshopStatus::starting(step, before.ready_at)
@@ -121,6 +137,7 @@ pub(crate) fn failed(
     WorkshopStatus {
         ready_at: before.ready_at,
         last_crash: before.last_crash.clone(),
+        material: before.material.clone(),
         observed_generation: before.generation,
         conditions: vec![before.condition(READY, false, "Failed", &reason.message, now)],
         ..WorkshopStatus::failed(reason.clone(), log_tail)
@@ -135,6 +152,7 @@ pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
         phase: Phase::Expired,
         ready_at: before.ready_at,
         last_crash: before.last_crash.clone(),
+        material: before.material.clone(),
         observed_generation: before.generation,
         conditions: vec![before.condition(READY, false, "Expired", "The workshop's lifetime is over.", now)],
         ..WorkshopStatus::default()
@@ -155,6 +173,7 @@ pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timesta
 struct PreviousStatus<'a> {
     ready_at: Option<Timestamp>,
     last_crash: Option<LastCrash>,
+    material: Option<MaterialStatus>,
     generation: Option<i64>,
     conditions: &'a [Condition],
 }
@@ -165,6 +184,7 @@ impl<'a> PreviousStatus<'a> {
         Self {
             ready_at: status.and_then(|status| status.ready_at),
             last_crash: status.and_then(|status| status.last_crash.clone()),
+            material: status.and_then(|status| status.material.clone()),
             generation: workshop.metadata.generation,
             conditions: status.map_or(&[], |status| &status.conditions),
         }

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use kube::ResourceExt;
 use launcher_trace::StartTrace;
+use launcher_workshop::pod_template::MATERIAL;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus, created_at};
 
 use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER};
@@ -42,15 +43,21 @@ pub fn steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Ti
     let (Some(mut from), true, false) = (created, is_over, was_ready || was(Phase::Failed)) else { return Vec::new() };
     let pod = pods.iter().max_by_key(|pod| pod.metadata.creation_timestamp.as_ref().map(|time| time.0));
     let ready = (status.phase == Phase::Running).then_some(now);
-    let waits = pod.and_then(isolation);
+    let (waits, loads) = (init(pod, ISOLATION_CONTAINER), init(pod, MATERIAL));
     let mut ends = vec![
         ("schedule", pod.and_then(|pod| since(pod, "PodScheduled"))),
         ("prepare", pod.and_then(|pod| since(pod, "PodReadyToStartContainers"))),
-        ("isolate", waits.and_then(isolated_since)),
+        ("isolate", waits.and_then(succeeded_at)),
+        ("load-material", loads.and_then(succeeded_at)),
         ("pull-image", pod.and_then(runs_since)),
         ("start-app", ready),
     ];
-    ends.retain(|(name, _)| *name != "isolate" || waits.is_some());
+    let has_step = |name: &str| match name {
+        "isolate" => waits.is_some(),
+        "load-material" => loads.is_some(),
+        _ => true,
+    };
+    ends.retain(|(name, _)| has_step(name));
     let mut steps = Vec::new();
     for (index, (name, end)) in ends.iter().enumerate() {
         // A step without an end time becomes part of the next step, because a cluster may omit a timestamp or report it
@@ -73,14 +80,14 @@ fn since(pod: &Pod, condition: &str) -> Option<Timestamp> {
     found.last_transition_time.as_ref().map(|time| time.0)
 }
 
-/// Returns the status of the isolation init container, if the pod has one.
-fn isolation(pod: &Pod) -> Option<&ContainerStatus> {
-    let mut containers = pod.status.as_ref()?.init_container_statuses.iter().flatten();
-    containers.find(|container| container.name == ISOLATION_CONTAINER)
+/// Returns the status of the init container with this name, if the pod has one.
+fn init<'a>(pod: Option<&'a Pod>, name: &str) -> Option<&'a ContainerStatus> {
+    let mut containers = pod?.status.as_ref()?.init_container_statuses.iter().flatten();
+    containers.find(|container| container.name == name)
 }
 
-fn isolated_since(isolation: &ContainerStatus) -> Option<Timestamp> {
-    let ended = isolation.state.as_ref()?.terminated.as_ref().filter(|ended| ended.exit_code == 0)?;
+fn succeeded_at(container: &ContainerStatus) -> Option<Timestamp> {
+    let ended = container.state.as_ref()?.terminated.as_ref().filter(|ended| ended.exit_code == 0)?;
     ended.finished_at.as_ref().map(|time| time.0)
 }
 

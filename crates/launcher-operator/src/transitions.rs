@@ -1,4 +1,4 @@
-//! Reports a phase change of a Workshop with a Kubernetes Event, a metric and a log entry.
+//! Reports a phase change of a Workshop with a metric and a log entry, and its result with a Kubernetes Event.
 
 use kube::Resource;
 use kube::runtime::events::{Event, EventType, Recorder};
@@ -16,6 +16,10 @@ pub(crate) async fn notify(context: &Context, workshop: &Workshop, status: &Work
     context.metrics.record_transition(status.phase, status.reason.as_deref());
     let name = workshop.metadata.name.as_deref().unwrap_or_default();
     tracing::info!(workshop = name, phase = ?status.phase, reason = status.reason, "Workshop phase changed");
+    // The scheduler and the kubelet already report the steps of the first start, with Events of the pod.
+    if matches!(status.phase, Phase::Pending | Phase::Starting) && status.ready_at.is_none() {
+        return;
+    }
     let event = Event {
         type_: if status.phase == Phase::Failed { EventType::Warning } else { EventType::Normal },
         reason: format!("{:?}", status.phase),

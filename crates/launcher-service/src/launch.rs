@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::{k8s_name, uuid_v7, volume_name};
-use launcher_domain::{Caller, Instance, InstanceState, Template};
+use launcher_domain::{Caller, Instance, InstanceState, RepositoryDraft, Template};
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, ListedInstance};
 use launcher_trace::StartTrace;
 use serde_json::Value;
@@ -22,6 +22,8 @@ const NAME_ATTEMPTS: usize = 5;
 pub struct LaunchRequest {
     /// Key that makes a launch idempotent: a second request of the caller with this key gets the same instance.
     pub idempotency_key: Option<String>,
+    /// Repository that the launch adds to the course material of the template.
+    pub repository: Option<RepositoryDraft>,
     /// The request body. A second request with the same key must have the same body.
     pub body: Value,
 }
@@ -40,14 +42,14 @@ impl Launcher {
     /// room.
     ///
     /// # Errors
-    /// NotFound, TemplateInactive, InstanceLimitReached, TooManyLaunches, AtCapacity, VolumeInUse, IdempotencyKeyReused, Unavailable.
+    /// NotFound, Invalid, TemplateInactive, InstanceLimitReached, TooManyLaunches, AtCapacity, VolumeInUse, IdempotencyKeyReused, Unavailable.
     pub async fn launch(
         &self,
         caller: &Caller,
         template_id: Uuid,
         request: &LaunchRequest,
     ) -> Result<Launched, ServiceError> {
-        let template = self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)?;
+        let mut template = self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)?;
         let key = request
             .idempotency_key
             .as_ref()
@@ -55,6 +57,9 @@ impl Launcher {
         let action = if template.active { Action::LaunchActive } else { Action::LaunchInactive };
         if decide(caller, action) != Verdict::Granted {
             return self.launched_before(caller, key.as_ref()).await;
+        }
+        if let Some(repository) = request.repository.clone() {
+            template.settings = template.settings.with_repository(repository).map_err(ServiceError::Invalid)?;
         }
         let rules = self.rules(caller);
         for _ in 0..NAME_ATTEMPTS {

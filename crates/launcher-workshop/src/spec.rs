@@ -33,7 +33,7 @@ use crate::status::WorkshopStatus;
     printcolumn = r#"{"name": "Phase", "type": "string", "jsonPath": ".status.phase"}"#,
     printcolumn = r#"{"name": "URL", "type": "string", "jsonPath": ".status.url"}"#,
     // Not of type date: kubectl prints a date as an age, and <invalid> for a time in the future.
-    printcolumn = r#"{"name": "Expires", "type": "string", "jsonPath": ".spec.expiresAt"}"#,
+    printcolumn = r#"{"name": "Expires", "type": "string", "jsonPath": ".status.expiresAt"}"#,
     printcolumn = r#"{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}"#,
     printcolumn = r#"{"name": "Image", "type": "string", "jsonPath": ".spec.image", "priority": 1}"#,
     printcolumn = r#"{"name": "Reason", "type": "string", "jsonPath": ".status.reason", "priority": 1}"#
@@ -82,10 +82,10 @@ pub struct WorkshopSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[x_kube(validation = Rule::new("self == oldSelf").message("the material cannot change: launch another workshop"))]
     pub material: Option<WorkshopMaterial>,
-    /// Time from ready to the expiry, in seconds. Ignored once expiresAt is set.
+    /// Lifetime: time from ready to the expiry, in seconds. Ignored if expiresAt is set.
     #[schemars(range(min = 1))]
     pub lifetime_seconds: u32,
-    /// Expiry. The launcher sets it once the workshop has been ready, and moves it with each extension.
+    /// Expiry, if an extension moved it. Without it, the workshop expires when its lifetime is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// Time of the last requested restart. The operator replaces a pod that was created before this time. Fleets on one
@@ -190,7 +190,7 @@ impl WorkshopSpec {
             storage: WorkshopStorage::of(instance),
             material: settings.material.as_ref().and_then(WorkshopMaterial::of),
             lifetime_seconds: settings.lifetime_seconds,
-            expires_at: instance.expires_at,
+            expires_at: instance.moved_expiry(),
             restarted_at: instance.restarted_at,
         }
     }

@@ -100,6 +100,10 @@ pub struct WorkshopStatus {
     /// Time at which the workshop was first ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready_at: Option<Timestamp>,
+    /// Expiry: `expiresAt` of the spec, or the end of the lifetime. Absent before the workshop was ready, and on fleets on
+    /// one machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
     /// Generation of the spec that this status describes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,

@@ -30,6 +30,8 @@ editor-created-by = المُنشئ: { $author }
 editor-the-service = الخدمة
 editor-copy-of = نسخة من { $name }
 editor-wrong-word = الكلمة { $number }: { $wrong }
+editor-wrong-entry = المدخل { $number }: { $wrong }
+editor-not-a-source = السطر { $line }: يُرجى كتابة عنوان المصدر، وبعده فقط { "\u2066" }ref=…{ "\u2069" } و{ "\u2066" }folder=…{ "\u2069" } و{ "\u2066" }sha256=…{ "\u2069" } و{ "\u2066" }target=…{ "\u2069" }، كل منها مرة واحدة.
 editor-not-a-variable = لا توجد علامة يساوي في السطر { $line }. الصيغة المطلوبة هي NAME=value.
 editor-second-time = يكرّر السطر { $line } تعيين { $name }. يجب تعيين كل متغير مرة واحدة فقط.
 editor-not-json = يبدأ السطر { $line } بعلامة اقتباس، لكنه ليس سلسلة JSON. يجب أن ينتهي بعلامة اقتباس. في الداخل، تُكتب علامة الاقتباس { "\u2066" }\"{ "\u2069" } وفاصل الأسطر { "\u2066" }\n{ "\u2069" }.

@@ -17,6 +17,7 @@ step-preparing = تجهيز الورشة
 step-pulling-image = تنزيل صورة الحاوية، ويستغرق ذلك وقتًا أطول في المرة الأولى
 step-pulling-image-progress = تنزيل صورة الحاوية: { $percent }٪
 step-pulling-image-unpacking = فك ضغط صورة الحاوية بعد تنزيلها
+step-loading-material = تحميل مواد المقرر
 step-starting-app = بانتظار استجابة التطبيق
 step-restarting-app = توقّف التطبيق ويُعاد تشغيله
 

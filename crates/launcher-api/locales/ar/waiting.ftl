@@ -11,6 +11,7 @@ start-log = ما حدث حتى الآن
 start-step-queue = المرور بقائمة الانتظار
 start-step-prepare = إيجاد مكان وتجهيزه
 start-step-image = تنزيل صورة الحاوية عند الحاجة
+start-step-downloads = تنزيل مواد المقرر، وصورة الحاوية عند الحاجة
 start-step-app = بدء التطبيق
 
 usual-start = مدة البدء المعتادة: { $duration }.

@@ -26,6 +26,20 @@ crash-files-kept = الملفات المحفوظة ما زالت موجودة.
 crash-files-lost = فُقدت الملفات غير المحفوظة في مكان آخر.
 crash-advice-crashed = إذا تكرر ذلك، يُرجى إخبار المدرّس بما حدث قبله.
 crash-advice-out-of-memory = يُرجى تحميل بيانات أقل في المرة الواحدة، أو طلب قالب بذاكرة أكبر.
+material = مواد المقرر
+material-placed = { "\u2066" }{ $target }{ "\u2069" }: تم التحميل
+material-updated = { "\u2066" }{ $target }{ "\u2069" }: تم التحديث
+material-unchanged = { "\u2066" }{ $target }{ "\u2069" }: محدَّثة
+material-failed = { "\u2066" }{ $target }{ "\u2069" }: لم تُحمَّل
+material-not-loaded = تعذّر تحميل مواد المقرر للمجلد { "\u2066" }{ $target }{ "\u2069" }.
+material-not-loaded-advice = تعمل الورشة بدونها. يُرجى إخبار المدرّس أو تشغيل الورشة من جديد لاحقًا.
+material-conflicts = { $count ->
+    [one] غيّرت أنت والمدرّس ملفًا واحدًا في المجلد { "\u2066" }{ $target }{ "\u2069" }.
+    [two] غيّرت أنت والمدرّس ملفين في المجلد { "\u2066" }{ $target }{ "\u2069" }.
+    [few] غيّرت أنت والمدرّس { $count } ملفات في المجلد { "\u2066" }{ $target }{ "\u2069" }.
+   *[other] غيّرت أنت والمدرّس { $count } ملفًا في المجلد { "\u2066" }{ $target }{ "\u2069" }.
+}
+material-conflicts-advice = لم تتغيّر ملفاتك. توجد ملفات المدرّس بجانبها باسم آخر.
 catalog = تشغيل ورشة
 search-catalog = البحث في الكتالوج
 search-hint = بحث
@@ -36,6 +50,10 @@ nothing-found = لا توجد ورشة مطابقة لبحثك.
 launch = تشغيل
 have-one-short = لديك واحدة
 have-one = لديك هذه الورشة بالفعل:
+repository-added = تحصل الورشة على ملفات هذا المستودع:
+repository-reference = الفرع أو الوسم أو الإيداع:
+repository-folder = المجلد فقط:
+repository-refused = يحدد الرابط مستودعًا لا يمكن استخدامه: { $wrong }.
 last-one-failed = فشلت آخر ورشة لك من هذا القالب.
 show-it = عرضها
 launch-another = تشغيل ورشة أخرى

@@ -59,6 +59,10 @@ editor-copy-of = Kopie von { $name }
 
 editor-wrong-word = Wort { $number }: { $wrong }
 
+editor-wrong-entry = Eintrag { $number }: { $wrong }
+
+editor-not-a-source = Zeile { $line }: Schreiben Sie die Adresse einer Quelle, danach nur ref=…, folder=…, sha256=… und target=…, jedes einmal.
+
 editor-not-a-variable = In Zeile { $line } fehlt das Gleichheitszeichen. Schreiben Sie NAME=value.
 
 editor-second-time = Zeile { $line } setzt { $name } noch einmal. Setzen Sie jede Variable nur einmal.

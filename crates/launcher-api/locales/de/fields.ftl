@@ -40,6 +40,13 @@ field-storage-size = Platz für behaltene Dateien
     .hint = Zum Beispiel 5 GB. Leer: 1Gi. Vorhandene Dateien behalten ihren Platz.
 field-storage-path = Verzeichnis der behaltenen Dateien
     .hint = Zum Beispiel /home/jovyan. Leer: das Home-Verzeichnis des Standard-Images. Andere Apps brauchen ein Verzeichnis.
+field-material = Kursmaterial
+field-material-sources = Git-Repositorys und Archive
+    .hint = Eine Quelle pro Zeile: ihre Adresse, dann bei Bedarf Einstellungen, zum Beispiel https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. Die Dateien liegen beim Öffnen des Workshops im Ordner target. Eine zip- oder tar-Datei braucht sha256=… Workshops können diese Adressen lesen. Schreiben Sie keine Geheimnisse hinein.
+field-material-directory = Verzeichnis des Kursmaterials
+    .hint = Zum Beispiel /home/jovyan. Leer: das Verzeichnis der behaltenen Dateien oder das Home-Verzeichnis des Standard-Images. Andere Apps brauchen ein Verzeichnis.
+field-material-repositories = Repositorys, die Links nennen können
+    .hint = Eine Adresse pro Zeile, zum Beispiel https://git.example.org/statistics/. Ein Link zu dieser Vorlage kann dann ein Repository nennen, dessen Adresse so beginnt. Leer: keine.
 field-pod-template = Pod-Vorlage
     .hint = Weitere Einstellungen des Pods als YAML: Teil einer Kubernetes-PodTemplateSpec, zum Beispiel mit Volumes, Variablen aus Secrets, Init-Containern oder Tolerations. Beim Speichern werden die Felder oben hinzugefügt und Kommentare entfernt.
 

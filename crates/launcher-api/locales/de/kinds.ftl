@@ -17,6 +17,7 @@ step-preparing = bereitet den Workshop vor
 step-pulling-image = lädt das Image herunter, was beim ersten Mal länger dauert
 step-pulling-image-progress = lädt das Image herunter: { $percent } %
 step-pulling-image-unpacking = entpackt das heruntergeladene Image
+step-loading-material = lädt das Kursmaterial
 step-starting-app = wartet auf die Antwort der App
 step-restarting-app = die App wurde beendet und startet neu
 

@@ -17,6 +17,7 @@ start-log = Startprotokoll
 start-step-queue = In der Warteschlange warten
 start-step-prepare = Platz finden und Workshop vorbereiten
 start-step-image = Image herunterladen, falls nötig
+start-step-downloads = Kursmaterial und, falls nötig, Image herunterladen
 start-step-app = App starten
 
 usual-start = Der Start dauert meist { $duration }.

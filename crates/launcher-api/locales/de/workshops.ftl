@@ -52,6 +52,27 @@ crash-advice-crashed = Falls es wieder passiert, sagen Sie Ihrer Lehrperson, was
 
 crash-advice-out-of-memory = Laden Sie weniger Daten auf einmal oder bitten Sie um eine Vorlage mit mehr Arbeitsspeicher.
 
+material = Kursmaterial
+
+material-placed = { $target }: geladen
+
+material-updated = { $target }: aktualisiert
+
+material-unchanged = { $target }: aktuell
+
+material-failed = { $target }: nicht geladen
+
+material-not-loaded = Das Kursmaterial für den Ordner { $target } konnte nicht geladen werden.
+
+material-not-loaded-advice = Der Workshop funktioniert ohne das Material. Sagen Sie es Ihrer Lehrperson oder starten Sie den Workshop später noch einmal.
+
+material-conflicts = { $count ->
+    [one] Sie und Ihre Lehrperson haben beide eine Datei im Ordner { $target } geändert.
+   *[other] Sie und Ihre Lehrperson haben beide { $count } Dateien im Ordner { $target } geändert.
+}
+
+material-conflicts-advice = Ihre Dateien sind unverändert. Die Dateien Ihrer Lehrperson liegen daneben, unter einem anderen Namen.
+
 catalog = Workshop starten
 
 search-catalog = Katalog durchsuchen
@@ -71,6 +92,14 @@ launch = Starten
 have-one-short = Bereits gestartet
 
 have-one = Sie haben diesen Workshop bereits:
+
+repository-added = Der Workshop erhält die Dateien dieses Repositorys:
+
+repository-reference = Branch, Tag oder Commit:
+
+repository-folder = Nur der Ordner:
+
+repository-refused = Der Link nennt ein Repository, das nicht verwendet werden kann: { $wrong }.
 
 last-one-failed = Ihr letzter Workshop mit dieser Vorlage ist fehlgeschlagen.
 

@@ -89,6 +89,12 @@ editor-copy-of = Copy of { $name }
 # Error of one word in a list, with the position of the word.
 editor-wrong-word = Word { $number }: { $wrong }
 
+# Error of one entry in a list of course material, with the position of the entry.
+editor-wrong-entry = Entry { $number }: { $wrong }
+
+# Error of a line that is not a source of course material.
+editor-not-a-source = Line { $line }: write the address of a source, and after it only ref=…, folder=…, sha256=… and target=…, each once.
+
 # Error of a line that is not NAME=value.
 editor-not-a-variable = Line { $line } has no equals sign. Write NAME=value.
 

@@ -47,6 +47,18 @@ field-storage-size = Space for kept files
 field-storage-path = Directory of the kept files
     .hint = For example /home/jovyan. Empty: the home directory of the standard image. Other apps need a directory.
 
+# Heading of the fields about course material. Also its name in the activity log.
+field-material = Course material
+
+field-material-sources = Git repositories and archives
+    .hint = One source per line: its address, then settings if needed, as in https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. The files are in the folder target when the workshop opens. A zip or tar file needs sha256=… Workshops can read these addresses. Do not write secrets here.
+
+field-material-directory = Directory of the course material
+    .hint = For example /home/jovyan. Empty: the directory of the kept files, or the home directory of the standard image. Other apps need a directory.
+
+field-material-repositories = Repositories that links can name
+    .hint = One address per line, as in https://git.example.org/statistics/. A link to this template can then name a repository whose address begins with it. Empty: none.
+
 # Label of the text area. Error messages of the other fields of the pod name it.
 field-pod-template = Pod template
     .hint = Other settings of the pod, as YAML: part of a Kubernetes PodTemplateSpec, for example with volumes, variables from Secrets, init containers or tolerations. When you save, the launcher adds the fields above to it, and removes comments.

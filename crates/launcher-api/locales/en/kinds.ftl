@@ -21,6 +21,7 @@ step-preparing = preparing the workshop
 step-pulling-image = downloading the image, which takes longer the first time
 step-pulling-image-progress = downloading the image: { $percent } %
 step-pulling-image-unpacking = unpacking the downloaded image
+step-loading-material = loading the course material
 step-starting-app = waiting for the app to answer
 step-restarting-app = the app stopped and restarts
 

@@ -46,6 +46,34 @@ field-rule-storage-size = { $text } is not a size of at least 1Mi: write for exa
 field-rule-storage-path = a directory such as /home/jovyan, without colons, commas and .., and outside of /etc, /tmp and the like
 # The app type has no default path for the storage.
 field-rule-storage-path-required = required for app_type custom: the directory in which the app stores the user's files
+# The course material has no source, or too many.
+field-rule-material-source-count = 1 to 5 sources; none only if links can name a repository
+# The URL of a source is malformed.
+field-rule-material-url = an address that begins with http:// or https://, without a user, as in https://git.example.org/statistics/101.git
+# The reference of a repository is malformed.
+field-rule-material-reference = a branch, a tag or a full commit id, as in main
+# An archive has a reference.
+field-rule-material-only-git = only for a git repository; leave it empty for an archive
+# A repository has a SHA-256.
+field-rule-material-only-archive = only for an archive; leave it empty for a git repository
+# The SHA-256 of an archive is absent or malformed.
+field-rule-material-sha256 = required for an archive: 64 hexadecimal digits, which the command sha256sum prints
+# The folder inside of a source is malformed.
+field-rule-material-folder = a relative path inside of the source, without .., as in week1/data
+# The name of the directory is malformed.
+field-rule-material-target = 1 to 64 letters, digits, dots, hyphens and underscores, not beginning with a dot, as in statistics-101
+# Two sources have the same directory.
+field-rule-material-target-repeated = the directory { $target } is given twice
+# The app type has no default directory for the course material.
+field-rule-material-directory-required = required for app_type custom without storage: the directory of the app that gets the files
+# The directory of the course material differs from the path of the storage.
+field-rule-material-directory-of-storage = with storage, the files are at the path of the storage: leave the directory empty
+# Too many prefixes of repositories.
+field-rule-material-prefix-count = at most 10 addresses
+# A prefix of repositories is malformed.
+field-rule-material-prefix = the beginning of an address with https://, without a query and .., as in https://git.example.org/statistics/
+# The template does not allow the repository that a launch names.
+field-rule-repository-not-allowed = the template does not allow a repository at this address: ask your teacher for another link
 # A pod template has a field that a template cannot set. `fields` lists the fields that it can set there.
 field-rule-pod-template-field = a template cannot set this field. It can set here: { $fields }
 # A name in a pod template belongs to the launcher.

@@ -25,6 +25,7 @@ start-log = What has happened
 start-step-queue = Wait in the queue
 start-step-prepare = Find a place and prepare it
 start-step-image = Download the image if needed
+start-step-downloads = Download the course material, and the image if needed
 start-step-app = Start the app
 
 # States how long the start usually takes.

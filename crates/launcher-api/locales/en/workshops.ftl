@@ -78,6 +78,36 @@ crash-advice-crashed = If it happens again, tell your teacher what you did befor
 # Advice after it, if the app used more memory than its limit.
 crash-advice-out-of-memory = Load less data at once, or ask for a template with more memory.
 
+# Label: the course material of a workshop, and its state.
+material = Course material
+
+# State of a folder with course material.
+material-placed = { $target }: loaded
+
+# State of a folder whose course material is newer than before.
+material-updated = { $target }: updated
+
+# State of a folder whose course material did not change.
+material-unchanged = { $target }: up to date
+
+# State of a folder whose course material could not be loaded.
+material-failed = { $target }: not loaded
+
+# Notice if the course material of a folder could not be loaded.
+material-not-loaded = The course material for the folder { $target } could not be loaded.
+
+# Advice after it.
+material-not-loaded-advice = The workshop works without it. Tell your teacher, or launch the workshop again later.
+
+# Notice if both the user and the teacher changed files. A list of the files follows.
+material-conflicts = { $count ->
+    [one] You and your teacher both changed one file in the folder { $target }.
+   *[other] You and your teacher both changed { $count } files in the folder { $target }.
+}
+
+# Explanation after the list of files.
+material-conflicts-advice = Your files are unchanged. The files of your teacher are beside them, under another name.
+
 # Heading of the catalog on the start page.
 catalog = Launch a workshop
 
@@ -107,6 +137,18 @@ have-one-short = You have one
 
 # Note on a template's page if the reader already has a workshop of this template.
 have-one = You already have this workshop:
+
+# Note on a template's page before the address of a git repository that the link names.
+repository-added = The workshop gets the files of this repository:
+
+# Label before the branch of this repository.
+repository-reference = Branch, tag or commit:
+
+# Label before the folder inside of this repository.
+repository-folder = Only the folder:
+
+# Text of the error page if the link names a repository that the template does not allow.
+repository-refused = The link names a repository that cannot be used: { $wrong }.
 
 # Note on a template's page if the reader's newest workshop of this template has failed.
 last-one-failed = Your last workshop of this template failed.

@@ -59,6 +59,10 @@ editor-copy-of = Copia de { $name }
 
 editor-wrong-word = Palabra { $number }: { $wrong }
 
+editor-wrong-entry = Entrada { $number }: { $wrong }
+
+editor-not-a-source = Línea { $line }: escribe la dirección de una fuente y después solo ref=…, folder=…, sha256=… y target=…, cada uno una vez.
+
 editor-not-a-variable = La línea { $line } no tiene signo igual. Escribe NAME=value.
 
 editor-second-time = La línea { $line } vuelve a definir { $name }. Define cada variable una sola vez.

@@ -40,6 +40,13 @@ field-storage-size = Espacio para los archivos conservados
     .hint = Por ejemplo, 5 GB. Vacío: 1Gi. Los archivos existentes mantienen su espacio.
 field-storage-path = Directorio de los archivos conservados
     .hint = Por ejemplo, /home/jovyan. Vacío: el directorio personal de la imagen estándar. Las demás aplicaciones necesitan un directorio.
+field-material = Material del curso
+field-material-sources = Repositorios git y archivos comprimidos
+    .hint = Una fuente por línea: su dirección y, si hace falta, ajustes, por ejemplo https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. Al abrir el taller, los archivos están en la carpeta target. Un archivo zip o tar necesita sha256=… Los talleres pueden leer estas direcciones. No escribas secretos aquí.
+field-material-directory = Directorio del material del curso
+    .hint = Por ejemplo, /home/jovyan. Vacío: el directorio de los archivos conservados o el directorio personal de la imagen estándar. Las demás aplicaciones necesitan un directorio.
+field-material-repositories = Repositorios que pueden indicar los enlaces
+    .hint = Una dirección por línea, por ejemplo https://git.example.org/statistics/. Un enlace a esta plantilla puede indicar entonces un repositorio cuya dirección empieza así. Vacío: ninguno.
 field-pod-template = Plantilla del pod
     .hint = Otros ajustes del pod, en YAML: parte de un PodTemplateSpec de Kubernetes, por ejemplo con volúmenes, variables de Secrets, contenedores de inicialización o tolerancias. Al guardar, se añaden los campos de arriba y se eliminan los comentarios.
 

@@ -17,6 +17,7 @@ step-preparing = preparando el taller
 step-pulling-image = descargando la imagen (la primera vez tarda más)
 step-pulling-image-progress = descargando la imagen: { $percent } %
 step-pulling-image-unpacking = descomprimiendo la imagen descargada
+step-loading-material = cargando el material del curso
 step-starting-app = esperando a que responda la aplicación
 step-restarting-app = la aplicación se detuvo y se está reiniciando
 

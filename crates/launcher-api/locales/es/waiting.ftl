@@ -17,6 +17,7 @@ start-log = Qué ha pasado
 start-step-queue = Esperar en la cola
 start-step-prepare = Buscar un servidor y prepararlo
 start-step-image = Descargar la imagen si hace falta
+start-step-downloads = Descargar el material del curso y, si hace falta, la imagen
 start-step-app = Iniciar la aplicación
 
 usual-start = Suele estar listo en { $duration }.

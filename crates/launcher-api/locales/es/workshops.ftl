@@ -52,6 +52,27 @@ crash-advice-crashed = Si vuelve a ocurrir, cuéntale a tu docente qué hiciste 
 
 crash-advice-out-of-memory = Carga menos datos a la vez o pide una plantilla con más memoria.
 
+material = Material del curso
+
+material-placed = { $target }: cargado
+
+material-updated = { $target }: actualizado
+
+material-unchanged = { $target }: al día
+
+material-failed = { $target }: no cargado
+
+material-not-loaded = No se pudo cargar el material del curso para la carpeta { $target }.
+
+material-not-loaded-advice = El taller funciona sin él. Avisa a tu docente o inicia el taller de nuevo más tarde.
+
+material-conflicts = { $count ->
+    [one] Tú y tu docente habéis cambiado un archivo en la carpeta { $target }.
+   *[other] Tú y tu docente habéis cambiado { $count } archivos en la carpeta { $target }.
+}
+
+material-conflicts-advice = Tus archivos no han cambiado. Los archivos de tu docente están al lado, con otro nombre.
+
 catalog = Iniciar un taller
 
 search-catalog = Buscar en el catálogo
@@ -71,6 +92,14 @@ launch = Iniciar
 have-one-short = Ya tienes uno
 
 have-one = Ya tienes este taller:
+
+repository-added = El taller recibe los archivos de este repositorio:
+
+repository-reference = Rama, etiqueta o commit:
+
+repository-folder = Solo la carpeta:
+
+repository-refused = El enlace indica un repositorio que no se puede usar: { $wrong }.
 
 last-one-failed = Tu último taller de esta plantilla falló.
 

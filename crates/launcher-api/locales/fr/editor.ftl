@@ -59,6 +59,10 @@ editor-copy-of = Copie de { $name }
 
 editor-wrong-word = Mot { $number } : { $wrong }
 
+editor-wrong-entry = Entrée { $number } : { $wrong }
+
+editor-not-a-source = Ligne { $line } : écrivez l’adresse d’une source, puis seulement ref=…, folder=…, sha256=… et target=…, chacun une fois.
+
 editor-not-a-variable = La ligne { $line } ne contient pas de signe égal. Écrivez NAME=value.
 
 editor-second-time = La ligne { $line } définit de nouveau { $name }. Définissez chaque variable une seule fois.

@@ -40,6 +40,13 @@ field-storage-size = Espace pour les fichiers conservés
     .hint = Par exemple 5 GB. Vide : 1Gi. Les fichiers existants gardent leur espace.
 field-storage-path = Répertoire des fichiers conservés
     .hint = Par exemple /home/jovyan. Vide : le répertoire personnel de l’image standard. Les autres applications ont besoin d’un répertoire.
+field-material = Matériel de cours
+field-material-sources = Dépôts git et archives
+    .hint = Une source par ligne : son adresse, puis des réglages si nécessaire, par exemple https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. À l’ouverture de l’atelier, les fichiers sont dans le dossier target. Un fichier zip ou tar a besoin de sha256=… Les ateliers peuvent lire ces adresses. N’écrivez pas de secrets ici.
+field-material-directory = Répertoire du matériel de cours
+    .hint = Par exemple /home/jovyan. Vide : le répertoire des fichiers conservés ou le répertoire personnel de l’image standard. Les autres applications ont besoin d’un répertoire.
+field-material-repositories = Dépôts que les liens peuvent indiquer
+    .hint = Une adresse par ligne, par exemple https://git.example.org/statistics/. Un lien vers ce modèle peut alors indiquer un dépôt dont l’adresse commence ainsi. Vide : aucun.
 field-pod-template = Modèle de pod
     .hint = Autres réglages du pod, en YAML : partie d’un PodTemplateSpec de Kubernetes, par exemple avec des volumes, des variables issues de Secrets, des conteneurs d’initialisation ou des tolérances. À l’enregistrement, les champs ci-dessus y sont ajoutés et les commentaires sont perdus.
 

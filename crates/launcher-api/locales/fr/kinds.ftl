@@ -17,6 +17,7 @@ step-preparing = préparation de l’atelier
 step-pulling-image = téléchargement de l’image, plus long la première fois
 step-pulling-image-progress = téléchargement de l’image : { $percent } %
 step-pulling-image-unpacking = décompression de l’image téléchargée
+step-loading-material = chargement du matériel de cours
 step-starting-app = attente de la réponse de l’application
 step-restarting-app = l’application s’est arrêtée et redémarre
 

@@ -52,6 +52,27 @@ crash-advice-crashed = Si cela se reproduit, dites à votre enseignant ce que vo
 
 crash-advice-out-of-memory = Chargez moins de données à la fois, ou demandez un modèle avec plus de mémoire.
 
+material = Matériel de cours
+
+material-placed = { $target } : chargé
+
+material-updated = { $target } : mis à jour
+
+material-unchanged = { $target } : à jour
+
+material-failed = { $target } : non chargé
+
+material-not-loaded = Le matériel de cours pour le dossier { $target } n’a pas pu être chargé.
+
+material-not-loaded-advice = L’atelier fonctionne sans lui. Prévenez votre enseignant, ou relancez l’atelier plus tard.
+
+material-conflicts = { $count ->
+    [one] Vous et votre enseignant avez tous deux modifié un fichier du dossier { $target }.
+   *[other] Vous et votre enseignant avez tous deux modifié { $count } fichiers du dossier { $target }.
+}
+
+material-conflicts-advice = Vos fichiers sont inchangés. Les fichiers de votre enseignant sont à côté, sous un autre nom.
+
 catalog = Lancer un atelier
 
 search-catalog = Rechercher dans le catalogue
@@ -71,6 +92,14 @@ launch = Lancer
 have-one-short = Déjà lancé
 
 have-one = Vous avez déjà cet atelier :
+
+repository-added = L’atelier reçoit les fichiers de ce dépôt :
+
+repository-reference = Branche, tag ou commit :
+
+repository-folder = Seulement le dossier :
+
+repository-refused = Le lien indique un dépôt qui ne peut pas être utilisé : { $wrong }.
 
 last-one-failed = Votre dernier atelier de ce modèle a échoué.
 

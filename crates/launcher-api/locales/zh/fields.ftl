@@ -37,6 +37,13 @@ field-storage-size = 保留文件的空间
     .hint = 例如 5 GB。留空：1Gi。已有文件的空间不变。
 field-storage-path = 保留文件的目录
     .hint = 例如 /home/jovyan。留空：标准镜像的主目录。其他应用必须填写目录。
+field-material = 课程资料
+field-material-sources = git 仓库和归档文件
+    .hint = 每行一个来源：先写地址，再按需写设置，例如 https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics。实验环境打开时，文件位于 target 文件夹中。zip 或 tar 文件需要 sha256=… 实验环境可以读取这些地址。请勿在此填写机密。
+field-material-directory = 课程资料的目录
+    .hint = 例如 /home/jovyan。留空：保留文件的目录，或标准镜像的主目录。其他应用必须填写目录。
+field-material-repositories = 链接可以指定的仓库
+    .hint = 每行一个地址，例如 https://git.example.org/statistics/。指向此模板的链接可以指定地址以此开头的仓库。留空：不允许。
 field-pod-template = Pod 模板
     .hint = Pod 的其他设置，以 YAML 编写：Kubernetes PodTemplateSpec 的一部分，例如卷、来自 Secret 的变量、初始化容器或容忍度。保存时会加入上方各字段的设置，注释会丢失。
 field-shm-size = 共享内存

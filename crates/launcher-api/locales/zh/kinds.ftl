@@ -17,6 +17,7 @@ step-preparing = 正在准备实验环境
 step-pulling-image = 正在下载镜像，首次需要较长时间
 step-pulling-image-progress = 正在下载镜像：{ $percent }%
 step-pulling-image-unpacking = 正在解压已下载的镜像
+step-loading-material = 正在加载课程资料
 step-starting-app = 等待应用响应
 step-restarting-app = 应用已停止，正在重启
 

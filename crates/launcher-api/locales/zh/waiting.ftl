@@ -11,6 +11,7 @@ start-log = 启动过程
 start-step-queue = 排队等待
 start-step-prepare = 分配资源并准备
 start-step-image = 按需下载镜像
+start-step-downloads = 下载课程资料，并按需下载镜像
 start-step-app = 启动应用
 
 usual-start = 通常 { $duration }后就绪。

@@ -23,6 +23,9 @@ const BULK_BYTES: usize = 64 * KIB;
 const ROSTER_BYTES: usize = 128 * KIB;
 /// Maximum body of the forms of pages with a long return path: the path of a list with its filter, encoded twice.
 const RETURN_BYTES: usize = 8 * KIB;
+/// Maximum body of a launch: the URL of a repository with 2,048 characters, and its reference and folder with 255, as a form
+/// with up to 12 bytes for each character.
+const LAUNCH_BYTES: usize = 32 * KIB;
 /// Maximum body of all other routes. Such a body contains at most a key, an expiry or a short return path.
 const SMALL_BYTES: usize = KIB;
 
@@ -36,6 +39,7 @@ pub(super) fn body_limit(request: &Request, base_path: &str) -> usize {
         }
         "/admin/instances/bulk" => BULK_BYTES,
         "/admin/templates/{template_id}/class" => ROSTER_BYTES,
+        "/templates/{template_id}/launch" | "/launch/{template_id}" => LAUNCH_BYTES,
         "/language" | "/instances/{k8s_name}/end" => RETURN_BYTES,
         _ => SMALL_BYTES,
     }

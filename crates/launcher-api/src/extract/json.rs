@@ -25,14 +25,19 @@ const MERGE_PATCH: &str = "application/merge-patch+json";
 pub(crate) trait Body: DeserializeOwned {
     /// JSON pointers of the values that must be objects. Without this list, serde would accept arrays there as well.
     const OBJECTS: &'static [&'static str] = &[""];
+    /// JSON pointers of the values that must be objects or `null`.
+    const OPTIONAL_OBJECTS: &'static [&'static str] = &[];
 }
 
 impl Body for Map<String, Value> {}
-impl Body for LaunchBody {}
+impl Body for LaunchBody {
+    const OPTIONAL_OBJECTS: &'static [&'static str] = &["/repository"];
+}
 impl Body for ExtendBody {}
 impl Body for ExtendClassBody {}
 impl Body for TemplateDraft {
     const OBJECTS: &'static [&'static str] = &["", "/resources"];
+    const OPTIONAL_OBJECTS: &'static [&'static str] = &["/material"];
 }
 
 /// Extracts a JSON body that must be present.
@@ -133,7 +138,10 @@ fn parse<T: Body>(bytes: &[u8]) -> Result<T, Problem> {
 /// # Errors
 /// 422 with the JSON pointer of the wrong value.
 pub(crate) fn deserialize<T: Body>(value: Value) -> Result<T, Problem> {
-    let misplaced = T::OBJECTS.iter().find(|pointer| value.pointer(pointer).is_some_and(|value| !value.is_object()));
+    let is_other = |pointer: &str| value.pointer(pointer).is_some_and(|value| !value.is_object());
+    let is_value = |pointer: &str| is_other(pointer) && value.pointer(pointer) != Some(&Value::Null);
+    let misplaced = T::OBJECTS.iter().find(|pointer| is_other(pointer));
+    let misplaced = misplaced.or_else(|| T::OPTIONAL_OBJECTS.iter().find(|pointer| is_value(pointer)));
     if let Some(pointer) = misplaced {
         return Err(invalid((*pointer).to_owned(), FieldRule::Object));
     }

@@ -3,15 +3,17 @@
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use launcher_domain::Caller;
 use launcher_domain::local_path::LocalPath;
+use launcher_domain::{Caller, RepositoryDraft};
 use launcher_service::{InstanceFilter, LaunchRequest, Launched, Page, ServiceError, StateFilter};
 use serde::Deserialize;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::forms::{self, Fields, Query};
 use super::html::{PageResult, htmx_redirect, is_htmx, page, shell};
 use super::language::{Language, Text};
+use super::launch_repository::{check, repository};
 use super::share::Share;
 use super::view::{Card, Shell, WorkshopView};
 use super::{assets, markdown, paths, workshops};
@@ -36,6 +38,8 @@ struct LaunchPage {
     can_launch: bool,
     inactive_text: Text,
     share: Share,
+    /// Repository that the launch adds to the course material.
+    repository: Option<RepositoryDraft>,
 }
 
 /// Query of the page of a template.
@@ -44,6 +48,11 @@ struct LaunchPage {
 pub(crate) struct LaunchQuery {
     /// `1` to open the reader's workshop of this template at once, or to launch one.
     start: String,
+    /// Repository that the launch adds to the course material: URL, reference and folder.
+    repo: String,
+    #[serde(rename = "ref")]
+    reference: String,
+    path: String,
 }
 
 /// The form of the button "Launch". It has no field for the owner: the caller becomes the owner.
@@ -55,11 +64,19 @@ pub(crate) struct LaunchForm {
     idempotency_key: String,
     /// Path to open after the launch.
     return_to: Option<String>,
+    /// Repository that the launch adds to the course material: URL, reference and folder.
+    #[serde(default)]
+    repo: String,
+    #[serde(default, rename = "ref")]
+    reference: String,
+    #[serde(default)]
+    path: String,
 }
 
 /// `GET /launch/{template_id}`: the template, with a button to launch it. With `?start=1`, a reader who has a workshop of
 /// this template gets this workshop, and a reader who opened the address directly launches one without a click. A link
-/// on a page cannot launch without a click: it would launch a workshop that the reader does not want.
+/// on a page cannot launch without a click: it would launch a workshop that the reader does not want. The query can name
+/// a repository that the template allows: the page shows it, and the reader confirms it with a click.
 pub(crate) async fn show(
     State(state): State<AppState>,
     t: Language,
@@ -69,13 +86,16 @@ pub(crate) async fn show(
     TemplateId(template_id): TemplateId,
 ) -> PageResult {
     let template = state.launcher.template(&caller, template_id).await?;
+    let repository = repository(query.repo, query.reference, query.path);
+    check(t, &template, repository.as_ref())?;
     let can_launch = if template.active {
         Allowed::<LaunchActive>::check(caller.clone()).is_ok()
     } else {
         Allowed::<LaunchInactive>::check(caller.clone()).is_ok()
     };
     // Before the list is read: another tab may launch in between. The list then has its workshop, or the key is the same.
-    let start_key = if query.start == "1" { Some(start_key(&state, &caller, template_id).await?) } else { None };
+    let starts = query.start == "1" && repository.is_none();
+    let start_key = if starts { Some(start_key(&state, &caller, template_id).await?) } else { None };
     let mut mine = workshops::own_workshops_of(t, &state.launcher, &caller, template_id).await?;
     let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
     mine.retain(|workshop| !workshop.is_failed());
@@ -102,6 +122,7 @@ pub(crate) async fn show(
         can_launch,
         inactive_text: if can_launch { t.text("inactive-admin") } else { t.text("inactive-user") },
         share: Share::new(&state, &template),
+        repository,
     };
     page(StatusCode::OK, &launch)
 }
@@ -129,7 +150,12 @@ pub(crate) async fn launch(
     Fields(form): Fields<LaunchForm>,
 ) -> PageResult {
     let key = Some(form.idempotency_key).filter(|key| is_idempotency_key(key));
-    let request = LaunchRequest { idempotency_key: key, ..LaunchRequest::default() };
+    let repository = repository(form.repo, form.reference, form.path);
+    if repository.is_some() {
+        check(t, &state.launcher.template(&caller, template_id).await?, repository.as_ref())?;
+    }
+    let body = repository.as_ref().map_or(Value::Null, |repository| json!({ "repository": repository }));
+    let request = LaunchRequest { idempotency_key: key, repository, body };
     let launched = state.launcher.launch(&caller, template_id, &request).await;
     let next = next(&forms::return_to(form.return_to.as_deref()), launched.as_ref().ok());
     if launched.is_ok() && is_htmx(&headers) {

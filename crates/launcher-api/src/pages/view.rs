@@ -3,6 +3,7 @@
 mod crash;
 mod frame;
 mod instant;
+mod material;
 
 use launcher_domain::lifetime::extension;
 use launcher_domain::template::{Icon, Listing};
@@ -13,6 +14,7 @@ use uuid::Uuid;
 use crash::CrashView;
 pub(crate) use frame::{LanguageChoice, Person, Shell};
 pub(crate) use instant::Instant;
+use material::{MaterialNotice, material_states};
 
 use super::language::{Language, Text};
 use super::{icons, markdown};
@@ -79,6 +81,10 @@ pub(crate) struct WorkshopView {
     pub(crate) failure: Option<FailureReason>,
     /// The last crash, while the app runs again.
     pub(crate) crash: Option<CrashView>,
+    /// Notices about the course material, while the workshop is starting or running.
+    pub(crate) material_notices: Vec<MaterialNotice>,
+    /// State of each source of course material.
+    pub(crate) material: Vec<String>,
     /// The last lines of the app's output.
     pub(crate) log_tail: Option<String>,
     /// Time of the launch.
@@ -143,6 +149,8 @@ impl WorkshopView {
             outdated: instance.outdated && caller.is_admin(),
             failure: instance.reason.clone(),
             crash: CrashView::of(t, instance, now),
+            material_notices: MaterialNotice::of(t, instance),
+            material: material_states(t, instance),
             log_tail: instance.log_tail.clone(),
             created: dated(created),
             started: instance.started_at.map(dated),

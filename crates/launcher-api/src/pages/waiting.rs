@@ -16,7 +16,9 @@ use crate::identity::Identified;
 use crate::state::AppState;
 
 /// Keys of the steps of a start, in order. The page marks the current one.
-const START_STEPS: [&str; 4] = ["start-step-queue", "start-step-prepare", "start-step-image", "start-step-app"];
+const START_STEPS: [&str; 4] = ["start-step-queue", "start-step-prepare", IMAGE_STEP, "start-step-app"];
+/// Key of the step with the downloads of a workshop without course material.
+const IMAGE_STEP: &str = "start-step-image";
 
 #[derive(Debug, Template)]
 #[template(path = "waiting.html")]
@@ -85,16 +87,15 @@ fn steps(t: Language, listed: &ListedInstance) -> Option<Vec<Step>> {
     let current = match (listed.instance.state, listed.instance.start_step) {
         (InstanceState::Queued, _) => 0,
         (InstanceState::Starting, None | Some(StartStep::WaitingForRoom | StartStep::Preparing)) => 1,
-        (InstanceState::Starting, Some(StartStep::PullingImage)) => 2,
-        (
-            InstanceState::Starting,
-            Some(StartStep::LoadingMaterial | StartStep::StartingApp | StartStep::RestartingApp),
-        ) => 3,
+        // A cluster pulls the image of the app after it has loaded the material: both are one step.
+        (InstanceState::Starting, Some(StartStep::PullingImage | StartStep::LoadingMaterial)) => 2,
+        (InstanceState::Starting, Some(StartStep::StartingApp | StartStep::RestartingApp)) => 3,
         (InstanceState::Running, _) => START_STEPS.len(),
         (InstanceState::Terminating | InstanceState::Terminated | InstanceState::Failed, _) => return None,
     };
+    let has_material = listed.instance.settings.material.is_some();
     let step = |(index, key)| Step {
-        text: t.text(key),
+        text: t.text(if has_material && key == IMAGE_STEP { "start-step-downloads" } else { key }),
         progress: match current.cmp(&index) {
             std::cmp::Ordering::Greater => "done",
             std::cmp::Ordering::Equal => "current",

@@ -51,15 +51,15 @@ async fn body_above_limit_of_route_is_refused() {
     let id = app.template(&admin).await;
     let name = app.launched(&alice, &id, "running").await;
     let padded = |bytes: usize| Value::from("x".repeat(bytes));
-    for path in [format!("/templates/{id}/launch"), format!("/instances/{name}/extend")] {
-        let reply = alice.post_json(&path, &padded(1023)).await.expect(413);
-        assert_eq!(reply.code(), "body-too-large", "{path}: 1,025 bytes with the quotation marks");
-        assert!(reply.text().contains("1 KiB"), "{}", reply.text());
-        alice.post_json(&path, &padded(1022)).await.expect(422);
+    for (path, kib) in [(format!("/templates/{id}/launch"), 32), (format!("/instances/{name}/extend"), 1)] {
+        let reply = alice.post_json(&path, &padded(kib * 1024 - 1)).await.expect(413);
+        assert_eq!(reply.code(), "body-too-large", "{path}: one byte more with the quotation marks");
+        assert!(reply.text().contains(&format!("{kib} KiB")), "{}", reply.text());
+        alice.post_json(&path, &padded(kib * 1024 - 2)).await.expect(422);
     }
     let end = format!("/instances/{name}/end");
     for (path, limit) in [
-        (&*format!("/launch/{id}"), 1024),
+        (&*format!("/launch/{id}"), 32 * 1024),
         (&format!("/instances/{name}/extend"), 1024),
         (&end, 8 * 1024),
         ("/language", 8 * 1024),

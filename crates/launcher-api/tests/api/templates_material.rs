@@ -62,11 +62,63 @@ async fn wrong_material_is_refused_with_the_paths_of_all_errors() {
             json!(["/material/sources/0/kind"]),
         ),
         (json!({ "hooks": [] }), json!(["/material/hooks"])),
+        (json!([null, []]), json!(["/material"])),
     ] {
         let problem = admin.post_json("/templates/", &with(&material)).await.expect(422).json();
         let pointers: Vec<_> =
             problem["errors"].as_array().unwrap().iter().map(|error| error["pointer"].clone()).collect();
         assert_eq!(json!(pointers), errors, "{material}");
     }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn launch_adds_a_repository_that_the_template_allows() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let body = with(&json!({ "sources": [repository()], "allowed_repositories": ["https://git.example.org/team/"] }));
+    let created = admin.post_json("/templates/", &body).await.expect(201).json();
+    let path = format!("/templates/{}/launch", created["template_id"].as_str().unwrap());
+    let launch = async |url: &str| {
+        alice.post_json(&path, &json!({ "repository": { "url": url, "ref": "v1", "folder": "week1" } })).await
+    };
+    let refused = launch("https://git.example.org/others/ex-1.git").await.expect(422).json();
+    assert_eq!(refused["errors"][0]["pointer"], "/repository/url");
+    assert!(refused["errors"][0]["detail"].as_str().unwrap().contains("does not allow"), "{refused}");
+
+    let list = json!({ "repository": ["https://git.example.org/team/ex-1.git", null, null] });
+    let refused = alice.post_json(&path, &list).await.expect(422).json();
+    assert_eq!(refused["errors"][0]["pointer"], "/repository");
+
+    let launched = launch("https://git.example.org/team/ex-1.git").await.expect(201).json();
+    let name = launched["k8s_name"].as_str().unwrap();
+    let workshop =
+        launcher_testkit::eventually(std::time::Duration::from_secs(5), async || app.fleet.workshop(name)).await;
+    let sources = workshop.spec.material.unwrap().sources;
+    let targets: Vec<_> = sources.iter().map(|source| source.target.as_str()).collect();
+    assert_eq!(targets, ["stats", "ex-1"]);
+    assert_eq!((sources[1].reference.as_deref(), sources[1].folder.as_deref()), (Some("v1"), Some("week1")));
+    let long = format!("https://git.example.org/team/{}/ex-2", "a".repeat(2000));
+    assert_eq!(long.len(), 2034);
+    launch(&long).await.expect(201);
+    let stored = admin.get(&format!("/templates/{}", created["template_id"].as_str().unwrap())).await.json();
+    assert_eq!(stored["material"], created["material"], "the template does not change");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn idempotency_key_belongs_to_the_repository() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let body = with(&json!({ "allowed_repositories": ["https://git.example.org/"] }));
+    let created = admin.post_json("/templates/", &body).await.expect(201).json();
+    let path = format!("/templates/{}/launch", created["template_id"].as_str().unwrap());
+    let launch = async |url: &str| {
+        let body = json!({ "repository": { "url": url } });
+        let request = alice.request(Method::POST, &alice.api(&path)).header("idempotency-key", "k");
+        Reply::of(request.json(&body)).await
+    };
+    let first = launch("https://git.example.org/a").await.expect(201).json();
+    assert_eq!(launch("https://git.example.org/a").await.expect(200).json()["k8s_name"], first["k8s_name"]);
+    let reused = launch("https://git.example.org/b").await;
+    assert_eq!(reused.json()["code"], "idempotency-key-reused");
     app.finish().await;
 }

@@ -18,6 +18,7 @@ mod instances;
 mod language_choice;
 mod languages;
 mod listing;
+mod material;
 mod overview;
 mod pod_fields;
 mod restart;

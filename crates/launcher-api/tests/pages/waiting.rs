@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use launcher_domain::{FailureCode, Limits, StartStep};
+use launcher_domain::{FailureCode, Limits, MaterialDraft, MaterialKind, MaterialSourceDraft, StartStep};
 use launcher_testkit::{ADMIN, ALICE, BOB, Options, eventually};
 
 use crate::support::App;
@@ -16,6 +16,24 @@ async fn slow_app(limits: Limits) -> App {
 /// Waits until the fleet has the Workshop with this name.
 async fn applied(app: &App, name: &str) {
     eventually(Duration::from_secs(20), async || app.test.fleet.workshop(name)).await;
+}
+
+#[tokio::test]
+async fn download_of_course_material_is_a_step() {
+    let app = slow_app(Limits::default()).await;
+    let alice = app.browser(ALICE);
+    let url = "https://git.example.org/a.git".to_owned();
+    let (reference, sha256, folder, target) = (None, None, None, "a".to_owned());
+    let source = MaterialSourceDraft { kind: MaterialKind::Git, url, reference, sha256, folder, target };
+    let material = MaterialDraft { sources: vec![source], ..MaterialDraft::default() };
+    let name = alice.launch(&app.template("Penguins", |draft| draft.material = Some(material)).await).await;
+    let page = format!("/instances/{name}/wait");
+    applied(&app, &name).await;
+    app.test.fleet.starting(&name, StartStep::LoadingMaterial);
+    let loading = alice.get_until(&page, "loading the course material").await.body;
+    let step = "aria-current=\"step\">Download the course material, and the image if needed";
+    assert!(loading.contains(step), "{loading}");
+    app.finish().await;
 }
 
 #[tokio::test]

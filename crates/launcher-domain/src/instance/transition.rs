@@ -40,10 +40,8 @@ impl Instance {
                 next.outdated = seen.outdated && seen.restarted_at == self.restarted_at;
                 if next.started_at.is_none() {
                     next.started_at = seen.ready_at;
+                    // The fleet derives the same expiry from the lifetime, so the Workshop does not change.
                     next.expires_at = seen.ready_at.map(|ready| lifetime::first_expiry(ready, &self.settings));
-                    // The first ready report determines the expiry. Dispatch writes this expiry to the Workshop,
-                    // because the spec version is new.
-                    next.spec_version += 1;
                 }
             }
             ObservedPhase::Failed(reason) => {

@@ -89,6 +89,9 @@ coded_texts! {
         /// A prefix of repositories is malformed.
         MaterialPrefix = "material-prefix",
             "the beginning of an address with https://, without a query and .., as in https://git.example.org/statistics/";
+        /// The template does not allow the repository that a launch names.
+        RepositoryNotAllowed = "repository-not-allowed",
+            "the template does not allow a repository at this address: ask your teacher for another link";
         /// The pod template is too large.
         PodTemplateSize = "pod-template-size", "at most 32 KiB as JSON, without NUL";
         /// A pod template has a field that a template cannot set. `fields` lists the fields that it can set there.

@@ -24,7 +24,7 @@ fn first_ready_report_starts_the_lifetime() {
     let ready = instance(InstanceState::Starting).observe(&seen(ObservedPhase::Running)).unwrap();
     assert_eq!(ready.state, InstanceState::Running);
     assert_eq!((ready.started_at, ready.expires_at), (Some(at(100)), Some(at(100 + 7200))));
-    assert_eq!(ready.spec_version, 2, "the fleet has to be told the end");
+    assert_eq!(ready.spec_version, 1, "the fleet derives the expiry itself");
     assert_eq!(ready.observe(&seen(ObservedPhase::Running)), None);
     let extended = ready.extend(None, at(100)).unwrap();
     assert_eq!(extended.observe(&seen(ObservedPhase::Running)), None, "a late report does not undo an extension");
@@ -142,7 +142,7 @@ fn transition_increments_spec_version_only_when_the_workshop_must_change() {
     let terminate = |instance: &Instance| instance.terminate(EndReason::Owner, at(50));
     for (transition, after, expected) in [
         ("step", starting.observe(&step), 1),
-        ("ready", starting.observe(&seen(ObservedPhase::Running)), 2),
+        ("ready", starting.observe(&seen(ObservedPhase::Running)), 1),
         ("failure of a start", starting.observe(&failure()), 2),
         ("failure", running.observe(&failure()), 2),
         ("expiry", running.observe(&seen(ObservedPhase::Expired)), 2),

@@ -51,6 +51,16 @@ fn only_running_instance_can_be_extended() {
 }
 
 #[test]
+fn expiry_counts_as_moved_only_after_an_extension() {
+    assert_eq!(instance(InstanceState::Starting).moved_expiry(), None);
+    let running = instance(InstanceState::Running);
+    assert!(running.expires_at.is_some());
+    assert_eq!(running.moved_expiry(), None);
+    let extended = running.extend(None, at(0)).unwrap();
+    assert_eq!(extended.moved_expiry(), extended.expires_at);
+}
+
+#[test]
 fn extension_until_a_time_stops_at_the_maximum_lifetime() {
     let running = instance(InstanceState::Running);
     let UntilExtension::Extended(extended) = extend_until(&running, at(6 * 3600), at(0)) else {

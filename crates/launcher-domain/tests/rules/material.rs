@@ -1,6 +1,6 @@
 //! Course material of templates.
 
-use launcher_domain::{FieldError, Material, MaterialConfig, MaterialKind, SourceUrl, TemplateDraft};
+use launcher_domain::{FieldError, Material, MaterialConfig, MaterialKind, RepositoryDraft, SourceUrl, TemplateDraft};
 use serde_json::{Value, json};
 
 fn validated(changes: &Value) -> Result<Option<Material>, Vec<FieldError>> {
@@ -19,14 +19,14 @@ fn errors(result: Result<Option<Material>, Vec<FieldError>>) -> Vec<(String, &'s
     result.unwrap_err().into_iter().map(|error| (error.pointer, error.rule.code())).collect()
 }
 
-fn repository() -> Value {
+fn repository_of_template() -> Value {
     json!({ "kind": "git", "url": "https://git.example.org/101.git", "target": "stats-101" })
 }
 
 /// Returns the errors of a template whose only source is the repository with these changes, without the pointer to the
 /// source.
 fn errors_of_source(changes: &Value) -> Vec<(String, &'static str)> {
-    let mut source = repository();
+    let mut source = repository_of_template();
     for (name, value) in changes.as_object().unwrap() {
         source[name] = value.clone();
     }
@@ -55,7 +55,8 @@ fn material_is_trimmed_and_gets_its_directory() {
 
 #[test]
 fn draft_of_template_recreates_its_material() {
-    let written = json!({ "sources": [repository()], "allowed_repositories": ["https://git.example.org/"] });
+    let written =
+        json!({ "sources": [repository_of_template()], "allowed_repositories": ["https://git.example.org/"] });
     let material = with(&written).unwrap();
     assert_eq!(with(&serde_json::to_value(material.clone()).unwrap()).unwrap(), material);
 }
@@ -63,7 +64,7 @@ fn draft_of_template_recreates_its_material() {
 #[test]
 fn directory_is_the_path_of_the_storage() {
     let template = |app_type: &str, storage: Value, directory: Value| {
-        let material = json!({ "directory": directory, "sources": [repository()] });
+        let material = json!({ "directory": directory, "sources": [repository_of_template()] });
         validated(&json!({ "app_type": app_type, "storage": storage, "material": material }))
     };
     let kept = || json!({ "kind": "kept", "path": "/data" });
@@ -92,7 +93,7 @@ fn directory_is_the_path_of_the_storage() {
 fn number_of_sources_is_limited() {
     let sources = |count: usize| {
         let source = |index: usize| {
-            let mut source = repository();
+            let mut source = repository_of_template();
             source["target"] = json!(format!("t{index}"));
             source
         };
@@ -146,9 +147,9 @@ fn invalid_fields_of_a_source_are_reported() {
 
 #[test]
 fn two_sources_with_the_same_target_are_rejected() {
-    let mut other = repository();
+    let mut other = repository_of_template();
     other["target"] = json!("STATS-101");
-    let found = errors(with(&json!({ "sources": [repository(), other] })));
+    let found = errors(with(&json!({ "sources": [repository_of_template(), other] })));
     assert_eq!(found, [("/material/sources/1/target".to_owned(), "material-target-repeated")]);
 }
 
@@ -165,6 +166,50 @@ fn prefixes_of_repositories_are_https_and_at_most_ten() {
     let allows = |text: &str| material.allows_repository(&SourceUrl::parse(text).unwrap());
     assert!(allows("https://a.example/team/x.git") && allows("https://b.example/y"));
     assert!(!allows("https://a.example/others/x.git") && !allows("https://c.example/"));
+}
+
+/// Launches a template with one source and one allowed prefix. The launch names this repository.
+fn with_repository(repository: &Value) -> Result<Vec<String>, Vec<(String, &'static str)>> {
+    let prefixes = ["https://git.example.org/team/"];
+    let material = json!({ "sources": [repository_of_template()], "allowed_repositories": prefixes });
+    let draft = json!({ "name": "a", "app_type": "notebook", "image": "b", "material": material });
+    let settings = serde_json::from_value::<TemplateDraft>(draft).unwrap().validate().unwrap().settings;
+    let repository: RepositoryDraft = serde_json::from_value(repository.clone()).unwrap();
+    let launched = settings
+        .with_repository(repository)
+        .map_err(|errors| errors.into_iter().map(|error| (error.pointer, error.rule.code())).collect::<Vec<_>>())?;
+    let sources = launched.material.unwrap().sources;
+    Ok(sources.iter().map(|source| format!("{} {:?} {:?}", source.target, source.reference, source.folder)).collect())
+}
+
+#[test]
+fn launch_adds_an_allowed_repository_as_last_source() {
+    let repository = json!({ "url": "https://git.example.org/team/ex-1.git", "ref": "v2", "folder": "a/" });
+    assert_eq!(
+        with_repository(&repository),
+        Ok(vec!["stats-101 None None".to_owned(), "ex-1 Some(\"v2\") Some(\"a\")".to_owned()])
+    );
+}
+
+#[test]
+fn launch_with_another_repository_is_refused() {
+    for (repository, field, code) in [
+        (json!({ "url": "https://git.example.org/others/a.git" }), "url", "repository-not-allowed"),
+        (json!({ "url": "https://git.example.org/team/../others/a.git" }), "url", "repository-not-allowed"),
+        (json!({ "url": "https://git.example.org.evil.example/team/a" }), "url", "repository-not-allowed"),
+        (json!({ "url": "file:///etc" }), "url", "repository-not-allowed"),
+        (json!({ "url": "https://git.example.org/team/a%20b" }), "url", "material-target"),
+        (json!({ "url": "https://git.example.org/team/Stats-101.git" }), "url", "material-target-repeated"),
+        (json!({ "url": "https://git.example.org/team/a", "ref": "--x" }), "ref", "material-reference"),
+        (json!({ "url": "https://git.example.org/team/a", "folder": "../b" }), "folder", "material-folder"),
+    ] {
+        assert_eq!(with_repository(&repository), Err(vec![(format!("/repository/{field}"), code)]), "{repository}");
+    }
+    let draft = json!({ "name": "a", "app_type": "notebook", "image": "b" });
+    let settings = serde_json::from_value::<TemplateDraft>(draft).unwrap().validate().unwrap().settings;
+    let repository = RepositoryDraft { url: "https://a.example/b".to_owned(), reference: None, folder: None };
+    let refused = settings.with_repository(repository).unwrap_err();
+    assert_eq!(refused[0].rule.code(), "repository-not-allowed", "a template without material");
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn untrusted_output_is_bounded_and_loses_invisible_characters() {
         line(vec![source("a"); 7]),
         line(vec![source("../a")]),
         line(vec![json!({ "target": "a", "outcome": "hacked" })]),
-        format!("{}{}", line(vec![source("a")]), " ".repeat(1)) + &"x".repeat(MAX_REPORT_BYTES),
+        format!("{} ", line(vec![source("a")])) + &"x".repeat(MAX_REPORT_BYTES),
     ] {
         assert_eq!(MaterialReport::parse(&output), None, "{output}");
     }

@@ -4,18 +4,22 @@
 mod app;
 mod input;
 mod limits;
+mod material;
 mod seccomp;
 mod sidecar;
 #[cfg(test)]
 mod tests;
+mod volumes;
 
 pub use app::app;
 pub use input::BuildSettings;
 use launcher_domain::FailureReason;
 use launcher_workshop::Workshop;
+pub(crate) use material::{material, material_paths};
 pub use seccomp::profile as seccomp_profile;
 pub(crate) use sidecar::ADDRESSES_FILE;
 pub use sidecar::sidecar;
+pub(crate) use volumes::{MaterialVolume, material_volumes};
 
 /// Returns the memory in bytes and the CPU in thousandths that the app and the sidecar of a Workshop request together.
 ///

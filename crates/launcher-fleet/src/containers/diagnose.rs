@@ -39,7 +39,7 @@ pub(crate) fn not_started(part: Part, error: &EngineError) -> FailureReason {
         }
         _ => {
             let problem = match part {
-                Part::App => "the app's container did not start",
+                Part::App | Part::Material => "the app's container did not start",
                 Part::Sidecar => "the sidecar's container did not start",
             };
             engine_failed(problem, error)
@@ -66,8 +66,8 @@ pub(crate) fn ended(part: Part, state: &ContainerState, restarted: bool) -> Opti
         return Some(FailureReason::new(FailureCode::OutOfMemory, None));
     }
     let detail = exit_code.map(|exit_code| match (part, restarted) {
-        (Part::App, false) => FailureDetail::ExitStatus { status: exit_code },
-        (Part::App, true) => FailureDetail::AppExited { exit_code },
+        (Part::App | Part::Material, false) => FailureDetail::ExitStatus { status: exit_code },
+        (Part::App | Part::Material, true) => FailureDetail::AppExited { exit_code },
         (Part::Sidecar, false) => FailureDetail::SidecarEnded { exit_code },
         (Part::Sidecar, true) => FailureDetail::SidecarExited { exit_code },
     });

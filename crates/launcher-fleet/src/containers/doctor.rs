@@ -77,6 +77,15 @@ impl ContainerExamination {
     pub async fn has_sidecar_image(&self) -> Result<bool, ContainerFleetError> {
         Ok(self.engine.has_image(&self.settings.sidecar_image).await?)
     }
+
+    /// True if the engine has the image of the program that places course material; `None` if the settings name none.
+    ///
+    /// # Errors
+    /// [`ContainerFleetError::Engine`] if the engine does not answer, or the name of the image is invalid.
+    pub async fn has_material_image(&self) -> Result<Option<bool>, ContainerFleetError> {
+        let Some(image) = &self.settings.material_image else { return Ok(None) };
+        Ok(Some(self.engine.has_image(image).await?))
+    }
 }
 
 /// True if bridges of the launcher's network namespace do not announce a new MAC address.

@@ -28,4 +28,5 @@ pub use error::EngineError;
 pub use events::ContainerEvent;
 pub use info::{EngineInfo, EngineKind, ProcessLimits};
 pub use list::FoundContainer;
+pub(crate) use list::FoundVolume;
 pub use pull_progress::PullProgress;

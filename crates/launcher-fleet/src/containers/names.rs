@@ -27,6 +27,8 @@ const SHORT_FLEET_ID: usize = 8;
 pub enum Part {
     /// The app.
     App,
+    /// The program that places course material. It ends before the app starts.
+    Material,
     /// The sidecar, which owns the network namespace of both containers.
     Sidecar,
 }
@@ -37,6 +39,7 @@ impl Part {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::App => "app",
+            Self::Material => "material",
             Self::Sidecar => "sidecar",
         }
     }
@@ -44,7 +47,7 @@ impl Part {
     /// Parses the value of the label.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::App, Self::Sidecar].into_iter().find(|part| part.as_str() == text)
+        [Self::App, Self::Material, Self::Sidecar].into_iter().find(|part| part.as_str() == text)
     }
 }
 
@@ -62,6 +65,12 @@ pub(crate) fn volume(fleet_id: &str, volume: &str) -> String {
     format!("wl-{}-{volume}", short(fleet_id))
 }
 
+/// Returns the engine's name of the volume with the course material of one source. `place` is the source's place in the
+/// list. Unlike [`volume`], it belongs to a Workshop, and therefore to this copy of the data directory.
+pub(crate) fn material_volume(fleet_id: &str, workshop: &str, place: usize) -> String {
+    format!("{}-{place}", container(fleet_id, workshop, Part::Material))
+}
+
 /// Returns the labels of a volume of the fleet with this identity. The volume belongs to no Workshop, because it outlives them.
 pub(crate) fn volume_labels(fleet_id: &str) -> HashMap<String, String> {
     let own = (FLEET_LABEL.to_owned(), fleet_id.to_owned());
@@ -71,7 +80,7 @@ pub(crate) fn volume_labels(fleet_id: &str) -> HashMap<String, String> {
 /// Returns the labels of a Workshop's container.
 pub(crate) fn labels_of(fleet_id: &str, workshop: &str, uid: &str, part: Part) -> HashMap<String, String> {
     match part {
-        Part::App => container_labels(fleet_id, workshop, uid, part),
+        Part::App | Part::Material => container_labels(fleet_id, workshop, uid, part),
         Part::Sidecar => sidecar_labels(fleet_id, workshop, uid),
     }
 }

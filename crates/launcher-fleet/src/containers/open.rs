@@ -12,7 +12,7 @@ use super::context::Context;
 use super::engine::{Engine, EngineKind};
 use super::events::follow_events;
 use super::fleet::ContainerFleet;
-use super::orphans::remove_orphans;
+use super::orphans::{Found, remove_orphans};
 use super::pulls::Pulls;
 use super::room::Room;
 use super::settings::{ContainerFleetError, ContainerSettings};
@@ -47,10 +47,10 @@ impl ContainerFleet {
         let engine_info = engine.info().await?;
         let (data_dir, records) = DataDir::open(&settings.data_dir, clock, Record::forget_containers)?;
         // List the containers before this launcher creates one: the list has only containers of earlier launchers.
-        let mut orphans = engine.list(&data_dir.id).await?;
+        let mut orphans = Found::list(&engine, &data_dir.id).await?;
         let uids: HashSet<_> = records.iter().filter_map(|(_, record)| record.workshop.metadata.uid.clone()).collect();
         engine.remove_readers(&data_dir.fleet_id).await?;
-        orphans.retain(|container| !uids.contains(&container.uid));
+        orphans.retain_orphans(&uids);
         tracing::info!(
             engine = ?engine_info.kind,
             version = engine_info.version,

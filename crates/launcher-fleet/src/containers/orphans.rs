@@ -1,4 +1,5 @@
-//! Removes containers that belong to no Workshop: an interrupted creation or an earlier launcher left them.
+//! Removes containers and volumes with course material that belong to no Workshop: an interrupted creation or an earlier
+//! launcher left them.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};
@@ -6,23 +7,61 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::engine::{Engine, FoundContainer};
+use super::context::Context;
+use super::engine::{Engine, EngineError, FoundContainer, FoundVolume};
 use super::workload::Workload;
 use crate::machine::Registry;
 
 /// Interval of the searches.
 const INTERVAL: Duration = Duration::from_mins(5);
 
+/// Containers and volumes of this fleet, or those of them that belong to no Workshop.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    containers: Vec<FoundContainer>,
+    volumes: Vec<FoundVolume>,
+}
+
+impl Found {
+    /// Lists the containers of a fleet, and the volumes with the course material of its Workshops.
+    pub(super) async fn list(engine: &Engine, fleet_id: &str) -> Result<Self, EngineError> {
+        let (containers, volumes) = tokio::try_join!(engine.list(fleet_id), engine.list_material_volumes(fleet_id))?;
+        Ok(Self { containers, volumes })
+    }
+
+    /// Keeps only what belongs to none of these Workshops.
+    pub(super) fn retain_orphans(&mut self, uids: &HashSet<String>) {
+        self.containers.retain(|container| !uids.contains(&container.uid));
+        self.volumes.retain(|volume| !uids.contains(&volume.uid));
+    }
+
+    async fn remove(self, context: &Context) {
+        let (engine, id) = (&context.engine, &context.data_dir.id);
+        for FoundContainer { name, workshop, .. } in self.containers {
+            tracing::warn!(container = name, workshop, "removing orphaned container");
+            if let Err(error) = engine.remove(&name).await {
+                tracing::warn!(container = name, %error, "removing orphaned container failed, trying again later");
+            }
+        }
+        for FoundVolume { name, .. } in self.volumes {
+            tracing::warn!(volume = name, "removing orphaned volume with course material");
+            if let Err(error) = engine.remove_volume(&name, id).await {
+                tracing::warn!(volume = name, %error, "removing orphaned volume failed, trying again later");
+            }
+        }
+    }
+}
+
 /// Removes the orphans that were found at the start, and searches for others until the fleet is closed.
-pub(super) async fn remove_orphans(registry: Weak<Registry<Workload>>, found: Vec<FoundContainer>) {
+pub(super) async fn remove_orphans(registry: Weak<Registry<Workload>>, found: Found) {
     let mut orphans = found;
     while let Some(open) = registry.upgrade() {
         let context = Arc::clone(&open.context);
         drop(open);
         let search = async {
-            remove(&context.engine, orphans).await;
+            orphans.remove(&context).await;
             sleep(INTERVAL).await;
-            context.engine.list(&context.data_dir.id).await
+            Found::list(&context.engine, &context.data_dir.id).await
         };
         let found = tokio::select! {
             found = search => found,
@@ -30,21 +69,12 @@ pub(super) async fn remove_orphans(registry: Weak<Registry<Workload>>, found: Ve
         };
         orphans = found.unwrap_or_else(|error| {
             tracing::debug!(%error, "searching orphaned containers failed, trying again later");
-            Vec::new()
+            Found::default()
         });
         let Some(open) = registry.upgrade() else { return };
         // After the list: the Workshop of each listed container that is no orphan exists, or is being deleted.
         let uids: HashSet<_> =
             open.workloads().iter().filter_map(|workload| workload.stored_record().workshop().metadata.uid).collect();
-        orphans.retain(|container| !uids.contains(&container.uid));
-    }
-}
-
-async fn remove(engine: &Engine, orphans: Vec<FoundContainer>) {
-    for FoundContainer { name, workshop, .. } in orphans {
-        tracing::warn!(container = name, workshop, "removing orphaned container");
-        if let Err(error) = engine.remove(&name).await {
-            tracing::warn!(container = name, %error, "removing orphaned container failed, trying again later");
-        }
+        orphans.retain_orphans(&uids);
     }
 }

@@ -19,6 +19,8 @@ pub struct ContainerSettings {
     pub engine_socket: PathBuf,
     /// Image of the sidecar.
     pub sidecar_image: String,
+    /// Image of the program that places course material; `None`: workshops start without course material.
+    pub material_image: Option<String>,
     /// User ID for apps with the security profile `restricted`.
     pub run_as_user: NonZeroU32,
     /// True if workshops may connect to the internet. They never reach private addresses or this machine.

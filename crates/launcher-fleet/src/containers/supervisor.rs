@@ -3,10 +3,13 @@
 mod crash;
 mod files;
 mod launch;
+mod material;
 mod network;
 mod observed;
 mod outcome;
 mod probe;
+mod pull;
+mod settings;
 mod start;
 mod step;
 mod watch;
@@ -18,6 +21,8 @@ use launcher_domain::crash::CrashVerdict;
 use launcher_workshop::{Phase, WorkshopStatus};
 use tokio::time::sleep;
 
+use super::build::MaterialVolume;
+use super::context::Context;
 use super::engine::EngineError;
 use super::names::Part;
 use super::workload::{Record, Workload};
@@ -153,20 +158,41 @@ async fn delete(workload: &Arc<Workload>) -> Remainder {
     if workload.stored_record().remove().await { Remainder::Nothing } else { Remainder::Record }
 }
 
-/// Stops the app within `grace`, removes both containers, and frees their place. Retries until the engine has done it.
+/// Stops the app within `grace`, removes the containers and the volumes with course material, and frees their place. Retries until the engine has done it.
 async fn remove_containers(workload: &Arc<Workload>, grace: Duration) {
     workload.wait_for_creation().await;
     let engine = &workload.context().engine;
-    let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
+    let [app, material, sidecar] = [Part::App, Part::Material, Part::Sidecar].map(|part| workload.container(part));
     retry(workload, || async {
         if !grace.is_zero() {
             engine.stop(&app, grace).await?;
         }
         engine.remove(&app).await?;
+        if workload.has_material() {
+            engine.remove(&material).await?;
+        }
         engine.remove(&sidecar).await
     })
     .await;
+    retry(workload, || remove_material_volumes(workload)).await;
     workload.set_place(None);
+}
+
+/// Removes the volumes with course material, after the containers that mount them.
+///
+/// # Errors
+/// [`EngineError::Unreachable`]: the engine may remove them later. After any other error, the search for orphans removes
+/// them.
+async fn remove_material_volumes(workload: &Workload) -> Result<(), EngineError> {
+    let Context { engine, data_dir, .. } = &**workload.context();
+    for MaterialVolume { name, .. } in workload.material_volumes() {
+        match engine.remove_volume(&name, &data_dir.id).await {
+            Err(error @ EngineError::Unreachable { .. }) => return Err(error),
+            Err(error) => tracing::warn!(volume = name, %error, "removing a volume with course material failed"),
+            Ok(()) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Returns the last lines of the app's output; `None` if there are none, or the engine cannot read them.

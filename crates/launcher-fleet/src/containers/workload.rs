@@ -9,6 +9,7 @@ use launcher_domain::sync::lock;
 use launcher_workshop::WorkshopStatus;
 use tokio::sync::Notify;
 
+use super::build::{MaterialVolume, material_volumes};
 use super::connector::SocketConnector;
 use super::context::Context;
 use super::engine::EngineError;
@@ -25,6 +26,8 @@ impl Record {
         let status = self.status();
         if !status.phase.is_final() {
             self.set_status(WorkshopStatus { ready_at: status.ready_at, ..WorkshopStatus::default() });
+            // The new containers need the course material again.
+            self.workshop.status.get_or_insert_default().material = None;
         }
     }
 }
@@ -87,6 +90,22 @@ impl Workload {
         names::container(&self.context.data_dir.id, self.record.name(), part)
     }
 
+    /// True if the Workshop has course material.
+    pub(super) fn has_material(&self) -> bool {
+        self.record.workshop().spec.material.is_some()
+    }
+
+    /// Returns the volumes with course material that new containers of the workshop mount.
+    pub(super) fn mounted_material(&self) -> Vec<MaterialVolume> {
+        let is_available = self.context.settings.material_image.is_some();
+        if is_available { self.material_volumes() } else { Vec::new() }
+    }
+
+    /// Returns the volumes with course material that the workshop may have.
+    pub(super) fn material_volumes(&self) -> Vec<MaterialVolume> {
+        material_volumes(&self.record.workshop().spec, &self.context.data_dir.id, self.record.name())
+    }
+
     /// Directory with the sidecar's sockets.
     pub(super) fn run_dir(&self) -> PathBuf {
         self.context.run_dir(self.record.name())
@@ -117,7 +136,7 @@ impl Workload {
         lock(&self.starting_since).get_or_insert_with(|| self.context.data_dir.clock.now());
     }
 
-    /// Creates one of the workshop's containers, and before the app its volume. If the caller is cancelled, the engine
+    /// Creates one of the workshop's containers, and before the app its volumes. If the caller is cancelled, the engine
     /// still finishes the creation; a removal must wait for it in [`Workload::wait_for_creation`].
     ///
     /// # Errors
@@ -127,16 +146,27 @@ impl Workload {
         let workload = Arc::clone(self);
         let created = tokio::spawn(async move {
             let _creation = creation;
-            let Context { engine, data_dir, .. } = &*workload.context;
-            if part == Part::App
-                && let Some(storage) = workload.record.workshop().spec.storage
-            {
-                let fleet_id = &data_dir.fleet_id;
-                engine.create_volume(&names::volume(fleet_id, &storage.volume), fleet_id).await?;
+            if part == Part::App {
+                workload.create_volumes().await?;
             }
-            engine.create(&workload.container(part), body).await
+            workload.context.engine.create(&workload.container(part), body).await
         });
         created.await.unwrap_or_else(|error| Err(EngineError::Other(format!("the creation was aborted: {error}"))))
+    }
+
+    async fn create_volumes(&self) -> Result<(), EngineError> {
+        let Context { engine, data_dir, .. } = &*self.context;
+        let (workshop, name) = (self.record.workshop(), self.record.name());
+        if let Some(storage) = workshop.spec.storage {
+            let fleet_id = &data_dir.fleet_id;
+            engine.create_volume(&names::volume(fleet_id, &storage.volume), fleet_id).await?;
+        }
+        let uid = workshop.metadata.uid.unwrap_or_default();
+        for volume in self.mounted_material() {
+            let labels = names::container_labels(&data_dir.id, name, &uid, Part::Material);
+            engine.create_labelled_volume(&volume.name, &data_dir.id, labels).await?;
+        }
+        Ok(())
     }
 
     /// Waits until the engine has finished the creation of a container. Without it, a removal could find no container,
@@ -153,5 +183,33 @@ impl Workload {
     /// Waits until [`Workload::wake`] is called. Returns at once if it was called after the previous wait.
     pub(super) async fn woken(&self) {
         self.events.notified().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Record;
+
+    #[test]
+    fn new_containers_of_a_copied_data_directory_get_the_course_material_again() {
+        let resources = json!({ "cpuRequest": "1", "cpuLimit": "1", "memoryRequest": "1Gi", "memoryLimit": "1Gi" });
+        let spec = json!({
+            "owner": "alice@example.org", "image": "app:1", "appType": "custom", "port": 8888, "resources": resources,
+            "securityProfile": "restricted", "lifetimeSeconds": 3600,
+        });
+        let report = json!({ "sources": [{ "target": "data", "outcome": "placed" }] });
+        let status = json!({ "phase": "Running", "readyAt": "2026-01-01T12:00:00Z", "material": report });
+        let workshop = json!({
+            "apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "metadata": { "name": "lab-a" },
+            "spec": spec, "status": status,
+        });
+        let mut record: Record = serde_json::from_value(json!({ "workshop": workshop })).unwrap();
+
+        record.forget_containers();
+
+        let status = record.status();
+        assert_eq!((status.material, status.ready_at.is_some()), (None, true));
     }
 }

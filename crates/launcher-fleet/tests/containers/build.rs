@@ -96,6 +96,7 @@ fn settings<'a>(fleet: &'a TestFleet, info: &EngineInfo, folders: (&'a Path, &'a
         fleet_id: &fleet.id,
         volumes_of: &fleet.id,
         sidecar_image: IMAGE,
+        material_image: None,
         sidecar_user: 65532,
         run_as_user: 1000,
         internet: false,

@@ -10,6 +10,7 @@ mod faults;
 mod images;
 mod info;
 mod lifecycle;
+mod material;
 mod registry;
 mod restart;
 mod start_app;

@@ -45,13 +45,13 @@ async fn app_whose_sidecar_has_ended_does_not_start() {
     let Pair { kind, app, sidecar } = Pair::new(&fleet).await;
     kill(&sidecar);
 
-    let refused = fleet.engine.start_app(kind, &app, &sidecar, None).await;
+    let refused = fleet.engine.start_app(kind, &app, &sidecar, &[]).await;
 
     assert!(refused.is_err(), "{refused:?}");
     assert!(!fleet.state(&app).await.running && !fleet.state(&sidecar).await.running);
     fleet.engine.start(&sidecar).await.unwrap();
-    fleet.engine.start_app(kind, &app, &sidecar, None).await.unwrap();
-    fleet.engine.start_app(kind, &app, &sidecar, None).await.unwrap();
+    fleet.engine.start_app(kind, &app, &sidecar, &[]).await.unwrap();
+    fleet.engine.start_app(kind, &app, &sidecar, &[]).await.unwrap();
     assert!(fleet.state(&app).await.running);
 }
 
@@ -73,12 +73,12 @@ async fn app_whose_sidecar_ends_before_the_first_call_does_not_start() {
     let call = if kind == EngineKind::Podman { "/init" } else { "/start" };
     let killing = killing_engine(&sidecar, call);
 
-    let refused = Engine::connect(&killing.socket()).unwrap().start_app(kind, &app, &sidecar, None).await;
+    let refused = Engine::connect(&killing.socket()).unwrap().start_app(kind, &app, &sidecar, &[]).await;
 
     assert!(refused.is_err(), "{refused:?}");
     assert!(!fleet.state(&app).await.running);
     fleet.engine.start(&sidecar).await.unwrap();
-    fleet.engine.start_app(kind, &app, &sidecar, None).await.unwrap();
+    fleet.engine.start_app(kind, &app, &sidecar, &[]).await.unwrap();
     assert_eq!(network(&app), network(&sidecar));
 }
 
@@ -90,7 +90,7 @@ async fn app_whose_sidecar_ends_before_the_start_never_runs_in_a_new_network_nam
     let killing = killing_engine(&sidecar, "/start");
     let before = network(&sidecar);
 
-    let started = Engine::connect(&killing.socket()).unwrap().start_app(kind, &app, &sidecar, None).await;
+    let started = Engine::connect(&killing.socket()).unwrap().start_app(kind, &app, &sidecar, &[]).await;
 
     match fleet.state(&app).await.running {
         true => assert_eq!(network(&app), before),

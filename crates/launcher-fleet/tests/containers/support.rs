@@ -150,6 +150,11 @@ pub(crate) async fn in_time<T>(future: impl Future<Output = T>) -> T {
 }
 
 async fn import_image() {
+    import(IMAGE, None).await;
+}
+
+/// Imports an image with BusyBox, and with this script at this path.
+pub(crate) async fn import(image: &str, script: Option<(&str, &str)>) {
     let program = busybox();
     let mut archive = archive::Archive::default();
     for directory in ["bin", "etc", "tmp", "volume"] {
@@ -163,9 +168,12 @@ async fn import_image() {
         archive.link(&format!("bin/{applet}"), "busybox");
     }
     archive.file("etc/passwd", 0o644, b"root:x:0:0:root:/:/bin/sh\n");
+    if let Some((path, text)) = script {
+        archive.file(path, 0o755, text.as_bytes());
+    }
     let options = CreateImageOptions {
         from_src: Some("-".to_owned()),
-        repo: Some(IMAGE.to_owned()),
+        repo: Some(image.to_owned()),
         ..CreateImageOptions::default()
     };
     let messages = docker().create_image(Some(options), Some(body_full(archive.finish().into())), None);

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use launcher_domain::material_config::{MATERIAL_VARIABLE, MaterialConfig};
+use launcher_domain::material_config::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig};
 use launcher_domain::material_report::{MAX_REPORT_BYTES, MaterialOutcome, MaterialReport};
 use launcher_domain::template::MaterialSource;
 
@@ -78,4 +78,28 @@ fn unwritable_directory_and_report_are_no_exit_code() {
     let report: MaterialReport = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report.sources[0].message.as_ref().unwrap().contains("cannot be opened"));
     assert!(String::from_utf8(output.stderr).unwrap().contains("/proc/no-such-file"));
+}
+
+#[test]
+fn run_that_finds_the_note_of_a_killed_one_gives_up_and_the_next_one_tries_again() {
+    let (repository, student) = (Repository::new(), Student::new());
+    repository.commit(&[("a", "1")]);
+    let config = serde_json::to_string(&student.config(vec![git(&repository.url())])).unwrap();
+    let note = student.path("note");
+    let run = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_launcher-material"));
+        let output = command.env(MATERIAL_VARIABLE, &config).env(MATERIAL_ATTEMPT_VARIABLE, &note).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        let report: MaterialReport = serde_json::from_slice(&output.stdout).unwrap();
+        report.sources[0].clone()
+    };
+    std::fs::write(&note, "").unwrap();
+
+    let second = run();
+    let third = run();
+
+    assert_eq!((second.target.as_str(), second.outcome), ("course", MaterialOutcome::Failed));
+    assert!(second.message.unwrap().contains("An earlier attempt was killed"));
+    assert_eq!(third.outcome, MaterialOutcome::Placed);
+    assert!(!note.exists());
 }

@@ -24,7 +24,7 @@ pub const TEMPLATE_DIGEST: &str = "workshoplauncher.dev/template-digest";
 pub(super) fn of(workshop: &Validated) -> String {
     // A restart replaces only pods from before it. In the digest, it would replace every pod without the restart.
     let Validated { name, namespace: _, owner_reference: _, spec, pod_template, restarted_at: _ } = workshop;
-    let ValidSpec { owner, image, app_type, port, command, args, env, resources, storage, profile, material: _ } = spec;
+    let ValidSpec { owner, image, app_type, port, command, args, env, resources, storage, material, profile } = spec;
     let WorkshopResources { cpu_request, cpu_limit, memory_request, memory_limit } = resources;
     let mut fields = vec![
         json!(name),
@@ -44,6 +44,8 @@ pub(super) fn of(workshop: &Validated) -> String {
     fields.extend(
         storage.as_ref().map(|WorkshopStorage { volume, size: _, path }| json!({ "volume": volume, "path": path })),
     );
+    // And for the course material.
+    fields.extend(material.as_ref().map(|material| json!({ "material": material })));
     let fields = json!(fields);
     format!("{VERSION}-{}", hex(&fields))
 }

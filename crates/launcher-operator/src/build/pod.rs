@@ -1,13 +1,13 @@
 //! Builds the pod with two containers: app and sidecar.
 
-use k8s_openapi::api::core::v1::{Container, LocalObjectReference, PodSecurityContext, PodSpec};
+use k8s_openapi::api::core::v1::{Container, LocalObjectReference, PodSecurityContext, PodSpec, Volume};
 use launcher_domain::SecurityProfile;
 use launcher_workshop::app::{AppSpec, ContainerCommand, ValidSpec};
 pub use launcher_workshop::pod_template::APP_CONTAINER;
 
 use super::limits::{amounts, baseline, restricted, runtime_default};
 use super::literal::{variables, words};
-use super::{isolation, pod_template, sidecar, storage};
+use super::{isolation, material, pod_template, sidecar, storage};
 use crate::pod_policy::permitted;
 use crate::settings::{OperatorSettings, Placement};
 use crate::validate::Validated;
@@ -23,9 +23,9 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
     let security_context =
         PodSecurityContext { seccomp_profile: Some(runtime_default()), ..PodSecurityContext::default() };
     let own = PodSpec {
-        init_containers: settings.wait_for_isolation.map(|most| vec![isolation::container(settings, most)]),
+        init_containers: init_containers(workshop, settings),
         containers: vec![app(workshop, settings), sidecar::container(workshop, settings)],
-        volumes: Some(sidecar::volumes(settings).into_iter().chain(kept.map(storage::volume)).collect()),
+        volumes: Some(volumes(workshop, settings)),
         // Only `baseline` apps may run as root. A user namespace removes the rights of that root user on the node.
         host_users: (settings.user_namespaces && workshop.spec.profile == SecurityProfile::Baseline).then_some(false),
         automount_service_account_token: Some(false),
@@ -40,16 +40,31 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
         tolerations: (!tolerations.is_empty()).then_some(tolerations),
         ..PodSpec::default()
     };
-    match permitted(workshop, settings) {
+    let merged = match permitted(workshop, settings) {
         Some(template) => pod_template::merge_spec(own, template),
         None => own,
-    }
+    };
+    if material::placed(workshop, settings).is_some() { material::with_group(merged, settings) } else { merged }
+}
+
+/// Returns the operator's init containers. Material is loaded after the network policies are enforced.
+fn init_containers(workshop: &Validated, settings: &OperatorSettings) -> Option<Vec<Container>> {
+    let isolation = settings.wait_for_isolation.map(|most| isolation::container(settings, most));
+    let containers: Vec<_> = isolation.into_iter().chain(material::container(workshop, settings)).collect();
+    (!containers.is_empty()).then_some(containers)
+}
+
+fn volumes(workshop: &Validated, settings: &OperatorSettings) -> Vec<Volume> {
+    let kept = workshop.spec.storage.as_ref().map(storage::volume);
+    sidecar::volumes(settings).into_iter().chain(kept).chain(material::volume(workshop, settings)).collect()
 }
 
 fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
     let ValidSpec { app_type, image, port, command, args, env, resources, storage, profile, .. } = &workshop.spec;
     let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
     let ContainerCommand { command, args } = app.container_command(&settings.origin(&workshop.name));
+    let kept = storage.as_ref().map(storage::mount);
+    let mounts: Vec<_> = kept.into_iter().chain(material::app_mounts(workshop, settings)).collect();
     Container {
         name: APP_CONTAINER.to_owned(),
         image: Some(image.clone()),
@@ -61,7 +76,7 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
             [&resources.cpu_request, &resources.memory_request],
             [&resources.cpu_limit, &resources.memory_limit],
         )),
-        volume_mounts: storage.as_ref().map(|storage| vec![storage::mount(storage)]),
+        volume_mounts: (!mounts.is_empty()).then_some(mounts),
         security_context: Some(match profile {
             SecurityProfile::Restricted => restricted(settings.run_as_user),
             SecurityProfile::Baseline => baseline(),

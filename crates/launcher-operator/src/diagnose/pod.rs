@@ -10,6 +10,7 @@ use launcher_domain::{FailureCode, FailureDetail, StartStep};
 use super::container::{app, statuses, waits_for_init};
 use super::deadline::Deadline;
 use super::failure::{DetailSource, Failure, sentence};
+use super::material::is_loading;
 
 /// Grace period before a failing image pull becomes a failure, because a registry may be unavailable briefly.
 const PULL_GRACE: Duration = Duration::from_secs(15);
@@ -64,6 +65,7 @@ pub(super) fn step(pod: &Pod) -> StartStep {
     match state {
         Some((state, 0)) if state.running.is_some() => StartStep::StartingApp,
         Some((state, restarts)) if restarts > 0 || state.terminated.is_some() => StartStep::RestartingApp,
+        _ if is_loading(pod) => StartStep::LoadingMaterial,
         // The app waits for an init container. The kubelet pulls the app's image only after that.
         _ if waits_for_init(pod) => StartStep::Preparing,
         // Network and volumes of the pod are ready, so the app waits only for its image.

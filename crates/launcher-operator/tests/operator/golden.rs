@@ -8,6 +8,7 @@ use launcher_operator::validate::validate;
 use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
+use crate::material::with_material;
 use crate::storage::with_storage;
 use crate::support::{built, settings, workshop};
 
@@ -63,6 +64,18 @@ fn notebook_with_storage_matches_golden_file() {
             workshop.spec.app_type = "notebook".to_owned();
             workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
             with_storage(workshop);
+        }),
+    );
+}
+
+#[test]
+fn notebook_with_material_matches_golden_file() {
+    compare(
+        "material.json",
+        &built(|workshop| {
+            workshop.spec.app_type = "notebook".to_owned();
+            workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
+            with_material(workshop);
         }),
     );
 }

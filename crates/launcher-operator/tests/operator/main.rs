@@ -11,6 +11,7 @@ mod failure_details;
 mod golden;
 mod isolation;
 mod lease;
+mod material;
 mod name_suffix;
 mod pod_expiry;
 mod pod_security;

@@ -117,6 +117,8 @@ async fn change_of_pod_updates_the_status_without_another_apply() {
     assert_eq!(told, [(&json!("Starting"), &Value::Null), (&json!("Running"), &url)]);
     let ready_at: Timestamp = statuses(&calls).last().unwrap()["readyAt"].as_str().unwrap().parse().unwrap();
     assert_eq!(ready_at.duration_since(at("12:00:05")).as_secs(), 30);
+    let expiries: Vec<_> = statuses(&calls).map(|status| &status["expiresAt"]).collect();
+    assert_eq!(expiries, [&Value::Null, &workshop["spec"]["expiresAt"]]);
     for kind in ["services", "ingresses"] {
         assert_eq!(calls.iter().filter(|(what, _)| *what == format!("PATCH {kind}")).count(), 1, "{kind}");
     }

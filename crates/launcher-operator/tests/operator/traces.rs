@@ -76,6 +76,26 @@ fn trace_has_isolation_step_when_pod_waits_for_isolation() {
 }
 
 #[test]
+fn trace_has_a_step_for_course_material_after_the_isolation() {
+    let runs = json!({ "running": { "startedAt": "2026-01-01T12:00:15Z" } });
+    let conditions = [("PodScheduled", "12:00:02"), ("PodReadyToStartContainers", "12:00:04")];
+    let ended = |name: &str, at: &str| {
+        let state = json!({ "terminated": { "exitCode": 0, "finishedAt": format!("2026-01-01T{at}Z") } });
+        json!({ "name": name, "image": "i", "imageID": "", "ready": false, "restartCount": 0, "state": state })
+    };
+    let mut pod = serde_json::to_value(pod(&conditions, runs)).unwrap();
+    pod["status"]["initContainerStatuses"] =
+        json!([ended("isolation", "12:00:06"), ended("course-material", "12:00:09")]);
+    let told = steps(&launched(), &[serde_json::from_value(pod).unwrap()], &status(Phase::Running, None), now());
+    let expected = [
+        step("isolate", "12:00:04", "12:00:06"),
+        step("load-material", "12:00:06", "12:00:09"),
+        step("pull-image", "12:00:09", "12:00:15"),
+    ];
+    assert_eq!(told[2..5], expected);
+}
+
+#[test]
 fn trace_begins_at_dispatch_time_if_in_same_second_as_creation() {
     let pod = pod(&[("PodScheduled", "12:00:00"), ("PodReadyToStartContainers", "12:00:04")], json!({}));
     let first = |dispatched: &str| {

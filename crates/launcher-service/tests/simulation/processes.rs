@@ -179,6 +179,7 @@ fn operator_settings(version: u32) -> OperatorSettings {
             proxy_secret: None,
             launcher_url: None,
         },
+        material_image: None,
         wait_for_isolation: Some(Duration::from_secs(120)),
         user_namespaces: false,
         pull_policy: PullPolicy::IfNotPresent,

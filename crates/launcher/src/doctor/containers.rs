@@ -57,9 +57,15 @@ async fn engine(examination: &ContainerExamination) -> Vec<Finding> {
         Ok(false) => Finding::warn("sidecar image", "the engine does not have it: the first launch pulls it"),
         Err(error) => Finding::fail("sidecar image", error.to_string()),
     };
+    let material = match examination.has_material_image().await {
+        Ok(Some(true)) => Finding::ok("material image", "the engine has it"),
+        Ok(Some(false)) => Finding::warn("material image", "the engine does not have it: the first launch pulls it"),
+        Ok(None) => Finding::ok("material image", "not set: workshops start without course material"),
+        Err(error) => Finding::fail("material image", error.to_string()),
+    };
     let (mib, cpus) = (engine.memory_bytes / (1024 * 1024), engine.cpus);
     let mut findings =
-        vec![Finding::ok(ENGINE, format!("{}, {mib} MiB of memory, {cpus} CPUs", engine.name)), disk, image];
+        vec![Finding::ok(ENGINE, format!("{}, {mib} MiB of memory, {cpus} CPUs", engine.name)), disk, image, material];
     if engine.interrupts_network {
         findings.push(Finding::warn(
             "network",

@@ -92,6 +92,10 @@ pub(crate) struct OperatorArgs {
     #[arg(long, env = "SERVICE_SIDECAR_IMAGE", value_name = "IMAGE", value_parser = NonEmptyStringValueParser::new())]
     sidecar_image: String,
 
+    /// Image of the program that places course material; default: workshops start without course material
+    #[arg(long, env = "SERVICE_MATERIAL_IMAGE", value_name = "IMAGE", value_parser = NonEmptyStringValueParser::new())]
+    material_image: Option<String>,
+
     /// Header in which the auth proxy sends the identity
     #[arg(long, env = "SERVICE_TRUSTED_AUTH_HEADER", default_value = TrustedHeader::DEFAULT, value_name = "NAME",
           value_parser = crate::settings::trusted_header)]
@@ -225,6 +229,7 @@ impl OperatorArgs {
                 proxy_secret: self.proxy_secret_name.clone(),
                 launcher_url: self.public_url.clone(),
             },
+            material_image: self.material_image.clone(),
             pull_policy: match self.image_pull_policy {
                 Pull::Always => PullPolicy::Always,
                 Pull::IfNotPresent => PullPolicy::IfNotPresent,

@@ -133,6 +133,7 @@ pub(crate) fn container_settings(settings: &ServeSettings, public_url: &Uri) -> 
         origins: origins(settings, public_url),
         engine_socket: options.engine_socket.clone(),
         sidecar_image: options.sidecar_image.clone()?,
+        material_image: options.material_image.clone(),
         run_as_user: options.run_as_user,
         internet: options.container_internet,
         start_timeout: settings.limits().start_timeout,

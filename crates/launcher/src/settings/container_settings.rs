@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use launcher_process::settings::parse_bool;
 
 /// Settings of the fleet `containers`.
@@ -16,6 +17,10 @@ pub(crate) struct ContainerOptions {
     /// Image of the sidecars, with the fleet containers
     #[arg(long, env = "SERVICE_SIDECAR_IMAGE", value_name = "IMAGE")]
     pub(crate) sidecar_image: Option<String>,
+
+    /// Image of the program that places course material, with the fleet containers; default: workshops start without it
+    #[arg(long, env = "SERVICE_MATERIAL_IMAGE", value_name = "IMAGE", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) material_image: Option<String>,
 
     /// User ID of apps with the security profile restricted, with the fleet containers
     #[arg(long, env = "SERVICE_RUN_AS_USER", default_value = "1000", value_name = "UID")]

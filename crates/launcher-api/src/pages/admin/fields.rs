@@ -80,6 +80,7 @@ pub(crate) fn groups(t: Language, form: &TemplateForm, errors: &FormErrors, igno
         group((false, "field-run", "fields"), run(t, form)),
         group((false, "field-used", "fields-pair"), used(form)),
         group((false, "field-files", "fields-pair"), files(t, form)),
+        group((false, "field-material", "fields"), material(form)),
         group((true, "field-command-line", "fields"), command(t, form)),
         group((true, "field-more", "fields-pair"), more(form)),
         group((true, "field-pod", "fields-pair"), pod(form)),
@@ -132,6 +133,14 @@ fn files<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
         ("storage", &*form.storage, Kind::Select(storages(t, &form.storage))),
         ("storage_size", &*form.storage_size, Kind::Text),
         ("storage_path", &*form.storage_path, Kind::Text),
+    ]
+}
+
+fn material(form: &TemplateForm) -> Vec<Row<'_>> {
+    vec![
+        ("material_sources", &*form.material_sources, Kind::Lines),
+        ("material_allowed_repositories", &*form.material_allowed_repositories, Kind::Lines),
+        ("material_directory", &*form.material_directory, Kind::Text),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! The template editor's form: the typed values, their conversion to a draft, and its errors.
 
 mod errors;
+mod material;
 mod pod;
 
 use std::collections::BTreeMap;
@@ -49,6 +50,11 @@ pub(crate) struct TemplateForm {
     pub(crate) storage: String,
     pub(crate) storage_size: String,
     pub(crate) storage_path: String,
+    /// Sources of course material, one per line.
+    pub(crate) material_sources: String,
+    pub(crate) material_directory: String,
+    /// Prefixes of the URLs of repositories that a link can name, one per line.
+    pub(crate) material_allowed_repositories: String,
     pub(crate) shm_size: String,
     pub(crate) gpu_count: String,
     pub(crate) ephemeral_storage: String,
@@ -145,6 +151,7 @@ impl TemplateForm {
             slug: draft.slug.unwrap_or_default(),
             ..Self::of_pod_template(draft.pod_template.as_ref())
         }
+        .with_material(draft.material)
     }
 
     /// Returns a form with the fields of this pod template. All other fields are empty.
@@ -237,7 +244,7 @@ impl TemplateForm {
             }),
             pod_template: pod::read(t, &self.pod_template, |setting| self.typed(setting), &mut errors),
             storage: self.storage(t, &mut errors),
-            material: None,
+            material: self.material(t, &mut errors),
             lifetime_seconds: seconds(t, &self.lifetime_seconds, "lifetime_seconds", &mut errors),
             extension_seconds: seconds(t, &self.extension_seconds, "extension_seconds", &mut errors),
             max_lifetime_seconds: seconds(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),

@@ -60,7 +60,8 @@ pub(crate) fn normal(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-fn filled_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+/// Returns the lines that are not empty, with their numbers.
+pub(super) fn filled_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split('\n')
         .map(|line| line.strip_suffix('\r').unwrap_or(line))
         .enumerate()

@@ -3,8 +3,8 @@
 use crate::pages::language::{Language, Text};
 
 /// Name in the API and key of the label of each field. The log names the four fields below `resources` together. The
-/// editor has fields for parts of `pod_template`, with names that the API does not have.
-const LABELS: [(&str, &str); 31] = [
+/// editor has fields for parts of `material` and `pod_template`, with names that the API does not have.
+const LABELS: [(&str, &str); 35] = [
     ("name", "field-name"),
     ("description", "field-description"),
     ("icon", "field-icon"),
@@ -25,6 +25,10 @@ const LABELS: [(&str, &str); 31] = [
     ("storage", "field-storage"),
     ("storage_size", "field-storage-size"),
     ("storage_path", "field-storage-path"),
+    ("material", "field-material"),
+    ("material_sources", "field-material-sources"),
+    ("material_directory", "field-material-directory"),
+    ("material_allowed_repositories", "field-material-repositories"),
     ("command", "field-command"),
     ("args", "field-arguments"),
     ("env", "field-environment"),

@@ -18,7 +18,8 @@ type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceRes
 /// Launch a template
 ///
 /// Creates an instance in state queued, which the caller owns, and responds at once. Every user may
-/// launch an active template, also an unlisted one. Only admins may launch archived templates, to test them.
+/// launch an active template, also an unlisted one. Only admins may launch archived templates, to test them. A
+/// repository is refused unless its URL begins with an address that the template allows.
 #[utoipa::path(
     post, path = "/templates/{template_id}/launch", operation_id = "launchTemplate", tag = "templates",
     params(
@@ -44,10 +45,11 @@ pub(crate) async fn launch_template(
     Identified(caller): Identified,
     TemplateId(id): TemplateId,
     headers: HeaderMap,
-    OptionalJson(LaunchBody {}): OptionalJson<LaunchBody>,
+    OptionalJson(LaunchBody { repository }): OptionalJson<LaunchBody>,
 ) -> Result<Launched, Problem> {
+    let body = repository.as_ref().map_or_else(|| json!({}), |repository| json!({ "repository": repository }));
     // A request without a body counts as one with an empty object: requests with the same key must have the same body.
-    let request = LaunchRequest { idempotency_key: idempotency_key(&headers)?, body: json!({}) };
+    let request = LaunchRequest { idempotency_key: idempotency_key(&headers)?, repository, body };
     let launched = state.launcher.launch(&caller, id, &request).await?;
     let status = if launched.created { StatusCode::CREATED } else { StatusCode::OK };
     let location = state.api_path(&format!("/instances/{}", launched.listed.instance.k8s_name));

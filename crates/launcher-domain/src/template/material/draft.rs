@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_MATERIAL_SOURCES, Material, MaterialKind, MaterialSource};
+use super::content::{MAX_MATERIAL_SOURCES, Material};
+use super::source::{MaterialKind, MaterialSource};
 use crate::source_url::SourceUrl;
 use crate::template::app_type::AppType;
 use crate::template::field_error::Errors;

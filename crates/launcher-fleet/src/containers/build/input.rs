@@ -18,6 +18,8 @@ pub struct BuildSettings<'a> {
     pub volumes_of: &'a str,
     /// Image of the sidecar.
     pub sidecar_image: &'a str,
+    /// Image of the program that places course material; `None`: workshops have no material.
+    pub material_image: Option<&'a str>,
     /// User ID of the sidecar.
     pub sidecar_user: u32,
     /// User ID for apps with the profile `restricted`. Never 0, because 0 is root.

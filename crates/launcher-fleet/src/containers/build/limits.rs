@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use bollard::models::{HostConfig, HostConfigLogConfig, ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum};
+use bollard::models::{
+    HealthConfig, HostConfig, HostConfigLogConfig, ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum,
+};
 use launcher_domain::FailureReason;
 use launcher_domain::quantity::Quantity;
 use launcher_workshop::app::{SIDECAR_REQUESTS, parse_quantity};
@@ -102,4 +104,9 @@ fn ulimit(name: &str, most: u64) -> ResourcesUlimits {
 
 fn saturating(amount: u128) -> i64 {
     i64::try_from(amount).unwrap_or(i64::MAX)
+}
+
+/// Disables the health check of an image: the sidecar checks the app, and the health check would use the app's CPU time.
+pub(super) fn no_health_check() -> HealthConfig {
+    HealthConfig { test: Some(vec!["NONE".to_owned()]), ..HealthConfig::default() }
 }

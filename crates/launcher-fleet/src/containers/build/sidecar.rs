@@ -7,9 +7,8 @@ use launcher_domain::FailureReason;
 use launcher_workshop::Workshop;
 use launcher_workshop::app::{SIDECAR_LIMITS, SIDECAR_REQUESTS, SidecarSpec};
 
-use super::app::no_health_check;
 use super::input::{BuildSettings, Validated, validate, variables};
-use super::limits::{Amounts, host_config};
+use super::limits::{Amounts, host_config, no_health_check};
 use crate::containers::connector::{HTTP_SOCKET, TELEMETRY_SOCKET};
 use crate::containers::names;
 

@@ -1,5 +1,6 @@
 //! Tests of the built containers.
 
+mod material;
 mod storage;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ fn settings() -> BuildSettings<'static> {
         fleet_id: FLEET,
         volumes_of: OWNER_OF_VOLUMES,
         sidecar_image: "registry.example/sidecar:1",
+        material_image: Some("registry.example/material:1"),
         sidecar_user: 65532,
         run_as_user: 1000,
         internet: true,

@@ -125,7 +125,7 @@ impl Engine {
     }
 
     /// Returns the user ID of a container's main process, or `None` if it is root, or a name in the image.
-    pub(super) async fn user(&self, name: &str) -> Result<Option<u32>, EngineError> {
+    pub(crate) async fn user(&self, name: &str) -> Result<Option<u32>, EngineError> {
         let found: Inspected = self.get(&format!("/containers/{name}/json")).await?;
         let user = found.config.user.unwrap_or_default();
         // A group may follow.

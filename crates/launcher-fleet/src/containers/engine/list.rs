@@ -27,6 +27,29 @@ pub struct FoundContainer {
     pub part: Part,
 }
 
+/// A volume with course material of this fleet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FoundVolume {
+    /// Name of the volume.
+    pub(crate) name: String,
+    /// Uid of the Workshop.
+    pub(crate) uid: String,
+}
+
+/// The list of volumes.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct ListedVolumes {
+    volumes: Option<Vec<ListedVolume>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct ListedVolume {
+    name: String,
+    labels: Option<HashMap<String, String>>,
+}
+
 /// The fields of a container in a list.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -72,6 +95,17 @@ impl Engine {
         Ok(found)
     }
 
+    /// Returns the volumes with course material of a fleet.
+    pub(crate) async fn list_material_volumes(&self, fleet_id: &str) -> Result<Vec<FoundVolume>, EngineError> {
+        let listed: ListedVolumes = self.get(&format!("/volumes?{}", label_filter(FLEET_LABEL, fleet_id))).await?;
+        let found = listed.volumes.into_iter().flatten().filter_map(|ListedVolume { name, labels }| {
+            let mut labels =
+                labels.filter(|labels| labels.get(PART_LABEL).is_some_and(|part| part == Part::Material.as_str()))?;
+            Some(FoundVolume { name, uid: labels.remove(UID_LABEL)? })
+        });
+        Ok(found.collect())
+    }
+
     /// Returns the names of the containers that read volumes of a fleet.
     pub(super) async fn list_readers(&self, fleet_id: &str) -> Result<Vec<String>, EngineError> {
         let listed = self.get_list(&with_label(READER_LABEL, fleet_id)).await?;
@@ -82,9 +116,14 @@ impl Engine {
 
 /// Returns the path of the list of containers with this label.
 fn with_label(label: &str, value: &str) -> String {
+    format!("/containers/json?all=true&{}", label_filter(label, value))
+}
+
+/// Returns the parameter of a list that selects the entries with this label.
+fn label_filter(label: &str, value: &str) -> String {
     let filter = serde_json::json!({ "label": [format!("{label}={value}")] }).to_string();
     let filter: String = form_urlencoded::byte_serialize(filter.as_bytes()).collect();
-    format!("/containers/json?all=true&filters={filter}")
+    format!("filters={filter}")
 }
 
 /// Returns the first text in quotation marks.

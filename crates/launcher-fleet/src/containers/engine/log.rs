@@ -17,12 +17,22 @@ impl Engine {
     /// not exist.
     pub async fn log_tail(&self, name: &str) -> Result<Option<String>, EngineError> {
         let options = LogsOptions { stdout: true, stderr: true, tail: ENTRIES.to_owned(), ..LogsOptions::default() };
+        Ok(plain_tail(&self.end_of_log(name, options).await?))
+    }
+
+    /// Returns the end of a container's standard output, or an empty text if there is none or the container does not
+    /// exist.
+    pub async fn last_output(&self, name: &str) -> Result<String, EngineError> {
+        let options = LogsOptions { stdout: true, tail: ENTRIES.to_owned(), ..LogsOptions::default() };
+        Ok(String::from_utf8_lossy(&self.end_of_log(name, options).await?).into_owned())
+    }
+
+    async fn end_of_log(&self, name: &str, options: LogsOptions) -> Result<Vec<u8>, EngineError> {
         let output = self.docker.logs(name, Some(options));
         let end = output.try_fold(Vec::new(), |end, output| std::future::ready(Ok(appended(end, output))));
         match self.limited(SHORT, end).await {
-            Ok(end) => Ok(plain_tail(&end)),
-            Err(EngineError::NotFound(_)) => Ok(None),
-            Err(error) => Err(error),
+            Err(EngineError::NotFound(_)) => Ok(Vec::new()),
+            end => end,
         }
     }
 }

@@ -26,11 +26,21 @@ impl Engine {
     /// # Errors
     /// [`EngineError::Conflict`]: another program, or another fleet, has a volume with this name.
     pub async fn create_volume(&self, name: &str, fleet_id: &str) -> Result<(), EngineError> {
-        let request = VolumeCreateRequest {
-            name: Some(name.to_owned()),
-            labels: Some(volume_labels(fleet_id)),
-            ..VolumeCreateRequest::default()
-        };
+        self.create_labelled_volume(name, fleet_id, volume_labels(fleet_id)).await
+    }
+
+    /// Creates a volume with these labels, which name the fleet. If it exists, the call does nothing.
+    ///
+    /// # Errors
+    /// As [`Engine::create_volume`].
+    pub(crate) async fn create_labelled_volume(
+        &self,
+        name: &str,
+        fleet_id: &str,
+        labels: HashMap<String, String>,
+    ) -> Result<(), EngineError> {
+        let request =
+            VolumeCreateRequest { name: Some(name.to_owned()), labels: Some(labels), ..VolumeCreateRequest::default() };
         // For a volume that exists, both engines answer with success and change no label.
         self.limited(LONG, self.docker.create_volume(request)).await?;
         match self.find_volume(name).await? {

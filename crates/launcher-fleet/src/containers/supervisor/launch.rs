@@ -1,25 +1,18 @@
 //! Launches a Workshop: room, images, and the start of its containers.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
-use tokio::time::sleep;
 
 use super::observed::{Observed, Stage, Verdict};
 use super::outcome::Outcome;
+use super::pull::pull_images;
 use super::start::{Attempt, start};
 use super::step::{is_expired, set_progress, set_step};
 use crate::containers::build::requests;
-use crate::containers::diagnose;
-use crate::containers::engine::EngineError;
-use crate::containers::pulls::Pull;
 use crate::containers::room::Request;
 use crate::containers::workload::Workload;
-
-/// Interval of the shown progress of a pull. Each change is written to the database.
-const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Gives the workshops of an earlier launcher their places: those that had room first, then the others in the order of
 /// their creation.
@@ -123,44 +116,4 @@ fn never_fits(request: Request, size: Request) -> FailureReason {
     };
     let reason = FailureReason::only(FailureCode::Unschedulable, &detail).with_remedy(&FailureRemedy::RequestLess);
     FailureReason { retryable: false, ..reason }
-}
-
-/// Pulls the images that this engine does not have.
-async fn pull_images(workload: &Arc<Workload>) -> Result<(), Outcome> {
-    let context = workload.context();
-    let app_image = workload.stored_record().workshop().spec.image;
-    for image in [&context.settings.sidecar_image, &app_image] {
-        let pulled = match context.engine.has_image(image).await {
-            Ok(true) => continue,
-            Ok(false) => pull(workload, image).await,
-            Err(error) => Err(error),
-        };
-        match pulled {
-            Ok(()) => {}
-            Err(error @ EngineError::Unreachable { .. }) => return Err(Outcome::Retry(error)),
-            Err(error) => return Err(Outcome::failed(diagnose::pull_failed(image, &error))),
-        }
-    }
-    Ok(())
-}
-
-/// Pulls an image, and shows the progress as the step of the start.
-async fn pull(workload: &Arc<Workload>, image: &str) -> Result<(), EngineError> {
-    let (context, workshop) = (workload.context(), workload.stored_record().name());
-    tracing::info!(workshop, image, "pulling image");
-    let Pull { outcome, percent: mut changes } = context.pulls.join(&context.engine, image);
-    let show = async {
-        loop {
-            let percent = *changes.borrow_and_update();
-            set_progress(workload, StartStep::PullingImage, percent).await;
-            sleep(PROGRESS_INTERVAL).await;
-            if changes.changed().await.is_err() {
-                std::future::pending().await
-            }
-        }
-    };
-    tokio::select! {
-        result = outcome => result,
-        () = show => Ok(()),
-    }
 }

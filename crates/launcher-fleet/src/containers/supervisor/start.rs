@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
-use launcher_workshop::Workshop;
+use launcher_workshop::WorkshopStorage;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::files::prepare_directories;
+use super::material;
 use super::outcome::Outcome;
 use super::probe::wait_until_serving;
+use super::settings::with_settings;
 use super::step::set_step;
-use crate::containers::build::{self, BuildSettings};
+use crate::containers::build;
 use crate::containers::context::Context;
 use crate::containers::diagnose;
 use crate::containers::engine::EngineError;
@@ -82,15 +84,23 @@ async fn sidecar_failure(workload: &Workload) -> Result<Option<FailureReason>, E
 
 async fn start_app(workload: &Arc<Workload>, attempt: Attempt) -> Result<(), Outcome> {
     provide(workload, Part::App, attempt).await?;
-    if attempt == Attempt::First {
-        set_step(workload, StartStep::StartingApp).await;
-    }
     let Context { engine, engine_info, .. } = &**workload.context();
     let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
-    // A restart mounts the volume again as it is.
-    let storage = (attempt == Attempt::First).then(|| workload.stored_record().workshop().spec.storage).flatten();
-    let path = storage.as_ref().map(|storage| storage.path.as_str());
-    let started = engine.start_app(engine_info.kind, &app, &sidecar, path).await;
+    let mut paths = Vec::new();
+    // A restart mounts the volumes again as they are.
+    if attempt == Attempt::First {
+        let spec = workload.stored_record().workshop().spec;
+        if let (Some(WorkshopStorage { path, .. }), Some(_)) = (&spec.storage, &spec.material) {
+            let mounted = engine.mount_volume(engine_info.kind, &app, path).await;
+            mounted.map_err(|error| not_started(Part::App, error, attempt))?;
+        }
+        material::place(workload).await?;
+        paths.extend(spec.storage.map(|storage| storage.path));
+        paths.extend(workload.mounted_material().into_iter().map(|volume| volume.path));
+        set_step(workload, StartStep::StartingApp).await;
+    }
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let started = engine.start_app(engine_info.kind, &app, &sidecar, &paths).await;
     started.map_err(|error| not_started(Part::App, error, attempt))?;
     tracing::info!(workshop = workload.stored_record().name(), "started containers of Workshop");
     Ok(())
@@ -101,10 +111,7 @@ async fn start_app(workload: &Arc<Workload>, attempt: Attempt) -> Result<(), Out
 async fn provide(workload: &Arc<Workload>, part: Part, attempt: Attempt) -> Result<(), Outcome> {
     let provided = match attempt {
         Attempt::First => {
-            let build = match part {
-                Part::App => build::app,
-                Part::Sidecar => build::sidecar,
-            };
+            let build = if part == Part::Sidecar { build::sidecar } else { build::app };
             match with_settings(workload, build).await {
                 Ok(body) => workload.create(part, body.map_err(Outcome::failed)?).await,
                 Err(error) => Err(error),
@@ -119,42 +126,6 @@ async fn provide(workload: &Arc<Workload>, part: Part, attempt: Attempt) -> Resu
         }
     };
     provided.map_err(|error| not_started(part, error, attempt))
-}
-
-/// Passes the Workshop and the settings of its containers to `build`.
-///
-/// # Errors
-/// The engine cannot say whether it limits disk space.
-async fn with_settings<T>(
-    workload: &Workload,
-    build: impl FnOnce(&Workshop, &BuildSettings<'_>) -> T,
-) -> Result<T, EngineError> {
-    let workshop = workload.stored_record().workshop();
-    let (context, name) = (workload.context(), workload.stored_record().name());
-    let limits_disk = context.limits_disk().await?;
-    let Context { settings, engine_info, .. } = &**context;
-    let origins = &settings.origins;
-    let origin = origins.url(name);
-    let workshop_page = origins.workshop_page_url(name);
-    let settings = BuildSettings {
-        fleet_id: &context.data_dir.id,
-        volumes_of: &context.data_dir.fleet_id,
-        sidecar_image: &settings.sidecar_image,
-        sidecar_user: context.sidecar_user,
-        run_as_user: settings.run_as_user.get(),
-        internet: settings.internet,
-        limits_disk,
-        process_limits: engine_info.process_limits,
-        seccomp: &context.seccomp,
-        require_authentication: origins.require_authentication,
-        trusted_header: origins.trusted_header.name(),
-        session_cookie_prefix: &origins.session_cookie_prefix,
-        origin: origin.trim_end_matches('/'),
-        workshop_page: Some(&workshop_page),
-        run_dir: &context.run_dir(name),
-        config_dir: &context.config_dir(name),
-    };
-    Ok(build(&workshop, &settings))
 }
 
 fn not_started(part: Part, error: EngineError, attempt: Attempt) -> Outcome {

@@ -37,6 +37,7 @@ pub(crate) fn settings(data_dir: &Path) -> ContainerSettings {
         origins,
         engine_socket: socket(),
         sidecar_image: SIDECAR_IMAGE.to_owned(),
+        material_image: None,
         run_as_user: NonZeroU32::new(1000).unwrap(),
         internet: true,
         start_timeout: Duration::from_secs(60),

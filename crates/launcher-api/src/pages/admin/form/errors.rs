@@ -13,7 +13,7 @@ pub(crate) struct FormErrors(BTreeMap<String, Vec<String>>);
 
 impl FormErrors {
     /// Converts the errors of a template draft: an error at `/resources/cpu_limit` belongs to the field `cpu_limit`, an
-    /// error at `/storage/size` to the field `storage_size`, and an error at `/env/PATH` to the field `env`. `setting_at` returns the setting with a filled field at a path of the pod
+    /// error at `/storage/size` to the field `storage_size`, an error at `/material/sources/0/url` to the field `material_sources`, and an error at `/env/PATH` to the field `env`. `setting_at` returns the setting with a filled field at a path of the pod
     /// template: an error at `/pod_template/spec/nodeSelector` then belongs to the field `node_selector`.
     pub(super) fn from_fields(
         t: Language,
@@ -24,11 +24,19 @@ impl FormErrors {
         for error in errors {
             let path = error.pointer.trim_start_matches('/');
             let path = path.strip_prefix("resources/").unwrap_or(path);
-            let path = path.replacen("storage/", "storage_", 1);
+            let path = path.replacen("storage/", "storage_", 1).replacen("material/", "material_", 1);
             let (field, rest) = path.split_once('/').unwrap_or((&path, ""));
             let setting = if field == "pod_template" { setting_at(rest) } else { None };
             if let Some(setting) = setting {
                 found.add(setting.field(), &t.coded(&error.key()));
+                continue;
+            }
+            // The rest of a pointer to course material begins with the position of the entry.
+            let entry = field.strip_prefix("material_").and_then(|_| rest.split('/').next()?.parse::<usize>().ok());
+            if let Some(index) = entry {
+                let wrong = t.coded(&error.key());
+                let wrong = t.with("editor-wrong-entry", [("number", (index + 1).into()), ("wrong", wrong.into())]);
+                found.add(field, &wrong);
                 continue;
             }
             let wrong = match rest.parse::<usize>() {

@@ -1,0 +1,213 @@
+//! Course material: the notices about it, and its fields in the template editor.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use launcher_domain::{Material, MaterialDraft, MaterialKind, MaterialOutcome, MaterialReport, SourceReport};
+use launcher_testkit::eventually;
+use uuid::Uuid;
+
+use crate::support::{ADMIN, ALICE, App, borrowed, with};
+
+const NEW: &str = "/admin/templates";
+
+fn source(outcome: MaterialOutcome, conflicts: &[&str], conflict_count: u32) -> SourceReport {
+    SourceReport {
+        outcome,
+        version: Some("0123abcd".to_owned()),
+        conflicts: conflicts.iter().map(|path| (*path).to_owned()).collect(),
+        conflict_count,
+        message: None,
+        ..SourceReport::failed("stats-101", "")
+    }
+}
+
+fn report(source: SourceReport) -> MaterialReport {
+    MaterialReport { sources: vec![source] }
+}
+
+/// Returns the notice on a page; empty if there is none.
+fn notice(page: &str) -> &str {
+    let notice = page.split_once("notice-wait\" role=\"note\">").map_or("", |(_, rest)| rest);
+    notice.split_once("</div>").map_or("", |(notice, _)| notice)
+}
+
+#[tokio::test]
+async fn failure_and_conflicts_are_shown_on_both_pages() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
+    let detail = format!("/instances/{name}");
+    assert_eq!(notice(&alice.get_until(&detail, "Ready").await.body), "");
+    for (source, sentences) in [
+        (
+            SourceReport::failed("data", "The server <b>does</b> not answer."),
+            vec![
+                "The course material for the folder data could not be loaded.",
+                "<bdi>The server &#60;b&#62;does&#60;/b&#62; not answer.</bdi>",
+                "The workshop works without it.",
+            ],
+        ),
+        (
+            source(MaterialOutcome::Updated, &["week1/<a>.ipynb", "b.txt"], 3),
+            vec![
+                "You and your teacher both changed 3 files in the folder stats-101.",
+                "<li><bdi>week1/&#60;a&#62;.ipynb</bdi></li>",
+                "<li><bdi>b.txt</bdi></li>",
+                "Your files are unchanged.",
+            ],
+        ),
+    ] {
+        app.test.fleet.report_material(&name, report(source));
+        for page in [&detail, "/"] {
+            let shown = alice.get_until(page, sentences[0]).await.body;
+            for sentence in &sentences {
+                assert!(notice(&shown).contains(sentence), "{sentence}: {shown}");
+            }
+            assert!(shown.contains("Ready"), "the workshop stays ready: {shown}");
+        }
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn successful_sources_are_listed_without_a_notice() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
+    let detail = format!("/instances/{name}");
+    alice.get_until(&detail, "Ready").await;
+    for (outcome, text) in [
+        (MaterialOutcome::Placed, "<dd>stats-101: loaded</dd>"),
+        (MaterialOutcome::Updated, "<dd>stats-101: updated</dd>"),
+        (MaterialOutcome::Unchanged, "<dd>stats-101: up to date</dd>"),
+    ] {
+        app.test.fleet.report_material(&name, report(source(outcome, &[], 0)));
+        let shown = alice.get_until(&detail, text).await.body;
+        assert!(shown.contains("<dt>Course material</dt>"), "{shown}");
+        assert_eq!(notice(&shown), "");
+    }
+    app.finish().await;
+}
+
+fn owned(form: Vec<(&str, &str)>) -> Vec<(String, String)> {
+    form.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+async fn material(app: &App, id: &str) -> Option<Material> {
+    let id = Uuid::try_parse(id).unwrap();
+    app.test.launcher.template(&app.admin(), id).await.unwrap().settings.material
+}
+
+/// Returns the error beside a field; empty if there is none.
+fn error<'p>(page: &'p str, field: &str) -> &'p str {
+    let after = page.split_once(&format!("id=\"field-{field}-error\">"));
+    after.and_then(|(_, rest)| rest.split('<').next()).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn sources_are_typed_as_lines_and_shown_again() {
+    let app = App::start().await;
+    let (admin, id) = (app.browser(ADMIN), app.template("Penguins", |_| {}).await);
+    let save = format!("{NEW}/{id}");
+    let form = admin.get(&format!("{save}/edit")).await.form(&save);
+    let sources = format!(
+        "https://git.example.org/101.git\r\n\r\n\
+         https://example.org/data.zip?a=1&b=2 sha256={} folder=\"week 1\" target=data\r\n",
+        "ab".repeat(32)
+    );
+    let form = owned(with(&form, "material_sources", &sources));
+    let form = with(&form, "material_allowed_repositories", "https://git.example.org/team/\r\n");
+    assert!(admin.post(&save, &form).await.is_saved());
+    let stored = material(&app, &id).await.unwrap();
+    let [git, archive] = &stored.sources[..] else { panic!("{stored:?}") };
+    assert_eq!((git.kind, git.target.as_str()), (MaterialKind::Git, "101"));
+    assert_eq!((archive.kind, archive.target.as_str()), (MaterialKind::Archive, "data"));
+    assert_eq!(archive.folder.as_deref(), Some("week 1"));
+    assert_eq!(stored.allowed_repositories, ["https://git.example.org/team/"]);
+
+    let shown = admin.get(&format!("{save}/edit")).await.form(&save);
+    assert!(admin.post(&save, &with(&shown, "name", "Gulls")).await.is_saved());
+    assert_eq!(material(&app, &id).await, Some(stored), "a form with unchanged sources does not change them");
+    let shown = admin.get(&format!("{save}/edit")).await.form(&save);
+    let empty = ["material_sources", "material_directory", "material_allowed_repositories"];
+    let form = empty.into_iter().fold(shown, |form, field| owned(with(&form, field, "")));
+    assert!(admin.post(&save, &borrowed(&form)).await.is_saved());
+    assert_eq!(material(&app, &id).await, None);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn wrong_sources_are_named_by_their_position() {
+    let app = App::start().await;
+    let (admin, id) = (app.browser(ADMIN), app.template("Penguins", |_| {}).await);
+    let save = format!("{NEW}/{id}");
+    let form = admin.get(&format!("{save}/edit")).await.form(&save);
+    let answer = async |sources: &str, prefixes: &str| {
+        let form = owned(with(&form, "material_sources", sources));
+        admin.post(&save, &with(&form, "material_allowed_repositories", prefixes)).await.body
+    };
+    let page = answer("https://a.example/x main", "").await;
+    let wrong = error(&page, "material_sources");
+    assert!(wrong.starts_with("Line 1: write the address of a source"), "{wrong}");
+    let page = answer("https://a.example/x\nftp://a.example/y target=y", "http://a.example/").await;
+    let wrong = error(&page, "material_sources");
+    assert!(wrong.starts_with("Entry 2: an address that begins with"), "{wrong}");
+    let wrong = error(&page, "material_allowed_repositories");
+    assert!(wrong.starts_with("Entry 1: the beginning of an address"), "{wrong}");
+    assert_eq!(material(&app, &id).await, None);
+    app.finish().await;
+}
+
+fn allow(draft: &mut launcher_domain::TemplateDraft) {
+    let allowed_repositories = vec!["https://git.example.org/team/".to_owned()];
+    draft.material = Some(MaterialDraft { allowed_repositories, ..MaterialDraft::default() });
+    draft.slug = Some("penguins".to_owned());
+}
+
+const LINK: &str = "repo=https://git.example.org/team/ex-1.git&ref=main&path=week%201";
+
+#[tokio::test]
+async fn repository_of_a_link_is_confirmed_and_added_to_the_launch() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let id = app.template("Penguins", allow).await;
+    let launch = format!("/launch/{id}");
+    assert_eq!(alice.get(&format!("/go/penguins?{LINK}")).await.location(), format!("{launch}?{LINK}"));
+
+    let page = alice.get(&format!("{launch}?{LINK}&start=1")).await;
+    assert_eq!(page.status, StatusCode::OK, "the reader must confirm the repository");
+    for shown in ["<bdi>https://git.example.org/team/ex-1.git</bdi>", "<bdi>main</bdi>", "<bdi>week 1</bdi>"] {
+        assert!(page.body.contains(shown), "{shown}: {}", page.body);
+    }
+    let waiting = alice.post(&launch, &borrowed(&page.form(&launch))).await;
+    let name = waiting.location().split('/').nth(2).unwrap().to_owned();
+    let workshop = eventually(Duration::from_secs(20), async || app.test.fleet.workshop(&name)).await;
+    let material = workshop.spec.material.unwrap();
+    assert_eq!(material.sources.len(), 1);
+    assert_eq!(material.sources[0].target, "ex-1");
+    assert_eq!(material.sources[0].folder.as_deref(), Some("week 1"));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn repository_that_the_template_does_not_allow_is_refused() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let (allowing, other) = (app.template("Penguins", allow).await, app.template("Gulls", |_| {}).await);
+    for (id, link) in [
+        (&allowing, "repo=https://evil.example/team/ex-1.git"),
+        (&allowing, "repo=https://git.example.org/team/..%2Fothers/a"),
+        (&allowing, "repo=https://git.example.org/team/a&ref=--upload-pack%3Dx"),
+        (&other, "repo=https://git.example.org/team/ex-1.git"),
+    ] {
+        let page = alice.get(&format!("/launch/{id}?{link}")).await;
+        assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY, "{link}");
+        assert!(page.body.contains("The link names a repository that cannot be used"), "{}", page.body);
+        let sent = [("repo", "https://evil.example/a"), ("idempotency_key", "k")];
+        let refused = alice.post(&format!("/launch/{id}"), &sent).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "a changed form");
+    }
+    assert!(!alice.get("/").await.body.contains("/instances/"), "nothing is launched");
+    app.finish().await;
+}

@@ -1,0 +1,146 @@
+//! Places course material before the first start of the app, in a container of its own. No failure of it stops the start.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use launcher_domain::{MaterialReport, StartStep};
+use launcher_workshop::{WorkshopMaterial, WorkshopStatus};
+use tokio::time::{Instant, sleep};
+
+use super::outcome::Outcome;
+use super::pull::provide_image;
+use super::settings::with_settings;
+use super::step::set_step;
+use crate::containers::build::{self, material_paths};
+use crate::containers::context::Context;
+use crate::containers::engine::{ContainerState, EngineError};
+use crate::containers::names::Part;
+use crate::containers::workload::{Record, Workload};
+
+/// Maximum seconds of one run. The program then ends with a report.
+const DEADLINE: u32 = 60;
+/// Time after [`DEADLINE`] at which the fleet ends a program that still runs.
+const GRACE: Duration = Duration::from_secs(15);
+/// Interval of the inspections of a running program. Events of the engine may be lost.
+const INSPECTION_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Messages of reports that the program did not write.
+const NO_PROGRAM: &str =
+    "Course material is not available in this installation. Ask the administrator to set SERVICE_MATERIAL_IMAGE.";
+const NO_IMAGE: &str = "The image of the program that loads course material is missing. Ask the administrator to check SERVICE_MATERIAL_IMAGE.";
+const NOT_STARTED: &str =
+    "The program that loads course material did not start. Ask the administrator to look into the log.";
+const TOO_SLOW: &str = "The program that loads course material did not end in time. Launch again later.";
+const OUT_OF_MEMORY: &str =
+    "Loading the course material needed more memory than the workshop has. Choose a smaller source.";
+const NO_REPORT: &str =
+    "The program that loads course material gave no report. Ask the administrator to look into the log.";
+
+/// Places the material of a Workshop, and stores its report in the status. If the status has a report already, it does
+/// nothing: an earlier launcher has placed the material.
+///
+/// # Errors
+/// Only an unreachable engine, which also could not start the app. The next attempt continues.
+pub(super) async fn place(workload: &Arc<Workload>) -> Result<(), Outcome> {
+    let record = workload.stored_record().get();
+    let Some(material) = record.workshop.spec.material.as_ref().filter(|_| record.status().material.is_none()) else {
+        return Ok(());
+    };
+    set_step(workload, StartStep::LoadingMaterial).await;
+    let report = match run(workload, material).await {
+        Err(error @ EngineError::Unreachable { .. }) => return Err(Outcome::Retry(error)),
+        Err(error) => {
+            let workshop = workload.stored_record().name();
+            tracing::warn!(workshop, %error, "loading course material failed, starting the app without it");
+            material.failed(NOT_STARTED)
+        }
+        Ok(report) => report,
+    };
+    store(workload, report).await;
+    // After the report is stored: without the container, a successor could not read it again.
+    let (engine, container) = (&workload.context().engine, workload.container(Part::Material));
+    if let Err(error) = engine.remove(&container).await {
+        tracing::warn!(container, %error, "removing the container of the course material failed, the end of the workshop removes it");
+    }
+    Ok(())
+}
+
+async fn store(workload: &Arc<Workload>, report: MaterialReport) {
+    let change = move |record: &mut Record| {
+        let material = Some(report.clone().into());
+        record.set_status(WorkshopStatus { material, ..record.status() });
+    };
+    workload.stored_record().settle(change).await;
+}
+
+/// Runs the program, or adopts it if it runs, and returns its report.
+async fn run(workload: &Arc<Workload>, material: &WorkshopMaterial) -> Result<MaterialReport, EngineError> {
+    let Context { engine, settings, .. } = &**workload.context();
+    let Some(image) = &settings.material_image else { return Ok(material.failed(NO_PROGRAM)) };
+    let container = workload.container(Part::Material);
+    if !engine.inspect(&container).await?.is_some_and(|state| state.started) {
+        match provide_image(workload, image).await {
+            Err(error @ EngineError::Unreachable { .. }) => return Err(error),
+            Err(error) => {
+                let workshop = workload.stored_record().name();
+                tracing::warn!(workshop, image, %error, "image for course material is missing, starting the app without it");
+                return Ok(material.failed(NO_IMAGE));
+            }
+            Ok(()) => {}
+        }
+        if !start(workload).await? {
+            return Ok(material.failed(NOT_STARTED));
+        }
+    }
+    let Some(ended) = wait_for_end(workload, &container).await? else { return Ok(material.failed(TOO_SLOW)) };
+    let output = engine.last_output(&container).await?;
+    Ok(report(material, &ended, &output))
+}
+
+/// Creates and starts the container. Returns false for an invalid spec, with which the app does not start either.
+async fn start(workload: &Arc<Workload>) -> Result<bool, EngineError> {
+    let Context { engine, engine_info, settings, .. } = &**workload.context();
+    let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
+    // Empty for root, or for a name of the image. Such an app usually changes to the first user later.
+    let user = engine.user(&app).await?.unwrap_or_else(|| settings.run_as_user.get());
+    let body =
+        with_settings(workload, |workshop, settings| build::material(workshop, settings, user, DEADLINE)).await?;
+    let Ok(Some(body)) = body else { return Ok(false) };
+    let paths = material_paths(&body);
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    workload.create(Part::Material, body).await?;
+    engine.start_app(engine_info.kind, &workload.container(Part::Material), &sidecar, &paths).await?;
+    Ok(true)
+}
+
+/// Waits until the program has ended, and returns its last state; `None` if it had to be killed.
+async fn wait_for_end(workload: &Workload, container: &str) -> Result<Option<ContainerState>, EngineError> {
+    let engine = &workload.context().engine;
+    let deadline = Instant::now() + Duration::from_secs(DEADLINE.into()) + GRACE;
+    loop {
+        match engine.inspect(container).await? {
+            Some(state) if state.running => {}
+            Some(state) => return Ok(Some(state)),
+            None => return Err(EngineError::NotFound(format!("the container {container}, which was just started"))),
+        }
+        if Instant::now() >= deadline {
+            engine.stop(container, Duration::ZERO).await?;
+            return Ok(None);
+        }
+        tokio::select! {
+            () = workload.woken() => {}
+            () = sleep(INSPECTION_INTERVAL) => {}
+        }
+    }
+}
+
+/// Returns the report of a program that has ended. Names of files in it come from the source and from the student, so it has
+/// bounded texts, and only the targets of the Workshop.
+fn report(material: &WorkshopMaterial, ended: &ContainerState, output: &str) -> MaterialReport {
+    if ended.oom_killed && ended.exit_code != Some(0) {
+        return material.failed(OUT_OF_MEMORY);
+    }
+    let Some(mut report) = MaterialReport::parse(output) else { return material.failed(NO_REPORT) };
+    report.sources.retain(|source| material.sources.iter().any(|known| known.target == source.target));
+    report
+}

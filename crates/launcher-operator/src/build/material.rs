@@ -1,0 +1,106 @@
+//! Builds the init container that places course material, and its parts of the pod.
+//!
+//! With storage, the container mounts the volume with the owner's files. Without it, an `emptyDir` has one directory for
+//! each source, and the app mounts each of them. The container sees the whole `emptyDir` as the directory of the material,
+//! so the program can rename files between the directories.
+
+use k8s_openapi::api::core::v1::{
+    Container, EmptyDirVolumeSource, PodSecurityContext, PodSpec, SecurityContext, Volume, VolumeMount,
+};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use launcher_domain::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE};
+use launcher_workshop::WorkshopMaterial;
+use launcher_workshop::app::SIDECAR_REQUESTS;
+use launcher_workshop::pod_template::MATERIAL;
+
+use super::limits::{amounts, restricted};
+use super::literal::variables;
+use super::storage;
+use crate::settings::OperatorSettings;
+use crate::validate::Validated;
+
+/// CPU and memory limits of the container. They are not higher than those of app and sidecar together, so the container
+/// does not increase the limits of the pod.
+const LIMITS: [&str; 2] = ["1", "256Mi"];
+/// Maximum seconds of one run. The program then ends with a report.
+const DEADLINE: u64 = 60;
+/// File with the report. The kubelet copies it to the status of the pod.
+const REPORT: &str = "/dev/termination-log";
+/// Maximum size of the volume, with the files that the app writes there. The kubelet evicts a pod that exceeds it. The
+/// program stops earlier, at its own limits.
+const SIZE: &str = "20Gi";
+/// Directory for temporary files, and its path in the volume. The name begins with a dot, so no source has it.
+const TEMPORARY: [&str; 2] = ["/tmp", ".tmp"];
+/// File by which a second run finds that the first one was killed. The volume outlives the container, and ends with the pod.
+const ATTEMPT: &str = "/tmp/attempt";
+
+/// Returns the material of a Workshop if the settings name the image of the program.
+pub(super) fn placed<'a>(workshop: &'a Validated, settings: &OperatorSettings) -> Option<&'a WorkshopMaterial> {
+    workshop.spec.material.as_ref().filter(|_| settings.material_image.is_some())
+}
+
+/// Builds the init container. It has the user of the app, because the app changes the files. An app with the profile
+/// `baseline` has the user of its image, which the operator does not know: stock images begin as root and change to the
+/// first user, 1000, which is also the default of [`OperatorSettings::run_as_user`].
+pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Option<Container> {
+    let material = placed(workshop, settings)?;
+    let deadline = DEADLINE.min(settings.start_timeout.as_secs() / 2).max(1);
+    let config = material.config(u32::try_from(deadline).unwrap_or(u32::MAX), Some(REPORT))?;
+    let [temporary, sub_path] = TEMPORARY;
+    let config = serde_json::to_string(&config).ok()?;
+    let env = [(MATERIAL_VARIABLE, config.as_str()), (MATERIAL_ATTEMPT_VARIABLE, ATTEMPT), ("TMPDIR", temporary)];
+    let files = match &workshop.spec.storage {
+        Some(kept) => storage::mount(kept),
+        None => mount(&material.directory, None),
+    };
+    Some(Container {
+        name: MATERIAL.to_owned(),
+        image: settings.material_image.clone(),
+        image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
+        env: Some(variables(env.map(|(name, value)| (name.to_owned(), value.to_owned())).into())),
+        // The same requests as the sidecar's, so the container does not increase the requests of the pod.
+        resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
+        volume_mounts: Some(vec![files, mount(temporary, Some(sub_path))]),
+        termination_message_path: Some(REPORT.to_owned()),
+        termination_message_policy: Some("File".to_owned()),
+        security_context: Some(SecurityContext {
+            read_only_root_filesystem: Some(true),
+            ..restricted(settings.run_as_user)
+        }),
+        ..Container::default()
+    })
+}
+
+/// Returns the volume: temporary files, and without storage also the files of the sources.
+pub(super) fn volume(workshop: &Validated, settings: &OperatorSettings) -> Option<Volume> {
+    placed(workshop, settings)?;
+    let source =
+        EmptyDirVolumeSource { size_limit: Some(Quantity(SIZE.to_owned())), ..EmptyDirVolumeSource::default() };
+    Some(Volume { name: MATERIAL.to_owned(), empty_dir: Some(source), ..Volume::default() })
+}
+
+/// Returns the mounts of the app: without storage, the directory of each source. A source that failed has an empty one.
+pub(super) fn app_mounts(workshop: &Validated, settings: &OperatorSettings) -> Vec<VolumeMount> {
+    let material = placed(workshop, settings).filter(|_| workshop.spec.storage.is_none());
+    let mounts = material.into_iter().flat_map(|WorkshopMaterial { directory, sources }| {
+        sources.iter().map(move |source| mount(&format!("{directory}/{}", source.target), Some(&source.target)))
+    });
+    mounts.collect()
+}
+
+/// Adds the group of the app's user to the pod, unless the pod has a group: the app may then change files also if its user
+/// differs from the one of the container.
+pub(super) fn with_group(pod: PodSpec, settings: &OperatorSettings) -> PodSpec {
+    let context = pod.security_context.clone().unwrap_or_default();
+    let fs_group = context.fs_group.or(settings.run_as_user);
+    PodSpec { security_context: Some(PodSecurityContext { fs_group, ..context }), ..pod }
+}
+
+fn mount(path: &str, sub_path: Option<&str>) -> VolumeMount {
+    VolumeMount {
+        name: MATERIAL.to_owned(),
+        mount_path: path.to_owned(),
+        sub_path: sub_path.map(str::to_owned),
+        ..VolumeMount::default()
+    }
+}
