@@ -3,6 +3,7 @@
 //! The files are read twice: first to check all paths and limits and to know all digests, then to place them. A source
 //! that exceeds a limit therefore changes no file.
 
+mod guarded;
 mod tarball;
 mod zipped;
 

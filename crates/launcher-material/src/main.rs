@@ -9,8 +9,13 @@ use std::process::ExitCode;
 use launcher_domain::material_config::{MATERIAL_VARIABLE, MaterialConfig};
 use launcher_material::attempt::{note, once};
 use launcher_material::{Limits, run};
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+/// Maximum bytes of memory: twice those of a container of the program.
+const MEMORY_BYTES: u64 = 512 << 20;
 
 fn main() -> ExitCode {
+    limit_memory();
     match configuration() {
         Ok(config) => {
             report(&config);
@@ -21,6 +26,13 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Limits the memory, for fleets that do not limit it. Sources that need more are an attack.
+fn limit_memory() {
+    let limit = Rlimit { current: Some(MEMORY_BYTES), maximum: Some(MEMORY_BYTES) };
+    // A limit that is lower already stays.
+    let _ = setrlimit(Resource::Data, limit);
 }
 
 /// Reads the configuration from the environment.

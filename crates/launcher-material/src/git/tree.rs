@@ -107,7 +107,10 @@ impl Files {
         };
         let kind = entry.mode.kind();
         match kind {
-            EntryKind::Tree => return Ok(Some(format!("{path}/"))),
+            EntryKind::Tree => {
+                self.manifest.count_path(&path, limits)?;
+                return Ok(Some(format!("{path}/")));
+            }
             EntryKind::Link => self.manifest.omitted.links += 1,
             EntryKind::Commit => self.manifest.omitted.submodules += 1,
             EntryKind::Blob | EntryKind::BlobExecutable => {

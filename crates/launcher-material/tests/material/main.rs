@@ -6,6 +6,7 @@ mod git;
 mod hostile;
 mod kill;
 mod links;
+mod memory;
 mod merge;
 mod program;
 mod property;
