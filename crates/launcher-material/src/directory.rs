@@ -65,6 +65,9 @@ impl Dir {
     /// # Errors
     /// An error of the file system: `NOTDIR` if the entry is a file or a link.
     pub fn enter(&self, name: &str) -> Result<Self, Errno> {
+        if matches!(name, "." | "..") {
+            return Err(Errno::NOTDIR);
+        }
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.0, name, flags, Mode::empty()) {
             Ok(opened) => Ok(Self(opened)),

@@ -12,8 +12,6 @@ pub const PATH_BYTES: usize = 1024;
 pub const PATH_DEPTH: usize = 32;
 /// Maximum bytes of a list of references, or of another answer that is kept in memory.
 pub const ANSWER_BYTES: u64 = 16 << 20;
-/// Maximum bytes of the state and of the journal: more than 100,000 files with all path bytes need.
-pub const STATE_BYTES: u64 = 32 << 20;
 /// Maximum capabilities of a git server, and their bytes. Usual servers send 10.
 pub const CAPABILITIES: usize = 1000;
 /// Maximum bytes of all capabilities of a git server.
@@ -42,6 +40,8 @@ pub struct Limits {
     pub files: usize,
     /// Maximum bytes of the paths of all files and directories: several copies of them are in memory.
     pub path_bytes: usize,
+    /// Maximum bytes of the state and of the journal: more than the maximum number of files and of path bytes need.
+    pub state_bytes: u64,
     /// Maximum number of objects of a repository: their positions are in memory.
     pub objects: usize,
     /// Maximum bytes of an object that a repository stores as a difference: it is unpacked in memory.
@@ -55,6 +55,7 @@ impl Default for Limits {
             file_bytes: 1 << 30,
             files: 100_000,
             path_bytes: 8 << 20,
+            state_bytes: 32 << 20,
             objects: 300_000,
             difference_bytes: 32 << 20,
         }

@@ -74,7 +74,7 @@ impl Run<'_> {
         let root = Dir::open(directory).map_err(|error| {
             Failure::new(format!("The directory {} cannot be opened: {error}. Ask an admin.", directory.display()))
         })?;
-        let store = Store::open(&root, &self.source.target)?;
+        let store = Store::open(&root, &self.source.target, &self.surroundings.limits)?;
         let state = store.load()?;
         self.meter.set_last_version(state.version.as_deref());
         let web = Web::new(self.meter, &self.surroundings.limits, self.surroundings.deadline);

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::content::{Digest, hex, parse_hex};
 use crate::directory::{Dir, Kind};
 use crate::failure::Failure;
-use crate::limits::STATE_BYTES;
+use crate::limits::Limits;
+use crate::path::{self, Checked};
 
 /// Directory of the states, in the directory of the material.
 pub const DIRECTORY: &str = ".course-material";
@@ -99,6 +100,8 @@ impl State {
 pub struct Store {
     directory: Dir,
     target: String,
+    /// Maximum bytes of each file.
+    most: u64,
 }
 
 impl Store {
@@ -106,12 +109,12 @@ impl Store {
     ///
     /// # Errors
     /// The directory cannot be used.
-    pub fn open(root: &Dir, target: &str) -> Result<Self, Failure> {
+    pub fn open(root: &Dir, target: &str, limits: &Limits) -> Result<Self, Failure> {
         let directory = root.make(DIRECTORY).map_err(|error| match error {
             Errno::NOTDIR => Failure::new(format!("{DIRECTORY} is not a directory: rename it, and launch again.")),
             error => error.into(),
         })?;
-        let store = Self { directory, target: target.to_owned() };
+        let store = Self { directory, target: target.to_owned(), most: limits.state_bytes };
         // A killed run may have left a part of a large file.
         store.directory.remove(&store.part())?;
         Ok(store)
@@ -137,20 +140,24 @@ impl Store {
         format!("{}.journal", self.target)
     }
 
-    /// Reads the state. A damaged one counts as none: then all existing files count as the student's.
+    /// Reads the state. A damaged one counts as none: then all existing files count as the student's. The student can write
+    /// the state, so that paths outside of the target are ignored.
     ///
     /// # Errors
     /// An error of the file system.
     pub fn load(&self) -> Result<State, Failure> {
         let mut state = State::default();
-        let stored = self.read(&self.file())?.and_then(|text| serde_json::from_str::<Stored>(&text).ok());
+        let stored = self.read(&self.file())?.and_then(|text| serde_json::from_slice::<Stored>(&text).ok());
         if let Some(stored) = stored {
-            let files = stored.files.into_iter().filter_map(|(path, digits)| Some((path, parse_hex(&digits)?)));
+            let files = stored.files.into_iter().filter(|(path, _)| is_inside(path));
+            let files = files.filter_map(|(path, digits)| Some((path, parse_hex(&digits)?)));
             (state.version, state.folder, state.files) = (Some(stored.version), stored.folder, files.collect());
         }
         let Some(journal) = self.read(&self.journal())? else { return Ok(state) };
         state.is_interrupted = true;
-        for change in journal.lines().filter_map(|line| serde_json::from_str::<Change<'_>>(line).ok()) {
+        let changes =
+            journal.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Change<'_>>(line).ok());
+        for change in changes.filter(|change| is_inside(&change.path)) {
             let path = change.path.into_owned();
             match change.sha256 {
                 None => {
@@ -166,11 +173,11 @@ impl Store {
         Ok(state)
     }
 
-    fn read(&self, name: &str) -> Result<Option<String>, Failure> {
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Failure> {
         let Some((file, _)) = self.directory.read(name)? else { return Ok(None) };
         let mut bytes = Vec::new();
-        file.take(STATE_BYTES).read_to_end(&mut bytes)?;
-        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+        file.take(self.most).read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
     }
 
     /// Opens the journal. From now on, the run counts as interrupted until it is complete.
@@ -187,7 +194,7 @@ impl Store {
     /// Stores the state of a complete delivery.
     ///
     /// # Errors
-    /// An error of the file system.
+    /// An error of the file system, or a state that `load` would not read completely.
     pub fn complete(
         &self,
         version: &str,
@@ -196,9 +203,13 @@ impl Store {
     ) -> Result<(), Failure> {
         let files = files.map(|(path, digest)| (path, hex(&digest))).collect();
         let stored = Stored { version: version.to_owned(), folder: folder.map(str::to_owned), files };
+        let content = serde_json::to_vec(&stored).map_err(std::io::Error::from)?;
+        if content.len() as u64 > self.most {
+            return Err(Failure::new("The list of all files is too long: choose a folder of the source."));
+        }
         let part = self.part();
         let mut file = self.directory.create(&part, false)?;
-        file.write_all(&serde_json::to_vec(&stored).map_err(std::io::Error::from)?)?;
+        file.write_all(&content)?;
         // The files must be on the disk before the state that lists them.
         self.directory.synchronise()?;
         if self.directory.kind(&self.file())? == Kind::Directory {
@@ -208,6 +219,11 @@ impl Store {
         self.directory.replace(&part, &self.directory, &self.file())?;
         Ok(self.directory.remove(&self.journal())?)
     }
+}
+
+/// True for a path that the program could have placed.
+fn is_inside(path: &str) -> bool {
+    matches!(path::check(path.as_bytes()), Ok(Checked::Path(checked)) if checked == path)
 }
 
 /// Open journal.

@@ -18,6 +18,7 @@ const SMALL: Limits = Limits {
     file_bytes: 1 << 18,
     files: 50,
     path_bytes: 2000,
+    state_bytes: 1 << 20,
     objects: 100,
     difference_bytes: 1 << 16,
 };

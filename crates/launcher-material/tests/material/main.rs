@@ -11,5 +11,6 @@ mod merge;
 mod program;
 mod property;
 mod servers;
+mod state;
 mod support;
 mod tls;
