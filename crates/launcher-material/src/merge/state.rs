@@ -115,6 +115,12 @@ impl Store {
             error => error.into(),
         })?;
         let store = Self { directory, target: target.to_owned(), most: limits.state_bytes };
+        for name in [store.part(), store.file(), store.journal()] {
+            if store.directory.kind(&name)? == Kind::Directory {
+                let name = format!("{DIRECTORY}/{name}");
+                return Err(Failure::new(format!("{name} is a directory: rename it, and launch again.")));
+            }
+        }
         // A killed run may have left a part of a large file.
         store.directory.remove(&store.part())?;
         Ok(store)
@@ -124,6 +130,12 @@ impl Store {
     #[must_use]
     pub fn directory(&self) -> &Dir {
         &self.directory
+    }
+
+    /// Name of the target.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        &self.target
     }
 
     /// Name of the file that is written before it is moved to its place.
@@ -212,10 +224,6 @@ impl Store {
         file.write_all(&content)?;
         // The files must be on the disk before the state that lists them.
         self.directory.synchronise()?;
-        if self.directory.kind(&self.file())? == Kind::Directory {
-            let name = format!("{DIRECTORY}/{}", self.file());
-            return Err(Failure::new(format!("{name} is a directory: rename it, and launch again.")));
-        }
         self.directory.replace(&part, &self.directory, &self.file())?;
         Ok(self.directory.remove(&self.journal())?)
     }

@@ -5,6 +5,7 @@ use std::fs;
 use launcher_domain::material_report::MaterialOutcome;
 use launcher_material::Limits;
 use launcher_material::directory::Dir;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::io::Errno;
 
 use crate::support::archives::sha256;
@@ -52,5 +53,39 @@ fn directory_is_never_left() {
     for name in [".", ".."] {
         assert_eq!(course.enter(name).unwrap_err(), Errno::NOTDIR);
         assert_eq!(course.make(name).unwrap_err(), Errno::NOTDIR);
+    }
+}
+
+#[test]
+fn directory_in_place_of_a_file_of_the_state_is_named() {
+    for name in ["course.json", "course.part", "course.journal"] {
+        let (repository, student) = (Repository::new(), Student::new());
+        repository.commit(&[("a", "1")]);
+        let path = format!(".course-material/{name}");
+        student.write(&format!("{path}/own"), "mine");
+        assert_failed(&student.place(&git(&repository.url())), &format!("{path} is a directory: rename it"));
+        assert_eq!(student.read(&format!("{path}/own")), "mine");
+        assert!(!student.path("course").exists(), "the run did not begin");
+        fs::rename(student.path(&path), student.path("renamed")).unwrap();
+        assert_outcome(&student.place(&git(&repository.url())), MaterialOutcome::Placed);
+    }
+}
+
+#[test]
+fn journal_is_never_written_through_a_link() {
+    let journal = ".course-material/course.journal";
+    for kind in ["hard", "soft", "pipe"] {
+        let (repository, student) = (Repository::new(), Student::new());
+        repository.commit(&[("a", "1")]);
+        student.write("notes", "my notes");
+        fs::create_dir(student.path(".course-material")).unwrap();
+        match kind {
+            "hard" => fs::hard_link(student.path("notes"), student.path(journal)).unwrap(),
+            "soft" => std::os::unix::fs::symlink(student.path("notes"), student.path(journal)).unwrap(),
+            _ => mknodat(CWD, student.path(journal), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap(),
+        }
+        assert_outcome(&student.place(&git(&repository.url())), MaterialOutcome::Placed);
+        assert_eq!(student.read("notes"), "my notes", "{kind}");
+        assert!(!student.path(journal).exists());
     }
 }
