@@ -42,6 +42,8 @@ pub struct Limits {
     pub path_bytes: usize,
     /// Maximum bytes of the state and of the journal: more than the maximum number of files and of path bytes need.
     pub state_bytes: u64,
+    /// Maximum bytes that a source may add to a volume. The free space limits them further: see `space`.
+    pub added_bytes: u64,
     /// Maximum number of objects of a repository: their positions are in memory.
     pub objects: usize,
     /// Maximum bytes of an object that a repository stores as a difference: it is unpacked in memory.
@@ -56,6 +58,7 @@ impl Default for Limits {
             files: 100_000,
             path_bytes: 8 << 20,
             state_bytes: 32 << 20,
+            added_bytes: u64::MAX,
             objects: 300_000,
             difference_bytes: 32 << 20,
         }
@@ -120,7 +123,7 @@ impl Limits {
 }
 
 /// Returns a number of bytes as people write it.
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u32); 3] = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let unit = UNITS.iter().find(|(_, shift)| bytes >> shift > 0 && bytes.is_multiple_of(1 << shift));
     unit.map_or_else(|| format!("{bytes} bytes"), |(name, shift)| format!("{} {name}", bytes >> shift))

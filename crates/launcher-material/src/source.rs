@@ -110,7 +110,7 @@ impl Run<'_> {
             return Ok(self.unchanged(version));
         }
         let file = scratch::open(store.directory())?;
-        archive::download(web, &self.source.url, &version, &file)?;
+        archive::download(web, &self.source.url, &version, &file, limits)?;
         let _alone = self.surroundings.unpacking(self.meter)?;
         let mut content = archive::open(file, folder, limits, self.meter)?;
         self.merge(root, store, state, version, content.as_mut())
@@ -125,7 +125,7 @@ impl Run<'_> {
         content: &mut dyn Content,
     ) -> Result<SourceReport, Failure> {
         let to = Version { id: &version, folder: self.source.folder.as_deref() };
-        let merged = merge(root, &self.source.target, store, to, content, self.meter);
+        let merged = merge(root, store, to, content, &self.surroundings.limits, self.meter);
         if merged.is_err() {
             // A part of a large file would fill the volume.
             let _ = store.directory().remove(&store.part());

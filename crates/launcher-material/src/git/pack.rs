@@ -16,6 +16,7 @@ use crate::content::Digest;
 use crate::failure::{Failure, find};
 use crate::limits::{Limits, TREE_BYTES};
 use crate::meter::Meter;
+use crate::space::Growth;
 
 /// Bytes of the longest beginning of a difference that has both sizes.
 const SIZES_BYTES: usize = 20;
@@ -46,8 +47,19 @@ pub(crate) struct Received {
 ///
 /// # Errors
 /// The pack is invalid, a limit is exceeded, or the file cannot be written.
-pub(crate) fn receive(source: impl BufRead, file: &File, limits: &Limits, meter: &Meter) -> Result<Received, Failure> {
-    let mut copy = Copying { source, file: BufWriter::with_capacity(256 << 10, file), offset: 0, failure: None };
+pub(crate) fn receive<'a>(
+    source: impl BufRead,
+    file: &'a File,
+    limits: &'a Limits,
+    meter: &Meter,
+) -> Result<Received, Failure> {
+    let mut copy = Copying {
+        source,
+        file: BufWriter::with_capacity(256 << 10, file),
+        growth: Growth::new(file, limits),
+        offset: 0,
+        failure: None,
+    };
     let count = begin(&mut copy, limits)?;
     let mut received = Received::default();
     let mut state = Decompress::new();
@@ -199,6 +211,7 @@ impl Inflate<'_> {
 struct Copying<'f, R> {
     source: R,
     file: BufWriter<&'f File>,
+    growth: Growth<'f, &'f File>,
     offset: u64,
     failure: Option<io::Error>,
 }
@@ -220,10 +233,10 @@ impl<R: BufRead> BufRead for Copying<'_, R> {
 
     fn consume(&mut self, amount: usize) {
         // The bytes are in the buffer of the source, so that this reads nothing.
-        let written = self
-            .source
-            .fill_buf()
-            .and_then(|bytes| self.file.write_all(bytes.get(..amount).ok_or(io::ErrorKind::UnexpectedEof)?));
+        let written = self.source.fill_buf().and_then(|bytes| {
+            self.growth.add(amount)?;
+            self.file.write_all(bytes.get(..amount).ok_or(io::ErrorKind::UnexpectedEof)?)
+        });
         self.failure = written.err().or(self.failure.take());
         self.offset += amount as u64;
         self.source.consume(amount);

@@ -19,6 +19,7 @@ const SMALL: Limits = Limits {
     files: 50,
     path_bytes: 2000,
     state_bytes: 1 << 20,
+    added_bytes: u64::MAX,
     objects: 100,
     difference_bytes: 1 << 16,
 };

@@ -11,6 +11,7 @@ mod merge;
 mod program;
 mod property;
 mod servers;
+mod space;
 mod state;
 mod support;
 mod tls;

@@ -144,7 +144,7 @@ fn attempt(directory: &TempDir, version: &str, lesson: &mut Lesson) -> Result<Me
     let root = Dir::open(directory.path()).unwrap();
     let store = Store::open(&root, "course", &Limits::default()).unwrap();
     let version = Version { id: version, folder: None };
-    merge(&root, "course", &store, version, lesson, &Meter::default())
+    merge(&root, &store, version, lesson, &Limits::default(), &Meter::default())
 }
 
 /// The conflicts and the files of the student after a merge, as the rules define them.
