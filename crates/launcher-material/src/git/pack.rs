@@ -20,6 +20,8 @@ use crate::space::Growth;
 
 /// Bytes of the longest beginning of a difference that has both sizes.
 const SIZES_BYTES: usize = 20;
+/// Maximum sum of the objects that are stored as differences, as a multiple of the limit of all files.
+const RESULTS: u64 = 2;
 
 /// Object of a pack.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +66,7 @@ pub(crate) fn receive<'a>(
     let mut received = Received::default();
     let mut state = Decompress::new();
     let mut buffer = vec![0; 64 << 10];
-    let mut total = 0;
+    let (mut total, mut results) = (0, 0_u64);
     for _ in 0..count {
         meter.advance()?;
         let offset = copy.offset;
@@ -75,7 +77,10 @@ pub(crate) fn receive<'a>(
         let mut inflate = Inflate { state: &mut state, buffer: &mut buffer, meter };
         match entry.header {
             Header::OfsDelta { .. } | Header::RefDelta { .. } => {
-                check_difference(&inflate.beginning(&mut copy, size)?, size, limits)?;
+                let result = check_difference(&inflate.beginning(&mut copy, size)?, size, limits)?;
+                // A commit has each of its files once; servers without shallow commits send some more.
+                results = results.saturating_add(result);
+                limits.check_total(results / RESULTS)?;
                 received.differences.push(offset);
             }
             Header::Blob | Header::Tree | Header::Commit | Header::Tag => {
@@ -113,13 +118,13 @@ pub(crate) fn check_object(kind: Kind, size: u64, limits: &Limits) -> Result<(),
     }
 }
 
-/// Checks the memory that an object needs which is stored as a difference of this size.
-fn check_difference(beginning: &[u8], size: u64, limits: &Limits) -> Result<(), Failure> {
+/// Checks the memory that an object needs which is stored as a difference of this size. Returns the size of the object.
+fn check_difference(beginning: &[u8], size: u64, limits: &Limits) -> Result<u64, Failure> {
     let mut rest = beginning;
     let base = varint(&mut rest).ok_or_else(broken)?;
     let result = varint(&mut rest).ok_or_else(broken)?;
     if [base, result, size].iter().all(|bytes| *bytes <= limits.difference_bytes) {
-        return Ok(());
+        return Ok(result);
     }
     Err(Failure::new(format!(
         "The repository stores a file of more than {} MiB as a difference to another one: use an archive instead.",
