@@ -1,4 +1,5 @@
-//! Limits of one source, each with its reason. A source that exceeds one fails, and changes no file of the student.
+//! Limits of one source, each with its reason. A source that exceeds one fails. Most limits are checked before the first
+//! change; a later failure leaves some files of the new version, and the next run continues.
 
 use std::time::Duration;
 
