@@ -12,10 +12,12 @@
 //! A file is unchanged if its content is one that the program placed there: see [`state`]. Only such a file is ever
 //! replaced or removed.
 
+pub mod delivery;
+mod origin;
 pub mod state;
 mod target;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 
 use crate::content::{Content, FileEntry, digest};
@@ -26,22 +28,15 @@ use crate::meter::{Meter, pieces};
 use crate::path::beside;
 use crate::space;
 
-use state::{Journal, State, Store};
+use delivery::State;
+pub use state::Version;
+use state::{Journal, Store};
 use target::{Entry, Target};
 
 /// Maximum files beside one path for the same version.
 const ATTEMPTS: usize = 100;
 /// Characters of a version in the names of files.
 const SHORT: usize = 7;
-
-/// Version to merge.
-#[derive(Debug, Clone, Copy)]
-pub struct Version<'a> {
-    /// Commit id, or SHA-256 of an archive.
-    pub id: &'a str,
-    /// Folder of the source.
-    pub folder: Option<&'a str>,
-}
 
 /// Result of a merge.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -50,6 +45,8 @@ pub struct Merged {
     pub changes: usize,
     /// Paths of all files that both changed.
     pub conflicts: Vec<String>,
+    /// Paths in directories that the student locked. They stay as they are.
+    pub locked: BTreeSet<String>,
 }
 
 /// Change of one path.
@@ -86,7 +83,7 @@ pub fn merge(
         merged: Merged::default(),
     };
     space::check(root, merge.needed(content)?, limits)?;
-    let mut journal = store.begin()?;
+    let mut journal = store.begin(&state)?;
     if state.is_new() {
         merge.target.create()?;
     }
@@ -101,9 +98,13 @@ pub fn merge(
         Some(action) => merge.apply(path, file, *action, &mut journal, reader),
         None => Ok(()),
     })?;
-    let files = content.manifest().files().iter().map(|(path, file)| (path.clone(), file.sha256));
-    store.complete(version.id, version.folder, files)?;
     let mut merged = merge.merged;
+    let locked = &merged.locked;
+    let files = content.manifest().files().iter().filter(|(path, _)| !locked.contains(*path));
+    let files = files.map(|(path, file)| (path.clone(), file.sha256));
+    // The state still lists what the program placed in locked directories.
+    let old = locked.iter().filter_map(|path| Some((path.clone(), *state.delivered(path)?)));
+    store.complete(version, !locked.is_empty(), files.chain(old))?;
     merged.conflicts.sort();
     Ok(merged)
 }
@@ -133,6 +134,7 @@ impl Merge<'_> {
             let present = match self.target.entry(path)? {
                 Entry::File(_, stamp) if stamp.size == file.size || self.state.delivered(path).is_some() => stamp.size,
                 Entry::Missing if self.state.is_deleted_by_student(path) => file.size,
+                Entry::Locked => file.size,
                 _ => 0,
             };
             added = added.saturating_add(file.size.saturating_sub(present));
@@ -149,7 +151,14 @@ impl Merge<'_> {
             if content.manifest().files().contains_key(&path) {
                 continue;
             }
-            let Entry::File(mut file, stamp) = self.target.entry(&path)? else { continue };
+            let (mut file, stamp) = match self.target.entry(&path)? {
+                Entry::File(file, stamp) => (file, stamp),
+                Entry::Missing | Entry::Blocked(_) => continue,
+                Entry::Locked => {
+                    self.merged.locked.insert(path);
+                    continue;
+                }
+            };
             if stamp.size <= self.limits.file_bytes && self.state.is_ours(&path, &self.digest(&mut file)?) {
                 journal.record(&path, None)?;
                 self.target.remove(&path, stamp)?;
@@ -182,6 +191,10 @@ impl Merge<'_> {
         Ok(match self.target.entry(path)? {
             Entry::Missing if self.state.is_deleted_by_student(path) => None,
             Entry::Missing => Some(Action::Place),
+            Entry::Locked => {
+                self.merged.locked.insert(path.to_owned());
+                None
+            }
             // A file of this size is none of a source, and its digest would take until the deadline.
             Entry::File(_, stamp) if stamp.size > self.limits.file_bytes => self.beside(path, file, last(path)),
             Entry::File(mut found, stamp) => {

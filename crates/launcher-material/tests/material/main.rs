@@ -7,6 +7,7 @@ mod git;
 mod hostile;
 mod kill;
 mod links;
+mod locked;
 mod memory;
 mod merge;
 mod program;

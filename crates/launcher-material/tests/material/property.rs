@@ -142,7 +142,7 @@ fn run(directory: &TempDir, version: &str, lesson: &mut Lesson) -> Merged {
 
 fn attempt(directory: &TempDir, version: &str, lesson: &mut Lesson) -> Result<Merged, Failure> {
     let root = Dir::open(directory.path()).unwrap();
-    let store = Store::open(&root, "course", &Limits::default()).unwrap();
+    let store = Store::open(&root, "course", None, &Limits::default()).unwrap();
     let version = Version { id: version, folder: None };
     merge(&root, &store, version, lesson, &Limits::default(), &Meter::default())
 }

@@ -89,3 +89,38 @@ fn journal_is_never_written_through_a_link() {
         assert!(!student.path(journal).exists());
     }
 }
+
+#[test]
+fn folder_of_another_repository_is_unchanged_until_it_is_renamed() {
+    let (alice, bob, student) = (Repository::new(), Repository::new(), Student::new());
+    let first = alice.commit(&[("a", "alice"), ("only-alice", "1")]);
+    bob.commit(&[("a", "bob"), ("b", "1")]);
+    student.place(&git(&alice.url()));
+
+    let report = student.place(&git(&bob.url()));
+    assert_failed(&report, "The folder course belongs to another repository, http://127.0.0.1:");
+    assert!(report.message.unwrap().contains("rename the folder"));
+    assert_eq!(student.files("course").len(), 2);
+    assert_eq!(student.read("course/a"), "alice");
+    let report = student.place(&git(&alice.url().replace(".git", "/")));
+    assert_eq!((report.outcome, report.version), (MaterialOutcome::Unchanged, Some(first)));
+
+    fs::rename(student.path("course"), student.path("mine")).unwrap();
+    assert_outcome(&student.place(&git(&bob.url())), MaterialOutcome::Placed);
+    assert_eq!((student.read("course/a"), student.read("course/b")), ("bob".to_owned(), "1".to_owned()));
+    assert_outcome(&student.place(&git(&bob.url())), MaterialOutcome::Unchanged);
+}
+
+#[test]
+fn state_without_a_repository_belongs_to_each() {
+    let (repository, other, student) = (Repository::new(), Repository::new(), Student::new());
+    repository.commit(&[("a", "1")]);
+    other.commit(&[("a", "2")]);
+    student.place(&git(&repository.url()));
+    let state: serde_json::Value = serde_json::from_str(&student.read(".course-material/course.json")).unwrap();
+    let mut old = state.clone();
+    assert_eq!(old.as_object_mut().unwrap().remove("repository"), Some(repository.url().into()));
+    student.write(".course-material/course.json", &old.to_string());
+    assert_outcome(&student.place(&git(&other.url())), MaterialOutcome::Updated);
+    assert_eq!(student.read("course/a"), "2");
+}
