@@ -46,7 +46,8 @@ impl State {
         self.files.get(path) == Some(content) || self.placed.get(path).is_some_and(|placed| placed.contains(content))
     }
 
-    /// True if a missing file is missing because the student deleted it.
+    /// True if a missing file is missing because the student deleted it. After an interrupted removal, it counts as removed by
+    /// the program, even if a later run recorded a new content: that run may have been killed before it placed the file.
     #[must_use]
     pub fn is_deleted_by_student(&self, path: &str) -> bool {
         self.files.contains_key(path) && !self.removed.contains(path)

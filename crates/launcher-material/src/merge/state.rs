@@ -148,8 +148,6 @@ impl Store {
                     state.removed.insert(path);
                 }
                 Some(digits) => {
-                    // A later run placed again what an earlier one had removed.
-                    state.removed.remove(&path);
                     state.placed.entry(path).or_default().extend(parse_hex(&digits));
                 }
             }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use launcher_domain::material_config::MATERIAL_VARIABLE;
 use launcher_domain::material_report::{MaterialOutcome, MaterialReport, SourceReport};
@@ -17,6 +17,8 @@ struct Server {
     directory: TempDir,
     process: Child,
     port: String,
+    /// Open output: the server ends if it cannot write.
+    _output: BufReader<ChildStdout>,
 }
 
 impl Server {
@@ -37,11 +39,14 @@ impl Server {
         assert!(created.expect("openssl is installed").success());
         let serve = "s_server -accept 127.0.0.1:0 -key key.pem -cert cert.pem -HTTP";
         let mut process = openssl().args(serve.split(' ')).stdout(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let port = lines
-            .map_while(Result::ok)
-            .find_map(|line| Some(line.strip_prefix("ACCEPT ")?.rsplit_once(':')?.1.to_owned()));
-        Self { directory, process, port: port.unwrap() }
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.starts_with("ACCEPT ") {
+            line.clear();
+            assert_ne!(output.read_line(&mut line).unwrap(), 0, "the server has ended");
+        }
+        let port = line.trim_end().rsplit_once(':').unwrap().1.to_owned();
+        Self { directory, process, port, _output: output }
     }
 
     fn url(&self, path: &str) -> String {
