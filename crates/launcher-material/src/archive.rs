@@ -4,24 +4,25 @@
 //! that exceeds a limit therefore changes no file.
 
 mod guarded;
+mod listing;
 mod tarball;
 mod zipped;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-use crate::content::{Content, FileEntry, Manifest, digest, hex};
+use crate::content::{Content, hex};
 use crate::failure::Failure;
 use crate::limits::Limits;
-use crate::meter::{Meter, Metered, pieces};
-use crate::path::{self, Checked};
+use crate::meter::{Meter, pieces};
 use crate::scratch;
 use crate::space::Growth;
 use crate::web::Web;
 
+use listing::Listing;
 use tarball::Tarball;
 use zipped::Zip;
 
@@ -74,46 +75,4 @@ pub(crate) fn open<'a>(
         return Ok(Box::new(Tarball::open(file, is_compressed, list)?));
     }
     Err(Failure::new("The file is no zip, tar or tar.gz archive: the teacher must use one of these."))
-}
-
-/// Failure of an archive with invalid bytes.
-fn broken(error: &dyn std::fmt::Display) -> Failure {
-    Failure::new(format!("The archive is damaged ({error}): the teacher must create it again."))
-}
-
-/// Rules of a list of files.
-#[derive(Debug, Clone, Copy)]
-struct Listing<'a> {
-    folder: Option<&'a str>,
-    limits: &'a Limits,
-    meter: &'a Meter,
-}
-
-impl<'a> Listing<'a> {
-    /// Returns the path below the folder; `None` if the entry is omitted or is outside of it.
-    fn path(&self, bytes: &[u8], manifest: &mut Manifest) -> Result<Option<String>, Failure> {
-        match path::check(bytes)? {
-            Checked::Path(path) => Ok(path::below(&path, self.folder).map(str::to_owned)),
-            Checked::Omitted => {
-                // Many archives have an entry for their top directory.
-                manifest.omitted.names += usize::from(!matches!(bytes, b"." | b"./"));
-                Ok(None)
-            }
-        }
-    }
-
-    /// Reads a file, and adds it to the list.
-    fn add(
-        &self,
-        path: String,
-        content: &mut dyn Read,
-        (is_executable, position): (bool, usize),
-        manifest: &mut Manifest,
-    ) -> Result<(), Failure> {
-        // One byte more than permitted shows that a file is too large.
-        let most = self.limits.file_bytes.saturating_add(1);
-        let mut content = Metered::new(content, self.meter, u64::MAX, self.limits.too_large()).take(most);
-        let (sha256, size) = digest(&mut content)?;
-        manifest.add(path, FileEntry { sha256, size, is_executable, position }, self.limits)
-    }
 }

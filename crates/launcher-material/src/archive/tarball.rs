@@ -6,7 +6,7 @@ use std::io::{BufReader, Read};
 use flate2::bufread::MultiGzDecoder;
 use tar::{Archive, Entry, EntryType, PaxExtensions};
 
-use super::{Listing, broken};
+use super::listing::{Listing, broken};
 use crate::content::{Content, Manifest, Receive};
 use crate::failure::Failure;
 use crate::limits::PATH_BYTES;

@@ -7,7 +7,7 @@ use zip::ZipArchive;
 use zip::read::{ArchiveOffset, Config, ZipFile};
 
 use super::guarded::Guarded;
-use super::{Listing, broken};
+use super::listing::{Listing, broken};
 use crate::content::{Content, Manifest, Receive};
 use crate::failure::{Failure, find};
 

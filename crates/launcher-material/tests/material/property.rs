@@ -237,7 +237,7 @@ proptest! {
     ) {
         let directory = directory();
         let root = directory.path().join("course");
-        let mut edited: BTreeSet<&str> = BTreeSet::new();
+        let mut edited = BTreeSet::<&str>::new();
         for (index, (choices, breaks_after)) in lessons.iter().enumerate() {
             let mut lesson = Lesson::new(choices);
             lesson.breaks_after = *breaks_after;
