@@ -70,7 +70,7 @@ fn untrusted_output_is_bounded_and_loses_invisible_characters() {
 
 #[test]
 fn report_about_six_failures_with_long_texts_fits() {
-    let message = |index: usize| if index == 0 { "short".to_owned() } else { "\u{1f4a5}\"".repeat(300) };
+    let message = |index: usize| if index == 0 { "short".to_owned() } else { "\u{1f4a5}".repeat(300) };
     let source = |index: usize| SourceReport {
         version: Some("f".repeat(64)),
         ..SourceReport::failed(format!("{index}{}", "t".repeat(63)), message(index))

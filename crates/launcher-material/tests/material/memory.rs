@@ -40,9 +40,10 @@ fn paths_that_are_long_together_are_refused() {
     let texts: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1")).collect();
     repository.commit(&texts);
     assert_failed(&student.place_with(&git(&repository.url()), limits), "1000 bytes together");
-    let inner = repository.tree(&[("100644", "blob", &repository.blob("1"), "a")]);
-    let trees: Vec<(&str, &str, &str, &str)> =
+    let (inner, blob) = (repository.tree(&[]), repository.blob("1"));
+    let mut trees: Vec<(&str, &str, &str, &str)> =
         names.iter().map(|name| ("040000", "tree", inner.as_str(), name.as_str())).collect();
+    trees.push(("100644", "blob", &blob, "z"));
     repository.commit_tree(&trees);
     assert_failed(&student.place_with(&git(&repository.url()), limits), "1000 bytes together");
 }
