@@ -25,7 +25,7 @@ text_enum! {
         Updated = "updated",
         /// The files are of the current version already.
         Unchanged = "unchanged",
-        /// The source could not be read. Earlier files are unchanged.
+        /// The source could not be placed completely. The student's own files are unchanged, and the next run continues.
         Failed = "failed",
     }
 }
@@ -59,7 +59,7 @@ pub struct SourceReport {
 }
 
 impl SourceReport {
-    /// Returns the report about a source that could not be read.
+    /// Returns the report about a source that could not be placed completely.
     #[must_use]
     pub fn failed(target: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl SourceReport {
         }
     }
 
-    /// True if the user must know: the source could not be read, or files are in conflict.
+    /// True if the user must know: the source could not be placed completely, or files are in conflict.
     #[must_use]
     pub fn needs_attention(&self) -> bool {
         self.outcome == MaterialOutcome::Failed || self.conflict_count > 0
@@ -115,7 +115,7 @@ impl MaterialReport {
     }
 
     /// Returns the report as one line of JSON of at most 4,000 bytes. To fit, a long report names fewer conflicts, and
-    /// then shortens its messages.
+    /// then shortens its messages, and then omits the longest ones.
     ///
     /// # Errors
     /// An error of the JSON writer.
@@ -129,8 +129,8 @@ impl MaterialReport {
         }
     }
 
-    /// Removes one conflict, or shortens all messages if the report names no conflict; false if it is as short as
-    /// possible.
+    /// Removes one conflict, or shortens all messages if the report names no conflict, or removes the longest message; false
+    /// if the report is as short as possible.
     fn shorten(&mut self) -> bool {
         let longest = self.sources.iter_mut().max_by_key(|source| source.conflicts.len());
         if longest.is_some_and(|source| source.conflicts.pop().is_some()) {
@@ -142,7 +142,8 @@ impl MaterialReport {
             is_shorter |= short != *message;
             *message = short;
         }
-        is_shorter
+        let length = |source: &&mut SourceReport| source.message.as_ref().map_or(0, String::len);
+        is_shorter || self.sources.iter_mut().max_by_key(length).is_some_and(|source| source.message.take().is_some())
     }
 }
 

@@ -3,6 +3,7 @@
 //! The files are read twice: first to check all paths and limits and to know all digests, then to place them. A source
 //! that exceeds a limit therefore changes no file.
 
+mod guarded;
 mod listing;
 mod tarball;
 mod zipped;
@@ -18,6 +19,7 @@ use crate::failure::Failure;
 use crate::limits::Limits;
 use crate::meter::{Meter, pieces};
 use crate::scratch;
+use crate::space::Growth;
 use crate::web::Web;
 
 use listing::Listing;
@@ -30,13 +32,15 @@ const USTAR: (usize, &[u8]) = (257, b"ustar");
 /// Downloads an archive to a file, and compares its SHA-256.
 ///
 /// # Errors
-/// The server cannot be reached, or the archive is another one.
-pub(crate) fn download(web: &Web<'_>, url: &str, sha256: &str, file: &File) -> Result<(), Failure> {
+/// The server cannot be reached, the archive is another one, or the disk is too full for it.
+pub(crate) fn download(web: &Web<'_>, url: &str, sha256: &str, file: &File, limits: &Limits) -> Result<(), Failure> {
     let wrong = |_| Failure::new("The URL is invalid: it must begin with http:// or https://.");
     let mut body = web.get(&Url::parse(url).map_err(wrong)?, &[("Accept", "*/*")])?.body;
     let mut out = BufWriter::with_capacity(256 << 10, file);
     let mut hasher = Sha256::new();
+    let mut growth = Growth::new(file, limits);
     pieces(&mut body, |piece| {
+        growth.add(piece.len())?;
         hasher.update(piece);
         out.write_all(piece)
     })?;

@@ -57,6 +57,7 @@ pub struct Manifest {
     files: BTreeMap<String, FileEntry>,
     directories: BTreeSet<String>,
     bytes: u64,
+    path_bytes: usize,
     /// Numbers of omitted entries.
     pub omitted: Omitted,
 }
@@ -70,6 +71,7 @@ impl Manifest {
         limits.check_file(&path, file.size)?;
         self.bytes = self.bytes.saturating_add(file.size);
         limits.check_total(self.bytes)?;
+        self.count_path(&path, limits)?;
         self.files.insert(path, file);
         limits.check_files(self.files.len())
     }
@@ -79,8 +81,18 @@ impl Manifest {
     /// # Errors
     /// A limit is exceeded.
     pub fn add_directory(&mut self, path: String, limits: &Limits) -> Result<(), Failure> {
+        self.count_path(&path, limits)?;
         self.directories.insert(path);
         limits.check_files(self.directories.len())
+    }
+
+    /// Accounts for the memory of a path.
+    ///
+    /// # Errors
+    /// The paths are too long.
+    pub fn count_path(&mut self, path: &str, limits: &Limits) -> Result<(), Failure> {
+        self.path_bytes = self.path_bytes.saturating_add(path.len());
+        limits.check_paths(self.path_bytes)
     }
 
     /// Completes the list.

@@ -1,23 +1,28 @@
 //! Directories of the student. Each access names one entry of an open directory and follows no link, so it never leaves
 //! the directory, whatever links the student created.
 
+mod moves;
+
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 /// Mode of new directories.
 const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
 
-/// Name of a file that is being copied from another file system.
-const COPY: &str = ".course-material-copy";
-
 /// Open directory.
 #[derive(Debug)]
 pub struct Dir(OwnedFd);
+
+impl AsFd for Dir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 /// Kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +70,9 @@ impl Dir {
     /// # Errors
     /// An error of the file system: `NOTDIR` if the entry is a file or a link.
     pub fn enter(&self, name: &str) -> Result<Self, Errno> {
+        if matches!(name, "." | "..") {
+            return Err(Errno::NOTDIR);
+        }
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.0, name, flags, Mode::empty()) {
             Ok(opened) => Ok(Self(opened)),
@@ -135,13 +143,26 @@ impl Dir {
         Ok(created.into())
     }
 
-    /// Opens a file to append to it, and creates it if it does not exist.
+    /// Opens a file to append to it, and creates it if it does not exist. An entry that other paths name, too, or that is no
+    /// file, is removed before: the student could use it to write elsewhere.
     ///
     /// # Errors
-    /// An error of the file system.
+    /// An error of the file system: `ISDIR` if the entry is a directory.
     pub fn append(&self, name: &str) -> io::Result<File> {
-        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        Ok(rustix::fs::openat(&self.0, name, flags | OFlags::CLOEXEC, Mode::from_raw_mode(0o600))?.into())
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.0, name, flags, Mode::empty()) {
+            Ok(opened) => {
+                let stat = rustix::fs::fstat(&opened)?;
+                if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && stat.st_nlink == 1 {
+                    return Ok(opened.into());
+                }
+            }
+            // A link, a socket or a pipe without a reader, a device.
+            Err(Errno::NOENT | Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::ACCESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.remove(name)?;
+        Ok(rustix::fs::openat(&self.0, name, flags | OFlags::CREATE | OFlags::EXCL, Mode::from_raw_mode(0o600))?.into())
     }
 
     /// Opens a file without a name in this directory.
@@ -163,49 +184,6 @@ impl Dir {
             }
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// Moves a file to another directory, in place of a file of this name.
-    ///
-    /// # Errors
-    /// An error of the file system.
-    pub fn replace(&self, name: &str, to: &Self, new_name: &str) -> Result<(), Errno> {
-        match rustix::fs::renameat(&self.0, name, &to.0, new_name) {
-            Err(Errno::XDEV) => self.move_by_copy(name, to, |copy| to.replace(copy, to, new_name)),
-            result => result,
-        }
-    }
-
-    /// Moves a file to another directory, where no entry of this name may exist.
-    ///
-    /// # Errors
-    /// An error of the file system: `EXIST` if there is an entry.
-    pub fn place(&self, name: &str, to: &Self, new_name: &str) -> Result<(), Errno> {
-        match rustix::fs::renameat_with(&self.0, name, &to.0, new_name, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            Err(Errno::XDEV) => return self.move_by_copy(name, to, |copy| to.place(copy, to, new_name)),
-            result => return result,
-        }
-        match rustix::fs::linkat(&self.0, name, &to.0, new_name, AtFlags::empty()) {
-            Ok(()) => rustix::fs::unlinkat(&self.0, name, AtFlags::empty()),
-            Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS) => match to.kind(new_name)? {
-                Kind::Missing => self.replace(name, to, new_name),
-                _ => Err(Errno::EXIST),
-            },
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Moves a file to a directory of another file system: copies it there under a temporary name, and lets `rename` give
-    /// the copy its name. Containers without storage have a file system for each target.
-    fn move_by_copy(&self, name: &str, to: &Self, rename: impl FnOnce(&str) -> Result<(), Errno>) -> Result<(), Errno> {
-        let (from, _) = self.read(name).map_err(|error| errno(&error))?.ok_or(Errno::NOENT)?;
-        let mode = Mode::from_raw_mode(rustix::fs::fstat(&from)?.st_mode & 0o777);
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let copy = rustix::fs::openat(&to.0, COPY, flags, mode)?;
-        let moved = copy_content(from, copy.into(), mode).and_then(|()| rename(COPY));
-        let removed = if moved.is_ok() { self.remove(name) } else { to.remove(COPY) };
-        moved.and(removed)
     }
 
     /// Removes a file or a link. A missing entry is no error.
@@ -237,59 +215,5 @@ impl Dir {
     /// An error of the file system.
     pub fn synchronise(&self) -> Result<(), Errno> {
         rustix::fs::syncfs(self.0.as_fd())
-    }
-}
-
-fn copy_content(mut from: File, mut copy: File, mode: Mode) -> Result<(), Errno> {
-    io::copy(&mut from, &mut copy).map_err(|error| errno(&error))?;
-    rustix::fs::fchmod(&copy, mode)
-}
-
-fn errno(error: &io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::IO)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-
-    use super::*;
-
-    /// Two directories, of different file systems on most machines.
-    fn directories() -> [tempfile::TempDir; 2] {
-        [tempfile::tempdir_in("/dev/shm").unwrap(), tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()]
-    }
-
-    #[test]
-    fn file_moves_to_another_file_system_with_its_mode_and_replaces_only_on_request() {
-        let [part, target] = directories();
-        let (from, to) = (Dir::open(part.path()).unwrap(), Dir::open(target.path()).unwrap());
-        let write = |text: &str| {
-            fs::write(part.path().join("part"), text).unwrap();
-            fs::set_permissions(part.path().join("part"), PermissionsExt::from_mode(0o755)).unwrap();
-        };
-        let read = || fs::read_to_string(target.path().join("run.sh")).unwrap();
-        write("one");
-        from.place("part", &to, "run.sh").unwrap();
-        assert_eq!(read(), "one");
-        assert_eq!(fs::metadata(target.path().join("run.sh")).unwrap().permissions().mode() & 0o777, 0o755);
-        write("two");
-        assert_eq!(from.place("part", &to, "run.sh"), Err(Errno::EXIST));
-        assert_eq!(read(), "one");
-        from.replace("part", &to, "run.sh").unwrap();
-        assert_eq!(read(), "two");
-        assert_eq!(fs::read_dir(target.path()).unwrap().count(), 1, "no copy is left");
-        assert_eq!(fs::read_dir(part.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn file_with_the_name_of_the_copy_is_not_lost() {
-        let [part, target] = directories();
-        fs::write(part.path().join("part"), "new").unwrap();
-        fs::write(target.path().join(COPY), "mine").unwrap();
-        let (from, to) = (Dir::open(part.path()).unwrap(), Dir::open(target.path()).unwrap());
-        let _ = from.place("part", &to, "file");
-        assert_eq!(fs::read_to_string(target.path().join(COPY)).unwrap(), "mine");
     }
 }

@@ -3,6 +3,7 @@
 //! Nothing of a repository is executed or interpreted: there is no checkout, no hook, no filter, no configuration. Files
 //! are copied out of the received objects.
 
+mod chain;
 mod objects;
 mod pack;
 mod packet;
@@ -82,7 +83,12 @@ impl Pack {
     ///
     /// # Errors
     /// The commit is invalid, or a limit is exceeded.
-    pub(crate) fn open(self, folder: Option<&str>, limits: &Limits, meter: &Meter) -> Result<Checkout, Failure> {
+    pub(crate) fn open<'m>(
+        self,
+        folder: Option<&str>,
+        limits: &Limits,
+        meter: &'m Meter,
+    ) -> Result<Checkout<'m>, Failure> {
         let mut objects = Objects::open(&self.file, self.received, limits, meter)?;
         let commit = tree::commit(&mut objects, self.object)?;
         let files = tree::files(&mut objects, commit, folder, limits, meter)?;
@@ -91,12 +97,12 @@ impl Pack {
 }
 
 /// Files of a commit.
-pub(crate) struct Checkout {
-    objects: Objects,
+pub(crate) struct Checkout<'m> {
+    objects: Objects<'m>,
     files: Files,
 }
 
-impl Content for Checkout {
+impl Content for Checkout<'_> {
     fn manifest(&self) -> &Manifest {
         &self.files.manifest
     }

@@ -10,7 +10,7 @@
 //! - `source`: one source
 //! - `git`, `archive`: the files of a version
 //! - [`merge`]: the student's files
-//! - `web`, `scratch`: requests; temporary files
+//! - `web`, `scratch`, `space`: requests; temporary files; free space of volumes
 //! - [`content`], [`directory`]: lists of files; access to directories
 //! - [`path`], [`meter`], [`limits`], [`failure`]: rules without I/O
 
@@ -27,6 +27,7 @@ pub mod path;
 pub mod run;
 mod scratch;
 mod source;
+mod space;
 mod web;
 
 pub use limits::Limits;

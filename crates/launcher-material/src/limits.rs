@@ -1,4 +1,5 @@
-//! Limits of one source, each with its reason. A source that exceeds one fails, and changes no file of the student.
+//! Limits of one source, each with its reason. A source that exceeds one fails. Most limits are checked before the first
+//! change; a later failure leaves some files of the new version, and the next run continues.
 
 use std::time::Duration;
 
@@ -12,8 +13,14 @@ pub const PATH_BYTES: usize = 1024;
 pub const PATH_DEPTH: usize = 32;
 /// Maximum bytes of a list of references, or of another answer that is kept in memory.
 pub const ANSWER_BYTES: u64 = 16 << 20;
-/// Maximum bytes of the state and of the journal: 100,000 files with long paths.
-pub const STATE_BYTES: u64 = 64 << 20;
+/// Maximum capabilities of a git server, and their bytes. Usual servers send 10.
+pub const CAPABILITIES: usize = 1000;
+/// Maximum bytes of all capabilities of a git server.
+pub const CAPABILITY_BYTES: usize = 64 << 10;
+/// Maximum references that a git server sends at once, with version 0 of the protocol: they are in memory.
+pub const REFERENCES: usize = 100_000;
+/// Maximum bytes that are read to find the list of files of a zip archive.
+pub const ZIP_END_BYTES: u64 = 32 << 20;
 /// Maximum bytes of one directory listing or commit of a repository.
 pub const TREE_BYTES: u64 = 16 << 20;
 /// Maximum redirects of one request, as in browsers.
@@ -32,6 +39,12 @@ pub struct Limits {
     pub file_bytes: u64,
     /// Maximum number of files: their paths are in memory.
     pub files: usize,
+    /// Maximum bytes of the paths of all files and directories: several copies of them are in memory.
+    pub path_bytes: usize,
+    /// Maximum bytes of the state and of the journal: more than the maximum number of files and of path bytes need.
+    pub state_bytes: u64,
+    /// Maximum bytes that a source may add to a volume. The free space limits them further: see `space`.
+    pub added_bytes: u64,
     /// Maximum number of objects of a repository: their positions are in memory.
     pub objects: usize,
     /// Maximum bytes of an object that a repository stores as a difference: it is unpacked in memory.
@@ -40,7 +53,16 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { total_bytes: 2 << 30, file_bytes: 1 << 30, files: 100_000, objects: 300_000, difference_bytes: 32 << 20 }
+        Self {
+            total_bytes: 2 << 30,
+            file_bytes: 1 << 30,
+            files: 100_000,
+            path_bytes: 8 << 20,
+            state_bytes: 32 << 20,
+            added_bytes: u64::MAX,
+            objects: 300_000,
+            difference_bytes: 32 << 20,
+        }
     }
 }
 
@@ -79,6 +101,20 @@ impl Limits {
         Err(Failure::new(format!("The source has more than {most} files: choose a folder of it, or a smaller source.")))
     }
 
+    /// Checks the bytes of all paths together.
+    ///
+    /// # Errors
+    /// The paths are too long.
+    pub fn check_paths(&self, bytes: usize) -> Result<(), Failure> {
+        if bytes <= self.path_bytes {
+            return Ok(());
+        }
+        let most = size(self.path_bytes as u64);
+        Err(Failure::new(format!(
+            "The paths of the source are longer than {most} together: choose a folder of it, or a smaller source."
+        )))
+    }
+
     /// Returns the failure of a source with too many bytes.
     #[must_use]
     pub fn too_large(&self) -> Failure {
@@ -88,7 +124,7 @@ impl Limits {
 }
 
 /// Returns a number of bytes as people write it.
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u32); 3] = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let unit = UNITS.iter().find(|(_, shift)| bytes >> shift > 0 && bytes.is_multiple_of(1 << shift));
     unit.map_or_else(|| format!("{bytes} bytes"), |(name, shift)| format!("{} {name}", bytes >> shift))

@@ -1,7 +1,7 @@
 //! `launcher-material`: places the course material of a workshop, and reports.
 //!
 //! It exits with 0 also after failures, so that they never prevent the start of the app. Only an unreadable configuration
-//! is exit code 2.
+//! is exit code 2, unless a path of the note of an attempt is set: on a cluster, another exit code would prevent the start.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -9,8 +9,13 @@ use std::process::ExitCode;
 use launcher_domain::material_config::{MATERIAL_VARIABLE, MaterialConfig};
 use launcher_material::attempt::{note, once};
 use launcher_material::{Limits, run};
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+/// Maximum bytes of memory: twice those of a container of the program.
+const MEMORY_BYTES: u64 = 512 << 20;
 
 fn main() -> ExitCode {
+    limit_memory();
     match configuration() {
         Ok(config) => {
             report(&config);
@@ -18,9 +23,16 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             say(&error);
-            ExitCode::from(2)
+            if note().is_some() { ExitCode::SUCCESS } else { ExitCode::from(2) }
         }
     }
+}
+
+/// Limits the memory, for fleets that do not limit it. Sources that need more are an attack.
+fn limit_memory() {
+    let limit = Rlimit { current: Some(MEMORY_BYTES), maximum: Some(MEMORY_BYTES) };
+    // A limit that is lower already stays.
+    let _ = setrlimit(Resource::Data, limit);
 }
 
 /// Reads the configuration from the environment.

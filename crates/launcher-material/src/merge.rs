@@ -12,34 +12,31 @@
 //! A file is unchanged if its content is one that the program placed there: see [`state`]. Only such a file is ever
 //! replaced or removed.
 
+pub mod delivery;
+mod origin;
 pub mod state;
 mod target;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 
 use crate::content::{Content, FileEntry, digest};
 use crate::directory::{Dir, Stamp};
 use crate::failure::Failure;
+use crate::limits::Limits;
 use crate::meter::{Meter, pieces};
 use crate::path::beside;
+use crate::space;
 
-use state::{Journal, State, Store};
+use delivery::State;
+pub use state::Version;
+use state::{Journal, Store};
 use target::{Entry, Target};
 
 /// Maximum files beside one path for the same version.
 const ATTEMPTS: usize = 100;
 /// Characters of a version in the names of files.
 const SHORT: usize = 7;
-
-/// Version to merge.
-#[derive(Debug, Clone, Copy)]
-pub struct Version<'a> {
-    /// Commit id, or SHA-256 of an archive.
-    pub id: &'a str,
-    /// Folder of the source.
-    pub folder: Option<&'a str>,
-}
 
 /// Result of a merge.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -48,6 +45,8 @@ pub struct Merged {
     pub changes: usize,
     /// Paths of all files that both changed.
     pub conflicts: Vec<String>,
+    /// Paths in directories that the student locked. They stay as they are.
+    pub locked: BTreeSet<String>,
 }
 
 /// Change of one path.
@@ -61,32 +60,34 @@ enum Action {
     Beside(usize),
 }
 
-/// Merges a version with the files in `root/target`.
+/// Merges a version with the files in the target's directory in `root`.
 ///
 /// # Errors
-/// An error of the file system or of the content. The next run continues.
+/// An error of the file system or of the content, or too little free space. The next run continues.
 pub fn merge(
     root: &Dir,
-    target: &str,
     store: &Store,
     version: Version<'_>,
     content: &mut dyn Content,
+    limits: &Limits,
     meter: &Meter,
 ) -> Result<Merged, Failure> {
     let state = store.load()?;
     let mut merge = Merge {
-        target: Target::open(root, target)?,
-        journal: store.begin()?,
+        target: Target::open(root, store.target())?,
         store,
         state: &state,
         version: version.id.get(..SHORT).unwrap_or(version.id),
         meter,
+        limits,
         merged: Merged::default(),
     };
+    space::check(root, merge.needed(content)?, limits)?;
+    let mut journal = store.begin(&state)?;
     if state.is_new() {
         merge.target.create()?;
     }
-    merge.remove_old(content)?;
+    merge.remove_old(content, &mut journal)?;
     let actions = merge.actions(content)?;
     if state.is_new() {
         for directory in content.manifest().directories() {
@@ -94,12 +95,16 @@ pub fn merge(
         }
     }
     content.read(&|path| actions.contains_key(path), &mut |path, file, reader| match actions.get(path) {
-        Some(action) => merge.apply(path, file, *action, reader),
+        Some(action) => merge.apply(path, file, *action, &mut journal, reader),
         None => Ok(()),
     })?;
-    let files = content.manifest().files().iter().map(|(path, file)| (path.clone(), file.sha256));
-    store.complete(version.id, version.folder, files)?;
     let mut merged = merge.merged;
+    let locked = &merged.locked;
+    let files = content.manifest().files().iter().filter(|(path, _)| !locked.contains(*path));
+    let files = files.map(|(path, file)| (path.clone(), file.sha256));
+    // The state still lists what the program placed in locked directories.
+    let old = locked.iter().filter_map(|path| Some((path.clone(), *state.delivered(path)?)));
+    store.complete(version, !locked.is_empty(), files.chain(old))?;
     merged.conflicts.sort();
     Ok(merged)
 }
@@ -108,25 +113,54 @@ pub fn merge(
 struct Merge<'a> {
     target: Target<'a>,
     store: &'a Store,
-    journal: Journal,
     state: &'a State,
     /// Short version, for names of files.
     version: &'a str,
     meter: &'a Meter,
+    limits: &'a Limits,
     merged: Merged,
 }
 
 impl Merge<'_> {
+    /// Estimates the bytes that the merge adds to the volume, without a look at contents.
+    fn needed(&mut self, content: &dyn Content) -> Result<u64, Failure> {
+        let (mut added, mut largest) = (0_u64, 0);
+        for (path, file) in content.manifest().files() {
+            self.meter.advance()?;
+            if self.is_unchanged(path, file) {
+                continue;
+            }
+            // An old version goes with its replacement. A file of the same size is probably that of an interrupted run.
+            let present = match self.target.entry(path)? {
+                Entry::File(_, stamp) if stamp.size == file.size || self.state.delivered(path).is_some() => stamp.size,
+                Entry::Missing if self.state.is_deleted_by_student(path) => file.size,
+                Entry::Locked => file.size,
+                _ => 0,
+            };
+            added = added.saturating_add(file.size.saturating_sub(present));
+            largest = largest.max(if present == file.size { 0 } else { file.size });
+        }
+        // The largest file exists twice until it replaces its old version.
+        Ok(added.max(largest))
+    }
+
     /// Removes the files that the new version does not have, unless the student changed them.
-    fn remove_old(&mut self, content: &dyn Content) -> Result<(), Failure> {
+    fn remove_old(&mut self, content: &dyn Content, journal: &mut Journal) -> Result<(), Failure> {
         for path in self.state.paths() {
             self.meter.advance()?;
             if content.manifest().files().contains_key(&path) {
                 continue;
             }
-            let Entry::File(mut file, stamp) = self.target.entry(&path)? else { continue };
-            if self.state.is_ours(&path, &self.digest(&mut file)?) {
-                self.journal.record(&path, None)?;
+            let (mut file, stamp) = match self.target.entry(&path)? {
+                Entry::File(file, stamp) => (file, stamp),
+                Entry::Missing | Entry::Blocked(_) => continue,
+                Entry::Locked => {
+                    self.merged.locked.insert(path);
+                    continue;
+                }
+            };
+            if stamp.size <= self.limits.file_bytes && self.state.is_ours(&path, &self.digest(&mut file)?) {
+                journal.record(&path, None)?;
                 self.target.remove(&path, stamp)?;
                 self.merged.changes += 1;
             }
@@ -139,18 +173,30 @@ impl Merge<'_> {
         let mut actions = BTreeMap::new();
         for (path, file) in content.manifest().files() {
             self.meter.advance()?;
-            let is_unchanged = self.state.delivered(path) == Some(&file.sha256) && !self.state.was_touched(path);
-            if !is_unchanged && let Some(action) = self.action(path, file)? {
+            if !self.is_unchanged(path, file)
+                && let Some(action) = self.action(path, file)?
+            {
                 actions.insert(path.clone(), action);
             }
         }
         Ok(actions)
     }
 
+    /// True if the last delivery placed this content.
+    fn is_unchanged(&self, path: &str, file: &FileEntry) -> bool {
+        self.state.delivered(path) == Some(&file.sha256) && !self.state.was_touched(path)
+    }
+
     fn action(&mut self, path: &str, file: &FileEntry) -> Result<Option<Action>, Failure> {
         Ok(match self.target.entry(path)? {
             Entry::Missing if self.state.is_deleted_by_student(path) => None,
             Entry::Missing => Some(Action::Place),
+            Entry::Locked => {
+                self.merged.locked.insert(path.to_owned());
+                None
+            }
+            // A file of this size is none of a source, and its digest would take until the deadline.
+            Entry::File(_, stamp) if stamp.size > self.limits.file_bytes => self.beside(path, file, last(path)),
             Entry::File(mut found, stamp) => {
                 let current = self.digest(&mut found)?;
                 if current == file.sha256 {
@@ -183,7 +229,14 @@ impl Merge<'_> {
     }
 
     /// Writes one file.
-    fn apply(&mut self, path: &str, file: &FileEntry, action: Action, content: &mut dyn Read) -> Result<(), Failure> {
+    fn apply(
+        &mut self,
+        path: &str,
+        file: &FileEntry,
+        action: Action,
+        journal: &mut Journal,
+        content: &mut dyn Read,
+    ) -> Result<(), Failure> {
         let (directory, part) = (self.store.directory(), self.store.part());
         let mut out = directory.create(&part, file.is_executable)?;
         let size = pieces(content, |piece| {
@@ -196,11 +249,11 @@ impl Merge<'_> {
         }
         let blocked = match action {
             Action::Place => {
-                self.journal.record(path, Some(&file.sha256))?;
+                journal.record(path, Some(&file.sha256))?;
                 self.target.place(directory, &part, path)?
             }
             Action::Replace(stamp) => {
-                self.journal.record(path, Some(&file.sha256))?;
+                journal.record(path, Some(&file.sha256))?;
                 (!self.target.replace(directory, &part, path, stamp)?).then(|| last(path))
             }
             Action::Beside(blocked) => return self.place_beside(path, file, blocked),
@@ -222,7 +275,8 @@ impl Merge<'_> {
         for attempt in 1..=ATTEMPTS {
             let name = beside(path, part, self.version, attempt);
             // A killed run may have placed it.
-            if let Entry::File(mut found, _) = self.target.entry(&name)?
+            if let Entry::File(mut found, stamp) = self.target.entry(&name)?
+                && stamp.size == file.size
                 && self.digest(&mut found)? == file.sha256
             {
                 return Ok(directory.remove(&written)?);

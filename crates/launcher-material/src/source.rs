@@ -13,7 +13,8 @@ use crate::directory::Dir;
 use crate::failure::Failure;
 use crate::git::Repository;
 use crate::limits::Limits;
-use crate::merge::state::{State, Store};
+use crate::merge::delivery::State;
+use crate::merge::state::Store;
 use crate::merge::{Version, merge};
 use crate::meter::Meter;
 use crate::scratch;
@@ -74,7 +75,7 @@ impl Run<'_> {
         let root = Dir::open(directory).map_err(|error| {
             Failure::new(format!("The directory {} cannot be opened: {error}. Ask an admin.", directory.display()))
         })?;
-        let store = Store::open(&root, &self.source.target)?;
+        let store = self.store(&root)?;
         let state = store.load()?;
         self.meter.set_last_version(state.version.as_deref());
         let web = Web::new(self.meter, &self.surroundings.limits, self.surroundings.deadline);
@@ -82,6 +83,12 @@ impl Run<'_> {
             MaterialKind::Git => self.place_repository(&web, &root, &store, &state),
             MaterialKind::Archive => self.place_archive(&web, &root, &store, &state),
         }
+    }
+
+    /// Opens the state. A link of a launch can name another repository for the same target; the template names archives.
+    fn store(self, root: &Dir) -> Result<Store, Failure> {
+        let repository = (self.source.kind == MaterialKind::Git).then_some(self.source.url.as_str());
+        Store::open(root, &self.source.target, repository, &self.surroundings.limits)
     }
 
     fn place_repository(
@@ -110,7 +117,7 @@ impl Run<'_> {
             return Ok(self.unchanged(version));
         }
         let file = scratch::open(store.directory())?;
-        archive::download(web, &self.source.url, &version, &file)?;
+        archive::download(web, &self.source.url, &version, &file, limits)?;
         let _alone = self.surroundings.unpacking(self.meter)?;
         let mut content = archive::open(file, folder, limits, self.meter)?;
         self.merge(root, store, state, version, content.as_mut())
@@ -125,7 +132,7 @@ impl Run<'_> {
         content: &mut dyn Content,
     ) -> Result<SourceReport, Failure> {
         let to = Version { id: &version, folder: self.source.folder.as_deref() };
-        let merged = merge(root, &self.source.target, store, to, content, self.meter);
+        let merged = merge(root, store, to, content, &self.surroundings.limits, self.meter);
         if merged.is_err() {
             // A part of a large file would fill the volume.
             let _ = store.directory().remove(&store.part());
@@ -140,7 +147,7 @@ impl Run<'_> {
             outcome,
             conflict_count: u32::try_from(merged.conflicts.len()).unwrap_or(u32::MAX),
             conflicts: merged.conflicts.into_iter().take(MAX_CONFLICTS).collect(),
-            message: content.manifest().omitted.sentence(),
+            message: message(content.manifest().omitted.sentence(), merged.locked.len()),
             ..self.unchanged(version)
         })
     }
@@ -155,4 +162,14 @@ impl Run<'_> {
             message: None,
         }
     }
+}
+
+/// Returns the remark about omitted entries and locked files.
+fn message(omitted: Option<String>, locked: usize) -> Option<String> {
+    let files = if locked == 1 { "1 file was" } else { &format!("{locked} files were") };
+    let locked = (locked > 0).then(|| {
+        format!("{files} not updated, in directories without access: correct their permissions, and launch the workshop again.")
+    });
+    let sentences: Vec<String> = omitted.into_iter().chain(locked).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }

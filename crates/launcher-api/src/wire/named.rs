@@ -104,5 +104,5 @@ named!(
     /// The schema of an outcome.
     MaterialOutcomeName,
     MaterialOutcome,
-    "placed: the files are there for the first time. updated: they are merged with a newer version. unchanged: they were of the current version. failed: the source could not be read, and earlier files are unchanged."
+    "placed: the files are there for the first time. updated: they are merged with a newer version. unchanged: they were of the current version. failed: the source could not be placed completely. The student's own files are unchanged, and the next launch continues."
 );

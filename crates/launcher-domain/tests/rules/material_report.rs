@@ -69,6 +69,21 @@ fn untrusted_output_is_bounded_and_loses_invisible_characters() {
 }
 
 #[test]
+fn report_about_six_failures_with_long_texts_fits() {
+    let message = |index: usize| if index == 0 { "short".to_owned() } else { "\u{1f4a5}".repeat(300) };
+    let source = |index: usize| SourceReport {
+        version: Some("f".repeat(64)),
+        ..SourceReport::failed(format!("{index}{}", "t".repeat(63)), message(index))
+    };
+    let line = MaterialReport { sources: (0..6).map(source).collect() }.to_line().unwrap();
+    assert!(line.len() <= MAX_REPORT_BYTES, "{}", line.len());
+    let MaterialReport { sources } = MaterialReport::parse(&line).unwrap();
+    assert_eq!(sources.iter().filter(|source| source.outcome == MaterialOutcome::Failed).count(), 6);
+    assert_eq!(sources[0].message.as_deref(), Some("short"), "the shortest message stays");
+    assert!(sources.iter().any(|source| source.message.as_ref().is_some_and(|message| message.len() > 100)));
+}
+
+#[test]
 fn report_of_the_fleet_stays_with_the_instance() {
     let seen = |phase, material| Observation { material, ..seen(phase) };
     let starting = || ObservedPhase::Starting { step: None, progress: None };

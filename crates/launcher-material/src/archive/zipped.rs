@@ -1,21 +1,16 @@
 //! Archives `zip`.
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::Read;
 
 use zip::ZipArchive;
-use zip::read::ZipFile;
+use zip::read::{ArchiveOffset, Config, ZipFile};
 
+use super::guarded::Guarded;
 use super::listing::{Listing, broken};
 use crate::content::{Content, Manifest, Receive};
-use crate::failure::Failure;
-use crate::limits::Limits;
+use crate::failure::{Failure, find};
 
-/// Bytes of the record at the end of an archive, and of its longest comment.
-const END_BYTES: u64 = 22 + 65_535;
-/// Beginning of this record, and of the one that locates it in large archives.
-const END: &[u8] = b"PK\x05\x06";
-const LARGE_END: &[u8] = b"PK\x06\x06";
 /// Type of a file in its mode, and that of links.
 const TYPE: u32 = 0o170_000;
 const LINK: u32 = 0o120_000;
@@ -23,17 +18,19 @@ const REGULAR: u32 = 0o100_000;
 
 /// Zip archive.
 pub(super) struct Zip<'a> {
-    archive: ZipArchive<BufReader<File>>,
+    archive: ZipArchive<Guarded>,
     list: Listing<'a>,
     manifest: Manifest,
 }
 
 impl<'a> Zip<'a> {
     /// Lists the files of an archive.
-    pub(super) fn open(mut file: File, list: Listing<'a>) -> Result<Self, Failure> {
-        check_count(&mut file, list.limits)?;
-        file.seek(SeekFrom::Start(0))?;
-        let archive = ZipArchive::new(BufReader::new(file)).map_err(|error| broken(&error))?;
+    pub(super) fn open(file: File, list: Listing<'a>) -> Result<Self, Failure> {
+        let (guarded, guard) = Guarded::new(file, list.limits);
+        // The archive begins with the file. The search for another beginning would need much memory.
+        let config = Config { archive_offset: ArchiveOffset::Known(0) };
+        let archive = ZipArchive::with_config(config, guarded).map_err(translated)?;
+        guard.end();
         let mut zip = Self { archive, list, manifest: Manifest::default() };
         for position in 0..zip.archive.len() {
             zip.add(position)?;
@@ -79,30 +76,12 @@ impl Content for Zip<'_> {
     }
 }
 
-/// Checks the number of entries that the end of the archive states: the library reads the list of all into memory.
-fn check_count(file: &mut File, limits: &Limits) -> Result<(), Failure> {
-    let size = file.seek(SeekFrom::End(0))?;
-    // The record of large archives is before the other one.
-    let length = size.min(END_BYTES + 1024);
-    file.seek(SeekFrom::Start(size - length))?;
-    let mut end = Vec::new();
-    file.take(length).read_to_end(&mut end)?;
-    let number = |record: &[u8], from: usize, bytes: usize| {
-        let digits = record.get(from..from + bytes)?;
-        Some(digits.iter().rev().fold(0_u64, |value, byte| value << 8 | u64::from(*byte)))
-    };
-    for start in 0..end.len() {
-        let record = end.get(start..).unwrap_or_default();
-        let counts = match record {
-            _ if record.starts_with(END) => [number(record, 8, 2), number(record, 10, 2)],
-            _ if record.starts_with(LARGE_END) => [number(record, 24, 8), number(record, 32, 8)],
-            _ => continue,
-        };
-        for count in counts.into_iter().flatten() {
-            limits.check_files(usize::try_from(count).unwrap_or(usize::MAX) / 2)?;
-        }
+/// Returns an error of the library as a failure.
+fn translated(error: zip::result::ZipError) -> Failure {
+    match &error {
+        zip::result::ZipError::Io(inner) => find(inner).cloned().unwrap_or_else(|| broken(&error)),
+        _ => broken(&error),
     }
-    Ok(())
 }
 
 /// Content whose errors are those of a damaged archive.

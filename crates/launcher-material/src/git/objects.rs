@@ -8,10 +8,12 @@ use gix_hash::ObjectId;
 use gix_object::Kind;
 use gix_pack::cache::lru::MemoryCappedHashmap;
 use gix_pack::data::decode::entry::ResolvedBase;
+use gix_pack::data::entry::Header;
 use gix_zlib::Inflate;
 use sha2::{Digest as _, Sha256};
 
 use crate::failure::Failure;
+use crate::git::chain::{Chain, Work};
 use crate::git::pack::{Located, Received, broken, check_object};
 use crate::limits::{Limits, TREE_BYTES};
 use crate::meter::Meter;
@@ -21,33 +23,44 @@ use crate::scratch;
 const CACHE_BYTES: usize = 16 << 20;
 
 /// Objects of a pack.
-pub(crate) struct Objects {
+pub(crate) struct Objects<'m> {
     pack: gix_pack::data::File,
     objects: HashMap<ObjectId, Located>,
     inflate: Inflate,
     cache: MemoryCappedHashmap,
+    /// Chains of the objects that are stored as differences, by their positions.
+    chains: HashMap<u64, Chain>,
+    work: Work,
+    limits: Limits,
+    meter: &'m Meter,
 }
 
-impl Objects {
+impl<'m> Objects<'m> {
     /// Names the objects of a received pack.
     ///
     /// # Errors
     /// The pack is invalid, or a limit is exceeded.
-    pub(crate) fn open(file: &File, received: Received, limits: &Limits, meter: &Meter) -> Result<Self, Failure> {
-        let most = usize::try_from(limits.difference_bytes.max(TREE_BYTES)).unwrap_or(usize::MAX);
+    pub(crate) fn open(file: &File, received: Received, limits: &Limits, meter: &'m Meter) -> Result<Self, Failure> {
+        // A base, its result and the differences are in memory together.
+        let most = 3 * limits.difference_bytes.max(TREE_BYTES);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
         let pack = gix_pack::data::File::at(scratch::path(file), gix_hash::Kind::Sha1).map_err(|_| broken())?;
         let mut objects = Self {
             pack: pack.with_alloc_limit_bytes(Some(most)),
             objects: received.objects,
             inflate: Inflate::default(),
             cache: MemoryCappedHashmap::new(CACHE_BYTES),
+            chains: HashMap::new(),
+            work: Work::new(limits),
+            limits: *limits,
+            meter,
         };
         let mut open = received.differences;
         while !open.is_empty() {
             let mut later = Vec::new();
             for offset in &open {
                 meter.advance()?;
-                if !objects.identify(*offset, limits)? {
+                if !objects.identify(*offset)? {
                     later.push(*offset);
                 }
             }
@@ -61,32 +74,52 @@ impl Objects {
     }
 
     /// Names an object that is stored as a difference; false if the name of its base is not known yet.
-    fn identify(&mut self, offset: u64, limits: &Limits) -> Result<bool, Failure> {
+    fn identify(&mut self, offset: u64) -> Result<bool, Failure> {
+        let Some(base) = self.base(offset)? else { return Ok(false) };
+        base.check(&self.limits)?;
         let mut content = Vec::new();
-        let Some(kind) = self.decode(offset, &mut content)? else { return Ok(false) };
+        let kind = self.decode(offset, &mut content)?;
         let size = content.len() as u64;
-        check_object(kind, size, limits)?;
+        check_object(kind, size, &self.limits)?;
+        self.chains.insert(offset, base.with(size));
         let id = gix_object::compute_hash(gix_hash::Kind::Sha1, kind, &content).map_err(|_| broken())?;
         let sha256 = Sha256::digest(&content).into();
         self.objects.insert(id, Located { offset, size, kind, sha256 });
         Ok(true)
     }
 
-    /// Unpacks the entry at this position into memory; `None` if a base is unknown.
-    fn decode(&mut self, offset: u64, content: &mut Vec<u8>) -> Result<Option<Kind>, Failure> {
+    /// Returns the chain of the base of the difference at this position; `None` if the base is not identified yet.
+    fn base(&self, offset: u64) -> Result<Option<Chain>, Failure> {
+        let entry = self.pack.entry(offset).map_err(|_| broken())?;
+        let base = match entry.header {
+            Header::OfsDelta { base_distance } => offset.checked_sub(base_distance).ok_or_else(broken)?,
+            Header::RefDelta { base_id } => match self.objects.get(&base_id) {
+                Some(found) => found.offset,
+                None => return Ok(None),
+            },
+            _ => return Err(broken()),
+        };
+        if let Some(chain) = self.chains.get(&base) {
+            return Ok(Some(*chain));
+        }
+        let base = self.pack.entry(base).map_err(|_| broken())?;
+        Ok((!base.header.is_delta()).then(|| Chain::new(base.decompressed_size)))
+    }
+
+    /// Unpacks the entry at this position into memory. The bases of a difference are identified.
+    fn decode(&mut self, offset: u64, content: &mut Vec<u8>) -> Result<Kind, Failure> {
+        self.meter.advance()?;
         let entry = self.pack.entry(offset).map_err(|_| broken())?;
         let (pack, objects) = (&self.pack, &self.objects);
-        let is_missing = std::cell::Cell::new(false);
         let base = |id: &gix_hash::oid, _: &mut Vec<u8>| {
             let entry = objects.get(id).map(|found| pack.entry(found.offset)).transpose()?;
-            is_missing.set(entry.is_none());
             Ok(entry.map(ResolvedBase::InPack))
         };
-        match self.pack.decode_entry(entry, content, &mut self.inflate, &base, &mut self.cache) {
-            Ok(outcome) => Ok(Some(outcome.kind)),
-            Err(_) if is_missing.get() => Ok(None),
-            Err(_) => Err(broken()),
-        }
+        let outcome = self.pack.decode_entry(entry, content, &mut self.inflate, &base, &mut self.cache);
+        let outcome = outcome.map_err(|_| broken())?;
+        let chain = self.chains.get(&offset).copied().unwrap_or_else(|| Chain::new(content.len() as u64));
+        self.work.add(chain, outcome.num_deltas)?;
+        Ok(outcome.kind)
     }
 
     /// Returns the position and the size of an object of this kind.
@@ -110,7 +143,7 @@ impl Objects {
     pub(crate) fn small(&mut self, id: &gix_hash::oid, kind: Kind) -> Result<Vec<u8>, Failure> {
         let located = self.locate(id, kind)?;
         let mut content = Vec::new();
-        self.decode(located.offset, &mut content)?.ok_or_else(broken)?;
+        self.decode(located.offset, &mut content)?;
         Ok(content)
     }
 
@@ -127,7 +160,7 @@ impl Objects {
         let entry = self.pack.entry(located.offset).map_err(|_| broken())?;
         if entry.header.is_delta() {
             let mut content = Vec::new();
-            self.decode(located.offset, &mut content)?.ok_or_else(broken)?;
+            self.decode(located.offset, &mut content)?;
             return read(&mut content.as_slice());
         }
         let end = self.pack.pack_end() as u64;

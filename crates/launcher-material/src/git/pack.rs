@@ -16,9 +16,12 @@ use crate::content::Digest;
 use crate::failure::{Failure, find};
 use crate::limits::{Limits, TREE_BYTES};
 use crate::meter::Meter;
+use crate::space::Growth;
 
 /// Bytes of the longest beginning of a difference that has both sizes.
 const SIZES_BYTES: usize = 20;
+/// Maximum sum of the objects that are stored as differences, as a multiple of the limit of all files.
+const RESULTS: u64 = 2;
 
 /// Object of a pack.
 #[derive(Debug, Clone, Copy)]
@@ -46,13 +49,24 @@ pub(crate) struct Received {
 ///
 /// # Errors
 /// The pack is invalid, a limit is exceeded, or the file cannot be written.
-pub(crate) fn receive(source: impl BufRead, file: &File, limits: &Limits, meter: &Meter) -> Result<Received, Failure> {
-    let mut copy = Copying { source, file: BufWriter::with_capacity(256 << 10, file), offset: 0, failure: None };
+pub(crate) fn receive<'a>(
+    source: impl BufRead,
+    file: &'a File,
+    limits: &'a Limits,
+    meter: &Meter,
+) -> Result<Received, Failure> {
+    let mut copy = Copying {
+        source,
+        file: BufWriter::with_capacity(256 << 10, file),
+        growth: Growth::new(file, limits),
+        offset: 0,
+        failure: None,
+    };
     let count = begin(&mut copy, limits)?;
     let mut received = Received::default();
     let mut state = Decompress::new();
     let mut buffer = vec![0; 64 << 10];
-    let mut total = 0;
+    let (mut total, mut results) = (0, 0_u64);
     for _ in 0..count {
         meter.advance()?;
         let offset = copy.offset;
@@ -63,7 +77,10 @@ pub(crate) fn receive(source: impl BufRead, file: &File, limits: &Limits, meter:
         let mut inflate = Inflate { state: &mut state, buffer: &mut buffer, meter };
         match entry.header {
             Header::OfsDelta { .. } | Header::RefDelta { .. } => {
-                check_difference(&inflate.beginning(&mut copy, size)?, size, limits)?;
+                let result = check_difference(&inflate.beginning(&mut copy, size)?, size, limits)?;
+                // A commit has each of its files once; servers without shallow commits send some more.
+                results = results.saturating_add(result);
+                limits.check_total(results / RESULTS)?;
                 received.differences.push(offset);
             }
             Header::Blob | Header::Tree | Header::Commit | Header::Tag => {
@@ -101,13 +118,13 @@ pub(crate) fn check_object(kind: Kind, size: u64, limits: &Limits) -> Result<(),
     }
 }
 
-/// Checks the memory that an object needs which is stored as a difference of this size.
-fn check_difference(beginning: &[u8], size: u64, limits: &Limits) -> Result<(), Failure> {
+/// Checks the memory that an object needs which is stored as a difference of this size. Returns the size of the object.
+fn check_difference(beginning: &[u8], size: u64, limits: &Limits) -> Result<u64, Failure> {
     let mut rest = beginning;
     let base = varint(&mut rest).ok_or_else(broken)?;
     let result = varint(&mut rest).ok_or_else(broken)?;
     if [base, result, size].iter().all(|bytes| *bytes <= limits.difference_bytes) {
-        return Ok(());
+        return Ok(result);
     }
     Err(Failure::new(format!(
         "The repository stores a file of more than {} MiB as a difference to another one: use an archive instead.",
@@ -199,6 +216,7 @@ impl Inflate<'_> {
 struct Copying<'f, R> {
     source: R,
     file: BufWriter<&'f File>,
+    growth: Growth<'f, &'f File>,
     offset: u64,
     failure: Option<io::Error>,
 }
@@ -220,10 +238,10 @@ impl<R: BufRead> BufRead for Copying<'_, R> {
 
     fn consume(&mut self, amount: usize) {
         // The bytes are in the buffer of the source, so that this reads nothing.
-        let written = self
-            .source
-            .fill_buf()
-            .and_then(|bytes| self.file.write_all(bytes.get(..amount).ok_or(io::ErrorKind::UnexpectedEof)?));
+        let written = self.source.fill_buf().and_then(|bytes| {
+            self.growth.add(amount)?;
+            self.file.write_all(bytes.get(..amount).ok_or(io::ErrorKind::UnexpectedEof)?)
+        });
         self.failure = written.err().or(self.failure.take());
         self.offset += amount as u64;
         self.source.consume(amount);

@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::failure::Failure;
 use crate::git::packet::{FirstBand, Packet, not_git, read, write};
-use crate::limits::ANSWER_BYTES;
+use crate::limits::{ANSWER_BYTES, CAPABILITIES, CAPABILITY_BYTES, REFERENCES};
 use crate::web::{Answer, Reader, Web};
 
 const SERVICE: &str = "git-upload-pack";
@@ -103,6 +103,10 @@ impl<'w, 'm> Remote<'w, 'm> {
             let mut words = line.split(' ');
             // A branch without commits has the word `unborn` instead of an object.
             let (Some(Ok(id)), Some(name)) = (words.next().map(parse), words.next()) else { continue };
+            // Other references, which begin like a wanted one, would only need memory.
+            if !names.iter().any(|wanted| wanted == name) || references.len() >= 2 * names.len() {
+                continue;
+            }
             references.push((name.to_owned(), id));
             let peeled = words.find_map(|word| word.strip_prefix("peeled:")).map(parse).transpose()?;
             references.extend(peeled.map(|id| (format!("{name}^{{}}"), id)));
@@ -214,32 +218,48 @@ fn check_type(answer: &Answer<'_>, part: &str) -> Result<(), Failure> {
 
 /// Reads the first answer of a server: its capabilities, and the references of version 0.
 fn advertisement(body: &mut dyn BufRead) -> Result<(Vec<String>, Option<References>), Failure> {
-    let mut lines = Vec::new();
-    let mut is_version_2 = false;
+    let (mut capabilities, mut references) = (Vec::new(), References::new());
+    let (mut is_version_2, mut is_begun) = (false, false);
     while let Some(packet) = read(body)? {
         match packet.line() {
-            Some(line) if line.starts_with("# service=") => {}
+            Some(line) if line.starts_with("# service=") || line == "version 1" => {}
             Some(line) if line == "version 2" => is_version_2 = true,
-            Some(line) if line == "version 1" => {}
-            Some(line) => lines.push(line),
-            None if lines.is_empty() && !is_version_2 => {}
-            None => break,
+            Some(line) if is_version_2 => capabilities.push(line),
+            Some(line) => {
+                is_begun = true;
+                let (reference, words) = line.split_once('\0').unwrap_or((&line, ""));
+                capabilities.extend(words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned));
+                references.extend(advertised(reference)?);
+            }
+            None if is_begun || is_version_2 => break,
+            None => {}
         }
+        check_memory(&capabilities, &references)?;
     }
-    if is_version_2 {
-        return Ok((lines, None));
+    Ok((capabilities, (!is_version_2).then_some(references)))
+}
+
+/// Parses a reference of version 0.
+fn advertised(line: &str) -> Result<Option<(String, ObjectId)>, Failure> {
+    let (id, name) = line.split_once(' ').ok_or_else(not_git)?;
+    // A server without references names its capabilities in an entry of its own.
+    if name == "capabilities^{}" || id == "shallow" {
+        return Ok(None);
     }
-    let (mut capabilities, mut references) = (Vec::new(), References::new());
-    for line in lines {
-        let (reference, words) = line.split_once('\0').unwrap_or((&line, ""));
-        capabilities.extend(words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned));
-        let (id, name) = reference.split_once(' ').ok_or_else(not_git)?;
-        // A server without references names its capabilities in an entry of its own.
-        if name != "capabilities^{}" && id != "shallow" {
-            references.push((name.to_owned(), parse(id)?));
-        }
+    Ok(Some((name.to_owned(), parse(id)?)))
+}
+
+/// Checks the memory that an advertisement needs.
+fn check_memory(capabilities: &[String], references: &References) -> Result<(), Failure> {
+    if references.len() > REFERENCES {
+        return Err(Failure::new(format!("The repository has more than {REFERENCES} branches and tags: use another.")));
     }
-    Ok((capabilities, Some(references)))
+    let bytes = || capabilities.iter().map(String::len).sum::<usize>();
+    // The sum is computed only for few entries.
+    if capabilities.len() > CAPABILITIES || bytes() > CAPABILITY_BYTES {
+        return Err(Failure::new("The git server names too many capabilities: check the URL."));
+    }
+    Ok(())
 }
 
 fn parse(hexadecimal: &str) -> Result<ObjectId, Failure> {

@@ -26,7 +26,7 @@ pub(crate) struct Files {
 }
 
 /// Returns the commit that an object names: the commit itself, or that of an annotated tag.
-pub(crate) fn commit(objects: &mut Objects, object: ObjectId) -> Result<ObjectId, Failure> {
+pub(crate) fn commit(objects: &mut Objects<'_>, object: ObjectId) -> Result<ObjectId, Failure> {
     let mut id = object;
     for _ in 0..TAGS {
         match objects.kind(&id) {
@@ -47,7 +47,7 @@ pub(crate) fn commit(objects: &mut Objects, object: ObjectId) -> Result<ObjectId
 /// # Errors
 /// The folder does not exist, a path is invalid, or a limit is exceeded.
 pub(crate) fn files(
-    objects: &mut Objects,
+    objects: &mut Objects<'_>,
     commit: ObjectId,
     folder: Option<&str>,
     limits: &Limits,
@@ -78,7 +78,7 @@ pub(crate) fn files(
 }
 
 /// Returns the directory of this name.
-fn enter(objects: &mut Objects, id: ObjectId, name: &str) -> Result<ObjectId, Failure> {
+fn enter(objects: &mut Objects<'_>, id: ObjectId, name: &str) -> Result<ObjectId, Failure> {
     let content = objects.small(&id, Kind::Tree)?;
     let entries = TreeRefIter::from_bytes(&content, SHA1).filter_map(Result::ok);
     let mut found = entries.filter(|entry| entry.mode.is_tree() && entry.filename == name);
@@ -90,7 +90,7 @@ impl Files {
     /// Adds an entry of a directory. Returns the path of a directory.
     fn add(
         &mut self,
-        objects: &Objects,
+        objects: &Objects<'_>,
         prefix: &str,
         entry: &gix_object::tree::EntryRef<'_>,
         limits: &Limits,
@@ -107,7 +107,10 @@ impl Files {
         };
         let kind = entry.mode.kind();
         match kind {
-            EntryKind::Tree => return Ok(Some(format!("{path}/"))),
+            EntryKind::Tree => {
+                self.manifest.count_path(&path, limits)?;
+                return Ok(Some(format!("{path}/")));
+            }
             EntryKind::Link => self.manifest.omitted.links += 1,
             EntryKind::Commit => self.manifest.omitted.submodules += 1,
             EntryKind::Blob | EntryKind::BlobExecutable => {

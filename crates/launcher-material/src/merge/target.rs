@@ -26,6 +26,8 @@ pub(crate) enum Entry {
     File(File, Stamp),
     /// The part of this number is no directory, or the last part is no regular file.
     Blocked(usize),
+    /// The student locked a directory of the path, so that the entry is unknown.
+    Locked,
 }
 
 /// Result of an attempt to open a directory.
@@ -34,6 +36,8 @@ enum Opened {
     Missing,
     /// The part of this number is no directory.
     Blocked(usize),
+    /// The permissions of a directory do not allow access.
+    Locked,
 }
 
 impl<'a> Target<'a> {
@@ -68,16 +72,16 @@ impl<'a> Target<'a> {
         let mut current = match step(self.root, self.name) {
             Ok(opened) => opened,
             Err(Errno::NOENT) => return Ok(Opened::Missing),
-            Err(error) => return Err(error.into()),
+            Err(Errno::ACCESS) if !is_created => return Ok(Opened::Locked),
+            Err(error) => return Err(denied(self.name, error)),
         };
         for (index, part) in directory.split('/').filter(|part| !part.is_empty()).enumerate() {
             current = match step(&current, part) {
                 Ok(opened) => opened,
                 Err(Errno::NOENT) => return Ok(Opened::Missing),
                 Err(Errno::NOTDIR) => return Ok(Opened::Blocked(index)),
-                Err(Errno::ACCESS) if !is_created => return Ok(Opened::Blocked(index)),
-                Err(error @ Errno::ACCESS) => return Err(denied(directory, error)),
-                Err(error) => return Err(error.into()),
+                Err(Errno::ACCESS) if !is_created => return Ok(Opened::Locked),
+                Err(error) => return Err(denied(directory, error)),
             };
         }
         self.last = Some((directory.to_owned(), current));
@@ -93,11 +97,15 @@ impl<'a> Target<'a> {
         match self.enter(directory, false)? {
             Opened::Missing => return Ok(Entry::Missing),
             Opened::Blocked(part) => return Ok(Entry::Blocked(part)),
+            Opened::Locked => return Ok(Entry::Locked),
             Opened::Directory => {}
         }
         let Some((_, opened)) = &self.last else { return Ok(Entry::Missing) };
-        if opened.kind(name)? == Kind::Missing {
-            return Ok(Entry::Missing);
+        match opened.kind(name) {
+            Ok(Kind::Missing) => return Ok(Entry::Missing),
+            Err(Errno::ACCESS) => return Ok(Entry::Locked),
+            Ok(_) => {}
+            Err(error) => return Err(error.into()),
         }
         let found = opened.read(name)?;
         Ok(found.map_or(Entry::Blocked(last_part(path)), |(file, stamp)| Entry::File(file, stamp)))

@@ -13,8 +13,16 @@ use crate::support::repository::Repository;
 use crate::support::{Student, archive, assert_failed, assert_outcome, git};
 
 /// Limits that small sources exceed.
-const SMALL: Limits =
-    Limits { total_bytes: 1 << 20, file_bytes: 1 << 18, files: 50, objects: 100, difference_bytes: 1 << 16 };
+const SMALL: Limits = Limits {
+    total_bytes: 1 << 20,
+    file_bytes: 1 << 18,
+    files: 50,
+    path_bytes: 2000,
+    state_bytes: 1 << 20,
+    added_bytes: u64::MAX,
+    objects: 100,
+    difference_bytes: 1 << 16,
+};
 
 /// Nothing may be outside of the target and the state.
 #[track_caller]
@@ -181,7 +189,8 @@ fn repository_whose_directories_repeat_ends_at_the_limit() {
         tree = repository.tree(&[("040000", "tree", &tree, "a"), ("040000", "tree", &tree, "b")]);
     }
     repository.commit_tree(&[("040000", "tree", &tree, "bomb")]);
-    assert_failed(&student.place(&git(&repository.url())), "more than 100000 files");
+    let limits = Limits { path_bytes: usize::MAX, ..Limits::default() };
+    assert_failed(&student.place_with(&git(&repository.url()), limits), "more than 100000 files");
     let deep = (0..40).fold(repository.tree(&[("100644", "blob", &blob, "a")]), |tree, _| {
         repository.tree(&[("040000", "tree", &tree, "d")])
     });

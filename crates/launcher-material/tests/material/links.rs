@@ -84,10 +84,7 @@ fn links_in_place_of_state_files_are_not_followed() {
         symlink(outside.path().join("a"), student.path(".course-material").join(name)).unwrap();
     }
     let report = student.place(&git(&repository.url()));
-    assert_untouched(&outside);
-    assert_eq!(report.outcome, MaterialOutcome::Failed, "the journal cannot be opened: {report:?}");
-    fs::remove_file(student.path(".course-material/course.journal")).unwrap();
-    assert_outcome(&student.place(&git(&repository.url())), MaterialOutcome::Placed);
+    assert_outcome(&report, MaterialOutcome::Placed);
     assert_untouched(&outside);
 }
 

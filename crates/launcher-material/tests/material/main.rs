@@ -2,13 +2,18 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failed expectation is a failed test")]
 
 mod archives;
+mod differences;
 mod git;
 mod hostile;
 mod kill;
 mod links;
+mod locked;
+mod memory;
 mod merge;
 mod program;
 mod property;
 mod servers;
+mod space;
+mod state;
 mod support;
 mod tls;

@@ -210,3 +210,21 @@ fn change_outside_of_folder_is_unchanged() {
     course.repository.commit(&[("week1/a", "1"), ("week2/a", "2")]);
     assert_outcome(&course.student.place(&source), MaterialOutcome::Unchanged);
 }
+
+#[test]
+fn huge_file_of_student_is_not_read() {
+    let course = Course::new(&[("data", "1"), ("old", "1")]);
+    for name in ["data", "old"] {
+        let file = fs::File::create(course.student.path(&format!("course/{name}"))).unwrap();
+        file.set_len(1 << 40).unwrap();
+    }
+    let report = course.teach(&[("data", "2")]);
+    assert_outcome(&report, MaterialOutcome::Updated);
+    assert_eq!(report.conflicts, ["data"]);
+    for name in ["data", "old"] {
+        let path = course.student.path(&format!("course/{name}"));
+        assert_eq!(fs::metadata(&path).unwrap().len(), 1 << 40);
+        fs::remove_file(path).unwrap();
+    }
+    assert_eq!(course.beside("data", "").as_deref(), Some("2"));
+}

@@ -30,6 +30,19 @@ fn unreadable_configuration_is_exit_code_2() {
 }
 
 #[test]
+fn unreadable_configuration_never_prevents_the_start_of_a_pod() {
+    let student = Student::new();
+    for configuration in ["", "{}"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_launcher-material"));
+        command.env(MATERIAL_VARIABLE, configuration).env(MATERIAL_ATTEMPT_VARIABLE, student.path("note"));
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{configuration:?}");
+        assert!(String::from_utf8(output.stderr).unwrap().starts_with("launcher-material: WORKSHOP_MATERIAL"));
+        assert!(output.stdout.is_empty() && !student.path("note").exists());
+    }
+}
+
+#[test]
 fn report_is_the_same_on_output_and_in_file() {
     let (repository, student) = (Repository::new(), Student::new());
     repository.commit(&[("a", "1")]);

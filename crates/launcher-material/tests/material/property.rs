@@ -142,9 +142,9 @@ fn run(directory: &TempDir, version: &str, lesson: &mut Lesson) -> Merged {
 
 fn attempt(directory: &TempDir, version: &str, lesson: &mut Lesson) -> Result<Merged, Failure> {
     let root = Dir::open(directory.path()).unwrap();
-    let store = Store::open(&root, "course").unwrap();
+    let store = Store::open(&root, "course", None, &Limits::default()).unwrap();
     let version = Version { id: version, folder: None };
-    merge(&root, "course", &store, version, lesson, &Meter::default())
+    merge(&root, &store, version, lesson, &Limits::default(), &Meter::default())
 }
 
 /// The conflicts and the files of the student after a merge, as the rules define them.

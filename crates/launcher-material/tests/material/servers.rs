@@ -2,6 +2,8 @@
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use launcher_domain::material_config::MaterialConfig;
@@ -66,9 +68,17 @@ fn slow_server_ends_at_deadline_and_others_are_placed() {
 fn failure_names_last_version_and_keeps_files() {
     let (repository, student) = (Repository::new(), Student::new());
     let commit = repository.commit(&[("a", "1")]);
-    student.place(&git(&repository.url()));
-    let gone = Server::start(|_, stream| respond(stream, "500 Internal Server Error", &[], b""));
-    let report = student.place(&git(&gone.url("course.git")));
+    let (root, is_gone) = (repository.root(), Arc::new(AtomicBool::new(false)));
+    let gone = Arc::clone(&is_gone);
+    let server = Server::start(move |request, stream| {
+        if gone.load(Ordering::SeqCst) {
+            return respond(stream, "500 Internal Server Error", &[], b"");
+        }
+        serve(&root, Protocol::Version2, request, stream);
+    });
+    student.place(&git(&server.url("course.git")));
+    is_gone.store(true, Ordering::SeqCst);
+    let report = student.place(&git(&server.url("course.git")));
     assert_failed(&report, "has an error (500)");
     assert_eq!(report.version, Some(commit));
     assert_eq!(student.read("course/a"), "1");

@@ -2,6 +2,7 @@
 
 pub(crate) mod archives;
 pub(crate) mod http;
+pub(crate) mod pack;
 pub(crate) mod repository;
 
 use std::collections::BTreeMap;

@@ -43,6 +43,11 @@ impl Repository {
         self.server.url("course.git")
     }
 
+    /// Directory that a server of the repository publishes.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.directory.path().to_owned()
+    }
+
     fn bare(&self) -> PathBuf {
         self.directory.path().join("course.git")
     }

@@ -1,0 +1,102 @@
+//! Free space of a volume. A source that would fill the volume fails before its first change: an app cannot save the work
+//! of the student on a full volume.
+
+use std::os::fd::AsFd;
+
+use crate::failure::Failure;
+use crate::limits::{Limits, size};
+
+/// Minimum of the space that stays free.
+const RESERVE_BYTES: u64 = 64 << 20;
+/// Bytes between two looks at the free space.
+const STEP_BYTES: u64 = 16 << 20;
+
+/// Checks that a source may add these bytes to the volume of a directory or file.
+///
+/// # Errors
+/// The volume does not have enough free space.
+pub(crate) fn check(volume: impl AsFd, bytes: u64, limits: &Limits) -> Result<(), Failure> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    // Without an answer of the file system, writes tell whether the volume is full.
+    let Ok(stat) = rustix::fs::fstatvfs(volume) else { return Ok(()) };
+    let (total, free) = (stat.f_blocks.saturating_mul(stat.f_frsize), stat.f_bavail.saturating_mul(stat.f_frsize));
+    let most = free.saturating_sub(reserve(total)).min(limits.added_bytes);
+    if bytes <= most {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "The source needs {} of disk space, and may use {}: delete files, or ask for more storage.",
+        rounded(bytes),
+        rounded(most)
+    )))
+}
+
+/// Returns the bytes of a volume of this size that stay free.
+fn reserve(total: u64) -> u64 {
+    RESERVE_BYTES.max(total / 20).min(total / 2)
+}
+
+/// Returns a number of bytes as people write it, rounded up.
+fn rounded(bytes: u64) -> String {
+    if bytes < 1 << 20 { size(bytes) } else { format!("{} MiB", bytes.div_ceil(1 << 20)) }
+}
+
+/// Space of a file that grows.
+#[derive(Debug)]
+pub(crate) struct Growth<'a, F> {
+    file: F,
+    limits: &'a Limits,
+    written: u64,
+    /// Bytes that may be written until the next look.
+    unchecked: u64,
+}
+
+impl<'a, F: AsFd> Growth<'a, F> {
+    /// Watches a file that has no content yet.
+    pub(crate) fn new(file: F, limits: &'a Limits) -> Self {
+        Self { file, limits, written: 0, unchecked: 0 }
+    }
+
+    /// Checks that these bytes can be written, too.
+    ///
+    /// # Errors
+    /// The volume does not have enough free space.
+    pub(crate) fn add(&mut self, bytes: usize) -> Result<(), Failure> {
+        let bytes = bytes as u64;
+        self.written = self.written.saturating_add(bytes);
+        if self.written > self.limits.added_bytes {
+            return check(&self.file, self.written, self.limits);
+        }
+        if self.unchecked < bytes {
+            self.unchecked = STEP_BYTES.max(bytes);
+            check(&self.file, bytes, self.limits)?;
+        }
+        self.unchecked -= bytes;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reserve_is_a_part_of_large_volumes_and_at_most_half_of_small_ones() {
+        for (total, expected) in [(100 << 30, 5 << 30), (1 << 30, 64 << 20), (100 << 20, 50 << 20), (0, 0)] {
+            assert_eq!(reserve(total), expected, "{total}");
+        }
+    }
+
+    #[test]
+    fn volume_without_enough_space_is_refused() {
+        let (file, limits) = (tempfile::tempfile().unwrap(), Limits::default());
+        check(&file, 1, &limits).unwrap();
+        let failure = check(&file, 1 << 60, &limits).unwrap_err().to_string();
+        assert!(failure.starts_with("The source needs 1099511627776 MiB of disk space"), "{failure}");
+        let mut growth = Growth::new(&file, &limits);
+        growth.add(100).unwrap();
+        assert!(growth.add(1 << 60).is_err());
+    }
+}
