@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Costs of the launcher on one machine: start, memory, reads at 1,000 and 100,000 rows, launches, and their growth.
+"""Costs of the launcher on one machine: start, memory, reads, launches, their growth, and kept files.
 
-    bench/launcher/run.py [--rounds 5] [--parts costs rows live] [--rows 1000 10000 100000 1000000] [--live 10 100 500]
+    bench/launcher/run.py [--rounds 5] [--parts costs rows live volumes] [--rows 1000 10000 100000 1000000] [--live 10 100 500]
 
 Everything runs on loopback with a separate database in a temporary directory, which is removed afterwards. Compared
 figures come from one run, interleaved; absolute ones depend on the machine.
@@ -18,14 +18,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from common import tools  # noqa: E402
 from common.machine import prepare  # noqa: E402
-from launcher import growth  # noqa: E402
+from launcher import growth, volumes  # noqa: E402
 from launcher.program import ADMIN, ALICE, LAUNCHER, Launcher, fill, template  # noqa: E402
 
 RUNS = 5
 READS = 1000
 LAUNCHES = 500
 SIZES = (1_000, 100_000)
-PARTS = ("costs", "rows", "live")
+PARTS = ("costs", "rows", "live", "volumes")
 
 
 def percentile(values, percent):
@@ -121,7 +121,7 @@ def main():
         tools.build_ours("launcher")
         tools.build_load()
     prepare()
-    measures = {"costs": costs, "rows": growth.rows, "live": growth.live}
+    measures = {"costs": costs, "rows": growth.rows, "live": growth.live, "volumes": volumes.volumes}
     for part in options.parts:
         with tempfile.TemporaryDirectory(prefix="launcher-bench-") as directory:
             measures[part](pathlib.Path(directory), options)
