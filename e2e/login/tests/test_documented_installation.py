@@ -70,7 +70,7 @@ class Documented(Chain):
 
     def packaged_chart(self):
         """Packs the chart as a release does, with the tests' images."""
-        images = (f"{BUILT}/{name}:test" for name in ("launcher", "sidecar"))
+        images = (f"{BUILT}/{name}:test" for name in ("launcher", "sidecar", "material"))
         run(ROOT / "packaging/release/chart.sh", self.folder, *images)
         (chart,) = self.folder.glob("workshop-launcher-*.tgz")
         return chart
