@@ -1,9 +1,9 @@
-// A git server on loopback: git's own program for it, behind an HTTP server.
+// A git server on loopback: git's own program for it, behind an HTTPS server.
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:https";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -48,7 +48,15 @@ async function answer(root, request, response) {
   response.writeHead(status, headers).end(output.subarray(end + 4));
 }
 
-/** Starts a server with one repository. The server and the repository are removed at the end of the test. */
+/** Words of openssl for a certificate of 127.0.0.1 that signs itself. */
+const CERTIFICATE =
+  "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=git-server " +
+  "-addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE -keyout key.pem -out certificate.pem";
+
+/**
+ * Starts a server with one repository, which has two addresses: `url` and `project`. The server and the repository are
+ * removed at the end of the test.
+ */
 export async function startGitServer(test) {
   const root = await mkdtemp(join(tmpdir(), "git-server-"));
   const work = join(root, "work");
@@ -56,7 +64,10 @@ export async function startGitServer(test) {
   await mkdir(work);
   git("init", "--quiet", "--initial-branch=main");
   execFileSync("git", ["init", "--quiet", "--bare", "--initial-branch=main", join(root, "lesson.git")]);
-  const server = createServer((request, response) => {
+  await symlink("lesson.git", join(root, "project.git"));
+  execFileSync("openssl", CERTIFICATE.split(" "), { cwd: root, stdio: "ignore" });
+  const [key, cert] = await Promise.all(["key.pem", "certificate.pem"].map((name) => readFile(join(root, name))));
+  const server = createServer({ key, cert }, (request, response) => {
     answer(root, request, response).catch((error) => response.destroy(error));
   });
   server.listen(0, "127.0.0.1");
@@ -71,8 +82,12 @@ export async function startGitServer(test) {
     await close();
     await rm(root, { recursive: true, force: true });
   });
+  const base = `https://127.0.0.1:${server.address().port}/`;
   return {
-    url: `http://127.0.0.1:${server.address().port}/lesson.git`,
+    base,
+    url: `${base}lesson.git`,
+    project: `${base}project.git`,
+    certificate: join(root, "certificate.pem"),
     close,
     /** Commits these files, and pushes them. */
     push: async (files) => {

@@ -1,5 +1,5 @@
 // A template places a repository. A student changes a file in JupyterLab and ends the workshop, and the teacher pushes other
-// changes: the next launch has both. A server that is down does not prevent a launch.
+// changes: the next launch has both. A link adds another repository. A server that is down does not prevent a launch.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,34 +10,35 @@ const START_SECONDS = 90;
 const NAME = "Penguins";
 
 /** Creates a template with the settings of the seeded JupyterLab template, and with storage and material. */
-const createTemplate = (page, name, url) =>
+const createTemplate = (page, name, { url, base }) =>
   page.evaluate(
-    async ({ name, url }) => {
+    async ({ name, url, base }) => {
       const templates = await (await fetch("/api/v1/templates/")).json();
       const { app_type, image } = templates.find((template) => template.name === "JupyterLab");
       const sources = [{ kind: "git", url, ref: "main", target: "lesson" }];
-      const material = { sources, allowed_repositories: ["https://git.example.org/team/"] };
+      const material = { sources, allowed_repositories: [base] };
       const body = JSON.stringify({ name, app_type, image, slug: "penguins", storage: { kind: "kept" }, material });
       const options = { method: "POST", headers: { "Content-Type": "application/json" }, body };
       const answer = await fetch("/api/v1/templates/", options);
       if (answer.status !== 201) throw new Error(await answer.text());
     },
-    { name, url },
+    { name, url, base },
   );
 
 test("course material is merged with the work of a student", async (t) => {
+  const repository = await startGitServer(t);
   const launcher = await startLauncher(t, {
+    SSL_CERT_FILE: repository.certificate,
     SERVICE_REQUIRE_AUTHENTICATION: "false",
     SERVICE_DEV_IDENTITY: "dev@example.org",
     SERVICE_ADMIN_EMAILS: "dev@example.org",
   });
-  const repository = await startGitServer(t);
   await repository.push({ "exercise.txt": "exercise 1\n", "data/numbers.txt": "1 2 3\n" });
   const browser = await startBrowser(t);
   const { context, page, complaints } = await openPage(t, browser);
   const entry = workshopEntry(page, NAME);
   await page.goto(launcher.url);
-  await createTemplate(page, NAME, repository.url);
+  await createTemplate(page, NAME, repository);
 
   const launch = async () => {
     await page.goto(launcher.url);
@@ -102,6 +103,21 @@ test("course material is merged with the work of a student", async (t) => {
     await end();
   });
 
+  await t.test("a link adds the files of another repository", async () => {
+    const project = encodeURIComponent(repository.project);
+    await page.goto(`${launcher.url}/go/penguins?repo=${project}&ref=main&path=data`);
+    await page.getByText("The workshop gets the files of this repository:").waitFor();
+    await screenshot(page, "material-link");
+    await page.getByRole("button", { name: /^Launch/ }).click();
+    await page.waitForURL((url) => url.origin !== launcher.url, { timeout: START_SECONDS * 1000 });
+    await page.goto(launcher.url);
+    await openDetails();
+    await page.getByText("project: loaded").waitFor();
+    await page.goto(launcher.url);
+    await runCell("open('project/numbers.txt').read(), open('lesson/data/numbers.txt').read()", /7 8 9.*by the student/);
+    await end();
+  });
+
   await t.test("a server that is down does not prevent the launch", async () => {
     await repository.close();
     await launch();
@@ -111,10 +127,7 @@ test("course material is merged with the work of a student", async (t) => {
     await end();
   });
 
-  await t.test("a link with a repository shows it, and refuses a repository that is not allowed", async () => {
-    await page.goto(`${launcher.url}/go/penguins?repo=https://git.example.org/team/ex-1.git&ref=main`);
-    await page.getByText("The workshop gets the files of this repository:").waitFor();
-    await screenshot(page, "material-link");
+  await t.test("a link with a repository that is not allowed is refused", async () => {
     const answer = await page.goto(`${launcher.url}/go/penguins?repo=https://evil.example/ex-1.git`);
     assert.equal(answer.status(), 422);
     await page.getByText("The link names a repository that cannot be used").waitFor();
