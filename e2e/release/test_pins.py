@@ -38,7 +38,7 @@ def test_workflow_may_write_only_what_its_jobs_name(path):
 
 def test_images_and_workflows_use_one_compiler():
     compilers = {COMPILER.search(path.read_text())[0] for path in DOCKERFILES}
-    assert len(DOCKERFILES) == 2 and len(compilers) == 1
+    assert len(DOCKERFILES) == 3 and len(compilers) == 1
     version = COMPILER.search(DOCKERFILES[0].read_text())[1]
     for path in WORKFLOWS:
         assert re.findall(r"^ +RUST: (.*)$", path.read_text(), re.MULTILINE) == [version], path.name

@@ -115,7 +115,7 @@ fn storage() -> Value {
             },
             "size": quantity("Size of a new volume, at least 1Mi. An existing volume keeps its size", "1Gi"),
             "path": {
-                "type": ["string", "null"], "minLength": 2, "maxLength": 255, "pattern": "^/[^:,]+$",
+                "type": ["string", "null"], "maxLength": 255, "pattern": "^(/[^:,]+)?$",
                 "description": "Directory of the app at which the volume is mounted, without `..`, and not below a \
                                 directory of the system. Default: /home/rstudio for rstudio, /home/jovyan for notebook. \
                                 Required for custom.",

@@ -82,6 +82,7 @@ fn directory_is_the_path_of_the_storage() {
         ("custom", Value::Null, Value::Null, "material-directory-required"),
         ("notebook", Value::Null, json!("/etc/x"), "storage-path"),
         ("notebook", Value::Null, json!("work"), "storage-path"),
+        ("notebook", Value::Null, json!("/"), "storage-path"),
         ("notebook", kept(), json!("/home/jovyan"), "material-directory-of-storage"),
     ] {
         let found = errors(template(app_type, storage, directory));

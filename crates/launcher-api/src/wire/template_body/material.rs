@@ -15,7 +15,7 @@ pub(super) fn material() -> Value {
                         not fail the launch.",
         "properties": {
             "directory": {
-                "type": ["string", "null"], "minLength": 2, "maxLength": 255, "pattern": "^/[^:,]+$",
+                "type": ["string", "null"], "maxLength": 255, "pattern": "^(/[^:,]+)?$",
                 "description": "Directory of the app in which each source has its own directory. Default: the path of \
                                 the storage, otherwise /home/rstudio for rstudio, /home/jovyan for notebook. Required \
                                 for custom without storage. With storage, only its path is allowed.",

@@ -124,7 +124,7 @@ fn prefixes(given: Vec<String>, errors: &mut Errors) -> Vec<String> {
 
 fn directory(given: Option<&str>, app_type: AppType, storage: Option<&Storage>, errors: &mut Errors) -> Option<String> {
     let pointer = "/material/directory";
-    let given = given.map(|path| path.trim().trim_end_matches('/')).filter(|path| !path.is_empty());
+    let given = given.map(str::trim).filter(|path| !path.is_empty()).map(|path| path.trim_end_matches('/'));
     let default = storage.map(|storage| storage.path.as_str()).or(app_type.home());
     let Some(directory) = given.or(default) else {
         errors.add(pointer, FieldRule::MaterialDirectoryRequired);
