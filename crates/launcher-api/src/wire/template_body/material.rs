@@ -56,7 +56,7 @@ fn source() -> Value {
                                 Not for archives.",
             },
             "sha256": {
-                "type": ["string", "null"], "pattern": "^[0-9A-Fa-f]{64}$",
+                "type": ["string", "null"], "pattern": "^([0-9A-Fa-f]{64})?$",
                 "description": "SHA-256 of an archive. Required for archives, and not for repositories.",
             },
             "folder": {
