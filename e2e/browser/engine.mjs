@@ -46,7 +46,8 @@ export async function startEngine(test) {
       const image = decodeURIComponent(path.slice("/images/".length, -"/json".length));
       answer(present.has(image) ? 200 : 404, { message: "no such image" });
     } else {
-      answer(200, path === "/version" ? { Version: "1.0" } : path === "/info" ? INFO : []);
+      const objects = { "/version": { Version: "1.0" }, "/info": INFO, "/volumes": { Volumes: [] } };
+      answer(200, objects[path] ?? []);
     }
   });
   await once(server.listen(socket), "listening");
