@@ -27,6 +27,15 @@ pub struct Examination {
     file: Option<PathBuf>,
 }
 
+/// Needs of the templates that users can launch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CatalogNeeds {
+    /// App types.
+    pub apps: Vec<AppType>,
+    /// True if a template has course material.
+    pub material: bool,
+}
+
 /// Schema of a database compared with this program's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schema {
@@ -150,24 +159,25 @@ impl Examination {
         Ok(Rows { states, oldest_queued: oldest.and_then(|millis| Timestamp::from_millisecond(millis).ok()) })
     }
 
-    /// Returns the app types of the active templates, which users can launch.
+    /// Returns the needs of the active templates, which users can launch.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn apps(&self) -> Result<Vec<AppType>, StoreError> {
-        let mut apps = Vec::new();
+    pub async fn catalog_needs(&self) -> Result<CatalogNeeds, StoreError> {
+        let mut needs = CatalogNeeds::default();
         let mut page = Page { limit: PORTION, after: None };
         loop {
             let found = templates::list(false, &page).fetch_all(&self.store.pool).await?;
             let templates = rows::all(&found, rows::template)?;
             for template in &templates {
-                if !apps.contains(&template.settings.app_type) {
-                    apps.push(template.settings.app_type);
+                needs.material |= template.settings.material.is_some();
+                if !needs.apps.contains(&template.settings.app_type) {
+                    needs.apps.push(template.settings.app_type);
                 }
             }
             match templates.last() {
                 Some(last) if templates.len() >= PORTION as usize => page.after = Some(last.template_id),
-                _ => return Ok(apps),
+                _ => return Ok(needs),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Tests of `launcher doctor`: it examines a database without changing it.
 
 use launcher_domain::AppType;
-use launcher_store::doctor::{Examination, Schema};
+use launcher_store::doctor::{CatalogNeeds, Examination, Schema};
 use launcher_store::{Store, StoreError};
 use sqlx::{AnyConnection, Connection, Executor};
 
@@ -31,7 +31,8 @@ async fn database_in_use_is_examined_without_changes() {
         let looked = Examination::open(&database.url).await.unwrap();
         assert_eq!(looked.schema().await.unwrap(), Schema::Current);
         assert_eq!(looked.bound_fleet().await.unwrap().as_deref(), Some("here"));
-        assert_eq!(looked.apps().await.unwrap(), [AppType::Notebook]);
+        let needs = looked.catalog_needs().await.unwrap();
+        assert_eq!(needs, CatalogNeeds { apps: vec![AppType::Notebook], material: false });
         assert!(!looked.is_read_only().await.unwrap());
         let rows = looked.rows().await.unwrap();
         assert_eq!(rows.states.into_iter().collect::<Vec<_>>(), [("queued", 2)]);

@@ -94,7 +94,7 @@ async fn run_queries(
         let rows = query(examination.rows()).await.map_err(failed)?;
         section.add(assess_rows(settings, &rows));
         section.facts.bound = Some(query(examination.bound_fleet()).await.map_err(failed)?);
-        section.facts.apps = query(examination.apps()).await.map_err(failed)?;
+        section.facts.catalog = query(examination.catalog_needs()).await.map_err(failed)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Facts that one section of checks finds, and that checks of other sections need.
 
-use launcher_domain::AppType;
 use launcher_fleet::doctor::ExampleWorkshop;
+use launcher_store::doctor::CatalogNeeds;
 
 use super::clock::Reading;
 
@@ -10,8 +10,8 @@ use super::clock::Reading;
 pub(super) struct DatabaseFacts {
     /// Fleet that the rows of the database are bound to. `Some(None)` if they are unbound, `None` if the query failed.
     pub(super) bound: Option<Option<String>>,
-    /// App types of the templates that people can launch.
-    pub(super) apps: Vec<AppType>,
+    /// Needs of the templates that people can launch.
+    pub(super) catalog: CatalogNeeds,
     pub(super) clock: Option<Reading>,
 }
 

@@ -1,6 +1,7 @@
 //! Checks that need facts about the database and the fleet: the database is bound to this fleet, and this machine has
 //! the programs of the apps in the catalog.
 
+use std::path::Path;
 use std::time::Duration;
 
 use launcher_domain::AppType;
@@ -11,6 +12,7 @@ use super::facts::{DatabaseFacts, FleetFacts};
 use super::local;
 use super::report::Finding;
 use super::section::Section;
+use crate::serve::fleet::material_program;
 use crate::settings::{FleetKind, ServeSettings};
 
 /// Maximum time in which the program of an app must print its version.
@@ -20,9 +22,10 @@ pub(super) async fn check(settings: ServeSettings, rows: DatabaseFacts, fleet: F
     let mut section = Section::default();
     section.add(belonging(&rows, &fleet));
     if let Some(examination) = programs_of(&settings) {
-        let needed = async |app| if rows.apps.contains(&app) { program(&examination, app).await } else { None };
+        let needed = async |app| if rows.catalog.apps.contains(&app) { program(&examination, app).await } else { None };
         let (jupyter, rstudio) = tokio::join!(needed(AppType::Notebook), needed(AppType::Rstudio));
         section.add(jupyter.into_iter().chain(rstudio));
+        section.add(rows.catalog.material.then(|| material(&material_program())));
     }
     section
 }
@@ -58,6 +61,22 @@ fn belonging(rows: &DatabaseFacts, fleet: &FleetFacts) -> Option<Finding> {
             .map(|workshops| Finding::fail(CHECK, ClaimError::NewDatabase { workshops }.to_string())),
         (Some(_), None) => None,
     }
+}
+
+/// Checks the program that places course material. Workshops also start without it.
+fn material(program: &Path) -> Finding {
+    const CHECK: &str = "course material";
+    let shown = program.display();
+    if program.is_file() {
+        return Finding::ok(CHECK, format!("{shown} places it"));
+    }
+    Finding::warn(
+        CHECK,
+        format!(
+            "active templates have course material, but {shown} is missing: workshops start without their material. \
+             Build it with `cargo build --package launcher-material`, and put it beside the launcher"
+        ),
+    )
 }
 
 async fn program(examination: &LocalExamination, app: AppType) -> Option<Finding> {

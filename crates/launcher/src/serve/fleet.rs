@@ -121,7 +121,7 @@ pub(crate) fn local_settings(settings: &ServeSettings, public_url: &Uri) -> Loca
 }
 
 /// Returns the path of the program that places course material: beside this program.
-fn material_program() -> PathBuf {
+pub(crate) fn material_program() -> PathBuf {
     std::env::current_exe().unwrap_or_default().with_file_name(MATERIAL_PROGRAM)
 }
 

@@ -9,7 +9,7 @@ mod tls;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::{launcher, text};
+use crate::{launcher, launcher_at, text};
 
 /// One run of the doctor: its output, with one line for each check, and its exit status.
 struct Visit {
@@ -20,8 +20,13 @@ struct Visit {
 impl Visit {
     /// Runs the doctor with these settings and one admin.
     fn with(settings: &[(&str, &str)]) -> Self {
+        Self::of(Path::new(env!("CARGO_BIN_EXE_launcher")), settings)
+    }
+
+    /// Runs the doctor of this copy of the program.
+    fn of(program: &Path, settings: &[(&str, &str)]) -> Self {
         let admin = [("SERVICE_ADMIN_EMAILS", "ada@example.org")];
-        let output = launcher(&["doctor"], &[&admin, settings].concat());
+        let output = launcher_at(program, &["doctor"], &[&admin, settings].concat());
         assert_eq!(text(&output.stderr), "", "expected no output on stderr");
         Self { said: text(&output.stdout).to_owned(), status: output.status.code() }
     }

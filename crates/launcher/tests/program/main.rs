@@ -15,12 +15,18 @@ mod settings;
 mod traces;
 mod warnings;
 
+use std::path::Path;
 use std::process::{Command, Output};
 
 /// Runs the program with only these environment variables, and none of the test's own.
 fn launcher(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    launcher_at(Path::new(env!("CARGO_BIN_EXE_launcher")), arguments, environment)
+}
+
+/// Runs a copy of the program in the same way.
+fn launcher_at(program: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let directory = tempfile::tempdir().unwrap();
-    Command::new(env!("CARGO_BIN_EXE_launcher"))
+    Command::new(program)
         .args(arguments)
         .env_clear()
         .env("SERVICE_DATA_DIR", directory.path())

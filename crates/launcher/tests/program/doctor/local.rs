@@ -65,6 +65,27 @@ fn doctor_accepts_healthy_local_fleet_with_and_without_running_launcher() {
 }
 
 #[test]
+fn doctor_warns_if_the_program_for_course_material_is_missing() {
+    let other = tempfile::tempdir().unwrap();
+    let seeds = other.path().join("seeds.json");
+    let material = r#""app_type": "notebook", "material": {"sources": [{"kind": "git", "target": "lesson",
+        "url": "https://git.example.org/lesson.git"}]}"#;
+    std::fs::write(&seeds, SEEDS.replace(r#""app_type": "notebook""#, material)).unwrap();
+    let settings = [("SERVICE_SEED_TEMPLATES", seeds.to_str().unwrap())];
+    let data = tempfile::tempdir().unwrap();
+    // A launcher alone in its directory.
+    let alone = other.path().join("launcher");
+    std::fs::copy(env!("CARGO_BIN_EXE_launcher"), &alone).unwrap();
+    assert_eq!(Serving::start_with(data.path(), &settings).stop().0, Some(0));
+    let directory = [("SERVICE_DATA_DIR", data.path().to_str().unwrap())];
+    Visit::of(&alone, &[&directory[..], &settings].concat()).says(
+        "warn",
+        "course material",
+        &["launcher-material", "is missing"],
+    );
+}
+
+#[test]
 fn doctor_warns_of_local_fleet_with_public_url() {
     let public = [("SERVICE_PUBLIC_URL", "http://launcher.invalid")];
     Visit::with(&public).says("warn", "isolation", &["SERVICE_PUBLIC_URL", "does not isolate users"]);
