@@ -19,6 +19,7 @@ ECHO = "01980000-0000-7000-8000-000000000002"
 IMAGES = {
     "LAUNCHER_IMAGE": "localhost/workshop-launcher/launcher:test",
     "SIDECAR_IMAGE": "localhost/workshop-launcher/sidecar:test",
+    "MATERIAL_IMAGE": "localhost/workshop-launcher/material:test",
     "TRAEFIK_IMAGE": "localhost/workshop-launcher/traefik:test",
     "OAUTH2_PROXY_IMAGE": "localhost/workshop-launcher/oauth2-proxy:test",
     "DEX_IMAGE": "localhost/workshop-launcher/dex:test",
@@ -63,6 +64,8 @@ class Machine:
         self.import_launcher()
         sidecar = {"launcher-sidecar": contexts / "sidecar/launcher-sidecar"}
         self.import_image(IMAGES["SIDECAR_IMAGE"], sidecar, 'ENTRYPOINT ["/launcher-sidecar"]', "USER 65532:65532")
+        material = {"launcher-material": contexts / "material/launcher-material"}
+        self.import_image(IMAGES["MATERIAL_IMAGE"], material, 'ENTRYPOINT ["/launcher-material"]', "USER 65532:65532")
         self.import_image(APP_IMAGE, {"app": contexts / "http/app"}, 'ENTRYPOINT ["/app"]', 'CMD ["serve"]', "USER 65532:65532")
 
     def import_launcher(self, **more):
