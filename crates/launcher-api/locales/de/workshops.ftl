@@ -78,7 +78,7 @@ material-failed = { $target }: nicht geladen
 
 material-not-loaded = Das Kursmaterial für den Ordner { $target } konnte nicht geladen werden.
 
-material-not-loaded-advice = Der Workshop funktioniert ohne das Material. Sagen Sie es Ihrer Lehrperson oder starten Sie den Workshop später noch einmal.
+material-not-loaded-advice = Der Workshop ist trotzdem gestartet. Dateien eines früheren Starts sind noch da. Sagen Sie es Ihrer Lehrperson oder starten Sie den Workshop später noch einmal.
 
 material-conflicts = { $count ->
     [one] Sie und Ihre Lehrperson haben beide eine Datei im Ordner { $target } geändert.

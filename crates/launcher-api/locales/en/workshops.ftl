@@ -118,7 +118,7 @@ material-failed = { $target }: not loaded
 material-not-loaded = The course material for the folder { $target } could not be loaded.
 
 # Advice after it.
-material-not-loaded-advice = The workshop works without it. Tell your teacher, or launch the workshop again later.
+material-not-loaded-advice = The workshop started anyway. Files of an earlier launch are still there. Tell your teacher, or launch the workshop again later.
 
 # Notice if both the user and the teacher changed files. A list of the files follows.
 material-conflicts = { $count ->

@@ -78,7 +78,7 @@ material-failed = { $target }: no cargado
 
 material-not-loaded = No se pudo cargar el material del curso para la carpeta { $target }.
 
-material-not-loaded-advice = El taller funciona sin él. Avisa a tu docente o inicia el taller de nuevo más tarde.
+material-not-loaded-advice = El taller se ha iniciado de todos modos. Los archivos de un inicio anterior siguen ahí. Avisa a tu docente o inicia el taller de nuevo más tarde.
 
 material-conflicts = { $count ->
     [one] Tú y tu docente habéis cambiado un archivo en la carpeta { $target }.

@@ -78,7 +78,7 @@ material-failed = { $target } : non chargé
 
 material-not-loaded = Le matériel de cours pour le dossier { $target } n’a pas pu être chargé.
 
-material-not-loaded-advice = L’atelier fonctionne sans lui. Prévenez votre enseignant, ou relancez l’atelier plus tard.
+material-not-loaded-advice = L’atelier a démarré quand même. Les fichiers d’un lancement précédent sont toujours là. Prévenez votre enseignant, ou relancez l’atelier plus tard.
 
 material-conflicts = { $count ->
     [one] Vous et votre enseignant avez tous deux modifié un fichier du dossier { $target }.

@@ -45,7 +45,7 @@ async fn failure_and_conflicts_are_shown_on_both_pages() {
             vec![
                 "The course material for the folder data could not be loaded.",
                 "<bdi>The server &#60;b&#62;does&#60;/b&#62; not answer.</bdi>",
-                "The workshop works without it.",
+                "The workshop started anyway.",
             ],
         ),
         (
