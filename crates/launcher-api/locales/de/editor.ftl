@@ -63,6 +63,8 @@ editor-wrong-entry = Eintrag { $number }: { $wrong }
 
 editor-not-a-source = Zeile { $line }: Schreiben Sie die Adresse einer Quelle, danach nur ref=…, folder=…, sha256=… und target=…, jedes einmal.
 
+editor-archive-without-sha256 = Zeile { $line }: Ergänzen Sie sha256=… für dieses Archiv: 64 hexadezimale Ziffern, die der Befehl sha256sum ausgibt.
+
 editor-not-a-variable = In Zeile { $line } fehlt das Gleichheitszeichen. Schreiben Sie NAME=value.
 
 editor-second-time = Zeile { $line } setzt { $name } noch einmal. Setzen Sie jede Variable nur einmal.

@@ -63,6 +63,8 @@ editor-wrong-entry = Entrada { $number }: { $wrong }
 
 editor-not-a-source = Línea { $line }: escribe la dirección de una fuente y después solo ref=…, folder=…, sha256=… y target=…, cada uno una vez.
 
+editor-archive-without-sha256 = Línea { $line }: añade sha256=… para este archivo comprimido: 64 dígitos hexadecimales, que muestra el comando sha256sum.
+
 editor-not-a-variable = La línea { $line } no tiene signo igual. Escribe NAME=value.
 
 editor-second-time = La línea { $line } vuelve a definir { $name }. Define cada variable una sola vez.

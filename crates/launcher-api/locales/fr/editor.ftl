@@ -63,6 +63,8 @@ editor-wrong-entry = Entrée { $number } : { $wrong }
 
 editor-not-a-source = Ligne { $line } : écrivez l’adresse d’une source, puis seulement ref=…, folder=…, sha256=… et target=…, chacun une fois.
 
+editor-archive-without-sha256 = Ligne { $line } : ajoutez sha256=… pour cette archive : 64 chiffres hexadécimaux, affichés par la commande sha256sum.
+
 editor-not-a-variable = La ligne { $line } ne contient pas de signe égal. Écrivez NAME=value.
 
 editor-second-time = La ligne { $line } définit de nouveau { $name }. Définissez chaque variable une seule fois.

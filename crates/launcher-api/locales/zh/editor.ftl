@@ -32,6 +32,7 @@ editor-copy-of = { $name } 的副本
 editor-wrong-word = 第 { $number } 项：{ $wrong }
 editor-wrong-entry = 第 { $number } 条：{ $wrong }
 editor-not-a-source = 第 { $line } 行：请写来源的地址，之后只能写 ref=…、folder=…、sha256=… 和 target=…，每项一次。
+editor-archive-without-sha256 = 第 { $line } 行：请为此归档文件加上 sha256=…：命令 sha256sum 输出的 64 位十六进制数字。
 editor-not-a-variable = 第 { $line } 行没有等号。请写成 NAME=value。
 editor-second-time = 第 { $line } 行重复设置了 { $name }。每个变量只能设置一次。
 editor-not-json = 第 { $line } 行以引号开头，但不是 JSON 字符串。请以引号结尾；内部的引号写作 \"，换行写作 \n。

@@ -150,6 +150,9 @@ async fn wrong_sources_are_named_by_their_position() {
     let page = answer("https://a.example/x main", "").await;
     let wrong = error(&page, "material_sources");
     assert!(wrong.starts_with("Line 1: write the address of a source"), "{wrong}");
+    let page = answer("https://a.example/x\nhttps://a.example/y.zip?a=b", "").await;
+    let wrong = error(&page, "material_sources");
+    assert!(wrong.starts_with("Line 2: add sha256="), "{wrong}");
     let page = answer("https://a.example/x\nftp://a.example/y target=y", "http://a.example/").await;
     let wrong = error(&page, "material_sources");
     assert!(wrong.starts_with("Entry 2: an address that begins with"), "{wrong}");

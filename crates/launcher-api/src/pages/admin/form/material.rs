@@ -9,7 +9,7 @@ use super::{FormErrors, TemplateForm, given};
 use crate::pages::admin::lines::filled_lines;
 use crate::pages::language::Language;
 
-/// Endings of archives, which the name of a folder omits.
+/// Endings of archives, which the name of a folder omits. An address with such an ending needs `sha256=`.
 const ARCHIVES: [&str; 4] = [".tar.gz", ".tgz", ".tar", ".zip"];
 
 impl TemplateForm {
@@ -29,6 +29,9 @@ impl TemplateForm {
         let mut sources = Vec::new();
         for (line, text) in filled_lines(&self.material_sources) {
             match parse(text) {
+                Some(source) if source.kind == MaterialKind::Git && is_archive(&source.url) => {
+                    errors.add("material_sources", &t.with_one("editor-archive-without-sha256", "line", line));
+                }
                 Some(source) => sources.push(source),
                 None => errors.add("material_sources", &t.with_one("editor-not-a-source", "line", line)),
             }
@@ -68,6 +71,12 @@ fn parse(line: &str) -> Option<MaterialSourceDraft> {
     let kind = if sha256.is_some() { MaterialKind::Archive } else { MaterialKind::Git };
     let target = target.unwrap_or_else(|| default_target(url));
     Some(MaterialSourceDraft { kind, url: url.to_owned(), reference, sha256, folder, target })
+}
+
+/// Returns true if the path of an address ends like an archive.
+fn is_archive(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    ARCHIVES.iter().any(|ending| path.ends_with(ending))
 }
 
 fn encode(value: String) -> String {
@@ -118,8 +127,26 @@ mod tests {
         let target = |line: &str| parse(line).unwrap().target;
         assert_eq!(target("https://git.example.org/statistics/101.git ref=main"), "101");
         assert_eq!(target("https://example.org/data.tar.gz?x=1 sha256=0"), "data");
+        assert_eq!(target("https://example.org/data.tgz sha256=0"), "data");
         assert_eq!(target("https://example.org/data.zip target=other"), "other");
         assert_eq!(target("nonsense"), "");
+    }
+
+    #[test]
+    fn archive_without_sha256_is_refused() {
+        let refused = |line: &str| {
+            let form = TemplateForm { material_sources: format!("\n{line}"), ..TemplateForm::default() };
+            let mut errors = FormErrors::default();
+            form.material(Language::english(), &mut errors);
+            errors.of("material_sources")
+        };
+        for address in ["a.zip", "a.tar", "a.tar.gz", "a.tgz", "A.ZIP", "a.zip?raw=1", "a.zip ref=main target=a"] {
+            let error = refused(&format!("https://example.org/{address}"));
+            assert!(error.starts_with("Line 2: add sha256="), "{address}: {error}");
+        }
+        for address in ["a.zip sha256=0", "a.zip.git", "zip", "a.git?x=a.zip", "a.zip/b"] {
+            assert_eq!(refused(&format!("https://example.org/{address}")), "", "{address}");
+        }
     }
 
     #[test]

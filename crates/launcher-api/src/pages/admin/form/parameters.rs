@@ -34,49 +34,55 @@ fn without_defaults(parameter: &ParameterDraft) -> Value {
     object
 }
 
-/// Parses parameters. YAML reads `default: 5` as a number: the value is its text.
+/// Parses parameters. A value without quotation marks is its text as typed: `default: 3.10` is not a number.
 pub(super) fn parse(t: Language, text: &str, errors: &mut FormErrors) -> Vec<ParameterDraft> {
     if text.trim().is_empty() {
         return Vec::new();
     }
-    let mut list = match serde_saphyr::from_str(text) {
-        Ok(Value::Array(list)) => list,
-        Ok(Value::Null) => return Vec::new(),
-        Ok(_) => {
-            errors.add(FIELD, &t.text("editor-not-parameters"));
-            return Vec::new();
-        }
-        Err(error) => {
-            let line = error.location().map_or(1, |location| location.line()).to_string();
-            let message = error.without_snippet().to_string();
-            let message = message.lines().next().unwrap_or_default().to_owned();
-            errors.add(FIELD, &t.with("editor-not-yaml", [("line", line.into()), ("message", message.into())]));
-            return Vec::new();
-        }
-    };
-    list.iter_mut().for_each(scalars_to_text);
-    let mut parameters = Vec::new();
-    for (index, value) in list.into_iter().enumerate() {
-        if !value.is_object() {
-            errors.add(FIELD, &t.text("editor-not-parameters"));
-            return Vec::new();
-        }
-        match serde_path_to_error::deserialize::<_, ParameterDraft>(value) {
-            Ok(parameter) => parameters.push(parameter),
-            Err(error) => errors.add(FIELD, &format!("{}. {error}", index + 1)),
-        }
-    }
-    parameters
+    serde_saphyr::from_str(text).unwrap_or_else(|error| {
+        explain(t, text, &error, errors);
+        Vec::new()
+    })
 }
 
-/// Converts the default and the choices of a parameter to texts.
+/// Adds the errors of a text that is not a list of parameters: by parameter, or else by line.
+fn explain(t: Language, text: &str, refused: &serde_saphyr::Error, errors: &mut FormErrors) {
+    let mut list = match serde_saphyr::from_str(text) {
+        Ok(Value::Array(list)) if list.iter().all(Value::is_object) => list,
+        Ok(Value::Null) => return,
+        Ok(_) => return errors.add(FIELD, &t.text("editor-not-parameters")),
+        Err(error) => return errors.add(FIELD, &not_yaml(t, &error)),
+    };
+    list.iter_mut().for_each(scalars_to_text);
+    let mut is_explained = false;
+    for (index, value) in list.into_iter().enumerate() {
+        if let Err(error) = serde_path_to_error::deserialize::<_, ParameterDraft>(value) {
+            errors.add(FIELD, &format!("{}. {error}", index + 1));
+            is_explained = true;
+        }
+    }
+    if !is_explained {
+        errors.add(FIELD, &not_yaml(t, refused));
+    }
+}
+
+fn not_yaml(t: Language, error: &serde_saphyr::Error) -> String {
+    let line = error.location().map_or(1, |location| location.line()).to_string();
+    let message = error.without_snippet().to_string();
+    let message = message.lines().next().unwrap_or_default().to_owned();
+    t.with("editor-not-yaml", [("line", line.into()), ("message", message.into())])
+}
+
+/// Converts the texts of a parameter that YAML alone reads as numbers: they are not errors.
 fn scalars_to_text(parameter: &mut Value) {
     let to_text = |value: &mut Value| {
         if value.is_number() || value.is_boolean() {
             *value = Value::String(value.to_string());
         }
     };
-    parameter.get_mut("default").into_iter().for_each(to_text);
+    for field in ["name", "label", "help", "default"] {
+        parameter.get_mut(field).into_iter().for_each(to_text);
+    }
     let choices = parameter.get_mut("choices").and_then(Value::as_array_mut);
     choices.into_iter().flatten().for_each(to_text);
 }
@@ -113,6 +119,49 @@ mod tests {
         assert_eq!(error, "");
         assert_eq!(parameters[0].choices, ["1", "true", "x"]);
         assert_eq!(parameters[0].default.as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn values_without_quotation_marks_are_texts_as_typed() {
+        let typed =
+            "3.10 yes No on True 007 0x10 0o7 0b1 1_000 +1 1e3 .5 .inf .nan 12345678901234567890123 -0.0 12:30:45";
+        for typed in typed.split(' ') {
+            let text = format!(
+                "- name: {typed}\n  label: {typed}\n  help: {typed}\n  kind: choice\n  choices: [{typed}, a]\n  \
+                 default: {typed}\n"
+            );
+            let (parameters, error) = read(&text);
+            assert_eq!(error, "", "{typed}");
+            let ParameterDraft { name, label, help, default, choices, .. } = &parameters[0];
+            let stored = [Some(name), Some(label), help.as_ref(), default.as_ref(), choices.first()];
+            assert_eq!(stored.map(|text| text.map(String::as_str)), [Some(typed); 5], "{typed}");
+            let (again, error) = read(&format(&parameters));
+            assert_eq!((again, error), (parameters, String::new()), "{typed}");
+        }
+    }
+
+    #[test]
+    fn null_is_no_text() {
+        for null in ["~", "null", ""] {
+            let (_, error) = read(&format!("- name: A\n  label: {null}\n  kind: text\n"));
+            assert!(error.starts_with("1. label: "), "{null}: {error}");
+            let (parameters, error) = read(&format!("- name: A\n  label: A\n  kind: text\n  default: {null}\n"));
+            assert_eq!((parameters[0].default.as_deref(), error), (None, String::new()), "{null}");
+        }
+    }
+
+    #[test]
+    fn settings_are_numbers_and_booleans() {
+        let (parameters, error) = read(
+            "- {name: A, label: A, kind: number, min: -1, max: 2.5, integer: true}\n\
+             - {name: B, label: B, kind: text, max_length: 40, required: false}\n",
+        );
+        assert_eq!(error, "");
+        let (number, text) = (&parameters[0], &parameters[1]);
+        assert_eq!(json!([number.min, number.max, number.integer]), json!([-1, 2.5, true]));
+        assert_eq!((text.max_length, text.required), (Some(40), Some(false)));
+        let (_, error) = read("- {name: A, label: 3.10, kind: text, max_length: many}");
+        assert!(error.starts_with("1. max_length: "), "{error}");
     }
 
     #[test]
