@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use texts::{FailureDetail, FailureRemedy};
 
 use crate::coded_text::{CodedText, TextKey};
+use crate::secrets::SecretValues;
 use crate::text_enum::text_enum;
 
 text_enum! {
@@ -168,6 +169,18 @@ impl FailureReason {
     pub fn with_remedy(mut self, remedy: &FailureRemedy) -> Self {
         self.remedy = remedy.to_string();
         self.remedy_code = Some(Box::new(remedy.coded()));
+        self
+    }
+
+    /// Returns the failure without these secret values in its message. A standard message is unchanged.
+    #[must_use]
+    pub(crate) fn redacted(mut self, secrets: &SecretValues) -> Self {
+        if self.message != self.code.message() {
+            self.message = secrets.redact(&self.message);
+        }
+        for value in self.message_codes.iter_mut().flat_map(|text| text.args.values_mut()) {
+            *value = secrets.redact(value);
+        }
         self
     }
 

@@ -16,6 +16,7 @@ use crate::crash::Crash;
 use crate::email::EmailAddress;
 use crate::failure::FailureReason;
 use crate::material_report::MaterialReport;
+use crate::secrets::SecretValues;
 use crate::start_step::StartStep;
 use crate::template::TemplateSettings;
 
@@ -141,6 +142,16 @@ impl Observation {
             last_crash: None,
             material: None,
         }
+    }
+
+    /// Returns the observation without these secret values in the texts of a failure: see [`SecretValues::redact`].
+    #[must_use]
+    pub fn redacted(mut self, secrets: &SecretValues) -> Self {
+        self.log_tail = self.log_tail.map(|tail| secrets.redact(&tail));
+        if let ObservedPhase::Failed(reason) = self.phase {
+            self.phase = ObservedPhase::Failed(reason.redacted(secrets));
+        }
+        self
     }
 }
 

@@ -5,6 +5,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// Text in place of a secret value.
+const REDACTED: &str = "(secret)";
+/// Shorter values, in characters, are not redacted: they occur in any text by chance.
+const LEAST_REDACTED: usize = 4;
+
 /// Values by the name of an environment variable. `Debug` shows the names only.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -38,6 +43,30 @@ impl SecretValues {
     /// Returns all variables with their values, for the app and nothing else.
     pub fn reveal_all(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Returns the text with `(secret)` in place of each occurrence of a value of at least 4 characters. Occurrences that
+    /// overlap are replaced together, so that no part of a value is left.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        let values: Vec<&str> =
+            self.0.values().map(String::as_str).filter(|value| value.chars().count() >= LEAST_REDACTED).collect();
+        let mut redacted = String::with_capacity(text.len());
+        let mut end_of_secret = 0;
+        for (at, character) in text.char_indices() {
+            let rest = text.get(at..).unwrap_or_default();
+            let longest = values.iter().filter(|value| rest.starts_with(**value)).map(|value| value.len()).max();
+            if let Some(length) = longest {
+                if at >= end_of_secret {
+                    redacted.push_str(REDACTED);
+                }
+                end_of_secret = end_of_secret.max(at + length);
+            }
+            if at >= end_of_secret {
+                redacted.push(character);
+            }
+        }
+        redacted
     }
 }
 

@@ -216,7 +216,8 @@ impl Launcher {
         }
     }
 
-    async fn secrets(&self, instance: &Instance) -> Result<SecretValues, LoopError> {
+    /// Returns the secret parameters of an instance; none once its end is decided.
+    pub(crate) async fn secrets(&self, instance: &Instance) -> Result<SecretValues, LoopError> {
         if instance.parameters.values().all(Option::is_some) {
             return Ok(SecretValues::default());
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::{Instance, InstanceState};
 use launcher_fleet::{FleetError, FleetEvent};
 use launcher_workshop::{ResourceExt, Workshop, WorkshopSpec, labels};
@@ -93,10 +94,19 @@ impl Launcher {
         };
         let status = workshop.status.as_ref();
         if let Some(status) = status.filter(|status| !status.is_outdated(workshop.metadata.generation)) {
-            let seen = status.observation();
+            let seen = self.redact(&instance, status.observation()).await?;
             self.change_instance(Target::ByService(&name), |instance| Ok(instance.observe(&seen))).await?;
         }
         self.repair_drift(&instance, workshop).await
+    }
+
+    /// Removes the instance's secret parameters from the report of a failure, whose texts outlive them: the change to
+    /// failed erases the secrets. If they are already erased, the end is decided, and the report changes nothing.
+    async fn redact(&self, instance: &Instance, seen: Observation) -> Result<Observation, LoopError> {
+        if !matches!(seen.phase, ObservedPhase::Failed(_)) {
+            return Ok(seen);
+        }
+        Ok(seen.redacted(&self.secrets(instance).await?))
     }
 
     async fn delete_orphan(&self, workshop: &Workshop) -> Result<(), LoopError> {

@@ -20,6 +20,7 @@ mod names;
 mod parameters;
 mod pod_template_policy;
 mod quantity;
+mod secrets;
 mod source_url;
 mod storage;
 mod template;

@@ -1,6 +1,9 @@
 //! Launch parameters: checked at the launch, given to the app, and secret ones erased at the end.
 
-use launcher_domain::{EndReason, FieldRule, Instance, InstanceState, SecretValues, Template, TemplateDraft};
+use launcher_domain::{
+    EndReason, FailureCode, FailureDetail, FailureReason, FieldRule, Instance, InstanceState, SecretValues, Template,
+    TemplateDraft,
+};
 use launcher_service::{LaunchRequest, Launched, ServiceError};
 use launcher_testkit::{Fault, eventually};
 use serde_json::json;
@@ -133,6 +136,22 @@ async fn end_of_the_instance_erases_its_secrets() {
     assert_eq!(ended.parameters["DATASET"].as_deref(), Some("iris"));
     assert!(world.fleet.secrets(&launched.k8s_name).is_empty());
     assert!(!measured(&world.launcher).contains(SECRET));
+}
+
+#[tokio::test]
+async fn failure_is_stored_without_the_secrets_that_the_app_printed() {
+    let world = World::new().await;
+    let template = world.template_with_parameters().await;
+    let launched = world.launch_with(&template, &[("DATASET", "iris"), ("TOKEN", SECRET)]).await;
+    world.workshop(&launched.k8s_name).await;
+    let detail = FailureDetail::from(format!("no program {SECRET}"));
+    let reason = FailureReason::new(FailureCode::Crashed, Some(detail));
+    world.fleet.fail_because(&launched.k8s_name, reason, &format!("iris: token {SECRET} refused\n{SECRET}"));
+    let failed = world.until(&launched.k8s_name, InstanceState::Failed).await;
+    assert_eq!(failed.log_tail.as_deref(), Some("iris: token (secret) refused\n(secret)"));
+    assert!(failed.reason.as_ref().unwrap().message.ends_with("no program (secret)"), "{:?}", failed.reason);
+    assert!(!format!("{failed:?}").contains(SECRET), "{failed:?}");
+    assert!(world.secrets(&failed).await.is_empty());
 }
 
 #[tokio::test]
