@@ -1,5 +1,5 @@
 //! Directories of the student. Each access names one entry of an open directory and follows no link, so it never leaves
-//! the directory, whatever links the student created.
+//! the directory, even through links that the student created.
 
 mod moves;
 

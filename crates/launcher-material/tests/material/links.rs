@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::support::repository::Repository;
 use crate::support::{Student, assert_failed, assert_outcome, git};
 
-/// Directory of somebody else, with one file.
+/// Directory of another user, with one file.
 fn outside() -> TempDir {
     let directory = TempDir::new().unwrap();
     fs::write(directory.path().join("a"), "theirs").unwrap();

@@ -84,7 +84,7 @@ enum Edit {
     Write(usize, u8),
     Append(usize, u8),
     Delete(usize),
-    /// A directory with a file in place of whatever is there.
+    /// Replaces the file or directory at this path by a directory with one file.
     Directory(usize, u8),
 }
 

@@ -96,7 +96,7 @@ impl Repository {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    /// Commits a tree with these lines of `git ls-tree`, whatever their names.
+    /// Commits a tree with these lines of `git ls-tree`. The names may be invalid.
     pub(crate) fn commit_tree(&self, lines: &[(&str, &str, &str, &str)]) -> String {
         let tree = self.tree(lines);
         let commit = self.git(&["commit-tree", "-m", "hostile", &tree]);
