@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
+import { endWorkshop, runCell } from "./lab.mjs";
 import { openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
 
 const START_SECONDS = 90;
@@ -32,27 +33,15 @@ test("files of a student outlive the workshop until the student deletes them", a
   await createTemplate(page, NAME);
 
   /** Launches the workshop, runs a cell in a new notebook, and waits for its output. */
-  const runCell = async (code, output) => {
+  const launchAndRun = async (code, output) => {
     await page.goto(launcher.url);
     await page.getByRole("button", { name: `Launch ${NAME}` }).click();
     await page.waitForURL((url) => url.origin !== launcher.url, { timeout: START_SECONDS * 1000 });
     await page.goto(launcher.url);
-    const [lab] = await Promise.all([context.waitForEvent("page"), entry.getByRole("link", { name: /^Open/ }).click()]);
-    const app = lab.frameLocator("#app");
-    await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
-    await app.getByText(/\| Idle$/).waitFor({ timeout: 60_000 });
-    await app.locator(".jp-Notebook .jp-CodeCell").first().locator(".cm-content").click();
-    await lab.keyboard.type(code);
-    await lab.keyboard.press("Shift+Enter");
-    await app.locator(".jp-OutputArea-output").filter({ hasText: output }).first().waitFor({ timeout: 60_000 });
-    await lab.close();
+    await runCell(context, entry, code, output);
   };
 
-  const end = async () => {
-    page.once("dialog", (dialog) => dialog.accept());
-    await entry.getByRole("button", { name: /^End/ }).click();
-    await entry.waitFor({ state: "detached", timeout: 30_000 });
-  };
+  const end = () => endWorkshop(page, entry);
 
   await t.test("the page of the template says that files are kept", async () => {
     await page.goto(launcher.url);
@@ -62,7 +51,7 @@ test("files of a student outlive the workshop until the student deletes them", a
   });
 
   await t.test("a second workshop with the same files is refused", async () => {
-    await runCell("open('notes.txt', 'w').write('kept')", "4");
+    await launchAndRun("open('notes.txt', 'w').write('kept')", "4");
     await page.getByRole("button", { name: `Launch another ${NAME}` }).click();
     await page.getByText("Another workshop uses these files.").waitFor();
     await screenshot(page, "kept-work-in-use");
@@ -81,7 +70,7 @@ test("files of a student outlive the workshop until the student deletes them", a
   });
 
   await t.test("the next launch has the files", async () => {
-    await runCell("open('notes.txt').read()", "kept");
+    await launchAndRun("open('notes.txt').read()", "kept");
     await end();
   });
 

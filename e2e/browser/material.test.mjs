@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGitServer } from "./git-server.mjs";
+import { endWorkshop, runCell } from "./lab.mjs";
 import { openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
 
 const START_SECONDS = 90;
@@ -47,25 +48,8 @@ test("course material is merged with the work of a student", async (t) => {
     await page.goto(launcher.url);
   };
 
-  /** Runs a cell in a new notebook of the running workshop, and waits for its output. */
-  const runCell = async (code, output) => {
-    const [lab] = await Promise.all([context.waitForEvent("page"), entry.getByRole("link", { name: /^Open/ }).click()]);
-    const app = lab.frameLocator("#app");
-    await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
-    await app.getByText(/\| Idle$/).waitFor({ timeout: 60_000 });
-    await app.locator(".jp-Notebook .jp-CodeCell").first().locator(".cm-content").click();
-    await lab.keyboard.insertText(code);
-    await lab.keyboard.press("Shift+Enter");
-    await app.locator(".jp-OutputArea-output").filter({ hasText: output }).first().waitFor({ timeout: 60_000 });
-    await lab.close();
-  };
-
-  const end = async () => {
-    page.once("dialog", (dialog) => dialog.accept());
-    await entry.getByRole("button", { name: /^End/ }).click();
-    await entry.waitFor({ state: "detached", timeout: 30_000 });
-  };
-
+  const run = (code, output) => runCell(context, entry, code, output);
+  const end = () => endWorkshop(page, entry);
   const openDetails = () => entry.getByRole("link", { name: NAME, exact: true }).click();
 
   await t.test("the first launch has the files of the repository", async () => {
@@ -74,7 +58,7 @@ test("course material is merged with the work of a student", async (t) => {
     await page.getByText("lesson: loaded").waitFor();
     await screenshot(page, "material-loaded");
     await page.goto(launcher.url);
-    await runCell(
+    await run(
       "open('lesson/data/numbers.txt', 'a').write('4 5 6 by the student'), open('lesson/exercise.txt').read()",
       "20, 'exercise 1",
     );
@@ -88,7 +72,7 @@ test("course material is merged with the work of a student", async (t) => {
     await page.getByText("lesson: updated").waitFor();
     await page.goto(launcher.url);
     const files = ["data/numbers.txt", "exercise.txt", "week2.txt"].map((file) => `open('lesson/${file}').read()`);
-    await runCell(files.join(" + "), /by the student.*exercise 1, corrected.*new lesson/);
+    await run(files.join(" + "), /by the student.*exercise 1, corrected.*new lesson/);
     await end();
   });
 
@@ -99,7 +83,7 @@ test("course material is merged with the work of a student", async (t) => {
     await page.getByText("data/numbers.txt").waitFor();
     await screenshot(page, "material-conflict");
     const files = "sorted(__import__('glob').glob('lesson/data/*'))";
-    await runCell(`[open(file).read() for file in ${files}]`, /7 8 9.*by the student/);
+    await run(`[open(file).read() for file in ${files}]`, /7 8 9.*by the student/);
     await end();
   });
 
@@ -114,7 +98,7 @@ test("course material is merged with the work of a student", async (t) => {
     await openDetails();
     await page.getByText("project: loaded").waitFor();
     await page.goto(launcher.url);
-    await runCell("open('project/numbers.txt').read(), open('lesson/data/numbers.txt').read()", /7 8 9.*by the student/);
+    await run("open('project/numbers.txt').read(), open('lesson/data/numbers.txt').read()", /7 8 9.*by the student/);
     await end();
   });
 
@@ -123,7 +107,7 @@ test("course material is merged with the work of a student", async (t) => {
     await launch();
     await page.getByText("The course material for the folder lesson could not be loaded.").waitFor();
     await screenshot(page, "material-failed");
-    await runCell("open('lesson/week2.txt').read()", "new lesson");
+    await run("open('lesson/week2.txt').read()", "new lesson");
     await end();
   });
 

@@ -1,0 +1,24 @@
+// Work of a user in a running JupyterLab workshop.
+
+const SLOW = { timeout: 60_000 };
+
+/** Opens the workshop of this entry, runs a cell in a new notebook, and waits for its output. */
+export async function runCell(context, entry, code, output) {
+  const [lab] = await Promise.all([context.waitForEvent("page"), entry.getByRole("link", { name: /^Open/ }).click()]);
+  const app = lab.frameLocator("#app");
+  await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click(SLOW);
+  await app.getByText(/\| Idle$/).waitFor(SLOW);
+  await app.locator(".jp-Notebook .jp-CodeCell").first().locator(".cm-content").click();
+  // Inserts the text at once: typed brackets would get their pairs from the editor.
+  await lab.keyboard.insertText(code);
+  await lab.keyboard.press("Shift+Enter");
+  await app.locator(".jp-OutputArea-output").filter({ hasText: output }).first().waitFor(SLOW);
+  await lab.close();
+}
+
+/** Ends the workshop of this entry, and waits until the page no longer shows it. */
+export async function endWorkshop(page, entry) {
+  page.once("dialog", (dialog) => dialog.accept());
+  await entry.getByRole("button", { name: /^End/ }).click();
+  await entry.waitFor({ state: "detached", timeout: 30_000 });
+}
