@@ -47,6 +47,8 @@ class Notebook:
             f"ws://{self.host}{path}",
             sock=socket.create_connection((self.address, self.port), timeout=30),
             origin=f"http://{self.host}",
+            # JupyterLab answers when the kernel is ready. A busy machine starts a kernel in more than 10 s, the default.
+            open_timeout=60,
             additional_headers=headers,
             proxy=None,
         )
