@@ -1,6 +1,7 @@
 //! Builds the Kubernetes resources of a validated Workshop. Pure: the same Workshop and settings always give the same
 //! resources.
 
+mod crash_safe;
 pub(crate) mod digest;
 mod ingress;
 mod isolation;

@@ -50,7 +50,7 @@ pub(crate) const TOUCH: &str = "UPDATE volumes SET last_used_at = $1 WHERE delet
 
 /// Result of a claim.
 pub(crate) enum Claim {
-    /// The instance may use this volume; `None` if its template has no storage.
+    /// The instance may use this volume; `None` if its template keeps no files.
     Claimed(Option<String>),
     /// Another instance uses the volume.
     InUse { k8s_name: String },
@@ -89,6 +89,7 @@ impl WriteTransaction {
         let (template_id, template_name) = match storage.kind {
             StorageKind::Kept => (instance.template_id.to_string(), Some(rows::text(&instance.settings.name))),
             StorageKind::Home => (String::new(), None),
+            StorageKind::Workshop => return Ok(Claim::Claimed(None)),
         };
         let claim = query(CLAIM).bind(now).bind(owner.to_owned()).bind(template_id.clone());
         if let Some(row) = claim.fetch_optional(self.connection()).await? {

@@ -35,6 +35,7 @@ pub(super) fn of(workshop: &Validated) -> String {
         secret_env,
         resources,
         storage,
+        crash_safe_directory,
         material,
         profile,
     } = spec;
@@ -57,6 +58,8 @@ pub(super) fn of(workshop: &Validated) -> String {
     fields.extend(
         storage.as_ref().map(|WorkshopStorage { volume, size: _, path }| json!({ "volume": volume, "path": path })),
     );
+    // And for the crash-safe directory.
+    fields.extend(crash_safe_directory.as_ref().map(|path| json!({ "crashSafeDirectory": path })));
     // And for the course material.
     fields.extend(material.as_ref().map(|material| json!({ "material": material })));
     // And for secret parameters. Their values never change.
