@@ -18,6 +18,6 @@ pub(crate) async fn write(context: &Context, crashes: Option<&AppCrashes>) -> Re
     let UnrecordedCrash { pod, uid, value } = unrecorded;
     let reason = crash.code.as_str();
     tracing::warn!(workshop = pod, reason, at = %crash.at, "app crashed, the kubelet starts it again");
-    let last = format!("{} {reason}", crash.at);
+    let last = crash.to_text();
     patch(context, pod, json!({ "uid": uid, "annotations": { (CRASHES): value, (LAST_CRASH): last } })).await
 }

@@ -14,7 +14,7 @@ use launcher_process::telemetry::LogSettings;
 use launcher_process::version::version;
 
 use crate::auth::policy::Policy;
-use crate::frame::{Expiry, Frame, WorkshopPage};
+use crate::frame::{Expiry, Frame, LastCrash, WorkshopPage};
 
 /// Reverse proxy in front of one workshop: forwards only the owner's requests to the app
 #[derive(Debug, Clone, clap::Parser)]
@@ -53,6 +53,11 @@ pub struct Settings {
     #[arg(long, env = "SERVICE_EXPIRY_FILE", value_name = "FILE")]
     pub expiry_file: Option<PathBuf>,
 
+    /// File with the last crash of the app, read for each status of the frame page: its time in RFC 3339, the code of the
+    /// failure, and `files-lost` if the restart lost files. While the file is missing or empty, the app has not crashed
+    #[arg(long, env = "SERVICE_LAST_CRASH_FILE", value_name = "FILE")]
+    pub last_crash_file: Option<PathBuf>,
+
     /// URL of the launcher's page of this workshop; without it, the frame page has no links
     #[arg(long, env = "SERVICE_WORKSHOP_PAGE_URL", value_name = "URL", value_parser = WorkshopPage::parse)]
     pub workshop_page_url: Option<WorkshopPage>,
@@ -81,6 +86,7 @@ impl Settings {
     pub fn frame(&self) -> Frame {
         Frame {
             expiry: self.expiry_file.clone().map_or(Expiry::Unknown, Expiry::File),
+            last_crash: self.last_crash_file.clone().map_or(LastCrash::Unknown, LastCrash::File),
             workshop_page: self.workshop_page_url.clone(),
             ..Frame::default()
         }

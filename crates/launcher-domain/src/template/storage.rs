@@ -24,12 +24,12 @@ text_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum StorageKind {
+        /// No volume: the files outlive a crash of the app, and end with the workshop.
+        Workshop = "workshop",
         /// One volume per user and template.
         Kept = "kept",
         /// One volume per user. All templates with this kind share it.
         Home = "home",
-        /// No volume: the files outlive a crash of the app, and end with the workshop.
-        Workshop = "workshop",
     }
 }
 

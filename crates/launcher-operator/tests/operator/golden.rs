@@ -8,6 +8,7 @@ use launcher_operator::validate::validate;
 use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
+use crate::crash_safe::with_directory;
 use crate::material::with_material;
 use crate::parameters::with_secrets;
 use crate::storage::with_storage;
@@ -65,6 +66,18 @@ fn notebook_with_storage_matches_golden_file() {
             workshop.spec.app_type = "notebook".to_owned();
             workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
             with_storage(workshop);
+        }),
+    );
+}
+
+#[test]
+fn notebook_with_crash_safe_directory_matches_golden_file() {
+    compare(
+        "crash_safe.json",
+        &built(|workshop| {
+            workshop.spec.app_type = "notebook".to_owned();
+            workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
+            with_directory(workshop);
         }),
     );
 }

@@ -56,8 +56,11 @@ async fn refused_write_of_expiry_does_not_prevent_the_end() {
 #[test]
 fn only_the_sidecar_mounts_the_file_with_the_expiry() {
     let pod = serde_json::to_value(pod(&settings(), "restricted")).unwrap();
-    let field = json!({ "fieldPath": format!("metadata.annotations['{EXPIRES_AT}']") });
-    let source = json!({ "items": [{ "path": "expires-at", "fieldRef": field }] });
+    let field = |name: &str| json!({ "fieldPath": format!("metadata.annotations['{name}']") });
+    let source = json!({ "items": [
+        { "path": "expires-at", "fieldRef": field(EXPIRES_AT) },
+        { "path": "last-crash", "fieldRef": field("workshoplauncher.dev/last-crash") },
+    ] });
     assert_eq!(pod["volumes"], json!([{ "name": "expiry", "downwardAPI": source }]));
     assert_eq!(pod["containers"][0]["volumeMounts"], Value::Null);
     let mount = json!({ "name": "expiry", "mountPath": "/etc/workshop-launcher/expiry", "readOnly": true });
@@ -65,6 +68,7 @@ fn only_the_sidecar_mounts_the_file_with_the_expiry() {
     let env = pod["containers"][1]["env"].as_array().unwrap();
     for (name, value) in [
         ("SERVICE_EXPIRY_FILE", "/etc/workshop-launcher/expiry/expires-at"),
+        ("SERVICE_LAST_CRASH_FILE", "/etc/workshop-launcher/expiry/last-crash"),
         ("SERVICE_WORKSHOP_PAGE_URL", "https://launcher.example.org/instances/intro-abcdefghij"),
     ] {
         assert!(env.contains(&json!({ "name": name, "value": value })), "{name} in {env:?}");

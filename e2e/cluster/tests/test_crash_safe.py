@@ -1,0 +1,171 @@
+"""Files that outlive a crash of the app and end with the workshop: the files of the image are there, and those that the
+student wrote are there again after a crash."""
+
+import contextlib
+import signal
+
+from harness import wait_for
+from notebook import Notebook, run_cell
+from settled import phase
+from test_jupyterlab import JUPYTER
+from test_material import node, serving  # noqa: F401
+from test_storage import PYTHON, READ, WRITE, kill, last_crash, message_of_failure, run, until_running
+from world import ALICE, IMAGES, WORKSHOP_DOMAIN, assert_nothing_was_forbidden
+
+HOME = "/home/jovyan"
+STORAGE = {"kind": "workshop", "path": HOME}
+WORLD = {
+    "SERVICE_MATERIAL_IMAGE": f"{IMAGES}/material:test",
+    "SERVICE_ROOM_GRACE": "15",
+    "SERVICE_START_TIMEOUT": "120",
+}
+# Prints name, owner, mode, time and content of each file below a directory of the image.
+FILES = """
+import hashlib, os, sys
+for folder, _, names in sorted(os.walk(sys.argv[1])):
+    for name in sorted(names):
+        path = os.path.join(folder, name)
+        found = os.lstat(path)
+        content = os.readlink(path) if os.path.islink(path) else hashlib.md5(open(path, "rb").read()).hexdigest()
+        print(path, found.st_uid, oct(found.st_mode), int(found.st_mtime), content)
+"""
+
+
+@contextlib.contextmanager
+def workshop(world, name, directory=HOME, **changes):
+    """Runs a Workshop with this crash-safe directory, or without one, during the block."""
+    spec = {"owner": ALICE, "image": PYTHON["image"], "appType": "custom", "port": 8888, "command": PYTHON["command"]}
+    spec["resources"] = {"cpuRequest": "5m", "cpuLimit": "1", "memoryRequest": "32Mi", "memoryLimit": "128Mi"}
+    spec |= {"securityProfile": "restricted", "lifetimeSeconds": 3600}
+    if directory:
+        spec["crashSafeDirectory"] = directory
+    kind = {"apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "metadata": {"name": name}}
+    world.apply(kind | {"spec": spec | changes})
+    try:
+        yield name
+    finally:
+        world.kubectl("delete", "workshop", name, "--ignore-not-found")
+        world.until_gone(name)
+
+
+def files(world, name, folder):
+    """Returns the files below a directory of the app."""
+    return world.kubectl("exec", name, "--container", "app", "--", "python3", "-c", FILES, folder).splitlines()
+
+
+def until_again(world, name, seconds=15):
+    """Waits until the app runs again after a crash."""
+    is_again = lambda: last_crash(world, name) and phase(world, name) == "Running"
+    wait_for(f"{name} to run again", is_again, seconds)
+
+
+def test_directory_has_the_same_files_as_the_image(world):
+    # Many files, and links.
+    folder = "/opt/jupyter/share"
+    for profile in ("restricted", "baseline"):
+        with workshop(world, "plain", directory=None, securityProfile=profile) as name:
+            until_running(world, name)
+            expected = {path: files(world, name, path) for path in (folder, HOME)}
+            assert any(".bashrc" in file for file in expected[HOME]) and len(expected[folder]) > 50
+        for directory in (folder, HOME):
+            with workshop(world, "copied", directory=directory, securityProfile=profile) as name:
+                until_running(world, name)
+                found = files(world, name, directory)
+                # A user other than root owns the copies.
+                owners = lambda rows: [row.split(" ")[:1] + row.split(" ")[2:] for row in rows]
+                is_same = found == expected[directory] or owners(found) == owners(expected[directory])
+                assert is_same, (profile, directory, found)
+                run(world, name, f"open('{directory}/mine', 'w').write('mine')")
+    assert_nothing_was_forbidden(world)
+
+
+def test_files_outlive_crashes_of_the_app_until_the_third(world):
+    template = world.template(name="crash-safe", storage=STORAGE, **PYTHON)
+    name = world.launch(template, ALICE)
+    world.until(name, "running")
+    before = world.workshop(name)
+    assert before["spec"]["crashSafeDirectory"] == HOME and "storage" not in before["spec"]
+    run(world, name, WRITE)
+    pod = world.pod(name)["metadata"]["uid"]
+
+    kill(world, name, signal.SIGUSR1)
+    until_again(world, name)
+    crash = last_crash(world, name)
+    assert (crash["reason"], crash["filesLost"]) == ("out-of-memory", False)
+    assert run(world, name, READ) == "kept"
+    assert world.pod(name)["metadata"]["uid"] == pod
+    assert "last-crash" in str(world.pod(name)["metadata"]["annotations"])
+    wait_for("the row to have the crash", lambda: world.instance(name)["last_crash"], 15)
+    # The sidecar gets the crash for the frame page.
+    noted = world.pod(name)["metadata"]["annotations"]["workshoplauncher.dev/last-crash"]
+    assert noted == f"{crash['at']} out-of-memory"
+
+    kill(world, name, signal.SIGTERM)
+    wait_for("the second crash", lambda: last_crash(world, name) != crash, 30)
+    until_running(world, name)
+    assert run(world, name, READ) == "kept"
+    kill(world, name, signal.SIGTERM)
+    reason, message = message_of_failure(world, name)
+    assert (reason, message.endswith("The app terminated repeatedly with exit code 0.")) == ("crashed", True), message
+    assert_nothing_was_forbidden(world)
+
+
+def test_app_that_crashes_at_each_start_fails_with_its_log_as_without_the_directory(world):
+    command = ["python3", "-c", "import sys; sys.exit('no such course')"]
+    for directory in (None, HOME):
+        with workshop(world, "broken", directory=directory, command=command) as name:
+            reason, message = message_of_failure(world, name)
+            assert reason == "crashed"
+            assert message.endswith("The app terminated repeatedly with exit code 1."), message
+            assert world.workshop(name)["status"]["logTail"].endswith("no such course\n")
+            assert last_crash(world, name) is None
+
+
+def test_directory_that_is_a_file_in_the_image_fails_with_an_explanation(world):
+    with workshop(world, "file", directory="/opt/jupyter/pyvenv.cfg") as name:
+        reason, message = message_of_failure(world, name)
+        assert reason == "crashed", message
+        log = world.workshop(name)["status"]["logTail"]
+        assert log.startswith("launcher-material: /opt/jupyter/pyvenv.cfg is no directory in the image"), log
+
+
+def test_course_material_and_files_of_the_image_are_in_the_directory(world, node):  # noqa: F811
+    with serving(node, {"lesson.txt": "lesson\n"}) as source:
+        material = {"directory": HOME, "sources": [source]}
+        with workshop(world, "both", material=material) as name:
+            until_running(world, name)
+            run(world, name, f"open('{HOME}/data/lesson.txt', 'a').write('mine')")
+            kill(world, name, signal.SIGUSR1)
+            until_again(world, name)
+            read = f"print(open('{HOME}/data/lesson.txt').read()); print(len(open('{HOME}/.bashrc').read()) > 99)"
+            assert run(world, name, read) == "lesson\nmine\nTrue"
+
+
+def test_course_material_alone_outlives_a_crash_and_other_files_do_not(world, node):  # noqa: F811
+    with serving(node, {"lesson.txt": "lesson\n"}) as source:
+        material = {"directory": HOME, "sources": [source]}
+        with workshop(world, "course", directory=None, material=material) as name:
+            until_running(world, name)
+            run(world, name, WRITE)
+            run(world, name, f"open('{HOME}/data/lesson.txt', 'a').write('mine')")
+            kill(world, name, signal.SIGUSR1)
+            until_again(world, name)
+            assert last_crash(world, name)["filesLost"]
+            read = f"import os; print(open('{HOME}/data/lesson.txt').read(), os.path.exists('{HOME}/kept.txt'))"
+            assert run(world, name, read) == "lesson\nmine False"
+
+
+def test_jupyterlab_whose_container_exceeds_its_memory_answers_again_with_its_files(world):
+    resources = JUPYTER["resources"] | {"memory_limit": "512Mi"}
+    name = world.running(**JUPYTER | {"name": "memory", "storage": STORAGE, "resources": resources})
+    place = (world.address(name), 80, f"{name}.{WORKSHOP_DOMAIN}")
+    alice = Notebook(*place, ALICE)
+    with alice.channels(alice.start_kernel()) as channels:
+        assert run_cell(channels, "open('work.txt', 'w').write('mine'); 1") == "1"
+        with contextlib.suppress(Exception):
+            run_cell(channels, "x = b'x' * (2 << 30)")
+    wait_for("the crash", lambda: last_crash(world, name), 60)
+    world.until(name, "running")
+    again = Notebook(*place, ALICE)
+    with again.channels(again.start_kernel()) as channels:
+        assert run_cell(channels, "open('work.txt').read()") == "'mine'"
