@@ -25,7 +25,9 @@ pub enum CopyError {
     #[error("{0} is no directory in the image: choose another directory in the template")]
     NotADirectory(PathBuf),
     /// The files exceed the limit.
-    #[error("the files of the image below {path} need more than {bytes} bytes: use a smaller image or another directory")]
+    #[error(
+        "the files of the image below {path} need more than {bytes} bytes: use a smaller image or another directory"
+    )]
     TooLarge {
         /// Directory in the image.
         path: PathBuf,

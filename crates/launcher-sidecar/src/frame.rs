@@ -34,6 +34,11 @@ pub struct Frame {
 impl Default for Frame {
     /// An unknown expiry, no crash and no links.
     fn default() -> Self {
-        Self { expiry: Expiry::Unknown, last_crash: LastCrash::Unknown, workshop_page: None, clock: Arc::new(SystemClock) }
+        Self {
+            expiry: Expiry::Unknown,
+            last_crash: LastCrash::Unknown,
+            workshop_page: None,
+            clock: Arc::new(SystemClock),
+        }
     }
 }

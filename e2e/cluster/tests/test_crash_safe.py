@@ -2,6 +2,7 @@
 student wrote are there again after a crash."""
 
 import contextlib
+import json
 import signal
 
 from harness import wait_for
@@ -9,6 +10,7 @@ from notebook import Notebook, run_cell
 from settled import phase
 from test_jupyterlab import JUPYTER
 from test_material import node, serving  # noqa: F401
+from test_pod_expiry import KUBELET_SECONDS
 from test_storage import PYTHON, READ, WRITE, kill, last_crash, message_of_failure, run, until_running
 from world import ALICE, IMAGES, WORKSHOP_DOMAIN, assert_nothing_was_forbidden
 
@@ -108,6 +110,23 @@ def test_files_outlive_crashes_of_the_app_until_the_third(world):
     reason, message = message_of_failure(world, name)
     assert (reason, message.endswith("The app terminated repeatedly with exit code 0.")) == ("crashed", True), message
     assert_nothing_was_forbidden(world)
+
+
+def test_crash_reaches_the_frame_page(world):
+    name = world.launch(world.template(name="frame", storage=STORAGE, **PYTHON), ALICE)
+    world.until(name, "running")
+
+    def shown():
+        status, body = world.visit(name, ALICE, path="/_launcher/status")
+        assert status == 200, (status, body)
+        return json.loads(body)["crash"]
+
+    assert shown() is None
+    kill(world, name, signal.SIGUSR1)
+    until_again(world, name)
+    at = last_crash(world, name)["at"]
+    wait_for("the crash on the frame page", shown, KUBELET_SECONDS)
+    assert shown() == {"at": at, "out_of_memory": True, "files_lost": False}
 
 
 def test_app_that_crashes_at_each_start_fails_with_its_log_as_without_the_directory(world):

@@ -156,7 +156,8 @@ fn installed_program_copies_the_files() {
     }
     assert_eq!(mode(&installed), 0o555);
 
-    let [image, volume, note] = [folders.image(), folders.volume(), folders.note()].map(|path| path.display().to_string());
+    let [image, volume, note] =
+        [folders.image(), folders.volume(), folders.note()].map(|path| path.display().to_string());
     let output = program(&installed, &["copy", &image, &volume, &note, "1000"]);
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "copied 1 entries with 6 bytes\n");
     assert_eq!(fs::read_to_string(folders.volume().join("lesson.txt")).unwrap(), "lesson");

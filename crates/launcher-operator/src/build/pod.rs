@@ -1,6 +1,8 @@
 //! Builds the pod with two containers: app and sidecar.
 
-use k8s_openapi::api::core::v1::{Container, LocalObjectReference, PodSecurityContext, PodSpec, SecurityContext, Volume};
+use k8s_openapi::api::core::v1::{
+    Container, LocalObjectReference, PodSecurityContext, PodSpec, SecurityContext, Volume,
+};
 use launcher_domain::SecurityProfile;
 use launcher_workshop::app::{AppSpec, ContainerCommand, ValidSpec};
 pub use launcher_workshop::pod_template::APP_CONTAINER;
@@ -52,7 +54,8 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
 fn init_containers(workshop: &Validated, settings: &OperatorSettings) -> Option<Vec<Container>> {
     let isolation = settings.wait_for_isolation.map(|most| isolation::container(settings, most));
     let files = crash_safe::containers(workshop, settings);
-    let containers: Vec<_> = isolation.into_iter().chain(files).chain(material::container(workshop, settings)).collect();
+    let containers: Vec<_> =
+        isolation.into_iter().chain(files).chain(material::container(workshop, settings)).collect();
     (!containers.is_empty()).then_some(containers)
 }
 

@@ -25,8 +25,11 @@ const NO_CRASH: (&str, &str) = (LAST_CRASH, "");
 
 pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> Pod {
     let spec = pod::pod(workshop, settings);
-    let annotations: BTreeMap<String, String> =
-        NO_EVICTION.into_iter().chain([NO_EXPIRY, NO_CRASH]).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let annotations: BTreeMap<String, String> = NO_EVICTION
+        .into_iter()
+        .chain([NO_EXPIRY, NO_CRASH])
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
     let mut own = ObjectMeta { annotations: Some(annotations), ..metadata(workshop) };
     if let Some(storage) = &workshop.spec.storage {
         own.labels.get_or_insert_default().insert(VOLUME_LABEL.to_owned(), storage.volume.clone());

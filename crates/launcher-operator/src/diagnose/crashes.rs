@@ -52,11 +52,8 @@ pub(crate) fn app_crashes(workshop: &Workshop, pods: &[Pod]) -> Option<AppCrashe
     let latest = LatestCrash::of(pod).filter(|crash| crash.is_counted(&before, ready_at));
     let after = latest.as_ref().map_or_else(|| before.clone(), |crash| with(&before, crash, ready_at));
     let verdict = after.verdict();
-    let unrecorded = (after != before).then(|| UnrecordedCrash {
-        pod: pod.name_any(),
-        uid: pod.uid(),
-        value: after.to_text(),
-    });
+    let unrecorded =
+        (after != before).then(|| UnrecordedCrash { pod: pod.name_any(), uid: pod.uid(), value: after.to_text() });
     let last = latest.filter(|_| verdict == CrashVerdict::StartAgain);
     let last = last.map(|LatestCrash { at, code, .. }| Crash { at, code, files_lost: after.files_lost });
     Some(AppCrashes { verdict, last, unrecorded })

@@ -55,10 +55,7 @@ fn volume_has_the_files_of_the_image_before_the_app_starts() {
     let (files, program) = (mount("crash-safe-files", HOME), mount("copy-program", "/launcher-program"));
     let first = container(&pod, "copy-program");
     assert_eq!(first["image"], "registry.example.org/material:1");
-    assert_eq!(
-        first["command"],
-        json!(["/launcher-material", "install", "/launcher-program/launcher-material"])
-    );
+    assert_eq!(first["command"], json!(["/launcher-material", "install", "/launcher-program/launcher-material"]));
     assert_eq!(first["volumeMounts"], json!([program]));
 
     let second = container(&pod, "image-files");
@@ -233,9 +230,7 @@ async fn start_step_is_the_pull_while_the_image_is_pulled_for_its_files() {
     workshop["status"] = Value::Null;
     let ended = json!({ "terminated": { "exitCode": 0, "reason": "Completed" } });
     let waiting = json!({ "waiting": { "reason": "PodInitializing" } });
-    let status = |name: &str, state: &Value| {
-        json!({ "name": name, "image": "i", "imageID": "", "ready": false, "restartCount": 0, "state": state })
-    };
+    let status = |name: &str, state: &Value| json!({ "name": name, "image": "i", "imageID": "", "ready": false, "restartCount": 0, "state": state });
     for (first, second, step) in [
         (&waiting, &waiting, "preparing"),
         (&ended, &waiting, "pulling-image"),
