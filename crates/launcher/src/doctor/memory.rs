@@ -15,7 +15,7 @@ pub(super) async fn check(examination: &KubernetesExamination) -> Finding {
         MemoryKill::Process => Finding::ok(CHECK, "only one process of a workshop ends at its memory limit"),
         MemoryKill::Container(node) => Finding::warn(
             CHECK,
-            format!("all processes of a workshop on {node} end at its memory limit, with all notebooks. {REMEDY}"),
+            format!("with cgroup v2, all processes of a workshop on {node} end at its memory limit. {REMEDY}"),
         ),
         MemoryKill::Unknown => Finding::ok(
             CHECK,

@@ -14,7 +14,7 @@ const NODES: u32 = 5;
 /// Processes that the Linux kernel ends if a container exceeds its memory limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemoryKill {
-    /// All processes of the container, on this node.
+    /// All processes of the container, on this node, if it has cgroup v2.
     Container(String),
     /// Only the process that uses most memory, on all nodes that were asked.
     Process,
@@ -31,8 +31,9 @@ struct Configuration {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct KubeletConfiguration {
-    #[serde(default, rename = "singleProcessOOMKill")]
-    single_process_oom_kill: bool,
+    /// Without a value, the kubelet ends all processes with cgroup v2, and one process with cgroup v1.
+    #[serde(rename = "singleProcessOOMKill")]
+    single_process_oom_kill: Option<bool>,
 }
 
 impl KubernetesExamination {
@@ -47,7 +48,7 @@ impl KubernetesExamination {
             let path = format!("/api/v1/nodes/{name}/proxy/configz");
             let Ok(request) = Request::get(path).body(Vec::new()) else { return MemoryKill::Unknown };
             match self.client.request::<Configuration>(request).await {
-                Ok(answer) if answer.kubeletconfig.single_process_oom_kill => found = MemoryKill::Process,
+                Ok(answer) if answer.kubeletconfig.single_process_oom_kill == Some(true) => found = MemoryKill::Process,
                 Ok(_) => return MemoryKill::Container(name),
                 Err(_) => return MemoryKill::Unknown,
             }
