@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
-use super::CopyError;
+use super::error::CopyError;
 
 /// Mode of a directory while its files are copied.
 const OPEN: u32 = 0o700;

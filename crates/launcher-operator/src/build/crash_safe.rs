@@ -9,9 +9,8 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use launcher_workshop::app::SIDECAR_REQUESTS;
 use launcher_workshop::pod_template::{COPY_PROGRAM, CRASH_SAFE_VOLUME, IMAGE_FILES};
 
-use super::limits::{amounts, restricted};
+use super::limits::{amounts, app_security, restricted};
 use super::literal::words;
-use super::pod::app_security;
 use super::sidecar::sidecar_user;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;

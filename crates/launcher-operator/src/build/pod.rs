@@ -1,13 +1,11 @@
 //! Builds the pod with two containers: app and sidecar.
 
-use k8s_openapi::api::core::v1::{
-    Container, LocalObjectReference, PodSecurityContext, PodSpec, SecurityContext, Volume,
-};
+use k8s_openapi::api::core::v1::{Container, LocalObjectReference, PodSecurityContext, PodSpec, Volume};
 use launcher_domain::SecurityProfile;
 use launcher_workshop::app::{AppSpec, ContainerCommand, ValidSpec};
 pub use launcher_workshop::pod_template::APP_CONTAINER;
 
-use super::limits::{amounts, baseline, restricted, runtime_default};
+use super::limits::{amounts, app_security, runtime_default};
 use super::literal::{secret_variables, variables, words};
 use super::{crash_safe, isolation, material, pod_template, sidecar, storage};
 use crate::pod_policy::permitted;
@@ -87,13 +85,5 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
         volume_mounts: (!mounts.is_empty()).then_some(mounts),
         security_context: Some(app_security(*profile, settings)),
         ..Container::default()
-    }
-}
-
-/// Returns the security context of the app.
-pub(super) fn app_security(profile: SecurityProfile, settings: &OperatorSettings) -> SecurityContext {
-    match profile {
-        SecurityProfile::Restricted => restricted(settings.run_as_user),
-        SecurityProfile::Baseline => baseline(),
     }
 }
