@@ -4,6 +4,7 @@
 //! other: a volume is never deleted while an instance uses it.
 
 use jiff::Timestamp;
+use launcher_domain::quantity::Quantity;
 use launcher_domain::{Act, Activity, Caller, EmailAddress, Instance, Scope, StorageKind, Volume};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -32,6 +33,7 @@ macro_rules! used_by {
     };
 }
 pub(crate) const USED_BY: &str = used_by!("$1");
+const SIZES: &str = "SELECT size FROM volumes WHERE owner_email = $1 AND deleted_at IS NULL";
 const LOCK: &str = concat!(
     "UPDATE volumes SET last_used_at = last_used_at WHERE name = $1 AND deleted_at IS NULL RETURNING ",
     volume_columns!()
@@ -54,6 +56,8 @@ pub(crate) enum Claim {
     Claimed(Option<String>),
     /// Another instance uses the volume.
     InUse { k8s_name: String },
+    /// A new volume would exceed the owner's limit.
+    TooLarge { limit_gib: u32 },
 }
 
 /// A volume, and the instance that uses it.
@@ -79,9 +83,20 @@ pub enum VolumeDeletion {
     },
 }
 
+/// Returns the bytes of a stored quantity. An unreadable one, which only a change of the database by hand can make, counts as
+/// zero, so that it does not prevent launches.
+fn bytes(size: &str) -> u128 {
+    Quantity::parse(size).map_or(0, |quantity| quantity.milli().div_ceil(1000))
+}
+
 impl WriteTransaction {
-    /// Claims the owner's volume for a new instance, or creates one with the name in `instance.volume`.
-    pub(crate) async fn claim_volume(&mut self, instance: &Instance) -> Result<Claim, StoreError> {
+    /// Claims the owner's volume for a new instance, or creates one with the name in `instance.volume`. `limit_gib` is the
+    /// maximum total size of the owner's volumes after the creation. The owner's gate row must be locked.
+    pub(crate) async fn claim_volume(
+        &mut self,
+        instance: &Instance,
+        limit_gib: Option<u32>,
+    ) -> Result<Claim, StoreError> {
         let (Some(storage), Some(new_name)) = (&instance.settings.storage, &instance.volume) else {
             return Ok(Claim::Claimed(None));
         };
@@ -99,6 +114,11 @@ impl WriteTransaction {
                 None => Claim::Claimed(Some(name)),
             });
         }
+        if let Some(limit_gib) = limit_gib
+            && self.stored_bytes(owner).await? + bytes(storage.size.as_str()) > u128::from(limit_gib) << 30
+        {
+            return Ok(Claim::TooLarge { limit_gib });
+        }
         query(INSERT)
             .bind(instance.instance_id.to_string())
             .bind(new_name.clone())
@@ -110,6 +130,12 @@ impl WriteTransaction {
             .execute(self.connection())
             .await?;
         Ok(Claim::Claimed(Some(new_name.clone())))
+    }
+
+    /// Returns the total size of the owner's volumes. A volume counts until its deletion is decided.
+    async fn stored_bytes(&mut self, owner: &str) -> Result<u128, StoreError> {
+        let rows = query(SIZES).bind(owner.to_owned()).fetch_all(self.connection()).await?;
+        rows.iter().map(|row| Ok(bytes(row.try_get("size")?))).sum()
     }
 
     async fn volume_used_by(&mut self, name: &str) -> Result<Option<String>, StoreError> {
