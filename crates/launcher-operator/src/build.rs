@@ -22,6 +22,7 @@ use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
 pub use pod::APP_CONTAINER;
 pub use sidecar::{PROXY_SECRET_KEY, SIDECAR_CONTAINER};
+pub(crate) use workshop_pod::relative_expiry;
 
 use crate::settings::{Exposure, OperatorSettings};
 use crate::validate::Validated;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use launcher_domain::Clock;
 use launcher_domain::clock::SystemClock;
 
-pub use expiry::Expiry;
+pub use expiry::{Expiry, ExpiryFile};
 pub use last_crash::{AppCrash, LastCrash};
 pub use workshop_page::WorkshopPage;
 
@@ -29,6 +29,13 @@ pub struct Frame {
     pub workshop_page: Option<WorkshopPage>,
     /// The clock that the status reports, so that the browser can correct its own.
     pub clock: Arc<dyn Clock>,
+}
+
+impl Frame {
+    /// Notes that the app accepts connections.
+    pub(crate) fn note_ready(&self) {
+        self.expiry.note_ready(self.clock.now());
+    }
 }
 
 impl Default for Frame {

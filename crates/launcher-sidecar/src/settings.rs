@@ -14,7 +14,7 @@ use launcher_process::telemetry::LogSettings;
 use launcher_process::version::version;
 
 use crate::auth::policy::Policy;
-use crate::frame::{Expiry, Frame, LastCrash, WorkshopPage};
+use crate::frame::{Expiry, ExpiryFile, Frame, LastCrash, WorkshopPage};
 
 /// Reverse proxy in front of one workshop: forwards only the owner's requests to the app
 #[derive(Debug, Clone, clap::Parser)]
@@ -48,8 +48,8 @@ pub struct Settings {
           default_value = Policy::SESSION_COOKIE_PREFIX, value_parser = NonEmptyStringValueParser::new())]
     pub session_cookie_prefix: String,
 
-    /// File with the workshop's expiry in RFC 3339, read for each status of the frame page. While the file is missing or
-    /// empty, the expiry is unknown
+    /// File with the workshop's expiry: in RFC 3339, or + and the seconds from the time at which the app is ready. Read for
+    /// each status of the frame page. While the file is missing or empty, the expiry is unknown
     #[arg(long, env = "SERVICE_EXPIRY_FILE", value_name = "FILE")]
     pub expiry_file: Option<PathBuf>,
 
@@ -85,7 +85,7 @@ impl Settings {
     #[must_use]
     pub fn frame(&self) -> Frame {
         Frame {
-            expiry: self.expiry_file.clone().map_or(Expiry::Unknown, Expiry::File),
+            expiry: self.expiry_file.clone().map_or(Expiry::Unknown, |path| Expiry::File(ExpiryFile::new(path))),
             last_crash: self.last_crash_file.clone().map_or(LastCrash::Unknown, LastCrash::File),
             workshop_page: self.workshop_page_url.clone(),
             ..Frame::default()

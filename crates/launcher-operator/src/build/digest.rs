@@ -23,7 +23,17 @@ pub const TEMPLATE_DIGEST: &str = "workshoplauncher.dev/template-digest";
 /// Returns the value of the annotation [`SPEC_DIGEST`] for this Workshop: `VERSION-HEX`.
 pub(super) fn of(workshop: &Validated) -> String {
     // A restart replaces only pods from before it. In the digest, it would replace every pod without the restart.
-    let Validated { name, namespace: _, owner_reference: _, spec, pod_template, restarted_at: _ } = workshop;
+    // Nor does a new expiry replace a pod.
+    let Validated {
+        name,
+        namespace: _,
+        owner_reference: _,
+        spec,
+        pod_template,
+        restarted_at: _,
+        expiry: _,
+        lifetime_seconds: _,
+    } = workshop;
     let ValidSpec {
         owner,
         image,

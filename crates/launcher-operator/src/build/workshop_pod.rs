@@ -18,7 +18,7 @@ use crate::validate::Validated;
 /// in the workshop's memory would be lost.
 const NO_EVICTION: [(&str, &str); 2] =
     [("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("karpenter.sh/do-not-disrupt", "true")];
-/// Annotation without an expiry. The operator writes the expiry when the workshop is ready.
+/// Annotation without an expiry, in the digest of the pod: the expiry does not determine the pod.
 const NO_EXPIRY: (&str, &str) = (EXPIRES_AT, "");
 /// Annotation without a crash, for the frame page.
 const NO_CRASH: (&str, &str) = (LAST_CRASH, "");
@@ -42,11 +42,23 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> Pod {
     let template = digest::of_template(annotations, &spec);
     annotations.insert(SPEC_DIGEST.to_owned(), digest::of(workshop));
     annotations.insert(TEMPLATE_DIGEST.to_owned(), template);
+    annotations.insert(EXPIRES_AT.to_owned(), expiry(workshop));
     annotations.extend(record(workshop, settings).map(|record| (CRASHES.to_owned(), record.to_text())));
     if let Some(restarted_at) = workshop.restarted_at {
         annotations.insert(RESTARTED_AT.to_owned(), restarted_at.to_string());
     }
     Pod { metadata, spec: Some(spec), status: None }
+}
+
+/// Returns the expiry if it is known, otherwise the lifetime.
+fn expiry(workshop: &Validated) -> String {
+    workshop.expiry.map_or_else(|| relative_expiry(workshop.lifetime_seconds), |expiry| expiry.to_string())
+}
+
+/// Returns the value of the annotation [`EXPIRES_AT`] for a workshop that expires this number of seconds after it was first
+/// ready. The sidecar reads this form.
+pub(crate) fn relative_expiry(lifetime_seconds: u32) -> String {
+    format!("+{lifetime_seconds}")
 }
 
 /// Returns the record of crashes if files of the pod outlive a crash of the app. With course material alone, only the files in

@@ -166,8 +166,11 @@ fn workload_objects_are_owned_by_their_workshop() {
 }
 
 #[test]
-fn extended_workshop_builds_the_same_workload() {
+fn extended_workshop_builds_the_same_workload_except_the_noted_expiry() {
     let extended: fn(&mut Workshop) =
         |workshop| workshop.spec.expires_at = Some("2026-01-01T18:00:00Z".parse().unwrap());
-    assert_eq!(built(|_| {}), built(extended));
+    let mut found = built(extended);
+    let noted = found.pod.metadata.annotations.as_mut().unwrap().get_mut("workshoplauncher.dev/expires-at").unwrap();
+    assert_eq!(std::mem::replace(noted, "+7200".to_owned()), "2026-01-01T18:00:00Z");
+    assert_eq!(built(|_| {}), found);
 }
