@@ -11,9 +11,20 @@ fn openapi_command_prints_committed_document() {
 }
 
 #[test]
-fn crd_command_prints_workshop_definition() {
+fn crd_command_prints_both_definitions() {
     let output = launcher(&["crd"], &[]);
-    let crd: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(crd["spec"]["group"], "workshoplauncher.dev");
-    assert_eq!(crd["spec"]["versions"][0]["subresources"]["status"], serde_json::json!({}));
+    let printed = text(&output.stdout);
+    assert!(
+        printed == include_str!("../../../../crds/workshops.yaml"),
+        "crds/workshops.yaml is old: cargo run -p launcher -- crd > crds/workshops.yaml"
+    );
+    let documents = printed.split("\n---\n").map(|document| serde_json::from_str::<serde_json::Value>(document).unwrap());
+    let plurals: Vec<_> = documents
+        .map(|crd| {
+            assert_eq!(crd["spec"]["group"], "workshoplauncher.dev");
+            assert_eq!(crd["spec"]["versions"][0]["subresources"]["status"], serde_json::json!({}));
+            crd["spec"]["names"]["plural"].clone()
+        })
+        .collect();
+    assert_eq!(plurals, ["workshops", "workshopdownloads"]);
 }
