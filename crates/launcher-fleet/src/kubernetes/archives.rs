@@ -86,3 +86,6 @@ async fn next_chunk(state: State) -> Option<(io::Result<Bytes>, State)> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
