@@ -48,7 +48,13 @@ pub(crate) async fn run(context: Arc<Context>) {
     let outcomes = Controller::new(api, watch())
         .with_config(Config::default().concurrency(context.settings.concurrency))
         .run(reconcile, |_, _, _| Action::requeue(RETRY), context);
-    outcomes.for_each(async |outcome| if let Err(error) = outcome { note(&error) }).await;
+    outcomes
+        .for_each(async |outcome| {
+            if let Err(error) = outcome {
+                note(&error)
+            }
+        })
+        .await;
     // The stream ends only when the process stops.
     std::future::pending().await
 }
@@ -139,8 +145,7 @@ async fn end(
 }
 
 fn exactly<K: Resource>(object: &K) -> DeleteParams {
-    DeleteParams::background()
-        .preconditions(Preconditions { uid: object.meta().uid.clone(), resource_version: None })
+    DeleteParams::background().preconditions(Preconditions { uid: object.meta().uid.clone(), resource_version: None })
 }
 
 /// Writes the status if it differs from the current one.

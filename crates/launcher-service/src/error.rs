@@ -66,7 +66,9 @@ pub enum ServiceError {
     #[error("the fleet of this launcher cannot read kept files: open a workshop, and download them there")]
     FleetWithoutDownloads,
     /// The fleet could not open the files in time.
-    #[error("the files could not be opened in time: try again in a minute, or launch a workshop and download them there")]
+    #[error(
+        "the files could not be opened in time: try again in a minute, or launch a workshop and download them there"
+    )]
     DownloadNotReady(#[source] ReadError),
     /// The caller has a download in progress, or too many downloads of all users are.
     #[error("you have a download in progress, or too many others have one: try again in a minute")]

@@ -80,8 +80,10 @@ pub fn crd() -> CustomResourceDefinition {
     <Workshop as kube::CustomResourceExt>::crd()
 }
 
-/// Returns the custom resource definition of WorkshopDownload.
+/// Returns the custom resource definitions of Workshop and WorkshopDownload as a Kubernetes list, for `kubectl apply`. A
+/// list is one JSON document: older versions of kubectl cannot read several.
 #[must_use]
-pub fn download_crd() -> CustomResourceDefinition {
-    <WorkshopDownload as kube::CustomResourceExt>::crd()
+pub fn crds() -> serde_json::Value {
+    let items = [crd(), <WorkshopDownload as kube::CustomResourceExt>::crd()];
+    serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items })
 }

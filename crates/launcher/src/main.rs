@@ -39,7 +39,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
         Command::MoveDatabase(args) => say(&move_database::run(&args)?),
         Command::Keep { command } => return Ok(launcher_fleet::keeper::run(command)),
         Command::Openapi => print(&launcher_api::openapi(settings::BASE_PATH))?,
-        Command::Crd => print_definitions()?,
+        Command::Crd => print(&launcher_workshop::crds())?,
         Command::Completions { shell } => say(reference::completions(shell)?.trim_end()),
         Command::Man { folder } => reference::write_manual(&folder)?,
     }
@@ -54,13 +54,6 @@ fn complain(message: &str) {
 fn print(document: &impl serde::Serialize) -> Result<(), String> {
     say(&serde_json::to_string_pretty(document).map_err(|error| error.to_string())?);
     Ok(())
-}
-
-/// Prints the definitions as two YAML documents. Each is JSON, which is valid YAML.
-fn print_definitions() -> Result<(), String> {
-    print(&launcher_workshop::crd())?;
-    say("---");
-    print(&launcher_workshop::download_crd())
 }
 
 #[expect(clippy::print_stdout, reason = "printing is what the command is for")]

@@ -254,7 +254,7 @@ def test_killed_launcher_leaves_nothing(world, template):
     email = "killed@example.org"
     name, volume = written(world, template, email)
     # Random, so that the compressed archive does not fit into the buffers.
-    run(world, name, "import os; open('/home/jovyan/large', 'wb').write(os.urandom(200_000_000))")
+    run(world, name, "import os; f = open('/home/jovyan/large', 'wb'); [f.write(os.urandom(10**6)) for _ in range(200)]")
     connection = http.client.HTTPConnection("127.0.0.1", world.launcher.port, timeout=60)
     connection.request("GET", f"/api/v1/volumes/{volume}/download", headers={"X-Auth-Request-Email": email})
     response = connection.getresponse()

@@ -41,7 +41,8 @@ impl Archives for KubernetesFleet {
         let download = Download::create(self, volume, &token).await?;
         let address = download.until_ready().await?;
         let body = timeout(CONNECT, request(address, &token)).await.unwrap_or_else(|elapsed| Err(elapsed.into()));
-        let body = body.map_err(|error| ReadError::NotReady(format!("the pod at {address} does not answer: {error}")))?;
+        let body =
+            body.map_err(|error| ReadError::NotReady(format!("the pod at {address} does not answer: {error}")))?;
         // The stream has the download, which is deleted when the stream is dropped.
         Ok(unfold(Some((body, download)), |state| next_chunk(state).boxed()).boxed())
     }

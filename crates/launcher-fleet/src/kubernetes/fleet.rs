@@ -55,13 +55,17 @@ impl KubernetesFleet {
     ///
     /// # Errors
     /// [`FleetError::Refused`]: the name is not one of a volume, or the operator did not create the claim.
-    pub(super) async fn claim(&self, name: &str) -> Result<Option<PartialObjectMeta<PersistentVolumeClaim>>, FleetError> {
+    pub(super) async fn claim(
+        &self,
+        name: &str,
+    ) -> Result<Option<PartialObjectMeta<PersistentVolumeClaim>>, FleetError> {
         if !is_volume_name(name) {
             return Err(FleetError::Refused(format!("{name:?} is not the name of a volume")));
         }
         let claims: Api<PersistentVolumeClaim> = Api::namespaced(self.client.clone(), &self.namespace);
         let found = claims.get_metadata_opt(name).await.map_err(|error| to_fleet_error(&error))?;
-        let is_ours = |found: &PartialObjectMeta<_>| found.labels().get("managed-by").is_some_and(|by| by == MANAGED_BY_LABEL);
+        let is_ours =
+            |found: &PartialObjectMeta<_>| found.labels().get("managed-by").is_some_and(|by| by == MANAGED_BY_LABEL);
         if found.as_ref().is_some_and(|found| !is_ours(found)) {
             let problem = format!("the PersistentVolumeClaim {name} lacks the label managed-by: {MANAGED_BY_LABEL}");
             return Err(FleetError::Refused(problem));

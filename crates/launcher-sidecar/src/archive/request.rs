@@ -77,7 +77,9 @@ mod tests {
     fn requests_are_recognised_by_method_and_path() {
         assert_eq!(parse(b"GET /ready HTTP/1.1\r\nHost: a\r\n\r\n"), Some(Request::Ready));
         assert_eq!(parse(b"GET /archive HTTP/1.1\r\nauthorization: Bearer abc\r\n\r\n"), archive("abc"));
-        for other in ["POST /archive HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "GET /archive/../ready HTTP/1.1\r\n\r\n"] {
+        for other in
+            ["POST /archive HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "GET /archive/../ready HTTP/1.1\r\n\r\n"]
+        {
             assert_eq!(parse(other.as_bytes()), Some(Request::Unknown), "{other}");
         }
         assert_eq!(parse(b"\x16\x03\x01"), Some(Request::Unknown), "TLS");

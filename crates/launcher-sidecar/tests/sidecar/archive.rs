@@ -241,7 +241,8 @@ fn files_that_cannot_be_read_are_listed_and_all_others_are_in_the_archive() {
     let found = entries(&reader.download(TOKEN).1);
     assert_eq!(found.keys().collect::<Vec<_>>(), [LIST, "notes.txt", "private/"]);
     let list = std::str::from_utf8(&found[LIST]).unwrap();
-    for line in ["private/: permission denied\n", "locked.txt: permission denied\n", "line\\nfeed: permission denied\n"] {
+    for line in ["private/: permission denied\n", "locked.txt: permission denied\n", "line\\nfeed: permission denied\n"]
+    {
         assert!(list.contains(line), "{line} in {list}");
     }
     set_permissions(volume.path("private"), Permissions::from_mode(0o755)).unwrap();

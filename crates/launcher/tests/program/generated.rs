@@ -18,8 +18,9 @@ fn crd_command_prints_both_definitions() {
         printed == include_str!("../../../../crds/workshops.yaml"),
         "crds/workshops.yaml is old: cargo run -p launcher -- crd > crds/workshops.yaml"
     );
-    let documents = printed.split("\n---\n").map(|document| serde_json::from_str::<serde_json::Value>(document).unwrap());
-    let plurals: Vec<_> = documents
+    let printed: serde_json::Value = serde_json::from_str(printed).unwrap();
+    let items = printed["items"].as_array().unwrap().iter();
+    let plurals: Vec<_> = items
         .map(|crd| {
             assert_eq!(crd["spec"]["group"], "workshoplauncher.dev");
             assert_eq!(crd["spec"]["versions"][0]["subresources"]["status"], serde_json::json!({}));

@@ -175,7 +175,9 @@ async fn refusal_of_the_pod_is_not_ready() {
 
 #[tokio::test(start_paused = true)]
 async fn pod_that_is_not_ready_in_time_is_reported_with_the_reason() {
-    for (status, expected) in [(json!({ "message": "no room" }), "no room"), (json!({}), "the operator has not answered")] {
+    for (status, expected) in
+        [(json!({ "message": "no room" }), "no room"), (json!({}), "the operator has not answered")]
+    {
         let (fleet, calls) = fleet(ours(), Some(status));
         let began = tokio::time::Instant::now();
         let error = refused(&fleet).await;
