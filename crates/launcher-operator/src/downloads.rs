@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions};
-use kube::runtime::controller::Action;
-use kube::runtime::{Config, Controller};
+use kube::runtime::controller::{self, Action};
+use kube::runtime::{Config, Controller, watcher};
 use kube::{Api, Resource, ResourceExt};
 use launcher_workshop::{MANAGED_BY_LABEL, WorkshopDownload, WorkshopDownloadStatus};
 use serde_json::json;
@@ -59,8 +59,11 @@ pub(crate) async fn run(context: Arc<Context>) {
     std::future::pending().await
 }
 
-fn note<E: std::error::Error>(error: &E) {
-    tracing::debug!(%error, "reconciling downloads failed, retrying");
+/// The function `reconcile` has already logged a failed reconcile. A download that is gone needs nothing.
+fn note<E: std::error::Error>(error: &controller::Error<E, watcher::Error>) {
+    if let controller::Error::QueueError(error) = error {
+        tracing::warn!(%error, "watching downloads failed, retrying");
+    }
 }
 
 async fn reconcile(download: Arc<WorkshopDownload>, context: Arc<Context>) -> Result<Action, DownloadError> {

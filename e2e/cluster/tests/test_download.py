@@ -223,6 +223,20 @@ def test_claim_of_another_program_is_not_read(world):
     world.kubectl("delete", "persistentvolumeclaim", "work-foreign")
 
 
+def test_workshop_starts_on_the_same_node_during_a_download(world, template):
+    email = "both@example.org"
+    volume = ended_volume(world, template, email)
+    address = made(world, "meanwhile", volume)
+    name = world.launch(template, email)
+    world.until(name, "running")
+    assert world.named("workshopdownloads", "meanwhile"), "the download has ended"
+    assert ask(address, TOKEN)[0] == 200
+    until_no_downloads(world)
+    assert phase(world, name) == "Running"
+    world.end(name, email)
+    until_ended(world, name)
+
+
 def test_launch_that_finds_no_room_ends_the_download(world, template):
     volume = ended_volume(world, template, "room@example.org")
     made(world, "in-the-way", volume)

@@ -88,7 +88,7 @@ impl Download {
     pub(super) async fn until_ready(&self) -> Result<SocketAddr, ReadError> {
         let mut message = "the operator has not answered".to_owned();
         let ready = timeout(READY, self.poll(&mut message)).await;
-        ready.unwrap_or_else(|_| Err(ReadError::NotReady(message)))
+        ready.unwrap_or(Err(ReadError::NotReady(message)))
     }
 
     async fn poll(&self, message: &mut String) -> Result<SocketAddr, ReadError> {

@@ -26,7 +26,6 @@ pub(super) enum Request {
 ///
 /// # Errors
 /// The connection failed, or the head was not complete in time.
-#[expect(clippy::disallowed_methods, reason = "the time limits a read, and decides nothing else")]
 pub(super) fn read_request(mut stream: &TcpStream) -> io::Result<Request> {
     let began = Instant::now();
     let (mut head, mut length) = ([0; MAX_HEAD], 0);
