@@ -9,5 +9,5 @@ mod resource;
 mod secret;
 mod watch;
 
-pub use doctor::{ApiServer, Definition, ExampleWorkshop, KubernetesExamination, Leader, PendingWorkshops};
+pub use doctor::{ApiServer, Definition, ExampleWorkshop, KubernetesExamination, Leader, MemoryKill, PendingWorkshops};
 pub use fleet::KubernetesFleet;

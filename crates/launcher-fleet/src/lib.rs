@@ -20,7 +20,7 @@ pub use port::{Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Im
 pub mod doctor {
     pub use crate::containers::{ContainerExamination, ExaminedEngine};
     pub use crate::kubernetes::{
-        ApiServer, Definition, ExampleWorkshop, KubernetesExamination, Leader, PendingWorkshops,
+        ApiServer, Definition, ExampleWorkshop, KubernetesExamination, Leader, MemoryKill, PendingWorkshops,
     };
     pub use crate::local::{LocalExamination, ProgramFault};
 }

@@ -1,6 +1,7 @@
 //! Builds the Kubernetes resources of a validated Workshop. Pure: the same Workshop and settings always give the same
 //! resources.
 
+mod crash_safe;
 pub(crate) mod digest;
 mod ingress;
 mod isolation;
@@ -23,6 +24,7 @@ use k8s_openapi::api::networking::v1::Ingress;
 pub use pod::APP_CONTAINER;
 pub use reader_pod::{MAX_SECONDS as MAX_DOWNLOAD_SECONDS, reader_pod};
 pub use sidecar::{PROXY_SECRET_KEY, SIDECAR_CONTAINER};
+pub(crate) use workshop_pod::relative_expiry;
 
 use crate::settings::{Exposure, OperatorSettings};
 use crate::validate::Validated;

@@ -24,6 +24,7 @@ mod metrics;
 mod orphans;
 mod owner;
 mod pod_annotation;
+mod pod_crashes;
 mod pod_expiry;
 mod pod_policy;
 mod reconcile;

@@ -48,7 +48,8 @@ impl Launcher {
     /// room.
     ///
     /// # Errors
-    /// NotFound, TemplateInactive, Invalid, InstanceLimitReached, TooManyLaunches, AtCapacity, VolumeInUse, IdempotencyKeyReused, Unavailable.
+    /// NotFound, TemplateInactive, Invalid, InstanceLimitReached, TooManyLaunches, AtCapacity, VolumeInUse,
+    /// StorageLimitReached, IdempotencyKeyReused, Unavailable.
     pub async fn launch(
         &self,
         caller: &Caller,
@@ -82,6 +83,9 @@ impl Launcher {
                     return Err(ServiceError::InstanceLimitReached { limit, held, ending });
                 }
                 LaunchOutcome::VolumeInUse { k8s_name } => return Err(ServiceError::VolumeInUse { k8s_name }),
+                LaunchOutcome::StorageLimitReached { limit_gib } => {
+                    return Err(ServiceError::StorageLimitReached { limit_gib });
+                }
                 LaunchOutcome::TooManyLaunches { wait } => return Err(self.too_many_launches(caller, wait)),
             }
         }
@@ -96,6 +100,7 @@ impl Launcher {
             max_per_user: is_limited.then_some(limits.max_instances_per_user),
             rate: is_limited.then_some(limits.launch_rate),
             max_queued: limits.max_queued,
+            max_storage_gib: limits.max_storage_gib_per_user.filter(|_| is_limited),
         }
     }
 
@@ -151,7 +156,7 @@ impl Launcher {
             owner_email: caller.email().clone(),
             template_id: template.template_id,
             settings: template.settings.clone(),
-            volume: template.settings.storage.as_ref().map(|_| volume_name(&*self.0.entropy)),
+            volume: template.settings.keeps_files().then(|| volume_name(&*self.0.entropy)),
             parameters: values.values.clone(),
             state: InstanceState::Queued,
             start_step: None,

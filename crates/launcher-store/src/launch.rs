@@ -23,6 +23,8 @@ pub struct LaunchRules {
     pub rate: Option<LaunchRate>,
     /// Maximum instances in the queue.
     pub max_queued: u32,
+    /// Maximum total size of the owner's volumes, in GiB; `None` without limit.
+    pub max_storage_gib: Option<u32>,
 }
 
 /// Idempotency key of a launch, with the hash of its request.
@@ -63,6 +65,11 @@ pub enum LaunchOutcome {
     VolumeInUse {
         /// Name of that instance.
         k8s_name: String,
+    },
+    /// The launch needs a new volume, with which the owner's volumes would exceed the limit.
+    StorageLimitReached {
+        /// Maximum total size of the owner's volumes, in GiB.
+        limit_gib: u32,
     },
     /// Another instance has this `k8s_name`. The caller must generate a new name.
     NameTaken,
@@ -147,9 +154,10 @@ impl Store {
         if count(write.connection(), QUEUED).await? >= rules.max_queued {
             return Ok(LaunchOutcome::AtCapacity);
         }
-        let volume = match write.claim_volume(instance).await? {
+        let volume = match write.claim_volume(instance, rules.max_storage_gib).await? {
             Claim::Claimed(volume) => volume,
             Claim::InUse { k8s_name } => return Ok(LaunchOutcome::VolumeInUse { k8s_name }),
+            Claim::TooLarge { limit_gib } => return Ok(LaunchOutcome::StorageLimitReached { limit_gib }),
         };
         write.store_settings(&settings).await?;
         let Some(created) = insert(&mut write, (instance, secrets), settings.hash, revision, volume).await? else {

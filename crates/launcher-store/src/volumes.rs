@@ -4,6 +4,7 @@
 //! other: a volume is never deleted while an instance uses it.
 
 use jiff::Timestamp;
+use launcher_domain::quantity::Quantity;
 use launcher_domain::{Act, Activity, Caller, EmailAddress, Instance, Scope, StorageKind, Volume};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -32,6 +33,7 @@ macro_rules! used_by {
     };
 }
 pub(crate) const USED_BY: &str = used_by!("$1");
+const SIZES: &str = "SELECT size FROM volumes WHERE owner_email = $1 AND deleted_at IS NULL";
 const LOCK: &str = concat!(
     "UPDATE volumes SET last_used_at = last_used_at WHERE name = $1 AND deleted_at IS NULL RETURNING ",
     volume_columns!()
@@ -50,10 +52,12 @@ pub(crate) const TOUCH: &str = "UPDATE volumes SET last_used_at = $1 WHERE delet
 
 /// Result of a claim.
 pub(crate) enum Claim {
-    /// The instance may use this volume; `None` if its template has no storage.
+    /// The instance may use this volume; `None` if its template keeps no files.
     Claimed(Option<String>),
     /// Another instance uses the volume.
     InUse { k8s_name: String },
+    /// A new volume would exceed the owner's limit.
+    TooLarge { limit_gib: u32 },
 }
 
 /// A volume, and the instance that uses it.
@@ -79,14 +83,26 @@ pub enum VolumeDeletion {
     },
 }
 
+/// Returns the bytes of a stored quantity. An unreadable one, which only a change of the database by hand can make, counts as
+/// zero, so that it does not prevent launches.
+fn bytes(size: &str) -> u128 {
+    Quantity::parse(size).map_or(0, |quantity| quantity.milli().div_ceil(1000))
+}
+
 impl WriteTransaction {
-    /// Claims the owner's volume for a new instance, or creates one with the name in `instance.volume`.
-    pub(crate) async fn claim_volume(&mut self, instance: &Instance) -> Result<Claim, StoreError> {
+    /// Claims the owner's volume for a new instance, or creates one with the name in `instance.volume`. `limit_gib` is the
+    /// maximum total size of the owner's volumes after the creation. The owner's gate row must be locked.
+    pub(crate) async fn claim_volume(
+        &mut self,
+        instance: &Instance,
+        limit_gib: Option<u32>,
+    ) -> Result<Claim, StoreError> {
         let (Some(storage), Some(new_name)) = (&instance.settings.storage, &instance.volume) else {
             return Ok(Claim::Claimed(None));
         };
         let (owner, now) = (instance.owner_email.as_str(), instance.created_at.as_millisecond());
         let (template_id, template_name) = match storage.kind {
+            StorageKind::Workshop => return Ok(Claim::Claimed(None)),
             StorageKind::Kept => (instance.template_id.to_string(), Some(rows::text(&instance.settings.name))),
             StorageKind::Home => (String::new(), None),
         };
@@ -97,6 +113,11 @@ impl WriteTransaction {
                 Some(k8s_name) => Claim::InUse { k8s_name },
                 None => Claim::Claimed(Some(name)),
             });
+        }
+        if let Some(limit_gib) = limit_gib
+            && self.stored_bytes(owner).await? + bytes(storage.size.as_str()) > u128::from(limit_gib) << 30
+        {
+            return Ok(Claim::TooLarge { limit_gib });
         }
         query(INSERT)
             .bind(instance.instance_id.to_string())
@@ -109,6 +130,12 @@ impl WriteTransaction {
             .execute(self.connection())
             .await?;
         Ok(Claim::Claimed(Some(new_name.clone())))
+    }
+
+    /// Returns the total size of the owner's volumes. A volume counts until its deletion is decided.
+    async fn stored_bytes(&mut self, owner: &str) -> Result<u128, StoreError> {
+        let rows = query(SIZES).bind(owner.to_owned()).fetch_all(self.connection()).await?;
+        rows.iter().map(|row| Ok(bytes(row.try_get("size")?))).sum()
     }
 
     async fn volume_used_by(&mut self, name: &str) -> Result<Option<String>, StoreError> {

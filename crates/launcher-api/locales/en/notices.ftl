@@ -15,6 +15,12 @@ volume-in-use-title = Another workshop uses these files.
 # Text of this notice. $workshop: name of that workshop.
 volume-in-use = Your workshop { $workshop } uses them. Continue there, or end it first and try again when it is gone.
 
+# Title of the notice if the launch needs a new place for files, and the user has reached the limit of saved work.
+storage-limit-title = Your saved work has reached its limit.
+
+# Text of this notice. $gib: maximum total size of the user's saved work, a whole number.
+storage-limit = Your saved work may have { $gib } GiB in total, and this workshop needs more. Delete saved work that you no longer need, then launch again.
+
 # Title of the notice if saved files cannot be downloaded.
 no-download-title = The files were not downloaded.
 

@@ -10,6 +10,10 @@ volume-in-use-title = Un autre atelier utilise ces fichiers.
 
 volume-in-use = Votre atelier { $workshop } les utilise. Continuez là-bas, ou terminez-le d’abord et réessayez une fois qu’il est terminé.
 
+storage-limit-title = Votre travail enregistré a atteint sa limite.
+
+storage-limit = Votre travail enregistré peut occuper { $gib } GiB au total, et cet atelier en demande davantage. Supprimez le travail enregistré dont vous n’avez plus besoin, puis lancez de nouveau l’atelier.
+
 no-download-title = Les fichiers n’ont pas été téléchargés.
 
 no-download = Ouvrez un atelier de ce modèle et téléchargez-y les fichiers.

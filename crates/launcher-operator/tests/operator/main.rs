@@ -3,6 +3,7 @@
 
 mod clock;
 mod cluster;
+mod crash_safe;
 mod crashes;
 mod diagnose;
 mod diagnose_failures;
