@@ -3,6 +3,8 @@
 state-queued = في الانتظار
 state-starting = جارٍ البدء
 state-running = جاهزة
+state-suspending = جارٍ الإيقاف المؤقت
+state-suspended = متوقفة مؤقتًا
 state-terminating = جارٍ الإنهاء
 state-terminated = انتهت
 state-failed = فشلت
@@ -36,6 +38,8 @@ profile-baseline = baseline: صلاحيات root داخل الحاوية (تحت
 storage-none = حذف الملفات
 storage-kept = حفظ ملفات كل شخص
 storage-home = حفظ ملفات كل شخص، مشتركة مع قوالب أخرى
+at-expiry-end = تنتهي الورشة
+at-expiry-suspend = تتوقف الورشة مؤقتًا
 
 icon-of-app = حسب التطبيق
 icon-notebook = دفتر

@@ -3,6 +3,8 @@
 state-queued = Wartet
 state-starting = Startet
 state-running = Bereit
+state-suspending = Wird pausiert
+state-suspended = Pausiert
 state-terminating = Wird beendet
 state-terminated = Beendet
 state-failed = Fehlgeschlagen
@@ -36,6 +38,9 @@ profile-baseline = baseline: Root im Container (für Standard-Images von RStudio
 storage-none = Dateien löschen
 storage-kept = Dateien jeder Person behalten
 storage-home = Dateien jeder Person behalten, gemeinsam mit anderen Vorlagen
+
+at-expiry-end = Der Workshop endet
+at-expiry-suspend = Der Workshop wird pausiert
 
 icon-of-app = Wie die App
 icon-notebook = Notebook

@@ -3,6 +3,8 @@
 state-queued = En cola
 state-starting = Iniciando
 state-running = Listo
+state-suspending = Pausando
+state-suspended = En pausa
 state-terminating = Finalizando
 state-terminated = Finalizado
 state-failed = Fallido
@@ -36,6 +38,9 @@ profile-baseline = baseline: root en el contenedor (lo necesitan las imágenes e
 storage-none = Eliminar los archivos
 storage-kept = Conservar los archivos de cada persona
 storage-home = Conservar los archivos de cada persona, compartidos con otras plantillas
+
+at-expiry-end = El taller finaliza
+at-expiry-suspend = El taller se pausa
 
 icon-of-app = Según la aplicación
 icon-notebook = Cuaderno

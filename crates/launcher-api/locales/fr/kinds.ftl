@@ -3,6 +3,8 @@
 state-queued = En attente
 state-starting = Démarrage
 state-running = Prêt
+state-suspending = Mise en pause
+state-suspended = En pause
 state-terminating = Arrêt en cours
 state-terminated = Terminé
 state-failed = Échec
@@ -36,6 +38,9 @@ profile-baseline = baseline : root dans le conteneur (nécessaire aux images RS
 storage-none = Supprimer les fichiers
 storage-kept = Conserver les fichiers de chaque personne
 storage-home = Conserver les fichiers de chaque personne, en commun avec d’autres modèles
+
+at-expiry-end = L’atelier se termine
+at-expiry-suspend = L’atelier est mis en pause
 
 icon-of-app = Selon l’application
 icon-notebook = Notebook

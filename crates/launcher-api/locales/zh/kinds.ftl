@@ -3,6 +3,8 @@
 state-queued = 排队中
 state-starting = 启动中
 state-running = 已就绪
+state-suspending = 正在暂停
+state-suspended = 已暂停
 state-terminating = 结束中
 state-terminated = 已结束
 state-failed = 失败
@@ -36,6 +38,8 @@ profile-baseline = baseline：容器内使用 root（标准 RStudio 镜像需要
 storage-none = 删除文件
 storage-kept = 保留每个用户的文件
 storage-home = 保留每个用户的文件，与其他模板共用
+at-expiry-end = 结束实验环境
+at-expiry-suspend = 暂停实验环境
 
 icon-of-app = 与应用相同
 icon-notebook = 笔记本

@@ -207,7 +207,7 @@ async fn live_instances(
 
 /// Returns the numbers of a class. A queued instance counts as starting.
 fn tiles(t: Language, class: &ClassStates) -> Vec<Tile> {
-    use InstanceState::{Failed, Queued, Running, Starting, Terminating};
+    use InstanceState::{Failed, Queued, Running, Starting, Suspended, Suspending, Terminating};
     let count = |states: &[InstanceState]| {
         class.states.iter().filter(|(state, _)| states.contains(state)).map(|(_, count)| count).sum()
     };
@@ -215,6 +215,7 @@ fn tiles(t: Language, class: &ClassStates) -> Vec<Tile> {
     vec![
         tile(Starting, &[Queued, Starting]),
         tile(Running, &[Running]),
+        tile(Suspended, &[Suspending, Suspended]),
         tile(Failed, &[Failed]),
         tile(Terminating, &[Terminating]),
     ]
