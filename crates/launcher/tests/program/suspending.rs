@@ -30,8 +30,8 @@ async fn until(serving: &Serving, name: &str, state: &str) -> Value {
 /// Returns the lines of the file `starts` in the only volume.
 fn starts(data: &Path) -> usize {
     let volumes: Vec<_> = fs::read_dir(data.join("volumes")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    let [volume] = &volumes[..] else { panic!("{volumes:?}") };
-    fs::read_to_string(volume.join("starts")).unwrap().lines().count()
+    assert_eq!(volumes.len(), 1, "{volumes:?}");
+    fs::read_to_string(volumes[0].join("starts")).unwrap().lines().count()
 }
 
 #[tokio::test(flavor = "multi_thread")]
