@@ -12,6 +12,8 @@ from world import ALICE
 from harness import ADMIN
 
 SECONDS = 900
+# The kinds that are watched during the compared rounds, for launches and bare workloads alike: a watch takes CPU time.
+WATCHED = ("pod", "service")
 MARKS = (
     "workshop made", "pod made", "pod scheduled", "pod Ready", "workshop Running", "row running",
 )
@@ -79,15 +81,15 @@ def launch_all(stage, template, count):
 
 
 def ours(kube, stage, template, count, with_reads):
-    """Measures many launches: seconds until all run, {mark: (first, last)}, reads, and seconds until all are gone. The reads
-    take CPU time of the launches: figures with reads are not comparable with bare workloads."""
+    """Measures many launches: seconds until all run, {mark: (first, last)}, reads, and seconds until all are gone. The reads,
+    and a watch of the Workshops, take CPU time of the launches: figures with them are not comparable with bare workloads."""
     watched = stage.launch(template, ADMIN)
     stage.until(watched, "running")
-    with Timeline(kube, stage.namespace) as timeline, Events(stage.launcher, timeline):
+    kinds = (*WATCHED, "workshop") if with_reads else WATCHED
+    with Timeline(kube, stage.namespace, kinds) as timeline, Events(stage.launcher, timeline):
         # Wait until the timeline has recorded the first workshop, which runs already. The figures exclude it.
         timeline.until("row running", 1, SECONDS)
         timeline.until("pod Ready", 1, SECONDS)
-        timeline.until("workshop Running", 1, SECONDS)
         reads = Reads(stage, watched, ADMIN) if with_reads else None
         if reads:
             reads.start()
@@ -98,7 +100,7 @@ def ours(kube, stage, template, count, with_reads):
             reads.stop()
         marks = spans(timeline, began, owners) | {"answered": (None, answered - began)}
         check(kube, stage, {watched, *owners})
-        gone = until_gone(timeline, lambda: end_all(stage, [watched, *owners]))
+        gone = until_gone(timeline, lambda: end_all(stage, [watched, *owners]), count + 1)
     return {"seconds": marks["row running"][1], "marks": marks, "reads": reads, "gone": gone}
 
 
@@ -129,7 +131,7 @@ def end_all(stage, names_):
 def bare(kube, namespace, model, count, containers, at_a_time):
     """Measures as many bare workloads, created by one `kubectl apply` or by several requests at a time."""
     objects = [make(name, containers) for name in names(count) for make in (model.bare_pod, model.service)]
-    with Timeline(kube, namespace, ("pod", "service")) as timeline:
+    with Timeline(kube, namespace, WATCHED) as timeline:
         began = time.perf_counter()
         if at_a_time == 1:
             apply(namespace, objects)
@@ -142,10 +144,13 @@ def bare(kube, namespace, model, count, containers, at_a_time):
     return {"seconds": last - began, "marks": marks, "gone": gone}
 
 
-def until_gone(timeline, end):
-    """Ends everything; returns (seconds until the last pod was gone, seconds until everything was gone)."""
+def until_gone(timeline, end, rows=0):
+    """Ends everything; returns (seconds until the last pod was gone, seconds until everything was gone). `rows` instances
+    must end: a row is `terminated` when its Workshop and all its objects are gone."""
     began = time.perf_counter()
     end()
+    if rows:
+        timeline.until("row terminated", rows, SECONDS)
     timeline.until_empty(SECONDS)
     return max(timeline.seen["pod gone"].values()) - began, time.perf_counter() - began
 

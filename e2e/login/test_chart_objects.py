@@ -45,6 +45,7 @@ NUMBERS = {
     "SERVICE_MAX_QUEUED": "limits.maxQueued",
     "SERVICE_HISTORY_DAYS": "limits.historyDays",
     "SERVICE_VOLUME_RETENTION_DAYS": "limits.volumeRetentionDays",
+    "SERVICE_MAX_STORAGE_GIB_PER_USER": "limits.maxStorageGibPerUser",
     "SERVICE_START_TIMEOUT": "workshops.startTimeoutSeconds",
     "SERVICE_SHUTDOWN_DELAY": "launcher.shutdownDelaySeconds",
     "SERVICE_SHUTDOWN_GRACE": "launcher.shutdownGraceSeconds",

@@ -35,7 +35,7 @@ REACHES = {
     "workshops.tolerations": OPERATOR, "workshops.storageClass": OPERATOR,
     "limits.maxInstancesPerUser": LAUNCHER, "limits.launchRate": LAUNCHER, "limits.launchBurst": LAUNCHER,
     "limits.maxConcurrentStarts": LAUNCHER, "limits.maxQueued": LAUNCHER, "limits.historyDays": LAUNCHER,
-    "limits.volumeRetentionDays": LAUNCHER,
+    "limits.volumeRetentionDays": LAUNCHER, "limits.maxStorageGibPerUser": LAUNCHER,
     "templates": LAUNCHER,
     "images.launcher": PROGRAMS, "images.sidecar": OPERATOR | NOTICE, "images.material": OPERATOR, "images.oauth2Proxy": LOGIN, "images.front": FRONT,
     "images.pullPolicy": TRAEFIK, "images.pullSecrets": TRAEFIK,

@@ -22,6 +22,8 @@ pub struct Limits {
     pub history: Duration,
     /// Retention of volumes after their last use; `None` without end.
     pub volume_retention: Option<Duration>,
+    /// Maximum total size of one person's volumes, in GiB; `None` without limit. Admins are exempt.
+    pub max_storage_gib_per_user: Option<u32>,
 }
 
 impl Default for Limits {
@@ -34,6 +36,7 @@ impl Default for Limits {
             start_timeout: Duration::from_secs(600),
             history: Duration::from_secs(30 * 24 * 3600),
             volume_retention: Some(Duration::from_secs(180 * 24 * 3600)),
+            max_storage_gib_per_user: None,
         }
     }
 }

@@ -44,6 +44,14 @@ pub enum ServiceError {
     /// An instance uses the volume with the kept files.
     #[error("your {}", volume_advice(.0))]
     VolumeInUse(VolumeUser),
+    /// The launch needs a new volume, with which the caller's volumes would exceed the limit of one person.
+    #[error(
+        "your saved work may have {limit_gib} GiB in total: delete saved work that you no longer need, then launch again"
+    )]
+    StorageLimitReached {
+        /// Maximum total size of one person's volumes, in GiB.
+        limit_gib: u32,
+    },
     /// The idempotency key was already used with a different request.
     #[error("this Idempotency-Key was used for a different launch: use a new key for a new launch")]
     IdempotencyKeyReused,

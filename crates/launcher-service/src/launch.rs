@@ -48,7 +48,8 @@ impl Launcher {
     /// room.
     ///
     /// # Errors
-    /// NotFound, TemplateInactive, Invalid, InstanceLimitReached, TooManyLaunches, AtCapacity, VolumeInUse, IdempotencyKeyReused, Unavailable.
+    /// NotFound, TemplateInactive, Invalid, InstanceLimitReached, TooManyLaunches, AtCapacity, VolumeInUse,
+    /// StorageLimitReached, IdempotencyKeyReused, Unavailable.
     pub async fn launch(
         &self,
         caller: &Caller,
@@ -91,6 +92,7 @@ impl Launcher {
                 ServiceError::InstanceLimitReached { limit, held, ending }
             }
             LaunchOutcome::VolumeInUse(user) => ServiceError::VolumeInUse(user),
+            LaunchOutcome::StorageLimitReached { limit_gib } => ServiceError::StorageLimitReached { limit_gib },
             LaunchOutcome::TooManyLaunches { wait } => self.too_many_launches(caller, wait),
             LaunchOutcome::Created(_) | LaunchOutcome::Replayed(_) | LaunchOutcome::NameTaken => {
                 ServiceError::Internal("the store refused a launch without a reason".into())
@@ -106,6 +108,7 @@ impl Launcher {
             max_per_user: is_limited.then_some(limits.max_instances_per_user),
             rate: is_limited.then_some(limits.launch_rate),
             max_queued: limits.max_queued,
+            max_storage_gib: limits.max_storage_gib_per_user.filter(|_| is_limited),
         }
     }
 

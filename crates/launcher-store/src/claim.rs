@@ -1,6 +1,7 @@
 //! Claims of volumes: a launch claims the volume of its owner and template, and a resume uses its volume again.
 
 use jiff::Timestamp;
+use launcher_domain::quantity::Quantity;
 use launcher_domain::{Instance, InstanceState, StorageKind};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -35,12 +36,16 @@ pub(crate) const USED_BY_OTHER: &str = "SELECT used.k8s_name, used.state FROM wo
      ('queued', 'starting', 'running', 'suspending', 'suspended', 'terminating') LIMIT 1";
 const USE_AGAIN: &str = "UPDATE volumes SET last_used_at = $1 WHERE name = $2 AND deleted_at IS NULL";
 
+const SIZES: &str = "SELECT size FROM volumes WHERE owner_email = $1 AND deleted_at IS NULL";
+
 /// Result of a claim.
 pub(crate) enum Claim {
     /// The instance may use this volume; `None` if its template has no storage.
     Claimed(Option<String>),
     /// Another instance uses the volume.
     InUse(VolumeUser),
+    /// A new volume would exceed the owner's limit.
+    TooLarge { limit_gib: u32 },
 }
 
 /// The instance that uses a volume.
@@ -52,9 +57,20 @@ pub struct VolumeUser {
     pub is_suspended: bool,
 }
 
+/// Returns the bytes of a stored quantity. An unreadable one, which only a change of the database by hand can make, counts as
+/// zero, so that it does not prevent launches.
+fn bytes(size: &str) -> u128 {
+    Quantity::parse(size).map_or(0, |quantity| quantity.milli().div_ceil(1000))
+}
+
 impl WriteTransaction {
-    /// Claims the owner's volume for a new instance, or creates one with the name in `instance.volume`.
-    pub(crate) async fn claim_volume(&mut self, instance: &Instance) -> Result<Claim, StoreError> {
+    /// Claims the owner's volume for a new instance, or creates one with the name in `instance.volume`. `limit_gib` is the
+    /// maximum total size of the owner's volumes after the creation. The owner's gate row must be locked.
+    pub(crate) async fn claim_volume(
+        &mut self,
+        instance: &Instance,
+        limit_gib: Option<u32>,
+    ) -> Result<Claim, StoreError> {
         let (Some(storage), Some(new_name)) = (&instance.settings.storage, &instance.volume) else {
             return Ok(Claim::Claimed(None));
         };
@@ -71,6 +87,11 @@ impl WriteTransaction {
                 None => Claim::Claimed(Some(name)),
             });
         }
+        if let Some(limit_gib) = limit_gib
+            && self.stored_bytes(owner).await? + bytes(storage.size.as_str()) > u128::from(limit_gib) << 30
+        {
+            return Ok(Claim::TooLarge { limit_gib });
+        }
         query(INSERT)
             .bind(instance.instance_id.to_string())
             .bind(new_name.clone())
@@ -82,6 +103,12 @@ impl WriteTransaction {
             .execute(self.connection())
             .await?;
         Ok(Claim::Claimed(Some(new_name.clone())))
+    }
+
+    /// Returns the total size of the owner's volumes. A volume counts until its deletion is decided.
+    async fn stored_bytes(&mut self, owner: &str) -> Result<u128, StoreError> {
+        let rows = query(SIZES).bind(owner.to_owned()).fetch_all(self.connection()).await?;
+        rows.iter().map(|row| Ok(bytes(row.try_get("size")?))).sum()
     }
 
     /// Records that a suspended instance uses its volume again. Returns another instance that uses it, if any: an earlier

@@ -23,6 +23,8 @@ pub struct LaunchRules {
     pub rate: Option<LaunchRate>,
     /// Maximum instances in the queue.
     pub max_queued: u32,
+    /// Maximum total size of the owner's volumes, in GiB; `None` without limit.
+    pub max_storage_gib: Option<u32>,
 }
 
 /// Idempotency key of a launch, with the hash of its request.
@@ -61,6 +63,11 @@ pub enum LaunchOutcome {
     AtCapacity,
     /// Another instance of the owner uses the volume.
     VolumeInUse(VolumeUser),
+    /// The launch needs a new volume, with which the owner's volumes would exceed the limit.
+    StorageLimitReached {
+        /// Maximum total size of the owner's volumes, in GiB.
+        limit_gib: u32,
+    },
     /// Another instance has this `k8s_name`. The caller must generate a new name.
     NameTaken,
 }
@@ -134,9 +141,10 @@ impl Store {
             Ok(revision) => revision,
             Err(refusal) => return Ok(refusal),
         };
-        let volume = match write.claim_volume(instance).await? {
+        let volume = match write.claim_volume(instance, rules.max_storage_gib).await? {
             Claim::Claimed(volume) => volume,
             Claim::InUse(user) => return Ok(LaunchOutcome::VolumeInUse(user)),
+            Claim::TooLarge { limit_gib } => return Ok(LaunchOutcome::StorageLimitReached { limit_gib }),
         };
         write.store_settings(&settings).await?;
         let Some(created) = insert(&mut write, (instance, secrets), settings.hash, revision, volume).await? else {

@@ -174,6 +174,11 @@ pub(crate) struct ServeSettings {
           value_parser = clap::value_parser!(u64).range(0..=3650))]
     pub(crate) volume_retention_days: u64,
 
+    /// Total size of the volumes with one user's files, in GiB; 0 for no limit. Admins have no limit
+    #[arg(long, env = "SERVICE_MAX_STORAGE_GIB_PER_USER", default_value = "0", value_name = "GIB",
+          value_parser = clap::value_parser!(u32).range(..=1_048_576))]
+    pub(crate) max_storage_gib_per_user: u32,
+
     /// Time after a stop signal in which the service still accepts requests
     #[arg(long, env = "SERVICE_SHUTDOWN_DELAY", default_value = "1", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(..=3600))]

@@ -12,6 +12,10 @@ volume-in-use = Ihr Workshop { $workshop } benutzt sie. Arbeiten Sie dort weiter
 
 volume-in-use-suspended = Ihr pausierter Workshop { $workshop } hat sie. Setzen Sie ihn fort, oder beenden Sie ihn zuerst.
 
+storage-limit-title = Ihre gespeicherte Arbeit hat ihr Limit erreicht.
+
+storage-limit = Ihre gespeicherte Arbeit darf insgesamt { $gib } GiB haben, und dieser Workshop braucht mehr. Löschen Sie gespeicherte Arbeit, die Sie nicht mehr brauchen, und starten Sie den Workshop dann erneut.
+
 no-download-title = Die Dateien wurden nicht heruntergeladen.
 
 no-download = Öffnen Sie einen Workshop dieser Vorlage, und laden Sie die Dateien dort herunter.

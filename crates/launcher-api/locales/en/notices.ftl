@@ -18,6 +18,12 @@ volume-in-use = Your workshop { $workshop } uses them. Continue there, or end it
 # The same text if that workshop is paused.
 volume-in-use-suspended = Your paused workshop { $workshop } has them. Resume it to continue, or end it first.
 
+# Title of the notice if the launch needs a new place for files, and the user has reached the limit of saved work.
+storage-limit-title = Your saved work has reached its limit.
+
+# Text of this notice. $gib: maximum total size of the user's saved work, a whole number.
+storage-limit = Your saved work may have { $gib } GiB in total, and this workshop needs more. Delete saved work that you no longer need, then launch again.
+
 # Title of the notice if saved files cannot be downloaded.
 no-download-title = The files were not downloaded.
 

@@ -12,6 +12,10 @@ volume-in-use = Tu taller { $workshop } los usa. Continúa allí o finalízalo p
 
 volume-in-use-suspended = Tu taller en pausa { $workshop } los tiene. Reanúdalo para continuar o finalízalo primero.
 
+storage-limit-title = Tu trabajo guardado ha llegado a su límite.
+
+storage-limit = Tu trabajo guardado puede ocupar { $gib } GiB en total, y este taller necesita más. Elimina el trabajo guardado que ya no necesites y vuelve a iniciar el taller.
+
 no-download-title = Los archivos no se descargaron.
 
 no-download = Abre un taller de esta plantilla y descarga allí los archivos.

@@ -12,6 +12,10 @@ volume-in-use = Votre atelier { $workshop } les utilise. Continuez là-bas, ou t
 
 volume-in-use-suspended = Votre atelier en pause { $workshop } les a. Reprenez-le pour continuer, ou terminez-le d’abord.
 
+storage-limit-title = Votre travail enregistré a atteint sa limite.
+
+storage-limit = Votre travail enregistré peut occuper { $gib } GiB au total, et cet atelier en demande davantage. Supprimez le travail enregistré dont vous n’avez plus besoin, puis lancez de nouveau l’atelier.
+
 no-download-title = Les fichiers n’ont pas été téléchargés.
 
 no-download = Ouvrez un atelier de ce modèle et téléchargez-y les fichiers.

@@ -29,6 +29,10 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
             let text = t.with_one(key, "workshop", k8s_name.as_str());
             (StatusCode::CONFLICT, "wait", t.text("volume-in-use-title"), text.into())
         }
+        ServiceError::StorageLimitReached { limit_gib } => {
+            let text = t.with_one("storage-limit", "gib", *limit_gib);
+            (StatusCode::CONFLICT, "wait", t.text("storage-limit-title"), text.into())
+        }
         ServiceError::IdempotencyKeyReused => {
             (StatusCode::UNPROCESSABLE_ENTITY, "bad", t.text("not-launched"), t.text("key-reused"))
         }

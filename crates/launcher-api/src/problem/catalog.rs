@@ -79,6 +79,10 @@ catalog! {
         "Kept files belong to one workshop at a time. `detail` names the workshop that uses them. Continue there, or end \
          it and try again. A suspended workshop holds its files: resume or end it. A terminating workshop uses its files \
          until its workload is gone.";
+    StorageLimitReached: "storage-limit-reached", CONFLICT, "Your saved work has reached its limit",
+        "The template keeps files, and this user has no volume for it yet. A new volume would exceed \
+         SERVICE_MAX_STORAGE_GIB_PER_USER, which counts the sizes of all volumes of the user, whether they are full or \
+         not. Delete a volume, or ask an admin. Launches with an existing volume are not refused. Admins have no limit.";
     NotRunning: "not-running", CONFLICT, "The workshop is not running",
         "Only a running instance can be extended, suspended or restarted. Wait until the instance is running, or launch a new one.";
     FilesNotKept: "files-not-kept", CONFLICT, "The workshop's files are not kept",

@@ -30,6 +30,7 @@ impl From<ServiceError> for Problem {
             ServiceError::InstanceLimitReached { .. } => ProblemCode::InstanceLimitReached,
             ServiceError::AtCapacity => ProblemCode::AtCapacity,
             ServiceError::VolumeInUse(_) => ProblemCode::VolumeInUse,
+            ServiceError::StorageLimitReached { .. } => ProblemCode::StorageLimitReached,
             ServiceError::IdempotencyKeyReused => ProblemCode::IdempotencyKeyReused,
             ServiceError::FleetWithoutDownloads => ProblemCode::FleetWithoutDownloads,
             ServiceError::TooManyDownloads => {

@@ -1,8 +1,8 @@
 //! `/volumes/`: kept files of users.
 
 use http::Method;
-use launcher_domain::FailureCode;
-use launcher_testkit::{Client, TestApp, eventually};
+use launcher_domain::{FailureCode, Limits};
+use launcher_testkit::{Client, Options, TestApp, eventually};
 use serde_json::{Value, json};
 
 const SOON: std::time::Duration = std::time::Duration::from_secs(10);
@@ -89,6 +89,23 @@ async fn volume_is_listed_for_its_owner_and_admins_and_deleted_once() {
     alice.delete(&path).await.expect(204);
     alice.delete(&path).await.expect(404);
     eventually(SOON, async || app.fleet.volumes().is_empty().then_some(())).await;
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn launch_beyond_the_storage_limit_of_a_user_is_refused() {
+    let limits = Limits { max_storage_gib_per_user: Some(3), ..Limits::default() };
+    let (app, _, alice, _, admin) = TestApp::start_with(Options { limits, ..Options::default() }).await;
+    let first = template(&admin, "Penguins", &json!({ "kind": "kept", "size": "2Gi" })).await;
+    let second = template(&admin, "Whales", &json!({ "kind": "kept", "size": "2Gi" })).await;
+    app.launched(&alice, &first, "running").await;
+    let refused = alice.post(&format!("/templates/{second}/launch")).await.expect(409).json();
+    assert_eq!(refused["code"], "storage-limit-reached");
+    assert!(refused["detail"].as_str().unwrap().contains("3 GiB in total"), "{refused}");
+    assert_eq!(alice.get("/volumes/").await.expect(200).json().as_array().unwrap().len(), 1);
+    for id in [&first, &second] {
+        app.launched(&admin, id, "running").await;
+    }
     app.finish().await;
 }
 

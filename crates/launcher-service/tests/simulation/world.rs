@@ -27,6 +27,7 @@ pub(crate) const LIMITS: Limits = Limits {
     start_timeout: crate::processes::START_TIMEOUT,
     history: Duration::from_secs(30 * 24 * 3600),
     volume_retention: None,
+    max_storage_gib_per_user: None,
 };
 /// Number of launchers, when all are running.
 pub(crate) const LAUNCHERS: usize = 2;

@@ -10,8 +10,12 @@ use tokio::task::JoinSet;
 use crate::support::*;
 
 /// Rate limit of six launches per minute: the bucket gets one token every ten seconds.
-const SLOW: LaunchRules =
-    LaunchRules { rate: Some(LaunchRate { per_minute: 6, burst: 3 }), max_queued: 10_000, max_per_user: None };
+const SLOW: LaunchRules = LaunchRules {
+    rate: Some(LaunchRate { per_minute: 6, burst: 3 }),
+    max_queued: 10_000,
+    max_per_user: None,
+    max_storage_gib: None,
+};
 
 fn launched_at(owner: &str, seconds: i64) -> Instance {
     Instance { created_at: at(seconds), ..instance(owner) }

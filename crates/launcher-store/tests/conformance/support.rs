@@ -14,7 +14,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-pub(crate) const NO_LIMITS: LaunchRules = LaunchRules { max_per_user: None, rate: None, max_queued: u32::MAX };
+pub(crate) const NO_LIMITS: LaunchRules =
+    LaunchRules { max_per_user: None, rate: None, max_queued: u32::MAX, max_storage_gib: None };
 pub(crate) const ALL_ENTRIES: Page<i64> = Page { limit: 10_000, after: None };
 pub(crate) const EVERYTHING: Page = Page { limit: 10_000, after: None };
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{ActivityAction, AtExpiry, EmailAddress, Instance, InstanceState, Storage, StorageKind, Volume};
-use launcher_store::{ActivityFilter, LaunchOutcome, Page, Store, VolumeDeletion, VolumeUser};
+use launcher_store::{ActivityFilter, LaunchOutcome, LaunchRules, Page, Store, VolumeDeletion, VolumeUser};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -122,6 +122,50 @@ async fn launch_is_refused_while_another_instance_uses_the_volume() {
             }
         }
         assert_eq!(names(&store, None).await, [volume_name(1)], "a refused launch creates no volume");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn new_volume_beyond_the_limit_of_its_owner_is_refused() {
+    on_every_engine(async |store| {
+        let rules = LaunchRules { max_storage_gib: Some(9), ..NO_LIMITS };
+        let limited = async |draft: Instance| store.launch(&draft, &rules, None).await.unwrap();
+        let kept = || draft("alice@example.org", StorageKind::Kept, 1);
+        let first = created(limited(kept()).await);
+        end(&store, &first).await;
+
+        let home = || draft("alice@example.org", StorageKind::Home, 2);
+        assert_eq!(limited(home()).await, LaunchOutcome::StorageLimitReached { limit_gib: 9 }, "5Gi and 5Gi");
+        assert_eq!(names(&store, None).await, [volume_name(1)], "a refused launch creates no volume");
+        created(limited(draft("bob@example.org", StorageKind::Home, 3)).await);
+        let smaller = LaunchRules { max_storage_gib: Some(1), ..NO_LIMITS };
+        let again = created(store.launch(&kept(), &smaller, None).await.unwrap());
+        assert_eq!(again.volume, Some(volume_name(1)), "an existing volume is never refused");
+
+        end(&store, &again).await;
+        store.delete_volume(&alice(), &volume_name(1), again.created_at).await.unwrap();
+        let replaced = created(limited(home()).await);
+        assert_eq!(replaced.volume, Some(volume_name(2)), "a deleted volume does not count");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn concurrent_launches_do_not_exceed_the_limit_of_their_owner() {
+    on_every_engine(async |store| {
+        let mut tasks = JoinSet::new();
+        for number in 2..10_u8 {
+            store.create_template(&template(number.into())).await.unwrap();
+            let mut draft = draft("alice@example.org", StorageKind::Kept, number);
+            draft.template_id = Uuid::from_u128(number.into());
+            let store = store.clone();
+            let rules = LaunchRules { max_storage_gib: Some(17), ..NO_LIMITS };
+            tasks.spawn(async move { store.launch(&draft, &rules, None).await.unwrap() });
+        }
+        let outcomes = tasks.join_all().await;
+        let created = outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::Created(_))).count();
+        assert_eq!(created, 3, "three volumes of 5Gi fit into 17 GiB: {outcomes:?}");
     })
     .await;
 }

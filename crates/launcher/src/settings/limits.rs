@@ -18,6 +18,7 @@ impl ServeSettings {
             history: Duration::from_secs(self.history_days * 24 * 3600),
             volume_retention: (self.volume_retention_days > 0)
                 .then(|| Duration::from_secs(self.volume_retention_days * 24 * 3600)),
+            max_storage_gib_per_user: (self.max_storage_gib_per_user > 0).then_some(self.max_storage_gib_per_user),
         }
     }
 }

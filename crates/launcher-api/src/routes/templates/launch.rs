@@ -35,7 +35,8 @@ type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceRes
             body = WorkshopInstanceResponse, headers(("Location" = String, description = "The path of the instance."))),
     ),
     extensions(("x-problems" = json!([
-        "malformed-body", "not-found", "template-inactive", "instance-limit-reached", "volume-in-use", "body-too-large",
+        "malformed-body", "not-found", "template-inactive", "instance-limit-reached", "volume-in-use",
+        "storage-limit-reached", "body-too-large",
         "unsupported-media-type", "invalid-fields", "invalid-parameters", "idempotency-key-reused",
         "too-many-launches", "at-capacity"
     ])))
