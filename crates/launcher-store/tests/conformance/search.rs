@@ -160,7 +160,10 @@ async fn current_instances_of_a_template_are_counted_by_state() {
         let expected = current.map(|state| (state, 1 + u64::from(state == InstanceState::Queued)));
         assert_eq!(counts, expected.collect::<Vec<_>>());
         assert!(store.count_template_states(&admin(), Uuid::from_u128(2)).await.unwrap().is_empty());
-        assert_eq!(store.count_template_states(&bob(), Uuid::from_u128(1)).await.unwrap(), [(Queued, 1)]);
+        assert_eq!(
+            store.count_template_states(&bob(), Uuid::from_u128(1)).await.unwrap(),
+            [(InstanceState::Queued, 1)]
+        );
     })
     .await;
 }
