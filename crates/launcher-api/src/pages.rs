@@ -25,6 +25,7 @@ mod paths;
 mod saved_work;
 mod share;
 mod signed_out;
+mod suspend;
 mod texts;
 mod unauthenticated;
 mod view;
@@ -58,6 +59,9 @@ const ROUTES: &[Route] = &[
     ("POST", "/instances/{k8s_name}/extend", || post(instances::extend)),
     ("GET", "/instances/{k8s_name}/end", || get(instances::confirm_end)),
     ("POST", "/instances/{k8s_name}/end", || post(instances::end)),
+    ("GET", "/instances/{k8s_name}/suspend", || get(suspend::confirm)),
+    ("POST", "/instances/{k8s_name}/suspend", || post(suspend::suspend)),
+    ("POST", "/instances/{k8s_name}/resume", || post(suspend::resume)),
     ("POST", "/language", || post(languages::choose)),
     ("GET", "/guide/students", || get(guide::students)),
     ("GET", "/guide/teachers", || get(guide::teachers)),

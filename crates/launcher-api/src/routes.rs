@@ -23,6 +23,8 @@ pub(crate) fn documented() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(instances::list::list_instances),
         routes!(instances::read::read_instance, instances::terminate::terminate_instance),
         routes!(instances::extend::extend_instance),
+        routes!(instances::suspend::suspend_instance),
+        routes!(instances::resume::resume_instance),
         routes!(instances::restart::restart_instance),
         routes!(templates::list::list_templates, templates::create::create_template),
         routes!(

@@ -20,6 +20,10 @@ text_enum! {
         Extended = "extended",
         /// The restart of an instance was requested.
         Restarted = "restarted",
+        /// An instance is about to be suspended: a person paused it, or it expired.
+        Suspended = "suspended",
+        /// An instance was resumed.
+        Resumed = "resumed",
         /// An instance ended or is about to end: a person terminated it, it expired, or its Workshop was gone.
         Ended = "ended",
         /// An instance failed.
@@ -80,14 +84,16 @@ impl Activity {
     /// when the instance becomes ready.
     #[must_use]
     pub fn of_change(before: &Instance, after: &Instance, act: &Act) -> Option<Self> {
-        use InstanceState::{Failed, Terminated, Terminating};
+        use InstanceState::{Failed, Queued, Running, Starting, Suspended, Suspending, Terminated, Terminating};
         let (action, detail) = match (before.state, after.state) {
             (Terminating | Terminated, _) => return None,
             (Failed, Terminating | Terminated) => (ActivityAction::Dismissed, None),
             (_, Terminating | Terminated) => {
                 (ActivityAction::Ended, after.end_reason.map(|reason| reason.as_str().to_owned()))
             }
-            (Failed, Failed) => return None,
+            (Starting | Running, Suspending) => (ActivityAction::Suspended, None),
+            (Suspended, Queued) => (ActivityAction::Resumed, None),
+            (Failed, Failed) | (Suspending, Suspended) => return None,
             (_, Failed) => {
                 (ActivityAction::Failed, after.reason.as_ref().map(|reason| reason.code.as_str().to_owned()))
             }

@@ -2,6 +2,7 @@
 
 mod restart;
 mod state;
+mod suspend;
 mod transition;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use uuid::Uuid;
 
 pub use restart::RestartError;
 pub use state::{EndReason, InstanceState};
+pub use suspend::{ResumeError, SuspendError};
 
 use crate::crash::Crash;
 use crate::email::EmailAddress;
@@ -64,11 +66,15 @@ pub struct Instance {
     pub restarted_at: Option<Timestamp>,
     /// Time of the launch.
     pub created_at: Timestamp,
-    /// Time at which the instance left the queue.
+    /// Time at which the instance was suspended; `None` after it was resumed.
+    pub suspended_at: Option<Timestamp>,
+    /// Time at which the instance was last resumed.
+    pub resumed_at: Option<Timestamp>,
+    /// Time at which the instance left the queue, for the last time.
     pub dispatched_at: Option<Timestamp>,
-    /// Time at which the workshop was first ready. The lifetime starts at this time.
+    /// Time at which the workshop was first ready. The lifetime starts at this time. A resume clears it.
     pub started_at: Option<Timestamp>,
-    /// Expiry; `None` before the workshop was first ready.
+    /// Expiry; `None` before the workshop was first ready, and while it is suspended.
     pub expires_at: Option<Timestamp>,
     /// Time at which the workload was gone.
     pub ended_at: Option<Timestamp>,
@@ -81,6 +87,8 @@ pub struct Instance {
     pub applied_version: i64,
     /// UID of the Workshop; `None` before the fleet answered the first apply.
     pub workshop_uid: Option<String>,
+    /// UID of the Workshop from before the last resume: a late report about this Workshop is not about the instance.
+    pub former_uid: Option<String>,
     /// Revision of the last change of this row. Each change of any row takes the next revision, and event streams
     /// resume after a revision.
     pub revision: i64,
@@ -156,12 +164,20 @@ impl Observation {
 }
 
 impl Instance {
-    /// True while the instance counts against its owner's limit: until its workload is gone.
+    /// True while the instance counts against its owner's limit: until its workload is gone. A suspended instance has no
+    /// workload.
     ///
     /// A failed instance stops counting at once. Dismissing it does not make it count again.
     #[must_use]
     pub fn counts_against_limit(&self) -> bool {
-        use InstanceState::{Queued, Running, Starting, Terminating};
-        matches!(self.state, Queued | Starting | Running | Terminating) && self.end_reason != Some(EndReason::Failed)
+        use InstanceState::{Queued, Running, Starting, Suspending, Terminating};
+        matches!(self.state, Queued | Starting | Running | Suspending | Terminating)
+            && self.end_reason != Some(EndReason::Failed)
+    }
+
+    /// Time since which the instance waits or has waited for its start: the launch, or the last resume.
+    #[must_use]
+    pub fn queued_at(&self) -> Timestamp {
+        self.resumed_at.unwrap_or(self.created_at)
     }
 }

@@ -52,8 +52,8 @@ pub use secrets::SecretValues;
 pub use source_url::SourceUrl;
 pub use start_step::StartStep;
 pub use template::{
-    AppType, FieldError, FieldRule, Icon, LaunchValues, Listing, Material, MaterialDraft, MaterialKind, MaterialSource,
-    MaterialSourceDraft, Parameter, ParameterDraft, ParameterKind, PodTemplateKind, PodTemplateObject,
+    AppType, AtExpiry, FieldError, FieldRule, Icon, LaunchValues, Listing, Material, MaterialDraft, MaterialKind,
+    MaterialSource, MaterialSourceDraft, Parameter, ParameterDraft, ParameterKind, PodTemplateKind, PodTemplateObject,
     PodTemplatePolicy, PodTemplatePolicyError, RepositoryDraft, SecurityProfile, Storage, StorageDraft, StorageKind,
     Template, TemplateDraft, TemplateSettings, ValidTemplate, is_storable_pod_template,
 };

@@ -44,7 +44,7 @@ pub struct Extension {
     pub outcome: Result<Timestamp, ExtendError>,
     /// Maximum seconds that one extension adds.
     pub extend_by_seconds: u32,
-    /// Latest possible expiry; `None` before the workshop was ready.
+    /// Latest possible expiry; `None` before the workshop was ready, and while it is suspended.
     pub latest_expires_at: Option<Timestamp>,
 }
 
@@ -54,7 +54,9 @@ pub struct Extension {
 #[must_use]
 pub fn extension(instance: &Instance, now: Timestamp) -> Extension {
     let settings = &instance.settings;
-    let latest_expires_at = instance.started_at.map(|ready| later(ready, settings.max_lifetime_seconds));
+    let is_suspended = matches!(instance.state, InstanceState::Suspending | InstanceState::Suspended);
+    let started_at = instance.started_at.filter(|_| !is_suspended);
+    let latest_expires_at = started_at.map(|ready| later(ready, settings.max_lifetime_seconds));
     let outcome = match (instance.state, instance.expires_at, latest_expires_at) {
         (InstanceState::Running, Some(expires_at), Some(latest)) if now < expires_at => {
             let extended = later(expires_at, settings.extension_seconds).min(latest);

@@ -37,6 +37,6 @@ pub use repository::RepositoryDraft;
 pub use rule::FieldRule;
 pub use security_profile::SecurityProfile;
 pub use settings::{Resources, TemplateSettings};
-pub use storage::{Storage, StorageDraft, StorageKind, is_mount_path};
+pub use storage::{AtExpiry, Storage, StorageDraft, StorageKind, is_mount_path};
 pub use validate::ValidTemplate;
 pub(crate) use visible::is_invisible;

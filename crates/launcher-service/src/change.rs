@@ -8,7 +8,7 @@ use crate::traces;
 
 /// Maximum attempts to change one row. Each attempt fails only after a concurrent change of the same row, so the limit
 /// is not reached in practice.
-const ATTEMPTS: usize = 16;
+pub(crate) const ATTEMPTS: usize = 16;
 
 /// Name of the row to change, and the actor that changes it.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ pub(crate) enum Target<'a> {
 
 impl Target<'_> {
     /// Actor in the activity log; `None` for the service itself.
-    fn actor(self) -> Option<EmailAddress> {
+    pub(crate) fn actor(self) -> Option<EmailAddress> {
         match self {
             Self::ByCaller(caller, _) => Some(caller.email().clone()),
             Self::ByService(_) => None,
@@ -51,10 +51,10 @@ impl Launcher {
                 return Ok(Some(stored));
             }
         }
-        Err(ServiceError::Internal("concurrent changes of the same row exhausted the attempts".into()))
+        Err(ServiceError::exhausted())
     }
 
-    async fn load(&self, target: Target<'_>) -> Result<Option<Instance>, ServiceError> {
+    pub(crate) async fn load(&self, target: Target<'_>) -> Result<Option<Instance>, ServiceError> {
         match target {
             Target::ByCaller(caller, k8s_name) => {
                 Ok(self.0.store.instance(caller, k8s_name).await?.map(|listed| listed.instance))
@@ -63,12 +63,13 @@ impl Launcher {
         }
     }
 
-    fn announce(&self, before: &Instance, after: &Instance) {
+    pub(crate) fn announce(&self, before: &Instance, after: &Instance) {
         self.0.changed.notify_one();
         self.0.metrics.record_change(before, after);
         traces::record_change(before, after, self.0.clock.now());
         let frees_start_slot = before.state == InstanceState::Starting && after.state != InstanceState::Starting;
-        if after.spec_version > after.applied_version || frees_start_slot {
+        let is_queued = after.state == InstanceState::Queued;
+        if after.spec_version > after.applied_version || frees_start_slot || is_queued {
             self.0.dispatch.notify_one();
         }
         tracing::info!(

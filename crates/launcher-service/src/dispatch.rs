@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::change::Target;
 use crate::error::{ErrorChain, LoopError, ServiceError};
 use crate::launcher::Launcher;
+use crate::observe::call_fleet;
 use crate::traces;
 
 /// Sweep interval. Bounds the delay of changes that did not wake this loop, because another replica made them or the
@@ -225,12 +226,24 @@ impl Launcher {
     }
 
     async fn delete(&self, instance: &Instance) -> Result<(), LoopError> {
-        let deletion = self.0.fleet.delete(&instance.k8s_name, instance.workshop_uid.as_deref());
-        let deletion = timeout(CALL_TIMEOUT, deletion).await??;
-        if deletion == Deletion::Gone && instance.state == InstanceState::Terminating {
+        let uid = self.uid_to_delete(instance).await?;
+        let deletion = timeout(CALL_TIMEOUT, self.0.fleet.delete(&instance.k8s_name, uid.as_deref())).await??;
+        let waits_for_end = matches!(instance.state, InstanceState::Suspending | InstanceState::Terminating);
+        if deletion == Deletion::Gone && waits_for_end {
             self.record_workshop_gone(&instance.k8s_name).await?;
         }
         Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, None).await?)
+    }
+
+    /// Returns the uid of the Workshop to delete, if it is known. A suspended instance can get another Workshop with the
+    /// same name: the deletion needs the uid, so this function reads and records a missing one.
+    async fn uid_to_delete(&self, instance: &Instance) -> Result<Option<String>, LoopError> {
+        if instance.workshop_uid.is_some() || instance.state != InstanceState::Suspending {
+            return Ok(instance.workshop_uid.clone());
+        }
+        let uid = call_fleet(self.0.fleet.get(&instance.k8s_name)).await?.and_then(|found| found.uid());
+        self.0.store.dispatch_applied(instance.instance_id, instance.applied_version, uid.as_deref()).await?;
+        Ok(uid)
     }
 
     /// Handles a Workshop that the fleet refused. A start fails. If the Workshop already exists, the fleet keeps it

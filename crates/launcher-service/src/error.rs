@@ -1,10 +1,10 @@
 //! Errors of the use cases.
 
-use launcher_domain::instance::RestartError;
+use launcher_domain::instance::{RestartError, ResumeError, SuspendError};
 use launcher_domain::lifetime::ExtendError;
 use launcher_domain::{FieldError, FieldRule};
 use launcher_fleet::{FleetError, ReadError};
-use launcher_store::StoreError;
+use launcher_store::{StoreError, VolumeUser};
 use tokio::time::error::Elapsed;
 
 /// Error of a use case. Each variant maps to one HTTP answer.
@@ -29,7 +29,7 @@ pub enum ServiceError {
         limit: u32,
         /// Instances that the caller holds.
         held: u32,
-        /// The part of `held` that is terminating. A terminating instance counts until its workload is gone.
+        /// The part of `held` that is suspending or terminating. Such an instance counts until its workload is gone.
         ending: u32,
     },
     /// The caller has launched too often in a short time.
@@ -42,11 +42,8 @@ pub enum ServiceError {
     #[error("too many workshops are waiting to start: try again in a minute")]
     AtCapacity,
     /// An instance uses the volume with the kept files.
-    #[error("your workshop {k8s_name} uses these files: end it first, or continue there")]
-    VolumeInUse {
-        /// Name of the instance.
-        k8s_name: String,
-    },
+    #[error("your {}", volume_advice(.0))]
+    VolumeInUse(VolumeUser),
     /// The launch needs a new volume, with which the caller's volumes would exceed the limit of one person.
     #[error(
         "your saved work may have {limit_gib} GiB in total: delete saved work that you no longer need, then launch again"
@@ -61,6 +58,12 @@ pub enum ServiceError {
     /// The instance cannot be extended.
     #[error(transparent)]
     Extend(#[from] ExtendError),
+    /// The instance cannot be suspended.
+    #[error(transparent)]
+    Suspend(#[from] SuspendError),
+    /// The instance cannot be resumed.
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
     /// The instance cannot be restarted.
     #[error(transparent)]
     Restart(#[from] RestartError),
@@ -92,12 +95,28 @@ pub enum ServiceError {
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Advice for a caller at the instance limit, given the number of terminating workshops.
+/// Advice for a caller at the instance limit, given the number of suspending and terminating workshops.
 fn limit_advice(ending: u32) -> String {
     match ending {
         0 => "end one of them first".to_owned(),
         1 => "one of them is still ending and counts until it is gone, so try again in a moment".to_owned(),
         _ => format!("{ending} of them are still ending and count until they are gone, so try again in a moment"),
+    }
+}
+
+impl ServiceError {
+    /// Returns the error for a row that changed concurrently at each attempt to change it.
+    pub(crate) fn exhausted() -> Self {
+        Self::Internal("concurrent changes of the same row exhausted the attempts".into())
+    }
+}
+
+/// Names the workshop that has the kept files, and what the caller can do with it.
+fn volume_advice(VolumeUser { k8s_name, is_suspended }: &VolumeUser) -> String {
+    if *is_suspended {
+        format!("paused workshop {k8s_name} has these files: resume it, or end it first")
+    } else {
+        format!("workshop {k8s_name} uses these files: end it first, or continue there")
     }
 }
 

@@ -77,23 +77,31 @@ impl Launcher {
                 LaunchOutcome::Created(instance) => return self.launched(caller, instance, true).await,
                 LaunchOutcome::Replayed(instance) => return self.launched(caller, instance, false).await,
                 LaunchOutcome::NameTaken => {}
-                LaunchOutcome::KeyReused => return Err(ServiceError::IdempotencyKeyReused),
-                LaunchOutcome::AtCapacity => return Err(ServiceError::AtCapacity),
-                LaunchOutcome::LimitReached { limit, held, ending } => {
-                    return Err(ServiceError::InstanceLimitReached { limit, held, ending });
-                }
-                LaunchOutcome::VolumeInUse { k8s_name } => return Err(ServiceError::VolumeInUse { k8s_name }),
-                LaunchOutcome::StorageLimitReached { limit_gib } => {
-                    return Err(ServiceError::StorageLimitReached { limit_gib });
-                }
-                LaunchOutcome::TooManyLaunches { wait } => return Err(self.too_many_launches(caller, wait)),
+                refusal => return Err(self.refusal(caller, refusal)),
             }
         }
         Err(ServiceError::Internal("every name that was drawn is taken: the random numbers are not random".into()))
     }
 
+    /// Returns the error for a launch or a resume that the store refused.
+    pub(crate) fn refusal(&self, caller: &Caller, outcome: LaunchOutcome) -> ServiceError {
+        match outcome {
+            LaunchOutcome::KeyReused => ServiceError::IdempotencyKeyReused,
+            LaunchOutcome::AtCapacity => ServiceError::AtCapacity,
+            LaunchOutcome::LimitReached { limit, held, ending } => {
+                ServiceError::InstanceLimitReached { limit, held, ending }
+            }
+            LaunchOutcome::VolumeInUse(user) => ServiceError::VolumeInUse(user),
+            LaunchOutcome::StorageLimitReached { limit_gib } => ServiceError::StorageLimitReached { limit_gib },
+            LaunchOutcome::TooManyLaunches { wait } => self.too_many_launches(caller, wait),
+            LaunchOutcome::Created(_) | LaunchOutcome::Replayed(_) | LaunchOutcome::NameTaken => {
+                ServiceError::Internal("the store refused a launch without a reason".into())
+            }
+        }
+    }
+
     /// Returns the limits that apply to the caller. Admins are exempt from the limits per person.
-    fn rules(&self, caller: &Caller) -> LaunchRules {
+    pub(crate) fn rules(&self, caller: &Caller) -> LaunchRules {
         let limits = &self.0.limits;
         let is_limited = !caller.is_admin();
         LaunchRules {
@@ -170,6 +178,8 @@ impl Launcher {
             outdated: false,
             restarted_at: None,
             created_at: self.0.clock.now(),
+            suspended_at: None,
+            resumed_at: None,
             dispatched_at: None,
             started_at: None,
             expires_at: None,
@@ -178,6 +188,7 @@ impl Launcher {
             spec_version: 0,
             applied_version: 0,
             workshop_uid: None,
+            former_uid: None,
             revision: 0,
         }
     }

@@ -22,6 +22,7 @@ mod metrics;
 mod observe;
 mod overview;
 mod run;
+mod suspend;
 mod templates;
 mod traces;
 mod upkeep;
@@ -37,7 +38,7 @@ pub use launcher::Launcher;
 pub use launcher_fleet::ImageState;
 pub use launcher_store::{
     ActivityFilter, Cursor, InstanceCount, InstanceFilter, ListedInstance, ListedVolume, LoggedActivity, Page,
-    SearchText, SortBy, SortOrder, StateFilter,
+    SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
 pub use templates::{TemplateUpdate, validate_template};

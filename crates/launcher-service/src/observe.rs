@@ -157,7 +157,9 @@ impl Launcher {
     /// Handles an instance whose Workshop is missing from the list. Reads the Workshop again, because the list omits
     /// unreadable Workshops and may be older than the Workshop.
     async fn check_missing_workshop(&self, instance: &Instance) -> Result<(), LoopError> {
-        if instance.applied_version == 0 {
+        // Without a uid, the fleet has not answered the apply of a new or resumed instance yet.
+        let is_new = instance.state.wants_workshop() && instance.workshop_uid.is_none();
+        if is_new || instance.applied_version == 0 {
             return Ok(());
         }
         let found = match call_fleet(self.0.fleet.get(&instance.k8s_name)).await {
@@ -232,11 +234,11 @@ fn is_fleet_error(error: &LoopError) -> bool {
     matches!(error, LoopError::Timeout(_) | LoopError::Fleet(FleetError::Unavailable(_)))
 }
 
-/// True when an instance has ended and the fleet has confirmed the deletion. If its Workshop exists now, a late call
-/// created it.
+/// True when an instance has ended or is suspended, and the fleet has confirmed the deletion. If its Workshop exists now,
+/// a late call created it.
 fn has_ended(instance: &Instance) -> bool {
     match instance.state {
-        InstanceState::Terminated => true,
+        InstanceState::Suspended | InstanceState::Terminated => true,
         InstanceState::Failed => instance.applied_version >= instance.spec_version,
         _ => false,
     }
@@ -252,10 +254,12 @@ pub(crate) fn owns_workshop(instance: &Instance, found: Option<&Workshop>) -> bo
     found.is_some_and(|workshop| !has_other_uid(instance, workshop))
 }
 
-/// True when the uid of a Workshop differs from the uid in its row. A late call may have created such a Workshop.
+/// True when the uid of a Workshop differs from the uid in its row: a late call may have created such a Workshop. Also
+/// true for the Workshop from before a resume.
 fn has_other_uid(instance: &Instance, workshop: &Workshop) -> bool {
     match (&instance.workshop_uid, workshop.uid()) {
         (Some(known), Some(seen)) => *known != seen,
+        (None, Some(seen)) => instance.former_uid.as_ref() == Some(&seen),
         _ => false,
     }
 }

@@ -164,10 +164,10 @@ fn hours(since: Timestamp, launches: &[LaunchCount], live: &[LiveCount], ended: 
         .collect()
 }
 
-/// Returns the number of instances that were running or terminating at the end of this hour.
+/// Returns the number of instances that were running, suspending or terminating at the end of this hour.
 fn up_after(hour: i64, live: &[LiveCount], ended: &[EndedCount]) -> u64 {
     let is_up = |count: &&LiveCount| {
-        matches!(count.state, InstanceState::Running | InstanceState::Terminating)
+        matches!(count.state, InstanceState::Running | InstanceState::Suspending | InstanceState::Terminating)
             && count.ready_hour.is_some_and(|ready| ready <= hour)
     };
     let was_up = |count: &&EndedCount| count.ready_hour <= hour && hour < count.ended_hour;

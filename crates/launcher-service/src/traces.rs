@@ -34,9 +34,12 @@ pub(crate) fn record_change(before: &Instance, after: &Instance, now: Timestamp)
             let is_unrequested = |reason: &EndReason| !matches!(reason, EndReason::Owner | EndReason::Admin);
             after.end_reason.filter(is_unrequested).map(EndReason::as_str)
         }
-        InstanceState::Queued | InstanceState::Starting => return,
+        InstanceState::Queued | InstanceState::Starting | InstanceState::Suspending | InstanceState::Suspended => {
+            return;
+        }
     };
-    if !was_starting {
+    // The trace of a launch has one start: a resume is not part of it.
+    if !was_starting || after.resumed_at.is_some() {
         return;
     }
     let trace = StartTrace::of(&after.k8s_name);

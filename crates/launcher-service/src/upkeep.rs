@@ -141,7 +141,7 @@ impl Launcher {
             Ok(_) => {}
             // Without an answer, a Workshop that the fleet accepted may already be ready: do not fail its start. A
             // Workshop that the fleet never accepted cannot be ready.
-            Err(error) if instance.applied_version > 0 => return Err(error),
+            Err(error) if instance.workshop_uid.is_some() => return Err(error),
             Err(error) => {
                 tracing::warn!(
                     workshop = %instance.k8s_name,

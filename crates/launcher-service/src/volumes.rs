@@ -4,14 +4,15 @@ use std::fmt;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use launcher_domain::names::is_volume_name;
-use launcher_domain::{Caller, EmailAddress};
+use launcher_domain::{Caller, EmailAddress, EndReason, Instance, InstanceState};
 use launcher_fleet::{ByteStream, MAX_READ_WAIT, ReadError};
 use launcher_store::{ListedVolume, Page, VolumeDeletion};
 use tokio::time::timeout;
 
 use crate::archive::to_download;
+use crate::change::Target;
 use crate::error::{ErrorChain, LoopError, ServiceError};
 use crate::launcher::Launcher;
 use crate::observe::call_fleet;
@@ -109,12 +110,12 @@ impl Launcher {
                 Ok(())
             }
             VolumeDeletion::NotFound => Err(ServiceError::NotFound),
-            VolumeDeletion::InUse { k8s_name } => Err(ServiceError::VolumeInUse { k8s_name }),
+            VolumeDeletion::InUse(user) => Err(ServiceError::VolumeInUse(user)),
         }
     }
 
     /// Records the use of the volumes of live instances, and decides the deletion of volumes that were not used for the
-    /// retention.
+    /// retention. Ends suspended instances with such volumes first.
     pub(crate) async fn decide_unused_volumes(&self) -> Result<(), LoopError> {
         let (store, now) = (&self.0.store, self.0.clock.now());
         if let Ok(stale) = now.checked_sub(USE_PRECISION) {
@@ -123,10 +124,22 @@ impl Launcher {
         let retention = self.0.limits.volume_retention.map(SignedDuration::try_from);
         let Some(Ok(retention)) = retention else { return Ok(()) };
         if let Ok(before) = now.checked_sub(retention) {
+            self.end_forgotten(before, now).await?;
             let unused = store.purge_unused_volumes(before, now).await?;
             if unused > 0 {
                 tracing::info!(unused, "deleting volumes that were not used for the retention");
             }
+        }
+        Ok(())
+    }
+
+    /// Ends the suspended instances whose volumes were last used before this time. A concurrent resume wins: it uses the
+    /// volume again, and the instance is no longer suspended.
+    async fn end_forgotten(&self, before: Timestamp, now: Timestamp) -> Result<(), ServiceError> {
+        for instance in self.0.store.observe_forgotten(before).await? {
+            let is_suspended = |row: &Instance| row.state == InstanceState::Suspended;
+            let ended = |row: &Instance| row.terminate(EndReason::Expired, now).filter(|_| is_suspended(row));
+            self.change_instance(Target::ByService(&instance.k8s_name), |row| Ok(ended(row))).await?;
         }
         Ok(())
     }

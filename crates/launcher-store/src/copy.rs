@@ -50,6 +50,7 @@ const TABLES: [Table; 8] = [
             "frame_url",
             "end_reason",
             "workshop_uid",
+            "former_uid",
             "volume",
             "parameters",
             "secrets",
@@ -67,6 +68,8 @@ const TABLES: [Table; 8] = [
             "start_progress",
             "outdated",
             "restarted_at",
+            "suspended_at",
+            "resumed_at",
         ],
     },
     Table {

@@ -54,7 +54,7 @@ impl Store {
 pub(crate) fn states(scope: Scope<'_>, template_id: Uuid) -> Sql {
     let mut sql = Sql::new("SELECT state, count(*) AS instances FROM workshop_instances");
     sql.condition_with("template_id = ", template_id.to_string());
-    sql.condition("state IN ('queued', 'starting', 'running', 'terminating', 'failed')");
+    sql.condition("state IN ('queued', 'starting', 'running', 'suspending', 'suspended', 'terminating', 'failed')");
     push_scope(&mut sql, scope);
     sql.push(" GROUP BY state");
     sql

@@ -11,14 +11,15 @@ use crate::sql::{Sql, query};
 use crate::store::Store;
 
 /// Changes a row if it still has the revision that was read (compare-and-swap). Omits columns that only the dispatch
-/// loop writes (`applied_version`, `workshop_uid`), and columns that never change. Erases the secret parameters once the
+/// loop or a resume writes (`applied_version`, `workshop_uid`), and columns that never change. Erases the secret parameters once the
 /// end is decided.
 pub(crate) const CHANGE: &str = concat!(
     "UPDATE workshop_instances SET state = $1, reason = $2, log_tail = $3, url = $4, dispatched_at = $5, \
      started_at = $6, expires_at = $7, ended_at = $8, end_reason = $9, spec_version = $10, revision = $11, \
      start_step = $12, start_progress = $13, frame_url = $14, outdated = $15, restarted_at = $16, \
-     last_crash = $17, material = $18, \
-     secrets = CASE WHEN $1 IN ('queued', 'starting', 'running') THEN secrets END WHERE instance_id = $19 AND revision = $20 RETURNING ",
+     last_crash = $17, material = $18, suspended_at = $19, secrets = CASE WHEN $1 IN \
+     ('queued', 'starting', 'running', 'suspending', 'suspended') THEN secrets END \
+     WHERE instance_id = $20 AND revision = $21 RETURNING ",
     instance_columns!()
 );
 
@@ -82,6 +83,7 @@ impl Store {
             .bind(rows::millis(after.restarted_at))
             .bind(last_crash)
             .bind(material)
+            .bind(rows::millis(after.suspended_at))
             .bind(before.instance_id.to_string())
             .bind(before.revision)
             .fetch_optional(write.connection())

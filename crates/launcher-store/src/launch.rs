@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use launcher_domain::{Activity, Caller, Instance, LaunchRate, SecretValues};
 use sqlx::{Any, AnyConnection, Executor, Row};
 
+use crate::claim::{Claim, VolumeUser};
 use crate::error::StoreError;
 use crate::rows::{self, instance_columns};
 use crate::settings::StoredSettings;
 use crate::sql::{in_time, query};
 use crate::store::Store;
-use crate::volumes::Claim;
 use crate::write::WriteTransaction;
 
 /// Limits of a launch.
@@ -51,7 +51,7 @@ pub enum LaunchOutcome {
         limit: u32,
         /// Instances that count against the limit.
         held: u32,
-        /// The part of `held` that is terminating. A terminating instance counts until its workload is gone.
+        /// The part of `held` that is suspending or terminating. Such an instance counts until its workload is gone.
         ending: u32,
     },
     /// The owner has exceeded the launch rate limit.
@@ -62,10 +62,7 @@ pub enum LaunchOutcome {
     /// The queue is full.
     AtCapacity,
     /// Another instance of the owner uses the volume.
-    VolumeInUse {
-        /// Name of that instance.
-        k8s_name: String,
-    },
+    VolumeInUse(VolumeUser),
     /// The launch needs a new volume, with which the owner's volumes would exceed the limit.
     StorageLimitReached {
         /// Maximum total size of the owner's volumes, in GiB.
@@ -85,9 +82,11 @@ const INSERT_KEY: &str = "INSERT INTO idempotency_keys (owner_email, idempotency
                           VALUES ($1, $2, $3, $4, $5)";
 pub(crate) const BY_NAME: &str =
     concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE k8s_name = $1");
-/// Counts the instances of an owner for which [`Instance::counts_against_limit`] is true, and the terminating ones.
-pub(crate) const HELD: &str = "SELECT count(*) AS held, count(CASE WHEN state = 'terminating' THEN 1 END) AS ending \
-     FROM workshop_instances WHERE owner_email = $1 AND state IN ('queued', 'starting', 'running', 'terminating') \
+/// Counts the instances of an owner for which [`Instance::counts_against_limit`] is true, and those of them that are
+/// suspending or terminating.
+pub(crate) const HELD: &str = "SELECT count(*) AS held, \
+     count(CASE WHEN state IN ('suspending', 'terminating') THEN 1 END) AS ending \
+     FROM workshop_instances WHERE owner_email = $1 AND state IN ('queued', 'starting', 'running', 'suspending', 'terminating') \
      AND (end_reason IS NULL OR end_reason <> 'failed')";
 pub(crate) const QUEUED: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'queued'";
 const INSERT: &str = concat!(
@@ -132,31 +131,19 @@ impl Store {
         let settings = StoredSettings::of(&instance.settings)?;
         let mut write = self.write().await?;
         let owner = instance.owner_email.as_str();
-        let full_at: i64 =
-            query(GATE).bind(owner.to_owned()).fetch_one(write.connection()).await?.try_get("full_at")?;
+        let full_at = write.lock_gate(owner).await?;
         if let Some(key) = key
             && let Some(outcome) = replay(write.connection(), owner, key).await?
         {
             return Ok(outcome);
         }
-        if let Some(limit) = rules.max_per_user {
-            let (held, ending) = held(&mut write, owner).await?;
-            if held >= limit {
-                return Ok(LaunchOutcome::LimitReached { limit, held, ending });
-            }
-        }
-        if let Some(rate) = rules.rate
-            && let Err(wait) = take_token(&mut write, instance, rate, full_at).await?
-        {
-            return Ok(LaunchOutcome::TooManyLaunches { wait });
-        }
-        let revision = write.take_revisions(1).await?;
-        if count(write.connection(), QUEUED).await? >= rules.max_queued {
-            return Ok(LaunchOutcome::AtCapacity);
-        }
+        let revision = match write.admit(owner, rules, (full_at, instance.created_at)).await? {
+            Ok(revision) => revision,
+            Err(refusal) => return Ok(refusal),
+        };
         let volume = match write.claim_volume(instance, rules.max_storage_gib).await? {
             Claim::Claimed(volume) => volume,
-            Claim::InUse { k8s_name } => return Ok(LaunchOutcome::VolumeInUse { k8s_name }),
+            Claim::InUse(user) => return Ok(LaunchOutcome::VolumeInUse(user)),
             Claim::TooLarge { limit_gib } => return Ok(LaunchOutcome::StorageLimitReached { limit_gib }),
         };
         write.store_settings(&settings).await?;
@@ -189,6 +176,40 @@ impl Store {
     }
 }
 
+impl WriteTransaction {
+    /// Locks the owner's gate row, which serializes the owner's launches. Returns the time at which the owner's token
+    /// bucket is full again.
+    pub(crate) async fn lock_gate(&mut self, owner: &str) -> Result<i64, StoreError> {
+        Ok(query(GATE).bind(owner.to_owned()).fetch_one(self.connection()).await?.try_get("full_at")?)
+    }
+
+    /// Checks the limits for one more instance of the owner, whose gate row is locked, and takes a token. Returns the
+    /// revision of the change, or the refusal.
+    pub(crate) async fn admit(
+        &mut self,
+        owner: &str,
+        rules: &LaunchRules,
+        (full_at, now): (i64, Timestamp),
+    ) -> Result<Result<i64, LaunchOutcome>, StoreError> {
+        if let Some(limit) = rules.max_per_user {
+            let (held, ending) = held(self, owner).await?;
+            if held >= limit {
+                return Ok(Err(LaunchOutcome::LimitReached { limit, held, ending }));
+            }
+        }
+        if let Some(rate) = rules.rate
+            && let Err(wait) = take_token(self, owner, rate, (full_at, now)).await?
+        {
+            return Ok(Err(LaunchOutcome::TooManyLaunches { wait }));
+        }
+        let revision = self.take_revisions(1).await?;
+        if count(self.connection(), QUEUED).await? >= rules.max_queued {
+            return Ok(Err(LaunchOutcome::AtCapacity));
+        }
+        Ok(Ok(revision))
+    }
+}
+
 async fn replay(
     connection: &mut AnyConnection,
     owner: &str,
@@ -214,16 +235,15 @@ async fn held(write: &mut WriteTransaction, owner: &str) -> Result<(u32, u32), S
 /// Takes a token from the owner's bucket, or returns the time until the next token.
 async fn take_token(
     write: &mut WriteTransaction,
-    instance: &Instance,
+    owner: &str,
     rate: LaunchRate,
-    full_at: i64,
+    (full_at, now): (i64, Timestamp),
 ) -> Result<Result<(), Duration>, StoreError> {
     let full_at = Timestamp::from_millisecond(full_at).unwrap_or(Timestamp::MIN);
-    match rate.take(full_at, instance.created_at) {
+    match rate.take(full_at, now) {
         Err(wait) => Ok(Err(wait)),
         Ok(full_at) => {
-            let owner = instance.owner_email.as_str().to_owned();
-            query(TAKE_TOKEN).bind(full_at.as_millisecond()).bind(owner).execute(write.connection()).await?;
+            query(TAKE_TOKEN).bind(full_at.as_millisecond()).bind(owner.to_owned()).execute(write.connection()).await?;
             Ok(Ok(()))
         }
     }

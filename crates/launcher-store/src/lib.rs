@@ -9,6 +9,7 @@
 //! `driver.rs` and `driver/`.
 
 mod activities;
+mod claim;
 mod copy;
 mod counts;
 mod dispatch;
@@ -26,6 +27,7 @@ mod overview;
 mod page;
 #[cfg(test)]
 mod plans;
+mod resume;
 mod rows;
 mod search;
 mod settings;
@@ -35,6 +37,7 @@ mod templates;
 mod volumes;
 mod write;
 
+pub use claim::VolumeUser;
 pub use copy::FleetBinding;
 pub use dispatch::Pending;
 pub use error::StoreError;
@@ -43,6 +46,7 @@ pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules};
 pub use order::{Cursor, InvalidCursor, SortBy, SortOrder};
 pub use overview::{EndedCount, LaunchCount, LiveCount};
 pub use page::{ActivityFilter, InstanceCount, InstanceFilter, Page, SearchText, StateFilter};
+pub use resume::ResumeOutcome;
 pub use rows::{ListedInstance, LoggedActivity};
 pub use store::Store;
 pub use volumes::{ListedVolume, VolumeDeletion};

@@ -16,7 +16,7 @@ use crate::store::Store;
 pub(crate) const WITH_WORKSHOP: &str = concat!(
     "SELECT ",
     instance_columns!(),
-    " FROM workshop_instances WHERE state IN ('starting', 'running', 'terminating', 'failed') \
+    " FROM workshop_instances WHERE state IN ('starting', 'running', 'suspending', 'terminating', 'failed') \
      AND (state <> 'failed' OR applied_version < spec_version)"
 );
 /// Returns a row if any instance ended before a time, so that [`PURGE`] has rows to delete.
@@ -40,6 +40,13 @@ pub(crate) const OLD_FAILURES: &str = concat!(
     " FROM workshop_instances WHERE state = 'failed' AND instance_id < $1 \
      AND COALESCE(expires_at, dispatched_at, created_at) < $2 ORDER BY instance_id LIMIT 500"
 );
+/// Suspended instances whose volume was last used before a time. The uses of a volume end with the suspension.
+pub(crate) const FORGOTTEN: &str = concat!(
+    "SELECT ",
+    instance_columns!(),
+    " FROM workshop_instances WHERE state = 'suspended' AND EXISTS (SELECT 1 FROM volumes AS forgotten \
+     WHERE forgotten.name = workshop_instances.volume AND forgotten.last_used_at < $1) LIMIT 500"
+);
 /// Returns a row if any owner's token bucket is full. The `launch_gate` rows of these owners can be deleted, because a
 /// missing row also means a full bucket.
 pub(crate) const FULL: &str = "SELECT 1 FROM launch_gate WHERE full_at <= $1 LIMIT 1";
@@ -56,7 +63,7 @@ impl Store {
         row.as_ref().map(rows::instance).transpose()
     }
 
-    /// Returns the instances that may have a Workshop: starting, running, terminating, and failed ones whose deletion
+    /// Returns the instances that may have a Workshop: starting, running, suspending, terminating, and failed ones whose deletion
     /// has not been applied to the fleet.
     ///
     /// # Errors
@@ -75,6 +82,15 @@ impl Store {
         let launched_before = earliest_uuid(before).to_string();
         let rows =
             query(OLD_FAILURES).bind(launched_before).bind(before.as_millisecond()).fetch_all(&self.pool).await?;
+        Ok(rows::readable(&rows))
+    }
+
+    /// Returns at most 500 suspended instances whose volume was last used before this time. Skips unreadable rows.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn observe_forgotten(&self, before: Timestamp) -> Result<Vec<Instance>, StoreError> {
+        let rows = query(FORGOTTEN).bind(before.as_millisecond()).fetch_all(&self.pool).await?;
         Ok(rows::readable(&rows))
     }
 

@@ -174,8 +174,8 @@ fn key(order: SortOrder, template_name: &'static str) -> Option<&'static str> {
         (SortBy::Owner, _) => Some("owner_email || ''"),
         (SortBy::Template, _) => Some(template_name),
         (SortBy::State, _) => Some(
-            "CASE state WHEN 'queued' THEN 0 WHEN 'starting' THEN 1 WHEN 'running' THEN 2 WHEN 'terminating' THEN 3 \
-             WHEN 'terminated' THEN 4 ELSE 5 END",
+            "CASE state WHEN 'queued' THEN 0 WHEN 'starting' THEN 1 WHEN 'running' THEN 2 WHEN 'suspending' THEN 3 \
+             WHEN 'suspended' THEN 4 WHEN 'terminating' THEN 5 WHEN 'terminated' THEN 6 ELSE 7 END",
         ),
         (SortBy::End, true) => Some("COALESCE(CASE state WHEN 'running' THEN expires_at ELSE ended_at END, 0)"),
         (SortBy::End, false) => {

@@ -20,7 +20,7 @@ pub struct LaunchCount {
     pub template_id: Uuid,
     /// Whole hours from `since` to the launch.
     pub hour: i64,
-    /// Milliseconds from the launch to ready; `None` if the instance was not ready. Rounded down to 0.1 s below 10 s,
+    /// Milliseconds from the launch, or the last resume, to ready; `None` if the instance was not ready. Rounded down to 0.1 s below 10 s,
     /// and to 1 s from 10 s on, so that the query returns fewer rows.
     pub ready_millis: Option<i64>,
     /// Number of launches.
@@ -149,8 +149,9 @@ pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
     let mut sql = Sql::new("SELECT template_id, ");
     push_hours(&mut sql, "(created_at - ", since, "hour");
     sql.push(
-        ", CASE WHEN started_at - created_at < 10000 THEN (started_at - created_at) / 100 * 100 \
-         ELSE (started_at - created_at) / 1000 * 1000 END AS ready_millis, count(*) AS launches, \
+        ", CASE WHEN started_at - COALESCE(resumed_at, created_at) < 10000 \
+         THEN (started_at - COALESCE(resumed_at, created_at)) / 100 * 100 \
+         ELSE (started_at - COALESCE(resumed_at, created_at)) / 1000 * 1000 END AS ready_millis, count(*) AS launches, \
          count(CASE WHEN end_reason = 'failed' THEN 1 END) AS failures FROM workshop_instances",
     );
     sql.condition_with("instance_id >= ", earliest_uuid(since).to_string());
@@ -162,7 +163,8 @@ pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
 /// Builds the query of [`Store::newest_start_times`]. It does not exclude launches that were never ready: if most of
 /// them failed, the query would read all launches of the template.
 pub(crate) fn start_times(template_id: Uuid, limit: u32) -> Sql {
-    let mut sql = Sql::new("SELECT started_at - created_at AS ready_millis FROM workshop_instances");
+    let mut sql =
+        Sql::new("SELECT started_at - COALESCE(resumed_at, created_at) AS ready_millis FROM workshop_instances");
     sql.condition_with("template_id = ", template_id.to_string());
     sql.push(" ORDER BY instance_id DESC LIMIT ");
     sql.bind(i64::from(limit));
@@ -175,7 +177,7 @@ pub(crate) fn live(scope: Scope<'_>, since: Timestamp) -> Sql {
     let mut sql = Sql::new("SELECT template_id, state, ");
     push_hours(&mut sql, "(started_at - ", since, "ready_hour");
     sql.push(", count(*) AS instances FROM workshop_instances");
-    sql.condition("state IN ('queued', 'starting', 'running', 'terminating', 'failed')");
+    sql.condition("state IN ('queued', 'starting', 'running', 'suspending', 'suspended', 'terminating', 'failed')");
     push_scope(&mut sql, scope);
     sql.push(" GROUP BY 1, 2, 3");
     sql
@@ -185,7 +187,7 @@ pub(crate) fn ended(scope: Scope<'_>, since: Timestamp) -> Sql {
     let mut sql = Sql::new("SELECT ");
     push_hours(&mut sql, "(started_at - ", since, "ready_hour");
     sql.push(", ");
-    push_hours(&mut sql, "(ended_at - ", since, "ended_hour");
+    push_hours(&mut sql, "(COALESCE(suspended_at, ended_at) - ", since, "ended_hour");
     sql.push(", count(*) AS instances FROM workshop_instances");
     sql.condition("state = 'terminated'");
     sql.condition_with("ended_at >= ", since.as_millisecond());

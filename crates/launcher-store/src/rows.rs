@@ -29,7 +29,7 @@ macro_rules! instance_columns {
             "instance_id, k8s_name, owner_email, template_id, ",
             $crate::rows::instance_settings!(),
             " AS settings, volume, parameters, state, start_step, start_progress, reason, log_tail, last_crash, material, url, frame_url, outdated, restarted_at, \
-             created_at, dispatched_at, started_at, expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, revision"
+             created_at, suspended_at, resumed_at, dispatched_at, started_at, expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, former_uid, revision"
         )
     };
 }
@@ -117,6 +117,8 @@ pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
         outdated: row.value::<i64>("outdated")? == 1,
         restarted_at: row.time("restarted_at")?,
         created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
+        suspended_at: row.time("suspended_at")?,
+        resumed_at: row.time("resumed_at")?,
         dispatched_at: row.time("dispatched_at")?,
         started_at: row.time("started_at")?,
         expires_at: row.time("expires_at")?,
@@ -128,6 +130,7 @@ pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
         spec_version: row.value("spec_version")?,
         applied_version: row.value("applied_version")?,
         workshop_uid: row.value("workshop_uid")?,
+        former_uid: row.value("former_uid")?,
         revision: row.value("revision")?,
     })
 }

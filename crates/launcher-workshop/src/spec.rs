@@ -210,7 +210,7 @@ fn crash_safe_directory(instance: &Instance) -> Option<String> {
 impl WorkshopStorage {
     /// Returns the storage of an instance; `None` without a volume.
     fn of(instance: &Instance) -> Option<Self> {
-        let Storage { kind: _, size, path } = instance.settings.storage.as_ref()?;
+        let Storage { kind: _, size, path, at_expiry: _ } = instance.settings.storage.as_ref()?;
         Some(Self { volume: instance.volume.clone()?, size: size.to_string(), path: path.clone() })
     }
 }

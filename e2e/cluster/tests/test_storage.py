@@ -36,7 +36,7 @@ PYTHON = {
     "args": [],
     "resources": {"cpu_request": "5m", "cpu_limit": "1", "memory_request": "32Mi", "memory_limit": "128Mi"},
 }
-VOLUMES = 10
+VOLUMES = 11
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -231,4 +231,46 @@ def test_launched_workshops_keep_the_files_of_each_person_until_the_volume_is_de
     third = world.launch(template, ALICE)
     world.until(third, "running")
     assert (volume(third) != kept, run(world, third, EXISTS)) == (True, "False")
+    assert_nothing_was_forbidden(world)
+
+
+def test_suspended_workshop_has_no_pod_and_is_resumed_with_its_files_and_secrets(world):
+    token = {"name": "TOKEN", "label": "Token", "kind": "secret"}
+    storage = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
+    template = world.template(name="suspended", storage=storage, parameters=[token], **PYTHON)
+    values = {"parameters": {"TOKEN": "hunter2"}}
+    status, _, body = world.launcher.request("POST", f"/templates/{template}/launch", ALICE, values)
+    assert status == 201, (status, body)
+    name = body["k8s_name"]
+
+    def ask(verb, email=ALICE):
+        return world.launcher.request("POST", f"/instances/{name}/{verb}", email)[0]
+
+    before = world.until(name, "running")
+    run(world, name, WRITE)
+    first = world.workshop(name)["metadata"]["uid"]
+    assert (ask("suspend", BOB), ask("suspend"), ask("suspend")) == (404, 202, 202)
+    world.until(name, "suspended")
+    assert world.workshop(name) is None
+    world.until_gone(name)
+    assert claim(world, before["volume"])["status"]["phase"] == "Bound"
+    status, _, body = world.launcher.request("POST", f"/templates/{template}/launch", ALICE, values)
+    assert (status, body["code"]) == (409, "volume-in-use"), body
+    assert "resume it" in body["detail"], body
+
+    assert (ask("resume"), ask("resume")) == (202, 202)
+    after = world.until(name, "running")
+    assert (after["url"], after["volume"]) == (before["url"], before["volume"])
+    assert world.workshop(name)["metadata"]["uid"] != first
+    assert run(world, name, READ) == "kept"
+    assert run(world, name, "import os; print(os.environ['TOKEN'])") == "hunter2"
+
+    # The operator deletes the workload at the moment of the suspension, and the next pod needs the volume at once.
+    assert ask("suspend") == 202
+    world.until(name, "suspended")
+    assert ask("resume") == 202
+    world.until(name, "running")
+    assert run(world, name, READ) == "kept"
+    world.end(name)
+    until_ended(world, name)
     assert_nothing_was_forbidden(world)

@@ -11,6 +11,10 @@ activity-extended = { $actor }: تمديد الورشة { $subject } حتى { $u
 activity-extended-for = { $actor }: تمديد الورشة { $subject } (المالك: { $owner }) حتى { $until }.
 activity-restarted = { $actor }: إعادة تشغيل الورشة { $subject }.
 activity-restarted-for = { $actor }: إعادة تشغيل الورشة { $subject } (المالك: { $owner }).
+activity-suspended = { $actor }: إيقاف الورشة { $subject } مؤقتًا.
+activity-suspended-for = { $actor }: إيقاف الورشة { $subject } مؤقتًا (المالك: { $owner }).
+activity-resumed = { $actor }: استئناف الورشة { $subject }.
+activity-resumed-for = { $actor }: استئناف الورشة { $subject } (المالك: { $owner }).
 activity-ended = { $actor }: إنهاء الورشة { $subject }.
 activity-ended-for = { $actor }: إنهاء الورشة { $subject } (المالك: { $owner }).
 activity-failed = { $actor }: فشل الورشة { $subject }.
@@ -30,5 +34,6 @@ activity-service = الخدمة
 
 activity-ended-alone = انتهت الورشة { $subject } (المالك: { $owner }).
 activity-ended-alone-why = انتهت الورشة { $subject } (المالك: { $owner }). { $reason }.
+activity-suspended-alone = توقفت الورشة { $subject } مؤقتًا (المالك: { $owner })، لأن وقتها انتهى.
 activity-failed-alone = فشلت الورشة { $subject } (المالك: { $owner }).
 activity-failed-alone-why = فشلت الورشة { $subject } (المالك: { $owner }). { $reason }.

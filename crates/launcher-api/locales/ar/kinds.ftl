@@ -3,6 +3,8 @@
 state-queued = في الانتظار
 state-starting = جارٍ البدء
 state-running = جاهزة
+state-suspending = جارٍ الإيقاف المؤقت
+state-suspended = متوقفة مؤقتًا
 state-terminating = جارٍ الإنهاء
 state-terminated = انتهت
 state-failed = فشلت
@@ -37,6 +39,8 @@ storage-none = حذف الملفات
 storage-workshop = حذف الملفات. تبقى عند تعطّل التطبيق
 storage-kept = حفظ ملفات كل شخص
 storage-home = حفظ ملفات كل شخص، مشتركة مع قوالب أخرى
+at-expiry-end = تنتهي الورشة
+at-expiry-suspend = تتوقف الورشة مؤقتًا
 
 icon-of-app = حسب التطبيق
 icon-notebook = دفتر

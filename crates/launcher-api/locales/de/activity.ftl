@@ -14,6 +14,10 @@ activity-extended = { $actor } hat { $subject } bis { $until } verlängert.
 activity-extended-for = { $actor } hat { $subject } von { $owner } bis { $until } verlängert.
 activity-restarted = { $actor } hat { $subject } neu gestartet.
 activity-restarted-for = { $actor } hat { $subject } von { $owner } neu gestartet.
+activity-suspended = { $actor } hat { $subject } pausiert.
+activity-suspended-for = { $actor } hat { $subject } von { $owner } pausiert.
+activity-resumed = { $actor } hat { $subject } fortgesetzt.
+activity-resumed-for = { $actor } hat { $subject } von { $owner } fortgesetzt.
 activity-ended = { $actor } hat { $subject } beendet.
 activity-ended-for = { $actor } hat { $subject } von { $owner } beendet.
 activity-failed = { $actor } hat { $subject } als fehlgeschlagen markiert.
@@ -33,5 +37,6 @@ activity-service = Der Dienst
 
 activity-ended-alone = { $subject } von { $owner } wurde beendet.
 activity-ended-alone-why = { $subject } von { $owner } wurde beendet. { $reason }.
+activity-suspended-alone = { $subject } von { $owner } wurde pausiert, weil die Zeit abgelaufen war.
 activity-failed-alone = { $subject } von { $owner } ist fehlgeschlagen.
 activity-failed-alone-why = { $subject } von { $owner } ist fehlgeschlagen. { $reason }.

@@ -40,6 +40,9 @@ field-storage-size = Platz für behaltene Dateien
     .hint = Zum Beispiel 5 GB. Leer: 1Gi. Vorhandene Dateien behalten ihren Platz.
 field-storage-path = Verzeichnis der behaltenen Dateien
     .hint = Zum Beispiel /home/jovyan. Leer: das Home-Verzeichnis des Standard-Images. Andere Apps brauchen ein Verzeichnis.
+
+field-storage-at-expiry = Wenn die Zeit abgelaufen ist
+    .hint = Ein pausierter Workshop läuft mit seinen Dateien weiter, sobald die Person ihn fortsetzt. Braucht aufbewahrte Dateien.
 field-material = Kursmaterial
 field-material-sources = Git-Repositorys und Archive
     .hint = Eine Quelle pro Zeile: ihre Adresse, dann bei Bedarf Einstellungen, zum Beispiel https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. Die Dateien liegen beim Öffnen des Workshops im Ordner target. Eine zip- oder tar-Datei braucht sha256=… Workshops können diese Adressen lesen. Schreiben Sie keine Geheimnisse hinein.

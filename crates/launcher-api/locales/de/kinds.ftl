@@ -3,6 +3,8 @@
 state-queued = Wartet
 state-starting = Startet
 state-running = Bereit
+state-suspending = Wird pausiert
+state-suspended = Pausiert
 state-terminating = Wird beendet
 state-terminated = Beendet
 state-failed = Fehlgeschlagen
@@ -37,6 +39,9 @@ storage-none = Dateien löschen
 storage-workshop = Dateien löschen. Einen Absturz der App überstehen sie
 storage-kept = Dateien jeder Person behalten
 storage-home = Dateien jeder Person behalten, gemeinsam mit anderen Vorlagen
+
+at-expiry-end = Der Workshop endet
+at-expiry-suspend = Der Workshop wird pausiert
 
 icon-of-app = Wie die App
 icon-notebook = Notebook

@@ -10,6 +10,8 @@ volume-in-use-title = Ein anderer Workshop benutzt diese Dateien.
 
 volume-in-use = Ihr Workshop { $workshop } benutzt sie. Arbeiten Sie dort weiter, oder beenden Sie ihn zuerst und versuchen Sie es erneut, wenn er beendet ist.
 
+volume-in-use-suspended = Ihr pausierter Workshop { $workshop } hat sie. Setzen Sie ihn fort, oder beenden Sie ihn zuerst.
+
 storage-limit-title = Ihre gespeicherte Arbeit hat ihr Limit erreicht.
 
 storage-limit = Ihre gespeicherte Arbeit darf insgesamt { $gib } GiB haben, und dieser Workshop braucht mehr. Löschen Sie gespeicherte Arbeit, die Sie nicht mehr brauchen, und starten Sie den Workshop dann erneut.
@@ -61,3 +63,13 @@ not-extended-expiry-changed = Das Ende hat sich geändert.
 not-restarted = Der Workshop wurde nicht neu gestartet.
 not-restarted-not-running = Nur ein laufender Workshop kann neu gestartet werden.
 not-restarted-not-outdated = Er läuft nicht mit einer älteren Version.
+
+not-paused = Der Workshop wurde nicht pausiert.
+
+not-paused-not-running = Nur ein laufender Workshop kann pausiert werden.
+not-paused-files-not-kept = Seine Dateien werden nicht aufbewahrt. Beenden Sie ihn stattdessen.
+
+not-resumed = Der Workshop wurde nicht fortgesetzt.
+
+not-resumed-still-pausing = Er wird noch pausiert. Versuchen Sie es in einigen Sekunden noch einmal.
+not-resumed-not-paused = Nur ein pausierter Workshop kann fortgesetzt werden. Starten Sie ihn neu.

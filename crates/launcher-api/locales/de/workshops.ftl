@@ -14,6 +14,8 @@ files-are-deleted = Die Dateien in einem Workshop werden gelöscht, sobald er en
 
 files-are-kept = Ihre Dateien bleiben erhalten, wenn der Workshop endet: Beim nächsten Start sind sie wieder da.
 
+files-of-paused = Ein pausierter Workshop hat Ihre gespeicherten Dateien. Setzen Sie ihn fort, um weiterzuarbeiten, oder beenden Sie ihn.
+
 files-may-be-kept = Die Dateien in einem Workshop werden gelöscht, sobald er endet. Ausnahme: Auf seiner Seite steht, dass sie erhalten bleiben.
 
 waits-for = seit { $value }
@@ -33,6 +35,14 @@ end = Beenden
 confirm-end = Diesen Workshop beenden? Dateien, die Sie nicht anderswo gespeichert haben, gehen verloren.
 
 confirm-end-kept = Diesen Workshop beenden? Gespeicherte Dateien bleiben für den nächsten Start erhalten.
+
+pause = Pausieren
+
+confirm-pause = Diesen Workshop pausieren? Seine Programme werden beendet. Gespeicherte Dateien bleiben erhalten, bis Sie ihn fortsetzen.
+
+resume = Fortsetzen
+
+paused-since = seit { $value }
 
 launch-again = Erneut starten
 
@@ -152,6 +162,16 @@ belongs-to = Er gehört { $value }.
 end-workshop = Workshop beenden
 
 keep-it = Weiterlaufen lassen
+
+pause-title = { $name } pausieren
+
+pause-question = „{ $name }“ pausieren?
+
+pause-warning = Alle Programme im Workshop werden beendet, und nicht gespeicherte Arbeit geht verloren. Gespeicherte Dateien bleiben erhalten. Sie können den Workshop jederzeit fortsetzen.
+
+pause-workshop = Workshop pausieren
+
+pause-cancel = Weiterlaufen lassen
 
 ended-workshops = Beendete Workshops
 

@@ -21,6 +21,10 @@ activity-extended = { $actor } extended { $subject } until { $until }.
 activity-extended-for = { $actor } extended { $owner }'s { $subject } until { $until }.
 activity-restarted = { $actor } restarted { $subject }.
 activity-restarted-for = { $actor } restarted { $owner }'s { $subject }.
+activity-suspended = { $actor } paused { $subject }.
+activity-suspended-for = { $actor } paused { $owner }'s { $subject }.
+activity-resumed = { $actor } resumed { $subject }.
+activity-resumed-for = { $actor } resumed { $owner }'s { $subject }.
 activity-ended = { $actor } ended { $subject }.
 activity-ended-for = { $actor } ended { $owner }'s { $subject }.
 activity-failed = { $actor } failed { $subject }.
@@ -44,5 +48,6 @@ activity-service = The service
 # An instance ended or failed without an action of a person. $reason: a sentence without its full stop.
 activity-ended-alone = { $owner }'s { $subject } ended.
 activity-ended-alone-why = { $owner }'s { $subject } ended. { $reason }.
+activity-suspended-alone = { $owner }'s { $subject } was paused, because its time was up.
 activity-failed-alone = { $owner }'s { $subject } failed.
 activity-failed-alone-why = { $owner }'s { $subject } failed. { $reason }.

@@ -47,6 +47,9 @@ field-storage-size = Space for kept files
 field-storage-path = Directory of the kept files
     .hint = For example /home/jovyan. Empty: the home directory of the standard image. Other apps need a directory.
 
+field-storage-at-expiry = When the time is over
+    .hint = A paused workshop of a person continues with its files when the person resumes it. Needs kept files.
+
 # Heading of the fields about course material. Also its name in the activity log.
 field-material = Course material
 

@@ -4,6 +4,8 @@
 state-queued = Queued
 state-starting = Starting
 state-running = Ready
+state-suspending = Pausing
+state-suspended = Paused
 state-terminating = Ending
 state-terminated = Ended
 state-failed = Failed
@@ -45,6 +47,10 @@ storage-none = Delete the files
 storage-workshop = Delete the files. They survive a crash of the app
 storage-kept = Keep the files of each person
 storage-home = Keep the files of each person, shared with other templates
+
+# Choices of the field for the effect of the expiry.
+at-expiry-end = The workshop ends
+at-expiry-suspend = The workshop is paused
 
 # Icons of a template.
 icon-of-app = As the app

@@ -15,6 +15,9 @@ volume-in-use-title = Another workshop uses these files.
 # Text of this notice. $workshop: name of that workshop.
 volume-in-use = Your workshop { $workshop } uses them. Continue there, or end it first and try again when it is gone.
 
+# The same text if that workshop is paused.
+volume-in-use-suspended = Your paused workshop { $workshop } has them. Resume it to continue, or end it first.
+
 # Title of the notice if the launch needs a new place for files, and the user has reached the limit of saved work.
 storage-limit-title = Your saved work has reached its limit.
 
@@ -90,3 +93,17 @@ not-restarted = The workshop was not restarted.
 # Reasons why a workshop was not restarted.
 not-restarted-not-running = Only a running workshop can be restarted.
 not-restarted-not-outdated = It does not run with an older version.
+
+# Title of the notice about a workshop that was not paused.
+not-paused = The workshop was not paused.
+
+# Reasons why a workshop was not paused.
+not-paused-not-running = Only a running workshop can be paused.
+not-paused-files-not-kept = Its files are not kept. End it instead.
+
+# Title of the notice about a workshop that was not resumed.
+not-resumed = The workshop was not resumed.
+
+# Reasons why a workshop was not resumed.
+not-resumed-still-pausing = It is still being paused. Try again in a few seconds.
+not-resumed-not-paused = Only a paused workshop can be resumed. Launch it again.

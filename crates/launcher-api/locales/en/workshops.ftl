@@ -21,6 +21,9 @@ files-are-deleted = The files in a workshop are deleted when it ends. Download w
 # The same line for a workshop whose files are kept.
 files-are-kept = Your files are kept when the workshop ends: your next launch has them again.
 
+# The same line for a paused workshop.
+files-of-paused = A paused workshop has your saved files. Resume it to continue, or end it.
+
 # The same line on the start page if some workshops keep their files.
 files-may-be-kept = The files in a workshop are deleted when it ends, unless its page says that they are kept.
 
@@ -50,6 +53,18 @@ confirm-end = End this workshop? Files that you have not saved elsewhere are los
 
 # The same question for a workshop whose files are kept.
 confirm-end-kept = End this workshop? Saved files are kept for your next launch.
+
+# Button that pauses a workshop whose files are kept.
+pause = Pause
+
+# Question of the browser dialog before a workshop is paused.
+confirm-pause = Pause this workshop? Its programs stop. Saved files are kept until you resume it.
+
+# Button that resumes a paused workshop.
+resume = Resume
+
+# Text around the time at which a workshop was paused. It follows the state.
+paused-since = since { $value }
 
 # Button that launches the template of a failed or ended workshop again. Also the link to the template in the history.
 launch-again = Launch again
@@ -227,6 +242,21 @@ end-workshop = End workshop
 
 # Link that leaves the confirmation page without ending the workshop.
 keep-it = Keep it
+
+# Title of the confirmation page before a workshop is paused.
+pause-title = Pause { $name }
+
+# Question of this page.
+pause-question = Pause “{ $name }”?
+
+# Warning of this page.
+pause-warning = All programs in the workshop stop, and work that is not saved is lost. Saved files are kept. You can resume the workshop at any time.
+
+# Button that pauses the workshop, on this page.
+pause-workshop = Pause workshop
+
+# Link that leaves this page without pausing the workshop.
+pause-cancel = Let it run
 
 # Name of the history for screen readers.
 ended-workshops = Ended workshops

@@ -14,6 +14,10 @@ activity-extended = { $actor } prolongó { $subject } hasta { $until }.
 activity-extended-for = { $actor } prolongó { $subject } de { $owner } hasta { $until }.
 activity-restarted = { $actor } reinició { $subject }.
 activity-restarted-for = { $actor } reinició { $subject } de { $owner }.
+activity-suspended = { $actor } pausó { $subject }.
+activity-suspended-for = { $actor } pausó { $subject } de { $owner }.
+activity-resumed = { $actor } reanudó { $subject }.
+activity-resumed-for = { $actor } reanudó { $subject } de { $owner }.
 activity-ended = { $actor } finalizó { $subject }.
 activity-ended-for = { $actor } finalizó { $subject } de { $owner }.
 activity-failed = { $actor } marcó { $subject } como fallido.
@@ -33,5 +37,6 @@ activity-service = El servicio
 
 activity-ended-alone = { $subject } de { $owner } finalizó.
 activity-ended-alone-why = { $subject } de { $owner } finalizó. { $reason }.
+activity-suspended-alone = { $subject } de { $owner } se pausó porque se acabó su tiempo.
 activity-failed-alone = { $subject } de { $owner } falló.
 activity-failed-alone-why = { $subject } de { $owner } falló. { $reason }.

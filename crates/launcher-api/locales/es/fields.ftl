@@ -40,6 +40,9 @@ field-storage-size = Espacio para los archivos conservados
     .hint = Por ejemplo, 5 GB. Vacío: 1Gi. Los archivos existentes mantienen su espacio.
 field-storage-path = Directorio de los archivos conservados
     .hint = Por ejemplo, /home/jovyan. Vacío: el directorio personal de la imagen estándar. Las demás aplicaciones necesitan un directorio.
+
+field-storage-at-expiry = Cuando se acaba el tiempo
+    .hint = Un taller en pausa continúa con sus archivos cuando la persona lo reanuda. Requiere archivos conservados.
 field-material = Material del curso
 field-material-sources = Repositorios git y archivos comprimidos
     .hint = Una fuente por línea: su dirección y, si hace falta, ajustes, por ejemplo https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. Al abrir el taller, los archivos están en la carpeta target. Un archivo zip o tar necesita sha256=… Los talleres pueden leer estas direcciones. No escribas secretos aquí.

@@ -3,6 +3,8 @@
 state-queued = En cola
 state-starting = Iniciando
 state-running = Listo
+state-suspending = Pausando
+state-suspended = En pausa
 state-terminating = Finalizando
 state-terminated = Finalizado
 state-failed = Fallido
@@ -37,6 +39,9 @@ storage-none = Eliminar los archivos
 storage-workshop = Eliminar los archivos. Sobreviven a un fallo de la aplicación
 storage-kept = Conservar los archivos de cada persona
 storage-home = Conservar los archivos de cada persona, compartidos con otras plantillas
+
+at-expiry-end = El taller finaliza
+at-expiry-suspend = El taller se pausa
 
 icon-of-app = Según la aplicación
 icon-notebook = Cuaderno

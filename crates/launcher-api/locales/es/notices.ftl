@@ -10,6 +10,8 @@ volume-in-use-title = Otro taller usa estos archivos.
 
 volume-in-use = Tu taller { $workshop } los usa. Continúa allí o finalízalo primero y vuelve a intentarlo cuando haya finalizado.
 
+volume-in-use-suspended = Tu taller en pausa { $workshop } los tiene. Reanúdalo para continuar o finalízalo primero.
+
 storage-limit-title = Tu trabajo guardado ha llegado a su límite.
 
 storage-limit = Tu trabajo guardado puede ocupar { $gib } GiB en total, y este taller necesita más. Elimina el trabajo guardado que ya no necesites y vuelve a iniciar el taller.
@@ -61,3 +63,13 @@ not-extended-expiry-changed = Su hora de fin cambió.
 not-restarted = El taller no se reinició.
 not-restarted-not-running = Solo se puede reiniciar un taller en ejecución.
 not-restarted-not-outdated = No se ejecuta con una versión anterior.
+
+not-paused = El taller no se pausó.
+
+not-paused-not-running = Solo se puede pausar un taller en marcha.
+not-paused-files-not-kept = Sus archivos no se conservan. Finalízalo en su lugar.
+
+not-resumed = El taller no se reanudó.
+
+not-resumed-still-pausing = Todavía se está pausando. Vuelve a intentarlo en unos segundos.
+not-resumed-not-paused = Solo se puede reanudar un taller en pausa. Inícialo de nuevo.

@@ -14,6 +14,8 @@ files-are-deleted = Los archivos de un taller se eliminan cuando este finaliza. 
 
 files-are-kept = Tus archivos se conservan cuando el taller finaliza: los tendrás de nuevo en el próximo inicio.
 
+files-of-paused = Un taller en pausa tiene tus archivos guardados. Reanúdalo para continuar o finalízalo.
+
 files-may-be-kept = Los archivos de un taller se eliminan cuando este finaliza, salvo que su página indique que se conservan.
 
 waits-for = desde hace { $value }
@@ -33,6 +35,14 @@ end = Finalizar
 confirm-end = ¿Finalizar este taller? Los archivos que no hayas guardado en otro lugar se perderán.
 
 confirm-end-kept = ¿Finalizar este taller? Los archivos guardados se conservan para el próximo inicio.
+
+pause = Pausar
+
+confirm-pause = ¿Pausar este taller? Sus programas se detienen. Los archivos guardados se conservan hasta que lo reanudes.
+
+resume = Reanudar
+
+paused-since = desde { $value }
 
 launch-again = Volver a iniciar
 
@@ -152,6 +162,16 @@ belongs-to = Pertenece a { $value }.
 end-workshop = Finalizar taller
 
 keep-it = Mantener activo
+
+pause-title = Pausar { $name }
+
+pause-question = ¿Pausar «{ $name }»?
+
+pause-warning = Todos los programas del taller se detienen y el trabajo no guardado se pierde. Los archivos guardados se conservan. Puedes reanudar el taller en cualquier momento.
+
+pause-workshop = Pausar el taller
+
+pause-cancel = Dejarlo en marcha
 
 ended-workshops = Talleres finalizados
 

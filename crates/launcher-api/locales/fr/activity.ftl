@@ -14,6 +14,10 @@ activity-extended = { $actor } a prolongé l’atelier { $subject } (nouvelle fi
 activity-extended-for = { $actor } a prolongé l’atelier { $subject } de { $owner } (nouvelle fin : { $until }).
 activity-restarted = { $actor } a redémarré l’atelier { $subject }.
 activity-restarted-for = { $actor } a redémarré l’atelier { $subject } de { $owner }.
+activity-suspended = { $actor } a mis en pause { $subject }.
+activity-suspended-for = { $actor } a mis en pause { $subject } de { $owner }.
+activity-resumed = { $actor } a repris { $subject }.
+activity-resumed-for = { $actor } a repris { $subject } de { $owner }.
 activity-ended = { $actor } a terminé l’atelier { $subject }.
 activity-ended-for = { $actor } a terminé l’atelier { $subject } de { $owner }.
 activity-failed = { $actor } a mis en échec l’atelier { $subject }.
@@ -33,5 +37,6 @@ activity-service = Le service
 
 activity-ended-alone = L’atelier { $subject } de { $owner } s’est terminé.
 activity-ended-alone-why = L’atelier { $subject } de { $owner } s’est terminé. { $reason }.
+activity-suspended-alone = { $subject } de { $owner } a été mis en pause, car son temps était écoulé.
 activity-failed-alone = L’atelier { $subject } de { $owner } a échoué.
 activity-failed-alone-why = L’atelier { $subject } de { $owner } a échoué. { $reason }.

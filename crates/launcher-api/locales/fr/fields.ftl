@@ -40,6 +40,9 @@ field-storage-size = Espace pour les fichiers conservés
     .hint = Par exemple 5 GB. Vide : 1Gi. Les fichiers existants gardent leur espace.
 field-storage-path = Répertoire des fichiers conservés
     .hint = Par exemple /home/jovyan. Vide : le répertoire personnel de l’image standard. Les autres applications ont besoin d’un répertoire.
+
+field-storage-at-expiry = Quand le temps est écoulé
+    .hint = Un atelier en pause continue avec ses fichiers quand la personne le reprend. Nécessite des fichiers conservés.
 field-material = Matériel de cours
 field-material-sources = Dépôts git et archives
     .hint = Une source par ligne : son adresse, puis des réglages si nécessaire, par exemple https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. À l’ouverture de l’atelier, les fichiers sont dans le dossier target. Un fichier zip ou tar a besoin de sha256=… Les ateliers peuvent lire ces adresses. N’écrivez pas de secrets ici.

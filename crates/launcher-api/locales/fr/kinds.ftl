@@ -3,6 +3,8 @@
 state-queued = En attente
 state-starting = Démarrage
 state-running = Prêt
+state-suspending = Mise en pause
+state-suspended = En pause
 state-terminating = Arrêt en cours
 state-terminated = Terminé
 state-failed = Échec
@@ -37,6 +39,9 @@ storage-none = Supprimer les fichiers
 storage-workshop = Supprimer les fichiers. Ils survivent à un plantage de l’application
 storage-kept = Conserver les fichiers de chaque personne
 storage-home = Conserver les fichiers de chaque personne, en commun avec d’autres modèles
+
+at-expiry-end = L’atelier se termine
+at-expiry-suspend = L’atelier est mis en pause
 
 icon-of-app = Selon l’application
 icon-notebook = Notebook

@@ -10,6 +10,8 @@ volume-in-use-title = Un autre atelier utilise ces fichiers.
 
 volume-in-use = Votre atelier { $workshop } les utilise. Continuez là-bas, ou terminez-le d’abord et réessayez une fois qu’il est terminé.
 
+volume-in-use-suspended = Votre atelier en pause { $workshop } les a. Reprenez-le pour continuer, ou terminez-le d’abord.
+
 storage-limit-title = Votre travail enregistré a atteint sa limite.
 
 storage-limit = Votre travail enregistré peut occuper { $gib } GiB au total, et cet atelier en demande davantage. Supprimez le travail enregistré dont vous n’avez plus besoin, puis lancez de nouveau l’atelier.
@@ -61,3 +63,13 @@ not-extended-expiry-changed = L’heure de fin a changé.
 not-restarted = L’atelier n’a pas été redémarré.
 not-restarted-not-running = Seul un atelier en cours peut être redémarré.
 not-restarted-not-outdated = L’atelier ne fonctionne pas avec une ancienne version.
+
+not-paused = L’atelier n’a pas été mis en pause.
+
+not-paused-not-running = Seul un atelier en cours peut être mis en pause.
+not-paused-files-not-kept = Ses fichiers ne sont pas conservés. Terminez-le plutôt.
+
+not-resumed = L’atelier n’a pas été repris.
+
+not-resumed-still-pausing = Sa mise en pause est encore en cours. Réessayez dans quelques secondes.
+not-resumed-not-paused = Seul un atelier en pause peut être repris. Lancez-le de nouveau.

@@ -14,6 +14,8 @@ files-are-deleted = Les fichiers d’un atelier sont supprimés à sa fin. Tél�
 
 files-are-kept = Vos fichiers sont conservés à la fin de l’atelier : vous les retrouvez au prochain lancement.
 
+files-of-paused = Un atelier en pause a vos fichiers enregistrés. Reprenez-le pour continuer, ou terminez-le.
+
 files-may-be-kept = Les fichiers d’un atelier sont supprimés à sa fin, sauf si sa page indique qu’ils sont conservés.
 
 waits-for = depuis { $value }
@@ -33,6 +35,14 @@ end = Terminer
 confirm-end = Terminer cet atelier ? Les fichiers non enregistrés ailleurs seront perdus.
 
 confirm-end-kept = Terminer cet atelier ? Les fichiers enregistrés sont conservés pour le prochain lancement.
+
+pause = Mettre en pause
+
+confirm-pause = Mettre cet atelier en pause ? Ses programmes s’arrêtent. Les fichiers enregistrés sont conservés jusqu’à la reprise.
+
+resume = Reprendre
+
+paused-since = depuis { $value }
 
 launch-again = Relancer
 
@@ -152,6 +162,16 @@ belongs-to = Il appartient à { $value }.
 end-workshop = Terminer l’atelier
 
 keep-it = Ne pas terminer
+
+pause-title = Mettre { $name } en pause
+
+pause-question = Mettre « { $name } » en pause ?
+
+pause-warning = Tous les programmes de l’atelier s’arrêtent, et le travail non enregistré est perdu. Les fichiers enregistrés sont conservés. Vous pouvez reprendre l’atelier à tout moment.
+
+pause-workshop = Mettre l’atelier en pause
+
+pause-cancel = Le laisser tourner
 
 ended-workshops = Ateliers terminés
 

@@ -11,6 +11,10 @@ activity-extended = { $actor } 将 { $subject } 延长至 { $until }。
 activity-extended-for = { $actor } 将 { $owner } 的 { $subject } 延长至 { $until }。
 activity-restarted = { $actor } 重新启动了 { $subject }。
 activity-restarted-for = { $actor } 重新启动了 { $owner } 的 { $subject }。
+activity-suspended = { $actor } 暂停了 { $subject }。
+activity-suspended-for = { $actor } 暂停了 { $owner } 的 { $subject }。
+activity-resumed = { $actor } 恢复了 { $subject }。
+activity-resumed-for = { $actor } 恢复了 { $owner } 的 { $subject }。
 activity-ended = { $actor } 结束了 { $subject }。
 activity-ended-for = { $actor } 结束了 { $owner } 的 { $subject }。
 activity-failed = { $actor } 将 { $subject } 标记为失败。
@@ -30,5 +34,6 @@ activity-service = 系统
 
 activity-ended-alone = { $owner } 的 { $subject } 已结束。
 activity-ended-alone-why = { $owner } 的 { $subject } 已结束：{ $reason }。
+activity-suspended-alone = { $owner } 的 { $subject } 已暂停，因为时间已用完。
 activity-failed-alone = { $owner } 的 { $subject } 失败。
 activity-failed-alone-why = { $owner } 的 { $subject } 失败：{ $reason }。

@@ -3,6 +3,8 @@
 state-queued = 排队中
 state-starting = 启动中
 state-running = 已就绪
+state-suspending = 正在暂停
+state-suspended = 已暂停
 state-terminating = 结束中
 state-terminated = 已结束
 state-failed = 失败
@@ -37,6 +39,8 @@ storage-none = 删除文件
 storage-workshop = 删除文件。应用崩溃时文件仍保留
 storage-kept = 保留每个用户的文件
 storage-home = 保留每个用户的文件，与其他模板共用
+at-expiry-end = 结束实验环境
+at-expiry-suspend = 暂停实验环境
 
 icon-of-app = 与应用相同
 icon-notebook = 笔记本

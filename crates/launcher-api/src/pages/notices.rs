@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use launcher_domain::lifetime::ExtendError;
-use launcher_service::ServiceError;
+use launcher_service::{ServiceError, VolumeUser};
 
 use super::language::{Language, Text};
 use super::view::Notice;
@@ -24,8 +24,9 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         ServiceError::AtCapacity => {
             (StatusCode::SERVICE_UNAVAILABLE, "wait", t.text("not-launched"), t.text("at-capacity"))
         }
-        ServiceError::VolumeInUse { k8s_name } => {
-            let text = t.with_one("volume-in-use", "workshop", k8s_name.as_str());
+        ServiceError::VolumeInUse(VolumeUser { k8s_name, is_suspended }) => {
+            let key = if *is_suspended { "volume-in-use-suspended" } else { "volume-in-use" };
+            let text = t.with_one(key, "workshop", k8s_name.as_str());
             (StatusCode::CONFLICT, "wait", t.text("volume-in-use-title"), text.into())
         }
         ServiceError::StorageLimitReached { limit_gib } => {
@@ -36,6 +37,8 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
             (StatusCode::UNPROCESSABLE_ENTITY, "bad", t.text("not-launched"), t.text("key-reused"))
         }
         ServiceError::Extend(error) => (StatusCode::CONFLICT, "wait", t.text("not-extended"), extend(t, *error)),
+        ServiceError::Suspend(error) => (StatusCode::CONFLICT, "wait", t.text("not-paused"), t.not_paused(*error)),
+        ServiceError::Resume(error) => (StatusCode::CONFLICT, "wait", t.text("not-resumed"), t.not_resumed(*error)),
         ServiceError::Restart(error) => {
             (StatusCode::CONFLICT, "wait", t.text("not-restarted"), t.not_restarted(*error))
         }

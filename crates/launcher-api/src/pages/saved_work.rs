@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::State;
 use http::StatusCode;
 use launcher_domain::Caller;
-use launcher_service::{ListedVolume, Page, ServiceError};
+use launcher_service::{ListedVolume, Page, ServiceError, VolumeUser};
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -60,7 +60,8 @@ struct Row {
     owner: String,
     is_mine: bool,
     size: String,
-    used_by: Option<String>,
+    /// The workshop that has the volume.
+    used_by: Option<VolumeUser>,
     last_used: Instant,
     /// Time at which the service deletes the volume unless it is used before.
     deleted_after: Option<Instant>,
@@ -193,6 +194,7 @@ async fn list(
 
 impl Row {
     fn new(t: Language, state: &AppState, caller: &Caller, ListedVolume { volume, used_by }: ListedVolume) -> Self {
+        let is_in_use = used_by.as_ref().is_some_and(|user| !user.is_suspended);
         let deleted_after = state.launcher.volume_retention().map(|retention| volume.deleted_after(retention));
         Self {
             is_mine: volume.owner_email == *caller.email(),
@@ -201,7 +203,7 @@ impl Row {
             name: volume.template_name.unwrap_or_else(|| t.text("saved-work-shared").into_owned()),
             size: volume.size,
             last_used: Instant::new(t, volume.last_used_at),
-            deleted_after: deleted_after.filter(|_| used_by.is_none()).map(|at| Instant::new(t, at)),
+            deleted_after: deleted_after.filter(|_| !is_in_use).map(|at| Instant::new(t, at)),
             used_by,
         }
     }

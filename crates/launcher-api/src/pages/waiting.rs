@@ -91,7 +91,14 @@ fn steps(t: Language, listed: &ListedInstance) -> Option<Vec<Step>> {
         (InstanceState::Starting, Some(StartStep::PullingImage | StartStep::LoadingMaterial)) => 2,
         (InstanceState::Starting, Some(StartStep::StartingApp | StartStep::RestartingApp)) => 3,
         (InstanceState::Running, _) => START_STEPS.len(),
-        (InstanceState::Terminating | InstanceState::Terminated | InstanceState::Failed, _) => return None,
+        (
+            InstanceState::Suspending
+            | InstanceState::Suspended
+            | InstanceState::Terminating
+            | InstanceState::Terminated
+            | InstanceState::Failed,
+            _,
+        ) => return None,
     };
     let has_material = listed.instance.settings.material.is_some();
     let step = |(index, key)| Step {

@@ -70,20 +70,27 @@ catalog! {
         "Only admins can launch an archived template, to test it. Users: launch another template, or ask an \
          admin to restore this one.";
     InstanceLimitReached: "instance-limit-reached", CONFLICT, "You have reached your limit of workshops",
-        "Each user may have SERVICE_MAX_INSTANCES_PER_USER instances in the states queued, starting, running and \
-         terminating. Admins have no limit. End one of your instances first. A terminating instance counts until all \
-         of its processes or pods have stopped. If you have a terminating instance, `detail` says so. A failed \
-         instance does not count. A dismissed instance does not count either, even while the service deletes its \
+        "Each user may have SERVICE_MAX_INSTANCES_PER_USER instances in the states queued, starting, running, \
+         suspending and terminating. Admins have no limit. End one of your instances first. A suspending or terminating instance \
+         counts until all of its processes or pods have stopped. If you have such an instance, `detail` says so. A \
+         suspended or failed instance does not count. A dismissed instance does not count either, even while the service deletes its \
          workload.";
     VolumeInUse: "volume-in-use", CONFLICT, "Another workshop uses these files",
         "Kept files belong to one workshop at a time. `detail` names the workshop that uses them. Continue there, or end \
-         it and try again. A terminating workshop uses its files until its workload is gone.";
+         it and try again. A suspended workshop holds its files: resume or end it. A terminating workshop uses its files \
+         until its workload is gone.";
     StorageLimitReached: "storage-limit-reached", CONFLICT, "Your saved work has reached its limit",
         "The template keeps files, and this user has no volume for it yet. A new volume would exceed \
          SERVICE_MAX_STORAGE_GIB_PER_USER, which counts the sizes of all volumes of the user, whether they are full or \
          not. Delete a volume, or ask an admin. Launches with an existing volume are not refused. Admins have no limit.";
     NotRunning: "not-running", CONFLICT, "The workshop is not running",
-        "Only a running instance can be extended or restarted. Wait until the instance is running, or launch a new one.";
+        "Only a running instance can be extended, suspended or restarted. Wait until the instance is running, or launch a new one.";
+    FilesNotKept: "files-not-kept", CONFLICT, "The workshop's files are not kept",
+        "Only an instance whose template has the field `storage` can be suspended. The files of all other instances end \
+         with their workload: end the instance instead.";
+    NotSuspended: "not-suspended", CONFLICT, "The workshop is not suspended",
+        "Only a suspended instance can be resumed. A suspending instance is suspended when its workload is gone: try again \
+         after some seconds. If the instance has ended or failed, launch its template again: the launch has its files.";
     NotOutdated: "not-outdated", CONFLICT, "The workshop is not outdated",
         "Only an instance that runs with an older version of sidecar or settings can be restarted: its field `outdated` \
          is true. A repeated request for a restart also gets this error, because a requested restart makes `outdated` \

@@ -1,6 +1,6 @@
 //! Maps the errors of the use cases to problems.
 
-use launcher_domain::instance::RestartError;
+use launcher_domain::instance::{RestartError, SuspendError};
 use launcher_domain::lifetime::ExtendError;
 use launcher_service::ServiceError;
 
@@ -29,7 +29,7 @@ impl From<ServiceError> for Problem {
             ServiceError::TemplateInactive => ProblemCode::TemplateInactive,
             ServiceError::InstanceLimitReached { .. } => ProblemCode::InstanceLimitReached,
             ServiceError::AtCapacity => ProblemCode::AtCapacity,
-            ServiceError::VolumeInUse { .. } => ProblemCode::VolumeInUse,
+            ServiceError::VolumeInUse(_) => ProblemCode::VolumeInUse,
             ServiceError::StorageLimitReached { .. } => ProblemCode::StorageLimitReached,
             ServiceError::IdempotencyKeyReused => ProblemCode::IdempotencyKeyReused,
             ServiceError::FleetWithoutDownloads => ProblemCode::FleetWithoutDownloads,
@@ -41,9 +41,11 @@ impl From<ServiceError> for Problem {
             }
             ServiceError::FleetWithoutImages => ProblemCode::FleetWithoutImages,
             ServiceError::VersionMismatch => ProblemCode::VersionMismatch,
-            ServiceError::Extend(ExtendError::NotRunning) | ServiceError::Restart(RestartError::NotRunning) => {
-                ProblemCode::NotRunning
-            }
+            ServiceError::Extend(ExtendError::NotRunning)
+            | ServiceError::Suspend(SuspendError::NotRunning)
+            | ServiceError::Restart(RestartError::NotRunning) => ProblemCode::NotRunning,
+            ServiceError::Suspend(SuspendError::FilesNotKept) => ProblemCode::FilesNotKept,
+            ServiceError::Resume(_) => ProblemCode::NotSuspended,
             ServiceError::Restart(RestartError::NotOutdated) => ProblemCode::NotOutdated,
             ServiceError::Extend(ExtendError::LifetimeLimitReached) => ProblemCode::LifetimeLimitReached,
             ServiceError::Extend(ExtendError::ExpiryChanged) => ProblemCode::ExpiryChanged,

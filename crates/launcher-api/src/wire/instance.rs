@@ -63,13 +63,17 @@ pub(crate) struct WorkshopInstanceResponse {
     /// Queue position; 1 starts next. Null if the instance is not queued.
     #[schema(required, minimum = 1)]
     queue_position: Option<u32>,
+    /// Time when the instance was suspended; null unless it is suspending or suspended, or ended while it was.
+    #[schema(required, format = DateTime)]
+    suspended_at: Option<String>,
     /// Time of the launch.
     #[schema(format = DateTime, example = "2026-03-02T08:00:00.000Z")]
     created_at: String,
-    /// Time when the instance was first ready. Its lifetime starts at this time.
+    /// Time when the instance was first ready. Its lifetime starts at this time. A resumed instance has a new time and a new
+    /// lifetime.
     #[schema(required, format = DateTime, example = "2026-03-02T08:00:12.345Z")]
     started_at: Option<String>,
-    /// Expiry; null before the instance was ready.
+    /// Expiry; null before the instance was ready, and while it is suspended.
     #[schema(required, format = DateTime, example = "2026-03-02T10:00:12.345Z")]
     expires_at: Option<String>,
     /// Time when the workload had stopped completely.
@@ -149,6 +153,7 @@ impl WorkshopInstanceResponse {
             queue_position: *queue_position,
             volume: instance.volume.clone(),
             parameters: instance.parameters.clone(),
+            suspended_at: instance.suspended_at.map(rfc3339),
             created_at: rfc3339(instance.created_at),
             started_at: instance.started_at.map(rfc3339),
             expires_at: instance.expires_at.map(rfc3339),

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use launcher_domain::{
-    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome, ParameterKind,
-    SecurityProfile, StartStep, StorageKind,
+    ActivityAction, AppType, AtExpiry, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome,
+    ParameterKind, SecurityProfile, StartStep, StorageKind,
 };
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema, openapi::RefOr};
@@ -37,7 +37,7 @@ named!(
     /// The schema of a state.
     StateName,
     InstanceState,
-    "State of an instance: queued -> starting -> running -> terminating -> terminated, or failed."
+    "State of an instance: queued -> starting -> running -> terminating -> terminated, or failed. An instance with kept files can be suspended: running -> suspending -> suspended -> queued, when it is resumed."
 );
 named!(
     /// The schema of a step of the start.
@@ -61,7 +61,7 @@ named!(
     /// The schema of an action of the activity log.
     ActivityActionName,
     ActivityAction,
-    "The action. restarted: an admin requested the restart of an outdated instance. ended: a person ended the instance, it expired, or its Workshop was deleted outside of the service. \
+    "The action. restarted: an admin requested the restart of an outdated instance. suspended: a person paused the instance, or it expired. resumed: a person resumed it. ended: a person ended the instance, it expired, or its Workshop was deleted outside of the service. \
      dismissed: a person removed a failed instance from the list. volume-deleted: a person deleted kept files, or the service deleted unused ones."
 );
 named!(
@@ -93,6 +93,12 @@ named!(
     StorageKindName,
     StorageKind,
     "Lifetime of the files. workshop: they outlive a crash of the app, and end with the workshop. kept: they outlive the workshop, for all launches of one user and one template. home: the same, for all launches of one user of all templates with this kind."
+);
+named!(
+    /// The schema of the effect of an expiry.
+    AtExpiryName,
+    AtExpiry,
+    "Effect of the expiry. end: the workshop ends, and the next launch has its files. suspend: the workshop is suspended, and its owner can resume it."
 );
 named!(
     /// The schema of a kind of source.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::launch_parameter::ParameterResponse;
 use super::material::MaterialResponse;
-use super::named::{AppTypeName, IconName, SecurityProfileName, StorageKindName};
+use super::named::{AppTypeName, AtExpiryName, IconName, SecurityProfileName, StorageKindName};
 use super::time::rfc3339;
 use crate::permission::{Allowed, ManageTemplates};
 
@@ -115,6 +115,8 @@ pub(crate) struct StorageResponse {
     /// Directory of the app with the files.
     #[schema(example = "/home/jovyan")]
     path: String,
+    #[schema(value_type = AtExpiryName)]
+    at_expiry: &'static str,
 }
 
 impl WorkshopTemplateResponse {
@@ -190,8 +192,8 @@ impl WorkshopTemplateResponse {
 }
 
 impl From<Storage> for StorageResponse {
-    fn from(Storage { kind, size, path }: Storage) -> Self {
-        Self { kind: kind.as_str(), size: size.into(), path }
+    fn from(Storage { kind, size, path, at_expiry }: Storage) -> Self {
+        Self { kind: kind.as_str(), size: size.into(), path, at_expiry: at_expiry.as_str() }
     }
 }
 

@@ -4,7 +4,7 @@ mod material;
 
 use std::borrow::Cow;
 
-use launcher_domain::{AppType, Icon, SecurityProfile, StorageKind};
+use launcher_domain::{AppType, AtExpiry, Icon, SecurityProfile, StorageKind};
 use serde_json::{Value, json};
 use utoipa::openapi::schema::ObjectBuilder;
 use utoipa::openapi::{RefOr, Schema};
@@ -121,6 +121,11 @@ fn storage() -> Value {
                                 directory of the system. Default: /home/rstudio for rstudio, /home/jovyan for notebook. \
                                 Required for custom.",
                 "examples": ["/home/jovyan"],
+            },
+            "at_expiry": {
+                "type": "string", "enum": AtExpiry::ALL.map(AtExpiry::as_str), "default": "end",
+                "description": "Effect of the expiry. end: the workshop ends. suspend: the workshop is suspended, and its \
+                                owner can resume it.",
             },
         },
         "examples": [{ "kind": "kept", "size": "5Gi" }],

@@ -26,7 +26,7 @@ pub(crate) struct VolumeResponse {
     /// Size, as a Kubernetes quantity.
     #[schema(example = "1Gi")]
     size: String,
-    /// Name of the instance that uses the volume; null if none does.
+    /// Name of the instance that uses the volume, also while it is suspended; null if none does.
     #[schema(required, example = "statistics-101-a7k3m9qz2x")]
     used_by: Option<String>,
     /// Time of the first launch.
@@ -35,7 +35,8 @@ pub(crate) struct VolumeResponse {
     /// Time of the last use, at most one hour too early.
     #[schema(format = DateTime, example = "2026-03-02T10:00:00.000Z")]
     last_used_at: String,
-    /// Time at which the service deletes the volume unless it is used before; null if never.
+    /// Time at which the service deletes the volume unless it is used before; null if never. The service then also ends a
+    /// suspended instance that holds the volume.
     #[schema(required, format = DateTime, example = "2026-08-29T10:00:00.000Z")]
     deleted_after: Option<String>,
 }
@@ -43,6 +44,7 @@ pub(crate) struct VolumeResponse {
 impl VolumeResponse {
     /// Converts a volume.
     pub(crate) fn new(launcher: &Launcher, ListedVolume { volume, used_by }: ListedVolume) -> Self {
+        let is_in_use = used_by.as_ref().is_some_and(|user| !user.is_suspended);
         let deleted_after = launcher.volume_retention().map(|retention| volume.deleted_after(retention));
         Self {
             name: volume.name,
@@ -52,8 +54,8 @@ impl VolumeResponse {
             size: volume.size,
             created_at: rfc3339(volume.created_at),
             last_used_at: rfc3339(volume.last_used_at),
-            deleted_after: deleted_after.filter(|_| used_by.is_none()).map(rfc3339),
-            used_by,
+            deleted_after: deleted_after.filter(|_| !is_in_use).map(rfc3339),
+            used_by: used_by.map(|user| user.k8s_name),
         }
     }
 }

@@ -71,12 +71,17 @@ fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
     }
 }
 
-/// Returns the name of a volume of the owner that no instance uses.
-async fn volume(app: &TestApp, owner: &Client, admin: &Client) -> String {
-    let template = app.template(admin).await;
+/// Lets the instances of a template have volumes.
+async fn keep_files(admin: &Client, template: &str) {
     let storage = serde_json::json!({ "storage": { "kind": "kept" } });
     let path = format!("/api/v1/templates/{template}");
     assert_eq!(admin.request(Method::PATCH, &path).json(&storage).send().await.unwrap().status(), 200);
+}
+
+/// Returns the name of a volume of the owner that no instance uses.
+async fn volume(app: &TestApp, owner: &Client, admin: &Client) -> String {
+    let template = app.template(admin).await;
+    keep_files(admin, &template).await;
     let name = app.launched(owner, &template, "running").await;
     owner.delete(&format!("/instances/{name}")).await.expect(202);
     let ended = app.reaches(owner, &name, "terminated").await;
@@ -88,10 +93,18 @@ async fn volume(app: &TestApp, owner: &Client, admin: &Client) -> String {
 async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &Client) -> Reply {
     let needs_template = ["{template_id}", "{k8s_name}", "{slug}"].iter().any(|part| line.path.contains(part));
     let template = if needs_template { app.template(admin).await } else { String::new() };
+    let resumes = line.path.ends_with("/resume");
+    if resumes || line.path.ends_with("/suspend") {
+        keep_files(admin, &template).await;
+    }
     let name =
         if line.path.contains("{k8s_name}") { app.launched(owner, &template, "running").await } else { String::new() };
     if line.path.ends_with("/restart") && !name.is_empty() {
         app.outdated(owner, &name).await;
+    }
+    if resumes {
+        owner.post(&format!("/instances/{name}/suspend")).await.expect(202);
+        app.reaches(owner, &name, "suspended").await;
     }
     let volume = if line.path.contains("{volume}") { volume(app, owner, admin).await } else { String::new() };
     let asset = admin.page("/").await.text();

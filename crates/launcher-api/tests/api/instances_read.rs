@@ -39,6 +39,7 @@ async fn running_instance_has_exactly_documented_fields() {
             "parameters": {},
             "volume": null,
             "queue_position": null,
+            "suspended_at": null,
             "created_at": "a time",
             "started_at": "a time",
             "expires_at": "a time",
@@ -149,6 +150,8 @@ async fn instance_of_other_owner_gets_same_404_as_unknown_name() {
         (Method::GET, "/"),
         (Method::HEAD, ""),
         (Method::POST, "/extend"),
+        (Method::POST, "/suspend"),
+        (Method::POST, "/resume"),
         (Method::DELETE, ""),
         (Method::DELETE, "/"),
     ] {

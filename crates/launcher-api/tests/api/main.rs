@@ -19,6 +19,7 @@ mod instances_extend;
 mod instances_list;
 mod instances_read;
 mod instances_restart;
+mod instances_suspend;
 mod instances_terminate;
 mod me_read;
 mod parameters;

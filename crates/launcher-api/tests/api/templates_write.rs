@@ -21,7 +21,7 @@ fn hostile() -> Value {
             "volumes": [{ "name": "a", "emptyDir": { "sizeLimit": "1Gi" } }],
             "containers": [{ "name": "app", "env": [{ "name": "B", "value": "{{x}}\n\"$(A)\"" }] }],
         } },
-        "storage": { "kind": "kept", "size": "1.5Gi", "path": "/a \"b\" {{c}}" },
+        "storage": { "kind": "kept", "size": "1.5Gi", "path": "/a \"b\" {{c}}", "at_expiry": "suspend" },
         "material": {
             "directory": "/a \"b\" {{c}}",
             "sources": [{

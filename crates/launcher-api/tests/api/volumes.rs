@@ -23,12 +23,15 @@ async fn storage_of_template_is_read_back_with_defaults_and_can_be_removed() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let id = template(&admin, "Penguins", &json!({ "kind": "home" })).await;
     let path = format!("/templates/{id}");
-    let expected = json!({ "kind": "home", "size": "1Gi", "path": "/home/jovyan" });
+    let expected = json!({ "kind": "home", "size": "1Gi", "path": "/home/jovyan", "at_expiry": "end" });
     assert_eq!(alice.get(&path).await.expect(200).json()["storage"], expected);
     let patch = json!({ "storage": { "size": "5Gi" } });
     let patched = admin.request(Method::PATCH, &format!("/api/v1{path}")).json(&patch).send().await.unwrap();
     let patched: Value = patched.json().await.unwrap();
-    assert_eq!(patched["storage"], json!({ "kind": "home", "size": "5Gi", "path": "/home/jovyan" }));
+    assert_eq!(
+        patched["storage"],
+        json!({ "kind": "home", "size": "5Gi", "path": "/home/jovyan", "at_expiry": "end" })
+    );
     let removal = json!({ "storage": null });
     admin.request(Method::PATCH, &format!("/api/v1{path}")).json(&removal).send().await.unwrap();
     assert_eq!(alice.get(&path).await.expect(200).json()["storage"], Value::Null);
@@ -55,6 +58,7 @@ async fn invalid_storage_is_refused_with_its_location() {
         (json!({ "kind": "kept", "size": "a lot" }), "/storage/size"),
         (json!({ "kind": "kept", "path": "/etc" }), "/storage/path"),
         (json!({ "kind": "kept", "class": "fast" }), "/storage/class"),
+        (json!({ "kind": "kept", "at_expiry": "never" }), "/storage/at_expiry"),
         (json!({}), "/storage"),
     ] {
         let body = json!({ "name": "a", "app_type": "notebook", "image": "b", "storage": storage });

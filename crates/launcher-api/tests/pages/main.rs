@@ -30,4 +30,5 @@ mod search;
 mod sharing;
 mod sorting;
 mod support;
+mod suspend;
 mod waiting;

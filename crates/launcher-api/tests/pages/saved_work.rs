@@ -1,6 +1,6 @@
 //! Kept files: the page "Saved work", and the texts of workshops that keep their files.
 
-use launcher_domain::{FailureCode, StorageDraft, StorageKind, TemplateDraft};
+use launcher_domain::{AtExpiry, FailureCode, StorageDraft, StorageKind, TemplateDraft};
 use launcher_testkit::eventually;
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
@@ -8,8 +8,9 @@ use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
 const DELETED: &str = "The files in a workshop are deleted when it ends. Download";
 const KEPT: &str = "Your files are kept when the workshop ends";
 
-fn kept(draft: &mut TemplateDraft) {
-    draft.storage = Some(StorageDraft { kind: StorageKind::Kept, size: Some("2Gi".to_owned()), path: None });
+pub(crate) fn kept(draft: &mut TemplateDraft) {
+    let at_expiry = AtExpiry::End;
+    draft.storage = Some(StorageDraft { kind: StorageKind::Kept, size: Some("2Gi".to_owned()), path: None, at_expiry });
 }
 
 /// Launches a template, waits until it runs, and ends it. Returns the name of its volume.

@@ -11,7 +11,11 @@ text_enum! {
     /// starting, running            -> failed: the workload is removed; the instance is listed until it is dismissed
     /// starting, running            -> terminated: the Workshop disappeared (lost)
     /// starting, running, failed    -> terminating: on request, and for starting and running also at the expiry
-    /// queued                       -> terminated: on request
+    /// running                      -> suspending: on request, or at the expiry if the template says so
+    /// suspending                   -> suspended: the workload is gone
+    /// suspended                    -> queued: on request
+    /// suspending                   -> terminating: on request
+    /// queued, suspended            -> terminated: on request
     /// terminating                  -> terminated: the workload is gone
     /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,6 +26,10 @@ text_enum! {
         Starting = "starting",
         /// The workshop is ready: its owner can work in it.
         Running = "running",
+        /// The workload is being removed. The instance can be resumed afterwards.
+        Suspending = "suspending",
+        /// The workload is gone. The instance has its volume, and can be resumed.
+        Suspended = "suspended",
         /// The workload is being removed.
         Terminating = "terminating",
         /// The workload is gone.
@@ -47,7 +55,7 @@ text_enum! {
         Owner = "owner",
         /// An admin terminated the instance.
         Admin = "admin",
-        /// The workshop expired.
+        /// The workshop expired, or it was suspended for longer than the retention of its volume.
         Expired = "expired",
         /// The instance failed and was dismissed.
         Failed = "failed",

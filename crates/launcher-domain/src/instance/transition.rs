@@ -13,7 +13,7 @@ const LEAST_DISTANCE: SignedDuration = SignedDuration::from_millis(1);
 impl Instance {
     /// Returns the instance after the fleet's report `seen`; `None` when the report changes nothing.
     ///
-    /// A late report does not revive an instance whose end is decided (terminating, terminated, failed).
+    /// A late report does not revive an instance whose end or suspension is decided.
     #[must_use]
     pub fn observe(&self, seen: &Observation) -> Option<Self> {
         if !self.state.wants_workshop() {
@@ -52,6 +52,10 @@ impl Instance {
                 next.end_reason = Some(EndReason::Failed);
                 next.spec_version += 1;
             }
+            ObservedPhase::Expired if self.suspends_at_expiry() => {
+                let first = seen.ready_at.map(|ready| lifetime::first_expiry(ready, &self.settings));
+                next = next.suspending(self.expires_at.or(first).unwrap_or(self.created_at));
+            }
             ObservedPhase::Expired => {
                 next.state = InstanceState::Terminating;
                 next.end_reason = Some(EndReason::Expired);
@@ -64,19 +68,19 @@ impl Instance {
 
     /// Returns the terminated instance; `None` when it is already terminating or terminated.
     ///
-    /// A queued instance is terminated at once, because it has no Workshop. A failed instance is dismissed and keeps
+    /// A queued or suspended instance is terminated at once, because it has no Workshop. A failed instance is dismissed and keeps
     /// `failed` as its end reason.
     #[must_use]
     pub fn terminate(&self, by: EndReason, now: Timestamp) -> Option<Self> {
         let mut next = self.for_next_state();
         match self.state {
             InstanceState::Terminating | InstanceState::Terminated => return None,
-            InstanceState::Queued => {
+            InstanceState::Queued | InstanceState::Suspended => {
                 next.state = InstanceState::Terminated;
                 next.end_reason = Some(by);
                 next.ended_at = Some(now);
             }
-            InstanceState::Starting | InstanceState::Running => {
+            InstanceState::Starting | InstanceState::Running | InstanceState::Suspending => {
                 next.state = InstanceState::Terminating;
                 next.end_reason = Some(by);
                 (next.url, next.frame_url) = (None, None);
@@ -119,12 +123,15 @@ impl Instance {
 
     /// Returns the instance after its Workshop is gone; `None` when the instance does not change.
     ///
-    /// If the launcher did not delete the Workshop, another program or a person did: the end reason is `lost`.
+    /// A suspending instance is then suspended. If the launcher did not delete the Workshop, another program or a person did: the end reason is `lost`.
     #[must_use]
     pub fn workshop_gone(&self, now: Timestamp) -> Option<Self> {
         let mut next = self.for_next_state();
         match self.state {
-            InstanceState::Queued | InstanceState::Terminated | InstanceState::Failed => return None,
+            InstanceState::Queued | InstanceState::Suspended | InstanceState::Terminated | InstanceState::Failed => {
+                return None;
+            }
+            InstanceState::Suspending => return Some(Self { state: InstanceState::Suspended, ..next }),
             InstanceState::Terminating => {}
             InstanceState::Starting | InstanceState::Running => next.end_reason = Some(EndReason::Lost),
         }
@@ -135,7 +142,7 @@ impl Instance {
     }
 
     /// Returns the instance without the fields that the next state may not have: the step of a start, and `outdated`.
-    fn for_next_state(&self) -> Self {
+    pub(super) fn for_next_state(&self) -> Self {
         Self { start_step: None, start_progress: None, outdated: false, ..self.clone() }
     }
 }

@@ -44,6 +44,26 @@ impl StorageKind {
     }
 }
 
+text_enum! {
+    /// What the expiry of a workshop does.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum AtExpiry {
+        /// The expiry ends the workshop.
+        #[default]
+        End = "end",
+        /// The expiry suspends the workshop: its owner can resume it.
+        Suspend = "suspend",
+    }
+}
+
+impl AtExpiry {
+    /// True for the default.
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Validated storage of a template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Storage {
@@ -53,6 +73,9 @@ pub struct Storage {
     pub size: Quantity,
     /// Directory of the app with the files; at most 255 bytes.
     pub path: String,
+    /// What the expiry of a workshop does. The default is not stored: the settings of earlier versions keep their hash.
+    #[serde(default, skip_serializing_if = "AtExpiry::is_default")]
+    pub at_expiry: AtExpiry,
 }
 
 /// Storage as an admin writes it.
@@ -68,6 +91,9 @@ pub struct StorageDraft {
     /// `custom` app requires a path.
     #[serde(default)]
     pub path: Option<String>,
+    /// What the expiry of a workshop does; default: the workshop ends.
+    #[serde(default)]
+    pub at_expiry: AtExpiry,
 }
 
 impl StorageDraft {
@@ -75,14 +101,14 @@ impl StorageDraft {
     pub(super) fn validated(self, app_type: AppType, errors: &mut Errors) -> Option<Storage> {
         let size = size(&self.size.unwrap_or_else(|| SIZE.to_owned()), errors);
         let path = path(self.path.as_deref(), app_type, errors);
-        Some(Storage { kind: self.kind, size: size?, path: path? })
+        Some(Storage { kind: self.kind, size: size?, path: path?, at_expiry: self.at_expiry })
     }
 }
 
 impl From<Storage> for StorageDraft {
     fn from(storage: Storage) -> Self {
-        let Storage { kind, size, path } = storage;
-        Self { kind, size: Some(size.into()), path: Some(path) }
+        let Storage { kind, size, path, at_expiry } = storage;
+        Self { kind, size: Some(size.into()), path: Some(path), at_expiry }
     }
 }
 

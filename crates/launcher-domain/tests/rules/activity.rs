@@ -1,9 +1,9 @@
 use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{
-    Act, Activity, ActivityAction, AppType, EndReason, FailureCode, FailureReason, Icon, Instance, InstanceState,
-    Listing, Material, Parameter, PodTemplateObject, SecurityProfile, StartStep, Storage, StorageKind, Template,
-    TemplateSettings, Volume,
+    Act, Activity, ActivityAction, AppType, AtExpiry, EndReason, FailureCode, FailureReason, Icon, Instance,
+    InstanceState, Listing, Material, Parameter, PodTemplateObject, SecurityProfile, StartStep, Storage, StorageKind,
+    Template, TemplateSettings, Volume,
 };
 use uuid::Uuid;
 
@@ -14,7 +14,12 @@ fn parameter() -> Parameter {
 }
 
 fn storage() -> Storage {
-    Storage { kind: StorageKind::Kept, size: Quantity::parse("1Gi").unwrap(), path: "/work".to_owned() }
+    Storage {
+        kind: StorageKind::Kept,
+        size: Quantity::parse("1Gi").unwrap(),
+        path: "/work".to_owned(),
+        at_expiry: AtExpiry::End,
+    }
 }
 
 fn material() -> Material {

@@ -55,6 +55,8 @@ fn terminate_gives_expected_state_and_end_reason_in_every_state() {
         (InstanceState::Queued, Some(InstanceState::Terminated), Some(EndReason::Admin)),
         (InstanceState::Starting, Some(InstanceState::Terminating), Some(EndReason::Admin)),
         (InstanceState::Running, Some(InstanceState::Terminating), Some(EndReason::Admin)),
+        (InstanceState::Suspending, Some(InstanceState::Terminating), Some(EndReason::Admin)),
+        (InstanceState::Suspended, Some(InstanceState::Terminated), Some(EndReason::Admin)),
         (InstanceState::Failed, Some(InstanceState::Terminating), Some(EndReason::Failed)),
         (InstanceState::Terminating, None, None),
         (InstanceState::Terminated, None, None),

@@ -66,6 +66,8 @@ fn state_and_end_reason_decide_if_instance_counts_against_limit() {
         (InstanceState::Queued, None, true),
         (InstanceState::Starting, None, true),
         (InstanceState::Running, None, true),
+        (InstanceState::Suspending, None, true),
+        (InstanceState::Suspended, None, false),
         (InstanceState::Terminating, Some(EndReason::Owner), true),
         (InstanceState::Terminating, Some(EndReason::Admin), true),
         (InstanceState::Terminating, Some(EndReason::Expired), true),

@@ -23,6 +23,7 @@ mod quantity;
 mod secrets;
 mod source_url;
 mod storage;
+mod suspend;
 mod template;
 mod template_limits;
 mod text_enum;
@@ -80,6 +81,8 @@ fn instance(state: InstanceState) -> Instance {
         outdated: false,
         restarted_at: None,
         created_at: at(-10),
+        suspended_at: None,
+        resumed_at: None,
         dispatched_at: None,
         started_at: ready,
         expires_at: ready.map(|_| at(7200)),
@@ -88,6 +91,7 @@ fn instance(state: InstanceState) -> Instance {
         spec_version: 1,
         applied_version: 1,
         workshop_uid: None,
+        former_uid: None,
         revision: 1,
     }
 }

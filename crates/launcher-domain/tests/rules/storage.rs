@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use launcher_domain::names::{is_volume_name, volume_name};
 use launcher_domain::template::is_mount_path;
-use launcher_domain::{FieldError, Storage, TemplateDraft, Volume};
+use launcher_domain::{AtExpiry, FieldError, Storage, TemplateDraft, Volume};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -45,6 +45,17 @@ fn invalid_size_and_path_are_reported_together() {
     let storage = json!({ "kind": "kept", "size": "much", "path": "relative" });
     assert_eq!(pointers("notebook", &storage), ["/storage/size", "/storage/path"]);
     assert_eq!(pointers("notebook", &json!({ "kind": "kept", "size": "1023Ki" })), ["/storage/size"]);
+}
+
+#[test]
+fn expiry_ends_the_workshop_unless_the_template_suspends_it() {
+    let storage = |json| validated("notebook", &json).unwrap().unwrap();
+    let ends = storage(json!({ "kind": "kept" }));
+    assert_eq!(ends.at_expiry, AtExpiry::End);
+    assert_eq!(serde_json::to_value(ends).unwrap().get("at_expiry"), None, "stored settings keep their hash");
+    let suspends = storage(json!({ "kind": "kept", "at_expiry": "suspend" }));
+    assert_eq!(suspends.at_expiry, AtExpiry::Suspend);
+    assert_eq!(serde_json::to_value(suspends).unwrap()["at_expiry"], "suspend");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::ResourcesDraft;
 use launcher_domain::{
-    AppType, FieldError, Icon, Listing, MaterialDraft, MaterialKind, MaterialSourceDraft, ParameterDraft,
+    AppType, AtExpiry, FieldError, Icon, Listing, MaterialDraft, MaterialKind, MaterialSourceDraft, ParameterDraft,
     ParameterKind, PodTemplateObject, SecurityProfile, StorageDraft, StorageKind, Template, TemplateDraft,
     TemplateSettings, ValidTemplate,
 };
@@ -211,8 +211,9 @@ prop_compose! {
         kind in prop::sample::select(StorageKind::ALL.to_vec()),
         size in prop::option::of(prop_oneof![3 => "[1-9][0-9]?[MG]i", 1 => text()]),
         path in prop::option::of(prop_oneof![3 => "/[a-z]{4,8}(/[a-z]{1,3})?", 1 => text()]),
+        at_expiry in prop::sample::select(AtExpiry::ALL.to_vec()),
     ) -> StorageDraft {
-        StorageDraft { kind, size, path }
+        StorageDraft { kind, size, path, at_expiry }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Texts of enums. They are stored in rows and sent to clients, so they must not change.
 
 use launcher_domain::{
-    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome, ParameterKind,
-    PodTemplateKind, SecurityProfile, StartStep, StorageKind,
+    ActivityAction, AppType, AtExpiry, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome,
+    ParameterKind, PodTemplateKind, SecurityProfile, StartStep, StorageKind,
 };
 
 /// Asserts that the variants of the enum have these texts, in this order, and that `parse` accepts no other text.
@@ -22,7 +22,10 @@ macro_rules! assert_texts {
 
 #[test]
 fn instance_states_and_end_reasons_have_stable_texts() {
-    assert_texts!(InstanceState, ["queued", "starting", "running", "terminating", "terminated", "failed"]);
+    assert_texts!(
+        InstanceState,
+        ["queued", "starting", "running", "suspending", "suspended", "terminating", "terminated", "failed"]
+    );
     assert_texts!(EndReason, ["owner", "admin", "expired", "failed", "lost"]);
     assert_texts!(
         StartStep,
@@ -38,6 +41,8 @@ fn activity_actions_have_stable_texts() {
             "launched",
             "extended",
             "restarted",
+            "suspended",
+            "resumed",
             "ended",
             "failed",
             "dismissed",
@@ -96,6 +101,7 @@ fn app_types_and_security_profiles_have_stable_texts() {
     assert_texts!(AppType, ["rstudio", "notebook", "custom"]);
     assert_texts!(SecurityProfile, ["restricted", "baseline"]);
     assert_texts!(StorageKind, ["workshop", "kept", "home"]);
+    assert_texts!(AtExpiry, ["end", "suspend"]);
     assert_texts!(MaterialKind, ["git", "archive"]);
     assert_texts!(MaterialOutcome, ["placed", "updated", "unchanged", "failed"]);
     assert_texts!(ParameterKind, ["text", "choice", "number", "secret"]);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, Client, Resource, ResourceExt};
 use launcher_domain::SecretValues;
@@ -52,7 +53,10 @@ fn secret(workshop: &Workshop, secrets: &SecretValues) -> Secret {
         metadata: ObjectMeta {
             name: Some(parameters_secret(&workshop.name_any())),
             labels: Some(labels),
-            owner_references: workshop.owner_ref(&()).map(|owner| vec![owner]),
+            // A Workshop in foreground deletion waits for the Secret: a resumed workshop has the same name and needs another.
+            owner_references: workshop
+                .owner_ref(&())
+                .map(|owner| vec![OwnerReference { block_owner_deletion: Some(true), ..owner }]),
             ..ObjectMeta::default()
         },
         immutable: Some(true),

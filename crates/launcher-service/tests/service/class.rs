@@ -59,7 +59,7 @@ async fn class_is_counted_by_state() {
     let class = world.launcher.class_states(&caller("admin"), template).await.unwrap();
     assert_eq!(class.template.template_id, template);
     let states: Vec<u64> = class.states.iter().map(|(_, count)| *count).collect();
-    assert_eq!((class.states[2], states), ((InstanceState::Running, 2), vec![0, 0, 2, 0, 0]));
+    assert_eq!((class.states[2], states), ((InstanceState::Running, 2), vec![0, 0, 2, 0, 0, 0, 0]));
 }
 
 #[tokio::test]

@@ -28,6 +28,7 @@ mod restarting;
 #[expect(clippy::expect_used, reason = "a server that is missing is named")]
 #[path = "../../../launcher-store/tests/conformance/server.rs"]
 mod server;
+mod suspending;
 mod templates;
 mod traces;
 mod volumes;
@@ -147,6 +148,14 @@ impl World {
         let mut connection = AnyConnection::connect(&database(&self.directory)).await.unwrap();
         let damage = "UPDATE workshop_instances SET settings = '{', settings_hash = NULL WHERE k8s_name = $1";
         sqlx::query(damage).bind(name.to_owned()).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    }
+
+    /// Removes the uid of the Workshop from a row, as if the fleet's answer was not recorded yet.
+    async fn forget_uid(&self, name: &str) {
+        let mut connection = AnyConnection::connect(&database(&self.directory)).await.unwrap();
+        let forget = "UPDATE workshop_instances SET workshop_uid = NULL WHERE k8s_name = $1";
+        sqlx::query(forget).bind(name.to_owned()).execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();
     }
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use launcher_domain::{
-    Clock, EndReason, FailureCode, Instance, InstanceState, Limits, StorageDraft, StorageKind, Template, TemplateDraft,
+    AtExpiry, Clock, EndReason, FailureCode, Instance, InstanceState, Limits, StorageDraft, StorageKind, Template,
+    TemplateDraft,
 };
 use launcher_service::{LaunchRequest, ListedVolume, Page, ServiceError};
 use launcher_testkit::{Fault, eventually};
@@ -13,8 +14,9 @@ use crate::{SOON, World, caller, draft};
 const PAGE: Page = Page { limit: 100, after: None };
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-fn draft_with_storage() -> TemplateDraft {
-    let storage = StorageDraft { kind: StorageKind::Kept, size: None, path: Some("/work".to_owned()) };
+pub(crate) fn draft_with_storage() -> TemplateDraft {
+    let storage =
+        StorageDraft { kind: StorageKind::Kept, size: None, path: Some("/work".to_owned()), at_expiry: AtExpiry::End };
     TemplateDraft { storage: Some(storage), ..draft("Notebook") }
 }
 
@@ -23,7 +25,7 @@ impl World {
         self.launcher.create_template(&caller("admin"), draft_with_storage()).await.unwrap()
     }
 
-    async fn run(&self, template: &Template, who: &str) -> Instance {
+    pub(crate) async fn run(&self, template: &Template, who: &str) -> Instance {
         let request = LaunchRequest::default();
         let launched = self.launcher.launch(&caller(who), template.template_id, &request).await.unwrap();
         let name = launched.listed.instance.k8s_name;
@@ -37,7 +39,7 @@ impl World {
         self.until(&instance.k8s_name, InstanceState::Terminated).await;
     }
 
-    async fn volumes(&self, who: &str) -> Vec<ListedVolume> {
+    pub(crate) async fn volumes(&self, who: &str) -> Vec<ListedVolume> {
         self.launcher.volumes(&caller(who), None, &PAGE).await.unwrap()
     }
 }
@@ -86,7 +88,7 @@ async fn second_workshop_with_the_same_volume_is_refused_until_the_first_is_gone
         outcome.map(|launched| launched.listed.instance.volume)
     };
     let in_use =
-        |error: &ServiceError| matches!(error, ServiceError::VolumeInUse { k8s_name } if *k8s_name == first.k8s_name);
+        |error: &ServiceError| matches!(error, ServiceError::VolumeInUse(user) if user.k8s_name == first.k8s_name);
     assert!(launch().await.is_err_and(|error| in_use(&error)));
 
     world.fleet.hold_deletions();

@@ -91,7 +91,7 @@ impl Rows {
 
 /// True when a row may change from one state to another, possibly in several steps.
 fn may_become(from: InstanceState, to: InstanceState) -> bool {
-    use InstanceState::{Failed, Queued, Running, Starting, Terminated, Terminating};
+    use InstanceState::{Failed, Queued, Running, Starting, Suspended, Suspending, Terminated, Terminating};
     match from {
         Queued => true,
         Starting => to != Queued,
@@ -99,6 +99,8 @@ fn may_become(from: InstanceState, to: InstanceState) -> bool {
         Failed => matches!(to, Failed | Terminating | Terminated),
         Terminating => matches!(to, Terminating | Terminated),
         Terminated => to == Terminated,
+        // No workshop of the simulation has a volume.
+        Suspending | Suspended => false,
     }
 }
 

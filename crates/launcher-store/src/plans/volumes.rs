@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{INSTANCE_ID, Planner, bob};
 use crate::page::Page;
-use crate::{dispatch, volumes};
+use crate::{claim, dispatch, observe, resume, volumes};
 
 #[tokio::test]
 async fn secret_parameters_are_found_by_their_instance() {
@@ -20,7 +20,15 @@ async fn volumes_use_their_indexes() {
     let planner = Planner::new().await;
     planner.assert_uses(volumes::UNUSED, "volumes_unused").await;
     planner.assert_uses(volumes::DELETED, "volumes_deleted").await;
-    planner.assert_uses(volumes::USED_BY, "workshop_instances_volume").await;
+    planner.assert_uses(claim::USED_BY, "workshop_instances_volume").await;
+    planner.assert_uses(claim::USED_BY_OTHER, "workshop_instances_volume").await;
+    planner.assert_uses(resume::RESUME, "workshop_instances_feed").await;
+    for sql in [volumes::TOUCH, observe::FORGOTTEN] {
+        let plan = planner.plan(sql).await;
+        assert!(!plan.iter().any(|step| step.starts_with("SCAN")), "{sql}: {plan:#?}");
+    }
+    let touch = planner.plan(volumes::TOUCH).await;
+    assert!(touch.iter().any(|step| step.contains("INDEX workshop_instances_volume ")), "{touch:#?}");
     let owner = bob();
     for (scope, index) in
         [(Scope::Everyone, "sqlite_autoindex_volumes_1"), (Scope::Owner(&owner), "volumes_owner_list")]

@@ -52,7 +52,7 @@ async fn instances_are_counted_by_state() {
         }
         launched(&store, "alice@example.org").await;
         let counts = store.count_states().await.unwrap();
-        let expected = [1, 0, 2, 0, 0, 1];
+        let expected = [1, 0, 2, 0, 0, 0, 0, 1];
         assert_eq!(counts, InstanceState::ALL.into_iter().zip(expected).collect::<Vec<_>>());
     })
     .await;

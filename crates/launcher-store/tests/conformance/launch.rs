@@ -78,13 +78,14 @@ async fn instance_limit_counts_only_unfinished_instances_of_the_owner() {
                 let row = changed(&store, &row, |row| (row.state, row.end_reason) = (state, end_reason)).await;
                 launched(&store, "bob@example.org").await;
                 held += u32::from(row.counts_against_limit());
-                ending += u32::from(row.counts_against_limit() && state == InstanceState::Terminating);
+                let is_ending = matches!(state, InstanceState::Suspending | InstanceState::Terminating);
+                ending += u32::from(row.counts_against_limit() && is_ending);
                 let refused = store.launch(&instance("alice@example.org"), &rules, None).await.unwrap();
                 let expected = LaunchOutcome::LimitReached { limit: 0, held, ending };
                 assert_eq!(refused, expected, "{state:?} {end_reason:?}");
             }
         }
-        assert_eq!(ending, 3);
+        assert_eq!(ending, 6);
     })
     .await;
 }

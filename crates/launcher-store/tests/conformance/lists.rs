@@ -46,8 +46,9 @@ async fn state_filter_selects_matching_instances() {
             listed.into_iter().rev().map(|listed| listed.instance.state).collect::<Vec<_>>()
         };
 
-        use InstanceState::{Failed, Queued, Running, Starting, Terminated, Terminating};
-        assert_eq!(states(StateFilter::Live).await, [Queued, Starting, Running, Terminating, Failed]);
+        use InstanceState::{Failed, Queued, Running, Starting, Suspended, Suspending, Terminated, Terminating};
+        let live = [Queued, Starting, Running, Suspending, Suspended, Terminating, Failed];
+        assert_eq!(states(StateFilter::Live).await, live);
         assert_eq!(states(StateFilter::Ended).await, [Terminated]);
         assert_eq!(states(StateFilter::All).await, InstanceState::ALL);
         for state in InstanceState::ALL {

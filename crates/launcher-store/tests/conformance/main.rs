@@ -32,6 +32,7 @@ mod server;
 mod settings;
 mod sqlite;
 mod support;
+mod suspend;
 mod templates;
 #[cfg(feature = "test-postgres")]
 mod tls;

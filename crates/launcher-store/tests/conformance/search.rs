@@ -156,10 +156,14 @@ async fn current_instances_of_a_template_are_counted_by_state() {
         launched(&store, "bob@example.org").await;
         let mut counts = store.count_template_states(&admin(), Uuid::from_u128(1)).await.unwrap();
         counts.sort_by_key(|(state, _)| InstanceState::ALL.iter().position(|known| known == state));
-        use InstanceState::{Failed, Queued, Running, Starting, Terminating};
-        assert_eq!(counts, [(Queued, 2), (Starting, 1), (Running, 1), (Terminating, 1), (Failed, 1)]);
+        let current = InstanceState::ALL.into_iter().filter(|state| *state != InstanceState::Terminated);
+        let expected = current.map(|state| (state, 1 + u64::from(state == InstanceState::Queued)));
+        assert_eq!(counts, expected.collect::<Vec<_>>());
         assert!(store.count_template_states(&admin(), Uuid::from_u128(2)).await.unwrap().is_empty());
-        assert_eq!(store.count_template_states(&bob(), Uuid::from_u128(1)).await.unwrap(), [(Queued, 1)]);
+        assert_eq!(
+            store.count_template_states(&bob(), Uuid::from_u128(1)).await.unwrap(),
+            [(InstanceState::Queued, 1)]
+        );
     })
     .await;
 }

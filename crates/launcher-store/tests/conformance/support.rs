@@ -155,6 +155,8 @@ pub(crate) fn instance(owner: &str) -> Instance {
         outdated: false,
         restarted_at: None,
         created_at: at(0),
+        suspended_at: None,
+        resumed_at: None,
         dispatched_at: None,
         started_at: None,
         expires_at: None,
@@ -163,6 +165,7 @@ pub(crate) fn instance(owner: &str) -> Instance {
         spec_version: 0,
         applied_version: 0,
         workshop_uid: None,
+        former_uid: None,
         revision: 0,
     }
 }

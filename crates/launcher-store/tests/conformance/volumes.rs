@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use launcher_domain::quantity::Quantity;
-use launcher_domain::{ActivityAction, EmailAddress, Instance, InstanceState, Storage, StorageKind, Volume};
-use launcher_store::{ActivityFilter, LaunchOutcome, LaunchRules, Page, Store, VolumeDeletion};
+use launcher_domain::{ActivityAction, AtExpiry, EmailAddress, Instance, InstanceState, Storage, StorageKind, Volume};
+use launcher_store::{ActivityFilter, LaunchOutcome, LaunchRules, Page, Store, VolumeDeletion, VolumeUser};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -13,9 +13,13 @@ use crate::support::*;
 pub(crate) fn draft(owner: &str, kind: StorageKind, number: u8) -> Instance {
     let mut draft = instance(owner);
     let size = Quantity::parse("5Gi").unwrap();
-    draft.settings.storage = Some(Storage { kind, size, path: "/home/jovyan".to_owned() });
+    draft.settings.storage = Some(Storage { kind, size, path: "/home/jovyan".to_owned(), at_expiry: AtExpiry::End });
     draft.volume = Some(volume_name(number));
     draft
+}
+
+pub(crate) fn used_by(row: &Instance, is_suspended: bool) -> VolumeUser {
+    VolumeUser { k8s_name: row.k8s_name.clone(), is_suspended }
 }
 
 fn volume_name(number: u8) -> String {
@@ -47,7 +51,7 @@ async fn first_launch_creates_the_volume_and_later_launches_reuse_it() {
         assert_eq!(again.volume, Some(volume_name(1)), "the volume of the first launch");
         let listed = store.volumes(&alice(), None, &EVERYTHING).await.unwrap();
         assert_eq!(listed.len(), 1);
-        assert_eq!(listed[0].used_by.as_ref(), Some(&again.k8s_name));
+        assert_eq!(listed[0].used_by, Some(used_by(&again, false)));
         let expected = Volume {
             volume_id: first.instance_id,
             name: volume_name(1),
@@ -105,7 +109,6 @@ async fn templates_with_home_share_one_volume_per_user() {
 async fn launch_is_refused_while_another_instance_uses_the_volume() {
     on_every_engine(async |store| {
         let first = created(launch(&store, &draft("alice@example.org", StorageKind::Kept, 1)).await);
-        let refused = LaunchOutcome::VolumeInUse { k8s_name: first.k8s_name.clone() };
         let mut row = first;
         for state in InstanceState::ALL {
             row = changed(&store, &row, |row| row.state = state).await;
@@ -114,7 +117,8 @@ async fn launch_is_refused_while_another_instance_uses_the_volume() {
             if is_free {
                 end(&store, &created(outcome)).await;
             } else {
-                assert_eq!(outcome, refused, "{state:?}");
+                let user = used_by(&row, state == InstanceState::Suspended);
+                assert_eq!(outcome, LaunchOutcome::VolumeInUse(user), "{state:?}");
             }
         }
         assert_eq!(names(&store, None).await, [volume_name(1)], "a refused launch creates no volume");
@@ -176,7 +180,7 @@ async fn concurrent_launches_give_the_volume_to_one_instance() {
         }
         let outcomes = tasks.join_all().await;
         let created = outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::Created(_))).count();
-        let refused = outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::VolumeInUse { .. })).count();
+        let refused = outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::VolumeInUse(_))).count();
         assert_eq!((created, refused), (1, 19));
         assert_eq!(names(&store, None).await.len(), 1);
     })
@@ -218,7 +222,7 @@ async fn only_owner_and_admin_see_and_delete_a_volume() {
 async fn deletion_is_logged_and_stays_pending_until_the_files_are_gone() {
     on_every_engine(async |store| {
         let row = created(launch(&store, &draft("alice@example.org", StorageKind::Kept, 1)).await);
-        let in_use = VolumeDeletion::InUse { k8s_name: row.k8s_name.clone() };
+        let in_use = VolumeDeletion::InUse(used_by(&row, false));
         assert_eq!(store.delete_volume(&alice(), &volume_name(1), at(1)).await.unwrap(), in_use);
         end(&store, &row).await;
         assert_eq!(store.purge_volumes().await.unwrap(), [""; 0]);

@@ -127,6 +127,11 @@ impl FakeFleet {
         state.notify(&event);
     }
 
+    /// Sends an event to all watchers, like a late event of a slow watch.
+    pub fn announce(&self, event: &FleetEvent) {
+        self.lock().notify(event);
+    }
+
     /// Deletes a Workshop as another actor, or finishes a held deletion.
     pub fn remove_workshop(&self, name: &str) {
         self.lock().remove(name);

@@ -207,17 +207,21 @@ async fn live_instances(
 
 /// Returns the numbers of a class. A queued instance counts as starting.
 fn tiles(t: Language, class: &ClassStates) -> Vec<Tile> {
-    use InstanceState::{Failed, Queued, Running, Starting, Terminating};
+    use InstanceState::{Failed, Queued, Running, Starting, Suspended, Suspending, Terminating};
     let count = |states: &[InstanceState]| {
         class.states.iter().filter(|(state, _)| states.contains(state)).map(|(_, count)| count).sum()
     };
     let tile = |state, states: &[InstanceState]| Tile { state, label: t.state_name(state), count: count(states) };
-    vec![
+    let mut tiles = vec![
         tile(Starting, &[Queued, Starting]),
         tile(Running, &[Running]),
+        tile(Suspended, &[Suspending, Suspended]),
         tile(Failed, &[Failed]),
         tile(Terminating, &[Terminating]),
-    ]
+    ];
+    // Most templates have no workshops that can be paused.
+    tiles.retain(|tile| tile.state != Suspended || tile.count > 0);
+    tiles
 }
 
 /// Returns each full and half hour of the next 8 hours.

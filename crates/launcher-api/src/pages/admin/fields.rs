@@ -1,7 +1,7 @@
 //! The fields of the template editor, in the order of the form.
 
 use launcher_domain::template::Icon;
-use launcher_domain::{AppType, SecurityProfile, StorageKind};
+use launcher_domain::{AppType, AtExpiry, SecurityProfile, StorageKind};
 
 use super::form::{FormErrors, TemplateForm};
 use super::pod_settings::Setting;
@@ -138,6 +138,7 @@ fn files<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
         ("storage", &*form.storage, Kind::Select(storages(t, &form.storage))),
         ("storage_size", &*form.storage_size, Kind::Text),
         ("storage_path", &*form.storage_path, Kind::Text),
+        ("storage_at_expiry", &*form.storage_at_expiry, Kind::Select(expiries(t, &form.storage_at_expiry))),
     ]
 }
 
@@ -201,6 +202,11 @@ fn storages(t: Language, chosen: &str) -> Vec<Choice> {
     let kinds = StorageKind::ALL.into_iter().map(|kind| (kind.as_str(), t.storage_kind(kind)));
     let none = std::iter::once(("", t.text("storage-none")));
     none.chain(kinds).map(|(value, label)| choice(value, &label, chosen)).collect()
+}
+
+fn expiries(t: Language, chosen: &str) -> Vec<Choice> {
+    let chosen = AtExpiry::parse(chosen).unwrap_or_default().as_str();
+    AtExpiry::ALL.into_iter().map(|effect| choice(effect.as_str(), &t.at_expiry(effect), chosen)).collect()
 }
 
 fn choice(value: &str, label: &str, chosen: &str) -> Choice {

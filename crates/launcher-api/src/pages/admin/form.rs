@@ -11,7 +11,8 @@ use launcher_domain::input::{AmountError, duration, parse_cpu, parse_duration, p
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::{Icon, ResourcesDraft, TAG_SEPARATORS};
 use launcher_domain::{
-    AppType, FieldError, PodTemplateObject, SecurityProfile, StorageDraft, StorageKind, Template, TemplateDraft,
+    AppType, AtExpiry, FieldError, PodTemplateObject, SecurityProfile, StorageDraft, StorageKind, Template,
+    TemplateDraft,
 };
 use launcher_service::Launcher;
 use serde::Deserialize;
@@ -51,6 +52,7 @@ pub(crate) struct TemplateForm {
     pub(crate) storage: String,
     pub(crate) storage_size: String,
     pub(crate) storage_path: String,
+    pub(crate) storage_at_expiry: String,
     /// Sources of course material, one per line.
     pub(crate) material_sources: String,
     pub(crate) material_directory: String,
@@ -121,10 +123,12 @@ impl TemplateForm {
         let number = |value: Option<i64>| value.map(|value| value.to_string()).unwrap_or_default();
         let lasting =
             |value: Option<i64>| value.and_then(|value| value.try_into().ok()).map(duration).unwrap_or_default();
-        let (storage, storage_size, storage_path) = draft.storage.map_or_else(Default::default, |storage| {
-            let StorageDraft { kind, size, path } = storage;
-            (kind.as_str().to_owned(), size.unwrap_or_default(), path.unwrap_or_default())
-        });
+        let (storage, storage_size, storage_path, storage_at_expiry) =
+            draft.storage.map_or_else(Default::default, |storage| {
+                let StorageDraft { kind, size, path, at_expiry } = storage;
+                let (size, path) = (size.unwrap_or_default(), path.unwrap_or_default());
+                (kind.as_str().to_owned(), size, path, at_expiry.as_str().to_owned())
+            });
         Self {
             template_id: String::new(),
             version: template.version.to_string(),
@@ -144,6 +148,7 @@ impl TemplateForm {
             storage,
             storage_size,
             storage_path,
+            storage_at_expiry,
             parameters: parameters::format(&draft.parameters),
             lifetime_seconds: lasting(draft.lifetime_seconds),
             extension_seconds: lasting(draft.extension_seconds),
@@ -211,7 +216,8 @@ impl TemplateForm {
             let size = parse_memory(&text).map(String::from);
             size.map_err(|error| errors.add("storage_size", &t.coded(&error.key()))).ok()
         });
-        Some(StorageDraft { kind: kind?, size, path: given(&self.storage_path) })
+        let at_expiry = AtExpiry::parse(&self.storage_at_expiry).unwrap_or_default();
+        Some(StorageDraft { kind: kind?, size, path: given(&self.storage_path), at_expiry })
     }
 
     /// Converts the form to a template draft.

@@ -92,7 +92,11 @@ pub(crate) async fn show(
 fn tiles(t: Language, overview: &Overview) -> Vec<Tile> {
     let tile =
         |(state, count): &(InstanceState, u64)| Tile { state: *state, label: t.state_name(*state), count: *count };
-    overview.states.iter().map(tile).collect()
+    // Most installations have no workshops that can be paused.
+    let is_shown = |(state, count): &&(InstanceState, u64)| {
+        *count > 0 || !matches!(state, InstanceState::Suspending | InstanceState::Suspended)
+    };
+    overview.states.iter().filter(is_shown).map(tile).collect()
 }
 
 fn template_rows(t: Language, overview: &Overview, names: &HashMap<Uuid, String>) -> Vec<TemplateRow> {

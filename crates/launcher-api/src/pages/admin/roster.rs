@@ -95,18 +95,20 @@ pub(super) enum Standing {
     NotLaunched,
     Ending,
     Failed,
+    Paused,
     Starting,
     Ready,
 }
 
 impl Standing {
     /// All variants, in the order in which the page shows them.
-    const ALL: [Self; 5] = [Self::NotLaunched, Self::Failed, Self::Starting, Self::Ready, Self::Ending];
+    const ALL: [Self; 6] = [Self::NotLaunched, Self::Failed, Self::Starting, Self::Ready, Self::Paused, Self::Ending];
 
     fn of(state: InstanceState) -> Self {
         match state {
             InstanceState::Queued | InstanceState::Starting => Self::Starting,
             InstanceState::Running => Self::Ready,
+            InstanceState::Suspending | InstanceState::Suspended => Self::Paused,
             InstanceState::Failed => Self::Failed,
             InstanceState::Terminating => Self::Ending,
             InstanceState::Terminated => Self::NotLaunched,
@@ -118,6 +120,7 @@ impl Standing {
         match self {
             Self::NotLaunched => None,
             Self::Ending => Some(InstanceState::Terminating),
+            Self::Paused => Some(InstanceState::Suspended),
             Self::Failed => Some(InstanceState::Failed),
             Self::Starting => Some(InstanceState::Starting),
             Self::Ready => Some(InstanceState::Running),

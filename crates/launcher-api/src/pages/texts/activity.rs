@@ -32,7 +32,9 @@ impl Language {
             (None, ActivityAction::Ended | ActivityAction::Failed) if reason.is_some() => {
                 format!("activity-{name}-alone-why")
             }
-            (None, ActivityAction::Ended | ActivityAction::Failed) => format!("activity-{name}-alone"),
+            (None, ActivityAction::Ended | ActivityAction::Failed | ActivityAction::Suspended) => {
+                format!("activity-{name}-alone")
+            }
             (_, ActivityAction::TemplateChanged) if entry.detail.is_some() => format!("activity-{name}-fields"),
             _ if owner.is_some() && actor != owner => format!("activity-{name}-for"),
             _ => format!("activity-{name}"),

@@ -6,7 +6,7 @@ use crate::pages::language::{Language, Text};
 
 /// Name in the API and key of the label of each field. The log names the four fields below `resources` together. The
 /// editor has fields for parts of `material` and `pod_template`, with names that the API does not have.
-const LABELS: [(&str, &str); 36] = [
+const LABELS: [(&str, &str); 37] = [
     ("name", "field-name"),
     ("description", "field-description"),
     ("icon", "field-icon"),
@@ -27,6 +27,7 @@ const LABELS: [(&str, &str); 36] = [
     ("storage", "field-storage"),
     ("storage_size", "field-storage-size"),
     ("storage_path", "field-storage-path"),
+    ("storage_at_expiry", "field-storage-at-expiry"),
     ("material", "field-material"),
     ("material_sources", "field-material-sources"),
     ("material_directory", "field-material-directory"),

@@ -1,7 +1,8 @@
 //! Texts for states, reasons, app types and security profiles.
 
 use launcher_domain::{
-    AppType, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, StartStep, StorageKind, TextKey,
+    AppType, AtExpiry, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, StartStep, StorageKind,
+    TextKey,
 };
 
 use crate::pages::language::{Language, Text};
@@ -106,7 +107,12 @@ impl Language {
         self.with("found", [("found", found.into()), ("offered", offered.into())])
     }
 
-    /// Returns the name of a security profile.
+    /// Returns the effect of an expiry.
+    pub(crate) fn at_expiry(self, effect: AtExpiry) -> Text {
+        self.text(&format!("at-expiry-{}", effect.as_str()))
+    }
+
+    /// Returns the name of a kind of storage.
     pub(crate) fn storage_kind(self, kind: StorageKind) -> Text {
         self.text(&format!("storage-{}", kind.as_str()))
     }

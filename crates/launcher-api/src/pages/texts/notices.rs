@@ -1,6 +1,6 @@
 //! Texts of notices about refused actions.
 
-use launcher_domain::instance::RestartError;
+use launcher_domain::instance::{RestartError, ResumeError, SuspendError};
 use launcher_domain::lifetime::ExtendError;
 
 use crate::pages::language::{Language, Text};
@@ -26,6 +26,22 @@ impl Language {
             ExtendError::NotRunning => "not-extended-not-running",
             ExtendError::LifetimeLimitReached => "not-extended-lifetime-limit-reached",
             ExtendError::ExpiryChanged => "not-extended-expiry-changed",
+        })
+    }
+
+    /// Returns the reason why a workshop was not paused.
+    pub(crate) fn not_paused(self, error: SuspendError) -> Text {
+        self.text(match error {
+            SuspendError::NotRunning => "not-paused-not-running",
+            SuspendError::FilesNotKept => "not-paused-files-not-kept",
+        })
+    }
+
+    /// Returns the reason why a workshop was not resumed.
+    pub(crate) fn not_resumed(self, error: ResumeError) -> Text {
+        self.text(match error {
+            ResumeError::StillSuspending => "not-resumed-still-pausing",
+            ResumeError::NotSuspended => "not-resumed-not-paused",
         })
     }
 

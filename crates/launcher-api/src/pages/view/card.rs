@@ -30,7 +30,7 @@ pub(crate) struct Card {
     pub(crate) keeps_files: bool,
     /// True if a launch needs values that only the user can give. The card then has a link to the form.
     pub(crate) asks: bool,
-    /// Name of the reader's newest queued, starting or running workshop of this template, if any.
+    /// Name of the reader's newest workshop of this template that waits, runs or is paused, if any.
     pub(crate) mine: Option<String>,
 }
 

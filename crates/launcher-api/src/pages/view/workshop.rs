@@ -82,6 +82,10 @@ pub(crate) struct WorkshopView {
     pub(crate) lasted: Option<String>,
     /// Reason of the end, from the moment when the instance is terminating.
     pub(crate) end_text: Option<Text>,
+    /// True if the reader can pause the workshop: it runs, and its files are kept.
+    pub(crate) can_pause: bool,
+    /// Time at which the workshop was paused, while it is.
+    pub(crate) paused: Option<Instant>,
     /// True if the files outlive the workshop.
     pub(crate) keeps_files: bool,
     /// Values of the launch parameters.
@@ -106,9 +110,9 @@ impl WorkshopView {
         let near = |at| Instant::seen_at(t, now, at);
         let dated = |at| Instant::new(t, at);
         let left = expires_at.map_or(0, |end| end.as_second() - now.as_second());
-        let created = instance.created_at;
+        let (created, queued_at) = (instance.created_at, instance.queued_at());
         let waits = matches!(instance.state, InstanceState::Queued | InstanceState::Starting)
-            .then(|| (dated(created), t.duration(now.as_second() - created.as_second())));
+            .then(|| (dated(queued_at), t.duration(now.as_second() - queued_at.as_second())));
         let extended = extension(instance, now);
         Self {
             k8s_name: instance.k8s_name.clone(),
@@ -148,6 +152,8 @@ impl WorkshopView {
             ended: instance.ended_at.map(dated),
             lasted: instance.ended_at.map(|end| t.duration(end.as_second() - created.as_second())),
             end_text: instance.end_reason.filter(|_| ending).map(|reason| t.end_reason(reason)),
+            can_pause: instance.suspend(now).is_ok_and(|suspended| suspended.is_some()),
+            paused: instance.suspended_at.filter(|_| instance.state == InstanceState::Suspended).map(dated),
             keeps_files: instance.volume.is_some(),
             parameters: parameters::of(t, instance),
             parameter_values: instance.parameters.clone(),
@@ -158,12 +164,19 @@ impl WorkshopView {
 
     /// Returns true while the instance changes to another state without an action of the user.
     pub(crate) fn is_waiting(&self) -> bool {
-        matches!(self.state, InstanceState::Queued | InstanceState::Starting | InstanceState::Terminating)
+        use InstanceState::{Queued, Starting, Suspending, Terminating};
+        matches!(self.state, Queued | Starting | Suspending | Terminating)
     }
 
     /// Returns true if the user can end the instance.
     pub(crate) fn can_end(&self) -> bool {
-        matches!(self.state, InstanceState::Queued | InstanceState::Starting | InstanceState::Running)
+        use InstanceState::{Queued, Running, Starting, Suspended, Suspending};
+        matches!(self.state, Queued | Starting | Running | Suspending | Suspended)
+    }
+
+    /// Returns true if the user can resume the instance.
+    pub(crate) fn can_resume(&self) -> bool {
+        self.state == InstanceState::Suspended
     }
 
     /// Returns true if launching the template again may succeed: the instance has ended, or has failed for a reason that
