@@ -1,6 +1,8 @@
 //! The fleet on Kubernetes: each Workshop is a custom resource in one namespace. The operator runs its workload.
 
+mod archives;
 mod doctor;
+mod download;
 mod error;
 mod fleet;
 mod resource;

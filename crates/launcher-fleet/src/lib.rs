@@ -14,7 +14,7 @@ pub use kubernetes::KubernetesFleet;
 pub use local::keeper;
 pub use local::{LocalFleet, LocalFleetError, LocalSettings};
 pub use machine::{DataDirError, Gateway, InvalidOrigin, OriginSettings};
-pub use port::{Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images};
+pub use port::{Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images, MAX_READ_WAIT, ReadError};
 
 /// For `launcher doctor`: examines a fleet without changing it.
 pub mod doctor {

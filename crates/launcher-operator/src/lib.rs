@@ -13,6 +13,7 @@ mod context;
 mod controller;
 mod crash_record;
 pub mod diagnose;
+mod downloads;
 mod failure_details;
 mod first_seen;
 mod guarded;

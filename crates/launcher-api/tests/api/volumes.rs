@@ -167,6 +167,12 @@ async fn download_is_an_archive_for_owner_and_admin() {
     }
     let missing = bob.get("/volumes/work-aaaaaaaaaa/download").await.expect(404);
     assert_eq!(bob.get(&path).await.expect(404).body, missing.body);
+    app.fleet.delay_archives(true);
+    let late = alice.get(&path).await.expect(503);
+    assert_eq!((&late.json()["code"], late.header("retry-after")), (&json!("download-not-ready"), "60"));
+    assert!(!late.json().to_string().contains("no node"), "the reason is for administrators");
+    app.fleet.delay_archives(false);
+    alice.get(&path).await.expect(200);
     app.fleet.remove_archives();
     assert_eq!(alice.get(&path).await.expect(409).json()["code"], "fleet-without-downloads");
     app.finish().await;
