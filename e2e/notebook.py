@@ -54,15 +54,15 @@ class Notebook:
         )
 
 
-def run_cell(channels, code):
-    """Runs a cell; returns the text of its result."""
+def run_cell(channels, code, seconds=60):
+    """Runs a cell; returns the text of its result. Fails if the kernel is silent for so many seconds."""
     identifier = uuid.uuid4().hex
     header = {"msg_id": identifier, "msg_type": "execute_request", "username": "", "session": "it", "version": "5.3"}
     content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
     message = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
     channels.send(json.dumps(message))
     while True:
-        answer = json.loads(channels.recv(timeout=60))
+        answer = json.loads(channels.recv(timeout=seconds))
         if answer["parent_header"].get("msg_id") == identifier:
             assert answer["msg_type"] != "error", answer["content"]
             if answer["msg_type"] == "execute_result":

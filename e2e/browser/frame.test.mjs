@@ -7,11 +7,13 @@ import { ADMIN, get, launchFromCard, openPage, screenshot, startBrowser, startLa
 const ALICE = "alice@example.org";
 const BOB = "bob@example.org";
 
-/** An app that forbids every frame, as RStudio Server does. Each page has its path as its title. */
+/** An app that forbids every frame, as RStudio Server does. Each page has its path as its title. It crashes at `/crash`. */
 const APP = `
 import http.server, os
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
+        if self.path == "/crash":
+            os._exit(1)
         body = f"<!doctype html><title>App {self.path}</title><h1>Guarded app</h1><a href=/next?a=1>Next</a>".encode()
         self.send_response(200)
         for name, value in (("Content-Type", "text/html"), ("Content-Length", str(len(body))),
@@ -90,6 +92,25 @@ test("frame page shows the app below a bar", async (t) => {
     const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     assert.ok(overflow <= 0, `on a phone the page is ${overflow} px too wide`);
     await tab.setViewportSize({ width: 1100, height: 800 });
+  });
+
+  await t.test("bar says that the app crashed, until the page is loaded again", async () => {
+    const warning = bar.locator("#warning");
+    const text = "The app crashed and was started again. Saved files are still there. Reload this page.";
+    await tab.evaluate(() => fetch("/crash").catch(() => {}));
+    await waitFor("the note", 30, async () => {
+      // The page asks for the status once a minute, and when the network is back.
+      await tab.evaluate(() => dispatchEvent(new Event("online")));
+      return (await warning.textContent()) === text;
+    });
+    assert.equal(await level(), "soon");
+    await tab.getByRole("alert").filter({ hasText: text }).waitFor({ state: "attached" });
+    await bar.locator("#left", { hasText: /^(10|9) minutes left$/ }).waitFor();
+    await screenshot(tab, "frame-crash");
+    await waitFor("the app", 30, () => tab.evaluate(async () => (await fetch("/").catch(() => ({ ok: false }))).ok));
+    await tab.reload();
+    await bar.locator("#warning", { hasText: /^This workshop ends/ }).waitFor();
+    complaints.length = 0;
   });
 
   await t.test("Extend opens a small window, and the bar shows the new time", async () => {

@@ -253,6 +253,24 @@ def test_workshop_network_policies_match_committed_file():
     assert rendered["workshops-egress"]["spec"] == committed["workshops-egress"]
     assert rendered["workshops-ingress"]["spec"]["podSelector"] == committed["workshops-ingress"]["podSelector"]
     assert {rendered[name]["metadata"]["namespace"] for name in committed} == {"workshops"}
+    expected, found = committed["workshop-downloads"], rendered["workshop-downloads"]["spec"]
+    assert {**found, "ingress": None} == {**expected, "ingress": None}
+    assert (found["egress"], found["policyTypes"]) == ([], ["Ingress", "Egress"])
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_only_the_launcher_reaches_pods_of_downloads(name):
+    policy = next(one for one in objects(name, "NetworkPolicy") if one["metadata"]["name"] == "workshop-downloads")
+    (rule,) = policy["spec"]["ingress"]
+    (peer,) = rule["from"]
+    assert rule["ports"] == [{"protocol": "TCP", "port": 8080}]
+    assert peer["namespaceSelector"] == {"matchLabels": {"kubernetes.io/metadata.name": "launcher"}}
+    selected = [
+        one["metadata"]["name"]
+        for one in objects(name, "Deployment")
+        if peer["podSelector"]["matchLabels"].items() <= one["spec"]["template"]["metadata"]["labels"].items()
+    ]
+    assert selected == [LAUNCHER]
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -95,10 +95,12 @@ def test_chart_describes_its_images_and_resource():
     images = yaml.safe_load((CHART / "values.yaml").read_text())["images"]
     listed = {one["image"] for one in yaml.safe_load(notes["artifacthub.io/images"])}
     assert listed == {images["oauth2Proxy"], images["front"]}
-    crd = yaml.safe_load((CHART / "files/workshops.yaml").read_text())
-    (described,) = yaml.safe_load(notes["artifacthub.io/crds"])
-    assert described["name"] == crd["metadata"]["name"] and described["kind"] == crd["spec"]["names"]["kind"]
-    assert described["version"] in {one["name"] for one in crd["spec"]["versions"]}
+    crds = yaml.safe_load((CHART / "files/workshops.yaml").read_text())["items"]
+    described = yaml.safe_load(notes["artifacthub.io/crds"])
+    assert [one["name"] for one in described] == [crd["metadata"]["name"] for crd in crds]
+    for one, crd in zip(described, crds):
+        assert one["kind"] == crd["spec"]["names"]["kind"]
+        assert one["version"] in {version["name"] for version in crd["spec"]["versions"]}
     icon = base64.b64decode(about["icon"].removeprefix("data:image/svg+xml;base64,"))
     assert icon == (ROOT / "crates/launcher-api/assets/icon.svg").read_bytes()
 

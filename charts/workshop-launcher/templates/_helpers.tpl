@@ -134,6 +134,16 @@ podSelector:
     {{- end }}
 {{- end }}
 
+{{/* Peer of a NetworkPolicy: the launcher's pods. */}}
+{{- define "launcher.fromLauncher" -}}
+namespaceSelector:
+  matchLabels:
+    kubernetes.io/metadata.name: {{ .Release.Namespace | quote }}
+podSelector:
+  matchLabels:
+    {{- include "launcher.selector" (list . "launcher") | nindent 4 }}
+{{- end }}
+
 {{/* Ingress class of Traefik, never the cluster's default class: another controller would ignore the annotations that
 require a login. */}}
 {{- define "launcher.ingressClass" -}}

@@ -21,6 +21,29 @@ pub struct Crash {
     pub files_lost: bool,
 }
 
+/// Word after the code in the text of a crash that lost files.
+const FILES_LOST: &str = "files-lost";
+
+impl Crash {
+    /// Returns the text from which the sidecar of a workshop reads the crash: the time in RFC 3339, the code, and
+    /// `files-lost` if the restart lost files.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let Self { at, code, files_lost } = self;
+        let lost = if *files_lost { format!(" {FILES_LOST}") } else { String::new() };
+        format!("{at} {}{lost}", code.as_str())
+    }
+
+    /// Parses the text of a crash. An unknown code of a newer fleet becomes `crashed`.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        let mut words = text.split_whitespace();
+        let (at, code) = (words.next()?.parse().ok()?, words.next()?);
+        let code = FailureCode::parse(code).unwrap_or(FailureCode::Crashed);
+        Some(Self { at, code, files_lost: words.any(|word| word == FILES_LOST) })
+    }
+}
+
 /// Reaction to a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CrashVerdict {

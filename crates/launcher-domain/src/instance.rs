@@ -35,7 +35,7 @@ pub struct Instance {
     pub template_id: Uuid,
     /// Copy of the template's settings at launch: later edits never change a running workshop.
     pub settings: TemplateSettings,
-    /// Name of the volume with the owner's files; `None` if the template has no storage.
+    /// Name of the volume with the owner's files; `None` if the template keeps no files.
     pub volume: Option<String>,
     /// Values of the launch parameters by name. `None` is a secret value: only the store has it, and only until the end
     /// of the instance is decided.

@@ -14,13 +14,13 @@ pub use kubernetes::KubernetesFleet;
 pub use local::keeper;
 pub use local::{LocalFleet, LocalFleetError, LocalSettings};
 pub use machine::{DataDirError, Gateway, InvalidOrigin, OriginSettings};
-pub use port::{Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images};
+pub use port::{Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images, MAX_READ_WAIT, ReadError};
 
 /// For `launcher doctor`: examines a fleet without changing it.
 pub mod doctor {
     pub use crate::containers::{ContainerExamination, ExaminedEngine};
     pub use crate::kubernetes::{
-        ApiServer, Definition, ExampleWorkshop, KubernetesExamination, Leader, PendingWorkshops,
+        ApiServer, Definition, ExampleWorkshop, KubernetesExamination, Leader, MemoryKill, PendingWorkshops,
     };
     pub use crate::local::{LocalExamination, ProgramFault};
 }

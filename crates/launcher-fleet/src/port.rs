@@ -1,6 +1,7 @@
 //! The port [`Fleet`]: the interface between the service and a fleet.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
@@ -83,11 +84,12 @@ pub trait Fleet: Debug + Send + Sync + 'static {
 #[async_trait]
 pub trait Archives: Debug + Send + Sync {
     /// Returns the files of a volume as a tar archive, also while a workload changes them. The paths are relative to the
-    /// volume. The archive of a missing volume is empty.
+    /// volume. The archive of a missing volume is empty. This call takes at most [`MAX_READ_WAIT`].
     ///
     /// # Errors
     /// [`FleetError::Unavailable`]: the caller should retry. [`FleetError::Refused`]: the name is not one of a volume.
-    async fn read(&self, volume: &str) -> Result<ByteStream, FleetError>;
+    /// [`ReadError::NotReady`].
+    async fn read(&self, volume: &str) -> Result<ByteStream, ReadError>;
 }
 
 /// The images on the machine of a fleet.
@@ -154,6 +156,20 @@ pub enum FleetError {
     #[error("the fleet refuses the Workshop: {0}")]
     Refused(String),
 }
+
+/// Error of [`Archives::read`].
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Error of a call to the fleet.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
+    /// The fleet could not open the volume in time: for example, no node has room. The message is for administrators.
+    #[error("the files could not be opened in time: {0}")]
+    NotReady(String),
+}
+
+/// Maximum time of [`Archives::read`], until the archive begins.
+pub const MAX_READ_WAIT: Duration = Duration::from_secs(45);
 
 /// Error message of [`Fleet::apply`] when the Workshop with the given uid is gone.
 pub(crate) const GONE: &str = "the Workshop to change no longer exists";

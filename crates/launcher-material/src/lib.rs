@@ -12,6 +12,7 @@
 //! - [`merge`]: the student's files
 //! - `web`, `scratch`, `space`: requests; temporary files; free space of volumes
 //! - [`content`], [`directory`]: lists of files; access to directories
+//! - [`image`]: the files of the app's image, which needs no other module
 //! - [`path`], [`meter`], [`limits`], [`failure`]: rules without I/O
 
 mod archive;
@@ -20,6 +21,7 @@ pub mod content;
 pub mod directory;
 pub mod failure;
 mod git;
+pub mod image;
 pub mod limits;
 pub mod merge;
 pub mod meter;

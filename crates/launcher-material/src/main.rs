@@ -2,20 +2,67 @@
 //!
 //! It exits with 0 also after failures, so that they never prevent the start of the app. Only an unreadable configuration
 //! is exit code 2, unless a path of the note of an attempt is set: on a cluster, another exit code would prevent the start.
+//!
+//! On a cluster it also fills the volume of a directory whose files outlive a crash of the app. `install PROGRAM` copies this
+//! program. `copy SOURCE TARGET NOTE BYTES` copies the files of the app's image. Both exit with 1 after a failure: the app
+//! must not start without the files of its image.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use launcher_domain::material_config::{MATERIAL_VARIABLE, MaterialConfig};
 use launcher_material::attempt::{note, once};
+use launcher_material::image::{copy, install};
 use launcher_material::{Limits, run};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// Maximum bytes of memory: twice those of a container of the program.
 const MEMORY_BYTES: u64 = 512 << 20;
+/// Maximum unreadable files that the log names.
+const SHOWN_FILES: usize = 5;
 
 fn main() -> ExitCode {
     limit_memory();
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        [] => place(),
+        ["install", target] => ended(install(Path::new(target)).map_err(|error| format!("{target}: {error}"))),
+        ["copy", source, target, note, most] => ended(copy_files(source, target, note, most)),
+        _ => {
+            say("use no arguments, `install PROGRAM` or `copy SOURCE TARGET NOTE BYTES`");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Reports a failure, and returns the exit code.
+fn ended(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Copies the files of the app's image.
+fn copy_files(source: &str, target: &str, note: &str, most: &str) -> Result<(), String> {
+    let most = most.parse().map_err(|_| format!("{most} is not a number of bytes"))?;
+    let copied =
+        copy(Path::new(source), Path::new(target), Path::new(note), most).map_err(|error| error.to_string())?;
+    let Some(copied) = copied else { return Ok(()) };
+    for path in copied.unreadable.iter().take(SHOWN_FILES) {
+        say(&format!("not copied, because the app's user cannot read it: {source}/{}", path.display()));
+    }
+    let _ = writeln!(std::io::stdout(), "copied {} entries with {} bytes", copied.entries, copied.bytes);
+    Ok(())
+}
+
+/// Places course material.
+fn place() -> ExitCode {
     match configuration() {
         Ok(config) => {
             report(&config);

@@ -1,6 +1,7 @@
 //! Builds the Kubernetes resources of a validated Workshop. Pure: the same Workshop and settings always give the same
 //! resources.
 
+mod crash_safe;
 pub(crate) mod digest;
 mod ingress;
 mod isolation;
@@ -10,6 +11,7 @@ mod material;
 mod metadata;
 mod pod;
 mod pod_template;
+mod reader_pod;
 mod service;
 mod sidecar;
 mod storage;
@@ -20,7 +22,9 @@ pub use isolation::{ISOLATION_CONTAINER, NOT_ISOLATED};
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
 pub use pod::APP_CONTAINER;
+pub use reader_pod::{MAX_SECONDS as MAX_DOWNLOAD_SECONDS, reader_pod};
 pub use sidecar::{PROXY_SECRET_KEY, SIDECAR_CONTAINER};
+pub(crate) use workshop_pod::relative_expiry;
 
 use crate::settings::{Exposure, OperatorSettings};
 use crate::validate::Validated;

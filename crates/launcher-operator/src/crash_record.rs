@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::diagnose::{AppCrashes, UnrecordedCrash};
-use crate::identifiers::CRASHES;
+use crate::identifiers::{CRASHES, LAST_CRASH};
 use crate::pod_annotation::{PodAnnotationError, patch};
 
 /// Writes a crash after which the app starts again, unless the pod's annotation already has it.
@@ -18,5 +18,6 @@ pub(crate) async fn write(context: &Context, crashes: Option<&AppCrashes>) -> Re
     let UnrecordedCrash { pod, uid, value } = unrecorded;
     let reason = crash.code.as_str();
     tracing::warn!(workshop = pod, reason, at = %crash.at, "app crashed, the kubelet starts it again");
-    patch(context, pod, json!({ "uid": uid, "annotations": { (CRASHES): value } })).await
+    let last = crash.to_text();
+    patch(context, pod, json!({ "uid": uid, "annotations": { (CRASHES): value, (LAST_CRASH): last } })).await
 }

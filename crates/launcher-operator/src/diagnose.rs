@@ -36,8 +36,8 @@ pub struct ObservedWorkload<'a> {
     pub waiting_since: Timestamp,
     /// Time at which the operator first saw the current failure of an image pull; `None` if no pull fails now.
     pub pull_fails_since: Option<Timestamp>,
-    /// Reaction to the latest crash of an app that may start again in place. `None` if its workshop has no kept files or
-    /// was never ready: it then fails when it exceeds its memory or crashes repeatedly.
+    /// Reaction to the latest crash of an app that may start again in place. `None` if its files end with a crash,
+    /// or if its workshop was never ready: it then fails when it exceeds its memory or crashes repeatedly.
     pub crash_verdict: Option<CrashVerdict>,
 }
 

@@ -160,7 +160,7 @@ async fn reconcile_spec(
     write(workshop, status.clone(), context).await?;
     // After the status: if the operator is killed in between, the next one counts the crash again, as the same one.
     crash_record::write(context, crashes.as_ref()).await?;
-    pod_expiry::write(context, &pods, expiry).await?;
+    pod_expiry::write(context, &pods, &workshop.spec, status.ready_at, now).await?;
     traces::record_steps(workshop, &pods, &status, now);
     Ok(Action::requeue(next))
 }

@@ -13,6 +13,7 @@ use crate::backoff::Backoff;
 use crate::children::Children;
 use crate::context::Context;
 use crate::controller;
+use crate::downloads;
 use crate::first_seen::FirstSeen;
 use crate::lease::{Election, Fence};
 use crate::metrics::Metrics;
@@ -111,6 +112,7 @@ pub async fn run(operator: Operator, stop: Stop) {
         let context = Arc::new(operator.context(&fence, children));
         // The first branch to finish drops the others. Dropping the controller aborts its in-flight reconciles.
         let stopped = tokio::select! {
+            () = downloads::run(context.clone()) => false,
             error = controller::run(context, watches) => {
                 tracing::error!(%error, "controller ended unexpectedly, releasing the Lease and restarting");
                 false

@@ -23,6 +23,10 @@ pub struct Validated {
     pub pod_template: Option<PodTemplate>,
     /// Last requested restart of the Workshop.
     pub restarted_at: Option<Timestamp>,
+    /// Expiry. `None` if it depends on the time at which the workshop is first ready.
+    pub expiry: Option<Timestamp>,
+    /// Lifetime after the workshop was first ready, in seconds.
+    pub lifetime_seconds: u32,
 }
 
 /// Validates a Workshop.
@@ -38,8 +42,9 @@ pub fn validate(workshop: &Workshop) -> Result<Validated, FailureReason> {
     let namespace = workshop.namespace().ok_or_else(|| invalid(FailureDetail::SpecNamespace))?;
     let spec = ValidSpec::parse(&workshop.spec)?;
     let pod_template = pod_template(&workshop.spec)?;
-    let restarted_at = workshop.spec.restarted_at;
-    Ok(Validated { name, namespace, owner_reference, spec, pod_template, restarted_at })
+    let WorkshopSpec { restarted_at, lifetime_seconds, .. } = workshop.spec;
+    let expiry = workshop.spec.expiry(workshop.status.as_ref().and_then(|status| status.ready_at));
+    Ok(Validated { name, namespace, owner_reference, spec, pod_template, restarted_at, expiry, lifetime_seconds })
 }
 
 /// Returns the detail of a failure because of a field of the pod template.

@@ -3,7 +3,7 @@
 use launcher_domain::instance::{RestartError, ResumeError, SuspendError};
 use launcher_domain::lifetime::ExtendError;
 use launcher_domain::{FieldError, FieldRule};
-use launcher_fleet::FleetError;
+use launcher_fleet::{FleetError, ReadError};
 use launcher_store::{StoreError, VolumeUser};
 use tokio::time::error::Elapsed;
 
@@ -76,6 +76,11 @@ pub enum ServiceError {
     /// The fleet cannot read the files of volumes.
     #[error("the fleet of this launcher cannot read kept files: open a workshop, and download them there")]
     FleetWithoutDownloads,
+    /// The fleet could not open the files in time.
+    #[error(
+        "the files could not be opened in time: try again in a minute, or launch a workshop and download them there"
+    )]
+    DownloadNotReady(#[source] ReadError),
     /// The caller has a download in progress, or too many downloads of all users are.
     #[error("you have a download in progress, or too many others have one: try again in a minute")]
     TooManyDownloads,

@@ -164,7 +164,7 @@ impl Launcher {
             owner_email: caller.email().clone(),
             template_id: template.template_id,
             settings: template.settings.clone(),
-            volume: template.settings.storage.as_ref().map(|_| volume_name(&*self.0.entropy)),
+            volume: template.settings.keeps_files().then(|| volume_name(&*self.0.entropy)),
             parameters: values.values.clone(),
             state: InstanceState::Queued,
             start_step: None,

@@ -7,8 +7,9 @@ use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::names::is_volume_name;
 use launcher_domain::{Caller, EmailAddress, EndReason, Instance, InstanceState};
-use launcher_fleet::{ByteStream, FleetError};
+use launcher_fleet::{ByteStream, MAX_READ_WAIT, ReadError};
 use launcher_store::{ListedVolume, Page, VolumeDeletion};
+use tokio::time::timeout;
 
 use crate::archive::to_download;
 use crate::change::Target;
@@ -72,15 +73,19 @@ impl Launcher {
     ///
     /// # Errors
     /// NotFound when the volume does not exist or belongs to another person; FleetWithoutDownloads, TooManyDownloads,
-    /// FleetUnavailable, Unavailable.
+    /// DownloadNotReady, FleetUnavailable, Unavailable.
     pub async fn download_volume(&self, caller: &Caller, name: &str) -> Result<Download, ServiceError> {
         let listed = self.volume(caller, name).await?;
         let archives = self.0.fleet.archives().ok_or(ServiceError::FleetWithoutDownloads)?;
         let slot = self.0.downloads.take(caller.email()).ok_or(ServiceError::TooManyDownloads)?;
-        let opened = call_fleet(archives.read(&listed.volume.name)).await;
+        let opened = timeout(MAX_READ_WAIT, archives.read(&listed.volume.name)).await;
+        let opened = opened.unwrap_or_else(|elapsed| Err(ReadError::NotReady(elapsed.to_string())));
         let tar = opened.map_err(|error| match error {
-            LoopError::Fleet(error) => ServiceError::FleetUnavailable(error),
-            error => ServiceError::FleetUnavailable(FleetError::Unavailable(error.to_string())),
+            ReadError::Fleet(error) => ServiceError::FleetUnavailable(error),
+            error @ ReadError::NotReady(_) => {
+                tracing::warn!(volume = name, %error, "opening the files of a volume failed");
+                ServiceError::DownloadNotReady(error)
+            }
         })?;
         tracing::info!(volume = name, by = %caller.email(), "download of volume begins");
         let files = to_download(tar).inspect(move |_| {

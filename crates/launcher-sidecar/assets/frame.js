@@ -1,4 +1,4 @@
-// Keeps the bar of the frame page up to date: the time left, the warnings, and the title and path of the app.
+// Keeps the bar of the frame page up to date: the time left, the warnings, a crash, and the title and path of the app.
 (() => {
   "use strict";
 
@@ -27,6 +27,7 @@
   let polledAt = 0;
   let popup = null;
   let note = "";
+  let crash = null;
 
   const amounts = ["day", "hour", "minute", "second"].map((unit) => {
     const style = { style: "unit", unit, unitDisplay: "long", useGrouping: false };
@@ -44,20 +45,30 @@
     if (element.textContent !== text) element.textContent = text;
   };
 
-  // Shows the time left. A screen reader announces only a change of the level, and a note.
+  // Returns the note about a crash of the app, until this page is loaded again after the crash. The fleet rounds the time of
+  // the crash down to whole seconds.
+  function crashNote() {
+    if (!crash || Date.parse(crash.at) + 1000 <= performance.timeOrigin + skew) return "";
+    if (crash.files_lost) return said.filesLost;
+    return crash.out_of_memory ? said.outOfMemory : said.crashed;
+  }
+
+  // Shows the time left, and notes. A screen reader announces only a change of the level, and a note.
   function show() {
     const left = expiry === null ? Infinity : Math.floor((expiry - Date.now() - skew) / 1000);
-    const level = left <= 0 || note ? "urgent" : left <= URGENT ? "urgent" : left <= SOON ? "soon" : "";
-    const warning = note || (left <= 0 ? said.over : level ? said.warning.replace("{left}", words(left)) : "");
-    const step = note || (left <= 0 ? "over" : level);
+    const crashed = left > URGENT ? crashNote() : "";
+    const level = left <= URGENT || note ? "urgent" : left <= SOON || crashed ? "soon" : "";
+    const ending = left <= SOON ? said.warning.replace("{left}", words(left)) : "";
+    const warning = note || (left <= 0 ? said.over : crashed || ending);
+    const step = note || (left <= 0 ? "over" : crashed || level);
     if (said.step !== step) setText(part("spoken"), warning);
     said.step = step;
     said.level = level;
     const shows = left > 0 && left < Infinity && !note;
-    setText(part("left"), shows && !level ? said.left.replace("{left}", words(left)) : "");
+    setText(part("left"), shows && (!level || crashed) ? said.left.replace("{left}", words(left)) : "");
     setText(part("warning"), warning);
     if (extend) extend.hidden = !shows;
-    const title = shows && level ? `(${words(left)}) ${appTitle}` : appTitle;
+    const title = shows && left <= SOON ? `(${words(left)}) ${appTitle}` : appTitle;
     if (document.title !== title) document.title = title;
     setText(part("title"), appTitle);
   }
@@ -80,6 +91,7 @@
         const status = await answer.json();
         skew = Date.parse(status.now) - Date.now();
         setExpiry(status.expires_at);
+        crash = status.crash;
         note = "";
       }
     } catch {

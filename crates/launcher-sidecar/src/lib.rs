@@ -8,7 +8,7 @@
 //! The modules form layers. Each module imports only modules of later entries in this list:
 //!
 //! - [`serve`] and [`telemetry`]: the two listeners
-//! - [`isolation`], [`network_rules`] and [`privileges`]: the other modes of the program
+//! - [`archive`], [`isolation`], [`network_rules`] and [`privileges`]: the other modes of the program
 //! - `sidecar`: one owner and one app
 //! - `connection`: the requests of one client connection
 //! - `exchange`, `websocket`: one request and its response; one WebSocket after its upgrade
@@ -20,6 +20,7 @@
 //! - `http1`, `transport`, `metrics`, `resolv_conf`: parsing without I/O; sockets and buffers; counters; name servers
 //! - [`memory`]: the limits
 
+pub mod archive;
 mod auth;
 mod connection;
 mod downstream;

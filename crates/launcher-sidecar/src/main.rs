@@ -17,6 +17,7 @@ use launcher_process::listener::Listener;
 use launcher_process::settings::{read, read_from, unknown_names};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry as logs;
+use launcher_sidecar::archive::{ArchiveSettings, serve_archive};
 use launcher_sidecar::isolation::{IsolationError, IsolationSettings, wait_isolated};
 use launcher_sidecar::network_rules::{NetworkRulesSettings, limit_network};
 use launcher_sidecar::privileges::give_up_privileges;
@@ -31,6 +32,8 @@ const WAIT_ISOLATED: &str = "wait-isolated";
 const LIMIT_NETWORK: &str = "limit-network";
 /// First argument that selects the mode `notice`, for addresses without a workshop.
 const NOTICE: &str = "notice";
+/// First argument that selects the mode `archive`, which sends the files of a volume.
+const ARCHIVE: &str = "archive";
 /// Exit code when the forbidden address is still reachable at the timeout, or when the network rules could not be
 /// installed.
 const NOT_ISOLATED: u8 = 3;
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Some(WAIT_ISOLATED) => read_from::<IsolationSettings>(arguments()).and_then(|settings| isolate(&settings)),
         Some(LIMIT_NETWORK) => read_from::<NetworkRulesSettings>(arguments()).and_then(|settings| limit(&settings)),
         Some(NOTICE) => read_from::<NoticeSettings>(arguments()).and_then(|settings| run(show_notice(&settings))),
+        Some(ARCHIVE) => read_from::<ArchiveSettings>(arguments()).and_then(|settings| archive(&settings)),
         _ => read::<Settings>().and_then(|settings| run(forward(&settings))),
     };
     outcome.unwrap_or_else(|error| {
@@ -66,6 +70,22 @@ async fn isolate(settings: &IsolationSettings) -> Result<ExitCode, String> {
             Ok(ExitCode::from(NOT_ISOLATED))
         }
         Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Sends one archive. Its threads end with the process.
+#[tokio::main(flavor = "current_thread")]
+async fn archive(settings: &ArchiveSettings) -> Result<ExitCode, String> {
+    logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
+    match serve_archive(settings).await {
+        Ok(()) => {
+            tracing::info!("sent the archive");
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            tracing::warn!(%error, "no complete archive was sent");
+            Ok(ExitCode::FAILURE)
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use launcher_process::telemetry::LogSettings;
 use launcher_process::version::version;
 
 use crate::auth::policy::Policy;
-use crate::frame::{Expiry, Frame, WorkshopPage};
+use crate::frame::{Expiry, ExpiryFile, Frame, LastCrash, WorkshopPage};
 
 /// Reverse proxy in front of one workshop: forwards only the owner's requests to the app
 #[derive(Debug, Clone, clap::Parser)]
@@ -48,10 +48,15 @@ pub struct Settings {
           default_value = Policy::SESSION_COOKIE_PREFIX, value_parser = NonEmptyStringValueParser::new())]
     pub session_cookie_prefix: String,
 
-    /// File with the workshop's expiry in RFC 3339, read for each status of the frame page. While the file is missing or
-    /// empty, the expiry is unknown
+    /// File with the workshop's expiry: in RFC 3339, or + and the seconds from the time at which the app is ready. Read for
+    /// each status of the frame page. While the file is missing or empty, the expiry is unknown
     #[arg(long, env = "SERVICE_EXPIRY_FILE", value_name = "FILE")]
     pub expiry_file: Option<PathBuf>,
+
+    /// File with the last crash of the app, read for each status of the frame page: its time in RFC 3339, the code of the
+    /// failure, and `files-lost` if the restart lost files. While the file is missing or empty, the app has not crashed
+    #[arg(long, env = "SERVICE_LAST_CRASH_FILE", value_name = "FILE")]
+    pub last_crash_file: Option<PathBuf>,
 
     /// URL of the launcher's page of this workshop; without it, the frame page has no links
     #[arg(long, env = "SERVICE_WORKSHOP_PAGE_URL", value_name = "URL", value_parser = WorkshopPage::parse)]
@@ -80,7 +85,8 @@ impl Settings {
     #[must_use]
     pub fn frame(&self) -> Frame {
         Frame {
-            expiry: self.expiry_file.clone().map_or(Expiry::Unknown, Expiry::File),
+            expiry: self.expiry_file.clone().map_or(Expiry::Unknown, |path| Expiry::File(ExpiryFile::new(path))),
+            last_crash: self.last_crash_file.clone().map_or(LastCrash::Unknown, LastCrash::File),
             workshop_page: self.workshop_page_url.clone(),
             ..Frame::default()
         }

@@ -73,11 +73,13 @@ impl Sidecar {
         self.state.metrics.register(registry);
     }
 
-    /// Checks that the app accepts a connection.
+    /// Checks that the app accepts a connection. The first success may begin the lifetime that the frame page shows.
     ///
     /// # Errors
     /// Returns the error of the connection attempt.
     pub async fn check_app(&self) -> std::io::Result<()> {
-        self.state.pool.connect().await.map(drop)
+        self.state.pool.connect().await?;
+        self.state.frame.note_ready();
+        Ok(())
     }
 }

@@ -46,8 +46,10 @@ mod tests {
                 texts.expired,
             ];
             let bar = [texts.workshop, texts.bar, texts.app, texts.left, texts.ends, texts.warning, texts.over];
+            let notes = [texts.crashed, texts.out_of_memory, texts.files_lost];
             let links = [texts.signed_out, texts.extend, texts.extend_hint, texts.home, texts.launcher];
-            let parts = notices.iter().flat_map(|notice| [notice.title, notice.text]).chain(bar).chain(links);
+            let parts =
+                notices.iter().flat_map(|notice| [notice.title, notice.text]).chain(bar).chain(notes).chain(links);
             for text in parts {
                 assert!(!text.is_empty() && !text.contains(['<', '>', '&', '"']), "{}: {text:?}", texts.code);
             }

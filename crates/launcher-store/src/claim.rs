@@ -76,6 +76,7 @@ impl WriteTransaction {
         };
         let (owner, now) = (instance.owner_email.as_str(), instance.created_at.as_millisecond());
         let (template_id, template_name) = match storage.kind {
+            StorageKind::Workshop => return Ok(Claim::Claimed(None)),
             StorageKind::Kept => (instance.template_id.to_string(), Some(rows::text(&instance.settings.name))),
             StorageKind::Home => (String::new(), None),
         };

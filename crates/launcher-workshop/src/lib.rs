@@ -8,6 +8,7 @@
 //! [`app`] defines for all fleets how each app type starts: command, arguments, environment, files and probes.
 
 pub mod app;
+mod download;
 mod material;
 pub mod pod_template;
 mod spec;
@@ -15,6 +16,7 @@ mod status;
 
 use std::collections::BTreeMap;
 
+pub use download::{WorkshopDownload, WorkshopDownloadSpec, WorkshopDownloadStatus};
 pub use kube::ResourceExt;
 pub use material::{MaterialSourceStatus, MaterialStatus, WorkshopMaterial, WorkshopMaterialSource};
 pub use spec::{
@@ -23,10 +25,13 @@ pub use spec::{
 pub use status::{LastCrash, Phase, READY, WorkshopStatus};
 
 use jiff::Timestamp;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use launcher_domain::Instance;
 
 /// Value of the label `app` of every Workshop.
 pub const APP_LABEL: &str = "workshop";
+/// Value of the label `app` of every WorkshopDownload.
+pub const DOWNLOAD_LABEL: &str = "workshop-download";
 /// Value of the label `managed-by` of every Workshop.
 pub const MANAGED_BY_LABEL: &str = "workshop-launcher";
 /// Annotation with the time of dispatch in milliseconds, because Kubernetes stores creation times in whole seconds.
@@ -56,13 +61,29 @@ pub fn created_at(workshop: &Workshop) -> Option<Timestamp> {
 /// Returns the two labels of every Workshop.
 #[must_use]
 pub fn labels() -> BTreeMap<String, String> {
-    [("app", APP_LABEL), ("managed-by", MANAGED_BY_LABEL)]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into()
+    labels_of(APP_LABEL)
+}
+
+/// Returns the two labels of every WorkshopDownload and its pod. The network policies of workshops do not apply to them.
+#[must_use]
+pub fn download_labels() -> BTreeMap<String, String> {
+    labels_of(DOWNLOAD_LABEL)
+}
+
+fn labels_of(app: &str) -> BTreeMap<String, String> {
+    [("app", app), ("managed-by", MANAGED_BY_LABEL)].map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
 /// Returns the custom resource definition of Workshop.
 #[must_use]
-pub fn crd() -> k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition {
+pub fn crd() -> CustomResourceDefinition {
     <Workshop as kube::CustomResourceExt>::crd()
+}
+
+/// Returns the custom resource definitions of Workshop and WorkshopDownload as a Kubernetes list, for `kubectl apply`. A
+/// list is one JSON document: older versions of kubectl cannot read several.
+#[must_use]
+pub fn crds() -> serde_json::Value {
+    let items = [crd(), <WorkshopDownload as kube::CustomResourceExt>::crd()];
+    serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items })
 }

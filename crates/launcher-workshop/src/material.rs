@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkshopMaterial {
-    /// Directory of the app in which each source has its own directory. With storage, the path of the storage. The local
-    /// fleet uses the working directory of the app.
+    /// Directory of the app in which each source has its own directory. With storage, the path of the storage; with a
+    /// crash-safe directory, this directory. The local fleet uses the working directory of the app.
     #[schemars(length(min = 2, max = 255), regex(pattern = "^/[^/:,]"))]
     pub directory: String,
     /// Sources.

@@ -18,7 +18,10 @@ use launcher_domain::{
 use serde_json::Value;
 
 pub use names::NameReference;
-pub use parts::{APP_CONTAINER, MATERIAL, RESERVED_CONTAINERS, RESERVED_VOLUMES, STORAGE_VOLUME};
+pub use parts::{
+    APP_CONTAINER, COPY_PROGRAM, CRASH_SAFE_VOLUME, IMAGE_FILES, MATERIAL, RESERVED_CONTAINERS, RESERVED_VOLUMES,
+    STORAGE_VOLUME,
+};
 
 use parts::Parts;
 

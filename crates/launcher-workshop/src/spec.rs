@@ -82,6 +82,12 @@ pub struct WorkshopSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[x_kube(validation = Rule::new("self == oldSelf").message("the storage cannot change: launch another workshop"))]
     pub storage: Option<WorkshopStorage>,
+    /// Directory of the app whose files outlive a crash of the app, and end with the workshop. Without it, they end with
+    /// the crash. Ignored with storage. Fleets on one machine ignore it: there, all files of the app outlive its crash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[x_kube(validation = Rule::new("self == oldSelf").message("the directory cannot change: launch another workshop"))]
+    #[schemars(length(min = 2, max = 255), regex(pattern = "^/[^/:,]"))]
+    pub crash_safe_directory: Option<String>,
     /// Course material: files that are in the workshop's directory when it opens. A failed download does not fail the
     /// workshop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -195,6 +201,12 @@ pub fn parameter_key(variable: &str) -> String {
     format!("parameter.{variable}")
 }
 
+/// Returns the path of a storage without a volume.
+fn crash_safe_directory(instance: &Instance) -> Option<String> {
+    let storage = instance.settings.storage.as_ref()?;
+    (!storage.kind.is_kept()).then(|| storage.path.clone())
+}
+
 impl WorkshopStorage {
     /// Returns the storage of an instance; `None` without a volume.
     fn of(instance: &Instance) -> Option<Self> {
@@ -227,6 +239,7 @@ impl WorkshopSpec {
             security_profile: settings.security_profile.as_str().to_owned(),
             pod_template: settings.pod_template.clone(),
             storage: WorkshopStorage::of(instance),
+            crash_safe_directory: crash_safe_directory(instance),
             material: settings.material.as_ref().and_then(WorkshopMaterial::of),
             lifetime_seconds: settings.lifetime_seconds,
             expires_at: instance.moved_expiry(),

@@ -40,7 +40,7 @@ pub(crate) enum Command {
     },
     /// Print the API's OpenAPI document
     Openapi,
-    /// Print the CustomResourceDefinition of Workshops
+    /// Print the CustomResourceDefinitions of Workshops and downloads
     Crd,
     /// Print the completion script of a shell
     ///

@@ -10,6 +10,7 @@ mod edge_proxy;
 mod facts;
 mod fleet;
 mod local;
+mod memory;
 mod report;
 mod section;
 mod settings;

@@ -18,7 +18,7 @@ GROUPS = {
     "apis/apps/v1": ("deployments", "replicasets"),
     "apis/discovery.k8s.io/v1": ("endpointslices",),
     "apis/networking.k8s.io/v1": ("ingresses", "networkpolicies"),
-    "apis/workshoplauncher.dev/v1alpha1": ("workshops",),
+    "apis/workshoplauncher.dev/v1alpha1": ("workshops", "workshopdownloads"),
 }
 PATHS = {kind: path for path, kinds in GROUPS.items() for kind in kinds}
 

@@ -1,6 +1,7 @@
 """`launcher doctor` on a cluster: with the launcher's own account, next to a running launcher, and with errors."""
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -56,7 +57,16 @@ def test_doctor_warns_only_about_missing_proxy_secret(world):
     assert {"API server", "namespace", "CRD", "permissions", "operator", "fleet binding", "clock"} <= said.keys()
     assert said["workshops"][1] == "1 running"
     assert "kubectl" in said["operator"][1], "expected the command that shows the leader"
+    assert "kubectl get --raw" in said["out of memory"][1], "expected the command for an administrator"
     assert world.instance(running)["state"] == "running"
+
+
+def test_doctor_with_the_rights_of_an_administrator_reads_the_setting_of_the_kubelet(world):
+    status, said = doctor(world.launcher, KUBECONFIG=os.environ["KUBECONFIG"], SERVICE_NAMESPACE=world.namespace)
+    node = world.kubectl("get", "nodes", "--output", "jsonpath={.items[0].metadata.name}")
+    config = json.loads(world.kubectl("get", "--raw", f"/api/v1/nodes/{node}/proxy/configz"))["kubeletconfig"]
+    is_single = config.get("singleProcessOOMKill")
+    assert (status, said["out of memory"][0]) == (0, "ok" if is_single else "warn"), said
 
 
 def test_doctor_reports_missing_permissions(world):

@@ -1,18 +1,12 @@
-"""Kept files on real volumes: they outlive the workshop, belong to one person, and are deleted only on request.
-
-The test cluster provisions no volumes: the tests create volumes of the type `local` for a storage class of their own.
-"""
+"""Kept files on real volumes: they outlive the workshop, belong to one person, and are deleted only on request."""
 
 import contextlib
-import os
-import pathlib
-import shutil
 import signal
-import tempfile
 import uuid
 
 import pytest
 from harness import wait_for
+from local_volumes import local_volumes
 from settled import killed_operator, phase, until_ended
 from world import ALICE, BOB, IMAGES, assert_nothing_was_forbidden
 
@@ -47,34 +41,8 @@ VOLUMES = 11
 
 @pytest.fixture(scope="module", autouse=True)
 def volumes(world):
-    """Creates the storage class and its volumes. Their directories belong to root, like those of real storage."""
-    node = world.kubectl("get", "nodes", "--output", "jsonpath={.items[0].metadata.labels.kubernetes\\.io/hostname}")
-    terms = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="launcher-volumes-", dir="/var/tmp"))
-    names = [f"{CLASS}-{number}" for number in range(VOLUMES)]
-    kind = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": CLASS}}
-    made = [kind | {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "Immediate"}]
-    for name in names:
-        os.makedirs(folder / name, mode=0o755)
-        spec = {
-            "capacity": {"storage": "1Gi"},
-            "accessModes": ["ReadWriteOnce"],
-            "storageClassName": CLASS,
-            "persistentVolumeReclaimPolicy": "Retain",
-            "local": {"path": str(folder / name)},
-            "nodeAffinity": {"required": {"nodeSelectorTerms": terms}},
-        }
-        made.append({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec})
-    try:
-        world.apply(*made)
+    with local_volumes(world, CLASS, VOLUMES):
         yield
-    finally:
-        world.kubectl("delete", "workshops", "--all", check=False)
-        wait_for("the pods to be gone", lambda: not world.objects("pods"), 60)
-        world.kubectl("delete", "persistentvolumeclaims", "--all", check=False)
-        world.kubectl("delete", "persistentvolume", *names, "--ignore-not-found", check=False)
-        world.kubectl("delete", "storageclass", CLASS, "--ignore-not-found", check=False)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def by_hand(name, volume, size="1Gi"):

@@ -16,7 +16,8 @@ INGRESS, IDP = "login-test-ingress", "login-test-idp"
 LAUNCHER, WORKSHOP_DOMAIN = "https://launcher.test", "workshops.test"
 ALICE, BOB, ADMIN = "alice@example.org", "bob@example.org", "admin@example.org"
 JUPYTERLAB, ECHO = "01980000-0000-7000-8000-000000000001", "01980000-0000-7000-8000-000000000002"
-DEFINITION, RELEASE_NAME = "workshops.workshoplauncher.dev", "meta.helm.sh/release-name"
+DEFINITIONS = ("workshops.workshoplauncher.dev", "workshopdownloads.workshoplauncher.dev")
+RELEASE_NAME = "meta.helm.sh/release-name"
 ANY = (
     "--set", "ingress.controller=any", "--set", "ingress.className=login-test",
     "--set", "images.front=localhost/workshop-launcher/nginx:test",
@@ -71,10 +72,11 @@ def doctor_report(printed):
 
 
 def crd_exists_outside_release():
-    """Returns True if the CRD exists but does not belong to this Helm release. Other tests apply the CRD with kubectl.
+    """Returns True if a CRD exists but does not belong to this Helm release. Other tests apply the CRDs with kubectl.
     Helm then needs --take-ownership, and --force-conflicts for annotations that kubectl has set."""
-    found = kubectl("get", "customresourcedefinition", DEFINITION, "--ignore-not-found", "--output", "json")
-    return bool(found) and json.loads(found)["metadata"].get("annotations", {}).get(RELEASE_NAME) != RELEASE
+    get = ("get", "customresourcedefinition", "--ignore-not-found", "--output", "json")
+    found = [json.loads(text) for name in DEFINITIONS if (text := kubectl(*get, name))]
+    return any(one["metadata"].get("annotations", {}).get(RELEASE_NAME) != RELEASE for one in found)
 
 
 class Chain:

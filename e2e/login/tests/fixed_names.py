@@ -8,7 +8,7 @@ import shutil
 import pytest
 import yaml
 
-from chain import DEFINITION, helm, kubectl, node_images
+from chain import DEFINITIONS, helm, kubectl, node_images
 from harness import ROOT
 
 RELEASE, NAMESPACE, WORKSHOPS = "workshop-launcher", "launcher", "workshops"
@@ -47,11 +47,12 @@ def prepare(images):
         },
     }
     kubectl("apply", "--filename", "-", input=yaml.safe_dump(volume))
-    if kubectl("get", "customresourcedefinition", DEFINITION, "--ignore-not-found", "--output", "name"):
-        # Another test has installed the CRD. Helm refuses objects of another owner.
-        release = (f"meta.helm.sh/release-name={RELEASE}", f"meta.helm.sh/release-namespace={NAMESPACE}")
-        kubectl("annotate", "--overwrite", "customresourcedefinition", DEFINITION, *release)
-        kubectl("label", "--overwrite", "customresourcedefinition", DEFINITION, "app.kubernetes.io/managed-by=Helm")
+    for definition in DEFINITIONS:
+        if kubectl("get", "customresourcedefinition", definition, "--ignore-not-found", "--output", "name"):
+            # Another test has installed the CRD. Helm refuses objects of another owner.
+            release = (f"meta.helm.sh/release-name={RELEASE}", f"meta.helm.sh/release-namespace={NAMESPACE}")
+            kubectl("annotate", "--overwrite", "customresourcedefinition", definition, *release)
+            kubectl("label", "--overwrite", "customresourcedefinition", definition, "app.kubernetes.io/managed-by=Helm")
 
 
 def end_pods(*namespaces):

@@ -36,6 +36,7 @@ app-custom = تطبيق ويب
 profile-restricted = restricted: دون صلاحيات root (مستحسن)
 profile-baseline = baseline: صلاحيات root داخل الحاوية (تحتاج إليها صور RStudio القياسية)
 storage-none = حذف الملفات
+storage-workshop = حذف الملفات. تبقى عند تعطّل التطبيق
 storage-kept = حفظ ملفات كل شخص
 storage-home = حفظ ملفات كل شخص، مشتركة مع قوالب أخرى
 at-expiry-end = تنتهي الورشة

@@ -21,6 +21,7 @@ no-download-title = Die Dateien wurden nicht heruntergeladen.
 no-download = Öffnen Sie einen Workshop dieser Vorlage, und laden Sie die Dateien dort herunter.
 
 too-many-downloads = Sie laden schon etwas herunter, oder zu viele andere tun es. Versuchen Sie es in einer Minute noch einmal.
+download-not-ready = Die Dateien konnten nicht rechtzeitig geöffnet werden. Versuchen Sie es in einer Minute noch einmal, oder starten Sie einen Workshop und laden Sie sie dort herunter.
 
 key-reused = Die Seite war veraltet. Jetzt ist sie aktuell. Starten Sie den Workshop unten erneut.
 

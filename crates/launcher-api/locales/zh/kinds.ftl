@@ -36,6 +36,7 @@ app-custom = Web 应用
 profile-restricted = restricted：非 root 用户（推荐）
 profile-baseline = baseline：容器内使用 root（标准 RStudio 镜像需要）
 storage-none = 删除文件
+storage-workshop = 删除文件。应用崩溃时文件仍保留
 storage-kept = 保留每个用户的文件
 storage-home = 保留每个用户的文件，与其他模板共用
 at-expiry-end = 结束实验环境

@@ -45,6 +45,9 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         ServiceError::FleetWithoutDownloads => {
             (StatusCode::CONFLICT, "wait", t.text("no-download-title"), t.text("no-download"))
         }
+        ServiceError::DownloadNotReady(_) => {
+            (StatusCode::SERVICE_UNAVAILABLE, "wait", t.text("no-download-title"), t.text("download-not-ready"))
+        }
         ServiceError::TooManyDownloads => {
             (StatusCode::TOO_MANY_REQUESTS, "wait", t.text("no-download-title"), t.text("too-many-downloads"))
         }

@@ -106,8 +106,8 @@ catalog! {
          one ahead of a launch. On Kubernetes, each node pulls an image at its first launch there. The local fleet runs \
          no images.";
     FleetWithoutDownloads: "fleet-without-downloads", CONFLICT, "The fleet cannot read kept files",
-        "Only the local fleet and the container fleet can read kept files without a workshop. On Kubernetes, launch a \
-         workshop of the template, and download the files there.";
+        "This fleet cannot read kept files without a workshop. Launch a workshop of the template, and download the files \
+         there.";
     VersionMismatch: "version-mismatch", PRECONDITION_FAILED, "The template has changed",
         "`If-Match` does not contain the template's current ETag, because another request changed the template. \
          Nothing was changed. Read the template again, and repeat the change.";
@@ -146,6 +146,10 @@ catalog! {
     Internal: "internal", INTERNAL_SERVER_ERROR, "The service had an internal error",
         "Administrators: to find the cause, search the service's log for this `request_id`. Running workshops are not \
          affected.";
+    DownloadNotReady: "download-not-ready", SERVICE_UNAVAILABLE, "The files could not be opened in time",
+        "On Kubernetes, a pod reads the files. It did not become ready in time: for example, no node had room, or the \
+         volume was still attached to another node. The files are not affected. `Retry-After` says when to try again. \
+         Administrators: the service's log has the reason.";
     AtCapacity: "at-capacity", SERVICE_UNAVAILABLE, "Too many workshops are waiting to start",
         "The queue already has SERVICE_MAX_QUEUED instances. `Retry-After` says when to try again.";
     Overloaded: "overloaded", SERVICE_UNAVAILABLE, "The service has too many bytes in flight",

@@ -33,6 +33,9 @@ impl From<ServiceError> for Problem {
             ServiceError::StorageLimitReached { .. } => ProblemCode::StorageLimitReached,
             ServiceError::IdempotencyKeyReused => ProblemCode::IdempotencyKeyReused,
             ServiceError::FleetWithoutDownloads => ProblemCode::FleetWithoutDownloads,
+            ServiceError::DownloadNotReady(_) => {
+                return Self::new(ProblemCode::DownloadNotReady, sentence(&error.to_string())).retry_in(60);
+            }
             ServiceError::TooManyDownloads => {
                 return Self::new(ProblemCode::TooManyDownloads, sentence(&error.to_string())).retry_in(60);
             }

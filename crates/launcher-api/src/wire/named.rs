@@ -92,7 +92,7 @@ named!(
     /// The schema of a kind of storage.
     StorageKindName,
     StorageKind,
-    "Launches that share the volume. kept: those of one user and one template. home: those of one user, of all templates with this kind."
+    "Lifetime of the files. workshop: they outlive a crash of the app, and end with the workshop. kept: they outlive the workshop, for all launches of one user and one template. home: the same, for all launches of one user of all templates with this kind."
 );
 named!(
     /// The schema of the effect of an expiry.

@@ -44,7 +44,7 @@ pub(crate) struct WorkshopTemplateResponse {
     /// Partial Kubernetes PodTemplateSpec of the pod; null without one. null for callers who are not admins.
     #[schema(required, value_type = Option<Object>)]
     pod_template: Option<PodTemplateObject>,
-    /// Storage of the user's files; null if they end with the workshop.
+    /// Storage of the user's files; null if they end with the workshop, on a cluster also with a crash of the app.
     #[schema(required)]
     storage: Option<StorageResponse>,
     /// Course material; null without any. null for callers who are not admins.
@@ -104,15 +104,15 @@ pub(crate) struct ResourcesResponse {
     memory_limit: String,
 }
 
-/// Storage of the user's files: a volume that outlives the workshop.
+/// Storage of the user's files: a directory that outlives a crash of the app, or the workshop.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StorageResponse {
     #[schema(value_type = StorageKindName)]
     kind: &'static str,
-    /// Size of a new volume, as a Kubernetes quantity.
+    /// Size of a new volume, as a Kubernetes quantity. Not used for the kind workshop.
     #[schema(example = "1Gi")]
     size: String,
-    /// Directory of the app at which the volume is mounted.
+    /// Directory of the app with the files.
     #[schema(example = "/home/jovyan")]
     path: String,
     #[schema(value_type = AtExpiryName)]

@@ -105,18 +105,19 @@ fn pod_template() -> Value {
 fn storage() -> Value {
     json!({
         "type": ["object", "null"], "additionalProperties": false, "required": ["kind"],
-        "description": "Storage of the user's files: a volume that outlives the workshop. null or absent: the files end \
-                        with the workshop.",
+        "description": "Storage of the user's files. null or absent: the files end with the workshop, and on a cluster \
+                        also with a crash of the app.",
         "properties": {
             "kind": {
                 "type": "string", "enum": StorageKind::ALL.map(StorageKind::as_str),
-                "description": "kept: one volume per user and template. home: one volume per user, for all templates \
-                                with this kind.",
+                "description": "kept: one volume per user and template, which outlives the workshop. home: one volume per \
+                                user, for all templates with this kind. workshop: no volume; the files outlive a \
+                                crash of the app, and end with the workshop.",
             },
-            "size": quantity("Size of a new volume, at least 1Mi. An existing volume keeps its size", "1Gi"),
+            "size": quantity("Size of a new volume, at least 1Mi. An existing volume keeps its size. Not used for the kind workshop", "1Gi"),
             "path": {
                 "type": ["string", "null"], "maxLength": 255, "pattern": "^(/[^:,]+)?$",
-                "description": "Directory of the app at which the volume is mounted, without `..`, and not below a \
+                "description": "Directory of the app with the files, without `..`, and not below a \
                                 directory of the system. Default: /home/rstudio for rstudio, /home/jovyan for notebook. \
                                 Required for custom.",
                 "examples": ["/home/jovyan"],

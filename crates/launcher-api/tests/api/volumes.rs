@@ -39,6 +39,18 @@ async fn storage_of_template_is_read_back_with_defaults_and_can_be_removed() {
 }
 
 #[tokio::test]
+async fn files_that_only_survive_a_crash_are_no_volume() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let id = template(&admin, "Penguins", &json!({ "kind": "workshop" })).await;
+    let storage = alice.get(&format!("/templates/{id}")).await.expect(200).json()["storage"].clone();
+    assert_eq!((&storage["kind"], &storage["path"]), (&json!("workshop"), &json!("/home/jovyan")));
+    let name = app.launched(&alice, &id, "running").await;
+    assert_eq!(alice.get(&format!("/instances/{name}")).await.expect(200).json()["volume"], Value::Null);
+    assert_eq!(alice.get("/volumes/").await.expect(200).json(), json!([]));
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn invalid_storage_is_refused_with_its_location() {
     let (app, _, _, _, admin) = TestApp::start().await;
     for (storage, pointer) in [
@@ -159,6 +171,12 @@ async fn download_is_an_archive_for_owner_and_admin() {
     }
     let missing = bob.get("/volumes/work-aaaaaaaaaa/download").await.expect(404);
     assert_eq!(bob.get(&path).await.expect(404).body, missing.body);
+    app.fleet.delay_archives(true);
+    let late = alice.get(&path).await.expect(503);
+    assert_eq!((&late.json()["code"], late.header("retry-after")), (&json!("download-not-ready"), "60"));
+    assert!(!late.json().to_string().contains("no node"), "the reason is for administrators");
+    app.fleet.delay_archives(false);
+    alice.get(&path).await.expect(200);
     app.fleet.remove_archives();
     assert_eq!(alice.get(&path).await.expect(409).json()["code"], "fleet-without-downloads");
     app.finish().await;

@@ -77,6 +77,8 @@ async fn saved_work_is_listed_and_deleted_after_a_question() {
     let download = format!("/work/{volume}/download");
     assert!(list.contains(&download), "{list}");
     assert_eq!(alice.get(&download).await.headers["content-type"], "application/gzip");
+    app.test.fleet.delay_archives(true);
+    assert!(alice.get(&download).await.body.contains("The files could not be opened in time."));
     app.test.fleet.remove_archives();
     assert!(!alice.get("/work").await.body.contains(&download));
     assert!(alice.get(&download).await.body.contains("Open a workshop of this template"));

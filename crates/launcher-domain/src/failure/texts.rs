@@ -89,6 +89,9 @@ coded_texts! {
         SpecVariable { name } = "spec-variable", "spec.env sets {name}: the name is reserved or invalid.";
         /// `spec.lifetimeSeconds` is 0.
         SpecLifetime = "spec-lifetime", "spec.lifetimeSeconds is 0: use at least 1.";
+        /// The crash-safe directory is not usable.
+        SpecCrashSafeDirectory = "spec-crash-safe-directory",
+            "spec.crashSafeDirectory needs the path of a directory such as /home/jovyan.";
         /// The storage has an invalid volume, size or path.
         SpecStorage = "spec-storage",
             "spec.storage needs the name of a volume, a size such as 1Gi, and the path of a directory such as /home/jovyan.";

@@ -55,7 +55,7 @@ pub struct TemplateSettings {
     /// operator uses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pod_template: Option<PodTemplateObject>,
-    /// Storage of the user's files; `None` if they end with the workshop.
+    /// Storage of the user's files; `None` if they end with the workshop, on a cluster also with a crash of the app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
     /// Files that are in the workshop's directory when it opens.
@@ -70,4 +70,12 @@ pub struct TemplateSettings {
     pub extension_seconds: u32,
     /// Time from ready to the latest possible expiry, in seconds.
     pub max_lifetime_seconds: u32,
+}
+
+impl TemplateSettings {
+    /// True if the user's files outlive the workshop.
+    #[must_use]
+    pub fn keeps_files(&self) -> bool {
+        self.storage.as_ref().is_some_and(|storage| storage.kind.is_kept())
+    }
 }

@@ -1,4 +1,4 @@
-//! Storage of a template: the volume with a user's files, which outlives the workshop.
+//! Storage of a template: the directory whose files outlive a crash of the app, or the workshop.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,14 +20,27 @@ const SYSTEM_DIRECTORIES: [&str; 14] =
     ["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "tmp", "usr"];
 
 text_enum! {
-    /// Launches that share a volume.
+    /// Lifetime of the files, and the launches that share them.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum StorageKind {
+        /// No volume: the files outlive a crash of the app, and end with the workshop.
+        Workshop = "workshop",
         /// One volume per user and template.
         Kept = "kept",
         /// One volume per user. All templates with this kind share it.
         Home = "home",
+    }
+}
+
+impl StorageKind {
+    /// True if the files are in a volume that outlives the workshop.
+    #[must_use]
+    pub fn is_kept(self) -> bool {
+        match self {
+            Self::Kept | Self::Home => true,
+            Self::Workshop => false,
+        }
     }
 }
 
@@ -54,11 +67,11 @@ impl AtExpiry {
 /// Validated storage of a template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Storage {
-    /// Launches that share the volume.
+    /// Lifetime of the files, and the launches that share them.
     pub kind: StorageKind,
-    /// Size of a new volume, at least 1 MiB. An existing volume keeps its size.
+    /// Size of a new volume, at least 1 MiB. An existing volume keeps its size. Without a volume, the size is not used.
     pub size: Quantity,
-    /// Directory of the app at which the volume is mounted; at most 255 bytes.
+    /// Directory of the app with the files; at most 255 bytes.
     pub path: String,
     /// What the expiry of a workshop does. The default is not stored: the settings of earlier versions keep their hash.
     #[serde(default, skip_serializing_if = "AtExpiry::is_default")]
@@ -69,12 +82,12 @@ pub struct Storage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StorageDraft {
-    /// Launches that share the volume.
+    /// Lifetime of the files, and the launches that share them.
     pub kind: StorageKind,
     /// Size of a new volume as a Kubernetes quantity; default `1Gi`.
     #[serde(default)]
     pub size: Option<String>,
-    /// Directory of the app at which the volume is mounted. The default is the home directory of the stock image; a
+    /// Directory of the app with the files. The default is the home directory of the stock image; a
     /// `custom` app requires a path.
     #[serde(default)]
     pub path: Option<String>,

@@ -101,3 +101,18 @@ fn crash_is_kept_from_restart_of_the_app_on() {
     assert_eq!(twice.last_crash, Some(crash(60)));
     assert_eq!(twice.observe(&report(ObservedPhase::Expired, None)).unwrap().last_crash, Some(crash(60)));
 }
+
+#[test]
+fn text_of_a_crash_is_read_back() {
+    for code in FailureCode::ALL {
+        for files_lost in [true, false] {
+            let crash = Crash { at: at(1), code, files_lost };
+            assert_eq!(Crash::from_text(&format!("{}\n", crash.to_text())), Some(crash));
+        }
+    }
+    let unknown = Crash::from_text("2026-01-01T12:00:00Z code-of-a-newer-fleet").unwrap();
+    assert_eq!((unknown.code, unknown.files_lost), (FailureCode::Crashed, false));
+    for wrong in ["", "2026-01-01T12:00:00Z", "yesterday crashed"] {
+        assert_eq!(Crash::from_text(wrong), None, "{wrong}");
+    }
+}

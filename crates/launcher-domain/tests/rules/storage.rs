@@ -129,3 +129,14 @@ fn volume_is_deleted_after_the_retention_since_its_last_use() {
     assert_eq!(volume.deleted_after(Duration::from_secs(50)), at(150));
     assert!(volume.deleted_after(Duration::MAX) > at(1_000_000));
 }
+
+#[test]
+fn only_the_kinds_with_a_volume_keep_files() {
+    for (kind, is_kept) in [("kept", true), ("home", true), ("workshop", false)] {
+        let valid = draft("notebook", &json!({ "kind": kind })).validate().unwrap();
+        assert_eq!(valid.settings.keeps_files(), is_kept, "{kind}");
+        assert_eq!(valid.settings.storage.unwrap().path, "/home/jovyan");
+    }
+    assert!(!draft("notebook", &Value::Null).validate().unwrap().settings.keeps_files());
+    assert_eq!(pointers("custom", &json!({ "kind": "workshop" })), ["/storage/path"]);
+}

@@ -100,7 +100,7 @@ fn kinds_of_the_pod_template_policy_have_stable_texts() {
 fn app_types_and_security_profiles_have_stable_texts() {
     assert_texts!(AppType, ["rstudio", "notebook", "custom"]);
     assert_texts!(SecurityProfile, ["restricted", "baseline"]);
-    assert_texts!(StorageKind, ["kept", "home"]);
+    assert_texts!(StorageKind, ["workshop", "kept", "home"]);
     assert_texts!(AtExpiry, ["end", "suspend"]);
     assert_texts!(MaterialKind, ["git", "archive"]);
     assert_texts!(MaterialOutcome, ["placed", "updated", "unchanged", "failed"]);

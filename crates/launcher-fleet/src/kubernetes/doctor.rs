@@ -2,9 +2,11 @@
 
 mod definition;
 mod examination;
+mod memory_kill;
 mod operator;
 mod rights;
 
 pub use definition::Definition;
 pub use examination::{ApiServer, KubernetesExamination};
+pub use memory_kill::MemoryKill;
 pub use operator::{ExampleWorkshop, Leader, PendingWorkshops};

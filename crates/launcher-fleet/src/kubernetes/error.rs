@@ -21,7 +21,7 @@ pub(super) fn to_fleet_error(error: &kube::Error) -> FleetError {
         // Exceeded quota is temporary: the end of another Workshop frees room in the quota.
         403 if status.message.contains("exceeded quota") => FleetError::Unavailable(status.message.clone()),
         403 => FleetError::Unavailable(format!("{} (is deploy/rbac.yaml applied?)", status.message)),
-        // 404 here means that the Workshop CRD is missing: callers handle a missing Workshop before this function.
+        // 404 here means that a CRD is missing: callers handle a missing object before this function.
         404 => FleetError::Unavailable(format!("{} (is crds/workshops.yaml applied?)", status.message)),
         _ => FleetError::Unavailable(format!("the API server answered {}: {}", status.code, status.message)),
     }

@@ -7,6 +7,7 @@ use either::Either;
 use futures_util::stream::BoxStream;
 use k8s_openapi::api::core::v1::{Namespace, PersistentVolumeClaim};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions};
+use kube::core::PartialObjectMeta;
 use kube::{Api, Client, ResourceExt};
 use launcher_domain::SecretValues;
 use launcher_domain::names::is_volume_name;
@@ -16,7 +17,7 @@ use super::error::{status_code, to_fleet_error};
 use super::resource::{Guarded, identity_of};
 use super::secret::create_secret;
 use super::watch::watch;
-use crate::port::{Deletion, Fleet, FleetError, FleetEvent, GONE};
+use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, GONE};
 
 /// Maximum duration of one watch request. The API server then closes it, and the next request continues from the same
 /// resource version.
@@ -25,8 +26,8 @@ const WATCH: Duration = Duration::from_secs(60);
 /// The fleet of one namespace. Cheap to clone.
 #[derive(Clone)]
 pub struct KubernetesFleet {
-    client: Client,
-    namespace: String,
+    pub(super) client: Client,
+    pub(super) namespace: String,
     workshops: Api<Workshop>,
 }
 
@@ -48,6 +49,28 @@ impl KubernetesFleet {
     async fn get_guarded(&self, name: &str) -> Result<Option<Guarded>, FleetError> {
         let guarded: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
         guarded.get_opt(name).await.map_err(|error| to_fleet_error(&error))
+    }
+
+    /// Reads the PersistentVolumeClaim of a volume; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// [`FleetError::Refused`]: the name is not one of a volume, or the operator did not create the claim.
+    pub(super) async fn claim(
+        &self,
+        name: &str,
+    ) -> Result<Option<PartialObjectMeta<PersistentVolumeClaim>>, FleetError> {
+        if !is_volume_name(name) {
+            return Err(FleetError::Refused(format!("{name:?} is not the name of a volume")));
+        }
+        let claims: Api<PersistentVolumeClaim> = Api::namespaced(self.client.clone(), &self.namespace);
+        let found = claims.get_metadata_opt(name).await.map_err(|error| to_fleet_error(&error))?;
+        let is_ours =
+            |found: &PartialObjectMeta<_>| found.labels().get("managed-by").is_some_and(|by| by == MANAGED_BY_LABEL);
+        if found.as_ref().is_some_and(|found| !is_ours(found)) {
+            let problem = format!("the PersistentVolumeClaim {name} lacks the label managed-by: {MANAGED_BY_LABEL}");
+            return Err(FleetError::Refused(problem));
+        }
+        Ok(found)
     }
 }
 
@@ -117,16 +140,8 @@ impl Fleet for KubernetesFleet {
     /// Deletes the PersistentVolumeClaim. The cluster removes it, and by its reclaim policy the files, when no pod uses it
     /// any more. Reads the claim first, and deletes exactly this one: a claim that the operator did not create stays.
     async fn delete_volume(&self, name: &str) -> Result<(), FleetError> {
-        if !is_volume_name(name) {
-            return Err(FleetError::Refused(format!("{name:?} is not the name of a volume")));
-        }
+        let Some(found) = self.claim(name).await? else { return Ok(()) };
         let claims: Api<PersistentVolumeClaim> = Api::namespaced(self.client.clone(), &self.namespace);
-        let found = claims.get_metadata_opt(name).await.map_err(|error| to_fleet_error(&error))?;
-        let Some(found) = found else { return Ok(()) };
-        if found.labels().get("managed-by").is_none_or(|by| by != MANAGED_BY_LABEL) {
-            let problem = format!("the PersistentVolumeClaim {name} lacks the label managed-by: {MANAGED_BY_LABEL}");
-            return Err(FleetError::Refused(problem));
-        }
         if found.metadata.deletion_timestamp.is_some() {
             return Ok(());
         }
@@ -137,6 +152,10 @@ impl Fleet for KubernetesFleet {
             // 409: another claim has this name now. The retry reads it.
             Err(error) => Err(to_fleet_error(&error)),
         }
+    }
+
+    fn archives(&self) -> Option<&dyn Archives> {
+        Some(self)
     }
 
     fn watch(&self) -> BoxStream<'static, FleetEvent> {

@@ -51,6 +51,7 @@ fn workshop(profile: &str) -> Workshop {
         security_profile: profile.to_owned(),
         pod_template: None,
         storage: None,
+        crash_safe_directory: None,
         material: None,
         lifetime_seconds: 3600,
         expires_at: None,

@@ -35,6 +35,20 @@ async fn last_lines(app: &str) -> String {
     Engine::connect(&socket()).unwrap().log_tail(app).await.unwrap().unwrap_or_default()
 }
 
+/// Waits until the file with the last crash for the frame page has content, and returns it.
+async fn of_frame_page(data_dir: &Path) -> String {
+    let file = data_dir.join("fleet/workshops/lab-a/sidecar/last-crash");
+    in_time(async {
+        loop {
+            match std::fs::read_to_string(&file) {
+                Ok(text) if !text.is_empty() => break text,
+                _ => sleep(POLL_INTERVAL).await,
+            }
+        }
+    })
+    .await
+}
+
 fn reported(status: &WorkshopStatus) -> (FailureCode, bool) {
     let crash = Crash::from(status.last_crash.as_ref().unwrap());
     (crash.code, crash.files_lost)
@@ -56,6 +70,8 @@ async fn killed_app_runs_again_in_its_container_with_its_files() {
     assert_eq!((again.ready_at, &again.url), (before.ready_at, &before.url));
     assert_eq!([id(&app).await, id(&sidecar).await], ids);
     assert!(last_lines(&app).await.ends_with("start 2"), "the file of the first start is lost");
+    let shown = Crash::from_text(&of_frame_page(home.path()).await);
+    assert_eq!(shown, again.last_crash.as_ref().map(Crash::from));
     clean_up(fleet, ["lab-a"]).await;
 }
 

@@ -6,10 +6,10 @@ use http::StatusCode;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, HOST};
 use launcher_fleet::Fleet;
 use launcher_workshop::Phase;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::gateway::{IDENTITY, echo, listen};
-use crate::support::{Home, OWNER, in_time, wait_for};
+use crate::support::{Home, OWNER, crash, in_time, script, wait_for};
 
 async fn get(address: SocketAddr, path: &str, who: &str, lines: &[(http::HeaderName, &str)]) -> reqwest::Response {
     let request = reqwest::Client::new().get(format!("http://{address}{path}"));
@@ -45,6 +45,27 @@ async fn frame_page_shows_extension_at_once_and_only_to_owner() {
     for path in ["/_launcher/frame", "/_launcher/status"] {
         assert_eq!(get(address, path, "bob@example.org", &[]).await.status(), StatusCode::FORBIDDEN, "{path}");
     }
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn frame_page_knows_the_last_crash_of_the_app() {
+    let home = Home::new();
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    let serves = "echo $$ > leader; exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
+    fleet.apply(&script("lab-a", serves)).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let shown = async || {
+        let answer = get(address, "/_launcher/status", OWNER, &[]).await;
+        serde_json::from_str::<Value>(&in_time(answer.text()).await.unwrap()).unwrap()["crash"].clone()
+    };
+    assert_eq!(shown().await, Value::Null);
+
+    let status = crash(&home, &fleet, "lab-a", home.noted("lab-a", "leader")).await;
+
+    let at = status.last_crash.unwrap().at.to_string();
+    assert_eq!(shown().await, json!({ "at": at, "out_of_memory": false, "files_lost": false }));
     fleet.stop().await;
 }
 

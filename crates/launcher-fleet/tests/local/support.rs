@@ -191,6 +191,7 @@ pub(crate) fn custom(name: &str, command: &[&str]) -> Workshop {
         security_profile: "restricted".to_owned(),
         pod_template: None,
         storage: None,
+        crash_safe_directory: None,
         material: None,
         lifetime_seconds: 3600,
         expires_at: None,

@@ -5,6 +5,7 @@ mod archives;
 mod differences;
 mod git;
 mod hostile;
+mod image;
 mod kill;
 mod links;
 mod locked;

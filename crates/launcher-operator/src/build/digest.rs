@@ -23,7 +23,17 @@ pub const TEMPLATE_DIGEST: &str = "workshoplauncher.dev/template-digest";
 /// Returns the value of the annotation [`SPEC_DIGEST`] for this Workshop: `VERSION-HEX`.
 pub(super) fn of(workshop: &Validated) -> String {
     // A restart replaces only pods from before it. In the digest, it would replace every pod without the restart.
-    let Validated { name, namespace: _, owner_reference: _, spec, pod_template, restarted_at: _ } = workshop;
+    // Nor does a new expiry replace a pod.
+    let Validated {
+        name,
+        namespace: _,
+        owner_reference: _,
+        spec,
+        pod_template,
+        restarted_at: _,
+        expiry: _,
+        lifetime_seconds: _,
+    } = workshop;
     let ValidSpec {
         owner,
         image,
@@ -35,6 +45,7 @@ pub(super) fn of(workshop: &Validated) -> String {
         secret_env,
         resources,
         storage,
+        crash_safe_directory,
         material,
         profile,
     } = spec;
@@ -57,6 +68,8 @@ pub(super) fn of(workshop: &Validated) -> String {
     fields.extend(
         storage.as_ref().map(|WorkshopStorage { volume, size: _, path }| json!({ "volume": volume, "path": path })),
     );
+    // And for the crash-safe directory.
+    fields.extend(crash_safe_directory.as_ref().map(|path| json!({ "crashSafeDirectory": path })));
     // And for the course material.
     fields.extend(material.as_ref().map(|material| json!({ "material": material })));
     // And for secret parameters. Their values never change.

@@ -2,7 +2,10 @@
 
 use k8s_openapi::api::core::v1::{Capabilities, ResourceRequirements, SeccompProfile, SecurityContext};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use launcher_domain::SecurityProfile;
 use launcher_workshop::app::BASELINE_CAPABILITIES;
+
+use crate::settings::OperatorSettings;
 
 /// Security context without root and without capabilities. Without `user`, the cluster assigns the user ID.
 pub(super) fn restricted(user: Option<i64>) -> SecurityContext {
@@ -16,7 +19,15 @@ pub(super) fn restricted(user: Option<i64>) -> SecurityContext {
     }
 }
 
-pub(super) fn baseline() -> SecurityContext {
+/// Returns the security context of the app.
+pub(super) fn app_security(profile: SecurityProfile, settings: &OperatorSettings) -> SecurityContext {
+    match profile {
+        SecurityProfile::Restricted => restricted(settings.run_as_user),
+        SecurityProfile::Baseline => baseline(),
+    }
+}
+
+fn baseline() -> SecurityContext {
     SecurityContext {
         privileged: Some(false),
         allow_privilege_escalation: Some(false),

@@ -1,13 +1,10 @@
 //! Builds the init container that places course material, and its parts of the pod.
 //!
-//! With storage, the container mounts the volume with the owner's files. Without it, an `emptyDir` has one directory for
-//! each source, and the app mounts each of them. The container sees the whole `emptyDir` as the directory of the material,
+//! With storage or a crash-safe directory, the container mounts the volume with the user's files. Without them, an
+//! `emptyDir` has one directory for each source, and the app mounts each of them. The container sees the whole `emptyDir` as the directory of the material,
 //! so the program can rename files between the directories.
 
-use k8s_openapi::api::core::v1::{
-    Container, EmptyDirVolumeSource, PodSecurityContext, PodSpec, SecurityContext, Volume, VolumeMount,
-};
-use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use k8s_openapi::api::core::v1::{Container, PodSecurityContext, PodSpec, SecurityContext, Volume, VolumeMount};
 use launcher_domain::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE};
 use launcher_workshop::WorkshopMaterial;
 use launcher_workshop::app::SIDECAR_REQUESTS;
@@ -15,7 +12,7 @@ use launcher_workshop::pod_template::MATERIAL;
 
 use super::limits::{amounts, restricted};
 use super::literal::variables;
-use super::storage;
+use super::{crash_safe, storage};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
@@ -26,9 +23,6 @@ const LIMITS: [&str; 2] = ["1", "256Mi"];
 const DEADLINE: u64 = 60;
 /// File with the report. The kubelet copies it to the status of the pod.
 const REPORT: &str = "/dev/termination-log";
-/// Maximum size of the volume, with the files that the app writes there. The kubelet evicts a pod that exceeds it. The
-/// program stops earlier, at its own limits.
-const SIZE: &str = "20Gi";
 /// Directory for temporary files, and its path in the volume. The name begins with a dot, so no source has it.
 const TEMPORARY: [&str; 2] = ["/tmp", ".tmp"];
 /// File by which a second run finds that the first one was killed. The volume outlives the container, and ends with the pod.
@@ -49,10 +43,9 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
     let [temporary, sub_path] = TEMPORARY;
     let config = serde_json::to_string(&config).ok()?;
     let env = [(MATERIAL_VARIABLE, config.as_str()), (MATERIAL_ATTEMPT_VARIABLE, ATTEMPT), ("TMPDIR", temporary)];
-    let files = match &workshop.spec.storage {
-        Some(kept) => storage::mount(kept),
-        None => mount(&material.directory, None),
-    };
+    let kept = workshop.spec.storage.as_ref().map(storage::mount);
+    let files = kept.or_else(|| crash_safe::directory(workshop, settings).map(crash_safe::mount));
+    let files = files.unwrap_or_else(|| mount(&material.directory, None));
     Some(Container {
         name: MATERIAL.to_owned(),
         image: settings.material_image.clone(),
@@ -71,17 +64,18 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
     })
 }
 
-/// Returns the volume: temporary files, and without storage also the files of the sources.
+/// Returns the volume: temporary files, and without another volume also the files of the sources and those that the app
+/// writes there. The program stops below the maximum size, at its own limits.
 pub(super) fn volume(workshop: &Validated, settings: &OperatorSettings) -> Option<Volume> {
     placed(workshop, settings)?;
-    let source =
-        EmptyDirVolumeSource { size_limit: Some(Quantity(SIZE.to_owned())), ..EmptyDirVolumeSource::default() };
-    Some(Volume { name: MATERIAL.to_owned(), empty_dir: Some(source), ..Volume::default() })
+    Some(crash_safe::empty_dir(MATERIAL, crash_safe::SIZE))
 }
 
-/// Returns the mounts of the app: without storage, the directory of each source. A source that failed has an empty one.
+/// Returns the mounts of the app: without another volume, the directory of each source. A source that failed has an empty
+/// one.
 pub(super) fn app_mounts(workshop: &Validated, settings: &OperatorSettings) -> Vec<VolumeMount> {
-    let material = placed(workshop, settings).filter(|_| workshop.spec.storage.is_none());
+    let has_volume = workshop.spec.storage.is_some() || crash_safe::directory(workshop, settings).is_some();
+    let material = placed(workshop, settings).filter(|_| !has_volume);
     let mounts = material.into_iter().flat_map(|WorkshopMaterial { directory, sources }| {
         sources.iter().map(move |source| mount(&format!("{directory}/{}", source.target), Some(&source.target)))
     });

@@ -5,9 +5,9 @@ use launcher_domain::SecurityProfile;
 use launcher_workshop::app::{AppSpec, ContainerCommand, ValidSpec};
 pub use launcher_workshop::pod_template::APP_CONTAINER;
 
-use super::limits::{amounts, baseline, restricted, runtime_default};
+use super::limits::{amounts, app_security, runtime_default};
 use super::literal::{secret_variables, variables, words};
-use super::{isolation, material, pod_template, sidecar, storage};
+use super::{crash_safe, isolation, material, pod_template, sidecar, storage};
 use crate::pod_policy::permitted;
 use crate::settings::{OperatorSettings, Placement};
 use crate::validate::Validated;
@@ -47,16 +47,20 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
     if material::placed(workshop, settings).is_some() { material::with_group(merged, settings) } else { merged }
 }
 
-/// Returns the operator's init containers. Material is loaded after the network policies are enforced.
+/// Returns the operator's init containers. Material is loaded after the network policies are enforced, and beside the files
+/// of the image.
 fn init_containers(workshop: &Validated, settings: &OperatorSettings) -> Option<Vec<Container>> {
     let isolation = settings.wait_for_isolation.map(|most| isolation::container(settings, most));
-    let containers: Vec<_> = isolation.into_iter().chain(material::container(workshop, settings)).collect();
+    let files = crash_safe::containers(workshop, settings);
+    let containers: Vec<_> =
+        isolation.into_iter().chain(files).chain(material::container(workshop, settings)).collect();
     (!containers.is_empty()).then_some(containers)
 }
 
 fn volumes(workshop: &Validated, settings: &OperatorSettings) -> Vec<Volume> {
     let kept = workshop.spec.storage.as_ref().map(storage::volume);
-    sidecar::volumes(settings).into_iter().chain(kept).chain(material::volume(workshop, settings)).collect()
+    let files = kept.into_iter().chain(crash_safe::volumes(workshop, settings));
+    sidecar::volumes(settings).into_iter().chain(files).chain(material::volume(workshop, settings)).collect()
 }
 
 fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
@@ -65,7 +69,8 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
     let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
     let ContainerCommand { command, args } = app.container_command(&settings.origin(&workshop.name));
     let kept = storage.as_ref().map(storage::mount);
-    let mounts: Vec<_> = kept.into_iter().chain(material::app_mounts(workshop, settings)).collect();
+    let files = kept.or_else(|| crash_safe::directory(workshop, settings).map(crash_safe::mount));
+    let mounts: Vec<_> = files.into_iter().chain(material::app_mounts(workshop, settings)).collect();
     Container {
         name: APP_CONTAINER.to_owned(),
         image: Some(image.clone()),
@@ -78,10 +83,7 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
             [&resources.cpu_limit, &resources.memory_limit],
         )),
         volume_mounts: (!mounts.is_empty()).then_some(mounts),
-        security_context: Some(match profile {
-            SecurityProfile::Restricted => restricted(settings.run_as_user),
-            SecurityProfile::Baseline => baseline(),
-        }),
+        security_context: Some(app_security(*profile, settings)),
         ..Container::default()
     }
 }

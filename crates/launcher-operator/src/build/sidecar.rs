@@ -15,7 +15,7 @@ use launcher_workshop::app::{
 
 use super::limits::{amounts, restricted};
 use super::literal::variables;
-use crate::identifiers::EXPIRES_AT;
+use crate::identifiers::{EXPIRES_AT, LAST_CRASH};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
@@ -37,10 +37,12 @@ const PROXY_SECRET_FOLDER: &str = "/etc/workshop-launcher/proxy";
 /// user. No other container mounts the volume.
 const PROXY_SECRET_MODE: i32 = 0o444;
 
-/// Name of the volume with the expiry.
+/// Name of the volume with the expiry and the last crash.
 const EXPIRY_VOLUME: &str = "expiry";
 /// Name of the file with the expiry.
 const EXPIRY_FILE: &str = "expires-at";
+/// Name of the file with the last crash of the app, in the same volume.
+const LAST_CRASH_FILE: &str = "last-crash";
 /// Mount path of the volume. It is mounted without a `subPath`, so that the kubelet updates the file.
 const EXPIRY_FOLDER: &str = "/etc/workshop-launcher/expiry";
 
@@ -54,6 +56,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         trusted_header: &sidecar.trusted_auth_header,
         session_cookie_prefix: &sidecar.session_cookie_prefix,
         expiry_file: &format!("{EXPIRY_FOLDER}/{EXPIRY_FILE}"),
+        last_crash_file: &format!("{EXPIRY_FOLDER}/{LAST_CRASH_FILE}"),
         workshop_page: workshop_page.as_deref(),
     }
     .environment();
@@ -109,16 +112,17 @@ fn mounts(settings: &OperatorSettings) -> Vec<VolumeMount> {
     [mount(EXPIRY_VOLUME, EXPIRY_FOLDER)].into_iter().chain(secret).collect()
 }
 
-/// Returns the volume with the expiry: the kubelet copies the pod's annotation to the file.
+/// Returns the volume with the expiry and the last crash: the kubelet copies each annotation of the pod to its file.
 fn expiry_volume() -> Volume {
-    let field =
-        ObjectFieldSelector { field_path: format!("metadata.annotations['{EXPIRES_AT}']"), ..Default::default() };
-    let file = DownwardAPIVolumeFile {
-        path: EXPIRY_FILE.to_owned(),
-        field_ref: Some(field),
-        ..DownwardAPIVolumeFile::default()
+    let field = |annotation: &str| ObjectFieldSelector {
+        field_path: format!("metadata.annotations['{annotation}']"),
+        ..ObjectFieldSelector::default()
     };
-    let source = DownwardAPIVolumeSource { items: Some(vec![file]), ..DownwardAPIVolumeSource::default() };
+    let files = [(EXPIRY_FILE, EXPIRES_AT), (LAST_CRASH_FILE, LAST_CRASH)].map(|(path, annotation)| {
+        let field_ref = Some(field(annotation));
+        DownwardAPIVolumeFile { path: path.to_owned(), field_ref, ..DownwardAPIVolumeFile::default() }
+    });
+    let source = DownwardAPIVolumeSource { items: Some(files.into()), ..DownwardAPIVolumeSource::default() };
     Volume { name: EXPIRY_VOLUME.to_owned(), downward_api: Some(source), ..Volume::default() }
 }
 

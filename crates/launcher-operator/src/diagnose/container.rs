@@ -4,6 +4,7 @@ use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod}
 use kube::ResourceExt;
 use launcher_domain::crash::CrashVerdict;
 use launcher_domain::{FailureCode, FailureDetail};
+use launcher_workshop::pod_template::IMAGE_FILES;
 
 use super::failure::{DetailSource, Failure, sentence};
 use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED, SIDECAR_CONTAINER};
@@ -21,6 +22,15 @@ pub(super) fn waits_for_init(pod: &Pod) -> bool {
     let has_succeeded = |status: &ContainerStatus| terminated(status).is_some_and(|ended| ended.exit_code == 0);
     let init = pod.status.iter().flat_map(|status| status.init_container_statuses.iter().flatten());
     init.into_iter().any(|status| !has_succeeded(status))
+}
+
+/// True while the kubelet pulls the app's image for the init container that copies its files.
+pub(super) fn waits_for_image(pod: &Pod) -> bool {
+    let init = || pod.status.iter().flat_map(|status| status.init_container_statuses.iter().flatten());
+    let has_succeeded = |status: &ContainerStatus| terminated(status).is_some_and(|ended| ended.exit_code == 0);
+    let mut before = init().take_while(|status| status.name != IMAGE_FILES);
+    let waits = |status: &ContainerStatus| status.state.as_ref().is_some_and(|state| state.waiting.is_some());
+    before.all(has_succeeded) && init().any(|status| status.name == IMAGE_FILES && waits(status))
 }
 
 /// Returns the statuses of all containers, with the init containers first.
@@ -51,7 +61,7 @@ fn failure(pod: &Pod, status: &ContainerStatus, verdict: Option<CrashVerdict>) -
             let log = if is_terminated(status) { ended_log(pod, status) } else { log() };
             if is_out_of_memory(status) { out_of_memory(log) } else { crashed(status, ended, log) }
         }
-        // Without kept files, out of memory is permanent even if the app runs again: the work in its memory is lost.
+        // Without files that outlive it, out of memory is permanent even if the app runs again: the work in its memory is lost.
         _ if verdict.is_none() && status.name == APP_CONTAINER && is_out_of_memory(status) => out_of_memory(log()),
         _ if status.name == ISOLATION_CONTAINER && ended.is_some_and(|ended| ended.exit_code == NOT_ISOLATED) => {
             Failure { details: log(), ..Failure::new(FailureCode::NetworkNotIsolated, None) }

@@ -1,4 +1,4 @@
-//! Crashes of an app with kept files, which the kubelet starts again in place.
+//! Crashes of an app whose files outlive them, and which the kubelet starts again in place.
 //!
 //! Pods have the restart policy `Always`. The kubelet starts an ended container again: at once after the first crash,
 //! and after 10 s, 20 s and so on if crashes repeat. The state of the container during this backoff is
@@ -12,14 +12,13 @@
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
-use launcher_domain::crash::{CrashHistory, CrashVerdict, MAX_CRASHES};
+use launcher_domain::crash::CrashVerdict;
 use launcher_domain::{Crash, FailureCode};
 use launcher_workshop::Workshop;
-use serde::{Deserialize, Serialize};
 
 use super::container::{app, is_out_of_memory, terminated};
 use super::pod::find_disruption;
-use crate::identifiers::CRASHES;
+use crate::pod_crashes::CrashRecord;
 
 /// Crashes of an app that may start again in place.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,23 +42,20 @@ pub(crate) struct UnrecordedCrash {
     pub(crate) value: String,
 }
 
-/// Returns the crashes of the app in its pod. Returns `None` if the app does not start again in place: its workshop has
-/// no kept files or was never ready, or the pod is ending.
+/// Returns the crashes of the app in its pod. Returns `None` if the app does not start again in place: its files
+/// would end with the crash, its workshop was never ready, or the pod is ending.
 pub(crate) fn app_crashes(workshop: &Workshop, pods: &[Pod]) -> Option<AppCrashes> {
-    workshop.spec.storage.as_ref()?;
+    let has_storage = workshop.spec.storage.is_some();
     let ready_at = workshop.status.as_ref()?.ready_at?;
-    let pod = pods.iter().find(|pod| restarts_containers(pod))?;
+    let pod = pods.iter().find(|pod| restarts_containers(pod) && (has_storage || CrashRecord::exists(pod)))?;
     let before = CrashRecord::of(pod);
     let latest = LatestCrash::of(pod).filter(|crash| crash.is_counted(&before, ready_at));
-    let after = latest.as_ref().map_or_else(|| before.clone(), |crash| before.with(crash, ready_at));
+    let after = latest.as_ref().map_or_else(|| before.clone(), |crash| with(&before, crash, ready_at));
     let verdict = after.verdict();
-    let unrecorded = (after != before).then(|| UnrecordedCrash {
-        pod: pod.name_any(),
-        uid: pod.uid(),
-        value: serde_json::to_string(&after).unwrap_or_default(),
-    });
+    let unrecorded =
+        (after != before).then(|| UnrecordedCrash { pod: pod.name_any(), uid: pod.uid(), value: after.to_text() });
     let last = latest.filter(|_| verdict == CrashVerdict::StartAgain);
-    let last = last.map(|LatestCrash { at, code, .. }| Crash { at, code, files_lost: false });
+    let last = last.map(|LatestCrash { at, code, .. }| Crash { at, code, files_lost: after.files_lost });
     Some(AppCrashes { verdict, last, unrecorded })
 }
 
@@ -102,41 +98,15 @@ impl LatestCrash {
     }
 }
 
-/// Value of the annotation [`CRASHES`]: the crashes that the operator has counted in this pod.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct CrashRecord {
-    /// Number of the latest counted crash; 0 if none.
-    number: i32,
-    /// Times of the latest crashes, at most [`MAX_CRASHES`], the oldest first.
-    times: Vec<Timestamp>,
-}
-
-impl CrashRecord {
-    /// Returns the record of a pod. A missing or unreadable record is empty.
-    fn of(pod: &Pod) -> Self {
-        let noted = pod.annotations().get(CRASHES);
-        noted.and_then(|noted| serde_json::from_str(noted).ok()).unwrap_or_default()
+/// Returns the record with this crash, which it may have already.
+///
+/// If two crashes happened since the last reconcile, the time of the first one is unknown. The start of the next run
+/// replaces it: the kubelet starts the app soon after a crash. Earlier unseen crashes are not counted.
+fn with(record: &CrashRecord, crash: &LatestCrash, ready_at: Timestamp) -> CrashRecord {
+    if crash.number <= record.number {
+        return record.clone();
     }
-
-    /// Returns the record with this crash, which it may have already.
-    ///
-    /// If two crashes happened since the last reconcile, the time of the first one is unknown. The start of the next
-    /// run replaces it: the kubelet starts the app soon after a crash. Earlier unseen crashes are not counted.
-    fn with(&self, crash: &LatestCrash, ready_at: Timestamp) -> Self {
-        if crash.number <= self.number {
-            return self.clone();
-        }
-        let is_unseen = crash.number > self.number.saturating_add(1);
-        let unseen = crash.started.filter(|at| is_unseen && at.as_second() > ready_at.as_second());
-        let mut times: Vec<Timestamp> = self.times.iter().copied().chain(unseen).chain([crash.at]).collect();
-        times.drain(..times.len().saturating_sub(MAX_CRASHES));
-        Self { number: crash.number, times }
-    }
-
-    /// Applies the rule of the domain to all crashes in their order. The result does not depend on the current time: a
-    /// reconcile that is repeated later has the same verdict.
-    fn verdict(&self) -> CrashVerdict {
-        let mut history = CrashHistory::default();
-        self.times.iter().fold(CrashVerdict::StartAgain, |_, at| history.record(*at, true))
-    }
+    let is_unseen = crash.number > record.number.saturating_add(1);
+    let unseen = crash.started.filter(|at| is_unseen && at.as_second() > ready_at.as_second());
+    record.with(crash.number, unseen.into_iter().chain([crash.at]))
 }

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{ContainerStateWaiting, Pod, PodCondition};
 use kube::ResourceExt;
 use launcher_domain::{FailureCode, FailureDetail, StartStep};
 
-use super::container::{app, statuses, waits_for_init};
+use super::container::{app, statuses, waits_for_image, waits_for_init};
 use super::deadline::Deadline;
 use super::failure::{DetailSource, Failure, sentence};
 use super::material::is_loading;
@@ -66,6 +66,7 @@ pub(super) fn step(pod: &Pod) -> StartStep {
         Some((state, 0)) if state.running.is_some() => StartStep::StartingApp,
         Some((state, restarts)) if restarts > 0 || state.terminated.is_some() => StartStep::RestartingApp,
         _ if is_loading(pod) => StartStep::LoadingMaterial,
+        _ if waits_for_image(pod) => StartStep::PullingImage,
         // The app waits for an init container. The kubelet pulls the app's image only after that.
         _ if waits_for_init(pod) => StartStep::Preparing,
         // Network and volumes of the pod are ready, so the app waits only for its image.

@@ -40,6 +40,8 @@ struct State {
     refused: BTreeMap<&'static str, (u16, &'static str)>,
     /// Scheduled watch events, by kind, each with the delay after the one before it.
     watched: BTreeMap<&'static str, Vec<(Duration, Value)>>,
+    /// Kinds that the cluster does not have: requests get 404.
+    unknown: Vec<&'static str>,
     /// Container logs: of the previous run if true, of the current one if false.
     logs: BTreeMap<bool, &'static str>,
     calls: Vec<Call>,
@@ -113,6 +115,12 @@ impl Cluster {
         self
     }
 
+    /// Removes a kind from the API, as if its definition was not applied.
+    pub(crate) fn without_kind(self, kind: &'static str) -> Self {
+        self.0.lock().unwrap().unknown.push(kind);
+        self
+    }
+
     /// The current Lease.
     pub(crate) fn lease(&self) -> Option<Value> {
         self.0.lock().unwrap().there.get(&("leases".to_owned(), "workshop-operator".to_owned())).cloned()
@@ -156,6 +164,10 @@ impl Cluster {
         let path: Vec<&str> = head.uri.path().split('/').skip_while(|part| *part != "namespaces").skip(2).collect();
         let (kind, name, part) = (path[0], path.get(1).copied(), path.get(2).copied());
         let query = head.uri.query().unwrap_or_default();
+        if self.0.lock().unwrap().unknown.contains(&kind) {
+            let answer = failure(404, "the server could not find the requested resource").1.to_string();
+            return Ok(Response::builder().status(404).body(Body::from(answer.into_bytes())).unwrap());
+        }
         if query.contains("watch=true") {
             return Ok(Response::new(self.watch(kind).await));
         }

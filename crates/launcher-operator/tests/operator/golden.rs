@@ -8,6 +8,7 @@ use launcher_operator::validate::validate;
 use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
+use crate::crash_safe::with_directory;
 use crate::material::with_material;
 use crate::parameters::with_secrets;
 use crate::storage::with_storage;
@@ -65,6 +66,18 @@ fn notebook_with_storage_matches_golden_file() {
             workshop.spec.app_type = "notebook".to_owned();
             workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
             with_storage(workshop);
+        }),
+    );
+}
+
+#[test]
+fn notebook_with_crash_safe_directory_matches_golden_file() {
+    compare(
+        "crash_safe.json",
+        &built(|workshop| {
+            workshop.spec.app_type = "notebook".to_owned();
+            workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
+            with_directory(workshop);
         }),
     );
 }
@@ -153,8 +166,11 @@ fn workload_objects_are_owned_by_their_workshop() {
 }
 
 #[test]
-fn extended_workshop_builds_the_same_workload() {
+fn extended_workshop_builds_the_same_workload_except_the_noted_expiry() {
     let extended: fn(&mut Workshop) =
         |workshop| workshop.spec.expires_at = Some("2026-01-01T18:00:00Z".parse().unwrap());
-    assert_eq!(built(|_| {}), built(extended));
+    let mut found = built(extended);
+    let noted = found.pod.metadata.annotations.as_mut().unwrap().get_mut("workshoplauncher.dev/expires-at").unwrap();
+    assert_eq!(std::mem::replace(noted, "+7200".to_owned()), "2026-01-01T18:00:00Z");
+    assert_eq!(built(|_| {}), found);
 }

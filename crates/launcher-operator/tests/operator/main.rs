@@ -3,9 +3,11 @@
 
 mod clock;
 mod cluster;
+mod crash_safe;
 mod crashes;
 mod diagnose;
 mod diagnose_failures;
+mod downloads;
 mod election;
 mod failure_details;
 mod golden;
@@ -20,6 +22,7 @@ mod pod_status;
 mod pod_template;
 mod presets;
 mod proxy_secret;
+mod reader_pod;
 mod reconcile;
 mod refusals;
 mod rollback;

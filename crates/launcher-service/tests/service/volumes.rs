@@ -65,6 +65,20 @@ async fn later_launch_of_the_same_user_gets_the_same_volume() {
 }
 
 #[tokio::test]
+async fn files_that_only_outlive_a_crash_have_no_volume() {
+    let world = World::new().await;
+    let mut draft = draft_with_storage();
+    draft.storage.as_mut().unwrap().kind = StorageKind::Workshop;
+    let template = world.launcher.create_template(&caller("admin"), draft).await.unwrap();
+    let (first, second) = (world.run(&template, "alice").await, world.run(&template, "alice").await);
+    for instance in [first, second] {
+        let spec = world.fleet.workshop(&instance.k8s_name).unwrap().spec;
+        assert_eq!((spec.crash_safe_directory.as_deref(), spec.storage, instance.volume), (Some("/work"), None, None));
+    }
+    assert!(world.volumes("alice").await.is_empty() && world.fleet.volumes().is_empty());
+}
+
+#[tokio::test]
 async fn second_workshop_with_the_same_volume_is_refused_until_the_first_is_gone() {
     let world = World::new().await;
     let template = world.template_with_storage().await;

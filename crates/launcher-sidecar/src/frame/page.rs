@@ -35,6 +35,7 @@ impl Page<'_> {
     pub(super) fn html(&self) -> String {
         let texts = self.language.texts();
         let Texts { code, direction, workshop, bar, app, left, warning, over, signed_out, .. } = texts;
+        let Texts { crashed, out_of_memory, files_lost, .. } = texts;
         let (style, script, ends, links) = (STYLE.url(), SCRIPT.url(), self.ends(texts), self.links(texts));
         let launcher = self.workshop_page.map_or("", WorkshopPage::origin);
         let path = escape(self.path.as_str());
@@ -46,7 +47,8 @@ impl Page<'_> {
              <script defer src=\"{script}\"></script>\n</head>\n\
              <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-status=\"{PREFIX}status\" \
              data-launcher=\"{launcher}\" data-left=\"{left}\" data-warning=\"{warning}\" data-over=\"{over}\" \
-             data-signed-out=\"{signed_out}\">\n\
+             data-signed-out=\"{signed_out}\" data-crashed=\"{crashed}\" data-out-of-memory=\"{out_of_memory}\" \
+             data-files-lost=\"{files_lost}\">\n\
              <header class=\"bar\" aria-label=\"{bar}\">\n<h1 id=\"title\" class=\"hidden\">{workshop}</h1>\n\
              <p id=\"left\"></p>\n<p id=\"warning\"></p>\n<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
              {ends}{links}</header>\n\

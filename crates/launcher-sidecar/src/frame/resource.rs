@@ -11,7 +11,7 @@ use crate::refusal::Reason;
 pub(crate) enum Resource {
     /// The frame page. Its frame shows this path of the app.
     Page(LocalPath),
-    /// The expiry and the current time, as JSON.
+    /// The expiry, the last crash and the current time, as JSON.
     Status,
     /// The style sheet of the frame page.
     Style,

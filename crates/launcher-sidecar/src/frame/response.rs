@@ -2,11 +2,11 @@
 
 use std::io::Write as _;
 
-use crate::frame::Frame;
 use crate::frame::assets::{Asset, SCRIPT, STYLE};
 use crate::frame::page::{POLICY, Page};
 use crate::frame::resource::Resource;
 use crate::frame::workshop_page::WorkshopPage;
+use crate::frame::{AppCrash, Frame};
 use crate::texts::Language;
 
 /// Cache lifetime of the files, whose URLs contain a hash of their content.
@@ -67,10 +67,14 @@ async fn answer(frame: &Frame, resource: &Resource, language: Language) -> Answe
     }
 }
 
-/// Returns the expiry and the current time as JSON. Times in RFC 3339 need no escape.
+/// Returns the expiry, the last crash and the current time as JSON. Times in RFC 3339 need no escape.
 async fn status(frame: &Frame) -> String {
     let expires_at = frame.expiry.read().await.map_or("null".to_owned(), |expiry| format!("\"{expiry}\""));
-    format!("{{\"expires_at\":{expires_at},\"now\":\"{}\"}}\n", frame.clock.now())
+    let crash =
+        frame.last_crash.read().await.map_or("null".to_owned(), |AppCrash { at, out_of_memory, files_lost }| {
+            format!("{{\"at\":\"{at}\",\"out_of_memory\":{out_of_memory},\"files_lost\":{files_lost}}}")
+        });
+    format!("{{\"expires_at\":{expires_at},\"crash\":{crash},\"now\":\"{}\"}}\n", frame.clock.now())
 }
 
 fn file(asset: &Asset) -> Answer {

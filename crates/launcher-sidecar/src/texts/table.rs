@@ -33,6 +33,12 @@ pub struct Texts {
     pub over: &'static str,
     /// Note in the bar after the end of the session.
     pub signed_out: &'static str,
+    /// Note in the bar after a crash of the app, which was started again.
+    pub crashed: &'static str,
+    /// The same note, if the app exceeded its memory.
+    pub out_of_memory: &'static str,
+    /// The same note, if the restart lost files.
+    pub files_lost: &'static str,
     /// Link that extends the workshop.
     pub extend: &'static str,
     /// Addition to the link [`Texts::extend`] for screen readers.

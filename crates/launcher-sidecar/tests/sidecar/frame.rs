@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use launcher_domain::Clock;
-use launcher_sidecar::frame::{Expiry, Frame, WorkshopPage};
+use launcher_sidecar::frame::{Expiry, ExpiryFile, Frame, LastCrash, WorkshopPage};
 use tempfile::TempDir;
 
 use super::support::client::Response;
@@ -23,7 +23,8 @@ impl Clock for At {
 /// Starts Alice's sidecar with a frame page that reads the expiry from this file.
 async fn framed(file: &Path) -> Setup {
     let frame = Frame {
-        expiry: Expiry::File(file.to_owned()),
+        expiry: Expiry::File(ExpiryFile::new(file.to_owned())),
+        last_crash: LastCrash::File(file.with_file_name("last-crash")),
         workshop_page: Some(WorkshopPage::parse("https://launcher.example.org/instances/intro-a").unwrap()),
         clock: Arc::new(At("2026-01-01T12:00:00Z".parse().unwrap())),
     };
@@ -108,12 +109,53 @@ async fn status_follows_the_file_and_is_no_use_of_the_app() {
             std::fs::write(&file, content).unwrap();
         }
         let status = get(&setup, "/_launcher/status", ALICE).await;
-        assert_eq!(status.body, format!("{{\"expires_at\":{expected},\"now\":\"2026-01-01T12:00:00Z\"}}\n"));
+        let expected = format!("{{\"expires_at\":{expected},\"crash\":null,\"now\":\"2026-01-01T12:00:00Z\"}}\n");
+        assert_eq!(status.body, expected);
         assert_eq!(status.header("Cache-Control"), Some("no-store"));
         assert_eq!(status.header("Content-Type"), Some("application/json; charset=utf-8"));
     }
     assert_eq!(setup.sidecar.activity().last_used, used);
     setup.assert_app_untouched().await;
+}
+
+#[tokio::test]
+async fn status_has_the_last_crash_of_the_app() {
+    let folder = TempDir::new().unwrap();
+    let setup = framed(&folder.path().join("expires-at")).await;
+    for (content, expected) in [
+        ("", None),
+        ("crashed", None),
+        ("2026-01-01T11:59:00Z crashed\n", Some([false, false])),
+        ("2026-01-01T11:59:00Z code-of-a-newer-fleet", Some([false, false])),
+        ("2026-01-01T11:59:00Z out-of-memory", Some([true, false])),
+        ("2026-01-01T11:59:00Z out-of-memory files-lost", Some([true, true])),
+    ] {
+        std::fs::write(folder.path().join("last-crash"), content).unwrap();
+        let status = get(&setup, "/_launcher/status", ALICE).await.body;
+        let crash = expected.map_or("null".to_owned(), |[memory, files]| {
+            format!("{{\"at\":\"2026-01-01T11:59:00Z\",\"out_of_memory\":{memory},\"files_lost\":{files}}}")
+        });
+        assert!(status.contains(&format!(",\"crash\":{crash},")), "{content}: {status}");
+    }
+}
+
+#[tokio::test]
+async fn relative_expiry_counts_from_the_first_connection_of_the_app() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("expires-at");
+    std::fs::write(&file, "+5400").unwrap();
+    let setup = framed(&file).await;
+    let shows = async |expected: &str| {
+        let status = get(&setup, "/_launcher/status", ALICE).await;
+        assert!(status.body.starts_with(&format!("{{\"expires_at\":{expected},")), "{}", status.body);
+    };
+    shows("null").await;
+    setup.sidecar.check_app().await.unwrap();
+    shows("\"2026-01-01T13:30:00Z\"").await;
+    for (content, expected) in [("2026-01-01T14:00:00Z", "\"2026-01-01T14:00:00Z\""), ("+-5", "null")] {
+        std::fs::write(&file, content).unwrap();
+        shows(expected).await;
+    }
 }
 
 #[tokio::test]

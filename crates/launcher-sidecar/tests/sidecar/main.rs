@@ -1,6 +1,7 @@
 //! Tests of the sidecar. They compare the raw bytes that client and app receive.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failed expectation is a failed test")]
 
+mod archive;
 mod binary;
 mod buffers;
 mod connections;

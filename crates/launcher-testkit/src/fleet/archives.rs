@@ -1,13 +1,18 @@
 //! Archives of the in-memory fleet's volumes: one file each.
 
 use async_trait::async_trait;
-use launcher_fleet::{Archives, ByteStream, FleetError, written_by};
+use launcher_fleet::{Archives, ByteStream, ReadError, written_by};
 use tar::{Builder, Header};
 
 use super::FakeFleet;
 
 impl FakeFleet {
-    /// Makes the fleet unable to read volumes, as on Kubernetes.
+    /// Makes the fleet unable to open volumes in time, or able again.
+    pub fn delay_archives(&self, is_late: bool) {
+        self.lock().has_late_archives = is_late;
+    }
+
+    /// Makes the fleet unable to read volumes.
     pub fn remove_archives(&self) {
         self.lock().lacks_archives = true;
     }
@@ -16,7 +21,10 @@ impl FakeFleet {
 #[async_trait]
 impl Archives for FakeFleet {
     /// The archive has the file `notes/<volume>.txt` with the text `saved`.
-    async fn read(&self, volume: &str) -> Result<ByteStream, FleetError> {
+    async fn read(&self, volume: &str) -> Result<ByteStream, ReadError> {
+        if self.lock().has_late_archives {
+            return Err(ReadError::NotReady("no node has room".to_owned()));
+        }
         let name = format!("notes/{volume}.txt");
         Ok(written_by(move |out| {
             let mut header = Header::new_gnu();

@@ -19,6 +19,7 @@ pub(super) struct State {
     pub(super) volumes: BTreeSet<String>,
     /// True if the fleet cannot read volumes.
     pub(super) lacks_archives: bool,
+    pub(super) has_late_archives: bool,
     /// Workshops that are unreadable until they are applied again.
     pub(super) unreadable: BTreeSet<String>,
     pub(super) watchers: Vec<UnboundedSender<FleetEvent>>,

@@ -49,6 +49,7 @@ pub fn contract_workshop(name: &str) -> Workshop {
         security_profile: "restricted".to_owned(),
         pod_template: None,
         storage: None,
+        crash_safe_directory: None,
         material: None,
         lifetime_seconds: 3600,
         expires_at: None,

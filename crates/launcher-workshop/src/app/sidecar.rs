@@ -30,6 +30,8 @@ pub struct SidecarSpec<'a> {
     pub session_cookie_prefix: &'a str,
     /// Path of the file with the expiry, in the sidecar's container.
     pub expiry_file: &'a str,
+    /// Path of the file with the last crash of the app, in the sidecar's container.
+    pub last_crash_file: &'a str,
     /// URL of the launcher's page of this workshop; `None` for no links to it.
     pub workshop_page: Option<&'a str>,
 }
@@ -46,6 +48,7 @@ impl SidecarSpec<'_> {
             ("SERVICE_TRUSTED_AUTH_HEADER", self.trusted_header.to_owned()),
             ("SERVICE_SESSION_COOKIE_PREFIX", self.session_cookie_prefix.to_owned()),
             ("SERVICE_EXPIRY_FILE", self.expiry_file.to_owned()),
+            ("SERVICE_LAST_CRASH_FILE", self.last_crash_file.to_owned()),
         ]
         .into_iter()
         .chain(page)

@@ -35,6 +35,8 @@ pub struct ValidSpec {
     pub resources: WorkshopResources,
     /// Volume with the owner's files.
     pub storage: Option<WorkshopStorage>,
+    /// Directory of the app whose files outlive a crash of the app. `None` with storage, whose files outlive it anyway.
+    pub crash_safe_directory: Option<String>,
     /// Course material.
     pub material: Option<WorkshopMaterial>,
     /// Security profile of the app.
@@ -63,8 +65,11 @@ impl ValidSpec {
             let is_valid = is_k8s_name(volume) && is_mount_path(path) && Quantity::parse(size).is_ok();
             ensure(is_valid, FailureDetail::SpecStorage)?;
         }
+        let crash_safe = spec.crash_safe_directory.as_deref();
+        ensure(crash_safe.is_none_or(is_mount_path), FailureDetail::SpecCrashSafeDirectory)?;
         if let Some(material) = &spec.material {
-            let is_of_storage = spec.storage.as_ref().is_none_or(|storage| storage.path == material.directory);
+            let storage = spec.storage.as_ref().map(|storage| &storage.path).or(spec.crash_safe_directory.as_ref());
+            let is_of_storage = storage.is_none_or(|path| *path == material.directory);
             let is_valid = is_mount_path(&material.directory) && is_of_storage && material.has_valid_sources();
             ensure(is_valid, FailureDetail::SpecMaterial)?;
         }
@@ -79,6 +84,7 @@ impl ValidSpec {
             secret_env: spec.secret_env.clone(),
             resources: spec.resources.clone(),
             storage: spec.storage.clone(),
+            crash_safe_directory: spec.crash_safe_directory.clone().filter(|_| spec.storage.is_none()),
             material: spec.material.clone(),
             profile,
         })

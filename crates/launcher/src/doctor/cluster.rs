@@ -5,6 +5,7 @@ use launcher_fleet::doctor::{Definition, KubernetesExamination, Leader, PendingW
 
 use super::clock::{Reading, now};
 use super::facts::FleetFacts;
+use super::memory;
 use super::report::Finding;
 use super::section::{QUERY_TIMEOUT, Section, within};
 use crate::cluster;
@@ -38,13 +39,14 @@ pub(super) async fn check(settings: &ServeSettings) -> Section<FleetFacts> {
             return section;
         }
     }
-    let ((found, identity), definition, rights, (operator, waiting)) = tokio::join!(
+    let ((found, identity), definition, rights, (operator, waiting), memory) = tokio::join!(
         check_namespace(&examination, &namespace),
         definition(&examination),
         rights(&examination, &namespace),
         operator(&examination, &namespace, now()),
+        memory::check(&examination),
     );
-    section.add([found, definition, rights].into_iter().chain(operator));
+    section.add([found, definition, rights].into_iter().chain(operator).chain([memory]));
     section.facts.identity = identity;
     section.facts.workshops = waiting.as_ref().map(|waiting| waiting.workshops);
     section.facts.example = waiting.and_then(|waiting| waiting.example);

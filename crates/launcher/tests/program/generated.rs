@@ -11,9 +11,21 @@ fn openapi_command_prints_committed_document() {
 }
 
 #[test]
-fn crd_command_prints_workshop_definition() {
+fn crd_command_prints_both_definitions() {
     let output = launcher(&["crd"], &[]);
-    let crd: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(crd["spec"]["group"], "workshoplauncher.dev");
-    assert_eq!(crd["spec"]["versions"][0]["subresources"]["status"], serde_json::json!({}));
+    let printed = text(&output.stdout);
+    assert!(
+        printed == include_str!("../../../../crds/workshops.yaml"),
+        "crds/workshops.yaml is old: cargo run -p launcher -- crd > crds/workshops.yaml"
+    );
+    let printed: serde_json::Value = serde_json::from_str(printed).unwrap();
+    let items = printed["items"].as_array().unwrap().iter();
+    let plurals: Vec<_> = items
+        .map(|crd| {
+            assert_eq!(crd["spec"]["group"], "workshoplauncher.dev");
+            assert_eq!(crd["spec"]["versions"][0]["subresources"]["status"], serde_json::json!({}));
+            crd["spec"]["names"]["plural"].clone()
+        })
+        .collect();
+    assert_eq!(plurals, ["workshops", "workshopdownloads"]);
 }

@@ -51,7 +51,7 @@ impl Card {
             key: form_key(launcher.entropy()),
             tags: Vec::new(),
             icon: icons::path(Icon::of_app_type(settings.app_type)),
-            keeps_files: settings.storage.is_some(),
+            keeps_files: settings.keeps_files(),
             asks: settings.parameters.iter().any(Parameter::must_be_given),
             mine: None,
         }

@@ -15,13 +15,15 @@ use crate::state::AppState;
 
 /// Download a volume
 ///
-/// The kept files as a tar archive, compressed with gzip, also while a workshop uses them. Links and devices are omitted. If the service cannot
-/// read all files, it closes the connection before the end of the archive.
+/// The kept files as a tar archive, compressed with gzip, also while a workshop uses them. Links and devices are omitted. If
+/// the service cannot read some files, the file `NOT-IN-THIS-ARCHIVE.txt` lists them. If the archive is incomplete, the
+/// service closes the connection before its end. On Kubernetes, the response begins after some seconds, when a pod has
+/// opened the files.
 #[utoipa::path(
     get, path = "/volumes/{volume}/download", operation_id = "downloadVolume", tag = "volumes",
     params(("volume" = String, Path, description = "The volume's name.", example = "work-a7k3m9qz2x")),
     responses((status = 200, description = "The archive.", body = Vec<u8>, content_type = "application/gzip")),
-    extensions(("x-problems" = json!(["not-found", "fleet-without-downloads", "too-many-downloads"])))
+    extensions(("x-problems" = json!(["not-found", "fleet-without-downloads", "too-many-downloads", "download-not-ready"])))
 )]
 pub(crate) async fn download_volume(
     State(state): State<AppState>,

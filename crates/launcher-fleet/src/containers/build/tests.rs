@@ -61,6 +61,7 @@ fn workshop() -> Workshop {
         security_profile: "restricted".to_owned(),
         pod_template: None,
         storage: None,
+        crash_safe_directory: None,
         material: None,
         lifetime_seconds: 3600,
         expires_at: None,

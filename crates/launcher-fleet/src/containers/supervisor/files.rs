@@ -7,6 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use launcher_domain::Crash;
+use launcher_workshop::LastCrash;
 use tokio::task::spawn_blocking;
 
 use super::network::addresses;
@@ -16,6 +18,8 @@ use crate::machine::{make_private, replace_file};
 
 /// Name of the file with the expiry.
 const EXPIRY_FILE: &str = "expires-at";
+/// Name of the file with the last crash of the app.
+const LAST_CRASH_FILE: &str = "last-crash";
 
 /// Creates the directories that the engine mounts into the sidecar, and writes the addresses for its network rules. The
 /// parent of the directories is accessible only to the launcher, so no other user can open the sockets.
@@ -36,12 +40,30 @@ pub(super) async fn prepare_directories(workload: &Arc<Workload>) -> io::Result<
     .await
 }
 
-/// Writes the expiry for the sidecar's frame page. An unknown expiry gives an empty file.
-pub(super) async fn write_expiry(workload: &Arc<Workload>, expiry: Option<Timestamp>) -> io::Result<()> {
+/// Values that the sidecar's frame page shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FrameStatus {
+    expiry: Option<Timestamp>,
+    last_crash: Option<LastCrash>,
+}
+
+impl FrameStatus {
+    /// Returns the current values of a Workshop.
+    pub(super) fn of(workload: &Workload) -> Self {
+        let record = workload.stored_record().get();
+        Self { expiry: record.expiry(), last_crash: record.status().last_crash }
+    }
+}
+
+/// Writes the values for the sidecar's frame page. An unknown value gives an empty file.
+pub(super) async fn write_frame_status(workload: &Arc<Workload>, status: &FrameStatus) -> io::Result<()> {
+    let expiry = status.expiry.map(|expiry| expiry.to_string()).unwrap_or_default();
+    let crash = status.last_crash.as_ref().map(|crash| Crash::from(crash).to_text());
     let workload = Arc::clone(workload);
     blocking(move || {
-        let path = workload.context().config_dir(workload.stored_record().name()).join(EXPIRY_FILE);
-        write_readable(&path, &expiry.map(|expiry| expiry.to_string()).unwrap_or_default())
+        let folder = workload.context().config_dir(workload.stored_record().name());
+        write_readable(&folder.join(EXPIRY_FILE), &expiry)?;
+        write_readable(&folder.join(LAST_CRASH_FILE), &crash.unwrap_or_default())
     })
     .await
 }

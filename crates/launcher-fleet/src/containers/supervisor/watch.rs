@@ -6,7 +6,7 @@ use std::time::Duration;
 use launcher_workshop::Phase;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use super::files::write_expiry;
+use super::files::{FrameStatus, write_frame_status};
 use super::observed::{Observed, Stage, Verdict};
 use super::outcome::Outcome;
 use super::probe::wait_until_ready;
@@ -14,7 +14,7 @@ use super::step::{is_expired, set_ready};
 use crate::containers::diagnose;
 use crate::containers::workload::Workload;
 
-/// Polling interval for the expiry. A timer for the expiry would miss changes of the clock and a suspended machine.
+/// Polling interval for the expiry and the values of the frame page. A timer for the expiry would miss changes of the clock and a suspended machine.
 const EXPIRY_INTERVAL: Duration = Duration::from_millis(250);
 /// Interval of inspections without an event. Events may be lost with the connection to the engine.
 const INSPECTION_INTERVAL: Duration = Duration::from_secs(15);
@@ -48,7 +48,7 @@ pub(super) async fn watch(workload: &Arc<Workload>) -> Outcome {
     outcome
 }
 
-/// Waits for the expiry or for the end of a container. It writes each new expiry for the frame page.
+/// Waits for the expiry or for the end of a container. It writes new values for the frame page.
 async fn wait_for_end(workload: &Arc<Workload>) -> Outcome {
     let (mut ticks, mut inspections) = (interval(EXPIRY_INTERVAL), interval(INSPECTION_INTERVAL));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -60,13 +60,13 @@ async fn wait_for_end(workload: &Arc<Workload>) -> Outcome {
                 if is_expired(workload) {
                     return Outcome::Expired;
                 }
-                let expiry = workload.stored_record().get().expiry();
-                if written != Some(expiry) {
-                    match write_expiry(workload, expiry).await {
-                        Ok(()) => written = Some(expiry),
+                let status = FrameStatus::of(workload);
+                if written.as_ref() != Some(&status) {
+                    match write_frame_status(workload, &status).await {
+                        Ok(()) => written = Some(status),
                         Err(error) => {
                             let workshop = workload.stored_record().name();
-                            tracing::debug!(workshop, %error, "writing expiry for the frame page failed, retrying");
+                            tracing::debug!(workshop, %error, "writing values of the frame page failed, retrying");
                         }
                     }
                 }

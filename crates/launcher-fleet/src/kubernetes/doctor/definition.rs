@@ -34,23 +34,31 @@ impl KubernetesExamination {
             Err(error) if status_code(&error) == Some(404) => return Ok(Definition::Missing(version.into_owned())),
             Err(error) => return Err(to_fleet_error(&error)),
         };
-        let Some(theirs) = schema_of_workshop(&document) else {
+        if schema_of(&document, &Workshop::kind(&())).is_none() {
             return Ok(Definition::Missing(version.into_owned()));
-        };
-        let ours = serde_json::to_value(launcher_workshop::crd()).map_err(|error| unavailable(&error))?;
-        let ours = &ours["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"];
-        let different: Vec<String> = ["spec", "status"]
-            .iter()
-            .flat_map(|part| differences(part, &ours[part], &theirs["properties"][part]))
-            .collect();
+        }
+        let different = all_differences(&launcher_workshop::crds(), &document);
         Ok(if different.is_empty() { Definition::Same } else { Definition::Different(different) })
     }
 }
 
-fn schema_of_workshop(document: &Value) -> Option<&Value> {
+fn schema_of<'d>(document: &'d Value, kind: &str) -> Option<&'d Value> {
     let schemas = document["components"]["schemas"].as_object()?;
-    let kind = |schema: &Value| schema["x-kubernetes-group-version-kind"][0]["kind"] == *Workshop::kind(&());
-    schemas.values().find(|schema| kind(schema))
+    schemas.values().find(|schema| schema["x-kubernetes-group-version-kind"][0]["kind"] == kind)
+}
+
+/// Returns the different fields of all definitions. Fields of other kinds than Workshop begin with their kind.
+fn all_differences(definitions: &Value, document: &Value) -> Vec<String> {
+    let of_kind = |crd: &Value| {
+        let kind = crd["spec"]["names"]["kind"].as_str().unwrap_or_default().to_owned();
+        let prefix = if kind == Workshop::kind(&()) { String::new() } else { format!("{kind}: ") };
+        let Some(theirs) = schema_of(document, &kind) else { return vec![format!("{prefix}missing")] };
+        let ours = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"];
+        let found =
+            ["spec", "status"].into_iter().flat_map(|part| differences(part, &ours[part], &theirs["properties"][part]));
+        found.map(|field| format!("{prefix}{field}")).collect()
+    };
+    definitions["items"].as_array().into_iter().flatten().flat_map(of_kind).collect()
 }
 
 /// Returns the fields of the launcher's schema (`ours`) that are missing or different in the cluster's (`theirs`).
@@ -102,6 +110,29 @@ mod tests {
         theirs["description"] = "other words".into();
         theirs["required"].as_array_mut().unwrap().reverse();
         assert_eq!(differences("spec", &ours(), &theirs), Vec::<String>::new());
+    }
+
+    /// The API server's document with these definitions.
+    fn document(crds: &[Value]) -> Value {
+        let schemas = crds.iter().map(|crd| {
+            let mut schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone();
+            let kind = crd["spec"]["names"]["kind"].as_str().unwrap();
+            schema["x-kubernetes-group-version-kind"] = serde_json::json!([{ "kind": kind }]);
+            (kind.to_owned(), schema)
+        });
+        let schemas: serde_json::Map<_, _> = schemas.collect();
+        serde_json::json!({ "components": { "schemas": schemas } })
+    }
+
+    #[test]
+    fn definitions_of_all_kinds_are_compared() {
+        let ours = launcher_workshop::crds();
+        let mut theirs = ours["items"].as_array().unwrap().clone();
+        assert_eq!(all_differences(&ours, &document(&theirs)), Vec::<String>::new());
+        let fields = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties";
+        theirs[1].pointer_mut(fields).unwrap().as_object_mut().unwrap().remove("volume");
+        assert_eq!(all_differences(&ours, &document(&theirs)), ["WorkshopDownload: spec.volume"]);
+        assert_eq!(all_differences(&ours, &document(&theirs[..1])), ["WorkshopDownload: missing"]);
     }
 
     #[test]

@@ -10,10 +10,11 @@ use crate::kubernetes::error::to_fleet_error;
 use crate::port::FleetError;
 
 /// The permissions of the launcher's Role in `deploy/rbac.yaml`: API group, resource, verbs.
-const RIGHTS: [(&str, &str, &[&str]); 4] = [
+const RIGHTS: [(&str, &str, &[&str]); 5] = [
     ("", "namespaces", &["get"]),
     ("", "persistentvolumeclaims", &["get", "delete"]),
     ("", "secrets", &["create"]),
+    ("workshoplauncher.dev", "workshopdownloads", &["get", "create", "delete"]),
     ("workshoplauncher.dev", "workshops", &["get", "list", "watch", "create", "patch", "delete"]),
 ];
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use http::HeaderMap;
-use launcher_domain::EmailAddress;
+use launcher_domain::{Crash, EmailAddress};
 use launcher_process::stop::Stop;
-use launcher_sidecar::frame::{Expiry, Frame};
+use launcher_sidecar::frame::{AppCrash, Expiry, Frame, LastCrash};
 use launcher_sidecar::{Policy, Sidecar};
 use tokio::io::duplex;
 
@@ -41,9 +41,11 @@ impl AppProxy {
         };
         let app = SocketAddr::from((Ipv4Addr::LOCALHOST, started.port));
         let login = started.token.clone().map(|token| Arc::new(Login::new(app, origins.host(name), token)));
-        let current = Arc::clone(record);
+        let (current, crashed) = (Arc::clone(record), Arc::clone(record));
+        let last_crash = move || crashed.get().status().last_crash.map(|crash| AppCrash::from(Crash::from(&crash)));
         let frame = Frame {
             expiry: Expiry::Shared(Arc::new(move || current.get().expiry())),
+            last_crash: LastCrash::Shared(Arc::new(last_crash)),
             workshop_page: origins.workshop_page(name),
             clock: Arc::clone(&context.data_dir.clock),
         };

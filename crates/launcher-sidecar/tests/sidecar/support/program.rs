@@ -27,7 +27,7 @@ pub(crate) fn run(settings: &[(&str, &str)]) -> Output {
 
 /// Returns a free port on a loopback address that only this test uses. On 127.0.0.1, another process could bind the
 /// port before the sidecar does.
-fn free() -> SocketAddr {
+pub(crate) fn free() -> SocketAddr {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     let address = Ipv4Addr::new(127, 0, 77, NEXT.fetch_add(1, Ordering::Relaxed));
     TcpListener::bind((address, 0)).unwrap().local_addr().unwrap()

@@ -16,6 +16,7 @@ fn sidecar_listens_only_on_sockets_in_its_directory() {
         ("SERVICE_TRUSTED_AUTH_HEADER", "X-Auth-Request-Email"),
         ("SERVICE_SESSION_COOKIE_PREFIX", "_oauth2_proxy"),
         ("SERVICE_EXPIRY_FILE", "/etc/workshop-launcher/expires-at"),
+        ("SERVICE_LAST_CRASH_FILE", "/etc/workshop-launcher/last-crash"),
         ("SERVICE_WORKSHOP_PAGE_URL", "https://example.org/instances/lab-a"),
         ("SERVICE_LISTEN_ADDR", "unix:/run/workshop-launcher/http.sock"),
         ("SERVICE_TELEMETRY_ADDR", "unix:/run/workshop-launcher/telemetry.sock"),

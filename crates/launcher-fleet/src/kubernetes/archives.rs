@@ -1,0 +1,92 @@
+//! Archives of volumes: a pod of the operator reads the files, and this module receives them.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::stream::{empty, unfold};
+use futures_util::{FutureExt, StreamExt, TryFutureExt};
+use http::header::{AUTHORIZATION, HOST};
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout;
+
+use super::download::{Download, Token};
+use super::fleet::KubernetesFleet;
+use crate::byte_stream::ByteStream;
+use crate::port::{Archives, ReadError};
+
+/// Maximum time until the pod has sent the head of its response.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Maximum time without a byte of the archive. Compression and the user's connection do not count.
+const STALL: Duration = Duration::from_secs(60);
+/// Maximum buffer of the HTTP client, and receive buffer of the socket in the kernel, in bytes. Together they are smaller
+/// than [`crate::STREAM_BYTES`].
+const BUFFER: usize = 64 * 1024;
+
+#[async_trait]
+impl Archives for KubernetesFleet {
+    /// The pod can read only this volume. It ends after this download, also if the launcher is killed.
+    async fn read(&self, volume: &str) -> Result<ByteStream, ReadError> {
+        if self.claim(volume).await?.is_none() {
+            return Ok(empty().boxed());
+        }
+        let token = Token::random();
+        let download = Download::create(self, volume, &token).await?;
+        let address = download.until_ready().await?;
+        let body = timeout(CONNECT, request(address, &token)).await.unwrap_or_else(|elapsed| Err(elapsed.into()));
+        let body =
+            body.map_err(|error| ReadError::NotReady(format!("the pod at {address} does not answer: {error}")))?;
+        // The stream has the download, which is deleted when the stream is dropped.
+        Ok(unfold(Some((body, download)), |state| next_chunk(state).boxed()).boxed())
+    }
+}
+
+/// Requests the archive. Returns the body of the response.
+async fn request(address: SocketAddr, token: &Token) -> io::Result<Incoming> {
+    let stream = TokioIo::new(connect(address).await?);
+    let (mut sender, connection) =
+        http1::Builder::new().max_buf_size(BUFFER).handshake(stream).await.map_err(io::Error::other)?;
+    tokio::spawn(connection.map_err(|error| tracing::debug!(%error, "connection to a pod of a download failed")));
+    let request = Request::get("/archive").header(HOST, address.to_string()).header(AUTHORIZATION, token.bearer());
+    let request = request.body(Empty::<Bytes>::new()).map_err(io::Error::other)?;
+    let response = sender.send_request(request).await.map_err(io::Error::other)?;
+    match response.status() {
+        StatusCode::OK => Ok(response.into_body()),
+        status => Err(io::Error::other(format!("it answered {status}"))),
+    }
+}
+
+async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_recv_buffer_size(u32::try_from(BUFFER).unwrap_or(u32::MAX))?;
+    socket.connect(address).await
+}
+
+type State = Option<(Incoming, Download)>;
+
+/// Returns the next bytes. An error is the last item: hyper reports a body without its last chunk as an error.
+async fn next_chunk(state: State) -> Option<(io::Result<Bytes>, State)> {
+    let (mut body, download) = state?;
+    loop {
+        let frame = match timeout(STALL, body.frame()).await {
+            Ok(frame) => frame?,
+            Err(elapsed) => return Some((Err(elapsed.into()), None)),
+        };
+        match frame.map(|frame| frame.into_data()) {
+            Ok(Ok(bytes)) => return Some((Ok(bytes), Some((body, download)))),
+            // Trailers.
+            Ok(Err(_)) => {}
+            Err(error) => return Some((Err(io::Error::other(error)), None)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! `launcher-sidecar archive`: sends the files of a volume to the launcher, once, as a tar archive.
+//!
+//! The operator runs this mode in a pod that mounts the volume. The program ends after one archive, or if no client asks
+//! for it in time. The requests are `GET /ready` for the kubelet, and `GET /archive` with the token of this download.
+
+mod files;
+mod request;
+mod response;
+mod settings;
+mod unreadable;
+
+use std::io;
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::Builder;
+use std::time::Duration;
+
+use launcher_process::address::Address;
+use launcher_process::listen::ListenOptions;
+use launcher_process::listener::Listener;
+use tokio::net::TcpListener;
+
+pub use files::write_archive;
+use request::{Request, read_request};
+use response::{Chunked, answer};
+pub use settings::{ArchiveSettings, TokenDigest};
+
+/// Maximum time without progress while the archive is sent. A client that reads more slowly loses the connection.
+const STALL: Duration = Duration::from_secs(300);
+/// Maximum time of a request's head.
+const HEAD: Duration = Duration::from_secs(5);
+/// Maximum connections at the same time. Further ones are closed: only the launcher and the kubelet connect.
+const CONNECTIONS: usize = 8;
+/// Stack of a connection's thread, in bytes. The deepest path has 2,048 directories, and each needs less than 1 KiB.
+const STACK: usize = 4 * 1024 * 1024;
+
+/// Reason why no complete archive was sent.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// No client asked for the archive in time.
+    #[error("no client asked for the archive within {} s", .0.as_secs())]
+    NotRequested(Duration),
+    /// The connection broke, or the client did not read.
+    #[error("sending the archive failed: {0}")]
+    Interrupted(io::Error),
+    /// The listener or a thread failed.
+    #[error("connections cannot be accepted: {0}")]
+    Listener(io::Error),
+}
+
+/// Progress of the download, from its connection's thread.
+enum Progress {
+    Began,
+    Ended(io::Result<()>),
+}
+
+/// The one archive of this process.
+struct Offer {
+    directory: Box<Path>,
+    token: TokenDigest,
+    is_taken: AtomicBool,
+    progress: SyncSender<Progress>,
+}
+
+/// Sends one archive, and returns when it is complete.
+///
+/// # Errors
+/// [`ArchiveError`]: the client has no complete archive.
+pub async fn serve_archive(settings: &ArchiveSettings) -> Result<(), ArchiveError> {
+    let listener = Listener::bind(&Address::Tcp(settings.listen_addr), &ListenOptions::default());
+    let Listener::Tcp(listener) = listener.map_err(ArchiveError::Listener)? else {
+        return Err(ArchiveError::Listener(io::ErrorKind::Unsupported.into()));
+    };
+    tracing::info!(listen = %settings.listen_addr, "waiting for the launcher");
+    // Two: the beginning and the end of the only download.
+    let (progress, events) = sync_channel(2);
+    let offer = Arc::new(Offer {
+        directory: settings.directory.as_path().into(),
+        token: settings.token_sha256,
+        is_taken: AtomicBool::new(false),
+        progress,
+    });
+    let wait = settings.wait();
+    let ended = tokio::task::spawn_blocking(move || wait_for_end(&events, wait));
+    tokio::select! {
+        ended = ended => ended.unwrap_or_else(|error| Err(ArchiveError::Listener(error.into()))),
+        error = accept(&listener, &offer) => Err(ArchiveError::Listener(error)),
+    }
+}
+
+fn wait_for_end(events: &Receiver<Progress>, wait: Duration) -> Result<(), ArchiveError> {
+    match events.recv_timeout(wait) {
+        Ok(Progress::Began) => {}
+        Ok(Progress::Ended(outcome)) => return outcome.map_err(ArchiveError::Interrupted),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+            return Err(ArchiveError::NotRequested(wait));
+        }
+    }
+    match events.recv() {
+        Ok(Progress::Ended(outcome)) => outcome.map_err(ArchiveError::Interrupted),
+        Ok(Progress::Began) | Err(_) => Err(ArchiveError::Interrupted(io::ErrorKind::BrokenPipe.into())),
+    }
+}
+
+/// Accepts connections, and serves each in a thread: reading files blocks. Returns only the error of a failed listener.
+async fn accept(listener: &TcpListener, offer: &Arc<Offer>) -> io::Error {
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) if is_of_connection(&error) => continue,
+            Err(error) => return error,
+        };
+        // The offer itself, and one reference for each connection.
+        if Arc::strong_count(offer) > CONNECTIONS {
+            continue;
+        }
+        let offer = Arc::clone(offer);
+        let serve = move || {
+            if let Err(error) = stream.into_std().and_then(|stream| serve_connection(&offer, &stream)) {
+                tracing::debug!(%error, "connection failed");
+            }
+        };
+        if let Err(error) = Builder::new().stack_size(STACK).spawn(serve) {
+            return error;
+        }
+    }
+}
+
+/// True if only this connection failed, and not the listener.
+fn is_of_connection(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset)
+}
+
+fn serve_connection(offer: &Offer, stream: &TcpStream) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(HEAD))?;
+    stream.set_write_timeout(Some(STALL))?;
+    match read_request(stream)? {
+        Request::Ready => answer(stream, "200 OK", "ready\n"),
+        Request::Archive { token } if !offer.token.accepts(&token) => {
+            tracing::warn!("refusing a request with a wrong token");
+            answer(stream, "401 Unauthorized", "wrong token\n")
+        }
+        Request::Archive { .. } if offer.is_taken.swap(true, Ordering::AcqRel) => {
+            answer(stream, "409 Conflict", "the archive was already requested\n")
+        }
+        Request::Archive { .. } => {
+            send_progress(offer, Progress::Began);
+            let sent = send_archive(&offer.directory, stream);
+            send_progress(offer, Progress::Ended(sent));
+            Ok(())
+        }
+        Request::Unknown => answer(stream, "404 Not Found", "unknown path\n"),
+    }
+}
+
+/// The channel has room for both events. It is closed only when the process ends.
+fn send_progress(offer: &Offer, progress: Progress) {
+    drop(offer.progress.try_send(progress));
+}
+
+/// Sends the archive in chunks. Without the last chunk, the client knows that the archive is incomplete.
+fn send_archive(directory: &Path, stream: &TcpStream) -> io::Result<()> {
+    let mut chunked = Chunked::begin(stream, "application/x-tar")?;
+    write_archive(directory, &mut chunked)?;
+    chunked.end()
+}

@@ -1,0 +1,306 @@
+//! Tests of `launcher-sidecar archive`, which they run as a process and ask over raw sockets.
+
+use std::collections::BTreeMap;
+use std::fs::{Permissions, copy, create_dir, create_dir_all, set_permissions, write};
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+use super::support::PATIENCE;
+use super::support::program::free;
+
+const TOKEN: &str = "5d41402abc4b2a76b9719d911017c592";
+const LIST: &str = "NOT-IN-THIS-ARCHIVE.txt";
+/// A user that is not the one of the files.
+const STRANGER: u32 = 65534;
+
+fn digest() -> String {
+    Sha256::digest(TOKEN).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A volume, and a copy of the program that every user can run.
+struct Volume(TempDir);
+
+impl Volume {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        copy(env!("CARGO_BIN_EXE_launcher-sidecar"), folder.path().join("program")).unwrap();
+        create_dir(folder.path().join("files")).unwrap();
+        Self(folder)
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join("files").join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        write(self.path(name), content).unwrap();
+    }
+
+    fn start(&self) -> Reader {
+        self.start_with(|_| {})
+    }
+
+    fn start_with(&self, change: impl FnOnce(&mut Command)) -> Reader {
+        let address = free();
+        let mut command = Command::new(self.0.path().join("program"));
+        command.arg("archive").env_clear().stdin(Stdio::null()).stderr(Stdio::null());
+        command.env("SERVICE_LISTEN_ADDR", address.to_string()).env("SERVICE_ARCHIVE_DIRECTORY", self.path(""));
+        command.env("SERVICE_ARCHIVE_TOKEN_SHA256", digest());
+        change(&mut command);
+        Reader { child: command.spawn().unwrap(), address }
+    }
+}
+
+/// The running program. Dropping it kills the process.
+struct Reader {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Reader {
+    fn connect(&self) -> TcpStream {
+        let began = std::time::Instant::now();
+        loop {
+            match TcpStream::connect(self.address) {
+                Ok(stream) => {
+                    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+                    return stream;
+                }
+                Err(error) => assert!(began.elapsed() < PATIENCE, "the program does not listen: {error}"),
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Sends a request, and returns the status and the raw body.
+    fn ask(&self, path: &str, headers: &str) -> (u16, Vec<u8>) {
+        let mut stream = self.connect();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: pod\r\n{headers}\r\n").unwrap();
+        response(&mut stream)
+    }
+
+    fn download(&self, token: &str) -> (u16, Vec<u8>) {
+        self.ask("/archive", &format!("Authorization: Bearer {token}\r\n"))
+    }
+
+    fn exit_code(&mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn response(stream: &mut TcpStream) -> (u16, Vec<u8>) {
+    let mut received = Vec::new();
+    stream.read_to_end(&mut received).unwrap();
+    let end = received.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
+    let head = String::from_utf8(received[..end].to_vec()).unwrap();
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), received.split_off(end + 4))
+}
+
+/// Decodes a body in chunks; `None` if the last chunk is missing.
+fn dechunked(mut body: &[u8]) -> Option<Vec<u8>> {
+    let mut decoded = Vec::new();
+    loop {
+        let line = body.windows(2).position(|window| window == b"\r\n")?;
+        let size = usize::from_str_radix(std::str::from_utf8(&body[..line]).unwrap(), 16).unwrap();
+        body = &body[line + 2..];
+        if size == 0 {
+            return Some(decoded);
+        }
+        decoded.extend_from_slice(body.get(..size)?);
+        body = &body[size + 2..];
+    }
+}
+
+fn entries(body: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    let tar = dechunked(body).expect("the archive is incomplete");
+    let mut found = BTreeMap::new();
+    for entry in tar::Archive::new(&*tar).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content).unwrap();
+        assert_eq!(found.insert(entry.path().unwrap().to_str().unwrap().to_owned(), content), None);
+    }
+    found
+}
+
+#[test]
+fn archive_is_sent_once_to_the_client_with_the_token() {
+    let volume = Volume::new();
+    let large = vec![7; 3_000_000];
+    volume.write("notes/ü 1.txt", "saved");
+    volume.write("large", &large);
+    symlink("/etc/passwd", volume.path("link")).unwrap();
+    let mut reader = volume.start();
+    assert_eq!(reader.ask("/ready", "").0, 200);
+    for headers in ["", "Authorization: Bearer \r\n", &format!("Authorization: Bearer {TOKEN}x\r\n")] {
+        assert_eq!(reader.ask("/archive", headers).0, 401, "{headers}");
+    }
+    assert_eq!(reader.download(&digest()).0, 401, "the digest is not the token");
+    assert_eq!(reader.ask("/files", "").0, 404);
+
+    let (status, body) = reader.download(TOKEN);
+    assert_eq!(status, 200);
+    let found = entries(&body);
+    assert_eq!(found.keys().collect::<Vec<_>>(), ["large", "notes/", "notes/ü 1.txt"]);
+    assert_eq!((&found["large"], &*found["notes/ü 1.txt"]), (&large, &b"saved"[..]));
+    assert_eq!(reader.exit_code(), Some(0));
+}
+
+#[test]
+fn second_download_is_refused_while_the_first_runs() {
+    let volume = Volume::new();
+    volume.write("large", vec![7; 30_000_000]);
+    let mut reader = volume.start();
+    let mut first = reader.connect();
+    write!(first, "GET /archive HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n").unwrap();
+    first.read_exact(&mut [0; 1000]).unwrap();
+    assert_eq!(reader.download(TOKEN).0, 409);
+    assert_eq!(reader.ask("/ready", "").0, 200);
+    let mut rest = Vec::new();
+    first.read_to_end(&mut rest).unwrap();
+    assert!(rest.ends_with(b"\r\n0\r\n\r\n"));
+    assert_eq!(reader.exit_code(), Some(0));
+}
+
+#[test]
+fn program_ends_when_the_client_is_gone() {
+    let volume = Volume::new();
+    volume.write("large", vec![7; 30_000_000]);
+    let mut reader = volume.start();
+    let mut client = reader.connect();
+    write!(client, "GET /archive HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n").unwrap();
+    client.read_exact(&mut [0; 1000]).unwrap();
+    client.shutdown(Shutdown::Both).unwrap();
+    drop(client);
+    assert_eq!(reader.exit_code(), Some(1));
+}
+
+#[test]
+fn program_ends_if_no_client_asks_in_time() {
+    let volume = Volume::new();
+    let mut reader = volume.start_with(|command| {
+        command.env("SERVICE_ARCHIVE_WAIT", "1");
+    });
+    assert_eq!(reader.ask("/ready", "").0, 200, "a probe is no download");
+    assert_eq!(reader.exit_code(), Some(1));
+}
+
+#[test]
+fn silent_connections_do_not_delay_the_download() {
+    let volume = Volume::new();
+    volume.write("a", "1");
+    let mut reader = volume.start();
+    let silent: Vec<_> = (0..4).map(|_| reader.connect()).collect();
+    let (status, body) = reader.download(TOKEN);
+    assert_eq!((status, entries(&body).len()), (200, 1));
+    assert_eq!(reader.exit_code(), Some(0));
+    drop(silent);
+}
+
+/// Starts the program as a user that is neither root nor the owner of the files.
+fn start_as_stranger(volume: &Volume) -> Reader {
+    volume.start_with(|command| {
+        // Without root, the modes below also refuse the owner.
+        if rustix::process::geteuid().is_root() {
+            command.uid(STRANGER).gid(STRANGER);
+        }
+    })
+}
+
+fn forbid(path: &Path) {
+    set_permissions(path, Permissions::from_mode(0o000)).unwrap();
+}
+
+#[test]
+fn files_that_cannot_be_read_are_listed_and_all_others_are_in_the_archive() {
+    let volume = Volume::new();
+    volume.write("notes.txt", "saved");
+    volume.write("private/key", "secret");
+    volume.write("locked.txt", "secret");
+    volume.write("line\nfeed", "secret");
+    for name in ["private", "locked.txt", "line\nfeed"] {
+        forbid(&volume.path(name));
+    }
+    let reader = start_as_stranger(&volume);
+    let found = entries(&reader.download(TOKEN).1);
+    assert_eq!(found.keys().collect::<Vec<_>>(), [LIST, "notes.txt", "private/"]);
+    let list = std::str::from_utf8(&found[LIST]).unwrap();
+    for line in ["private/: permission denied\n", "locked.txt: permission denied\n", "line\\nfeed: permission denied\n"]
+    {
+        assert!(list.contains(line), "{line} in {list}");
+    }
+    set_permissions(volume.path("private"), Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn list_does_not_replace_a_file_of_the_user() {
+    let volume = Volume::new();
+    volume.write(LIST, "of an earlier download");
+    volume.write("locked.txt", "secret");
+    forbid(&volume.path("locked.txt"));
+    let reader = start_as_stranger(&volume);
+    let found = entries(&reader.download(TOKEN).1);
+    assert_eq!(found.keys().collect::<Vec<_>>(), ["NOT-IN-THIS-ARCHIVE-2.txt", LIST]);
+    assert_eq!(found[LIST], b"of an earlier download");
+}
+
+#[test]
+fn directory_of_the_file_system_for_damaged_files_is_omitted() {
+    let volume = Volume::new();
+    for name in ["lost+found/damaged", "mine/lost+found/kept"] {
+        volume.write(name, "1");
+    }
+    let reader = volume.start();
+    let found = entries(&reader.download(TOKEN).1);
+    assert_eq!(found.keys().collect::<Vec<_>>(), ["mine/", "mine/lost+found/", "mine/lost+found/kept"]);
+}
+
+#[test]
+fn invalid_setting_fails_start_with_one_line_error() {
+    let digest = digest();
+    for (directory, token, said) in [
+        ("", &*digest, "SERVICE_ARCHIVE_DIRECTORY"),
+        ("/tmp", "", "SERVICE_ARCHIVE_TOKEN_SHA256"),
+        ("/tmp", TOKEN, "write 64 hexadecimal digits"),
+    ] {
+        let settings = [("SERVICE_ARCHIVE_DIRECTORY", directory), ("SERVICE_ARCHIVE_TOKEN_SHA256", token)];
+        let mut command = super::support::program::command(&settings);
+        let output = command.arg("archive").output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(said) && error.lines().count() == 1, "{error}");
+    }
+}
+
+#[test]
+fn memory_stays_small_while_a_slow_client_reads_a_large_file() {
+    let volume = Volume::new();
+    std::fs::File::create(volume.path("sparse")).unwrap().set_len(1 << 30).unwrap();
+    let reader = volume.start();
+    let mut client = reader.connect();
+    write!(client, "GET /archive HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n").unwrap();
+    let mut read = vec![0; 64 * 1024];
+    for _ in 0..500 {
+        client.read_exact(&mut read).unwrap();
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", reader.child.id())).unwrap();
+    let resident = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    let kib: u64 = resident.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(kib < 8 * 1024, "{kib} KiB");
+}

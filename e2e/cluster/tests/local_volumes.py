@@ -1,0 +1,42 @@
+"""A storage class with volumes of the type `local`: the test cluster provisions no volumes."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import tempfile
+
+from harness import wait_for
+
+
+@contextlib.contextmanager
+def local_volumes(world, storage_class, count):
+    """Creates the storage class and its volumes. Their directories belong to root, like those of real storage. After the
+    block, deletes all Workshops and claims of the namespace, too."""
+    node = world.kubectl("get", "nodes", "--output", "jsonpath={.items[0].metadata.labels.kubernetes\\.io/hostname}")
+    terms = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="launcher-volumes-", dir="/var/tmp"))
+    names = [f"{storage_class}-{number}" for number in range(count)]
+    kind = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": storage_class}}
+    made = [kind | {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "Immediate"}]
+    for name in names:
+        os.makedirs(folder / name, mode=0o755)
+        spec = {
+            "capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": storage_class,
+            "persistentVolumeReclaimPolicy": "Retain",
+            "local": {"path": str(folder / name)},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": terms}},
+        }
+        made.append({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec})
+    try:
+        world.apply(*made)
+        yield
+    finally:
+        world.kubectl("delete", "workshops,workshopdownloads", "--all", check=False)
+        wait_for("the pods to be gone", lambda: not world.objects("pods"), 60)
+        world.kubectl("delete", "persistentvolumeclaims", "--all", check=False)
+        world.kubectl("delete", "persistentvolume", *names, "--ignore-not-found", check=False)
+        world.kubectl("delete", "storageclass", storage_class, "--ignore-not-found", check=False)
+        shutil.rmtree(folder, ignore_errors=True)

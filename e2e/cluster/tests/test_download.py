@@ -1,0 +1,285 @@
+"""Downloads of kept files: while the workshop runs, after its end, and after crashes. Only for the owner and admins, and
+never in the way of a launch.
+
+The namespace has the Pod Security profile `restricted`.
+"""
+
+import gzip
+import hashlib
+import http.client
+import io
+import json
+import signal
+import tarfile
+import uuid
+
+import pytest
+from harness import ADMIN, ROOT, exchange, wait_for
+from local_volumes import local_volumes
+from settled import phase, until_ended
+from surroundings import DROPPED
+from test_storage import PYTHON, by_hand, kill, run
+from world import ALICE, BOB, IMAGES, assert_nothing_was_forbidden
+
+CLASS = f"download-{uuid.uuid4().hex[:8]}"
+WORLD = {"security": "restricted", "SERVICE_STORAGE_CLASS": CLASS, "SERVICE_ROOM_GRACE": "60"}
+POLICIES = ROOT / "deploy/network-policies.yaml"
+STORAGE = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
+# A file that only the user of the app can read.
+WRITE = """
+import os
+os.makedirs("/home/jovyan/notes", exist_ok=True)
+with open(os.open("/home/jovyan/notes/private.txt", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+    file.write("the last saved byte")
+"""
+EXPECTED = {"notes": None, "notes/private.txt": b"the last saved byte"}
+TOKEN = "5d41402abc4b2a76b9719d911017c592"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def volumes(world):
+    with local_volumes(world, CLASS, 12):
+        yield
+
+
+@pytest.fixture(scope="module")
+def template(world):
+    return world.template(name="kept", storage=STORAGE, **PYTHON)
+
+
+def request(world, path, email):
+    """Sends a GET request of the API. Waits longer than the launcher does. Returns (status, body)."""
+    connection = http.client.HTTPConnection("127.0.0.1", world.launcher.port, timeout=60)
+    try:
+        connection.request("GET", f"/api/v1{path}", headers={"X-Auth-Request-Email": email})
+        response = connection.getresponse()
+        return response.status, response.read()
+    finally:
+        connection.close()
+
+
+def files_of(archive):
+    """Returns {path: content} of a compressed archive; directories have no content."""
+    with tarfile.open(fileobj=io.BytesIO(gzip.decompress(archive))) as tar:
+        return {one.name: tar.extractfile(one).read() if one.isfile() else None for one in tar}
+
+
+def download(world, volume, email=ALICE):
+    """Downloads the volume. Returns {path: content}."""
+    status, body = request(world, f"/volumes/{volume}/download", email)
+    assert status == 200, (status, body)
+    return files_of(body)
+
+
+def downloads(world):
+    """Returns the downloads and their pods."""
+    pods = world.objects("pods", labelSelector="app=workshop-download")
+    return [one["metadata"]["name"] for one in world.objects("workshopdownloads") + pods]
+
+
+def until_no_downloads(world, seconds=30):
+    wait_for("all downloads to be gone", lambda: not downloads(world), seconds)
+
+
+def volume_of(world, name):
+    return world.instance(name)["volume"]
+
+
+def written(world, template, email):
+    """Launches a workshop that has written its files. Returns its name and its volume."""
+    name = world.launch(template, email)
+    world.until(name, "running")
+    run(world, name, WRITE)
+    return name, volume_of(world, name)
+
+
+def test_owner_and_admin_download_while_the_workshop_runs_and_after_its_end(world, template):
+    name, volume = written(world, template, ALICE)
+    pod = world.pod(name)["metadata"]["uid"]
+    assert download(world, volume) == EXPECTED
+    assert download(world, volume, ADMIN) == EXPECTED
+    until_no_downloads(world)
+    assert (world.pod(name)["metadata"]["uid"], phase(world, name)) == (pod, "Running")
+    run(world, name, WRITE.replace("last", "very last"))
+
+    world.end(name)
+    until_ended(world, name)
+    assert download(world, volume) == EXPECTED | {"notes/private.txt": b"the very last saved byte"}
+    until_no_downloads(world)
+    assert_nothing_was_forbidden(world)
+
+
+def test_another_user_gets_the_same_404_as_for_an_unknown_volume(world, template):
+    name, volume = written(world, template, ALICE)
+    answers = [request(world, f"/volumes/{one}/download", BOB) for one in (volume, "work-aaaaaaaaaa")]
+    without_id = [{**json.loads(body), "request_id": None, "instance": None} for _, body in answers]
+    assert [status for status, _ in answers] == [404, 404] and without_id[0] == without_id[1]
+    assert downloads(world) == []
+    world.end(name)
+    until_ended(world, name)
+
+
+def test_files_of_a_workshop_that_exceeded_its_memory_and_failed_are_downloaded(world, template):
+    email = "crash@example.org"
+    name, volume = written(world, template, email)
+    kill(world, name, signal.SIGUSR1)
+    crashed = lambda: (world.workshop(name)["status"].get("lastCrash") or {}).get("reason") == "out-of-memory"
+    wait_for("the crash", crashed, 30)
+    assert download(world, volume, email) == EXPECTED
+    # The pod is gone, as after a node was lost: a final status, and nothing that runs.
+    world.kubectl("delete", "workshop", name)
+    wait_for("the instance to be lost", lambda: world.instance(name)["state"] == "terminated", 60)
+    assert download(world, volume, email) == EXPECTED
+    until_no_downloads(world)
+
+
+def test_volume_that_was_never_mounted_has_an_empty_archive(world):
+    email = "never@example.org"
+    template = world.template(name="never", storage=STORAGE, **PYTHON | {"image": f"{IMAGES}/missing:test"})
+    name = world.launch(template, email)
+    volume = volume_of(world, name)
+    wait_for("the claim", lambda: world.named("persistentvolumeclaims", volume), 30)
+    assert download(world, volume, email) == {}
+    world.end(name, email)
+
+
+def made(world, name, volume):
+    """Creates a download by hand, and waits until its pod is ready. Returns the IP address of the pod."""
+    spec = {"volume": volume, "tokenSha256": hashlib.sha256(TOKEN.encode()).hexdigest()}
+    kind = {"apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "WorkshopDownload"}
+    world.apply(kind | {"metadata": {"name": name}, "spec": spec})
+    address = lambda: ((world.named("workshopdownloads", name) or {}).get("status") or {}).get("address")
+    return wait_for("the pod of the download", address, 30).rpartition(":")[0]
+
+
+def ask(address, token, path="/archive"):
+    return exchange(8080, "GET", path, {"Authorization": f"Bearer {token}"}, host=address)[::2]
+
+
+def ended_volume(world, template, email):
+    name, volume = written(world, template, email)
+    world.end(name, email)
+    until_ended(world, name)
+    return volume
+
+
+def test_pod_sends_the_files_once_and_only_with_the_token(world, template):
+    volume = ended_volume(world, template, "token@example.org")
+    address = made(world, "by-hand", volume)
+    for wrong in ("", "wrong", hashlib.sha256(TOKEN.encode()).hexdigest()):
+        assert ask(address, wrong)[0] == 401
+    status, tar = ask(address, TOKEN)
+    assert status == 200
+    with tarfile.open(fileobj=io.BytesIO(tar)) as found:
+        assert found.extractfile("notes/private.txt").read() == b"the last saved byte"
+    until_no_downloads(world)
+
+
+def test_network_policy_blocks_other_pods_and_permits_the_launcher(world, template):
+    volume = ended_volume(world, template, "policy@example.org")
+    hardened = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    hardened |= {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
+    app = {"name": "app", "image": f"{IMAGES}/http:test", "args": ["serve", "8000"], "securityContext": hardened}
+    spec = {"containers": [app], "terminationGracePeriodSeconds": 0}
+    pods = {"stranger": {}, "launcher": {"app.kubernetes.io/name": "workshop-launcher"}}
+    pods["launcher"]["app.kubernetes.io/component"] = "launcher"
+    world.apply(*(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels}, "spec": spec}
+        for name, labels in pods.items()
+    ))
+    world.kubectl("wait", "pod", *pods, "--for=condition=Ready", "--timeout=60s")
+    address = made(world, "policed", volume)
+
+    def reaches(pod):
+        said = world.kubectl("exec", pod, "--", "/app", "connect", f"{address}:8080", check=False)
+        assert "connected" in said or DROPPED.search(said), said
+        return "connected" in said
+
+    assert reaches("stranger"), "unreachable without policies: the test proves nothing"
+    text = POLICIES.read_text().replace("namespace: workshops\n", f"namespace: {world.namespace}\n")
+    text = text.replace("metadata.name: launcher}", f"metadata.name: {world.namespace}}}")
+    world.kubectl("apply", "--filename", "-", input=text)
+    try:
+        wait_for("the policy", lambda: not reaches("stranger"), 20)
+        assert reaches("launcher")
+        assert download(world, volume, "policy@example.org") == EXPECTED
+    finally:
+        world.kubectl("delete", "--filename", "-", input=text)
+        world.kubectl("delete", "pod", *pods, "--wait=false")
+        world.kubectl("delete", "workshopdownload", "policed", "--ignore-not-found")
+    until_no_downloads(world)
+
+
+def test_claim_of_another_program_is_not_read(world):
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": CLASS}
+    theirs = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "work-foreign"}, "spec": spec}
+    kind = {"apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "WorkshopDownload", "metadata": {"name": "thief"}}
+    wanted = kind | {"spec": {"volume": "work-foreign", "tokenSha256": "0" * 64}}
+    world.apply(theirs, wanted)
+    wait_for("the download to be deleted", lambda: not world.objects("workshopdownloads"), 30)
+    assert world.objects("pods", labelSelector="app=workshop-download") == []
+    refused = kind | {"spec": {"volume": "database", "tokenSha256": "0" * 64}}
+    assert "spec.volume" in world.kubectl("create", "--filename", "-", input=json.dumps(refused), check=False)
+    world.kubectl("delete", "persistentvolumeclaim", "work-foreign")
+
+
+def test_workshop_starts_on_the_same_node_during_a_download(world, template):
+    email = "both@example.org"
+    volume = ended_volume(world, template, email)
+    address = made(world, "meanwhile", volume)
+    name = world.launch(template, email)
+    world.until(name, "running")
+    assert world.named("workshopdownloads", "meanwhile"), "the download has ended"
+    assert ask(address, TOKEN)[0] == 200
+    until_no_downloads(world)
+    assert phase(world, name) == "Running"
+    world.end(name, email)
+    until_ended(world, name)
+
+
+def test_launch_that_finds_no_room_ends_the_download(world, template):
+    volume = ended_volume(world, template, "room@example.org")
+    made(world, "in-the-way", volume)
+    launched = by_hand("large", volume)
+    launched["spec"]["resources"] |= {"cpuRequest": "1000", "cpuLimit": "1000"}
+    world.apply(launched)
+    wait_for("the download to end", lambda: not downloads(world), 20)
+    assert "ending a download" in world.operator.log.read_text()
+    world.kubectl("delete", "workshop", "large")
+
+
+def test_download_without_room_is_refused_with_advice(world, template):
+    email = "quota@example.org"
+    volume = ended_volume(world, template, email)
+    world.kubectl("create", "quota", "none", "--hard=pods=0")
+    try:
+        status, body = request(world, f"/volumes/{volume}/download", email)
+        problem = json.loads(body)
+        assert (status, problem["code"]) == (503, "download-not-ready"), problem
+        assert "try again in a minute" in problem["detail"], problem
+        wait_for("the reason in the log", lambda: "exceeded quota" in world.launcher.log.read_text(), 5)
+    finally:
+        world.kubectl("delete", "quota", "none")
+    until_no_downloads(world)
+    assert download(world, volume, email) == EXPECTED
+
+
+def test_killed_launcher_leaves_nothing(world, template):
+    email = "killed@example.org"
+    name, volume = written(world, template, email)
+    # Random, so that the compressed archive does not fit into the buffers.
+    run(world, name, "import os; f = open('/home/jovyan/large', 'wb'); [f.write(os.urandom(10**6)) for _ in range(200)]")
+    connection = http.client.HTTPConnection("127.0.0.1", world.launcher.port, timeout=60)
+    connection.request("GET", f"/api/v1/volumes/{volume}/download", headers={"X-Auth-Request-Email": email})
+    response = connection.getresponse()
+    assert response.status == 200 and len(response.read(1000)) == 1000
+    assert len(downloads(world)) == 2
+    world.launcher.kill()
+    connection.close()
+    try:
+        until_no_downloads(world, 30)
+    finally:
+        world.launcher.start()
+    assert len(download(world, volume, email)["large"]) == 200_000_000
+    world.end(name, email)
+    until_ended(world, name)
