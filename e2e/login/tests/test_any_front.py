@@ -123,7 +123,7 @@ def test_nginx_pods_are_ready_and_workshops_have_no_ingress(chain, echo):
 def test_jupyterlab_websocket_opens_only_for_owner(chain, jupyterlab):
     alice, host = jupyterlab
     with alice.web_socket(host, EVENTS) as channel:
-        assert channel.ping().wait(20), "expected a pong from JupyterLab"
+        assert channel.ping().wait(60), "expected a pong from JupyterLab"
     bob = chain.signed_in(BOB)
     assert bob.log_in(f"https://{host}/", BOB).status == 403
     for visitor, statuses in ((bob, {403}), (chain.visitor(), {302, 401})):

@@ -105,7 +105,7 @@ class Visitor:
             server_hostname=host,
             origin=f"https://{host}",
             # The default, 10 s, can be too short while JupyterLab starts.
-            open_timeout=30,
+            open_timeout=60,
             additional_headers={"Cookie": self.cookies_for(host, path)},
             proxy=None,
         )
