@@ -3,6 +3,7 @@
 mod restart;
 mod state;
 mod suspend;
+mod suspension;
 mod transition;
 
 use std::collections::BTreeMap;
