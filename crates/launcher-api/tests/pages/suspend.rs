@@ -24,6 +24,9 @@ async fn workshop_is_paused_after_a_question_and_resumed_to_the_waiting_page() {
     let paused = alice.get_until(&detail, "Paused").await.body;
     assert!(paused.contains(&resume) && !paused.contains(&pause), "{paused}");
     assert!(paused.contains("A paused workshop has your saved files."), "{paused}");
+    let start = alice.get("/").await.body;
+    let (_, card) = start.split_once(&format!("id=\"card-{template}\"")).unwrap();
+    assert!(card.contains(&resume) && !card.contains("/open"), "the card resumes the workshop: {card}");
     let saved = alice.get("/work").await.body;
     assert!(saved.contains(&format!("<a href=\"{detail}\">Paused</a>")), "{saved}");
 

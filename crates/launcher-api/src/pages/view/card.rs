@@ -32,6 +32,8 @@ pub(crate) struct Card {
     pub(crate) asks: bool,
     /// Name of the reader's newest workshop of this template that waits, runs or is paused, if any.
     pub(crate) mine: Option<String>,
+    /// True if that workshop is paused.
+    pub(crate) is_paused: bool,
 }
 
 impl Card {
@@ -54,6 +56,7 @@ impl Card {
             keeps_files: settings.keeps_files(),
             asks: settings.parameters.iter().any(Parameter::must_be_given),
             mine: None,
+            is_paused: false,
         }
     }
 
@@ -66,6 +69,7 @@ impl Card {
     /// first.
     pub(crate) fn beside(self, workshops: &[WorkshopView]) -> Self {
         let mine = workshops.iter().find(|workshop| workshop.template_id == self.template_id && workshop.can_end());
-        Self { mine: mine.map(|workshop| workshop.k8s_name.clone()), ..self }
+        let is_paused = mine.is_some_and(WorkshopView::can_resume);
+        Self { mine: mine.map(|workshop| workshop.k8s_name.clone()), is_paused, ..self }
     }
 }
