@@ -9,12 +9,13 @@ use super::examination::KubernetesExamination;
 use crate::kubernetes::error::to_fleet_error;
 use crate::port::FleetError;
 
-/// The permissions of the launcher's Role in `deploy/rbac.yaml`: API group, resource, verbs.
-const RIGHTS: [(&str, &str, &[&str]); 5] = [
+/// The permissions of the launcher's Role in `deploy/rbac.yaml`: API group, resource with its subresource, verbs.
+const RIGHTS: [(&str, &str, &[&str]); 6] = [
     ("", "namespaces", &["get"]),
     ("", "persistentvolumeclaims", &["get", "delete"]),
     ("", "secrets", &["create"]),
     ("workshoplauncher.dev", "workshopdownloads", &["get", "create", "delete"]),
+    ("workshoplauncher.dev", "workshops/finalizers", &["update"]),
     ("workshoplauncher.dev", "workshops", &["get", "list", "watch", "create", "patch", "delete"]),
 ];
 
@@ -34,10 +35,12 @@ impl KubernetesExamination {
     }
 
     async fn may(&self, group: &str, resource: &str, verb: &str) -> Result<bool, FleetError> {
+        let (resource, subresource) = parts(resource);
         let attributes = ResourceAttributes {
             namespace: Some(self.namespace.clone()),
             group: Some(group.to_owned()),
             resource: Some(resource.to_owned()),
+            subresource: subresource.map(str::to_owned),
             verb: Some(verb.to_owned()),
             ..ResourceAttributes::default()
         };
@@ -54,9 +57,14 @@ impl KubernetesExamination {
     }
 }
 
+/// Returns the resource and its subresource, if any.
+fn parts(resource: &str) -> (&str, Option<&str>) {
+    resource.split_once('/').map_or((resource, None), |(resource, subresource)| (resource, Some(subresource)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::RIGHTS;
+    use super::{RIGHTS, parts};
 
     #[test]
     fn checked_rights_match_deploy_rbac_yaml() {
@@ -64,7 +72,9 @@ mod tests {
         let of_launcher = granted.split("workshop-operator\n").next().unwrap();
         let line = |(group, resource, verbs): &(&str, &str, &[&str])| {
             let dot = if group.is_empty() { "" } else { "." };
-            format!("  {resource}{dot}{group}: [{}]\n", verbs.join(" "))
+            let (resource, subresource) = parts(resource);
+            let subresource = subresource.map(|name| format!("/{name}")).unwrap_or_default();
+            format!("  {resource}{dot}{group}{subresource}: [{}]\n", verbs.join(" "))
         };
         assert_eq!(of_launcher, format!("workshop-launcher\n{}", RIGHTS.iter().map(line).collect::<String>()));
     }
