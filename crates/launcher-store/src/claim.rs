@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use launcher_domain::quantity::Quantity;
-use launcher_domain::{Instance, InstanceState, StorageKind};
+use launcher_domain::{Instance, InstanceState, StorageKind, TemplateSettings};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
@@ -12,7 +12,7 @@ use crate::sql::query;
 use crate::write::WriteTransaction;
 
 const CLAIM: &str = "UPDATE volumes SET last_used_at = $1 WHERE owner_email = $2 AND template_id = $3 \
-                     AND deleted_at IS NULL RETURNING name";
+                     AND deleted_at IS NULL RETURNING name, size";
 const INSERT: &str = concat!("INSERT INTO volumes (", volume_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $7)");
 /// The instance that uses a volume. Its condition is that of the index `workshop_instances_volume`.
 macro_rules! used_by {
@@ -41,11 +41,30 @@ const SIZES: &str = "SELECT size FROM volumes WHERE owner_email = $1 AND deleted
 /// Result of a claim.
 pub(crate) enum Claim {
     /// The instance may use this volume; `None` if its template has no storage.
-    Claimed(Option<String>),
+    Claimed(Option<ClaimedVolume>),
     /// Another instance uses the volume.
     InUse(VolumeUser),
     /// A new volume would exceed the owner's limit.
     TooLarge { limit_gib: u32 },
+}
+
+/// Volume that a new instance uses.
+pub(crate) struct ClaimedVolume {
+    pub(crate) name: String,
+    /// Size at the creation of the row. A template may have got another one since.
+    size: String,
+}
+
+impl ClaimedVolume {
+    /// Returns the settings of an instance with the size of its volume. The fleet may create the volume only now, and the
+    /// limit of the owner counts this size.
+    pub(crate) fn resized(&self, settings: &TemplateSettings) -> TemplateSettings {
+        let mut settings = settings.clone();
+        if let (Some(storage), Ok(size)) = (&mut settings.storage, Quantity::parse(&self.size)) {
+            storage.size = size;
+        }
+        settings
+    }
 }
 
 /// The instance that uses a volume.
@@ -82,10 +101,10 @@ impl WriteTransaction {
         };
         let claim = query(CLAIM).bind(now).bind(owner.to_owned()).bind(template_id.clone());
         if let Some(row) = claim.fetch_optional(self.connection()).await? {
-            let name: String = row.try_get("name")?;
-            return Ok(match self.volume_used_by(&name).await? {
+            let claimed = ClaimedVolume { name: row.try_get("name")?, size: row.try_get("size")? };
+            return Ok(match self.volume_used_by(&claimed.name).await? {
                 Some(user) => Claim::InUse(user),
-                None => Claim::Claimed(Some(name)),
+                None => Claim::Claimed(Some(claimed)),
             });
         }
         if let Some(limit_gib) = limit_gib
@@ -103,7 +122,7 @@ impl WriteTransaction {
             .bind(now)
             .execute(self.connection())
             .await?;
-        Ok(Claim::Claimed(Some(new_name.clone())))
+        Ok(Claim::Claimed(Some(ClaimedVolume { name: new_name.clone(), size: storage.size.to_string() })))
     }
 
     /// Returns the total size of the owner's volumes. A volume counts until its deletion is decided.

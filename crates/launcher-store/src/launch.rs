@@ -141,11 +141,14 @@ impl Store {
             Ok(revision) => revision,
             Err(refusal) => return Ok(refusal),
         };
-        let volume = match write.claim_volume(instance, rules.max_storage_gib).await? {
-            Claim::Claimed(volume) => volume,
+        let claimed = match write.claim_volume(instance, rules.max_storage_gib).await? {
+            Claim::Claimed(claimed) => claimed,
             Claim::InUse(user) => return Ok(LaunchOutcome::VolumeInUse(user)),
             Claim::TooLarge { limit_gib } => return Ok(LaunchOutcome::StorageLimitReached { limit_gib }),
         };
+        let resized = claimed.as_ref().map(|volume| volume.resized(&instance.settings));
+        let settings = resized.as_ref().map(StoredSettings::of).transpose()?.unwrap_or(settings);
+        let volume = claimed.map(|volume| volume.name);
         write.store_settings(&settings).await?;
         let Some(created) = insert(&mut write, (instance, secrets), settings.hash, revision, volume).await? else {
             return Ok(LaunchOutcome::NameTaken);

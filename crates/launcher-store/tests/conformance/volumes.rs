@@ -127,6 +127,19 @@ async fn launch_is_refused_while_another_instance_uses_the_volume() {
 }
 
 #[tokio::test]
+async fn instance_with_an_existing_volume_has_the_size_of_that_volume() {
+    on_every_engine(async |store| {
+        let first = created(launch(&store, &draft("alice@example.org", StorageKind::Home, 1)).await);
+        end(&store, &first).await;
+        let mut larger = draft("alice@example.org", StorageKind::Home, 2);
+        larger.settings.storage.as_mut().unwrap().size = Quantity::parse("100Gi").unwrap();
+        let second = created(launch(&store, &larger).await);
+        assert_eq!(second.settings.storage.unwrap().size.as_str(), "5Gi", "the fleet may not have created it before");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn new_volume_beyond_the_limit_of_its_owner_is_refused() {
     on_every_engine(async |store| {
         let rules = LaunchRules { max_storage_gib: Some(9), ..NO_LIMITS };
