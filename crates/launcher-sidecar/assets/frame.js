@@ -19,6 +19,7 @@
   const app = document.getElementById("app");
   const extend = document.getElementById("extend");
   const part = (name) => document.getElementById(name);
+  const loadedAt = Date.now();
   let appTitle = document.title;
   let expiry = null;
   let skew = 0;
@@ -28,6 +29,8 @@
   let popup = null;
   let note = "";
   let crash = null;
+  // Time of the last crash in the first status after this page was loaded: null for none, undefined before that status.
+  let knownCrash;
 
   const amounts = ["day", "hour", "minute", "second"].map((unit) => {
     const style = { style: "unit", unit, unitDisplay: "long", useGrouping: false };
@@ -45,10 +48,10 @@
     if (element.textContent !== text) element.textContent = text;
   };
 
-  // Returns the note about a crash of the app, until this page is loaded again after the crash. The fleet rounds the time of
-  // the crash down to whole seconds.
+  // Returns the note about a crash of the app, until this page is loaded again after the crash. On a cluster, the status
+  // reports a crash with a delay. The fleet rounds its time down to whole seconds.
   function crashNote() {
-    if (!crash || Date.parse(crash.at) + 1000 <= performance.timeOrigin + skew) return "";
+    if (!crash || crash.at === knownCrash || Date.parse(crash.at) + 1000 <= loadedAt + skew) return "";
     if (crash.files_lost) return said.filesLost;
     return crash.out_of_memory ? said.outOfMemory : said.crashed;
   }
@@ -92,6 +95,7 @@
         skew = Date.parse(status.now) - Date.now();
         setExpiry(status.expires_at);
         crash = status.crash;
+        if (knownCrash === undefined) knownCrash = crash ? crash.at : null;
         note = "";
       }
     } catch {
