@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use super::FakeFleet;
-
 /// A delay of one call. Clones share its state.
 #[derive(Debug, Clone, Default)]
 pub struct Delay {
@@ -27,19 +25,5 @@ impl Delay {
     pub(super) async fn pass(&self) {
         self.begun.notify_one();
         self.ended.notified().await;
-    }
-}
-
-impl FakeFleet {
-    /// Delays the next call of `delete`.
-    #[must_use]
-    pub fn delay_deletion(&self) -> Delay {
-        self.lock().delayed_deletion.insert(Delay::default()).clone()
-    }
-
-    /// Delays the next call of `get`.
-    #[must_use]
-    pub fn delay_read(&self) -> Delay {
-        self.lock().delayed_read.insert(Delay::default()).clone()
     }
 }
