@@ -35,14 +35,18 @@ pub fn install(target: &Path) -> io::Result<()> {
 /// If the note exists, it copies nothing: after a restart of the node, the kubelet runs init containers again, and the
 /// directory then has the work of the student. Returns `None` in this case.
 ///
+/// The image chooses what `source` is. A link is refused: it may lead to `/proc`, or to a directory with the target.
+///
 /// # Errors
 /// [`CopyError`]. The next attempt copies all files again.
 pub fn copy(source: &Path, target: &Path, note: &Path, most: u64) -> Result<Option<Copied>, CopyError> {
     if note.exists() {
         return Ok(None);
     }
+    // Without a slash at the end, which would follow a link.
+    let source = source.components().as_path();
     let is_root = geteuid().is_root();
-    let copied = match std::fs::metadata(source) {
+    let copied = match std::fs::symlink_metadata(source) {
         Ok(found) if found.is_dir() => {
             if is_root {
                 own(target, &found).map_err(|error| CopyError::File { path: source.to_owned(), source: error })?;

@@ -9,6 +9,7 @@ mod response;
 mod settings;
 mod unreadable;
 
+use std::convert::Infallible;
 use std::io;
 use std::net::TcpStream;
 use std::path::Path;
@@ -34,8 +35,10 @@ const STALL: Duration = Duration::from_secs(300);
 const HEAD: Duration = Duration::from_secs(5);
 /// Maximum connections at the same time. Further ones are closed: only the launcher and the kubelet connect.
 const CONNECTIONS: usize = 8;
-/// Stack of a connection's thread, in bytes. The deepest path has 2,048 directories, and each needs less than 1 KiB.
-const STACK: usize = 4 * 1024 * 1024;
+/// Stack of a connection's thread, in bytes. It needs less than 100 KiB, for every depth of the directories.
+const STACK: usize = 512 * 1024;
+/// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Reason why no complete archive was sent.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +49,7 @@ pub enum ArchiveError {
     /// The connection broke, or the client did not read.
     #[error("sending the archive failed: {0}")]
     Interrupted(io::Error),
-    /// The listener or a thread failed.
+    /// The listener could not be opened, or the waiting thread failed.
     #[error("connections cannot be accepted: {0}")]
     Listener(io::Error),
 }
@@ -87,7 +90,7 @@ pub async fn serve_archive(settings: &ArchiveSettings) -> Result<(), ArchiveErro
     let ended = tokio::task::spawn_blocking(move || wait_for_end(&events, wait));
     tokio::select! {
         ended = ended => ended.unwrap_or_else(|error| Err(ArchiveError::Listener(error.into()))),
-        error = accept(&listener, &offer) => Err(ArchiveError::Listener(error)),
+        never = accept(&listener, &offer) => match never {},
     }
 }
 
@@ -105,13 +108,16 @@ fn wait_for_end(events: &Receiver<Progress>, wait: Duration) -> Result<(), Archi
     }
 }
 
-/// Accepts connections, and serves each in a thread: reading files blocks. Returns only the error of a failed listener.
-async fn accept(listener: &TcpListener, offer: &Arc<Offer>) -> io::Error {
+/// Accepts connections, and serves each in a thread: reading files blocks. An error does not end the running download.
+async fn accept(listener: &TcpListener, offer: &Arc<Offer>) -> Infallible {
     loop {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
-            Err(error) if is_of_connection(&error) => continue,
-            Err(error) => return error,
+            Err(error) => {
+                tracing::warn!(%error, "accepting a connection failed, retrying");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
         };
         // The offer itself, and one reference for each connection.
         if Arc::strong_count(offer) > CONNECTIONS {
@@ -124,14 +130,9 @@ async fn accept(listener: &TcpListener, offer: &Arc<Offer>) -> io::Error {
             }
         };
         if let Err(error) = Builder::new().stack_size(STACK).spawn(serve) {
-            return error;
+            tracing::warn!(%error, "starting a thread failed, closing the connection");
         }
     }
-}
-
-/// True if only this connection failed, and not the listener.
-fn is_of_connection(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset)
 }
 
 fn serve_connection(offer: &Offer, stream: &TcpStream) -> io::Result<()> {

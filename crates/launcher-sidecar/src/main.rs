@@ -77,6 +77,7 @@ async fn isolate(settings: &IsolationSettings) -> Result<ExitCode, String> {
 #[tokio::main(flavor = "current_thread")]
 async fn archive(settings: &ArchiveSettings) -> Result<ExitCode, String> {
     logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
+    files::raise_open_file_limit();
     match serve_archive(settings).await {
         Ok(()) => {
             tracing::info!("sent the archive");

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 /// Error of a copy. The text says what is wrong and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
-    /// The path in the image is no directory.
-    #[error("{0} is no directory in the image: choose another directory in the template")]
+    /// The path in the image is no directory, or a link.
+    #[error("{0} is no directory in the image, or a link: choose another directory in the template")]
     NotADirectory(PathBuf),
     /// The files exceed the limit.
     #[error(

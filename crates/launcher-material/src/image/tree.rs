@@ -1,7 +1,7 @@
 //! Copies a tree of files.
 
 use std::fs::{DirBuilder, DirEntry, File, FileType, Metadata, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{
     DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, lchown, symlink,
 };
@@ -106,7 +106,8 @@ impl<'a> Tree<'a> {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let mut to = OpenOptions::new().write(true).create_new(true).mode(0o600).open(target)?;
-        io::copy(&mut &from, &mut to)?;
+        // The limit counts this size. The file may grow meanwhile.
+        io::copy(&mut from.take(found.len()), &mut to)?;
         self.own(target, found)?;
         // After the owner, whose change removes bits of the mode.
         to.set_permissions(Permissions::from_mode(found.mode() & MODE))?;

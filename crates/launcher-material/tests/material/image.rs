@@ -128,6 +128,29 @@ fn image_without_the_directory_leaves_the_volume_empty() {
 }
 
 #[test]
+fn link_instead_of_the_directory_is_refused() {
+    let folders = Folders::new();
+    let link = folders.0.path().join("link");
+    // The directory with the target.
+    symlink(folders.0.path(), &link).unwrap();
+    for source in [link.clone(), link.join("")] {
+        let refused = copy(&source, &folders.volume(), &folders.note(), 100).unwrap_err();
+        assert!(matches!(refused, CopyError::NotADirectory(_)), "{refused}");
+    }
+    assert!(!folders.note().exists());
+    assert_eq!(fs::read_dir(folders.volume()).unwrap().count(), 0);
+}
+
+#[test]
+fn file_has_at_most_the_bytes_that_the_limit_counts() {
+    let folders = Folders::new();
+    // Files of the kernel have the size 0 and content.
+    let copied = copy(Path::new("/proc/sys/kernel/random"), &folders.volume(), &folders.note(), 0).unwrap().unwrap();
+    assert_eq!(copied.bytes, 0);
+    assert_eq!(fs::read_to_string(folders.volume().join("uuid")).unwrap(), "");
+}
+
+#[test]
 fn files_above_the_limit_fail_with_an_explanation() {
     let folders = Folders::new();
     write(&folders.image().join("a"), "12345", 0o644);

@@ -1,28 +1,45 @@
 //! Writes the tar archive of a directory, also while an app changes the files.
 
 use std::ffi::OsStr;
-use std::fs::{self, DirEntry, File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Dir, Mode, OFlags, openat};
+use rustix::io::Errno;
 use tar::{Builder, Header, HeaderMode};
 
 use super::unreadable::Unreadable;
 
 /// Directory that a file system creates for damaged files. It belongs to root, and is no work of the user.
 const LOST_AND_FOUND: &str = "lost+found";
+/// Maximum length of a path in bytes. Most programs cannot open a longer one.
+const MAX_PATH: usize = 4096;
+/// Maximum memory of the directories that wait to be read, in bytes.
+const MAX_WAITING: usize = 16 * 1024 * 1024;
+/// Size from which a file may be too sparse for the archive, in bytes.
+const SPARSE: u64 = 1024 * 1024 * 1024;
+/// Maximum ratio of the size of a large file to its size on the disk.
+const SPARSE_RATIO: u64 = 16;
 
 /// Writes the files and directories below `root`. Omits links, sockets and devices, and files that vanish meanwhile. A
 /// file that cannot be read does not make the archive of all others unavailable: the last file of the archive,
 /// `NOT-IN-THIS-ARCHIVE.txt`, lists all that are missing. The archive of a missing directory is empty.
 ///
+/// Needs the same stack and number of open files for every depth of the directories.
+///
 /// # Errors
 /// Only those of `out`.
 pub fn write_archive(root: &Path, out: &mut dyn Write) -> io::Result<()> {
-    let mut archive = Archive { tar: Builder::new(out), root, unreadable: Unreadable::default() };
-    archive.add_directory(Path::new(""))?;
+    let (waiting, unreadable) = (vec![PathBuf::new()], Unreadable::default());
+    let mut archive = Archive { tar: Builder::new(out), root, waiting, waiting_bytes: 0, last: None, unreadable };
+    while let Some(path) = archive.waiting.pop() {
+        archive.waiting_bytes = archive.waiting_bytes.saturating_sub(memory(&path));
+        archive.add_directory(&path)?;
+    }
     let Archive { mut tar, unreadable, .. } = archive;
     unreadable.add_to(&mut tar, root)?;
     tar.finish()
@@ -31,48 +48,107 @@ pub fn write_archive(root: &Path, out: &mut dyn Write) -> io::Result<()> {
 struct Archive<'a, W: Write> {
     tar: Builder<W>,
     root: &'a Path,
+    /// Directories that are not read yet, relative to the root.
+    waiting: Vec<PathBuf>,
+    /// Memory of these directories.
+    waiting_bytes: usize,
+    /// The directory that was found last.
+    last: Option<(PathBuf, OwnedFd)>,
     unreadable: Unreadable,
 }
 
 impl<W: Write> Archive<'_, W> {
+    /// Adds a directory and its files. The directories in it wait.
     fn add_directory(&mut self, path: &Path) -> io::Result<()> {
-        let entries = match fs::read_dir(self.root.join(path)) {
-            Ok(entries) => entries,
+        let (directory, metadata) = match self.find(path) {
+            Ok(found) => found,
             Err(error) => {
                 self.unreadable.record(&path.join(""), &error);
                 return Ok(());
             }
         };
+        let is_root = path == Path::new("");
+        if !is_root {
+            self.tar.append_data(&mut header(&metadata), path.join(""), io::empty())?;
+        }
+        let entries = open(&directory, OsStr::new("."), OFlags::DIRECTORY);
+        match entries.and_then(|(entries, _)| Ok(Dir::new(entries)?)) {
+            Ok(entries) => self.add_entries(path, &directory, entries, is_root),
+            Err(error) => {
+                self.unreadable.record(&path.join(""), &error);
+                Ok(())
+            }
+        }
+    }
+
+    /// Finds a directory below the root, by its names one after the other: an app may replace each of them by a link.
+    /// Begins at the directory of the last call, if it is a parent.
+    fn find(&mut self, path: &Path) -> io::Result<(File, Metadata)> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let known = self.last.take().and_then(|(last, directory)| Some((directory, path.strip_prefix(last).ok()?)));
+        let (mut directory, rest) = match known {
+            Some(known) => known,
+            None => (File::open(self.root)?.into(), path),
+        };
+        for name in rest {
+            directory = openat(&directory, name, flags, Mode::empty())?;
+        }
+        self.last = Some((path.to_owned(), directory.try_clone()?));
+        let directory = File::from(directory);
+        let metadata = directory.metadata()?;
+        Ok((directory, metadata))
+    }
+
+    fn add_entries(&mut self, path: &Path, directory: &File, entries: Dir, is_root: bool) -> io::Result<()> {
         for entry in entries {
-            match entry {
-                Ok(entry) if path == Path::new("") && entry.file_name() == OsStr::new(LOST_AND_FOUND) => {}
-                Ok(entry) => self.add(&path.join(entry.file_name()), &entry)?,
+            let entry = match entry {
+                Ok(entry) => entry,
                 Err(error) => {
-                    self.unreadable.record(&path.join(""), &error);
+                    self.unreadable.record(&path.join(""), &error.into());
                     break;
                 }
+            };
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            let is_omitted = name == "." || name == ".." || (is_root && name == LOST_AND_FOUND);
+            if !is_omitted {
+                self.add(&path.join(name), directory, name)?;
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, path: &Path, entry: &DirEntry) -> io::Result<()> {
-        let read = match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => {
-                self.tar.append_data(&mut header(&metadata), path.join(""), io::empty())?;
-                return self.add_directory(path);
+    fn add(&mut self, path: &Path, directory: &File, name: &OsStr) -> io::Result<()> {
+        if path.as_os_str().len() > MAX_PATH {
+            self.unreadable.omit(path, "its path is too long");
+            return Ok(());
+        }
+        let found = match open(directory, name, OFlags::PATH) {
+            Ok((_, metadata)) if metadata.is_dir() => {
+                self.wait(path);
+                return Ok(());
             }
-            Ok(metadata) if metadata.is_file() => open(&self.root.join(path)),
-            Ok(_) => return Ok(()),
-            Err(error) => Err(error),
+            // The open of a pipe would wait for a writer.
+            Ok((_, metadata)) if metadata.is_file() => open(directory, name, OFlags::NONBLOCK),
+            found => found,
         };
-        match read {
-            Ok(Some((file, metadata))) => self.add_file(path, file, &metadata),
-            Ok(None) => Ok(()),
-            Err(error) => {
-                self.unreadable.record(path, &error);
-                Ok(())
-            }
+        match found {
+            Ok((_, metadata)) if is_sparse(&metadata) => self.unreadable.omit(path, "it is sparse"),
+            Ok((file, metadata)) if metadata.is_file() => self.add_file(path, file, &metadata)?,
+            Ok(_) => {}
+            // The path has become a link.
+            Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {}
+            Err(error) => self.unreadable.record(path, &error),
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, path: &Path) {
+        let bytes = self.waiting_bytes + memory(path);
+        if bytes > MAX_WAITING {
+            self.unreadable.omit(&path.join(""), "there are too many directories");
+        } else {
+            self.waiting_bytes = bytes;
+            self.waiting.push(path.to_owned());
         }
     }
 
@@ -88,17 +164,23 @@ impl<W: Write> Archive<'_, W> {
     }
 }
 
-/// Opens a regular file; `None` if the path has become something else. Never follows a link, and never waits for a
-/// writer, as the open of a pipe does.
-fn open(path: &PathBuf) -> io::Result<Option<(File, Metadata)>> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
-    let file = match opened {
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => return Ok(None),
-        opened => opened?,
-    };
+/// Opens an entry of a directory for reading. Never follows a link.
+fn open(directory: &File, name: &OsStr, flags: OFlags) -> io::Result<(File, Metadata)> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = File::from(openat(directory, name, flags, Mode::empty())?);
     let metadata = file.metadata()?;
-    Ok(metadata.is_file().then_some((file, metadata)))
+    Ok((file, metadata))
+}
+
+/// Memory of a waiting directory, with the overhead of its allocation.
+fn memory(path: &Path) -> usize {
+    path.as_os_str().len() + 48
+}
+
+/// True for a large file that has almost no content. Its zeros could take hours.
+fn is_sparse(metadata: &Metadata) -> bool {
+    let on_disk = metadata.blocks().saturating_mul(512);
+    metadata.is_file() && metadata.len() > SPARSE && metadata.len() > on_disk.saturating_mul(SPARSE_RATIO)
 }
 
 fn header(metadata: &Metadata) -> Header {

@@ -8,12 +8,12 @@ use tar::{Builder, Header};
 /// Name of the file, without its ending.
 const NAME: &str = "NOT-IN-THIS-ARCHIVE";
 /// First lines of the file.
-const INTRODUCTION: &str = "These files and directories could not be read. They are missing in this archive, or incomplete.\n\
+const INTRODUCTION: &str = "These files and directories are missing in this archive, or incomplete, for the reason beside them.\n\
                             The files still exist: launch a workshop, and copy them there.\n\n";
 /// Maximum length of the list in bytes. Further paths are only counted.
 const MAX_LIST: usize = 256 * 1024;
 
-/// Paths that could not be read, with the reasons.
+/// Paths that could not be read or are omitted, with the reasons.
 #[derive(Debug, Default)]
 pub(super) struct Unreadable {
     list: String,
@@ -23,9 +23,13 @@ pub(super) struct Unreadable {
 impl Unreadable {
     /// Records a path, unless it has vanished: the app deleted it.
     pub(super) fn record(&mut self, path: &Path, error: &io::Error) {
-        if error.kind() == ErrorKind::NotFound {
-            return;
+        if error.kind() != ErrorKind::NotFound {
+            self.omit(path, &error.kind().to_string());
         }
+    }
+
+    /// Records a path and the reason why it is missing.
+    pub(super) fn omit(&mut self, path: &Path, reason: &str) {
         if self.list.len() > MAX_LIST {
             self.omitted += 1;
             return;
@@ -33,7 +37,7 @@ impl Unreadable {
         // A path may contain line feeds.
         let path = path.display().to_string().escape_debug().to_string();
         let path = if path.is_empty() { "/" } else { &path };
-        self.list.push_str(&format!("{path}: {}\n", error.kind()));
+        self.list.push_str(&format!("{path}: {reason}\n"));
     }
 
     /// Adds the list to the archive, unless it is empty. Its name is not one of a file of the user.

@@ -1,14 +1,18 @@
 //! Tests of `launcher-sidecar archive`, which they run as a process and ask over raw sockets.
 
 use std::collections::BTreeMap;
-use std::fs::{Permissions, copy, create_dir, create_dir_all, set_permissions, write};
-use std::io::{Read, Write};
+use std::fs::{Permissions, copy, create_dir, create_dir_all, remove_dir, remove_file, rename, set_permissions, write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use launcher_sidecar::archive::write_archive;
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
@@ -47,6 +51,17 @@ impl Volume {
 
     fn start(&self) -> Reader {
         self.start_with(|_| {})
+    }
+
+    /// Starts the program in a shell, after a command that changes limits.
+    fn start_with_limit(&self, change: &str) -> Reader {
+        self.start_with(|command| {
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", &format!("{change}; exec \"$0\" archive")]).arg(command.get_program());
+            shell.env_clear().stdin(Stdio::null()).stderr(Stdio::null());
+            shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            *command = shell;
+        })
     }
 
     fn start_with(&self, change: impl FnOnce(&mut Command)) -> Reader {
@@ -128,9 +143,12 @@ fn dechunked(mut body: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn entries(body: &[u8]) -> BTreeMap<String, Vec<u8>> {
-    let tar = dechunked(body).expect("the archive is incomplete");
+    files_of(&dechunked(body).expect("the archive is incomplete"))
+}
+
+fn files_of(tar: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
-    for entry in tar::Archive::new(&*tar).entries().unwrap() {
+    for entry in tar::Archive::new(tar).entries().unwrap() {
         let mut entry = entry.unwrap();
         let mut content = Vec::new();
         entry.read_to_end(&mut content).unwrap();
@@ -246,6 +264,141 @@ fn files_that_cannot_be_read_are_listed_and_all_others_are_in_the_archive() {
         assert!(list.contains(line), "{line} in {list}");
     }
     set_permissions(volume.path("private"), Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Creates directories below each other. The path of the deepest one is too long for the kernel.
+fn nest(top: &Path, levels: usize) {
+    let mut parent = OwnedFd::from(std::fs::File::open(top).unwrap());
+    for _ in 0..levels {
+        mkdirat(&parent, "a", Mode::RWXU).unwrap();
+        parent = openat(&parent, "a", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap();
+    }
+}
+
+/// Removes these directories: moves each out of its parent, and removes the empty parent.
+fn remove_nested(top: &Path) {
+    let (first, second) = (top.join("a"), top.join("b"));
+    while rename(first.join("a"), &second).is_ok() {
+        remove_dir(&first).unwrap();
+        rename(&second, &first).unwrap();
+    }
+    remove_dir(&first).unwrap();
+}
+
+#[test]
+fn deep_directories_need_no_stack_and_no_open_files() {
+    let volume = Volume::new();
+    let top = volume.path("");
+    nest(&top, 3_000);
+    volume.write("a/a/notes.txt", "saved");
+    // A small stack, and few open files.
+    let archived = std::thread::Builder::new().stack_size(256 * 1024).spawn({
+        let top = top.clone();
+        move || {
+            let mut tar = Vec::new();
+            write_archive(&top, &mut tar).unwrap();
+            tar
+        }
+    });
+    let tar = archived.unwrap().join().unwrap();
+    let reader = volume.start_with_limit("ulimit -n 32");
+    let (status, body) = reader.download(TOKEN);
+    remove_file(volume.path("a/a/notes.txt")).unwrap();
+    remove_nested(&top);
+
+    let found = files_of(&tar);
+    // The longest path has 4,096 bytes: 2,048 names and as many slashes.
+    assert_eq!(found.len(), 2048 + 2);
+    assert_eq!(found["a/a/notes.txt"], b"saved");
+    let list = String::from_utf8(found[LIST].clone()).unwrap();
+    assert!(list.ends_with(&format!("\n{}a: its path is too long\n", "a/".repeat(2048))), "{list}");
+    assert_eq!((status, entries(&body)), (200, found));
+}
+
+#[test]
+fn file_without_content_on_the_disk_is_listed() {
+    let volume = Volume::new();
+    volume.write("notes.txt", "saved");
+    std::fs::File::create(volume.path("sparse")).unwrap().set_len((1 << 30) + 1).unwrap();
+    let reader = volume.start();
+    let found = entries(&reader.download(TOKEN).1);
+    assert_eq!(found.keys().collect::<Vec<_>>(), [LIST, "notes.txt"]);
+    let list = std::str::from_utf8(&found[LIST]).unwrap();
+    assert!(list.ends_with("\n\nsparse: it is sparse\n"), "{list}");
+}
+
+/// An archive. Replaces a directory by a link as soon as its entry is written.
+struct Swap<'a> {
+    volume: &'a Volume,
+    written: Vec<u8>,
+}
+
+impl Write for Swap<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if bytes.starts_with(b"outer/inner/\0") {
+            let inner = self.volume.path("outer/inner");
+            rename(&inner, self.volume.path("outer/gone")).unwrap();
+            symlink(self.volume.0.path().join("foreign"), &inner).unwrap();
+        }
+        self.written.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn directory_that_becomes_a_link_is_not_followed() {
+    let volume = Volume::new();
+    for name in ["one", "two"] {
+        volume.write(&format!("outer/inner/{name}/notes.txt"), "mine");
+        volume.write(&format!("../foreign/{name}/notes.txt"), "secret");
+    }
+    let mut swap = Swap { volume: &volume, written: Vec::new() };
+    write_archive(&volume.path(""), &mut swap).unwrap();
+    let found = files_of(&swap.written);
+    assert!(found.values().all(|content| content != b"secret"), "{found:?}");
+    // The directory that is still open is in the archive.
+    let list = std::str::from_utf8(&found[LIST]).unwrap();
+    let (archived, missing) = if list.contains("one") { ("two", "one") } else { ("one", "two") };
+    assert_eq!(found[&format!("outer/inner/{archived}/notes.txt")], b"mine");
+    assert!(list.ends_with(&format!("\n\nouter/inner/{missing}/: not a directory\n")), "{list}");
+}
+
+#[test]
+fn connection_without_a_free_file_does_not_end_the_running_download() {
+    let volume = Volume::new();
+    volume.write("large", vec![7; 30_000_000]);
+    let mut reader = volume.start_with(|command| {
+        command.stderr(Stdio::piped());
+    });
+    let mut log = BufReader::new(reader.child.stderr.take().unwrap()).lines();
+    let mut first = reader.connect();
+    write!(first, "GET /archive HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n").unwrap();
+    first.read_exact(&mut [0; 100_000]).unwrap();
+    let limit = Rlimit { current: Some(1), maximum: Some(1) };
+    let pid = Pid::from_raw(reader.child.id().cast_signed());
+    prlimit(pid, Resource::Nofile, limit).unwrap();
+    let second = reader.connect();
+    let line = log.find_map(|line| line.ok().filter(|line| line.contains("accept"))).unwrap();
+    assert!(line.contains("accepting a connection failed, retrying"), "{line}");
+    let mut rest = Vec::new();
+    first.read_to_end(&mut rest).unwrap();
+    assert!(rest.ends_with(b"\r\n0\r\n\r\n"));
+    assert_eq!(reader.exit_code(), Some(0));
+    drop(second);
+}
+
+#[test]
+fn program_raises_its_limit_of_open_files() {
+    let volume = Volume::new();
+    let reader = volume.start_with_limit("ulimit -n 100; ulimit -Sn 50");
+    assert_eq!(reader.ask("/ready", "").0, 200);
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", reader.child.id())).unwrap();
+    let files = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    assert_eq!(files.split_whitespace().nth(3), Some("100"), "{files}");
 }
 
 #[test]
