@@ -227,21 +227,33 @@ impl Launcher {
 
     async fn delete(&self, instance: &Instance) -> Result<(), LoopError> {
         let uid = self.uid_to_delete(instance).await?;
-        let deletion = timeout(CALL_TIMEOUT, self.0.fleet.delete(&instance.k8s_name, uid.as_deref())).await??;
+        let is_resumable = matches!(instance.state, InstanceState::Suspending | InstanceState::Suspended);
+        let deletion = if uid.is_none() && is_resumable {
+            // A Workshop with this name belongs to a resume: a deletion without a uid would end it.
+            Deletion::Gone
+        } else {
+            timeout(CALL_TIMEOUT, self.0.fleet.delete(&instance.k8s_name, uid.as_deref())).await??
+        };
         let waits_for_end = matches!(instance.state, InstanceState::Suspending | InstanceState::Terminating);
         if deletion == Deletion::Gone && waits_for_end {
-            self.record_workshop_gone(&instance.k8s_name).await?;
+            self.record_workshop_gone(instance).await?;
         }
         Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, None).await?)
     }
 
     /// Returns the uid of the Workshop to delete, if it is known. A suspended instance can get another Workshop with the
-    /// same name: the deletion needs the uid, so this function reads and records a missing one.
+    /// same name: the deletion needs the uid, so this function reads and records a missing one. Returns `None` for a
+    /// suspending instance without a Workshop, or that was resumed meanwhile.
     async fn uid_to_delete(&self, instance: &Instance) -> Result<Option<String>, LoopError> {
         if instance.workshop_uid.is_some() || instance.state != InstanceState::Suspending {
             return Ok(instance.workshop_uid.clone());
         }
         let uid = call_fleet(self.0.fleet.get(&instance.k8s_name)).await?.and_then(|found| found.uid());
+        // After a resume, the uid can be that of the new Workshop. Before a resume, it cannot.
+        let row = self.0.store.observe_instance(&instance.k8s_name).await?;
+        if !row.is_some_and(|row| instance.has_same_workshop(&row)) {
+            return Ok(None);
+        }
         self.0.store.dispatch_applied(instance.instance_id, instance.applied_version, uid.as_deref()).await?;
         Ok(uid)
     }

@@ -79,7 +79,7 @@ impl Launcher {
                 if has_other_uid(&instance, workshop) {
                     return Ok(());
                 }
-                Ok(self.record_workshop_gone(&name).await?)
+                Ok(self.record_workshop_gone(&instance).await?)
             }
             FleetEvent::Relisted(workshops) => self.full_resync(workshops).await,
         }
@@ -95,7 +95,8 @@ impl Launcher {
         let status = workshop.status.as_ref();
         if let Some(status) = status.filter(|status| !status.is_outdated(workshop.metadata.generation)) {
             let seen = self.redact(&instance, status.observation()).await?;
-            self.change_instance(Target::ByService(&name), |instance| Ok(instance.observe(&seen))).await?;
+            let observed = |row: &Instance| row.observe(&seen).filter(|_| instance.has_same_workshop(row));
+            self.change_instance(Target::ByService(&name), |row| Ok(observed(row))).await?;
         }
         self.repair_drift(&instance, workshop).await
     }
@@ -176,15 +177,17 @@ impl Launcher {
             found => found?,
         };
         if !owns_workshop(instance, found.as_ref()) {
-            self.record_workshop_gone(&instance.k8s_name).await?;
+            self.record_workshop_gone(instance).await?;
         }
         Ok(())
     }
 
-    /// Records that the Workshop and workload of an instance are gone.
-    pub(crate) async fn record_workshop_gone(&self, k8s_name: &str) -> Result<(), ServiceError> {
+    /// Records that the Workshop and workload of an instance are gone. `seen` is the row to which this finding applies: if
+    /// the instance was resumed since, it has another Workshop, and nothing changes.
+    pub(crate) async fn record_workshop_gone(&self, seen: &Instance) -> Result<(), ServiceError> {
         let now = self.0.clock.now();
-        self.change_instance(Target::ByService(k8s_name), |instance| Ok(instance.workshop_gone(now))).await?;
+        let gone = |row: &Instance| row.workshop_gone(now).filter(|_| seen.has_same_workshop(row));
+        self.change_instance(Target::ByService(&seen.k8s_name), |row| Ok(gone(row))).await?;
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! An in-memory fleet. A test controls it and injects faults.
 
 mod archives;
+mod delay;
 mod fault;
 mod images;
 mod script;
@@ -18,6 +19,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 
 use crate::TestClock;
+pub use delay::Delay;
 pub use fault::Fault;
 use state::State;
 
@@ -134,6 +136,10 @@ impl Fleet for FakeFleet {
     }
 
     async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
+        let delay = self.lock().delayed_deletion.take();
+        if let Some(delay) = delay {
+            delay.pass().await;
+        }
         let answer = self.lock().delete(name, uid);
         match answer {
             Some(answer) => answer,
@@ -142,6 +148,10 @@ impl Fleet for FakeFleet {
     }
 
     async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
+        let delay = self.lock().delayed_read.take();
+        if let Some(delay) = delay {
+            delay.pass().await;
+        }
         if self.lock().unreadable.contains(name) {
             return Err(FleetError::Refused("the test says that it cannot be read".to_owned()));
         }

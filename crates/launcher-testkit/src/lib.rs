@@ -17,5 +17,5 @@ pub use client::{Client, Reply};
 pub use clock::TestClock;
 pub use entropy::TestEntropy;
 pub use events::{EventStream, ServerEvent};
-pub use fleet::{FakeFleet, Fault};
+pub use fleet::{Delay, FakeFleet, Fault};
 pub use poll::eventually;

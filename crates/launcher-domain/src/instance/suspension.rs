@@ -33,6 +33,16 @@ impl Instance {
         self.volume.is_some() && at_expiry == Some(AtExpiry::Suspend)
     }
 
+    /// True if `later`, a later state of this row, is about the same Workshop: the instance was not resumed in between.
+    /// The uid of the Workshop may have been recorded in between.
+    #[must_use]
+    pub fn has_same_workshop(&self, later: &Self) -> bool {
+        let keeps_uid = self.workshop_uid.is_none() || self.workshop_uid == later.workshop_uid;
+        keeps_uid
+            && (self.instance_id, self.resumed_at, &self.former_uid)
+                == (later.instance_id, later.resumed_at, &later.former_uid)
+    }
+
     /// Returns the suspending instance.
     pub(super) fn suspending(&self, at: Timestamp) -> Self {
         Self {

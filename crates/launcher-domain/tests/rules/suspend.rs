@@ -152,3 +152,19 @@ fn suspension_and_resume_are_logged_once() {
     assert_eq!(logged(&suspended(), &ended), Some((ActivityAction::Ended, Some("owner".to_owned()))));
     assert_eq!((ended.state, ended.ended_at), (InstanceState::Terminated, Some(at(99))));
 }
+
+#[test]
+fn only_a_resume_gives_the_instance_another_workshop() {
+    let suspended = suspended();
+    assert!(running().has_same_workshop(&suspended));
+    let before_answer = Instance { workshop_uid: None, ..running() };
+    assert!(before_answer.has_same_workshop(&suspended), "the uid was recorded later");
+
+    let resumed = suspended.resume(at(70)).unwrap().unwrap();
+    let running_again = Instance { workshop_uid: Some("uid-2".to_owned()), ..resumed.clone() };
+    for before in [running(), before_answer, suspended] {
+        assert!(!before.has_same_workshop(&resumed));
+        assert!(!before.has_same_workshop(&running_again));
+    }
+    assert!(resumed.has_same_workshop(&running_again));
+}

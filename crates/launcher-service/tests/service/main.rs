@@ -24,6 +24,7 @@ mod postgres;
 mod proxy;
 mod refusals;
 mod restarting;
+mod resuming;
 #[cfg(feature = "test-postgres")]
 #[expect(clippy::expect_used, reason = "a server that is missing is named")]
 #[path = "../../../launcher-store/tests/conformance/server.rs"]

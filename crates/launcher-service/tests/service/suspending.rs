@@ -19,7 +19,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 const SECRET: &str = "hunter2-unique";
 
 impl World {
-    async fn kept_template(&self) -> Template {
+    pub(crate) async fn kept_template(&self) -> Template {
         self.launcher.create_template(&caller("admin"), draft_with_storage()).await.unwrap()
     }
 

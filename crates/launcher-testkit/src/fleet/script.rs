@@ -5,6 +5,7 @@ use launcher_fleet::FleetEvent;
 use launcher_workshop::{Phase, Workshop, WorkshopSpec, WorkshopStatus};
 
 use super::FakeFleet;
+use super::delay::Delay;
 
 /// Statuses that the fleet reports.
 impl FakeFleet {
@@ -135,5 +136,20 @@ impl FakeFleet {
     /// Deletes a Workshop as another actor, or finishes a held deletion.
     pub fn remove_workshop(&self, name: &str) {
         self.lock().remove(name);
+    }
+}
+
+/// Delays of calls.
+impl FakeFleet {
+    /// Delays the next call of `delete`.
+    #[must_use]
+    pub fn delay_deletion(&self) -> Delay {
+        self.lock().delayed_deletion.insert(Delay::default()).clone()
+    }
+
+    /// Delays the next call of `get`.
+    #[must_use]
+    pub fn delay_read(&self) -> Delay {
+        self.lock().delayed_read.insert(Delay::default()).clone()
     }
 }

@@ -8,6 +8,7 @@ use launcher_fleet::{Deletion, FleetError, FleetEvent, ImageState};
 use launcher_workshop::{ResourceExt, Workshop, WorkshopStatus};
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::delay::Delay;
 use super::fault::Fault;
 
 #[derive(Debug, Default)]
@@ -32,6 +33,9 @@ pub(super) struct State {
     pub(super) runs_at_once: bool,
     /// True if deletions stay in progress until the test finishes them.
     pub(super) holds_deletions: bool,
+    /// Delays of the next deletion and of the next read.
+    pub(super) delayed_deletion: Option<Delay>,
+    pub(super) delayed_read: Option<Delay>,
     /// Faults of the next calls.
     pub(super) faults: VecDeque<Fault>,
     /// The images, if the fleet has images.
