@@ -49,9 +49,6 @@ impl Store {
             Ok(revision) => revision,
             Err(refusal) => return Ok(ResumeOutcome::Refused(refusal)),
         };
-        if let Some(user) = write.use_volume_again(before, act.at).await? {
-            return Ok(ResumeOutcome::Refused(LaunchOutcome::VolumeInUse(user)));
-        }
         let row = query(RESUME)
             .bind(after.state.as_str())
             .bind(rows::millis(after.resumed_at))
@@ -63,6 +60,10 @@ impl Store {
             .fetch_optional(write.connection())
             .await?;
         let Some(row) = row else { return Ok(ResumeOutcome::Changed) };
+        // After the check of the revision: the volume of an ended instance may be deleted.
+        if let Some(user) = write.use_volume_again(before, act.at).await? {
+            return Ok(ResumeOutcome::Refused(LaunchOutcome::VolumeInUse(user)));
+        }
         let resumed = rows::instance(&row)?;
         if let Some(activity) = Activity::of_change(before, &resumed, act) {
             write.log_activity(revision, &activity).await?;

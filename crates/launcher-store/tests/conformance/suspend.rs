@@ -3,7 +3,7 @@
 use launcher_domain::{
     ActivityAction, EmailAddress, EndReason, Instance, InstanceState, LaunchRate, SecretValues, StorageKind,
 };
-use launcher_store::{ActivityFilter, LaunchOutcome, LaunchRules, ResumeOutcome, Store};
+use launcher_store::{ActivityFilter, LaunchOutcome, LaunchRules, ResumeOutcome, Store, VolumeDeletion};
 use tokio::task::JoinSet;
 
 use crate::support::*;
@@ -204,6 +204,19 @@ async fn resume_uses_the_volume_again() {
         assert_eq!(store.purge_unused_volumes(at(599), at(700)).await.unwrap(), 0);
         let listed = store.volumes(&alice(), None, &EVERYTHING).await.unwrap();
         assert_eq!((listed[0].volume.last_used_at, listed[0].used_by.clone()), (at(600), Some(used_by(&row, false))));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn resume_of_an_instance_that_ended_with_its_volume_has_to_read_it_again() {
+    on_every_engine(async |store| {
+        let read = suspended(&store, &draft(OWNER, StorageKind::Kept, 1), "uid-1").await;
+        let ended = read.terminate(EndReason::Owner, at(300)).unwrap();
+        store.change_instance(&read, &ended, &by_the_service()).await.unwrap().unwrap();
+        let volume = read.volume.as_deref().unwrap();
+        assert_eq!(store.delete_volume(&alice(), volume, at(301)).await.unwrap(), VolumeDeletion::Decided);
+        assert_eq!(resume(&store, &read, &NO_LIMITS).await, ResumeOutcome::Changed);
     })
     .await;
 }
