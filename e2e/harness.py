@@ -50,9 +50,9 @@ def wait_for(what, look, seconds):
     return found
 
 
-def exchange(port, method, path, headers=None, body=None, host="127.0.0.1"):
+def exchange(port, method, path, headers=None, body=None, host="127.0.0.1", timeout=20):
     """Sends one HTTP request. Returns (status, headers with lower-case names, body as bytes)."""
-    connection = http.client.HTTPConnection(host, port, timeout=20)
+    connection = http.client.HTTPConnection(host, port, timeout=timeout)
     try:
         text = None if body is None else json.dumps(body)
         connection.request(method, path, body=text, headers=headers or {})

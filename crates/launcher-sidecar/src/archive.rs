@@ -10,8 +10,8 @@ mod settings;
 mod unreadable;
 
 use std::convert::Infallible;
-use std::io;
-use std::net::TcpStream;
+use std::io::{self, Read as _};
+use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -167,5 +167,18 @@ fn send_progress(offer: &Offer, progress: Progress) {
 fn send_archive(directory: &Path, stream: &TcpStream) -> io::Result<()> {
     let mut chunked = Chunked::begin(stream, "application/x-tar")?;
     write_archive(directory, &mut chunked)?;
-    chunked.end()
+    chunked.end()?;
+    wait_for_close(stream)
+}
+
+/// Waits until the client has closed the connection, so has received all. The end of the process ends the network of its pod,
+/// and with it the bytes that the kernel has not sent yet.
+fn wait_for_close(mut stream: &TcpStream) -> io::Result<()> {
+    stream.shutdown(Shutdown::Write)?;
+    stream.set_read_timeout(Some(STALL))?;
+    match stream.read(&mut [0]) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => Err(error),
+        // Closed, or closed with unread bytes: these follow the end of the archive.
+        Ok(_) | Err(_) => Ok(()),
+    }
 }

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from faults import Proxy
-from harness import ROOT, wait_for
+from harness import ADMIN, ROOT, exchange, wait_for
 from world import ALICE, BOB, IMAGES, World, assert_nothing_was_forbidden
 
 PERMISSIONS = ROOT / "deploy/permissions.txt"
@@ -258,6 +258,15 @@ def everything_that_happens(world, running):
     volume = wait_for("the Workshop", lambda: world.workshop(kept), 30)["spec"]["storage"]["volume"]
     wait_for("the claim", lambda: world.named("persistentvolumeclaims", volume), 30)
     world.until(kept, "failed")
+    # A download cannot mount the volume either: the launcher waits 30 seconds for it.
+    path = f"/api/v1/volumes/{volume}/download"
+    refused = exchange(world.launcher.port, "GET", path, {"X-Auth-Request-Email": ADMIN}, timeout=60)
+    assert refused[0] == 503, refused
+    wait_for("the download to be deleted", lambda: not world.objects("workshopdownloads"), 30)
+    # The operator deletes a download that it cannot serve.
+    kind = {"apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "WorkshopDownload", "metadata": {"name": "unknown"}}
+    apply_by_hand(world, kind | {"spec": {"volume": "work-unknown", "tokenSha256": "0" * 64}})
+    wait_for("the operator to delete the download", lambda: not world.objects("workshopdownloads"), 30)
     code, _, body = world.launcher.request("DELETE", f"/volumes/{volume}")
     assert code in (202, 204), (code, body)
     wait_for("the claim to be deleted", lambda: not world.named("persistentvolumeclaims", volume), 90)

@@ -181,6 +181,24 @@ fn archive_is_sent_once_to_the_client_with_the_token() {
 }
 
 #[test]
+fn program_waits_until_the_client_has_received_all() {
+    let volume = Volume::new();
+    volume.write("a.txt", "a");
+    let mut reader = volume.start();
+    let mut stream = reader.connect();
+    write!(stream, "GET /archive HTTP/1.1\r\nHost: pod\r\nAuthorization: Bearer {TOKEN}\r\n\r\n").unwrap();
+    assert_eq!(response(&mut stream).0, 200);
+    // The end of the process would end the pod, and so the connection of a client that is slower than this one.
+    let began = std::time::Instant::now();
+    while began.elapsed() < std::time::Duration::from_millis(300) {
+        assert_eq!(reader.child.try_wait().unwrap(), None);
+        std::thread::yield_now();
+    }
+    drop(stream);
+    assert_eq!(reader.exit_code(), Some(0));
+}
+
+#[test]
 fn second_download_is_refused_while_the_first_runs() {
     let volume = Volume::new();
     volume.write("large", vec![7; 30_000_000]);
@@ -193,6 +211,7 @@ fn second_download_is_refused_while_the_first_runs() {
     let mut rest = Vec::new();
     first.read_to_end(&mut rest).unwrap();
     assert!(rest.ends_with(b"\r\n0\r\n\r\n"));
+    drop(first);
     assert_eq!(reader.exit_code(), Some(0));
 }
 
@@ -387,6 +406,7 @@ fn connection_without_a_free_file_does_not_end_the_running_download() {
     let mut rest = Vec::new();
     first.read_to_end(&mut rest).unwrap();
     assert!(rest.ends_with(b"\r\n0\r\n\r\n"));
+    drop(first);
     assert_eq!(reader.exit_code(), Some(0));
     drop(second);
 }
