@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from faults import Proxy
 from harness import ADMIN, ROOT, exchange, wait_for
-from world import ALICE, BOB, IMAGES, World, assert_nothing_was_forbidden
+from world import ALICE, BOB, IMAGES, World, assert_nothing_was_forbidden, parse_time
 
 PERMISSIONS = ROOT / "deploy/permissions.txt"
 SETTINGS = {"SERVICE_ROOM_GRACE": "2", "SERVICE_LOG": "info,launcher_operator=debug"}
@@ -248,6 +248,11 @@ def everything_that_happens(world, running):
     world.kubectl("delete", "pod", world.pod(running)["metadata"]["name"], "--wait=false")
     wait_for("the workshop to restart", lambda: status(world, running)["phase"] == "Starting", 40)
     wait_for("the workshop to run again", lambda: status(world, running)["phase"] == "Running", 40)
+    # The operator writes the new expiry to the pod.
+    code, _, body = world.launcher.request("POST", f"/instances/{running}/extend", ALICE, {})
+    assert code == 200, (code, body)
+    noted = lambda: world.pod(running)["metadata"]["annotations"]["workshoplauncher.dev/expires-at"]  # noqa: E731
+    wait_for("the new expiry in the pod", lambda: parse_time(noted()) == parse_time(body["expires_at"]), 30)
     # The launcher is down during the deletion, so its watch misses it. The launcher must then use the verb `get`.
     world.launcher.kill()
     world.kubectl("delete", "workshop", running)
