@@ -3,22 +3,11 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { endWorkshop, runCell } from "./lab.mjs";
+import { createKeptTemplate, endWorkshop, runCell } from "./lab.mjs";
 import { openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
 
 const START_SECONDS = 90;
 const NAME = "Penguins";
-
-/** Creates a template with the settings of the seeded JupyterLab template, and with storage. */
-const createTemplate = (page, name) =>
-  page.evaluate(async (name) => {
-    const templates = await (await fetch("/api/v1/templates/")).json();
-    const { app_type, image } = templates.find((template) => template.name === "JupyterLab");
-    const body = JSON.stringify({ name, app_type, image, storage: { kind: "kept" } });
-    const options = { method: "POST", headers: { "Content-Type": "application/json" }, body };
-    const answer = await fetch("/api/v1/templates/", options);
-    if (answer.status !== 201) throw new Error(await answer.text());
-  }, name);
 
 test("files of a student outlive the workshop until the student deletes them", async (t) => {
   const launcher = await startLauncher(t, {
@@ -30,7 +19,7 @@ test("files of a student outlive the workshop until the student deletes them", a
   const { context, page, complaints } = await openPage(t, browser);
   const entry = workshopEntry(page, NAME);
   await page.goto(launcher.url);
-  await createTemplate(page, NAME);
+  await createKeptTemplate(page, NAME);
 
   /** Launches the workshop, runs a cell in a new notebook, and waits for its output. */
   const launchAndRun = async (code, output) => {

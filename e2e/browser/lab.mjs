@@ -22,3 +22,14 @@ export async function endWorkshop(page, entry) {
   await entry.getByRole("button", { name: /^End/ }).click();
   await entry.waitFor({ state: "detached", timeout: 30_000 });
 }
+
+/** Creates a template with the settings of the seeded JupyterLab template, and with storage. */
+export const createKeptTemplate = (page, name) =>
+  page.evaluate(async (name) => {
+    const templates = await (await fetch("/api/v1/templates/")).json();
+    const { app_type, image } = templates.find((template) => template.name === "JupyterLab");
+    const body = JSON.stringify({ name, app_type, image, storage: { kind: "kept" } });
+    const options = { method: "POST", headers: { "Content-Type": "application/json" }, body };
+    const answer = await fetch("/api/v1/templates/", options);
+    if (answer.status !== 201) throw new Error(await answer.text());
+  }, name);

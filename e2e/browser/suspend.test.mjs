@@ -2,23 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runCell } from "./lab.mjs";
+import { createKeptTemplate, runCell } from "./lab.mjs";
 import { openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 const START_SECONDS = 90;
 const NAME = "Penguins";
 const SLOW = { timeout: START_SECONDS * 1000 };
-
-/** Creates a template with the settings of the seeded JupyterLab template, and with storage. */
-const createTemplate = (page, name) =>
-  page.evaluate(async (name) => {
-    const templates = await (await fetch("/api/v1/templates/")).json();
-    const { app_type, image } = templates.find((template) => template.name === "JupyterLab");
-    const body = JSON.stringify({ name, app_type, image, storage: { kind: "kept" } });
-    const options = { method: "POST", headers: { "Content-Type": "application/json" }, body };
-    const answer = await fetch("/api/v1/templates/", options);
-    if (answer.status !== 201) throw new Error(await answer.text());
-  }, name);
 
 test("a paused workshop is resumed with its files", async (t) => {
   const launcher = await startLauncher(t, {
@@ -30,7 +19,7 @@ test("a paused workshop is resumed with its files", async (t) => {
   const { context, page, complaints } = await openPage(t, browser);
   const entry = workshopEntry(page, NAME);
   await page.goto(launcher.url);
-  await createTemplate(page, NAME);
+  await createKeptTemplate(page, NAME);
 
   await t.test("the workshop is paused on the start page after a question", async () => {
     await page.goto(launcher.url);
