@@ -216,14 +216,8 @@ class World:
         return pods[0]
 
     def address(self, name):
-        """Returns the cluster IP of the Workshop's Service. The Service listens on port 80."""
-        return self.named("services", name)["spec"]["clusterIP"]
-
-    def visit(self, name, email=None, path="/", proof=None):
-        """Sends one request to the Workshop's Service with this identity and proxy secret. Returns (status, body)."""
-        headers = {"X-Auth-Request-Email": email, "X-Auth-Request-Proof": proof}
-        headers = {header: value for header, value in headers.items() if value}
-        address = self.address(name)
+        """Waits until the Workshop's Service is routed. Returns its cluster IP. The Service listens on port 80."""
+        address = self.named("services", name)["spec"]["clusterIP"]
 
         def is_routed():
             # kube-proxy needs up to 1 s to route a new Service. After that, the sidecar answers 403, because this
@@ -234,7 +228,13 @@ class World:
                 return False
 
         wait_for(f"the Service {name} to be routed", is_routed, 15)
-        status, _, body = exchange(80, "GET", path, headers, host=address)
+        return address
+
+    def visit(self, name, email=None, path="/", proof=None):
+        """Sends one request to the Workshop's Service with this identity and proxy secret. Returns (status, body)."""
+        headers = {"X-Auth-Request-Email": email, "X-Auth-Request-Proof": proof}
+        headers = {header: value for header, value in headers.items() if value}
+        status, _, body = exchange(80, "GET", path, headers, host=self.address(name))
         return status, body
 
     def until_app_answers(self, name, email, seconds=30):
