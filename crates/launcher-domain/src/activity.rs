@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::email::EmailAddress;
 use crate::instance::{Instance, InstanceState};
+use crate::snapshot::Snapshot;
 use crate::template::{Listing, Template, TemplateSettings};
 use crate::text_enum::text_enum;
 use crate::volume::Volume;
@@ -135,6 +136,19 @@ impl Activity {
             subject: volume.name.clone(),
             subject_name: volume.template_name.clone().unwrap_or_default(),
             owner_email: Some(volume.owner_email.clone()),
+            detail: None,
+        }
+    }
+
+    /// Returns the log entry for a deleted snapshot.
+    #[must_use]
+    pub fn of_deleted_snapshot(snapshot: &Snapshot, act: Act) -> Self {
+        Self {
+            act,
+            action: ActivityAction::VolumeDeleted,
+            subject: snapshot.k8s_name.clone(),
+            subject_name: snapshot.template_name.clone(),
+            owner_email: Some(snapshot.owner_email.clone()),
             detail: None,
         }
     }

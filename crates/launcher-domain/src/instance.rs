@@ -1,6 +1,7 @@
 //! Instance: one launched workshop, and the status that the fleet reports for it.
 
 mod restart;
+mod snapshot;
 mod state;
 mod suspend;
 mod suspension;
@@ -12,6 +13,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 pub use restart::RestartError;
+pub use snapshot::{SNAPSHOT_DELAY, SNAPSHOT_GRACE};
 pub use state::{EndReason, InstanceState};
 pub use suspend::{ResumeError, SuspendError};
 
@@ -20,6 +22,7 @@ use crate::email::EmailAddress;
 use crate::failure::FailureReason;
 use crate::material_report::MaterialReport;
 use crate::secrets::SecretValues;
+use crate::snapshot::InstanceSnapshot;
 use crate::start_step::StartStep;
 use crate::template::TemplateSettings;
 
@@ -56,6 +59,8 @@ pub struct Instance {
     pub last_crash: Option<Crash>,
     /// Report about the course material; `None` before the fleet reported it, and without material.
     pub material: Option<MaterialReport>,
+    /// Snapshot of the files at the end; `None` if the launch planned none, or if the end had none to take.
+    pub snapshot: Option<InstanceSnapshot>,
     /// URL at which the owner opens the workshop; `None` until the instance runs.
     pub url: Option<String>,
     /// URL of the frame page, which shows the workshop below a bar; `None` if the workshop's sidecar has no frame page.

@@ -27,6 +27,7 @@ pub mod proof;
 pub mod quantity;
 pub mod scope;
 pub mod secrets;
+pub mod snapshot;
 pub mod source_url;
 pub mod start_step;
 pub mod sync;
@@ -49,6 +50,7 @@ pub use material_report::{MaterialOutcome, MaterialReport, SourceReport};
 pub use proof::ProxySecret;
 pub use scope::Scope;
 pub use secrets::SecretValues;
+pub use snapshot::{ArchiveToken, InstanceSnapshot, Snapshot, SnapshotFailure, SnapshotState};
 pub use source_url::SourceUrl;
 pub use start_step::StartStep;
 pub use template::{

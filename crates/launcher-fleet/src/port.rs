@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
-use launcher_domain::{FailureReason, SecretValues};
-use launcher_workshop::Workshop;
+use launcher_domain::{ArchiveToken, FailureReason, SecretValues};
+use launcher_workshop::{Workshop, WorkshopSpec};
 
 use crate::byte_stream::ByteStream;
 
@@ -69,7 +69,7 @@ pub trait Fleet: Debug + Send + Sync + 'static {
     /// should retry. [`FleetError::Refused`]: the name is not one of a volume.
     async fn delete_volume(&self, name: &str) -> Result<(), FleetError>;
 
-    /// Returns the archives of volumes; `None` if the fleet cannot read volumes.
+    /// Returns the archives of files; `None` if the fleet cannot read files.
     fn archives(&self) -> Option<&dyn Archives> {
         None
     }
@@ -80,7 +80,7 @@ pub trait Fleet: Debug + Send + Sync + 'static {
     }
 }
 
-/// The archives of volumes.
+/// The archives of volumes, and of the apps of running Workshops.
 #[async_trait]
 pub trait Archives: Debug + Send + Sync {
     /// Returns the files of a volume as a tar archive, also while a workload changes them. The paths are relative to the
@@ -90,6 +90,18 @@ pub trait Archives: Debug + Send + Sync {
     /// [`FleetError::Unavailable`]: the caller should retry. [`FleetError::Refused`]: the name is not one of a volume.
     /// [`ReadError::NotReady`].
     async fn read(&self, volume: &str) -> Result<ByteStream, ReadError>;
+
+    /// True if [`Archives::read_app`] can read the files of a Workshop with this spec and a `spec.snapshot`.
+    fn can_read_app(&self, spec: &WorkshopSpec) -> bool;
+
+    /// Returns the files of the app of a running Workshop with `spec.snapshot` as a tar archive: those of its directory,
+    /// with paths relative to it, also while the app changes them. `token` is the one whose hash is in the spec. This call
+    /// takes at most [`MAX_READ_WAIT`].
+    ///
+    /// # Errors
+    /// [`FleetError::Unavailable`]: the caller should retry. [`FleetError::Refused`]: no Workshop has this name, or it has
+    /// no readable files. [`ReadError::NotReady`].
+    async fn read_app(&self, workshop: &str, token: &ArchiveToken) -> Result<ByteStream, ReadError>;
 }
 
 /// The images on the machine of a fleet.

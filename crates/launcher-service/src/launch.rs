@@ -173,6 +173,7 @@ impl Launcher {
             log_tail: None,
             last_crash: None,
             material: None,
+            snapshot: None,
             url: None,
             frame_url: None,
             outdated: false,

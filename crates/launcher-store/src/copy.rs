@@ -22,7 +22,7 @@ struct Table {
 }
 
 /// Tables in foreign-key order. The list omits the change counter, because both databases already have its single row.
-const TABLES: [Table; 8] = [
+const TABLES: [Table; 9] = [
     Table {
         name: "workshop_templates",
         key: "template_id",
@@ -46,6 +46,7 @@ const TABLES: [Table; 8] = [
             "log_tail",
             "last_crash",
             "material",
+            "snapshot",
             "url",
             "frame_url",
             "end_reason",
@@ -90,6 +91,12 @@ const TABLES: [Table; 8] = [
         key: "volume_id",
         texts: &["volume_id", "name", "owner_email", "template_id", "template_name", "size"],
         numbers: &["created_at", "last_used_at", "deleted_at"],
+    },
+    Table {
+        name: "snapshots",
+        key: "snapshot_id",
+        texts: &["snapshot_id", "owner_email", "template_id", "template_name", "k8s_name"],
+        numbers: &["bytes", "created_at", "deleted_at"],
     },
     Table { name: BINDING, key: "binding_id", texts: &["fleet"], numbers: &["binding_id"] },
 ];

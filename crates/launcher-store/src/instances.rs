@@ -17,9 +17,9 @@ pub(crate) const CHANGE: &str = concat!(
     "UPDATE workshop_instances SET state = $1, reason = $2, log_tail = $3, url = $4, dispatched_at = $5, \
      started_at = $6, expires_at = $7, ended_at = $8, end_reason = $9, spec_version = $10, revision = $11, \
      start_step = $12, start_progress = $13, frame_url = $14, outdated = $15, restarted_at = $16, \
-     last_crash = $17, material = $18, suspended_at = $19, secrets = CASE WHEN $1 IN \
+     last_crash = $17, material = $18, suspended_at = $19, snapshot = $20, secrets = CASE WHEN $1 IN \
      ('queued', 'starting', 'running', 'suspending', 'suspended') THEN secrets END \
-     WHERE instance_id = $20 AND revision = $21 RETURNING ",
+     WHERE instance_id = $21 AND revision = $22 RETURNING ",
     instance_columns!()
 );
 
@@ -64,6 +64,7 @@ impl Store {
         let reason = after.reason.as_ref().map(rows::json).transpose()?;
         let last_crash = after.last_crash.as_ref().map(rows::json).transpose()?;
         let material = after.material.as_ref().map(rows::json).transpose()?;
+        let snapshot = after.snapshot.as_ref().map(rows::json).transpose()?;
         let row = query(CHANGE)
             .bind(after.state.as_str())
             .bind(reason)
@@ -84,6 +85,7 @@ impl Store {
             .bind(last_crash)
             .bind(material)
             .bind(rows::millis(after.suspended_at))
+            .bind(snapshot)
             .bind(before.instance_id.to_string())
             .bind(before.revision)
             .fetch_optional(write.connection())

@@ -92,7 +92,7 @@ pub(crate) const QUEUED: &str = "SELECT count(*) FROM workshop_instances WHERE s
 const INSERT: &str = concat!(
     "INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings, settings_hash, \
      created_at, revision, launch_number, state, spec_version, applied_version, volume, \
-     parameters, secrets) VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7, 'queued', 0, 0, $8, $9, $10) \
+     parameters, secrets, snapshot) VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7, 'queued', 0, 0, $8, $9, $10, $11) \
      ON CONFLICT (k8s_name) DO NOTHING RETURNING ",
     instance_columns!()
 );
@@ -261,6 +261,7 @@ async fn insert(
 ) -> Result<Option<Instance>, StoreError> {
     let parameters = (!instance.parameters.is_empty()).then(|| rows::json(&instance.parameters)).transpose()?;
     let secrets = (!secrets.is_empty()).then(|| rows::json(secrets)).transpose()?;
+    let snapshot = instance.snapshot.as_ref().map(rows::json).transpose()?;
     let row = query(INSERT)
         .bind(instance.instance_id.to_string())
         .bind(instance.k8s_name.clone())
@@ -272,6 +273,7 @@ async fn insert(
         .bind(volume)
         .bind(parameters)
         .bind(secrets)
+        .bind(snapshot)
         .fetch_optional(write.connection())
         .await?;
     row.as_ref().map(rows::instance).transpose()

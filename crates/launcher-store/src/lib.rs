@@ -31,6 +31,7 @@ mod resume;
 mod rows;
 mod search;
 mod settings;
+mod snapshots;
 mod sql;
 mod store;
 mod templates;

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use launcher_domain::{
-    Act, Activity, ActivityAction, EmailAddress, EndReason, Icon, Instance, InstanceState, Listing, StartStep,
-    Template, Volume,
+    Act, Activity, ActivityAction, EmailAddress, EndReason, Icon, Instance, InstanceState, Listing, Snapshot,
+    StartStep, Template, Volume,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -28,7 +28,7 @@ macro_rules! instance_columns {
         concat!(
             "instance_id, k8s_name, owner_email, template_id, ",
             $crate::rows::instance_settings!(),
-            " AS settings, volume, parameters, state, start_step, start_progress, reason, log_tail, last_crash, material, url, frame_url, outdated, restarted_at, \
+            " AS settings, volume, parameters, state, start_step, start_progress, reason, log_tail, last_crash, material, snapshot, url, frame_url, outdated, restarted_at, \
              created_at, suspended_at, resumed_at, dispatched_at, started_at, expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, former_uid, revision"
         )
     };
@@ -60,6 +60,13 @@ macro_rules! volume_columns {
     };
 }
 
+/// Columns that [`snapshot`] reads.
+macro_rules! snapshot_columns {
+    () => {
+        "snapshot_id, owner_email, template_id, template_name, k8s_name, bytes, created_at"
+    };
+}
+
 /// Columns that [`activity`] reads.
 macro_rules! activity_columns {
     () => {
@@ -68,7 +75,8 @@ macro_rules! activity_columns {
 }
 
 pub(crate) use {
-    activity_columns, instance_columns, instance_settings, listed_columns, template_columns, volume_columns,
+    activity_columns, instance_columns, instance_settings, listed_columns, snapshot_columns, template_columns,
+    volume_columns,
 };
 
 /// An instance with its queue position, for lists and pages.
@@ -112,6 +120,7 @@ pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
         log_tail: row.value("log_tail")?,
         last_crash: row.json("last_crash")?,
         material: row.json("material")?,
+        snapshot: row.json("snapshot")?,
         url: row.value("url")?,
         frame_url: row.value("frame_url")?,
         outdated: row.value::<i64>("outdated")? == 1,
@@ -175,6 +184,25 @@ pub(crate) fn volume(row: &AnyRow) -> Result<Volume, StoreError> {
         created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
         last_used_at: row.time("last_used_at")?.ok_or_else(|| row.corrupt("last_used_at"))?,
     })
+}
+
+/// Reads the columns of [`snapshot_columns`].
+pub(crate) fn snapshot(row: &AnyRow) -> Result<Snapshot, StoreError> {
+    let row = Reader::new(row, "snapshots", "snapshot_id")?;
+    Ok(Snapshot {
+        snapshot_id: row.id,
+        owner_email: row.parsed("owner_email", |text| EmailAddress::parse(text).ok())?,
+        template_id: row.parsed("template_id", |text| Uuid::parse_str(text).ok())?,
+        template_name: row.value("template_name")?,
+        k8s_name: row.value("k8s_name")?,
+        bytes: u64::try_from(row.value::<i64>("bytes")?).map_err(|_| row.corrupt("bytes"))?,
+        created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
+    })
+}
+
+/// Reads a row whose only column is `snapshot_id`.
+pub(crate) fn snapshot_id(row: &AnyRow) -> Result<Uuid, StoreError> {
+    Ok(Reader::new(row, "snapshots", "snapshot_id")?.id)
 }
 
 fn listing(row: &Reader<'_>) -> Result<Listing, StoreError> {

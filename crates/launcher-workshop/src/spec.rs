@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use kube::{CustomResource, KubeSchema};
 use launcher_domain::template::{Resources, Storage};
 use launcher_domain::{AppType, EmailAddress, Instance, PodTemplateObject, SecurityProfile};
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::material::WorkshopMaterial;
+use crate::snapshot::WorkshopSnapshot;
 use crate::status::WorkshopStatus;
 
 /// Desired state: one workshop of one owner.
@@ -88,6 +89,10 @@ pub struct WorkshopSpec {
     #[x_kube(validation = Rule::new("self == oldSelf").message("the directory cannot change: launch another workshop"))]
     #[schemars(length(min = 2, max = 255), regex(pattern = "^/[^/:,]"))]
     pub crash_safe_directory: Option<String>,
+    /// Snapshot of the files at the end of the workshop: the launcher saves them before it deletes the Workshop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[x_kube(validation = Rule::new("self == oldSelf").message("the snapshot cannot change: launch another workshop"))]
+    pub snapshot: Option<WorkshopSnapshot>,
     /// Course material: files that are in the workshop's directory when it opens. A failed download does not fail the
     /// workshop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -240,6 +245,7 @@ impl WorkshopSpec {
             pod_template: settings.pod_template.clone(),
             storage: WorkshopStorage::of(instance),
             crash_safe_directory: crash_safe_directory(instance),
+            snapshot: WorkshopSnapshot::of(instance),
             material: settings.material.as_ref().and_then(WorkshopMaterial::of),
             lifetime_seconds: settings.lifetime_seconds,
             expires_at: instance.moved_expiry(),
@@ -283,7 +289,15 @@ impl WorkshopSpec {
     /// was ready.
     #[must_use]
     pub fn expiry(&self, ready_at: Option<Timestamp>) -> Option<Timestamp> {
-        let lifetime = jiff::SignedDuration::from_secs(i64::from(self.lifetime_seconds));
+        let lifetime = SignedDuration::from_secs(i64::from(self.lifetime_seconds));
         self.expires_at.or_else(|| ready_at.and_then(|ready| ready.checked_add(lifetime).ok()))
+    }
+
+    /// Returns the time at which the fleet ends the workload: the expiry, and with a snapshot the time that the launcher
+    /// has to save the files. `None` before the workshop was ready.
+    #[must_use]
+    pub fn end(&self, ready_at: Option<Timestamp>) -> Option<Timestamp> {
+        let grace = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.grace_seconds);
+        self.expiry(ready_at)?.checked_add(SignedDuration::from_secs(i64::from(grace))).ok()
     }
 }

@@ -1,6 +1,7 @@
 //! Status of a Workshop: the observed state.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
@@ -75,6 +76,10 @@ pub struct WorkshopStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<TextSchema>")]
     pub remedy_code: Option<Box<CodedText>>,
+    /// IP address and port at which the launcher reads the files of the app for a snapshot, while the workshop runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub archive_address: Option<SocketAddr>,
     /// Last lines of the log of a crashed app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_tail: Option<String>,

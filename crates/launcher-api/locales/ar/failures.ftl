@@ -62,6 +62,7 @@ failure-detail-spec-security-profile = قيمة { "\u2066" }spec.securityProfile
 failure-detail-spec-variable = في { "\u2066" }spec.env{ "\u2069" } متغير باسم { $name }، وهذا الاسم محجوز أو غير صالح.
 failure-detail-spec-lifetime = قيمة { "\u2066" }spec.lifetimeSeconds{ "\u2069" } هي 0: يجب ألا تقل عن 1.
 failure-detail-spec-crash-safe-directory = يحتاج { "\u2066" }spec.crashSafeDirectory{ "\u2069" } إلى مسار مجلد مثل { "\u2066" }/home/jovyan{ "\u2069" }.
+failure-detail-spec-snapshot = يحتاج { "\u2066" }spec.snapshot.directory{ "\u2069" } إلى مسار مجلد مثل { "\u2066" }/home/jovyan{ "\u2069" }.
 failure-detail-spec-storage = يحتاج { "\u2066" }spec.storage{ "\u2069" } إلى اسم وحدة تخزين، وحجم مثل { "\u2066" }1Gi{ "\u2069" }، ومسار مجلد مثل { "\u2066" }/home/jovyan{ "\u2069" }.
 failure-detail-spec-material = يحتاج { "\u2066" }spec.material{ "\u2069" } إلى مجلد مثل { "\u2066" }/home/jovyan{ "\u2069" } (ومع { "\u2066" }storage{ "\u2069" } إلى مساره) وإلى مصادر صالحة.
 failure-detail-spec-quantity = قيمة { "\u2066" }spec.resources.{ $field }{ "\u2069" } غير صالحة: { $error }.

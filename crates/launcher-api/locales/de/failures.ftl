@@ -62,6 +62,7 @@ failure-detail-spec-security-profile = spec.securityProfile ist weder restricted
 failure-detail-spec-variable = spec.env setzt { $name }: Der Name ist reserviert oder ungültig.
 failure-detail-spec-lifetime = spec.lifetimeSeconds ist 0: Verwenden Sie mindestens 1.
 failure-detail-spec-crash-safe-directory = spec.crashSafeDirectory braucht den Pfad eines Verzeichnisses wie /home/jovyan.
+failure-detail-spec-snapshot = spec.snapshot.directory braucht den Pfad eines Verzeichnisses wie /home/jovyan.
 failure-detail-spec-storage = spec.storage braucht den Namen eines Volumes, eine Größe wie 1Gi und den Pfad eines Verzeichnisses wie /home/jovyan.
 failure-detail-spec-material = spec.material braucht ein Verzeichnis wie /home/jovyan, mit storage dessen Pfad, und gültige Quellen.
 failure-detail-spec-quantity = spec.resources.{ $field }: { $error }.

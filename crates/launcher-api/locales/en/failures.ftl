@@ -64,6 +64,7 @@ failure-detail-spec-security-profile = spec.securityProfile is not restricted or
 failure-detail-spec-variable = spec.env sets { $name }: the name is reserved or invalid.
 failure-detail-spec-lifetime = spec.lifetimeSeconds is 0: use at least 1.
 failure-detail-spec-crash-safe-directory = spec.crashSafeDirectory needs the path of a directory such as /home/jovyan.
+failure-detail-spec-snapshot = spec.snapshot.directory needs the path of a directory such as /home/jovyan.
 failure-detail-spec-storage = spec.storage needs the name of a volume, a size such as 1Gi, and the path of a directory such as /home/jovyan.
 failure-detail-spec-material = spec.material needs a directory such as /home/jovyan, which with storage is its path, and valid sources.
 failure-detail-spec-quantity = spec.resources.{ $field }: { $error }.

@@ -62,6 +62,7 @@ failure-detail-spec-security-profile = spec.securityProfile no es restricted ni 
 failure-detail-spec-variable = spec.env define { $name }: el nombre está reservado o no es válido.
 failure-detail-spec-lifetime = spec.lifetimeSeconds es 0: usa 1 como mínimo.
 failure-detail-spec-crash-safe-directory = spec.crashSafeDirectory necesita la ruta de un directorio como /home/jovyan.
+failure-detail-spec-snapshot = spec.snapshot.directory necesita la ruta de un directorio como /home/jovyan.
 failure-detail-spec-storage = spec.storage necesita el nombre de un volumen, un tamaño como 1Gi y la ruta de un directorio como /home/jovyan.
 failure-detail-spec-material = spec.material necesita un directorio como /home/jovyan (con storage, su ruta) y fuentes válidas.
 failure-detail-spec-quantity = spec.resources.{ $field }: { $error }.

@@ -62,6 +62,7 @@ failure-detail-spec-security-profile = spec.securityProfile n’est ni restricte
 failure-detail-spec-variable = spec.env définit { $name } : ce nom est réservé ou non valide.
 failure-detail-spec-lifetime = spec.lifetimeSeconds vaut 0 : indiquez au moins 1.
 failure-detail-spec-crash-safe-directory = spec.crashSafeDirectory doit avoir le chemin d’un répertoire comme /home/jovyan.
+failure-detail-spec-snapshot = spec.snapshot.directory doit avoir le chemin d’un répertoire comme /home/jovyan.
 failure-detail-spec-storage = spec.storage doit avoir le nom d’un volume, une taille comme 1Gi et le chemin d’un répertoire comme /home/jovyan.
 failure-detail-spec-material = spec.material doit avoir un répertoire comme /home/jovyan (avec storage, son chemin) et des sources valides.
 failure-detail-spec-quantity = spec.resources.{ $field } : { $error }.

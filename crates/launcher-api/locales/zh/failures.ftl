@@ -62,6 +62,7 @@ failure-detail-spec-security-profile = spec.securityProfile 不是 restricted �
 failure-detail-spec-variable = spec.env 设置了 { $name }：该名称为保留名称，或格式无效。
 failure-detail-spec-lifetime = spec.lifetimeSeconds 为 0：最小值为 1。
 failure-detail-spec-crash-safe-directory = spec.crashSafeDirectory 需要目录的路径（例如 /home/jovyan）。
+failure-detail-spec-snapshot = spec.snapshot.directory 需要目录的路径（例如 /home/jovyan）。
 failure-detail-spec-storage = spec.storage 需要卷的名称、大小（例如 1Gi）和目录的路径（例如 /home/jovyan）。
 failure-detail-spec-material = spec.material 需要目录（例如 /home/jovyan；有 storage 时为其路径）和有效的来源。
 failure-detail-spec-quantity = spec.resources.{ $field }：{ $error }。

@@ -92,6 +92,9 @@ coded_texts! {
         /// The crash-safe directory is not usable.
         SpecCrashSafeDirectory = "spec-crash-safe-directory",
             "spec.crashSafeDirectory needs the path of a directory such as /home/jovyan.";
+        /// The directory of the snapshot is not usable.
+        SpecSnapshot = "spec-snapshot",
+            "spec.snapshot.directory needs the path of a directory such as /home/jovyan.";
         /// The storage has an invalid volume, size or path.
         SpecStorage = "spec-storage",
             "spec.storage needs the name of a volume, a size such as 1Gi, and the path of a directory such as /home/jovyan.";

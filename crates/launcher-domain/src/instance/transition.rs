@@ -46,6 +46,7 @@ impl Instance {
             }
             ObservedPhase::Failed(reason) => {
                 next.state = InstanceState::Failed;
+                next.snapshot = None;
                 next.reason = Some(reason.clone());
                 next.log_tail.clone_from(&seen.log_tail);
                 (next.url, next.frame_url) = (None, None);
@@ -59,6 +60,7 @@ impl Instance {
             ObservedPhase::Expired => {
                 next.state = InstanceState::Terminating;
                 next.end_reason = Some(EndReason::Expired);
+                next.snapshot = self.snapshot_when_gone();
                 (next.url, next.frame_url) = (None, None);
                 next.spec_version += 1;
             }
@@ -68,7 +70,8 @@ impl Instance {
 
     /// Returns the terminated instance; `None` when it is already terminating or terminated.
     ///
-    /// A queued or suspended instance is terminated at once, because it has no Workshop. A failed instance is dismissed and keeps
+    /// A queued or suspended instance is terminated at once, because it has no Workshop. The workload of a running instance
+    /// with a planned snapshot runs until the snapshot is finished. A failed instance is dismissed and keeps
     /// `failed` as its end reason.
     #[must_use]
     pub fn terminate(&self, by: EndReason, now: Timestamp) -> Option<Self> {
@@ -79,12 +82,15 @@ impl Instance {
                 next.state = InstanceState::Terminated;
                 next.end_reason = Some(by);
                 next.ended_at = Some(now);
+                next.snapshot = None;
             }
             InstanceState::Starting | InstanceState::Running | InstanceState::Suspending => {
                 next.state = InstanceState::Terminating;
                 next.end_reason = Some(by);
                 (next.url, next.frame_url) = (None, None);
-                next.spec_version += 1;
+                next.snapshot = self.snapshot_at_end(now);
+                // The Workshop is deleted after its snapshot.
+                next.spec_version += i64::from(next.snapshot.is_none());
             }
             InstanceState::Failed => {
                 next.state = InstanceState::Terminating;
@@ -136,6 +142,7 @@ impl Instance {
             InstanceState::Starting | InstanceState::Running => next.end_reason = Some(EndReason::Lost),
         }
         next.state = InstanceState::Terminated;
+        next.snapshot = self.snapshot_when_gone();
         (next.url, next.frame_url) = (None, None);
         next.ended_at = Some(now);
         Some(next)

@@ -91,6 +91,7 @@ fn instance(state: InstanceState) -> Instance {
         spec_version: 1,
         applied_version: 1,
         workshop_uid: None,
+        snapshot: None,
         former_uid: None,
         revision: 1,
     }

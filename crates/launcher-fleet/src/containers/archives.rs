@@ -1,6 +1,8 @@
 //! Archives of volumes, which the engine reads.
 
 use async_trait::async_trait;
+use launcher_domain::ArchiveToken;
+use launcher_workshop::WorkshopSpec;
 
 use super::context::Context;
 use super::fleet::ContainerFleet;
@@ -17,5 +19,13 @@ impl Archives for ContainerFleet {
         let name = names::volume(&data_dir.fleet_id, volume);
         let read = engine.read_volume(&name, &data_dir.fleet_id, &settings.sidecar_image).await;
         read.map_err(|error| FleetError::Unavailable(error.to_string()).into())
+    }
+
+    fn can_read_app(&self, _: &WorkshopSpec) -> bool {
+        false
+    }
+
+    async fn read_app(&self, workshop: &str, _: &ArchiveToken) -> Result<ByteStream, ReadError> {
+        Err(FleetError::Refused(format!("{workshop}: files of apps cannot be read yet")).into())
     }
 }

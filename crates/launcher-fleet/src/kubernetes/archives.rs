@@ -14,13 +14,15 @@ use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use launcher_domain::ArchiveToken;
+use launcher_workshop::WorkshopSpec;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 use super::download::{Download, Token};
 use super::fleet::KubernetesFleet;
 use crate::byte_stream::ByteStream;
-use crate::port::{Archives, ReadError};
+use crate::port::{Archives, FleetError, ReadError};
 
 /// Maximum time until the pod has sent the head of its response.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -45,6 +47,14 @@ impl Archives for KubernetesFleet {
             body.map_err(|error| ReadError::NotReady(format!("the pod at {address} does not answer: {error}")))?;
         // The stream has the download, which is deleted when the stream is dropped.
         Ok(unfold(Some((body, download)), |state| next_chunk(state).boxed()).boxed())
+    }
+
+    fn can_read_app(&self, _: &WorkshopSpec) -> bool {
+        false
+    }
+
+    async fn read_app(&self, workshop: &str, _: &ArchiveToken) -> Result<ByteStream, ReadError> {
+        Err(FleetError::Refused(format!("{workshop}: files of apps cannot be read yet")).into())
     }
 }
 

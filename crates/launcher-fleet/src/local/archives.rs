@@ -1,12 +1,14 @@
 //! Archives of volumes: tar archives of directories, also while an app changes the files.
 
 use async_trait::async_trait;
+use launcher_domain::ArchiveToken;
 use launcher_sidecar::archive::write_archive;
+use launcher_workshop::WorkshopSpec;
 
 use super::fleet::LocalFleet;
 use crate::byte_stream::{ByteStream, written_by};
 use crate::machine::{Context as _, validate_volume};
-use crate::port::{Archives, ReadError};
+use crate::port::{Archives, FleetError, ReadError};
 
 #[async_trait]
 impl Archives for LocalFleet {
@@ -14,5 +16,13 @@ impl Archives for LocalFleet {
         validate_volume(volume)?;
         let root = self.0.context.data_dir().layout.volume(volume);
         Ok(written_by(move |out| write_archive(&root, out)))
+    }
+
+    fn can_read_app(&self, _: &WorkshopSpec) -> bool {
+        false
+    }
+
+    async fn read_app(&self, workshop: &str, _: &ArchiveToken) -> Result<ByteStream, ReadError> {
+        Err(FleetError::Refused(format!("{workshop}: files of apps cannot be read yet")).into())
     }
 }

@@ -52,6 +52,7 @@ fn workshop(profile: &str) -> Workshop {
         pod_template: None,
         storage: None,
         crash_safe_directory: None,
+        snapshot: None,
         material: None,
         lifetime_seconds: 3600,
         expires_at: None,

@@ -192,6 +192,7 @@ pub(crate) fn custom(name: &str, command: &[&str]) -> Workshop {
         pod_template: None,
         storage: None,
         crash_safe_directory: None,
+        snapshot: None,
         material: None,
         lifetime_seconds: 3600,
         expires_at: None,

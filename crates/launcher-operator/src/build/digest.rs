@@ -46,6 +46,7 @@ pub(super) fn of(workshop: &Validated) -> String {
         resources,
         storage,
         crash_safe_directory,
+        snapshot,
         material,
         profile,
     } = spec;
@@ -72,6 +73,8 @@ pub(super) fn of(workshop: &Validated) -> String {
     fields.extend(crash_safe_directory.as_ref().map(|path| json!({ "crashSafeDirectory": path })));
     // And for the course material.
     fields.extend(material.as_ref().map(|material| json!({ "material": material })));
+    // And for the snapshot, whose token the pod has.
+    fields.extend(snapshot.as_ref().map(|snapshot| json!({ "snapshot": snapshot.token_sha256 })));
     // And for secret parameters. Their values never change.
     fields.extend((!secret_env.is_empty()).then(|| json!({ "secretEnv": secret_env })));
     let fields = json!(fields);

@@ -165,6 +165,7 @@ pub(crate) fn instance(owner: &str) -> Instance {
         spec_version: 0,
         applied_version: 0,
         workshop_uid: None,
+        snapshot: None,
         former_uid: None,
         revision: 0,
     }

@@ -1,7 +1,9 @@
-//! Archives of the in-memory fleet's volumes: one file each.
+//! Archives of the in-memory fleet's volumes and apps: one file each.
 
 use async_trait::async_trait;
-use launcher_fleet::{Archives, ByteStream, ReadError, written_by};
+use launcher_domain::ArchiveToken;
+use launcher_fleet::{Archives, ByteStream, FleetError, ReadError, written_by};
+use launcher_workshop::WorkshopSpec;
 use tar::{Builder, Header};
 
 use super::FakeFleet;
@@ -22,10 +24,28 @@ impl FakeFleet {
 impl Archives for FakeFleet {
     /// The archive has the file `notes/<volume>.txt` with the text `saved`.
     async fn read(&self, volume: &str) -> Result<ByteStream, ReadError> {
+        self.archive(volume)
+    }
+
+    fn can_read_app(&self, spec: &WorkshopSpec) -> bool {
+        spec.storage.is_none()
+    }
+
+    /// The archive has the file `notes/<workshop>.txt` with the text `saved`.
+    async fn read_app(&self, workshop: &str, _: &ArchiveToken) -> Result<ByteStream, ReadError> {
+        if !self.lock().workshops.contains_key(workshop) {
+            return Err(FleetError::Refused(format!("no Workshop {workshop}")).into());
+        }
+        self.archive(workshop)
+    }
+}
+
+impl FakeFleet {
+    fn archive(&self, name: &str) -> Result<ByteStream, ReadError> {
         if self.lock().has_late_archives {
             return Err(ReadError::NotReady("no node has room".to_owned()));
         }
-        let name = format!("notes/{volume}.txt");
+        let name = format!("notes/{name}.txt");
         Ok(written_by(move |out| {
             let mut header = Header::new_gnu();
             header.set_size(5);

@@ -50,6 +50,7 @@ pub fn contract_workshop(name: &str) -> Workshop {
         pod_template: None,
         storage: None,
         crash_safe_directory: None,
+        snapshot: None,
         material: None,
         lifetime_seconds: 3600,
         expires_at: None,

@@ -10,6 +10,7 @@ use launcher_domain::{AppType, EmailAddress, FailureCode, FailureDetail, Failure
 use super::probe::{SIDECAR_PORT, TELEMETRY_PORT};
 use super::spec::is_reserved_variable;
 use crate::material::WorkshopMaterial;
+use crate::snapshot::WorkshopSnapshot;
 use crate::spec::{WorkshopResources, WorkshopSpec, WorkshopStorage};
 
 /// A validated spec. Only [`ValidSpec::parse`] creates it.
@@ -37,6 +38,8 @@ pub struct ValidSpec {
     pub storage: Option<WorkshopStorage>,
     /// Directory of the app whose files outlive a crash of the app. `None` with storage, whose files outlive it anyway.
     pub crash_safe_directory: Option<String>,
+    /// Snapshot of the files at the end.
+    pub snapshot: Option<WorkshopSnapshot>,
     /// Course material.
     pub material: Option<WorkshopMaterial>,
     /// Security profile of the app.
@@ -67,6 +70,8 @@ impl ValidSpec {
         }
         let crash_safe = spec.crash_safe_directory.as_deref();
         ensure(crash_safe.is_none_or(is_mount_path), FailureDetail::SpecCrashSafeDirectory)?;
+        let directory = spec.snapshot.as_ref().and_then(|snapshot| snapshot.directory.as_deref());
+        ensure(directory.is_none_or(is_mount_path), FailureDetail::SpecSnapshot)?;
         if let Some(material) = &spec.material {
             let storage = spec.storage.as_ref().map(|storage| &storage.path).or(spec.crash_safe_directory.as_ref());
             let is_of_storage = storage.is_none_or(|path| *path == material.directory);
@@ -85,6 +90,7 @@ impl ValidSpec {
             resources: spec.resources.clone(),
             storage: spec.storage.clone(),
             crash_safe_directory: spec.crash_safe_directory.clone().filter(|_| spec.storage.is_none()),
+            snapshot: spec.snapshot.clone(),
             material: spec.material.clone(),
             profile,
         })

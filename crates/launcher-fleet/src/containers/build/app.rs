@@ -36,6 +36,7 @@ pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Containe
         owner: _,
         // The files of a container outlive each crash of its app.
         crash_safe_directory: _,
+        snapshot: _,
     } = &spec;
     let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
     let ContainerCommand { command, args } = app.container_command(settings.origin);

@@ -1,0 +1,145 @@
+//! Snapshots: archives of the files of workshops without a volume, saved at their planned end.
+
+use std::fmt;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::clock::Entropy;
+use crate::email::EmailAddress;
+use crate::text_enum::text_enum;
+
+/// Random bytes of a token.
+const TOKEN_BYTES: usize = 32;
+
+text_enum! {
+    /// Progress of the snapshot of an instance.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum SnapshotState {
+        /// The end of the running instance takes a snapshot first.
+        Planned = "planned",
+        /// The end is decided. The workload runs until the snapshot is saved or has failed.
+        Pending = "pending",
+        /// The files are saved.
+        Saved = "saved",
+        /// The instance ended without a snapshot.
+        Failed = "failed",
+    }
+}
+
+text_enum! {
+    /// Reason why an instance ended without its snapshot.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum SnapshotFailure {
+        /// The snapshot took longer than the end may be delayed.
+        TimeLimit = "time-limit",
+        /// The archive would be larger than the limit.
+        TooLarge = "too-large",
+        /// The owner has the maximum number of snapshots.
+        LimitReached = "limit-reached",
+        /// The fleet could not read the files.
+        FilesUnavailable = "files-unavailable",
+        /// The object store did not accept the archive.
+        StoreUnavailable = "store-unavailable",
+        /// The workload was gone before the snapshot was saved.
+        WorkshopGone = "workshop-gone",
+    }
+}
+
+/// Token that lets the launcher read the files of one workshop. `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ArchiveToken(String);
+
+impl ArchiveToken {
+    /// Returns a random token: 64 hexadecimal digits.
+    #[must_use]
+    pub fn random(entropy: &dyn Entropy) -> Self {
+        let mut bytes = [0; TOKEN_BYTES];
+        entropy.fill(&mut bytes);
+        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Returns the token, for the fleet and nothing else.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ArchiveToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ArchiveToken")
+    }
+}
+
+/// The snapshot of one instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstanceSnapshot {
+    /// Progress.
+    pub state: SnapshotState,
+    /// Reason of a failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<SnapshotFailure>,
+    /// Time at which the end was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending_since: Option<Timestamp>,
+    /// Time at which a launcher began to save the files. Another one begins only if this one did not finish in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun_at: Option<Timestamp>,
+    /// Token for the files.
+    pub token: ArchiveToken,
+}
+
+impl InstanceSnapshot {
+    /// Returns the snapshot of a new instance.
+    #[must_use]
+    pub fn planned(token: ArchiveToken) -> Self {
+        Self { state: SnapshotState::Planned, failure: None, pending_since: None, begun_at: None, token }
+    }
+
+    /// Returns the snapshot that the end of the instance waits for.
+    #[must_use]
+    pub(crate) fn pending(&self, since: Timestamp) -> Self {
+        Self { state: SnapshotState::Pending, pending_since: Some(since), ..self.clone() }
+    }
+
+    /// Returns the finished snapshot.
+    #[must_use]
+    pub(crate) fn finished(&self, outcome: Result<(), SnapshotFailure>) -> Self {
+        let state = if outcome.is_ok() { SnapshotState::Saved } else { SnapshotState::Failed };
+        Self { state, failure: outcome.err(), ..self.clone() }
+    }
+}
+
+/// Saved files of a workshop that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Identifier: that of the instance.
+    pub snapshot_id: Uuid,
+    /// The person whose files these are.
+    pub owner_email: EmailAddress,
+    /// Template of the instance.
+    pub template_id: Uuid,
+    /// Name of the template at the launch.
+    pub template_name: String,
+    /// Name of the instance.
+    pub k8s_name: String,
+    /// Size of the archive, in bytes.
+    pub bytes: u64,
+    /// Time at which the archive was complete.
+    pub created_at: Timestamp,
+}
+
+impl Snapshot {
+    /// Returns the time at which the snapshot is deleted.
+    #[must_use]
+    pub fn deleted_after(&self, retention: Duration) -> Timestamp {
+        let retention = SignedDuration::try_from(retention).unwrap_or(SignedDuration::MAX);
+        self.created_at.checked_add(retention).unwrap_or(Timestamp::MAX)
+    }
+}

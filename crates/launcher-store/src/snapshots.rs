@@ -1,0 +1,196 @@
+//! Snapshots: saved by a loop, listed by their owners, and deleted by persons or after their retention.
+
+use jiff::Timestamp;
+use launcher_domain::{Act, Activity, Caller, EmailAddress, Instance, Scope, Snapshot};
+use sqlx::Row;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::filter::push_scope;
+use crate::page::Page;
+use crate::rows::{self, instance_columns, snapshot_columns};
+use crate::sql::{Sql, query};
+use crate::store::Store;
+
+/// Maximum rows that one call handles for a loop.
+const PORTION: i64 = 500;
+/// Instances whose end waits for their snapshot, and for a moment those whose snapshot is finished.
+pub(crate) const ENDING: &str = concat!(
+    "SELECT ",
+    instance_columns!(),
+    " FROM workshop_instances WHERE state = 'terminating' AND snapshot IS NOT NULL LIMIT 500"
+);
+/// Running instances with a planned snapshot whose lifetime is over.
+pub(crate) const OVERDUE: &str = concat!(
+    "SELECT ",
+    instance_columns!(),
+    " FROM workshop_instances WHERE state = 'running' AND snapshot IS NOT NULL AND expires_at <= $1 LIMIT 500"
+);
+/// A second snapshot of an instance replaces the first, unless a person has deleted it.
+const SAVE: &str = "INSERT INTO snapshots \
+     (snapshot_id, owner_email, template_id, template_name, k8s_name, bytes, created_at) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7) \
+     ON CONFLICT (snapshot_id) DO UPDATE SET bytes = excluded.bytes, created_at = excluded.created_at";
+pub(crate) const HELD: &str = "SELECT count(*) FROM snapshots WHERE owner_email = $1 AND deleted_at IS NULL";
+const MARK: &str = concat!(
+    "UPDATE snapshots SET deleted_at = $1 WHERE snapshot_id = $2 AND deleted_at IS NULL RETURNING ",
+    snapshot_columns!()
+);
+pub(crate) const OLD: &str = concat!(
+    "SELECT ",
+    snapshot_columns!(),
+    " FROM snapshots WHERE deleted_at IS NULL AND created_at < $1 ORDER BY created_at LIMIT $2"
+);
+pub(crate) const DELETED: &str =
+    "SELECT snapshot_id FROM snapshots WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT $1";
+const REMOVE: &str = "DELETE FROM snapshots WHERE snapshot_id = $1 AND deleted_at IS NOT NULL";
+
+impl Store {
+    /// Returns the terminating instances with a snapshot, at most 500. Skips unreadable rows.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn snapshot_ending(&self) -> Result<Vec<Instance>, StoreError> {
+        Ok(rows::readable(&query(ENDING).fetch_all(&self.pool).await?))
+    }
+
+    /// Returns the running instances with a planned snapshot that expired at this time or earlier, at most 500. Skips
+    /// unreadable rows.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn snapshot_overdue(&self, now: Timestamp) -> Result<Vec<Instance>, StoreError> {
+        Ok(rows::readable(&query(OVERDUE).bind(now.as_millisecond()).fetch_all(&self.pool).await?))
+    }
+
+    /// Returns the number of snapshots of a person.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn snapshots_held(&self, owner: &EmailAddress) -> Result<u32, StoreError> {
+        let row = query(HELD).bind(owner.as_str().to_owned()).fetch_one(&self.pool).await?;
+        Ok(u32::try_from(row.try_get::<i64, _>(0)?).unwrap_or(u32::MAX))
+    }
+
+    /// Stores a snapshot whose archive is complete. Repeatable.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written.
+    pub async fn save_snapshot(&self, snapshot: &Snapshot) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        query(SAVE)
+            .bind(snapshot.snapshot_id.to_string())
+            .bind(snapshot.owner_email.as_str().to_owned())
+            .bind(snapshot.template_id.to_string())
+            .bind(snapshot.template_name.clone())
+            .bind(snapshot.k8s_name.clone())
+            .bind(i64::try_from(snapshot.bytes).unwrap_or(i64::MAX))
+            .bind(snapshot.created_at.as_millisecond())
+            .execute(write.connection())
+            .await?;
+        write.commit().await
+    }
+
+    /// Returns a page of the snapshots that the caller may see, newest first; with `owner`, only of this person.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn snapshots(
+        &self,
+        caller: &Caller,
+        owner: Option<&EmailAddress>,
+        page: &Page,
+    ) -> Result<Vec<Snapshot>, StoreError> {
+        let rows = list(caller.scope(), owner, page).fetch_all(&self.pool).await?;
+        rows::all(&rows, rows::snapshot)
+    }
+
+    /// Returns a snapshot if the caller may see it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn snapshot(&self, caller: &Caller, snapshot_id: Uuid) -> Result<Option<Snapshot>, StoreError> {
+        let mut sql = select();
+        sql.condition_with("snapshot_id = ", snapshot_id.to_string());
+        push_scope(&mut sql, caller.scope());
+        sql.fetch_optional(&self.pool).await?.as_ref().map(rows::snapshot).transpose()
+    }
+
+    /// Decides the deletion of a snapshot, and writes an entry of the activity log. Returns false if the caller has no such
+    /// snapshot. The caller of the store must then delete the object: [`Store::purge_snapshots`].
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written.
+    pub async fn delete_snapshot(&self, caller: &Caller, snapshot_id: Uuid, at: Timestamp) -> Result<bool, StoreError> {
+        if self.snapshot(caller, snapshot_id).await?.is_none() {
+            return Ok(false);
+        }
+        self.mark(snapshot_id, Act { actor_email: Some(caller.email().clone()), at }).await
+    }
+
+    /// Decides the deletion of the snapshots that were saved before this time, with entries of the activity log. Returns the
+    /// number of deleted snapshots.
+    ///
+    /// # Errors
+    /// [`StoreError`]. The decisions before the error stay.
+    pub async fn purge_old_snapshots(&self, before: Timestamp, now: Timestamp) -> Result<u64, StoreError> {
+        let old = query(OLD).bind(before.as_millisecond()).bind(PORTION).fetch_all(&self.pool).await?;
+        let mut deleted = 0;
+        for snapshot in old.iter().filter_map(|row| rows::reported(rows::snapshot(row))) {
+            deleted += u64::from(self.mark(snapshot.snapshot_id, Act { actor_email: None, at: now }).await?);
+        }
+        Ok(deleted)
+    }
+
+    /// Returns false if the snapshot is already deleted.
+    async fn mark(&self, snapshot_id: Uuid, act: Act) -> Result<bool, StoreError> {
+        let mut write = self.write().await?;
+        let mark = query(MARK).bind(act.at.as_millisecond()).bind(snapshot_id.to_string());
+        let Some(row) = mark.fetch_optional(write.connection()).await? else { return Ok(false) };
+        let revision = write.take_revisions(1).await?;
+        write.log_activity(revision, &Activity::of_deleted_snapshot(&rows::snapshot(&row)?, act)).await?;
+        write.commit().await?;
+        Ok(true)
+    }
+
+    /// Returns the snapshots whose deletion is decided, oldest decision first, at most 500.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn purge_snapshots(&self) -> Result<Vec<Uuid>, StoreError> {
+        let rows = query(DELETED).bind(PORTION).fetch_all(&self.pool).await?;
+        rows.iter().map(rows::snapshot_id).collect()
+    }
+
+    /// Removes the row of a snapshot whose object is deleted.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn purge_snapshot(&self, snapshot_id: Uuid) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        query(REMOVE).bind(snapshot_id.to_string()).execute(write.connection()).await?;
+        write.commit().await
+    }
+}
+
+/// Builds the query of a list, newest first.
+pub(crate) fn list(scope: Scope<'_>, owner: Option<&EmailAddress>, page: &Page) -> Sql {
+    let mut sql = select();
+    push_scope(&mut sql, scope);
+    if let Some(owner) = owner {
+        push_scope(&mut sql, Scope::Owner(owner));
+    }
+    if let Some(after) = page.after {
+        sql.condition_with("snapshot_id < ", after.to_string());
+    }
+    sql.push(" ORDER BY snapshot_id DESC LIMIT ");
+    sql.bind(i64::from(page.limit));
+    sql
+}
+
+/// Begins a query for snapshots whose deletion is not decided.
+fn select() -> Sql {
+    let mut sql = Sql::new(concat!("SELECT ", snapshot_columns!(), " FROM snapshots"));
+    sql.condition("deleted_at IS NULL");
+    sql
+}
