@@ -88,7 +88,7 @@ pub struct InstanceSnapshot {
     /// Time at which the end was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_since: Option<Timestamp>,
-    /// Time at which a launcher began to save the files. Another one begins only if this one did not finish in time.
+    /// Time at which a launcher last began to save the files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_at: Option<Timestamp>,
     /// Token for the files.

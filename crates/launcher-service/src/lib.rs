@@ -22,6 +22,7 @@ mod metrics;
 mod observe;
 mod overview;
 mod run;
+mod snapshots;
 mod suspend;
 mod templates;
 mod traces;
@@ -41,5 +42,6 @@ pub use launcher_store::{
     SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
+pub use snapshots::{SNAPSHOT_BYTES, Snapshots};
 pub use templates::{TemplateUpdate, validate_template};
 pub use volumes::Download;

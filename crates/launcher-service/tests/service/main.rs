@@ -185,7 +185,7 @@ fn database(directory: &TempDir) -> String {
 
 fn launcher(store: &Store, fleet: &FakeFleet, clock: &Arc<TestClock>, limits: Limits) -> Launcher {
     let (entropy, policy) = (Arc::new(SystemEntropy), PodTemplatePolicy::default());
-    Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy, limits, policy)
+    Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy, limits, policy, None)
 }
 
 impl Drop for World {

@@ -1,0 +1,156 @@
+//! Saves, reads and deletes archives.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt};
+use object_store::aws::AmazonS3Builder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path as ObjectPath;
+use object_store::prefix::PrefixStore;
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
+use uuid::Uuid;
+
+use crate::http::Connector;
+use crate::location::Location;
+
+/// Size of one part of an upload, in bytes: S3 requires at least 5 MiB.
+const PART_BYTES: usize = 5 << 20;
+/// Maximum memory of one upload, in bytes: the part that is sent, and the part that is filled meanwhile.
+pub const ARCHIVE_BYTES: usize = 2 * PART_BYTES;
+
+/// A stream of bytes. An error is its last item.
+pub type ByteStream = BoxStream<'static, io::Result<Bytes>>;
+
+/// Error of the object store. The message names the store and the object.
+#[derive(Debug, thiserror::Error)]
+#[error("object store: {0}")]
+pub struct StoreError(#[source] Box<dyn std::error::Error + Send + Sync>);
+
+impl From<object_store::Error> for StoreError {
+    fn from(error: object_store::Error) -> Self {
+        Self(error.into())
+    }
+}
+
+/// Error of [`SnapshotStore::save`]. No object was stored.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// The archive is larger than the limit.
+    #[error("the archive is larger than {limit} bytes")]
+    TooLarge {
+        /// Maximum size, in bytes.
+        limit: u64,
+    },
+    /// The archive could not be read.
+    #[error("reading the files failed: {0}")]
+    Source(#[source] io::Error),
+    /// The object store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The object store.
+#[derive(Clone)]
+pub struct SnapshotStore(Arc<dyn ObjectStore>);
+
+impl fmt::Debug for SnapshotStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SnapshotStore({})", self.0)
+    }
+}
+
+impl SnapshotStore {
+    /// Opens the object store. Creates a missing folder. A bucket must exist; its credentials, region and endpoint are in
+    /// the environment variables `AWS_…` (<https://docs.rs/object_store/latest/object_store/aws/enum.AmazonS3ConfigKey.html>).
+    ///
+    /// # Errors
+    /// [`StoreError`]: the folder cannot be created, or the settings of the bucket are incomplete.
+    pub fn open(location: &Location) -> Result<Self, StoreError> {
+        Ok(match location {
+            Location::Folder(folder) => Self(Arc::new(open_folder(folder)?)),
+            Location::Bucket { bucket, prefix } => {
+                let builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_http_connector(Connector);
+                let store = builder.build()?;
+                if prefix.is_empty() {
+                    Self(Arc::new(store))
+                } else {
+                    Self(Arc::new(PrefixStore::new(store, prefix.as_str())))
+                }
+            }
+        })
+    }
+
+    /// Saves an archive. It replaces an earlier one with this identifier. Returns its size, in bytes.
+    ///
+    /// # Errors
+    /// [`SaveError`]. If this future is dropped, nothing is stored either; parts of an upload may stay in a bucket.
+    pub async fn save(&self, id: Uuid, mut archive: ByteStream, limit: u64) -> Result<u64, SaveError> {
+        let mut upload = self.0.put_multipart(&object(id)).await.map_err(StoreError::from)?;
+        match send(&mut upload, &mut archive, limit).await {
+            Ok(size) => Ok(size),
+            Err(error) => {
+                if let Err(error) = upload.abort().await {
+                    tracing::debug!(%error, "aborting an upload to the object store failed");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns an archive.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn read(&self, id: Uuid) -> Result<ByteStream, StoreError> {
+        let found = self.0.get(&object(id)).await?;
+        Ok(found.into_stream().map_err(io::Error::other).boxed())
+    }
+
+    /// Deletes an archive. A missing archive is no error.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn delete(&self, id: Uuid) -> Result<(), StoreError> {
+        match self.0.delete(&object(id)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn open_folder(folder: &Path) -> Result<LocalFileSystem, StoreError> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| StoreError(format!("the folder {} cannot be created: {error}", folder.display()).into()))?;
+    // After a power failure, an archive of the database must be complete.
+    Ok(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true))
+}
+
+fn object(id: Uuid) -> ObjectPath {
+    ObjectPath::from(format!("{id}.tar.gz"))
+}
+
+/// Sends the archive in parts, one after the other. Returns its size.
+async fn send(upload: &mut Box<dyn MultipartUpload>, archive: &mut ByteStream, limit: u64) -> Result<u64, SaveError> {
+    let (mut size, mut part) = (0_u64, Vec::new());
+    while let Some(bytes) = archive.next().await.transpose().map_err(SaveError::Source)? {
+        size += bytes.len() as u64;
+        if size > limit {
+            return Err(SaveError::TooLarge { limit });
+        }
+        part.extend_from_slice(&bytes);
+        if part.len() >= PART_BYTES {
+            let full = std::mem::take(&mut part);
+            upload.put_part(PutPayload::from(full)).await.map_err(StoreError::from)?;
+        }
+    }
+    if !part.is_empty() || size == 0 {
+        upload.put_part(PutPayload::from(part)).await.map_err(StoreError::from)?;
+    }
+    upload.complete().await.map_err(StoreError::from)?;
+    Ok(size)
+}
