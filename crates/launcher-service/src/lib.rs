@@ -22,6 +22,7 @@ mod metrics;
 mod observe;
 mod overview;
 mod run;
+mod saving;
 mod snapshots;
 mod suspend;
 mod templates;
