@@ -3,6 +3,7 @@
 //! Each archive is one object with the name `<identifier>.tar.gz`. It appears when it is complete: an interrupted upload
 //! leaves no object. Only the database knows whose archive it is.
 
+mod folder;
 mod http;
 mod location;
 mod store;

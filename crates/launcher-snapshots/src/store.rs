@@ -2,19 +2,18 @@
 
 use std::fmt;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
-use object_store::aws::AmazonS3Builder;
-use object_store::local::LocalFileSystem;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::path::Path as ObjectPath;
 use object_store::prefix::PrefixStore;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
 use uuid::Uuid;
 
+use crate::folder;
 use crate::http::Connector;
 use crate::location::Location;
 
@@ -29,7 +28,7 @@ pub type ByteStream = BoxStream<'static, io::Result<Bytes>>;
 /// Error of the object store. The message names the store and the object.
 #[derive(Debug, thiserror::Error)]
 #[error("object store: {0}")]
-pub struct StoreError(#[source] Box<dyn std::error::Error + Send + Sync>);
+pub struct StoreError(#[source] pub(crate) Box<dyn std::error::Error + Send + Sync>);
 
 impl From<object_store::Error> for StoreError {
     fn from(error: object_store::Error) -> Self {
@@ -71,18 +70,37 @@ impl SnapshotStore {
     /// # Errors
     /// [`StoreError`]: the folder cannot be created, or the settings of the bucket are incomplete.
     pub fn open(location: &Location) -> Result<Self, StoreError> {
-        Ok(match location {
-            Location::Folder(folder) => Self(Arc::new(open_folder(folder)?)),
+        Self::open_with(
+            location,
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+        )
+    }
+
+    /// Does the same as [`SnapshotStore::open`], with these variables instead of the environment.
+    ///
+    /// # Errors
+    /// [`StoreError`]: as for [`SnapshotStore::open`].
+    pub fn open_with(
+        location: &Location,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, StoreError> {
+        match location {
+            Location::Folder(folder) => Ok(Self(Arc::new(folder::open(folder)?))),
             Location::Bucket { bucket, prefix } => {
-                let builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_http_connector(Connector);
-                let store = builder.build()?;
-                if prefix.is_empty() {
-                    Self(Arc::new(store))
-                } else {
-                    Self(Arc::new(PrefixStore::new(store, prefix.as_str())))
+                let mut builder = AmazonS3Builder::new().with_http_connector(Connector);
+                for (name, value) in variables {
+                    if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
+                        builder = builder.with_config(key, value);
+                    }
                 }
+                let store = builder.with_bucket_name(bucket).build()?;
+                Ok(Self(if prefix.is_empty() {
+                    Arc::new(store)
+                } else {
+                    Arc::new(PrefixStore::new(store, prefix.as_str()))
+                }))
             }
-        })
+        }
     }
 
     /// Saves an archive. It replaces an earlier one with this identifier. Returns its size, in bytes.
@@ -121,13 +139,6 @@ impl SnapshotStore {
             Err(error) => Err(error.into()),
         }
     }
-}
-
-fn open_folder(folder: &Path) -> Result<LocalFileSystem, StoreError> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| StoreError(format!("the folder {} cannot be created: {error}", folder.display()).into()))?;
-    // After a power failure, an archive of the database must be complete.
-    Ok(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true))
 }
 
 fn object(id: Uuid) -> ObjectPath {
