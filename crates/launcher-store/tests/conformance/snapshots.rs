@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::support::*;
 
-fn snapshot(owner: &str, number: u128, saved_at: i64) -> Snapshot {
+pub(crate) fn snapshot(owner: &str, number: u128, saved_at: i64) -> Snapshot {
     Snapshot {
         snapshot_id: Uuid::from_u128(number),
         owner_email: email(owner),
