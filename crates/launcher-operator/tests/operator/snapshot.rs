@@ -1,6 +1,8 @@
 //! Tests of Workshops whose files the launcher saves at their end: the container that sends the files, its address in the
 //! status, and the later end.
 
+use std::slice;
+
 use launcher_operator::OperatorSettings;
 use launcher_operator::build::{Manifests, build};
 use launcher_operator::validate::validate;
@@ -87,24 +89,19 @@ fn port_is_not_the_one_of_the_app() {
 
 #[test]
 fn pod_without_the_directory_has_no_such_container() {
-    let without = OperatorSettings { material_image: None, ..settings() };
-    let cases: [(&OperatorSettings, fn(&mut Workshop)); 3] = [
-        (&without, |_| {}),
-        (&settings(), |workshop| workshop.spec.crash_safe_directory = None),
-        (&settings(), with_storage),
-    ];
-    for (settings, change) in cases {
-        let pod = manifests(settings, change).pod;
-        let same = build(
-            &validate(&workshop(|workshop| {
-                with_snapshot(workshop);
-                change(workshop);
+    let pod = |settings: &OperatorSettings, change: fn(&mut Workshop), has_snapshot: bool| {
+        let built = manifests(settings, |workshop| {
+            change(workshop);
+            if !has_snapshot {
                 workshop.spec.snapshot = None;
-            }))
-            .unwrap(),
-            settings,
-        );
-        assert_eq!(pod.spec, same.pod.spec);
+            }
+        });
+        built.pod.spec
+    };
+    let without = OperatorSettings { material_image: None, ..settings() };
+    assert_eq!(pod(&without, |_| {}, true), pod(&without, |_| {}, false));
+    for change in [|workshop: &mut Workshop| workshop.spec.crash_safe_directory = None, with_storage] {
+        assert_eq!(pod(&settings(), change, true), pod(&settings(), change, false));
     }
 }
 
@@ -191,7 +188,7 @@ async fn crashes_of_the_container_are_none_of_the_app() {
     let crashed = container("snapshot-archive", waiting, ended);
     for is_ready in [true, false] {
         let workshop = with_planned();
-        let calls = cluster(&workshop, is_ready, &[crashed.clone()]).run_operator(at("12:30:00")).await;
+        let calls = cluster(&workshop, is_ready, slice::from_ref(&crashed)).run_operator(at("12:30:00")).await;
         let status = statuses(&calls).last().unwrap();
         assert_eq!(status["phase"], if is_ready { "Running" } else { "Starting" });
         assert_eq!(status["lastCrash"], Value::Null);
