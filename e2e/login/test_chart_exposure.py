@@ -253,17 +253,19 @@ def test_workshop_network_policies_match_committed_file():
     assert rendered["workshops-egress"]["spec"] == committed["workshops-egress"]
     assert rendered["workshops-ingress"]["spec"]["podSelector"] == committed["workshops-ingress"]["podSelector"]
     assert {rendered[name]["metadata"]["namespace"] for name in committed} == {"workshops"}
-    expected, found = committed["workshop-downloads"], rendered["workshop-downloads"]["spec"]
-    assert {**found, "ingress": None} == {**expected, "ingress": None}
+    for name in ("workshop-downloads", "workshop-snapshots"):
+        assert {**rendered[name]["spec"], "ingress": None} == {**committed[name], "ingress": None}
+    found = rendered["workshop-downloads"]["spec"]
     assert (found["egress"], found["policyTypes"]) == ([], ["Ingress", "Egress"])
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_only_the_launcher_reaches_pods_of_downloads(name):
-    policy = next(one for one in objects(name, "NetworkPolicy") if one["metadata"]["name"] == "workshop-downloads")
+@pytest.mark.parametrize("policy, ports", [("workshop-downloads", [8080]), ("workshop-snapshots", [8082, 8083])])
+def test_only_the_launcher_reaches_containers_that_send_files(name, policy, ports):
+    policy = next(one for one in objects(name, "NetworkPolicy") if one["metadata"]["name"] == policy)
     (rule,) = policy["spec"]["ingress"]
     (peer,) = rule["from"]
-    assert rule["ports"] == [{"protocol": "TCP", "port": 8080}]
+    assert rule["ports"] == [{"protocol": "TCP", "port": port} for port in ports]
     assert peer["namespaceSelector"] == {"matchLabels": {"kubernetes.io/metadata.name": "launcher"}}
     selected = [
         one["metadata"]["name"]

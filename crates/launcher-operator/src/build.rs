@@ -1,6 +1,7 @@
 //! Builds the Kubernetes resources of a validated Workshop. Pure: the same Workshop and settings always give the same
 //! resources.
 
+mod archive_program;
 mod crash_safe;
 pub(crate) mod digest;
 mod ingress;
@@ -14,6 +15,7 @@ mod pod_template;
 mod reader_pod;
 mod service;
 mod sidecar;
+mod snapshot;
 mod storage;
 mod workshop_pod;
 
@@ -24,6 +26,7 @@ use k8s_openapi::api::networking::v1::Ingress;
 pub use pod::APP_CONTAINER;
 pub use reader_pod::{MAX_SECONDS as MAX_DOWNLOAD_SECONDS, reader_pod};
 pub use sidecar::{PROXY_SECRET_KEY, SIDECAR_CONTAINER};
+pub(crate) use snapshot::port as snapshot_port;
 pub(crate) use workshop_pod::relative_expiry;
 
 use crate::settings::{Exposure, OperatorSettings};

@@ -6,6 +6,7 @@ mod deadline;
 mod failure;
 mod material;
 mod pod;
+mod snapshot;
 
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ pub(crate) use deadline::add;
 pub(crate) use failure::sentence;
 pub use failure::{DetailSource, Failure};
 pub(crate) use material::material_report;
+pub(crate) use snapshot::archive_address;
 
 /// The observed state of one workload.
 #[derive(Debug, Clone, Copy)]

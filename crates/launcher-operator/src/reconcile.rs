@@ -19,7 +19,7 @@ use crate::apply::{self, ApplyError};
 use crate::build::build;
 use crate::children::SeenWorkload;
 use crate::context::Context;
-use crate::diagnose::{ObservedWorkload, add, app_crashes, diagnose, material_report, pull_fails};
+use crate::diagnose::{ObservedWorkload, add, app_crashes, archive_address, diagnose, material_report, pull_fails};
 use crate::failure_details;
 use crate::guarded::Guarded;
 use crate::identifiers::FIELD_MANAGER;
@@ -150,13 +150,14 @@ async fn reconcile_spec(
     if can_restart && !status.phase.is_final() && pods.iter().any(stays_outdated) {
         status = status::with_outdated_pod(status);
     }
+    status = status::with_archive_address(status, archive_address(&workshop.spec, &pods));
     status = status::with_material(status, material_report(workshop, &pods, &context.settings));
     status = status::with_last_crash(status, crashes.as_ref().and_then(|crashes| crashes.last.as_ref()));
-    let expiry = workshop.spec.expiry(status.ready_at);
     if !status.phase.is_final() {
+        let expiry = workshop.spec.expiry(status.ready_at);
         status = status::with_expiry(status, expiry);
     }
-    let next = requeue::delay(&diagnosis, expiry, &pods, now);
+    let next = requeue::delay(&diagnosis, workshop.spec.end(status.ready_at), &pods, now);
     write(workshop, status.clone(), context).await?;
     // After the status: if the operator is killed in between, the next one counts the crash again, as the same one.
     crash_record::write(context, crashes.as_ref()).await?;

@@ -1,5 +1,7 @@
 //! Derives the status of a Workshop from its previous status, the applied resources and the diagnosis. Pure.
 
+use std::net::SocketAddr;
+
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::frame_path::frame_url;
@@ -77,6 +79,12 @@ pub(crate) fn with_last_crash(status: WorkshopStatus, crash: Option<&Crash>) -> 
 #[must_use]
 pub(crate) fn with_expiry(status: WorkshopStatus, expiry: Option<Timestamp>) -> WorkshopStatus {
     WorkshopStatus { expires_at: expiry.filter(|_| status.ready_at.is_some()), ..status }
+}
+
+/// Adds the address at which the launcher reads the files of a running app.
+#[must_use]
+pub(crate) fn with_archive_address(status: WorkshopStatus, address: Option<SocketAddr>) -> WorkshopStatus {
+    WorkshopStatus { archive_address: address.filter(|_| status.phase == Phase::Running), ..status }
 }
 
 /// Sets the report about the course material. Without a report, keeps the one of the status: a pod that replaces another

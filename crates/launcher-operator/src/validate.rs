@@ -64,10 +64,10 @@ fn pod_template(spec: &WorkshopSpec) -> Result<Option<PodTemplate>, FailureReaso
     }
 }
 
-/// True if the lifetime of the Workshop is over.
+/// True if the lifetime of the Workshop is over. With a snapshot, this is when the launcher's time for it is over, too.
 pub(crate) fn has_expired(workshop: &Workshop, now: Timestamp) -> bool {
     let ready_at = workshop.status.as_ref().and_then(|status| status.ready_at);
-    has_passed(workshop.spec.expiry(ready_at), now)
+    has_passed(workshop.spec.end(ready_at), now)
 }
 
 /// True if this time has passed. `None` means "never".

@@ -1,7 +1,8 @@
-//! `launcher-sidecar archive`: sends the files of a volume to the launcher, once, as a tar archive.
+//! `launcher-sidecar archive`: sends the files of a volume to the launcher, as a tar archive.
 //!
-//! The operator runs this mode in a pod that mounts the volume. The program ends after one archive, or if no client asks
-//! for it in time. The requests are `GET /ready` for the kubelet, and `GET /archive` with the token of this download.
+//! The operator runs this mode in a pod that mounts the volume. For a download, the program ends after one archive, or if
+//! no client asks for it in time. For a snapshot, it runs beside an app until a signal ends it: it must never make the pod
+//! of the app unready. The requests are `GET /ready` for the kubelet, and `GET /archive` with the token.
 
 mod files;
 mod request;
@@ -19,9 +20,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::Builder;
 use std::time::Duration;
 
-use launcher_process::address::Address;
-use launcher_process::listen::ListenOptions;
-use launcher_process::listener::Listener;
+use launcher_process::listen::{ListenOptions, listen};
+use launcher_process::stop::Stop;
 use tokio::net::TcpListener;
 
 pub use files::write_archive;
@@ -39,6 +39,8 @@ const CONNECTIONS: usize = 8;
 const STACK: usize = 512 * 1024;
 /// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Pause after a failed attempt to listen beside an app, which may use the port.
+const LISTEN_PAUSE: Duration = Duration::from_secs(1);
 
 /// Reason why no complete archive was sent.
 #[derive(Debug, thiserror::Error)]
@@ -60,38 +62,65 @@ enum Progress {
     Ended(io::Result<()>),
 }
 
-/// The one archive of this process.
+/// The archive of this process, which one client at a time can take.
 struct Offer {
     directory: Box<Path>,
     token: TokenDigest,
     is_taken: AtomicBool,
-    progress: SyncSender<Progress>,
+    /// `None` if each request gets the archive.
+    progress: Option<SyncSender<Progress>>,
 }
 
-/// Sends one archive, and returns when it is complete.
+impl Offer {
+    fn new(settings: &ArchiveSettings, progress: Option<SyncSender<Progress>>) -> Arc<Self> {
+        let directory = settings.directory.as_path().into();
+        Arc::new(Self { directory, token: settings.token_sha256, is_taken: AtomicBool::new(false), progress })
+    }
+}
+
+/// Sends one archive, and returns when it is complete; or sends archives until a stop signal.
 ///
 /// # Errors
 /// [`ArchiveError`]: the client has no complete archive.
 pub async fn serve_archive(settings: &ArchiveSettings) -> Result<(), ArchiveError> {
-    let listener = Listener::bind(&Address::Tcp(settings.listen_addr), &ListenOptions::default());
-    let Listener::Tcp(listener) = listener.map_err(ArchiveError::Listener)? else {
-        return Err(ArchiveError::Listener(io::ErrorKind::Unsupported.into()));
-    };
-    tracing::info!(listen = %settings.listen_addr, "waiting for the launcher");
+    if let Some(wait) = settings.wait() {
+        return serve_once(settings, wait).await;
+    }
+    // Without a handler, the first process of a container ignores SIGTERM, and delays the end of its pod.
+    let stop = Stop::on_signals().map_err(ArchiveError::Listener)?;
+    tokio::select! {
+        () = stop.requested() => Ok(()),
+        never = serve_each(settings) => match never {},
+    }
+}
+
+async fn serve_once(settings: &ArchiveSettings, wait: Duration) -> Result<(), ArchiveError> {
+    let listener = open(settings).map_err(ArchiveError::Listener)?;
     // Two: the beginning and the end of the only download.
     let (progress, events) = sync_channel(2);
-    let offer = Arc::new(Offer {
-        directory: settings.directory.as_path().into(),
-        token: settings.token_sha256,
-        is_taken: AtomicBool::new(false),
-        progress,
-    });
-    let wait = settings.wait();
+    let offer = Offer::new(settings, Some(progress));
     let ended = tokio::task::spawn_blocking(move || wait_for_end(&events, wait));
     tokio::select! {
         ended = ended => ended.unwrap_or_else(|error| Err(ArchiveError::Listener(error.into()))),
         never = accept(&listener, &offer) => match never {},
     }
+}
+
+/// Sends the archive for each request. A port in use must not end the program.
+async fn serve_each(settings: &ArchiveSettings) -> Infallible {
+    loop {
+        match open(settings) {
+            Ok(listener) => return accept(&listener, &Offer::new(settings, None)).await,
+            Err(error) => tracing::warn!(%error, listen = %settings.listen_addr, "listening failed, retrying"),
+        }
+        tokio::time::sleep(LISTEN_PAUSE).await;
+    }
+}
+
+fn open(settings: &ArchiveSettings) -> io::Result<TcpListener> {
+    let listener = listen(settings.listen_addr, &ListenOptions::default())?;
+    tracing::info!(listen = %settings.listen_addr, "waiting for the launcher");
+    Ok(listener)
 }
 
 fn wait_for_end(events: &Receiver<Progress>, wait: Duration) -> Result<(), ArchiveError> {
@@ -150,7 +179,13 @@ fn serve_connection(offer: &Offer, stream: &TcpStream) -> io::Result<()> {
         }
         Request::Archive { .. } => {
             send_progress(offer, Progress::Began);
-            let sent = send_archive(&offer.directory, stream);
+            let sent = send_files(&offer.directory, stream);
+            if offer.progress.is_none() {
+                // Before the end of the archive: its client may ask again at once.
+                offer.is_taken.store(false, Ordering::Release);
+                return sent?.end();
+            }
+            let sent = sent.and_then(Chunked::end).and_then(|()| wait_for_close(stream));
             send_progress(offer, Progress::Ended(sent));
             Ok(())
         }
@@ -160,15 +195,14 @@ fn serve_connection(offer: &Offer, stream: &TcpStream) -> io::Result<()> {
 
 /// The channel has room for both events. It is closed only when the process ends.
 fn send_progress(offer: &Offer, progress: Progress) {
-    drop(offer.progress.try_send(progress));
+    drop(offer.progress.as_ref().map(|channel| channel.try_send(progress)));
 }
 
-/// Sends the archive in chunks. Without the last chunk, the client knows that the archive is incomplete.
-fn send_archive(directory: &Path, stream: &TcpStream) -> io::Result<()> {
+/// Sends the archive in chunks, except for the last chunk. Without it, the client knows that the archive is incomplete.
+fn send_files<'a>(directory: &Path, stream: &'a TcpStream) -> io::Result<Chunked<'a>> {
     let mut chunked = Chunked::begin(stream, "application/x-tar")?;
     write_archive(directory, &mut chunked)?;
-    chunked.end()?;
-    wait_for_close(stream)
+    Ok(chunked)
 }
 
 /// Waits until the client has closed the connection, so has received all. The end of the process ends the network of its pod,

@@ -73,14 +73,14 @@ async fn isolate(settings: &IsolationSettings) -> Result<ExitCode, String> {
     }
 }
 
-/// Sends one archive. Its threads end with the process.
+/// Sends archives. Its threads end with the process.
 #[tokio::main(flavor = "current_thread")]
 async fn archive(settings: &ArchiveSettings) -> Result<ExitCode, String> {
     logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
     files::raise_open_file_limit();
     match serve_archive(settings).await {
         Ok(()) => {
-            tracing::info!("sent the archive");
+            tracing::info!("ending: sent the archive, or received a stop signal");
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {

@@ -4,6 +4,7 @@
 //! The test of an adapter implements [`FleetHarness`] and calls [`assert_fleet_contract`].
 
 mod apply;
+mod archives;
 mod delete;
 mod harness;
 mod identity;
@@ -47,6 +48,8 @@ const RULES: &[(&str, Rule)] = rules![
     read::spec_round_trips_exactly,
     read::labels_and_annotations_round_trip,
     read::apply_restores_labels_and_annotations,
+    archives::files_of_missing_workshop_are_refused,
+    archives::files_of_workshop_with_volume_are_no_snapshot,
     delete::delete_of_missing_workshop_returns_gone,
     delete::deleted_workshop_is_reported_and_gone,
     delete::repeated_delete_ends_as_gone,

@@ -20,7 +20,7 @@ use serde_json::Value;
 pub use names::NameReference;
 pub use parts::{
     APP_CONTAINER, COPY_PROGRAM, CRASH_SAFE_VOLUME, IMAGE_FILES, MATERIAL, RESERVED_CONTAINERS, RESERVED_VOLUMES,
-    STORAGE_VOLUME,
+    SNAPSHOT, STORAGE_VOLUME,
 };
 
 use parts::Parts;

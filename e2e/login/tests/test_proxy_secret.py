@@ -25,7 +25,7 @@ AUDIENCES = ("launcher", "workshops")
 def install_without_policies(chain, *words):
     """Installs the release without NetworkPolicies. Deletes the workshops' policies, because Helm keeps them."""
     chain.install("--set", "networkPolicy.enabled=false", *words)
-    policies = ("workshops-ingress", "workshops-egress", "workshop-downloads")
+    policies = ("workshops-ingress", "workshops-egress", "workshop-downloads", "workshop-snapshots")
     kubectl("--namespace", WORKSHOPS, "delete", "networkpolicy", *policies, "--ignore-not-found")
 
 

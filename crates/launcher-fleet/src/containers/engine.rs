@@ -14,6 +14,7 @@ mod info;
 mod list;
 mod log;
 mod pull_progress;
+mod read_directory;
 mod read_volume;
 mod start_app;
 #[cfg(test)]

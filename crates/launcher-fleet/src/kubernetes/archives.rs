@@ -1,4 +1,4 @@
-//! Archives of volumes: a pod of the operator reads the files, and this module receives them.
+//! Archives of volumes and of apps: a container of the operator reads the files, and this module receives them.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,14 +15,16 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use launcher_domain::ArchiveToken;
+use launcher_domain::clock::SystemEntropy;
 use launcher_workshop::WorkshopSpec;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
-use super::download::{Download, Token};
+use super::download::Download;
 use super::fleet::KubernetesFleet;
+use crate::app_files::{check_readable, missing};
 use crate::byte_stream::ByteStream;
-use crate::port::{Archives, FleetError, ReadError};
+use crate::port::{Archives, Fleet, ReadError};
 
 /// Maximum time until the pod has sent the head of its response.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -39,32 +41,44 @@ impl Archives for KubernetesFleet {
         if self.claim(volume).await?.is_none() {
             return Ok(empty().boxed());
         }
-        let token = Token::random();
+        let token = ArchiveToken::random(&SystemEntropy);
         let download = Download::create(self, volume, &token).await?;
         let address = download.until_ready().await?;
-        let body = timeout(CONNECT, request(address, &token)).await.unwrap_or_else(|elapsed| Err(elapsed.into()));
-        let body =
-            body.map_err(|error| ReadError::NotReady(format!("the pod at {address} does not answer: {error}")))?;
-        // The stream has the download, which is deleted when the stream is dropped.
-        Ok(unfold(Some((body, download)), |state| next_chunk(state).boxed()).boxed())
+        open(address, &token, Some(download)).await
     }
 
-    fn can_read_app(&self, _: &WorkshopSpec) -> bool {
-        false
+    /// The crash-safe directory is a volume of the pod. Other files of the app exist only in its container.
+    fn can_read_app(&self, spec: &WorkshopSpec) -> bool {
+        spec.storage.is_none() && spec.crash_safe_directory.is_some()
     }
 
-    async fn read_app(&self, workshop: &str, _: &ArchiveToken) -> Result<ByteStream, ReadError> {
-        Err(FleetError::Refused(format!("{workshop}: files of apps cannot be read yet")).into())
+    /// A container of the app's pod reads the directory.
+    async fn read_app(&self, workshop: &str, token: &ArchiveToken) -> Result<ByteStream, ReadError> {
+        let found = self.get(workshop).await?.ok_or_else(|| missing(workshop))?;
+        check_readable(&found)?;
+        let Some(address) = found.status.and_then(|status| status.archive_address) else {
+            return Err(ReadError::NotReady(format!("the operator reports no address for the files of {workshop}")));
+        };
+        open(address, token, None).await
     }
 }
 
+/// Opens the archive at this address.
+async fn open(address: SocketAddr, token: &ArchiveToken, download: Option<Download>) -> Result<ByteStream, ReadError> {
+    let body = timeout(CONNECT, request(address, token)).await.unwrap_or_else(|elapsed| Err(elapsed.into()));
+    let body = body.map_err(|error| ReadError::NotReady(format!("the pod at {address} does not answer: {error}")))?;
+    // The stream has the download, which is deleted when the stream is dropped.
+    Ok(unfold(Some((body, download)), |state| next_chunk(state).boxed()).boxed())
+}
+
 /// Requests the archive. Returns the body of the response.
-async fn request(address: SocketAddr, token: &Token) -> io::Result<Incoming> {
+async fn request(address: SocketAddr, token: &ArchiveToken) -> io::Result<Incoming> {
     let stream = TokioIo::new(connect(address).await?);
     let (mut sender, connection) =
         http1::Builder::new().max_buf_size(BUFFER).handshake(stream).await.map_err(io::Error::other)?;
-    tokio::spawn(connection.map_err(|error| tracing::debug!(%error, "connection to a pod of a download failed")));
-    let request = Request::get("/archive").header(HOST, address.to_string()).header(AUTHORIZATION, token.bearer());
+    tokio::spawn(connection.map_err(|error| tracing::debug!(%error, "connection to a pod that sends files failed")));
+    let bearer = format!("Bearer {}", token.reveal());
+    let request = Request::get("/archive").header(HOST, address.to_string()).header(AUTHORIZATION, bearer);
     let request = request.body(Empty::<Bytes>::new()).map_err(io::Error::other)?;
     let response = sender.send_request(request).await.map_err(io::Error::other)?;
     match response.status() {
@@ -79,7 +93,7 @@ async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     socket.connect(address).await
 }
 
-type State = Option<(Incoming, Download)>;
+type State = Option<(Incoming, Option<Download>)>;
 
 /// Returns the next bytes. An error is the last item: hyper reports a body without its last chunk as an error.
 async fn next_chunk(state: State) -> Option<(io::Result<Bytes>, State)> {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use kube::api::{DeleteParams, PostParams, Preconditions};
 use kube::{Api, ResourceExt};
-use launcher_domain::Entropy;
 use launcher_domain::clock::SystemEntropy;
+use launcher_domain::{ArchiveToken, Entropy};
 use launcher_workshop::{WorkshopDownload, WorkshopDownloadSpec};
 use sha2::{Digest, Sha256};
 use tokio::time::{sleep, timeout};
@@ -20,28 +20,8 @@ use crate::port::{FleetError, ReadError};
 const READY: Duration = Duration::from_secs(30);
 /// Interval of checks for the pod. The launcher has no permission to watch these resources.
 const POLL: Duration = Duration::from_millis(300);
-/// Random bytes of a token.
-const TOKEN: usize = 32;
 /// Random bytes in the name of a resource.
 const NAME: usize = 4;
-
-/// The secret of one download. Only the launcher knows it, until it sends it to the pod.
-pub(super) struct Token(String);
-
-impl Token {
-    pub(super) fn random() -> Self {
-        Self(random_hex::<TOKEN>())
-    }
-
-    /// Returns the value of the header `Authorization`.
-    pub(super) fn bearer(&self) -> String {
-        format!("Bearer {}", self.0)
-    }
-
-    fn sha256(&self) -> String {
-        hex(&Sha256::digest(&self.0))
-    }
-}
 
 fn random_hex<const BYTES: usize>() -> String {
     let mut bytes = [0; BYTES];
@@ -69,9 +49,14 @@ impl Download {
     ///
     /// # Errors
     /// [`FleetError`]; the caller should retry.
-    pub(super) async fn create(fleet: &KubernetesFleet, volume: &str, token: &Token) -> Result<Self, FleetError> {
+    pub(super) async fn create(
+        fleet: &KubernetesFleet,
+        volume: &str,
+        token: &ArchiveToken,
+    ) -> Result<Self, FleetError> {
         let api: Api<WorkshopDownload> = Api::namespaced(fleet.client.clone(), &fleet.namespace);
-        let spec = WorkshopDownloadSpec { volume: volume.to_owned(), token_sha256: token.sha256() };
+        let spec =
+            WorkshopDownloadSpec { volume: volume.to_owned(), token_sha256: hex(&Sha256::digest(token.reveal())) };
         let mut wanted = WorkshopDownload::new(&format!("{volume}-{}", random_hex::<NAME>()), spec);
         wanted.metadata.labels = Some(launcher_workshop::download_labels());
         // The guard exists before the request: the resource may exist although the answer was lost.

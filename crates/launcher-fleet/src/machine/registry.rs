@@ -19,6 +19,7 @@ use super::gateway::{Origins, SidecarConnector};
 use super::origins::OriginSettings;
 use super::records::{Record, StateError, StoredRecord, WatchCache};
 use super::supervised::{Context, Remainder, Supervised};
+use crate::app_files::{check_readable, missing};
 use crate::port::{Deletion, FleetError, GONE};
 
 /// All Workshops of an open fleet, and their supervisor tasks.
@@ -158,6 +159,16 @@ impl<W: Supervised> Registry<W> {
         workload.record().update(mark).await.map_err(unavailable)?;
         workload.desired_state().set(DesiredState::Deleted);
         Ok(Deletion::InProgress)
+    }
+
+    /// Returns the workload whose files [`Archives::read_app`](crate::Archives::read_app) reads.
+    ///
+    /// # Errors
+    /// [`FleetError::Refused`]: no Workshop has this name, or its files cannot be read.
+    pub(crate) fn readable(&self, name: &str) -> Result<Arc<W>, FleetError> {
+        let workload = self.workload(name).ok_or_else(|| missing(name))?;
+        check_readable(&workload.record().workshop())?;
+        Ok(workload)
     }
 
     /// Checks that a volume can be deleted: that no Workshop has it, except for failed and expired ones, whose workloads

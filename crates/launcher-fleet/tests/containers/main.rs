@@ -2,6 +2,7 @@
 //! engine's socket. The engine must be able to connect to ports of the test on 127.0.0.1.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod app_files;
 mod build;
 mod contract;
 mod crashes;

@@ -1,6 +1,7 @@
 //! Tests of the local fleet with real processes. The apps are small Python and shell programs.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod app_files;
 mod contract;
 mod copies;
 mod crashes;

@@ -1,4 +1,4 @@
-//! Builds the pod with two containers: app and sidecar.
+//! Builds the pod with its containers: app, sidecar, and with a snapshot the one that sends the files.
 
 use k8s_openapi::api::core::v1::{Container, LocalObjectReference, PodSecurityContext, PodSpec, Volume};
 use launcher_domain::SecurityProfile;
@@ -7,7 +7,7 @@ pub use launcher_workshop::pod_template::APP_CONTAINER;
 
 use super::limits::{amounts, app_security, runtime_default};
 use super::literal::{secret_variables, variables, words};
-use super::{crash_safe, isolation, material, pod_template, sidecar, storage};
+use super::{crash_safe, isolation, material, pod_template, sidecar, snapshot, storage};
 use crate::pod_policy::permitted;
 use crate::settings::{OperatorSettings, Placement};
 use crate::validate::Validated;
@@ -24,7 +24,7 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
         PodSecurityContext { seccomp_profile: Some(runtime_default()), ..PodSecurityContext::default() };
     let own = PodSpec {
         init_containers: init_containers(workshop, settings),
-        containers: vec![app(workshop, settings), sidecar::container(workshop, settings)],
+        containers: containers(workshop, settings),
         volumes: Some(volumes(workshop, settings)),
         // Only `baseline` apps may run as root. A user namespace removes the rights of that root user on the node.
         host_users: (settings.user_namespaces && workshop.spec.profile == SecurityProfile::Baseline).then_some(false),
@@ -45,6 +45,12 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
         None => own,
     };
     if material::placed(workshop, settings).is_some() { material::with_group(merged, settings) } else { merged }
+}
+
+/// Returns the containers, in the order in which they start.
+fn containers(workshop: &Validated, settings: &OperatorSettings) -> Vec<Container> {
+    let both = [app(workshop, settings), sidecar::container(workshop, settings)];
+    both.into_iter().chain(snapshot::container(workshop, settings)).collect()
 }
 
 /// Returns the operator's init containers. Material is loaded after the network policies are enforced, and beside the files

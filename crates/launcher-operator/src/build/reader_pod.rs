@@ -1,29 +1,24 @@
 //! Builds the pod of a WorkshopDownload: one container that reads a volume, and sends its files once.
 
 use k8s_openapi::api::core::v1::{
-    Affinity, Container, ContainerPort, HTTPGetAction, LocalObjectReference, PersistentVolumeClaimVolumeSource, Pod,
-    PodAffinity, PodAffinityTerm, PodSecurityContext, PodSpec, Probe, SecurityContext, Volume, VolumeMount,
+    Affinity, Container, HTTPGetAction, LocalObjectReference, PersistentVolumeClaimVolumeSource, Pod, PodAffinity,
+    PodAffinityTerm, PodSecurityContext, PodSpec, Probe, Volume,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta, OwnerReference};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::{Resource, ResourceExt};
 use launcher_workshop::WorkshopDownload;
-use launcher_workshop::app::{SIDECAR_PORT, SIDECAR_REQUESTS};
+use launcher_workshop::app::SIDECAR_PORT;
 use launcher_workshop::pod_template::STORAGE_VOLUME;
 
-use super::limits::{amounts, restricted, runtime_default};
-use super::literal::variables;
+use super::archive_program::{self, ArchiveProgram};
+use super::limits::runtime_default;
 use super::storage;
 use crate::identifiers::VOLUME_LABEL;
 use crate::settings::{OperatorSettings, Placement};
 
 /// Name of the container.
 const CONTAINER: &str = "archive";
-/// Mount path of the volume.
-const FOLDER: &str = "/kept-work";
-/// CPU and memory limits. The program has a few buffers of 64 KiB. The kernel's cache of the files counts too, but it
-/// is reclaimed.
-const LIMITS: [&str; 2] = ["1", "64Mi"];
 /// Seconds without a client after which the program ends. The launcher connects within a second of the pod's readiness,
 /// but the pod may wait for the image or for its address.
 const WAIT: u32 = 60;
@@ -34,9 +29,8 @@ const TERMINATION_GRACE: i64 = 1;
 
 /// Builds the pod.
 ///
-/// It has the security of the profile `restricted`, and the user and the group of apps with this profile. These are also
-/// the user and the group of the stock images with the profile `baseline`. The program lists files that this user cannot
-/// read. The claim is not read-only, only its mount: storage could otherwise attach the disk for reading only, and a
+/// It has the group of apps with the profile `restricted`, which is also the group of the stock images with the profile
+/// `baseline`. The claim is not read-only, only its mount: storage could otherwise attach the disk for reading only, and a
 /// launch on the same node would fail. The kubelet also gives the files of a read-only claim no group.
 #[must_use]
 pub fn reader_pod(download: &WorkshopDownload, settings: &OperatorSettings) -> Pod {
@@ -76,36 +70,14 @@ pub fn reader_pod(download: &WorkshopDownload, settings: &OperatorSettings) -> P
 }
 
 fn container(download: &WorkshopDownload, settings: &OperatorSettings) -> Container {
-    let env = [
-        ("SERVICE_ARCHIVE_DIRECTORY", FOLDER.to_owned()),
-        ("SERVICE_ARCHIVE_TOKEN_SHA256", download.spec.token_sha256.clone()),
-        ("SERVICE_ARCHIVE_WAIT", WAIT.to_string()),
-    ];
-    Container {
-        name: CONTAINER.to_owned(),
-        image: Some(settings.sidecar.image.clone()),
-        image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
-        args: Some(vec![CONTAINER.to_owned()]),
-        env: Some(variables(env.map(|(name, value)| (name.to_owned(), value)).into())),
-        ports: Some(vec![ContainerPort {
-            container_port: i32::from(SIDECAR_PORT),
-            protocol: Some("TCP".to_owned()),
-            ..ContainerPort::default()
-        }]),
-        readiness_probe: Some(readiness()),
-        resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
-        volume_mounts: Some(vec![VolumeMount {
-            name: STORAGE_VOLUME.to_owned(),
-            mount_path: FOLDER.to_owned(),
-            read_only: Some(true),
-            ..VolumeMount::default()
-        }]),
-        security_context: Some(SecurityContext {
-            read_only_root_filesystem: Some(true),
-            ..restricted(settings.run_as_user)
-        }),
-        ..Container::default()
-    }
+    let program = ArchiveProgram {
+        name: CONTAINER,
+        volume: STORAGE_VOLUME,
+        token_sha256: &download.spec.token_sha256,
+        wait: WAIT,
+        port: SIDECAR_PORT,
+    };
+    Container { readiness_probe: Some(readiness()), ..archive_program::container(&program, settings) }
 }
 
 fn claim(volume: &str) -> Volume {

@@ -7,6 +7,7 @@ use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec};
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_workshop::DISPATCHED_AT;
+use launcher_workshop::pod_template::SNAPSHOT;
 
 use crate::build::{SPEC_DIGEST, TEMPLATE_DIGEST};
 use crate::identifiers::{CRASHES, EXPIRES_AT, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL};
@@ -54,8 +55,16 @@ pub fn pod(pod: &mut Pod) {
     pod.spec = None;
     let Some(status) = pod.status.take() else { return };
     let PodStatus {
-        phase, mut conditions, mut container_statuses, mut init_container_statuses, reason, message, ..
+        phase,
+        mut conditions,
+        mut container_statuses,
+        mut init_container_statuses,
+        reason,
+        message,
+        pod_ip,
+        ..
     } = status;
+    let has_address = container_statuses.iter().flatten().any(|status| status.name == SNAPSHOT);
     if let Some(conditions) = &mut conditions {
         conditions.retain(|condition| READ_CONDITIONS.contains(&condition.type_.as_str()));
         conditions.shrink_to_fit();
@@ -69,6 +78,7 @@ pub fn pod(pod: &mut Pod) {
         init_container_statuses,
         reason,
         message,
+        pod_ip: pod_ip.filter(|_| has_address),
         ..PodStatus::default()
     });
 }

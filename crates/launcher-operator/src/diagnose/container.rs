@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod}
 use kube::ResourceExt;
 use launcher_domain::crash::CrashVerdict;
 use launcher_domain::{FailureCode, FailureDetail};
-use launcher_workshop::pod_template::IMAGE_FILES;
+use launcher_workshop::pod_template::{IMAGE_FILES, SNAPSHOT};
 
 use super::failure::{DetailSource, Failure, sentence};
 use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED, SIDECAR_CONTAINER};
@@ -41,10 +41,12 @@ pub(super) fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
 }
 
 /// Returns the permanent failure of a pod: a failure that a longer wait cannot repair. `app_verdict` is the reaction to
-/// the latest crash of an app that may start again in place.
+/// the latest crash of an app that may start again in place. The container that sends the files of the app is no part of the
+/// workshop: without it, the end only saves no files.
 pub(super) fn find_permanent_failure(pod: &Pod, app_verdict: Option<CrashVerdict>) -> Option<Failure> {
     let verdict = |status: &ContainerStatus| app_verdict.filter(|_| status.name == APP_CONTAINER);
-    statuses(pod).find_map(|status| failure(pod, status, verdict(status)))
+    let mut parts = statuses(pod).filter(|status| status.name != SNAPSHOT);
+    parts.find_map(|status| failure(pod, status, verdict(status)))
 }
 
 /// Returns the permanent failure of a container. `verdict` is `None` if the container is not an app that may start again

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::crash_safe::with_directory;
 use crate::material::with_material;
 use crate::parameters::with_secrets;
+use crate::snapshot::with_snapshot;
 use crate::storage::with_storage;
 use crate::support::{built, settings, workshop};
 
@@ -78,6 +79,18 @@ fn notebook_with_crash_safe_directory_matches_golden_file() {
             workshop.spec.app_type = "notebook".to_owned();
             workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
             with_directory(workshop);
+        }),
+    );
+}
+
+#[test]
+fn notebook_with_snapshot_matches_golden_file() {
+    compare(
+        "snapshot.json",
+        &built(|workshop| {
+            workshop.spec.app_type = "notebook".to_owned();
+            workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
+            with_snapshot(workshop);
         }),
     );
 }

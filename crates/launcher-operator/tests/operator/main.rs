@@ -26,6 +26,7 @@ mod reader_pod;
 mod reconcile;
 mod refusals;
 mod rollback;
+mod snapshot;
 mod stale_cache;
 mod storage;
 mod support;

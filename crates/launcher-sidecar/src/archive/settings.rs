@@ -9,8 +9,8 @@ use launcher_process::telemetry::LogSettings;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// Sends the files of a directory once, as a tar archive, to the client that knows the token. Exits with 0 when the
-/// archive is complete, and with 1 if it is not, or if no client asked for it in time
+/// Sends the files of a directory as a tar archive to the client that knows the token: once, or until a signal ends the
+/// program. Exits with 0 when the one archive is complete, and with 1 if it is not, or if no client asked for it in time
 #[derive(Debug, Clone, clap::Parser)]
 #[command(name = "launcher-sidecar archive", version)]
 pub struct ArchiveSettings {
@@ -26,9 +26,9 @@ pub struct ArchiveSettings {
     #[arg(long, env = "SERVICE_ARCHIVE_TOKEN_SHA256", value_name = "DIGEST")]
     pub token_sha256: TokenDigest,
 
-    /// Maximum seconds until a client asks for the archive
+    /// Maximum seconds until a client asks for the archive. 0: no maximum, and each request gets the archive
     #[arg(long, env = "SERVICE_ARCHIVE_WAIT", value_name = "SECONDS", default_value = "60",
-          value_parser = clap::value_parser!(u32).range(1..=3600))]
+          value_parser = clap::value_parser!(u32).range(..=3600))]
     wait: u32,
 
     /// Log settings
@@ -37,10 +37,10 @@ pub struct ArchiveSettings {
 }
 
 impl ArchiveSettings {
-    /// Returns the maximum time until a client asks for the archive.
+    /// Returns the maximum time until a client asks for the only archive. `None`: each request gets the archive.
     #[must_use]
-    pub fn wait(&self) -> Duration {
-        Duration::from_secs(self.wait.into())
+    pub fn wait(&self) -> Option<Duration> {
+        (self.wait > 0).then(|| Duration::from_secs(self.wait.into()))
     }
 }
 

@@ -58,6 +58,7 @@ struct InspectedState {
 struct InspectedConfig {
     labels: Option<HashMap<String, String>>,
     user: Option<String>,
+    working_dir: Option<String>,
 }
 
 impl Engine {
@@ -131,6 +132,14 @@ impl Engine {
         // A group may follow.
         let user = user.split(':').next().and_then(|user| user.parse().ok());
         Ok(user.filter(|&user| user != 0))
+    }
+
+    /// Returns the directory in which a container's main process starts.
+    pub(super) async fn working_dir(&self, name: &str) -> Result<String, EngineError> {
+        let found: Inspected = self.get(&format!("/containers/{name}/json")).await?;
+        let directory = found.config.working_dir.unwrap_or_default();
+        // The root, if the image names none.
+        Ok(format!("/{}", directory.trim_matches('/')))
     }
 
     /// Stops a container: SIGTERM, and SIGKILL after the grace period. Returns when the container has stopped. If it

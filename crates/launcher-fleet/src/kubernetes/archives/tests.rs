@@ -210,3 +210,77 @@ async fn foreign_claim_and_invalid_name_are_refused() {
     }
     assert!(bodies(&calls, &Method::POST).is_empty());
 }
+
+/// A fleet whose API server has the Workshop `lab-a` with this status and these changes of its spec, and no other one.
+fn fleet_with_workshop(status: &Value, changes: &Value) -> KubernetesFleet {
+    let resources = json!({ "cpuRequest": "1", "cpuLimit": "1", "memoryRequest": "1Gi", "memoryLimit": "1Gi" });
+    let mut spec = json!({
+        "owner": "alice@example.org", "image": "app:1", "appType": "custom", "port": 8888, "resources": resources,
+        "securityProfile": "restricted", "lifetimeSeconds": 3600, "crashSafeDirectory": "/home/jovyan",
+        "snapshot": { "tokenSha256": "0".repeat(64), "graceSeconds": 90 },
+    });
+    spec.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+    let workshop = json!({
+        "apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop",
+        "metadata": { "name": "lab-a", "namespace": "workshops", "uid": "workshop" }, "spec": spec, "status": status,
+    });
+    let service = service_fn(move |request: Request<Body>| {
+        let is_known = request.uri().path().ends_with("/namespaces/workshops/workshops/lab-a");
+        let (code, answer) = if is_known { (200, workshop.clone()) } else { failure(404) };
+        let answer = Body::from(answer.to_string().into_bytes());
+        async move { Ok::<_, Infallible>(Response::builder().status(code).body(answer).unwrap()) }
+    });
+    KubernetesFleet::new(Client::new(service, "workshops"), "workshops")
+}
+
+#[tokio::test]
+async fn files_of_an_app_come_from_its_pod_with_the_token_of_the_workshop() {
+    let (address, served) = pod("200 OK", CHUNK.repeat(2) + END).await;
+    let status = json!({ "phase": "Running", "archiveAddress": address.to_string() });
+    let fleet = fleet_with_workshop(&status, &json!({}));
+    let token = ArchiveToken::random(&SystemEntropy);
+    let chunks: Vec<_> = fleet.read_app("lab-a", &token).await.unwrap().try_collect().await.unwrap();
+    assert_eq!(chunks.concat(), b"savedsaved");
+    let head = served.await.unwrap();
+    assert!(head.starts_with("GET /archive HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains(&format!("authorization: Bearer {}\r\n", token.reveal())), "{head}");
+}
+
+#[tokio::test]
+async fn files_of_an_app_without_its_pod_are_not_ready() {
+    let (closed, _) = pod("401 Unauthorized", END.to_owned()).await;
+    let with_address = json!({ "phase": "Running", "archiveAddress": closed.to_string() });
+    for (status, expected) in [(json!({ "phase": "Starting" }), "no address"), (with_address, "401")] {
+        let fleet = fleet_with_workshop(&status, &json!({}));
+        let error = fleet.read_app("lab-a", &ArchiveToken::random(&SystemEntropy)).await.err().unwrap();
+        assert!(matches!(&error, ReadError::NotReady(text) if text.contains(expected)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn files_of_unknown_and_ended_workshops_are_refused() {
+    let cases = [
+        ("lab-b", "Running", json!({}), "no Workshop has the name"),
+        ("lab-a", "Expired", json!({}), "it has ended"),
+        ("lab-a", "Running", json!({ "snapshot": null }), "its spec has no snapshot"),
+    ];
+    for (name, phase, changes, expected) in cases {
+        let fleet = fleet_with_workshop(&json!({ "phase": phase }), &changes);
+        let error = fleet.read_app(name, &ArchiveToken::random(&SystemEntropy)).await.err().unwrap();
+        let is_expected = |text: &str| text.contains(expected);
+        assert!(matches!(&error, ReadError::Fleet(FleetError::Refused(text)) if is_expected(text)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn only_files_of_a_crash_safe_directory_can_be_read() {
+    let can_read = async |changes: Value| {
+        let fleet = fleet_with_workshop(&json!({}), &changes);
+        let spec = fleet.get("lab-a").await.unwrap().unwrap().spec;
+        fleet.can_read_app(&spec)
+    };
+    assert!(can_read(json!({})).await);
+    assert!(!can_read(json!({ "crashSafeDirectory": null })).await);
+    let storage = json!({ "storage": { "volume": VOLUME, "size": "1Gi", "path": "/home/jovyan" } });
+    assert!(!can_read(storage).await, "the files are kept");
+}

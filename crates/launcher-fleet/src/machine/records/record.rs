@@ -34,6 +34,11 @@ impl<P: Clone> Record<P> {
         self.workshop.spec.expiry(self.status().ready_at)
     }
 
+    /// Returns the time at which the fleet ends the workload: see [`WorkshopSpec::end`](launcher_workshop::WorkshopSpec::end).
+    pub(crate) fn end(&self) -> Option<Timestamp> {
+        self.workshop.spec.end(self.status().ready_at)
+    }
+
     /// Returns the status of the Workshop, or the default status if it has none.
     pub(crate) fn status(&self) -> WorkshopStatus {
         self.workshop.status.clone().unwrap_or_default()
