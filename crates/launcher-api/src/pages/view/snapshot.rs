@@ -1,6 +1,6 @@
 //! The snapshot of a workshop's files, in words.
 
-use launcher_domain::{Caller, Instance, InstanceState, SnapshotFailure, SnapshotState};
+use launcher_domain::{Caller, Instance, InstanceSnapshot, InstanceState, SnapshotFailure, SnapshotState};
 use launcher_service::{Launcher, ServiceError};
 
 use super::instant::Instant;
@@ -21,8 +21,7 @@ pub(crate) struct SnapshotView {
 
 impl SnapshotView {
     /// Converts the snapshot of an instance; `None` while it is only planned.
-    pub(super) fn of(t: Language, instance: &Instance) -> Option<Self> {
-        let snapshot = instance.snapshot.as_ref()?;
+    pub(super) fn of(t: Language, snapshot: &InstanceSnapshot) -> Option<Self> {
         Some(match (snapshot.state, snapshot.failure) {
             (SnapshotState::Planned, _) => return None,
             (SnapshotState::Pending, _) => Self::new("wait", t.text("snapshot-pending")),
@@ -34,15 +33,16 @@ impl SnapshotView {
         })
     }
 
-    /// Like [`Self::of`], with the time until which the files are saved.
+    /// Like [`Self::of`], with the time until which the files are saved, if they are still there.
     pub(crate) async fn dated(
         t: Language,
         launcher: &Launcher,
         caller: &Caller,
         instance: &Instance,
     ) -> Result<Option<Self>, ServiceError> {
-        let view = Self::of(t, instance);
-        if instance.snapshot.as_ref().is_none_or(|snapshot| snapshot.state != SnapshotState::Saved) {
+        let Some(snapshot) = &instance.snapshot else { return Ok(None) };
+        let view = Self::of(t, snapshot);
+        if snapshot.state != SnapshotState::Saved {
             return Ok(view);
         }
         let until = match launcher.snapshot(caller, instance.instance_id).await {
@@ -71,4 +71,38 @@ pub(crate) fn end_saves_files(instance: &Instance) -> bool {
 /// Returns true if the launch planned a snapshot, and the end is not decided.
 pub(super) fn is_planned(instance: &Instance) -> bool {
     instance.snapshot.as_ref().is_some_and(|snapshot| snapshot.state == SnapshotState::Planned)
+}
+
+#[cfg(test)]
+mod tests {
+    use launcher_domain::ArchiveToken;
+    use launcher_testkit::TestEntropy;
+
+    use super::*;
+
+    fn view(state: SnapshotState, failure: Option<SnapshotFailure>) -> Option<SnapshotView> {
+        let planned = InstanceSnapshot::planned(ArchiveToken::random(&TestEntropy::default()));
+        SnapshotView::of(Language::english(), &InstanceSnapshot { state, failure, ..planned })
+    }
+
+    #[test]
+    fn notice_begins_when_end_is_decided() {
+        assert!(view(SnapshotState::Planned, None).is_none());
+        let pending = view(SnapshotState::Pending, None).unwrap();
+        assert_eq!((pending.kind, pending.has_link), ("wait", false));
+        assert_eq!(pending.text.before, "Saving your files before the workshop ends.");
+        assert!(view(SnapshotState::Saved, None).unwrap().has_link);
+    }
+
+    #[test]
+    fn failed_snapshot_has_reason_in_every_language() {
+        for t in Language::all() {
+            for failure in SnapshotFailure::ALL {
+                assert!(t.has(&format!("snapshot-failure-{}", failure.as_str())), "{failure:?}");
+            }
+        }
+        let failed = view(SnapshotState::Failed, Some(SnapshotFailure::LimitReached)).unwrap();
+        assert_eq!((failed.kind, failed.has_link), ("bad", true), "the link leads to the snapshots to delete");
+        assert!(failed.text.before.starts_with("Your files could not be saved. The files of 20 workshops"));
+    }
 }

@@ -161,7 +161,7 @@ impl WorkshopView {
             paused: instance.suspended_at.filter(|_| instance.state == InstanceState::Suspended).map(dated),
             keeps_files: instance.volume.is_some(),
             saves_files: launcher.snapshot_retention().filter(|_| is_planned(instance)).map(|time| t.retention(time)),
-            snapshot: SnapshotView::of(t, instance),
+            snapshot: instance.snapshot.as_ref().and_then(|snapshot| SnapshotView::of(t, snapshot)),
             parameters: parameters::of(t, instance),
             parameter_values: instance.parameters.clone(),
             relaunch_path: paths::relaunch(instance),
