@@ -182,8 +182,8 @@ impl WorkshopView {
     }
 
     /// Returns the retention of the files in words if the end of the instance saves them now.
-    pub(crate) fn end_saves(&self) -> Option<&str> {
-        self.saves_files.as_deref().filter(|_| self.state == InstanceState::Running)
+    pub(crate) fn end_saves(&self) -> Option<&String> {
+        self.saves_files.as_ref().filter(|_| self.state == InstanceState::Running)
     }
 
     /// Returns true if the user can resume the instance.
