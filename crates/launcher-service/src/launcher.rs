@@ -16,7 +16,7 @@ use crate::downloads::Downloads;
 use crate::error::ServiceError;
 use crate::feed::message::FeedMessage;
 use crate::metrics::Metrics;
-use crate::snapshots::Snapshots;
+use crate::snapshot_store::Snapshots;
 
 /// Maximum changes by which a feed subscriber may lag behind. A subscriber that lags further behind reads from the
 /// database.

@@ -23,6 +23,7 @@ mod observe;
 mod overview;
 mod run;
 mod saving;
+mod snapshot_store;
 mod snapshots;
 mod suspend;
 mod templates;
@@ -43,6 +44,6 @@ pub use launcher_store::{
     SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
-pub use snapshots::{SNAPSHOT_BYTES, Snapshots};
+pub use snapshot_store::{SNAPSHOT_BYTES, Snapshots};
 pub use templates::{TemplateUpdate, validate_template};
 pub use volumes::Download;

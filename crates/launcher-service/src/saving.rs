@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::instance::SNAPSHOT_DELAY;
+use launcher_domain::snapshot::SNAPSHOT_DELAY;
 use launcher_domain::{Instance, Snapshot, SnapshotFailure};
 use launcher_fleet::{ByteStream, FleetError, ReadError};
 use launcher_snapshots::SaveError;
@@ -16,7 +16,7 @@ use crate::archive::to_download;
 use crate::change::Target;
 use crate::error::{ErrorChain, LoopError, ServiceError};
 use crate::launcher::Launcher;
-use crate::snapshots::CONCURRENCY;
+use crate::snapshot_store::CONCURRENCY;
 
 /// Interval of checks for expired instances, and for ends that another replica decided.
 const INTERVAL: Duration = Duration::from_secs(1);

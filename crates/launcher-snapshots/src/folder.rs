@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use object_store::local::LocalFileSystem;
 
-use crate::store::StoreError;
+use crate::error::StoreError;
 
 /// Opens the folder. Creates it if it is missing, for this user alone. Deletes unfinished uploads: their launcher was
 /// killed, because only one launcher uses a folder.

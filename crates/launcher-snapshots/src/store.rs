@@ -13,6 +13,7 @@ use object_store::prefix::PrefixStore;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
 use uuid::Uuid;
 
+use crate::error::StoreError;
 use crate::folder;
 use crate::http::Connector;
 use crate::location::Location;
@@ -24,17 +25,6 @@ pub const ARCHIVE_BYTES: usize = 2 * PART_BYTES;
 
 /// A stream of bytes. An error is its last item.
 pub type ByteStream = BoxStream<'static, io::Result<Bytes>>;
-
-/// Error of the object store. The message names the store and the object.
-#[derive(Debug, thiserror::Error)]
-#[error("object store: {0}")]
-pub struct StoreError(#[source] pub(crate) Box<dyn std::error::Error + Send + Sync>);
-
-impl From<object_store::Error> for StoreError {
-    fn from(error: object_store::Error) -> Self {
-        Self(error.into())
-    }
-}
 
 /// Error of [`SnapshotStore::save`]. No object was stored.
 #[derive(Debug, thiserror::Error)]

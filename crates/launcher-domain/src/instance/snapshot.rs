@@ -6,14 +6,9 @@ use super::state::{EndReason, InstanceState};
 use crate::instance::Instance;
 use crate::snapshot::{InstanceSnapshot, SnapshotFailure, SnapshotState};
 
-/// Maximum time by which a snapshot delays the end of a workshop.
-pub const SNAPSHOT_DELAY: SignedDuration = SignedDuration::from_secs(60);
 /// Time for which one launcher alone saves the files. Afterwards, another replica saves them, too: the first one may have
 /// been killed.
 const SNAPSHOT_CLAIM: SignedDuration = SignedDuration::from_secs(20);
-/// Time after the expiry at which the fleet ends a workshop with a planned snapshot without the launcher. It is longer than
-/// [`SNAPSHOT_DELAY`]: a launcher that has begun a snapshot can finish it.
-pub const SNAPSHOT_GRACE: SignedDuration = SignedDuration::from_secs(90);
 
 impl Instance {
     /// True while the end of the instance waits for its snapshot.

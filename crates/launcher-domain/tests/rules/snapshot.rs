@@ -2,7 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::instance::{Observation, ObservedPhase, SNAPSHOT_DELAY, SNAPSHOT_GRACE};
+use launcher_domain::instance::{Observation, ObservedPhase};
+use launcher_domain::snapshot::{SNAPSHOT_DELAY, SNAPSHOT_GRACE};
 use launcher_domain::{
     ArchiveToken, EndReason, FailureCode, FailureReason, Instance, InstanceSnapshot, InstanceState, SnapshotFailure,
     SnapshotState,
