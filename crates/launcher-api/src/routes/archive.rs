@@ -11,10 +11,7 @@ pub(crate) fn archive(template_name: &str, files: Body) -> Response {
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static("application/gzip")),
         (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (
-            CONTENT_DISPOSITION,
-            HeaderValue::from_str(&disposition).unwrap_or(HeaderValue::from_static("attachment")),
-        ),
+        (CONTENT_DISPOSITION, HeaderValue::from_str(&disposition).unwrap_or(HeaderValue::from_static("attachment"))),
     ];
     (StatusCode::OK, headers, files).into_response()
 }

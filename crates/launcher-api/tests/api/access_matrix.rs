@@ -121,8 +121,7 @@ async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &C
         app.reaches(owner, &name, "suspended").await;
     }
     let volume = if line.path.contains("{volume}") { volume(app, owner, admin).await } else { String::new() };
-    let snapshot =
-        if line.path.contains("{snapshot_id}") { snapshot(app, owner, admin).await } else { String::new() };
+    let snapshot = if line.path.contains("{snapshot_id}") { snapshot(app, owner, admin).await } else { String::new() };
     let asset = admin.page("/").await.text();
     let asset = asset.split('"').find_map(|part| part.strip_prefix("/assets/")).unwrap_or_default().to_owned();
     let file = if line.path.starts_with("/assets") { asset } else { "swagger-ui.css".to_owned() };

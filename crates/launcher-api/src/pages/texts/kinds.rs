@@ -1,8 +1,8 @@
 //! Texts for states, reasons, app types and security profiles.
 
 use launcher_domain::{
-    AppType, AtExpiry, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, SnapshotFailure, StartStep,
-    StorageKind, TextKey,
+    AppType, AtExpiry, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, SnapshotFailure,
+    StartStep, StorageKind, TextKey,
 };
 
 use crate::pages::language::{Language, Text};

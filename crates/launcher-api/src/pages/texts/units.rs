@@ -31,8 +31,7 @@ impl Language {
 
     /// Formats the size of a file, rounded up: in kB below 10 MB, else in MB.
     pub(crate) fn size(self, bytes: u64) -> String {
-        let (key, unit) =
-            if bytes < 10_000_000 { ("size-kilobytes", 1000) } else { ("size-megabytes", 1_000_000) };
+        let (key, unit) = if bytes < 10_000_000 { ("size-kilobytes", 1000) } else { ("size-megabytes", 1_000_000) };
         self.with_one(key, "count", self.number(bytes.div_ceil(unit)))
     }
 
