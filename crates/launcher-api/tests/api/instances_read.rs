@@ -38,6 +38,7 @@ async fn running_instance_has_exactly_documented_fields() {
             "outdated": false,
             "parameters": {},
             "volume": null,
+            "snapshot": null,
             "queue_position": null,
             "suspended_at": null,
             "created_at": "a time",

@@ -114,6 +114,7 @@ async fn failed_snapshot_is_reported_with_its_reason() {
     assert!(failed.contains(LOST) && failed.contains("notice-bad"), "{failed}");
     let home = alice.get("/").await.body;
     assert!(home.contains("“Penguins” has ended.") && home.contains(LOST), "also after an end by Alice: {home}");
+    assert!(alice.get("/history").await.body.contains(LOST));
     assert!(alice.get("/work").await.body.contains("No workshop has kept files yet."));
     app.finish().await;
 }
