@@ -16,7 +16,7 @@ declare -A DESCRIBED
 # Crates whose tests each tier runs.
 declare -rA CRATES=(
   [rules]="launcher-domain launcher-trace launcher-workshop launcher-operator"
-  [service]="launcher-process launcher-store launcher-service launcher-testkit"
+  [service]="launcher-process launcher-snapshots launcher-store launcher-service launcher-testkit"
   [api]="launcher-api"
   [sidecar]="launcher-sidecar launcher-material"
   [fleet]="launcher-fleet"

@@ -11,33 +11,32 @@ source packaging/local/needs.sh
 
 readonly TARGET=${CARGO_TARGET_DIR:-target}
 
-# static_program NAME FOLDER: builds a program that contains the C library, so that its image needs no other file.
+# static_program NAME FOLDER: builds a program that contains the C library, so that its image needs no other file. The
+# static C library resolves names without other files, by /etc/hosts and DNS.
 static_program() {
   local host
   host=$(rustc --version --verbose | sed -n 's/^host: //p')
-  RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static" \
+  # RELR, the packed format of relative relocations: 1 MB less for the launcher.
+  RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs" \
     cargo build --quiet --locked --release --package "$1" --bin "$1" --target "$host"
   install -D --mode=755 "$TARGET/$host/release/$1" "$2/$1"
 }
 
 build_sidecar() { static_program launcher-sidecar "$1"; }
 
-# The program resolves names. The static C library does this without other files, by /etc/hosts and DNS. Its certificates
-# are those of Mozilla in the program, unless SSL_CERT_FILE names others.
+# The certificates are those of Mozilla in the program, unless SSL_CERT_FILE names others.
 build_material() { static_program launcher-material "$1"; }
 
-# The launcher resolves names (its database, the API server), which requires the C library at run time: the one it was
-# linked with.
+# The program of the tests needs the C library of this machine.
 build_launcher() {
-  local library program=${LAUNCHER_PROGRAM:-$TARGET/release/launcher}
-  local -a libraries
+  local library
+  local -a libraries=()
   if [[ -z "${LAUNCHER_PROGRAM:-}" ]]; then
-    # RELR, the packed format of relative relocations: 1 MB less. glibc reads it since 2.36. A linker that cannot write it
-    # ignores the flag.
-    cargo rustc --quiet --locked --release --package launcher --bin launcher -- -C link-arg=-Wl,-z,pack-relative-relocs
+    static_program launcher "$1"
+  else
+    install -D --strip --mode=755 "$LAUNCHER_PROGRAM" "$1/launcher"
+    mapfile -t libraries < <(ldd "$LAUNCHER_PROGRAM" | grep --only-matching '/[^ ]*')
   fi
-  install -D --strip --mode=755 "$program" "$1/launcher"
-  mapfile -t libraries < <(ldd "$program" | grep --only-matching '/[^ ]*')
   for library in "${libraries[@]}"; do
     install -D --mode=755 "$library" "$1/rootfs$library"
   done

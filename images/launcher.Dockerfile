@@ -1,4 +1,4 @@
-# The launcher: API, pages and operator in one program, with only the C library and certificates.
+# The launcher: API, pages and operator in one static program, with the certificates of Debian.
 #   docker build --file images/launcher.Dockerfile --tag REGISTRY/launcher:TAG .
 # images/build.sh uses the last stage alone, for a program that it built outside.
 

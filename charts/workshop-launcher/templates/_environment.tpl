@@ -42,6 +42,10 @@
 - {name: SERVICE_HISTORY_DAYS, value: {{ $limits.historyDays | int64 | quote }}}
 - {name: SERVICE_VOLUME_RETENTION_DAYS, value: {{ $limits.volumeRetentionDays | int64 | quote }}}
 - {name: SERVICE_MAX_STORAGE_GIB_PER_USER, value: {{ $limits.maxStorageGibPerUser | int64 | quote }}}
+{{- with .Values.snapshots.store }}
+- {name: SERVICE_SNAPSHOT_STORE, value: {{ . | quote }}}
+- {name: SERVICE_KEEP_DAYS, value: {{ $limits.keepDays | int64 | quote }}}
+{{- end }}
 - {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | int64 | quote }}}
 - {name: SERVICE_SHUTDOWN_DELAY, value: {{ .Values.launcher.shutdownDelaySeconds | int64 | quote }}}
 - {name: SERVICE_SHUTDOWN_GRACE, value: {{ .Values.launcher.shutdownGraceSeconds | int64 | quote }}}

@@ -22,6 +22,7 @@ pub fn openapi(base_path: &str) -> Value {
         { "name": "instances", "description": "Launched workshops." },
         { "name": "templates", "description": "The catalog." },
         { "name": "volumes", "description": "Kept files of users." },
+        { "name": "snapshots", "description": "Files of ended workshops, saved for some days." },
         { "name": "activity", "description": "The activity log." },
         { "name": "reference", "description": "The API's own documentation." },
     ]);

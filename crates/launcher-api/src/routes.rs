@@ -1,10 +1,12 @@
 //! The routes of the API.
 
 mod activity;
+pub(crate) mod archive;
 pub(crate) mod docs;
 mod events;
 mod instances;
 mod me;
+pub(crate) mod snapshots;
 mod templates;
 pub(crate) mod volumes;
 
@@ -40,6 +42,9 @@ pub(crate) fn documented() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(volumes::list::list_volumes),
         routes!(volumes::delete::delete_volume),
         routes!(volumes::download::download_volume),
+        routes!(snapshots::list::list_snapshots),
+        routes!(snapshots::delete::delete_snapshot),
+        routes!(snapshots::download::download_snapshot),
         routes!(activity::list::list_activity),
         routes!(events::stream::follow_instances),
         routes!(docs::document::read_openapi),

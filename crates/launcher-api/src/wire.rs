@@ -10,6 +10,7 @@ mod named;
 mod parameters;
 mod person;
 mod requests;
+mod snapshot;
 mod template;
 mod template_body;
 mod time;
@@ -22,6 +23,7 @@ pub(crate) use instance::WorkshopInstanceResponse;
 pub(crate) use parameters::StateParameter;
 pub(crate) use person::MeResponse;
 pub(crate) use requests::{ExtendBody, ExtendClassBody, LaunchBody};
+pub(crate) use snapshot::SnapshotResponse;
 pub(crate) use template::WorkshopTemplateResponse;
 pub(crate) use template_body::{
     TemplateBody, TemplatePatch, TemplateReplacement, template_body_schema, template_patch_schema,

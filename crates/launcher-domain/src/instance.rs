@@ -13,7 +13,6 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 pub use restart::RestartError;
-pub use snapshot::{SNAPSHOT_DELAY, SNAPSHOT_GRACE};
 pub use state::{EndReason, InstanceState};
 pub use suspend::{ResumeError, SuspendError};
 

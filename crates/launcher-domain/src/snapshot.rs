@@ -11,6 +11,11 @@ use crate::clock::Entropy;
 use crate::email::EmailAddress;
 use crate::text_enum::text_enum;
 
+/// Maximum time by which a snapshot delays the end of a workshop.
+pub const SNAPSHOT_DELAY: SignedDuration = SignedDuration::from_secs(60);
+/// Time after the expiry at which the fleet ends a workshop with a planned snapshot without the launcher. It is longer than
+/// [`SNAPSHOT_DELAY`]: a launcher that has begun a snapshot can finish it.
+pub const SNAPSHOT_GRACE: SignedDuration = SignedDuration::from_secs(90);
 /// Random bytes of a token.
 const TOKEN_BYTES: usize = 32;
 
@@ -88,7 +93,7 @@ pub struct InstanceSnapshot {
     /// Time at which the end was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_since: Option<Timestamp>,
-    /// Time at which a launcher began to save the files. Another one begins only if this one did not finish in time.
+    /// Time at which a launcher last began to save the files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_at: Option<Timestamp>,
     /// Token for the files.

@@ -72,6 +72,9 @@ impl Launcher {
         if after.spec_version > after.applied_version || frees_start_slot || is_queued {
             self.0.dispatch.notify_one();
         }
+        if after.waits_for_snapshot() {
+            self.0.ending.notify_one();
+        }
         tracing::info!(
             workshop = %after.k8s_name,
             from = before.state.as_str(),

@@ -183,6 +183,10 @@ impl Launcher {
     }
 
     async fn dispatch_one(&self, instance: &Instance) -> Result<(), LoopError> {
+        if instance.waits_for_snapshot() {
+            // A change from before the end was not applied. The Workshop has to stay until its files are saved.
+            return Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, None).await?);
+        }
         if !instance.state.wants_workshop() {
             return self.delete(instance).await;
         }

@@ -11,7 +11,7 @@ use launcher_fleet::STREAM_BYTES;
 const MAX_DOWNLOADS: usize = 8;
 /// Maximum memory of one download's compression (256 KiB: zlib's documentation of `deflateInit2`) and of the stacks of its
 /// two threads, in bytes.
-const COMPRESSION_BYTES: usize = 512 * 1024;
+pub(crate) const COMPRESSION_BYTES: usize = 512 * 1024;
 /// Maximum memory of all downloads, in bytes. Each has two streams: the tar archive of the fleet, and the download.
 pub const DOWNLOAD_BYTES: usize = MAX_DOWNLOADS * (2 * STREAM_BYTES + COMPRESSION_BYTES);
 

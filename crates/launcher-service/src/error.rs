@@ -84,6 +84,9 @@ pub enum ServiceError {
     /// The caller has a download in progress, or too many downloads of all users are.
     #[error("you have a download in progress, or too many others have one: try again in a minute")]
     TooManyDownloads,
+    /// The object store with the saved files does not answer; `None`: this launcher has none.
+    #[error("the saved files cannot be read now: try again in a minute")]
+    SnapshotsUnavailable(Option<launcher_snapshots::StoreError>),
     /// The fleet does not answer.
     #[error("the fleet does not answer")]
     FleetUnavailable(#[source] FleetError),

@@ -7,10 +7,12 @@ use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::{k8s_name, uuid_v7, volume_name};
 use launcher_domain::template::read_values;
 use launcher_domain::{
-    Caller, FieldError, Instance, InstanceState, LaunchValues, RepositoryDraft, SecretValues, Template,
+    ArchiveToken, Caller, FieldError, Instance, InstanceSnapshot, InstanceState, LaunchValues, RepositoryDraft,
+    SecretValues, Template,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, ListedInstance};
 use launcher_trace::StartTrace;
+use launcher_workshop::WorkshopSpec;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -157,7 +159,17 @@ impl Launcher {
         Ok(Launched { listed: listed.unwrap_or(ListedInstance { instance, queue_position: None }), created })
     }
 
+    /// Returns the new instance, with a snapshot at its end if this launcher saves any and the fleet can read its files.
     fn draft(&self, caller: &Caller, template: &Template, values: &LaunchValues) -> Instance {
+        let mut instance = self.draft_without_snapshot(caller, template, values);
+        let is_readable = |spec: &WorkshopSpec| self.0.fleet.archives().is_some_and(|all| all.can_read_app(spec));
+        if self.0.snapshots.is_some() && instance.volume.is_none() && is_readable(&WorkshopSpec::of(&instance)) {
+            instance.snapshot = Some(InstanceSnapshot::planned(ArchiveToken::random(&*self.0.entropy)));
+        }
+        instance
+    }
+
+    fn draft_without_snapshot(&self, caller: &Caller, template: &Template, values: &LaunchValues) -> Instance {
         Instance {
             instance_id: uuid_v7(&*self.0.clock, &*self.0.entropy),
             k8s_name: k8s_name(&template.settings.name, &*self.0.entropy),

@@ -16,6 +16,7 @@ use crate::downloads::Downloads;
 use crate::error::ServiceError;
 use crate::feed::message::FeedMessage;
 use crate::metrics::Metrics;
+use crate::snapshot_store::Snapshots;
 
 /// Maximum changes by which a feed subscriber may lag behind. A subscriber that lags further behind reads from the
 /// database.
@@ -43,6 +44,10 @@ pub(crate) struct Inner {
     pub(crate) dispatch: Notify,
     /// Slots of the downloads of volumes.
     pub(crate) downloads: Arc<Downloads>,
+    /// Object store of the snapshots, if this launcher saves any.
+    pub(crate) snapshots: Option<Snapshots>,
+    /// Wakes the loop that saves snapshots.
+    pub(crate) ending: Notify,
     /// Wakes the upkeep loop.
     pub(crate) upkeep: Notify,
     /// Wakes the feed loop.
@@ -60,6 +65,7 @@ impl Launcher {
         entropy: Arc<dyn Entropy>,
         limits: Limits,
         pod_template_policy: PodTemplatePolicy,
+        snapshots: Option<Snapshots>,
     ) -> Self {
         let (feed, _) = broadcast::channel(FEED_BACKLOG);
         let started_at = clock.now();
@@ -74,6 +80,8 @@ impl Launcher {
             started_at,
             dispatch: Notify::new(),
             downloads: Arc::default(),
+            snapshots,
+            ending: Notify::new(),
             upkeep: Notify::new(),
             changed: Notify::new(),
             feed,

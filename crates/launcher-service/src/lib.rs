@@ -22,6 +22,9 @@ mod metrics;
 mod observe;
 mod overview;
 mod run;
+mod saving;
+mod snapshot_store;
+mod snapshots;
 mod suspend;
 mod templates;
 mod traces;
@@ -41,5 +44,6 @@ pub use launcher_store::{
     SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
+pub use snapshot_store::{SNAPSHOT_BYTES, Snapshots};
 pub use templates::{TemplateUpdate, validate_template};
 pub use volumes::Download;

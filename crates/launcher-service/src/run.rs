@@ -12,7 +12,7 @@ use crate::launcher::Launcher;
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Launcher {
-    /// Runs the loops (dispatch, observe, feed, upkeep) until `stop` is cancelled. Each loop then finishes its
+    /// Runs the loops (dispatch, observe, feed, upkeep, snapshots) until `stop` is cancelled. Each loop then finishes its
     /// current step, or abandons it after three seconds: an unresponsive fleet or database does not delay the stop.
     pub async fn run(&self, stop: CancellationToken) {
         let loops = async {
@@ -20,7 +20,8 @@ impl Launcher {
                 self.run_dispatch(stop.clone()),
                 self.run_observe(stop.clone()),
                 self.run_feed(stop.clone()),
-                self.run_upkeep(stop.clone())
+                self.run_upkeep(stop.clone()),
+                self.run_snapshots(stop.clone())
             );
         };
         let limit = async {

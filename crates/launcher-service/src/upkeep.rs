@@ -54,9 +54,10 @@ impl Launcher {
         }
         self.purge_unneeded_rows().await?;
         self.decide_unused_volumes().await?;
-        // Run these steps last: only they wait for the fleet, so a slow fleet does not delay the other steps.
+        // Run these steps last: only they wait for the fleet or the object store, so a slow one does not delay the other steps.
         self.fail_overdue_starts().await?;
-        self.purge_volumes().await
+        self.purge_volumes().await?;
+        self.purge_snapshots().await
     }
 
     /// Purges rows with another retention than the history limit: instances that ended in the queue, full token buckets

@@ -5,6 +5,7 @@ mod postgres;
 #[cfg(feature = "test-postgres")]
 #[path = "../tests/conformance/server.rs"]
 mod server;
+mod snapshots;
 mod volumes;
 
 use launcher_domain::{EmailAddress, InstanceState, Scope};

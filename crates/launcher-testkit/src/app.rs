@@ -11,7 +11,8 @@ use launcher_domain::{AdminList, EmailAddress, Limits, PodTemplatePolicy, ProxyS
 use launcher_process::listen::listen;
 use launcher_process::serve::{ServeLimits, serve_http_within};
 use launcher_process::stop::Stop;
-use launcher_service::{InstanceFilter, Launcher, Page, StateFilter};
+use launcher_service::{InstanceFilter, Launcher, Page, Snapshots, StateFilter};
+use launcher_snapshots::{Location, SnapshotStore};
 use launcher_store::Store;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -39,6 +40,8 @@ pub struct Options {
     pub runs_at_once: bool,
     /// True if the fleet has images, as the container fleet does.
     pub has_images: bool,
+    /// True if the ends of workshops save their files in a folder.
+    pub saves_snapshots: bool,
     /// Identity of all requests (development setting). The application then ignores the identity header.
     pub dev_identity: Option<String>,
     /// The proxy secret that a request with an identity must contain.
@@ -73,6 +76,7 @@ impl Default for Options {
             limits: Limits::default(),
             runs_at_once: true,
             has_images: false,
+            saves_snapshots: false,
             dev_identity: None,
             proxy_secret: None,
             admins: ADMIN.to_owned(),
@@ -117,6 +121,12 @@ pub struct TestApp {
     _folder: TempDir,
 }
 
+/// Returns a folder for snapshots, which are deleted after a week.
+fn snapshots(folder: &TempDir) -> Snapshots {
+    let store = SnapshotStore::open(&Location::Folder(folder.path().join("snapshots"))).unwrap();
+    Snapshots { store, retention: Duration::from_secs(7 * 24 * 3600) }
+}
+
 impl TestApp {
     /// Starts the application with default options.
     pub async fn start() -> Users {
@@ -141,6 +151,7 @@ impl TestApp {
             entropy.clone(),
             options.limits,
             options.pod_template_policy.clone(),
+            options.saves_snapshots.then(|| snapshots(&folder)),
         );
         let limits = ServeLimits::service();
         let listener = listen(([127, 0, 0, 1], 0).into(), &limits.listen_options()).unwrap();

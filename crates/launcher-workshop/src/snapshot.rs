@@ -3,7 +3,7 @@
 
 use kube::KubeSchema;
 use launcher_domain::Instance;
-use launcher_domain::instance::SNAPSHOT_GRACE;
+use launcher_domain::snapshot::SNAPSHOT_GRACE;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

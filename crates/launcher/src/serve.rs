@@ -57,6 +57,8 @@ pub(crate) enum ServeError {
     Exposed(SocketAddr),
     #[error(transparent)]
     Secret(#[from] secret::SecretFileError),
+    #[error("SERVICE_SNAPSHOT_STORE: {0}")]
+    Snapshots(#[from] launcher_snapshots::StoreError),
     #[error("SERVICE_SEED_TEMPLATES: {0}")]
     Seeds(#[from] seeds::SeedError),
     #[error("the {0} stopped unexpectedly")]
@@ -93,8 +95,9 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let store = Store::open(&settings.database_url()).await?;
     let fleet = RunningFleet::open(&settings, &origin, secret.clone(), clock.clone(), stop.clone()).await?;
     let policy = settings.pod_template_allow.clone();
-    let launcher =
-        Launcher::new(store.clone(), fleet.port(), clock, Arc::new(SystemEntropy), settings.limits(), policy);
+    let snapshots = settings.snapshots.open()?;
+    let entropy = Arc::new(SystemEntropy);
+    let launcher = Launcher::new(store.clone(), fleet.port(), clock, entropy, settings.limits(), policy, snapshots);
     launcher.claim_fleet().await?;
     seeds::seed_templates(&launcher, &settings).await?;
 

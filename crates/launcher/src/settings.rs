@@ -3,6 +3,7 @@
 mod container_settings;
 mod fleet_kind;
 mod limits;
+mod snapshots;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use launcher_process::telemetry::LogSettings;
 use crate::traces::TraceSettings;
 pub(crate) use container_settings::ContainerOptions;
 pub(crate) use fleet_kind::FleetKind;
+use snapshots::SnapshotOptions;
 
 /// Default base path of the API (SERVICE_BASE_PATH).
 pub(crate) const BASE_PATH: &str = "/api/v1";
@@ -178,6 +180,9 @@ pub(crate) struct ServeSettings {
     #[arg(long, env = "SERVICE_MAX_STORAGE_GIB_PER_USER", default_value = "0", value_name = "GIB",
           value_parser = clap::value_parser!(u32).range(..=1_048_576))]
     pub(crate) max_storage_gib_per_user: u32,
+
+    #[command(flatten)]
+    pub(crate) snapshots: SnapshotOptions,
 
     /// Time after a stop signal in which the service still accepts requests
     #[arg(long, env = "SERVICE_SHUTDOWN_DELAY", default_value = "1", value_name = "SECONDS",

@@ -30,3 +30,6 @@ date-and-time-format = %-d/%-m/%Y، %H:%M UTC
 time-of-day-format = %H:%M UTC
 duration-joined = { $first } و{ $second }
 thousands-separator = ,
+
+size-kilobytes = { $count } كيلوبايت
+size-megabytes = { $count } ميغابايت

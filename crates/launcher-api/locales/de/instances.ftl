@@ -36,6 +36,8 @@ bulk-end-title = Workshops beenden
 
 bulk-end-warning = Die Workshops werden sofort beendet. Dateien, die nicht anderswo gespeichert sind, gehen verloren.
 
+bulk-end-warning-kept = Die Workshops werden beendet. Ihre Dateien werden zuvor gespeichert oder bleiben für den nächsten Start erhalten.
+
 bulk-end-now = Jetzt beenden
 
 bulk-keep = Weiterlaufen lassen

@@ -22,6 +22,7 @@ no-download = Öffnen Sie einen Workshop dieser Vorlage, und laden Sie die Datei
 
 too-many-downloads = Sie laden schon etwas herunter, oder zu viele andere tun es. Versuchen Sie es in einer Minute noch einmal.
 download-not-ready = Die Dateien konnten nicht rechtzeitig geöffnet werden. Versuchen Sie es in einer Minute noch einmal, oder starten Sie einen Workshop und laden Sie sie dort herunter.
+snapshots-unavailable = Die gespeicherten Dateien sind gerade nicht lesbar. Versuchen Sie es in einer Minute noch einmal.
 
 key-reused = Die Seite war veraltet. Jetzt ist sie aktuell. Starten Sie den Workshop unten erneut.
 

@@ -22,3 +22,6 @@ time-of-day-format = %H:%M UTC
 duration-joined = { $first } { $second }
 
 thousands-separator = .
+
+size-kilobytes = { $count } kB
+size-megabytes = { $count } MB

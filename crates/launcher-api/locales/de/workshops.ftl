@@ -14,6 +14,8 @@ files-are-deleted = Die Dateien in einem Workshop werden gelöscht, sobald er en
 
 files-are-kept = Ihre Dateien bleiben erhalten, wenn der Workshop endet: Beim nächsten Start sind sie wieder da.
 
+files-are-saved = Ihre Dateien werden für { $time } gespeichert, wenn der Workshop endet.
+
 files-of-paused = Ein pausierter Workshop hat Ihre gespeicherten Dateien. Setzen Sie ihn fort, um weiterzuarbeiten, oder beenden Sie ihn.
 
 files-may-be-kept = Die Dateien in einem Workshop werden gelöscht, sobald er endet. Ausnahme: Auf seiner Seite steht, dass sie erhalten bleiben.
@@ -35,6 +37,8 @@ end = Beenden
 confirm-end = Diesen Workshop beenden? Dateien, die Sie nicht anderswo gespeichert haben, gehen verloren.
 
 confirm-end-kept = Diesen Workshop beenden? Gespeicherte Dateien bleiben für den nächsten Start erhalten.
+
+confirm-end-saved = Diesen Workshop beenden? Seine Dateien werden für { $time } gespeichert.
 
 pause = Pausieren
 
@@ -157,6 +161,8 @@ end-warning = Der Workshop wird sofort beendet. Dateien, die Sie nicht anderswo 
 
 end-warning-kept = Der Workshop wird sofort beendet. Gespeicherte Dateien bleiben für den nächsten Start erhalten.
 
+end-warning-saved = Der Workshop wird beendet, sobald seine Dateien gespeichert sind. Sie stehen { $time } lang unter „Gespeicherte Arbeit“.
+
 belongs-to = Er gehört { $value }.
 
 end-workshop = Workshop beenden
@@ -185,6 +191,8 @@ saved-work-all = Gespeicherte Arbeit aller Personen
 
 saved-work-about = Manche Workshops behalten ihre Dateien, wenn sie enden. Beim nächsten Start sind sie wieder da.
 
+snapshots-about = Wenn es auf der Seite eines Workshops steht, werden seine Dateien am Ende für { $time } hier gespeichert.
+
 no-saved-work = Noch kein Workshop hat Dateien behalten.
 
 saved-work-shared = Von mehreren Workshops geteilt
@@ -197,6 +205,12 @@ saved-work-deleted-after = Wird gelöscht, wenn unbenutzt bis
 
 saved-work-in-use = In Benutzung
 
+snapshot-size = Größe
+
+snapshot-saved-at = Gespeichert
+
+snapshot-deleted-on = Wird gelöscht am
+
 saved-work-delete = Löschen
 
 saved-work-download = Herunterladen
@@ -205,9 +219,28 @@ saved-work-question = Gespeicherte Arbeit von „{ $name }“ löschen?
 
 saved-work-warning = Alle Dateien werden gelöscht. Niemand kann sie wiederherstellen. Der nächste Start beginnt ohne Dateien.
 
+snapshot-warning = Alle Dateien werden gelöscht. Niemand kann sie wiederherstellen.
+
 saved-work-delete-now = Alle Dateien löschen
 
 saved-work-keep = Dateien behalten
+
+snapshot-pending = Ihre Dateien werden gespeichert, bevor der Workshop endet.
+
+snapshot-saved = Ihre Dateien sind gespeichert.
+
+snapshot-saved-until = Ihre Dateien sind bis { $value } gespeichert.
+
+snapshot-deleted = Die gespeicherten Dateien dieses Workshops wurden gelöscht.
+
+snapshot-failed = Ihre Dateien konnten nicht gespeichert werden. { $reason }
+
+snapshot-failure-time-limit = Es dauerte länger als eine Minute.
+snapshot-failure-too-large = Sie sind größer als 2 GiB.
+snapshot-failure-limit-reached = Es sind schon die Dateien von 20 Workshops gespeichert. Löschen Sie zuerst einige davon.
+snapshot-failure-files-unavailable = Der Dienst konnte sie nicht lesen.
+snapshot-failure-store-unavailable = Der Dienst konnte sie nicht ablegen.
+snapshot-failure-workshop-gone = Der Workshop war schon beendet.
 
 in-new-tab = { $name } (in neuem Tab)
 

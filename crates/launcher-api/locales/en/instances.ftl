@@ -54,6 +54,9 @@ bulk-end-title = End workshops
 # Warning on the confirmation page for ending several workshops.
 bulk-end-warning = The workshops stop at once. Files that were not saved elsewhere are lost.
 
+# The same warning if the files of all these workshops are kept or saved.
+bulk-end-warning-kept = The workshops stop. Their files are saved first, or kept for the next launch.
+
 # Button that ends the selected workshops.
 bulk-end-now = End now
 

@@ -35,6 +35,7 @@ too-many-downloads = You have a download in progress, or too many others have on
 
 # Text of this notice if no program on the cluster could open the saved files in time.
 download-not-ready = The files could not be opened in time. Try again in a minute, or launch a workshop and download them there.
+snapshots-unavailable = The saved files cannot be read now. Try again in a minute.
 
 # Text of the notice if the form's idempotency key was already used for another launch.
 key-reused = The page was out of date. It is up to date now. Launch again below.

@@ -28,3 +28,7 @@ duration-joined = { $first } { $second }
 
 # Separates groups of three digits in a number.
 thousands-separator = ,
+
+# Sizes of files.
+size-kilobytes = { $count } kB
+size-megabytes = { $count } MB

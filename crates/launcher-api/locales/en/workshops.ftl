@@ -21,6 +21,9 @@ files-are-deleted = The files in a workshop are deleted when it ends. Download w
 # The same line for a workshop whose files are kept.
 files-are-kept = Your files are kept when the workshop ends: your next launch has them again.
 
+# The same line for a workshop whose files are saved at its end. $time: retention, for example “7 days”.
+files-are-saved = Your files are saved for { $time } when the workshop ends.
+
 # The same line for a paused workshop.
 files-of-paused = A paused workshop has your saved files. Resume it to continue, or end it.
 
@@ -53,6 +56,9 @@ confirm-end = End this workshop? Files that you have not saved elsewhere are los
 
 # The same question for a workshop whose files are kept.
 confirm-end-kept = End this workshop? Saved files are kept for your next launch.
+
+# The same question for a workshop whose files are saved at its end.
+confirm-end-saved = End this workshop? Its files are saved for { $time }.
 
 # Button that pauses a workshop whose files are kept.
 pause = Pause
@@ -234,6 +240,9 @@ end-warning = The workshop stops at once. Files that you have not saved elsewher
 # The same warning for a workshop whose files are kept.
 end-warning-kept = The workshop stops at once. Saved files are kept for the next launch.
 
+# The same warning for a workshop whose files are saved at its end.
+end-warning-saved = The workshop stops when its files are saved. “Saved work” lists them for { $time }.
+
 # Sentence with the owner, on an admin's confirmation page.
 belongs-to = It belongs to { $value }.
 
@@ -276,6 +285,9 @@ saved-work-all = Saved work of all users
 # Text below the heading of this page.
 saved-work-about = Some workshops keep their files after they end. The next launch has them again.
 
+# Text above the list of saved files of ended workshops. $time: retention, for example “7 days”.
+snapshots-about = If the page of a workshop says so, its files are saved here for { $time } when it ends.
+
 # Text if there are no kept files.
 no-saved-work = No workshop has kept files yet.
 
@@ -294,6 +306,15 @@ saved-work-deleted-after = Deleted if not used until
 # Link to the workshop that uses the files now.
 saved-work-in-use = In use
 
+# Heading of a column: the size of the saved files of an ended workshop.
+snapshot-size = Size
+
+# Heading of a column: the time when these files were saved.
+snapshot-saved-at = Saved
+
+# Heading of a column: the time when these files are deleted.
+snapshot-deleted-on = Deleted on
+
 # Link to the page that deletes the files.
 saved-work-delete = Delete
 
@@ -306,11 +327,37 @@ saved-work-question = Delete the saved work of “{ $name }”?
 # Warning of this page.
 saved-work-warning = All files are deleted. They cannot be restored. The next launch begins without files.
 
+# The same warning for the saved files of an ended workshop.
+snapshot-warning = All files are deleted. They cannot be restored.
+
 # Button that deletes the files.
 saved-work-delete-now = Delete all files
 
 # Link that leaves this page without a change.
 saved-work-keep = Keep the files
+
+# Notice while the end of a workshop waits until its files are saved.
+snapshot-pending = Saving your files before the workshop ends.
+
+# Notice on an ended workshop: its files are saved. A link to the list follows.
+snapshot-saved = Your files are saved.
+
+# The same notice around the time when the files are deleted.
+snapshot-saved-until = Your files are saved until { $value }.
+
+# The same notice after the files were deleted.
+snapshot-deleted = The saved files of this workshop were deleted.
+
+# Notice on an ended workshop whose files were not saved. $reason: one of the sentences below.
+snapshot-failed = Your files could not be saved. { $reason }
+
+# Reasons why files were not saved.
+snapshot-failure-time-limit = It took more than one minute.
+snapshot-failure-too-large = They have more than 2 GiB.
+snapshot-failure-limit-reached = The files of 20 workshops are already saved. Delete some of them first.
+snapshot-failure-files-unavailable = The service could not read them.
+snapshot-failure-store-unavailable = The service could not store them.
+snapshot-failure-workshop-gone = The workshop had already stopped.
 
 # Addition to the link "Open", for screen readers.
 in-new-tab = { $name } (in a new tab)

@@ -36,6 +36,8 @@ bulk-end-title = Finalizar talleres
 
 bulk-end-warning = Los talleres se detienen de inmediato. Los archivos que no se guardaron en otro lugar se perderán.
 
+bulk-end-warning-kept = Los talleres se detienen. Antes se guardan sus archivos, o se conservan para el próximo inicio.
+
 bulk-end-now = Finalizar ahora
 
 bulk-keep = Mantener activos

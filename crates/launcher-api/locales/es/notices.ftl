@@ -22,6 +22,7 @@ no-download = Abre un taller de esta plantilla y descarga allí los archivos.
 
 too-many-downloads = Ya tienes una descarga en curso, o hay demasiadas otras. Vuelve a intentarlo en un minuto.
 download-not-ready = No se pudieron abrir los archivos a tiempo. Vuelve a intentarlo en un minuto, o inicia un taller y descárgalos allí.
+snapshots-unavailable = Los archivos guardados no se pueden leer ahora. Vuelve a intentarlo en un minuto.
 
 key-reused = La página no estaba actualizada. Ahora ya lo está. Vuelve a iniciar el taller abajo.
 

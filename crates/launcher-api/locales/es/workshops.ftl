@@ -14,6 +14,8 @@ files-are-deleted = Los archivos de un taller se eliminan cuando este finaliza. 
 
 files-are-kept = Tus archivos se conservan cuando el taller finaliza: los tendrás de nuevo en el próximo inicio.
 
+files-are-saved = Tus archivos se guardan durante { $time } cuando el taller finaliza.
+
 files-of-paused = Un taller en pausa tiene tus archivos guardados. Reanúdalo para continuar o finalízalo.
 
 files-may-be-kept = Los archivos de un taller se eliminan cuando este finaliza, salvo que su página indique que se conservan.
@@ -35,6 +37,8 @@ end = Finalizar
 confirm-end = ¿Finalizar este taller? Los archivos que no hayas guardado en otro lugar se perderán.
 
 confirm-end-kept = ¿Finalizar este taller? Los archivos guardados se conservan para el próximo inicio.
+
+confirm-end-saved = ¿Finalizar este taller? Sus archivos se guardan durante { $time }.
 
 pause = Pausar
 
@@ -157,6 +161,8 @@ end-warning = El taller se detiene de inmediato. Los archivos que no hayas guard
 
 end-warning-kept = El taller se detiene de inmediato. Los archivos guardados se conservan para el próximo inicio.
 
+end-warning-saved = El taller se detiene cuando sus archivos están guardados. Aparecen en «Trabajo guardado» durante { $time }.
+
 belongs-to = Pertenece a { $value }.
 
 end-workshop = Finalizar taller
@@ -185,6 +191,8 @@ saved-work-all = Trabajo guardado de todos
 
 saved-work-about = Algunos talleres conservan sus archivos cuando finalizan. Los tendrás de nuevo en el próximo inicio.
 
+snapshots-about = Si la página de un taller lo indica, sus archivos se guardan aquí durante { $time } cuando finaliza.
+
 no-saved-work = Ningún taller ha conservado archivos todavía.
 
 saved-work-shared = Compartido por varios talleres
@@ -197,6 +205,12 @@ saved-work-deleted-after = Se elimina si no se usa hasta
 
 saved-work-in-use = En uso
 
+snapshot-size = Tamaño
+
+snapshot-saved-at = Guardado
+
+snapshot-deleted-on = Se elimina el
+
 saved-work-delete = Eliminar
 
 saved-work-download = Descargar
@@ -205,9 +219,28 @@ saved-work-question = ¿Eliminar el trabajo guardado de «{ $name }»?
 
 saved-work-warning = Se eliminan todos los archivos. Nadie puede recuperarlos. El próximo inicio comienza sin archivos.
 
+snapshot-warning = Se eliminan todos los archivos. Nadie puede recuperarlos.
+
 saved-work-delete-now = Eliminar todos los archivos
 
 saved-work-keep = Conservar los archivos
+
+snapshot-pending = Guardando tus archivos antes de que finalice el taller.
+
+snapshot-saved = Tus archivos están guardados.
+
+snapshot-saved-until = Tus archivos están guardados hasta el { $value }.
+
+snapshot-deleted = Los archivos guardados de este taller se eliminaron.
+
+snapshot-failed = No se pudieron guardar tus archivos. { $reason }
+
+snapshot-failure-time-limit = Tardó más de un minuto.
+snapshot-failure-too-large = Ocupan más de 2 GiB.
+snapshot-failure-limit-reached = Ya hay archivos guardados de 20 talleres. Elimina antes algunos.
+snapshot-failure-files-unavailable = El servicio no pudo leerlos.
+snapshot-failure-store-unavailable = El servicio no pudo almacenarlos.
+snapshot-failure-workshop-gone = El taller ya se había detenido.
 
 in-new-tab = { $name } (en una pestaña nueva)
 

@@ -36,6 +36,8 @@ bulk-end-title = Terminer les ateliers
 
 bulk-end-warning = Les ateliers s’arrêtent immédiatement. Les fichiers non enregistrés ailleurs sont perdus.
 
+bulk-end-warning-kept = Les ateliers s’arrêtent. Leurs fichiers sont d’abord enregistrés, ou conservés pour le prochain lancement.
+
 bulk-end-now = Terminer maintenant
 
 bulk-keep = Ne pas terminer

@@ -22,6 +22,7 @@ no-download = Ouvrez un atelier de ce modèle et téléchargez-y les fichiers.
 
 too-many-downloads = Vous avez déjà un téléchargement en cours, ou trop d’autres en ont un. Réessayez dans une minute.
 download-not-ready = Les fichiers n’ont pas pu être ouverts à temps. Réessayez dans une minute, ou lancez un atelier et téléchargez-les là-bas.
+snapshots-unavailable = Les fichiers enregistrés ne sont pas lisibles pour le moment. Réessayez dans une minute.
 
 key-reused = La page n’était plus à jour. Elle l’est de nouveau. Lancez de nouveau l’atelier ci-dessous.
 

@@ -22,3 +22,6 @@ time-of-day-format = %H:%M UTC
 duration-joined = { $first } { $second }
 
 thousands-separator = { "\u00A0" }
+
+size-kilobytes = { $count }{ "\u00A0" }ko
+size-megabytes = { $count }{ "\u00A0" }Mo

@@ -14,6 +14,8 @@ files-are-deleted = Les fichiers d’un atelier sont supprimés à sa fin. Tél�
 
 files-are-kept = Vos fichiers sont conservés à la fin de l’atelier : vous les retrouvez au prochain lancement.
 
+files-are-saved = Vos fichiers sont enregistrés pendant { $time } à la fin de l’atelier.
+
 files-of-paused = Un atelier en pause a vos fichiers enregistrés. Reprenez-le pour continuer, ou terminez-le.
 
 files-may-be-kept = Les fichiers d’un atelier sont supprimés à sa fin, sauf si sa page indique qu’ils sont conservés.
@@ -35,6 +37,8 @@ end = Terminer
 confirm-end = Terminer cet atelier ? Les fichiers non enregistrés ailleurs seront perdus.
 
 confirm-end-kept = Terminer cet atelier ? Les fichiers enregistrés sont conservés pour le prochain lancement.
+
+confirm-end-saved = Terminer cet atelier ? Ses fichiers sont enregistrés pendant { $time }.
 
 pause = Mettre en pause
 
@@ -157,6 +161,8 @@ end-warning = L’atelier s’arrête immédiatement. Les fichiers que vous n’
 
 end-warning-kept = L’atelier s’arrête immédiatement. Les fichiers enregistrés sont conservés pour le prochain lancement.
 
+end-warning-saved = L’atelier s’arrête quand ses fichiers sont enregistrés. Ils sont dans « Travail enregistré » pendant { $time }.
+
 belongs-to = Il appartient à { $value }.
 
 end-workshop = Terminer l’atelier
@@ -185,6 +191,8 @@ saved-work-all = Travail enregistré de tous
 
 saved-work-about = Certains ateliers conservent leurs fichiers après leur fin. Vous les retrouvez au prochain lancement.
 
+snapshots-about = Si la page d’un atelier l’indique, ses fichiers sont enregistrés ici pendant { $time } à sa fin.
+
 no-saved-work = Aucun atelier n’a encore conservé de fichiers.
 
 saved-work-shared = Partagé par plusieurs ateliers
@@ -197,6 +205,12 @@ saved-work-deleted-after = Supprimé si inutilisé jusqu’au
 
 saved-work-in-use = En cours d’utilisation
 
+snapshot-size = Taille
+
+snapshot-saved-at = Enregistré
+
+snapshot-deleted-on = Supprimé le
+
 saved-work-delete = Supprimer
 
 saved-work-download = Télécharger
@@ -205,9 +219,28 @@ saved-work-question = Supprimer le travail enregistré de « { $name } » ?
 
 saved-work-warning = Tous les fichiers sont supprimés. Personne ne peut les restaurer. Le prochain lancement commence sans fichiers.
 
+snapshot-warning = Tous les fichiers sont supprimés. Personne ne peut les restaurer.
+
 saved-work-delete-now = Supprimer tous les fichiers
 
 saved-work-keep = Garder les fichiers
+
+snapshot-pending = Enregistrement de vos fichiers avant la fin de l’atelier.
+
+snapshot-saved = Vos fichiers sont enregistrés.
+
+snapshot-saved-until = Vos fichiers sont enregistrés jusqu’au { $value }.
+
+snapshot-deleted = Les fichiers enregistrés de cet atelier ont été supprimés.
+
+snapshot-failed = Vos fichiers n’ont pas pu être enregistrés. { $reason }
+
+snapshot-failure-time-limit = Cela a pris plus d’une minute.
+snapshot-failure-too-large = Ils dépassent 2 Gio.
+snapshot-failure-limit-reached = Les fichiers de 20 ateliers sont déjà enregistrés. Supprimez-en d’abord quelques-uns.
+snapshot-failure-files-unavailable = Le service n’a pas pu les lire.
+snapshot-failure-store-unavailable = Le service n’a pas pu les stocker.
+snapshot-failure-workshop-gone = L’atelier était déjà arrêté.
 
 in-new-tab = { $name } (dans un nouvel onglet)
 

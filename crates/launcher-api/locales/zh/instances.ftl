@@ -18,6 +18,7 @@ bulk-form-title = 所选实例：
 extend = 延长
 bulk-end-title = 结束实验环境
 bulk-end-warning = 实验环境会立即停止。未保存到别处的文件将会丢失。
+bulk-end-warning-kept = 实验环境会停止。其文件会先保存，或保留到下次启动。
 bulk-end-now = 立即结束
 bulk-keep = 继续运行
 back-to-list = 返回列表

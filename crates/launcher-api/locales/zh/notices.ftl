@@ -12,6 +12,7 @@ no-download-title = 文件未下载。
 no-download = 请打开此模板的实验环境，并在其中下载文件。
 too-many-downloads = 您已有正在进行的下载，或其他下载过多。请一分钟后重试。
 download-not-ready = 未能及时打开文件。请一分钟后重试，或启动实验环境并在其中下载。
+snapshots-unavailable = 现在无法读取已保存的文件。请一分钟后重试。
 key-reused = 页面已过期，现已更新。请在下方再次启动。
 not-extended = 未能延长时间。
 expiry-changed = 您加载页面后，结束时间发生了变化。当前结束时间见下方。如需更多时间，请再次延长。

@@ -10,3 +10,6 @@ date-and-time-format = %Y年%-m月%-d日 %H:%M UTC
 time-of-day-format = %H:%M UTC
 duration-joined = { $first } { $second }
 thousands-separator = ,
+
+size-kilobytes = { $count } kB
+size-megabytes = { $count } MB

@@ -41,10 +41,26 @@ impl<S: Send + Sync> FromRequestParts<S> for TemplateId {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let text = Path::<String>::from_request_parts(parts, state).await.map(|Path(text)| text);
-        let id = text.ok().and_then(|text| hyphenated(&text));
-        id.map(Self).ok_or_else(Problem::not_found)
+        uuid(parts, state).await.map(Self)
     }
+}
+
+/// Extracts the snapshot's id `{snapshot_id}` from a path.
+#[derive(Debug)]
+pub(crate) struct SnapshotId(pub(crate) Uuid);
+
+impl<S: Send + Sync> FromRequestParts<S> for SnapshotId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        uuid(parts, state).await.map(Self)
+    }
+}
+
+/// Extracts the only identifier of a path, a UUID.
+async fn uuid<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<Uuid, Problem> {
+    let text = Path::<String>::from_request_parts(parts, state).await.map(|Path(text)| text);
+    text.ok().and_then(|text| hyphenated(&text)).ok_or_else(Problem::not_found)
 }
 
 /// Parses a UUID in its hyphenated form (RFC 9562, section 4), in upper or lower case.

@@ -11,7 +11,7 @@ use launcher_service::{ActivityFilter, Page, SearchText, StateFilter};
 use uuid::Uuid;
 
 use super::path::hyphenated;
-use crate::permission::{Allowed, ListAllInstances};
+use crate::permission::{Allowed, ListAllInstances, ListAllVolumes};
 use crate::problem::Problem;
 
 const MAX_LIMIT: u32 = 500;
@@ -93,6 +93,18 @@ impl ListQuery {
             permission?;
         }
         Ok((owner, template))
+    }
+
+    /// Reads the parameter `owner`. It requires the permission to list the saved files of all users.
+    pub(crate) fn owner(
+        &mut self,
+        permission: Result<Allowed<ListAllVolumes>, Problem>,
+    ) -> Result<Option<EmailAddress>, Problem> {
+        let owner = self.read("owner", email, "must be an e-mail address")?;
+        if owner.is_some() {
+            permission?;
+        }
+        Ok(owner)
     }
 
     /// Reads the parameters `person` and `subject`.

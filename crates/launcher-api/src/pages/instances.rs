@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::forms::{self, Fields, Query};
 use super::html::{PageResult, page, shell};
 use super::language::Language;
-use super::view::{Shell, WorkshopView, machine_now};
+use super::view::{Shell, SnapshotView, WorkshopView, machine_now};
 use super::{assets, extend, paths, workshops};
 use crate::extract::InstanceName;
 use crate::identity::Identified;
@@ -59,10 +59,11 @@ pub(crate) async fn show(
     InstanceName(k8s_name): InstanceName,
 ) -> PageResult {
     let listed = state.launcher.instance(&caller, &k8s_name).await?;
+    let snapshot = SnapshotView::dated(t, &state.launcher, &caller, &listed.instance).await?;
     let detail = InstancePage {
         t,
         shell: shell(&state, &caller, t, ""),
-        workshop: WorkshopView::new(t, &state.launcher, &caller, &listed),
+        workshop: WorkshopView { snapshot, ..WorkshopView::new(t, &state.launcher, &caller, &listed) },
         now: machine_now(state.launcher.clock()),
         live: false,
         return_to: paths::instance(&k8s_name),

@@ -48,6 +48,9 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         ServiceError::DownloadNotReady(_) => {
             (StatusCode::SERVICE_UNAVAILABLE, "wait", t.text("no-download-title"), t.text("download-not-ready"))
         }
+        ServiceError::SnapshotsUnavailable(_) => {
+            (StatusCode::SERVICE_UNAVAILABLE, "wait", t.text("no-download-title"), t.text("snapshots-unavailable"))
+        }
         ServiceError::TooManyDownloads => {
             (StatusCode::TOO_MANY_REQUESTS, "wait", t.text("no-download-title"), t.text("too-many-downloads"))
         }

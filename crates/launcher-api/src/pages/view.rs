@@ -6,6 +6,7 @@ mod frame;
 mod instant;
 mod material;
 mod parameters;
+mod snapshot;
 mod workshop;
 
 use launcher_domain::Clock;
@@ -13,6 +14,7 @@ use launcher_domain::Clock;
 pub(crate) use card::Card;
 pub(crate) use frame::{LanguageChoice, Person, Shell};
 pub(crate) use instant::Instant;
+pub(crate) use snapshot::{SnapshotView, end_saves_files};
 pub(crate) use workshop::WorkshopView;
 
 use super::language::Text;

@@ -6,7 +6,7 @@ use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use jiff::SignedDuration;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, EndReason, Template as CatalogTemplate};
+use launcher_domain::{Caller, EndReason, SnapshotState, Template as CatalogTemplate};
 use launcher_service::{InstanceFilter, Launcher, ListedInstance, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -15,7 +15,7 @@ use super::forms::Query;
 use super::html::{PageResult, is_htmx, page, shell};
 use super::language::Language;
 use super::notices;
-use super::view::{Card, Notice, Shell, WorkshopView, machine_now};
+use super::view::{Card, Notice, Shell, SnapshotView, WorkshopView, machine_now};
 use super::{assets, forms};
 use crate::identity::Identified;
 use crate::permission::{Allowed, ListAllInstances};
@@ -66,12 +66,13 @@ struct List {
 }
 
 impl Home {
-    /// Returns true if the page needs a search field.
-    /// Returns true if files of a shown workshop or template outlive the workshop.
+    /// Returns true if files of a shown workshop or template may outlive the workshop.
     fn may_keep_files(&self) -> bool {
-        self.workshops.iter().any(|workshop| workshop.keeps_files) || self.cards.iter().any(|card| card.keeps_files)
+        self.workshops.iter().any(|workshop| workshop.keeps_files || workshop.saves_files.is_some())
+            || self.cards.iter().any(|card| card.keeps_files || card.may_save_files)
     }
 
+    /// Returns true if the page needs a search field.
     fn is_searchable(&self) -> bool {
         self.offered > SEARCH_THRESHOLD || !self.search.is_empty()
     }
@@ -230,8 +231,8 @@ async fn own_workshops(
     Ok((shown, more))
 }
 
-/// Returns the caller's newest ended workshop, if it ended less than [`SHOWS_END`] ago without an action of the caller.
-/// Returns `None` if the caller has another workshop of its template in `workshops`.
+/// Returns the caller's newest ended workshop, if it ended less than [`SHOWS_END`] ago without an action of the caller, or
+/// if its files could not be saved. Returns `None` if the caller has another workshop of its template in `workshops`.
 async fn just_ended(
     t: Language,
     launcher: &Launcher,
@@ -250,11 +251,14 @@ async fn just_ended(
         let ListedInstance { instance, .. } = ended;
         let is_unexpected =
             matches!(instance.end_reason, Some(EndReason::Expired | EndReason::Admin | EndReason::Lost));
-        is_unexpected
+        let has_lost_files = instance.snapshot.as_ref().is_some_and(|snapshot| snapshot.state == SnapshotState::Failed);
+        (is_unexpected || has_lost_files)
             && instance.ended_at.is_some_and(|at| now.duration_since(at) < SHOWS_END)
             && workshops.iter().all(|workshop| workshop.template_id != instance.template_id)
     };
-    Ok(newest.first().filter(|ended| is_shown(ended)).map(|ended| WorkshopView::new(t, launcher, caller, ended)))
+    let Some(ended) = newest.first().filter(|ended| is_shown(ended)) else { return Ok(None) };
+    let snapshot = SnapshotView::dated(t, launcher, caller, &ended.instance).await?;
+    Ok(Some(WorkshopView { snapshot, ..WorkshopView::new(t, launcher, caller, ended) }))
 }
 
 /// Returns the caller's workshops of this template that are not terminated, among the newest [`MAX_SHOWN`] of the

@@ -150,6 +150,9 @@ catalog! {
         "On Kubernetes, a pod reads the files. It did not become ready in time: for example, no node had room, or the \
          volume was still attached to another node. The files are not affected. `Retry-After` says when to try again. \
          Administrators: the service's log has the reason.";
+    SnapshotsUnavailable: "snapshots-unavailable", SERVICE_UNAVAILABLE, "The saved files cannot be read now",
+        "The object store (SERVICE_SNAPSHOT_STORE) does not answer, or this launcher has none. The files are not affected. \
+         `Retry-After` says when to try again. Administrators: the service's log has the reason.";
     AtCapacity: "at-capacity", SERVICE_UNAVAILABLE, "Too many workshops are waiting to start",
         "The queue already has SERVICE_MAX_QUEUED instances. `Retry-After` says when to try again.";
     Overloaded: "overloaded", SERVICE_UNAVAILABLE, "The service has too many bytes in flight",

@@ -36,6 +36,9 @@ impl From<ServiceError> for Problem {
             ServiceError::DownloadNotReady(_) => {
                 return Self::new(ProblemCode::DownloadNotReady, sentence(&error.to_string())).retry_in(60);
             }
+            ServiceError::SnapshotsUnavailable(_) => {
+                return Self::new(ProblemCode::SnapshotsUnavailable, sentence(&error.to_string())).retry_in(60);
+            }
             ServiceError::TooManyDownloads => {
                 return Self::new(ProblemCode::TooManyDownloads, sentence(&error.to_string())).retry_in(60);
             }

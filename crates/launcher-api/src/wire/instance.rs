@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::material::SourceReportResponse;
 use super::named::{EndReasonName, FailureCodeName, StartStepName, StateName};
+use super::snapshot::InstanceSnapshotResponse;
 use super::time::rfc3339;
 
 /// A launched workshop. Times are RFC 3339 in UTC with milliseconds.
@@ -57,6 +58,9 @@ pub(crate) struct WorkshopInstanceResponse {
     /// Name of the volume with the owner's kept files; null if the files end with the workshop.
     #[schema(required, example = "work-a7k3m9qz2x")]
     volume: Option<String>,
+    /// Snapshot of the files at the end; null if the end saves no files.
+    #[schema(required)]
+    snapshot: Option<InstanceSnapshotResponse>,
     /// Values of the launch parameters by name. null: a secret value, which is never shown.
     #[schema(example = json!({ "DATASET": "iris", "TOKEN": null }))]
     parameters: BTreeMap<String, Option<String>>,
@@ -152,6 +156,7 @@ impl WorkshopInstanceResponse {
             outdated: instance.outdated,
             queue_position: *queue_position,
             volume: instance.volume.clone(),
+            snapshot: instance.snapshot.as_ref().map(InstanceSnapshotResponse::from),
             parameters: instance.parameters.clone(),
             suspended_at: instance.suspended_at.map(rfc3339),
             created_at: rfc3339(instance.created_at),

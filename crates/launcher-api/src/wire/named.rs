@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use launcher_domain::{
     ActivityAction, AppType, AtExpiry, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome,
-    ParameterKind, SecurityProfile, StartStep, StorageKind,
+    ParameterKind, SecurityProfile, SnapshotFailure, SnapshotState, StartStep, StorageKind,
 };
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema, openapi::RefOr};
@@ -87,6 +87,18 @@ named!(
     SecurityProfileName,
     SecurityProfile,
     "Pod security of the container. baseline allows root in the container, which standard RStudio images need."
+);
+named!(
+    /// The schema of the progress of a snapshot.
+    SnapshotStateName,
+    SnapshotState,
+    "Progress of a snapshot. planned: the end of the running workshop saves its files first. pending: the end is decided, and the workshop runs until its files are saved. saved: the files are saved. failed: the workshop ended, and its files are lost."
+);
+named!(
+    /// The schema of the reason of a failed snapshot.
+    SnapshotFailureName,
+    SnapshotFailure,
+    "Reason why files were not saved. time-limit: it took more than a minute. too-large: the archive has more than 2 GiB. limit-reached: the owner has 20 snapshots. files-unavailable: the fleet could not read the files. store-unavailable: the object store did not accept the archive. workshop-gone: the workload was gone before."
 );
 named!(
     /// The schema of a kind of storage.

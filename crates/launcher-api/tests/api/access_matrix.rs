@@ -88,6 +88,20 @@ async fn volume(app: &TestApp, owner: &Client, admin: &Client) -> String {
     ended["volume"].as_str().unwrap().to_owned()
 }
 
+/// Returns the id of a snapshot of the owner. Deletes the earlier ones, because their number is limited.
+async fn snapshot(app: &TestApp, owner: &Client, admin: &Client) -> String {
+    let listed = async || owner.get("/snapshots/").await.expect(200).json().as_array().unwrap().clone();
+    for earlier in listed().await {
+        owner.delete(&format!("/snapshots/{}", earlier["snapshot_id"].as_str().unwrap())).await.expect(204);
+    }
+    let template = app.template(admin).await;
+    let name = app.launched(owner, &template, "running").await;
+    owner.delete(&format!("/instances/{name}")).await.expect(202);
+    app.reaches(owner, &name, "terminated").await;
+    let saved = listed().await.into_iter().find(|snapshot| snapshot["workshop"] == name).unwrap();
+    saved["snapshot_id"].as_str().unwrap().to_owned()
+}
+
 /// Sends the request of one line as the client `who`. Creates a new template and a new instance first, so that the
 /// requests are independent of each other.
 async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &Client) -> Reply {
@@ -107,6 +121,7 @@ async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &C
         app.reaches(owner, &name, "suspended").await;
     }
     let volume = if line.path.contains("{volume}") { volume(app, owner, admin).await } else { String::new() };
+    let snapshot = if line.path.contains("{snapshot_id}") { snapshot(app, owner, admin).await } else { String::new() };
     let asset = admin.page("/").await.text();
     let asset = asset.split('"').find_map(|part| part.strip_prefix("/assets/")).unwrap_or_default().to_owned();
     let file = if line.path.starts_with("/assets") { asset } else { "swagger-ui.css".to_owned() };
@@ -119,7 +134,7 @@ async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &C
     }
     let path = line.path.replace("{slug}", &template);
     let path = path.replace("{template_id}", &template).replace("{k8s_name}", &name).replace("{file}", &file);
-    let path = path.replace("{volume}", &volume);
+    let path = path.replace("{volume}", &volume).replace("{snapshot_id}", &snapshot);
     let request = who.request(line.method.clone(), &path);
     let reply = with_body(request, line).send().await.unwrap();
     // The body of an event stream does not end, so the test reads only the head.
@@ -136,7 +151,7 @@ async fn route_statuses_match_access_matrix() {
     let launch_rate = LaunchRate { per_minute: 60_000, burst: 1000 };
     let limits = Limits { max_instances_per_user: 1000, launch_rate, ..Limits::default() };
     let (app, unauthenticated, owner, other, admin) =
-        TestApp::start_with(Options { limits, has_images: true, ..Options::default() }).await;
+        TestApp::start_with(Options { limits, has_images: true, saves_snapshots: true, ..Options::default() }).await;
     let mut differences = String::new();
     for line in lines() {
         let mut found = Vec::new();

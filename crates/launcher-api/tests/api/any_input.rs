@@ -29,7 +29,7 @@ fn list_with_arbitrary_cursor_returns_page_or_422() {
     proptest!(|(text in cursor())| {
         let sent: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
         runtime.block_on(async {
-            for list in ["instances", "templates", "activity"] {
+            for list in ["instances", "templates", "activity", "snapshots"] {
                 let reply = admin.get(&format!("/{list}/?cursor={sent}")).await;
                 if reply.status != 200 {
                     assert_eq!(reply.status, 422, "{list} {text:?}: {}", reply.text());

@@ -26,6 +26,7 @@ mod parameters;
 mod problems;
 mod protocol;
 mod request_ids;
+mod snapshots;
 mod templates_extend;
 mod templates_image;
 mod templates_launch;

@@ -28,6 +28,7 @@ mod safety;
 mod saved_work;
 mod search;
 mod sharing;
+mod snapshots;
 mod sorting;
 mod support;
 mod suspend;

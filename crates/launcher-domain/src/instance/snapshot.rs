@@ -6,11 +6,9 @@ use super::state::{EndReason, InstanceState};
 use crate::instance::Instance;
 use crate::snapshot::{InstanceSnapshot, SnapshotFailure, SnapshotState};
 
-/// Maximum time by which a snapshot delays the end of a workshop.
-pub const SNAPSHOT_DELAY: SignedDuration = SignedDuration::from_secs(60);
-/// Time after the expiry at which the fleet ends a workshop with a planned snapshot without the launcher. It is longer than
-/// [`SNAPSHOT_DELAY`]: a launcher that has begun a snapshot can finish it.
-pub const SNAPSHOT_GRACE: SignedDuration = SignedDuration::from_secs(90);
+/// Time for which one launcher alone saves the files. Afterwards, another replica saves them, too: the first one may have
+/// been killed.
+const SNAPSHOT_CLAIM: SignedDuration = SignedDuration::from_secs(20);
 
 impl Instance {
     /// True while the end of the instance waits for its snapshot.
@@ -28,13 +26,13 @@ impl Instance {
         is_due.then(|| self.terminate(EndReason::Expired, now)).flatten()
     }
 
-    /// Returns the instance whose snapshot a launcher begins to save; `None` if it waits for no snapshot, or if another
-    /// launcher began at most [`SNAPSHOT_GRACE`] ago.
+    /// Returns the instance whose snapshot a launcher begins to save; `None` if it waits for no snapshot, or if a launcher
+    /// began at most 20 seconds ago. A begin before `earliest` does not count.
     #[must_use]
-    pub fn begin_snapshot(&self, now: Timestamp) -> Option<Self> {
+    pub fn begin_snapshot(&self, now: Timestamp, earliest: Timestamp) -> Option<Self> {
         let snapshot = self.snapshot.as_ref().filter(|_| self.waits_for_snapshot())?;
-        let is_others = |begun: Timestamp| begun.checked_add(SNAPSHOT_GRACE).is_ok_and(|until| until > now);
-        if snapshot.begun_at.is_some_and(is_others) {
+        let is_claim = |begun: Timestamp| begun.checked_add(SNAPSHOT_CLAIM).is_ok_and(|until| until > now);
+        if snapshot.begun_at.is_some_and(|begun| begun >= earliest && is_claim(begun)) {
             return None;
         }
         Some(Self { snapshot: Some(InstanceSnapshot { begun_at: Some(now), ..snapshot.clone() }), ..self.clone() })

@@ -21,6 +21,7 @@ mod parameters;
 mod pod_template_policy;
 mod quantity;
 mod secrets;
+mod snapshot;
 mod source_url;
 mod storage;
 mod suspend;

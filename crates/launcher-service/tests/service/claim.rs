@@ -23,6 +23,7 @@ async fn database_of_other_fleet_is_refused() {
         Arc::new(SystemEntropy),
         Limits::default(),
         PodTemplatePolicy::default(),
+        None,
     );
     let refused = elsewhere.claim_fleet().await.unwrap_err();
     assert!(matches!(refused, ClaimError::AnotherFleet { .. }), "{refused}");
@@ -42,6 +43,7 @@ async fn new_database_is_refused_when_fleet_has_workshops() {
         Arc::new(SystemEntropy),
         Limits::default(),
         PodTemplatePolicy::default(),
+        None,
     );
     let refused = mistaken.claim_fleet().await.unwrap_err();
     assert!(matches!(refused, ClaimError::NewDatabase { workshops: 1 }), "{refused}");

@@ -29,6 +29,7 @@ mod resuming;
 #[expect(clippy::expect_used, reason = "a server that is missing is named")]
 #[path = "../../../launcher-store/tests/conformance/server.rs"]
 mod server;
+mod snapshots;
 mod suspending;
 mod templates;
 mod traces;
@@ -41,7 +42,7 @@ use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{
     AdminList, Caller, EmailAddress, Instance, InstanceState, Limits, PodTemplatePolicy, Template, TemplateDraft,
 };
-use launcher_service::{LaunchRequest, Launcher};
+use launcher_service::{LaunchRequest, Launcher, Snapshots};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock, eventually};
 use prometheus_client::encoding::text::encode;
@@ -62,6 +63,7 @@ struct World {
     clock: Arc<TestClock>,
     loops: Option<(CancellationToken, JoinHandle<()>)>,
     limits: Limits,
+    snapshots: Option<Snapshots>,
     directory: TempDir,
 }
 
@@ -85,8 +87,8 @@ impl World {
         let store = Store::open(&database(&directory)).await.unwrap();
         let clock = Arc::new(TestClock::default());
         let fleet = FakeFleet::new(clock.clone(), false);
-        let launcher = launcher(&store, &fleet, &clock, limits);
-        let mut world = Self { launcher, store, fleet, clock, loops: None, limits, directory };
+        let launcher = launcher(&store, &fleet, &clock, limits, None);
+        let mut world = Self { launcher, store, fleet, clock, loops: None, limits, snapshots: None, directory };
         world.start();
         world
     }
@@ -105,7 +107,7 @@ impl World {
             task.abort();
             drop(task.await);
         }
-        self.launcher = launcher(&self.store, &self.fleet, &self.clock, self.limits);
+        self.launcher = launcher(&self.store, &self.fleet, &self.clock, self.limits, self.snapshots.clone());
     }
 
     /// Stops the loops gracefully: steps in progress are completed.
@@ -183,9 +185,15 @@ fn database(directory: &TempDir) -> String {
     format!("sqlite:{}", directory.path().join("launcher.db").display())
 }
 
-fn launcher(store: &Store, fleet: &FakeFleet, clock: &Arc<TestClock>, limits: Limits) -> Launcher {
+fn launcher(
+    store: &Store,
+    fleet: &FakeFleet,
+    clock: &Arc<TestClock>,
+    limits: Limits,
+    snapshots: Option<Snapshots>,
+) -> Launcher {
     let (entropy, policy) = (Arc::new(SystemEntropy), PodTemplatePolicy::default());
-    Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy, limits, policy)
+    Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy, limits, policy, snapshots)
 }
 
 impl Drop for World {

@@ -95,7 +95,8 @@ impl World {
         let fleet = Reserved { fleet: self.fleet.clone(), watches_tell, question };
         let (store, clock) = (self.store.clone(), self.clock.clone());
         let policy = PodTemplatePolicy::default();
-        self.launcher = Launcher::new(store, Arc::new(fleet), clock, Arc::new(SystemEntropy), self.limits, policy);
+        self.launcher =
+            Launcher::new(store, Arc::new(fleet), clock, Arc::new(SystemEntropy), self.limits, policy, None);
         self.clock.advance(TOO_LONG);
     }
 

@@ -32,7 +32,7 @@ async fn silent_database_fails_readiness_before_probe_timeout() {
     let store = Store::open(&proxy.url).await.unwrap();
     let clock = Arc::new(TestClock::default());
     let fleet = FakeFleet::new(clock.clone(), false);
-    let launcher = crate::launcher(&store, &fleet, &clock, Limits::default());
+    let launcher = crate::launcher(&store, &fleet, &clock, Limits::default(), None);
     launcher.ready().await.unwrap();
     assert_eq!(launcher_ready(&launcher), "launcher_ready 1");
 
@@ -71,7 +71,7 @@ async fn settings_migration_waits_for_launchers_of_earlier_version() {
     let store = Store::open(&database.url()).await.unwrap();
     let clock = Arc::new(TestClock::default());
     let fleet = FakeFleet::new(clock.clone(), false);
-    let launcher = crate::launcher(&store, &fleet, &clock, Limits::default());
+    let launcher = crate::launcher(&store, &fleet, &clock, Limits::default(), None);
     let template = launcher.create_template(&caller("admin"), draft("Jupyter")).await.unwrap().template_id;
     launcher.launch(&caller("alice"), template, &LaunchRequest::default()).await.unwrap();
     let mut connection = AnyConnection::connect(&database.url()).await.unwrap();

@@ -25,7 +25,7 @@ impl World {
     }
 
     fn replica(&self) -> (Launcher, CancellationToken, JoinHandle<()>) {
-        let other = launcher(&self.store, &self.fleet, &self.clock, self.limits);
+        let other = launcher(&self.store, &self.fleet, &self.clock, self.limits, None);
         let (loops, stop) = (other.clone(), CancellationToken::new());
         let token = stop.clone();
         (other, stop, tokio::spawn(async move { loops.run(token).await }))

@@ -139,7 +139,7 @@ impl Replica {
         let clock = Arc::new(SkewedClock::new(server.time));
         let fleet = Arc::new(KubernetesFleet::new(server.client(&name), "workshops"));
         let launcher =
-            Launcher::new(store.clone(), fleet, clock.clone(), entropy, limits, PodTemplatePolicy::default());
+            Launcher::new(store.clone(), fleet, clock.clone(), entropy, limits, PodTemplatePolicy::default(), None);
         let mut process = Process::new(name, clock);
         let loops = launcher.clone();
         process.spawn_loop(async move {

@@ -18,5 +18,4 @@ CREATE INDEX snapshots_deleted ON snapshots (deleted_at) WHERE deleted_at IS NOT
 
 -- JSON with the state of the instance's snapshot; NULL if none is planned.
 ALTER TABLE workshop_instances ADD COLUMN snapshot TEXT;
-CREATE INDEX workshop_instances_snapshot ON workshop_instances (state, expires_at)
-    WHERE snapshot IS NOT NULL AND state IN ('running', 'terminating');
+CREATE INDEX workshop_instances_snapshot ON workshop_instances (state, expires_at) WHERE snapshot IS NOT NULL;

@@ -1,6 +1,10 @@
 //! Tests of copying all rows from one database into another.
 
-use launcher_domain::{Crash, FailureCode, Icon, Listing, MaterialReport, Scope, SourceReport, StorageKind, Template};
+use launcher_domain::clock::SystemEntropy;
+use launcher_domain::{
+    ArchiveToken, Crash, FailureCode, Icon, InstanceSnapshot, Listing, MaterialReport, Scope, SourceReport,
+    StorageKind, Template,
+};
 use launcher_store::{ActivityFilter, FleetBinding, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
 
 use crate::support::*;
@@ -14,6 +18,7 @@ async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
         store.feed_since(Scope::Everyone, 0, 10_000).await.unwrap().listed,
         store.feed_latest().await.unwrap(),
         store.volumes(&admin(), None, &EVERYTHING).await.unwrap(),
+        store.snapshots(&admin(), None, &EVERYTHING).await.unwrap(),
         store.queue(Scope::Everyone).await.unwrap(),
         store.dispatch_pending(0, 10_000).await.unwrap(),
         store.count_states().await.unwrap(),
@@ -46,6 +51,7 @@ async fn filled(url: &str) -> Store {
     let launch = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
     let row = ended(&store, &created(launch), 60).await;
     changed(&store, &row, |row| row.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned())).await;
+    store.save_snapshot(&crate::snapshots::snapshot("alice@example.org", 1, 1000)).await.unwrap();
     let promoted = store.dispatch_promote_queued(3, at(10)).await.unwrap();
     store.dispatch_applied(promoted[0].instance_id, 1, Some("uid-1")).await.unwrap();
     let running = store.observe_instance(&promoted[0].k8s_name).await.unwrap().unwrap();
@@ -55,6 +61,7 @@ async fn filled(url: &str) -> Store {
         row.start_progress = Some(1);
         (row.outdated, row.restarted_at) = (true, Some(at(25)));
         row.last_crash = Some(Crash { at: at(22), code: FailureCode::Crashed, files_lost: false });
+        row.snapshot = Some(InstanceSnapshot::planned(ArchiveToken::random(&SystemEntropy)));
         row.material = Some(MaterialReport { sources: vec![SourceReport::failed("data", "It is down.")] });
     })
     .await;
@@ -87,6 +94,7 @@ async fn copy_has_all_rows_and_accepts_launches() {
             ("activities", 526),
             ("launch_gate", 521),
             ("volumes", 1),
+            ("snapshots", 1),
             ("fleet_binding", 1),
         ];
         assert_eq!(copied, expected);

@@ -30,6 +30,7 @@ mod search;
 #[cfg(feature = "test-postgres")]
 mod server;
 mod settings;
+mod snapshots;
 mod sqlite;
 mod support;
 mod suspend;

@@ -12,7 +12,7 @@ use super::restart::{RestartPage, is_outdated};
 use super::table::MAX_INSTANCES;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
-use crate::pages::view::{Instant, Shell};
+use crate::pages::view::{Instant, Shell, end_saves_files};
 use crate::pages::{assets, forms, notices};
 use crate::permission::{Allowed, ListAllInstances};
 use crate::problem::{Problem, ProblemCode};
@@ -41,6 +41,8 @@ struct ConfirmPage {
     t: Language,
     shell: Shell,
     listed: Vec<ListedInstance>,
+    /// True if the files of all these workshops outlive them.
+    keeps_files: bool,
     return_to: String,
 }
 
@@ -80,7 +82,11 @@ pub(crate) async fn act(
     let action = match form.action.as_str() {
         "end" if !form.confirmed && !form.ticked.is_empty() => {
             let listed = existing(launcher, &caller, &form.ticked).await?;
-            return page(StatusCode::OK, &ConfirmPage { t, shell, listed, return_to });
+            let saves = launcher.snapshot_retention().is_some();
+            let keeps_files = listed.iter().all(|ListedInstance { instance, .. }| {
+                instance.volume.is_some() || (saves && end_saves_files(instance))
+            });
+            return page(StatusCode::OK, &ConfirmPage { t, shell, listed, keeps_files, return_to });
         }
         "end" => Action::End,
         "extend" => Action::Extend,

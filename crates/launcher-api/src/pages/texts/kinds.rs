@@ -1,8 +1,8 @@
 //! Texts for states, reasons, app types and security profiles.
 
 use launcher_domain::{
-    AppType, AtExpiry, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, StartStep, StorageKind,
-    TextKey,
+    AppType, AtExpiry, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, SnapshotFailure,
+    StartStep, StorageKind, TextKey,
 };
 
 use crate::pages::language::{Language, Text};
@@ -115,6 +115,12 @@ impl Language {
     /// Returns the name of a kind of storage.
     pub(crate) fn storage_kind(self, kind: StorageKind) -> Text {
         self.text(&format!("storage-{}", kind.as_str()))
+    }
+
+    /// States that files could not be saved, and why.
+    pub(crate) fn not_saved(self, failure: Option<SnapshotFailure>) -> String {
+        let reason = failure.map(|failure| self.text(&format!("snapshot-failure-{}", failure.as_str())));
+        self.with_one("snapshot-failed", "reason", reason.unwrap_or_default())
     }
 
     /// Returns the name of a security profile.

@@ -28,6 +28,8 @@ pub(crate) struct Card {
     pub(crate) icon: &'static str,
     /// True if the files outlive the workshop.
     pub(crate) keeps_files: bool,
+    /// True if the end of a workshop may save its files: the page of the workshop says so.
+    pub(crate) may_save_files: bool,
     /// True if a launch needs values that only the user can give. The card then has a link to the form.
     pub(crate) asks: bool,
     /// Name of the reader's newest workshop of this template that waits, runs or is paused, if any.
@@ -54,6 +56,7 @@ impl Card {
             tags: Vec::new(),
             icon: icons::path(Icon::of_app_type(settings.app_type)),
             keeps_files: settings.keeps_files(),
+            may_save_files: launcher.snapshot_retention().is_some(),
             asks: settings.parameters.iter().any(Parameter::must_be_given),
             mine: None,
             is_paused: false,

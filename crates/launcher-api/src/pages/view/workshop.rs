@@ -11,6 +11,7 @@ use super::crash::CrashView;
 use super::instant::Instant;
 use super::material::{MaterialNotice, material_states};
 use super::parameters::{self, ParameterView};
+use super::snapshot::{SnapshotView, is_planned};
 use crate::pages::language::{Language, Text};
 use crate::pages::paths;
 
@@ -88,6 +89,10 @@ pub(crate) struct WorkshopView {
     pub(crate) paused: Option<Instant>,
     /// True if the files outlive the workshop.
     pub(crate) keeps_files: bool,
+    /// Retention of the files in words, while a snapshot of them is planned.
+    pub(crate) saves_files: Option<String>,
+    /// Notice about the snapshot of the files, from the moment when the end is decided.
+    pub(crate) snapshot: Option<SnapshotView>,
     /// Values of the launch parameters.
     pub(crate) parameters: Vec<ParameterView>,
     /// The same values by name; `None` for a secret.
@@ -155,6 +160,8 @@ impl WorkshopView {
             can_pause: instance.suspend(now).is_ok_and(|suspended| suspended.is_some()),
             paused: instance.suspended_at.filter(|_| instance.state == InstanceState::Suspended).map(dated),
             keeps_files: instance.volume.is_some(),
+            saves_files: launcher.snapshot_retention().filter(|_| is_planned(instance)).map(|time| t.retention(time)),
+            snapshot: instance.snapshot.as_ref().and_then(|snapshot| SnapshotView::of(t, snapshot)),
             parameters: parameters::of(t, instance),
             parameter_values: instance.parameters.clone(),
             relaunch_path: paths::relaunch(instance),
@@ -172,6 +179,11 @@ impl WorkshopView {
     pub(crate) fn can_end(&self) -> bool {
         use InstanceState::{Queued, Running, Starting, Suspended, Suspending};
         matches!(self.state, Queued | Starting | Running | Suspending | Suspended)
+    }
+
+    /// Returns the retention of the files in words if the end of the instance saves them now.
+    pub(crate) fn end_saves(&self) -> Option<&String> {
+        self.saves_files.as_ref().filter(|_| self.state == InstanceState::Running)
     }
 
     /// Returns true if the user can resume the instance.

@@ -2,15 +2,14 @@
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
-use http::{HeaderValue, StatusCode};
+use axum::response::Response;
 use launcher_domain::Caller;
-use launcher_service::ServiceError;
+use launcher_service::{Download, ServiceError};
 
 use crate::extract::VolumeName;
 use crate::identity::Identified;
 use crate::problem::Problem;
+use crate::routes::archive::archive;
 use crate::state::AppState;
 
 /// Download a volume
@@ -33,23 +32,8 @@ pub(crate) async fn download_volume(
     Ok(download(&state, &caller, &name).await?)
 }
 
-/// Returns the archive as a response. Its file has the name of the template, so that a browser saves it under this name.
+/// Returns the files of a volume as a response.
 pub(crate) async fn download(state: &AppState, caller: &Caller, name: &str) -> Result<Response, ServiceError> {
-    let download = state.launcher.download_volume(caller, name).await?;
-    let volume = &download.listed.volume;
-    let file = file_name(volume.template_name.as_deref().unwrap_or("work"));
-    let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{file}.tar.gz\""));
-    let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static("application/gzip")),
-        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (CONTENT_DISPOSITION, disposition.unwrap_or(HeaderValue::from_static("attachment"))),
-    ];
-    Ok((StatusCode::OK, headers, Body::from_stream(download.files)).into_response())
-}
-
-/// Returns the ASCII letters and digits of a name, with single hyphens between words.
-fn file_name(name: &str) -> String {
-    let words = name.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let joined = words.collect::<Vec<_>>().join("-");
-    if joined.is_empty() { "work".to_owned() } else { joined }
+    let Download { listed, files } = state.launcher.download_volume(caller, name).await?;
+    Ok(archive(listed.volume.template_name.as_deref().unwrap_or("work"), Body::from_stream(files)))
 }

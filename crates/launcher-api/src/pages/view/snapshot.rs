@@ -1,0 +1,108 @@
+//! The snapshot of a workshop's files, in words.
+
+use launcher_domain::{Caller, Instance, InstanceSnapshot, InstanceState, SnapshotFailure, SnapshotState};
+use launcher_service::{Launcher, ServiceError};
+
+use super::instant::Instant;
+use crate::pages::language::{Around, Language, Text};
+
+/// A notice about the files of a workshop that its end saves. The notice begins when the end is decided.
+#[derive(Debug, Clone)]
+pub(crate) struct SnapshotView {
+    /// Kind of the notice, as a CSS class: `bad`, `good` or `wait`.
+    pub(crate) kind: &'static str,
+    /// Sentence around the time.
+    pub(crate) text: Around,
+    /// Time at which the saved files are deleted.
+    pub(crate) until: Option<Instant>,
+    /// True if a link to the list of saved files follows.
+    pub(crate) has_link: bool,
+}
+
+impl SnapshotView {
+    /// Converts the snapshot of an instance; `None` while it is only planned.
+    pub(super) fn of(t: Language, snapshot: &InstanceSnapshot) -> Option<Self> {
+        Some(match (snapshot.state, snapshot.failure) {
+            (SnapshotState::Planned, _) => return None,
+            (SnapshotState::Pending, _) => Self::new("wait", t.text("snapshot-pending")),
+            (SnapshotState::Saved, _) => Self { has_link: true, ..Self::new("good", t.text("snapshot-saved")) },
+            (SnapshotState::Failed, failure) => {
+                let has_link = failure == Some(SnapshotFailure::LimitReached);
+                Self { has_link, ..Self::new("bad", t.not_saved(failure)) }
+            }
+        })
+    }
+
+    /// Like [`Self::of`], with the time until which the files are saved, if they are still there.
+    pub(crate) async fn dated(
+        t: Language,
+        launcher: &Launcher,
+        caller: &Caller,
+        instance: &Instance,
+    ) -> Result<Option<Self>, ServiceError> {
+        let Some(snapshot) = &instance.snapshot else { return Ok(None) };
+        let view = Self::of(t, snapshot);
+        if snapshot.state != SnapshotState::Saved {
+            return Ok(view);
+        }
+        let until = match launcher.snapshot(caller, instance.instance_id).await {
+            Ok(snapshot) => launcher.snapshot_retention().map(|retention| snapshot.deleted_after(retention)),
+            Err(ServiceError::NotFound) => return Ok(Some(Self::new("wait", t.text("snapshot-deleted")))),
+            Err(error) => return Err(error),
+        };
+        let dated = |at| (t.around("snapshot-saved-until"), Instant::new(t, at));
+        Ok(view.map(|view| match until.map(dated) {
+            Some((text, until)) => Self { text, until: Some(until), ..view },
+            None => view,
+        }))
+    }
+
+    fn new(kind: &'static str, text: impl Into<Text>) -> Self {
+        let text = Around { before: text.into().into_owned(), after: String::new() };
+        Self { kind, text, until: None, has_link: false }
+    }
+}
+
+/// Returns true if the end of the instance saves its files.
+pub(crate) fn end_saves_files(instance: &Instance) -> bool {
+    instance.state == InstanceState::Running && is_planned(instance)
+}
+
+/// Returns true if the launch planned a snapshot, and the end is not decided.
+pub(super) fn is_planned(instance: &Instance) -> bool {
+    instance.snapshot.as_ref().is_some_and(|snapshot| snapshot.state == SnapshotState::Planned)
+}
+
+#[cfg(test)]
+mod tests {
+    use launcher_domain::ArchiveToken;
+    use launcher_testkit::TestEntropy;
+
+    use super::*;
+
+    fn view(state: SnapshotState, failure: Option<SnapshotFailure>) -> Option<SnapshotView> {
+        let planned = InstanceSnapshot::planned(ArchiveToken::random(&TestEntropy::default()));
+        SnapshotView::of(Language::english(), &InstanceSnapshot { state, failure, ..planned })
+    }
+
+    #[test]
+    fn notice_begins_when_end_is_decided() {
+        assert!(view(SnapshotState::Planned, None).is_none());
+        let pending = view(SnapshotState::Pending, None).unwrap();
+        assert_eq!((pending.kind, pending.has_link), ("wait", false));
+        assert_eq!(pending.text.before, "Saving your files before the workshop ends.");
+        assert!(view(SnapshotState::Saved, None).unwrap().has_link);
+    }
+
+    #[test]
+    fn failed_snapshot_has_reason_in_every_language() {
+        for t in Language::all() {
+            for failure in SnapshotFailure::ALL {
+                assert!(t.has(&format!("snapshot-failure-{}", failure.as_str())), "{failure:?}");
+            }
+        }
+        let failed = view(SnapshotState::Failed, Some(SnapshotFailure::LimitReached)).unwrap();
+        assert_eq!((failed.kind, failed.has_link), ("bad", true), "the link leads to the snapshots to delete");
+        assert!(failed.text.before.starts_with("Your files could not be saved. The files of 20 workshops"));
+    }
+}

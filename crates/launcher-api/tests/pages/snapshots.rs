@@ -1,0 +1,205 @@
+//! Files that are saved when a workshop ends: the page "Saved work", and the texts of the workshop.
+
+use launcher_testkit::Options;
+
+use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
+
+const DELETED: &str = "The files in a workshop are deleted when it ends. Download";
+const SAVED: &str = "Your files are saved for 7 days when the workshop ends.";
+const MISSING: &str = "00000000-0000-7000-8000-000000000000";
+
+async fn saving() -> App {
+    App::with(Options { saves_snapshots: true, ..Options::default() }).await
+}
+
+/// Launches a template as Alice, waits until it runs, and ends it. Returns the path of the workshop's page.
+async fn ended(app: &App, template: &str) -> String {
+    let alice = app.browser(ALICE);
+    let page = format!("/instances/{}", alice.launch(template).await);
+    alice.get_until(&page, "Ready").await;
+    alice.post(&format!("{page}/end"), &[]).await;
+    alice.get_until(&page, "Why it ended").await;
+    alice.get_until(&page, "<dt>Ended</dt>").await;
+    page
+}
+
+/// Returns the path of the newest snapshot on the page, with this last part.
+fn path_of(page: &str, action: &str) -> String {
+    let link = page.split('"').find(|part| part.starts_with("/work/snapshots/")).unwrap_or_else(|| panic!("{page}"));
+    let (path, _) = link.rsplit_once('/').unwrap();
+    format!("{path}/{action}")
+}
+
+#[tokio::test]
+async fn pages_say_that_files_are_saved_only_if_the_end_saves_them() {
+    for (app, saves) in [(saving().await, true), (App::start().await, false)] {
+        let alice = app.browser(ALICE);
+        let template = app.template("Penguins", |_| {}).await;
+        let launch = alice.get(&format!("/launch/{template}")).await.body;
+        assert_eq!(launch.contains("unless its page says that they are kept"), saves, "{launch}");
+        assert_eq!(launch.contains(DELETED), !saves, "{launch}");
+        let name = alice.launch(&template).await;
+        let detail = alice.get_until(&format!("/instances/{name}"), "Ready").await.body;
+        assert_eq!((detail.contains(SAVED), detail.contains(DELETED)), (saves, !saves), "{detail}");
+        let home = alice.get("/").await.body;
+        assert!(!home.contains(SAVED), "the card of a workshop does not say it: {home}");
+        assert_eq!(home.contains("End this workshop? Its files are saved for 7 days."), saves, "{home}");
+        let question = alice.get(&format!("/instances/{name}/end")).await.body;
+        assert_eq!(question.contains("The workshop stops when its files are saved."), saves, "{question}");
+        assert_eq!(question.contains("Files that you have not saved elsewhere are lost."), !saves, "{question}");
+        let bulk = [("action", "end"), ("ticked", name.as_str())];
+        let bulk = app.browser(ADMIN).post("/admin/instances/bulk", &bulk).await.body;
+        assert_eq!(bulk.contains("Their files are saved first"), saves, "{bulk}");
+        app.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn end_of_workshop_that_never_ran_saves_no_files() {
+    let app = App::with(Options { saves_snapshots: true, runs_at_once: false, ..Options::default() }).await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
+    let waiting = alice.get(&format!("/instances/{name}/wait")).await.body;
+    assert!(waiting.contains(SAVED) && !waiting.contains(DELETED), "{waiting}");
+    let question = alice.get(&format!("/instances/{name}/end")).await.body;
+    assert!(question.contains("Files that you have not saved elsewhere are lost."), "{question}");
+    alice.post(&format!("/instances/{name}/end"), &[]).await;
+    let ended = alice.get_until(&format!("/instances/{name}"), "<dt>Ended</dt>").await.body;
+    assert!(!ended.contains("role=\"note\""), "{ended}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn ended_workshop_leads_to_its_files_until_they_are_deleted() {
+    let app = saving().await;
+    let alice = app.browser(ALICE);
+    let page = ended(&app, &app.template("Penguins", |_| {}).await).await;
+    let saved = alice.get(&page).await.body;
+    let (_, notice) = saved.split_once("Your files are saved until <time datetime=\"").unwrap();
+    let work = alice.get("/work").await.body;
+    assert!(work.contains(notice.split('"').next().unwrap()), "both pages show the same time: {work}");
+    assert!(notice.split("</p>").next().unwrap().contains("<a href=\"/work\">Saved work</a>"), "{notice}");
+    let for_admin = app.browser(ADMIN).get(&page).await.body;
+    assert!(for_admin.contains("<a href=\"/admin/work\">Saved work</a>"), "{for_admin}");
+    assert!(!alice.get("/").await.body.contains("“Penguins” has ended."), "Alice ended it, and has her files");
+
+    alice.post(&path_of(&work, "delete"), &[]).await;
+    let deleted = alice.get(&page).await.body;
+    assert!(deleted.contains("The saved files of this workshop were deleted.") && !deleted.contains("saved until"));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn start_page_says_that_files_of_expired_workshop_are_saved() {
+    let app = saving().await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
+    alice.get_until("/", "Ready").await;
+    app.test.clock.advance(std::time::Duration::from_secs(5 * 3600));
+    let note = alice.get_until("/", "“Penguins” has ended.").await.body;
+    let (_, note) = note.split_once(&format!("<a href=\"/instances/{name}\">“Penguins” has ended.")).unwrap();
+    let note = note.split("</div>").next().unwrap();
+    assert!(note.contains("Its time was up") && note.contains("Your files are saved until <time"), "{note}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn failed_snapshot_is_reported_with_its_reason() {
+    const LOST: &str = "Your files could not be saved. The service could not read them.";
+    let app = saving().await;
+    let alice = app.browser(ALICE);
+    app.test.fleet.delay_archives(true);
+    let page = ended(&app, &app.template("Penguins", |_| {}).await).await;
+    let failed = alice.get(&page).await.body;
+    assert!(failed.contains(LOST) && failed.contains("notice-bad"), "{failed}");
+    let home = alice.get("/").await.body;
+    assert!(home.contains("“Penguins” has ended.") && home.contains(LOST), "also after an end by Alice: {home}");
+    assert!(alice.get("/work").await.body.contains("No workshop has kept files yet."));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn snapshots_are_listed_downloaded_and_deleted_after_a_question() {
+    let app = saving().await;
+    let (alice, bob, admin) = (app.browser(ALICE), app.browser(BOB), app.browser(ADMIN));
+    let empty = alice.get("/work").await.body;
+    assert!(empty.contains("its files are saved here for 7 days when it ends."), "{empty}");
+    assert!(empty.contains("No workshop has kept files yet."), "{empty}");
+    let page = ended(&app, &app.template("Penguins", |_| {}).await).await;
+    let name = page.strip_prefix("/instances/").unwrap();
+    let list = alice.get("/work").await.body;
+    for text in ["Penguins", name, "1 kB", "Deleted on"] {
+        assert!(list.contains(text), "{text}: {list}");
+    }
+    assert!(!list.contains("No workshop has kept files yet."), "{list}");
+    assert!(!bob.get("/work").await.body.contains(name));
+    assert!(!admin.get("/work").await.body.contains(name), "an admin sees it on the page of all users");
+    let all = admin.get("/admin/work").await.body;
+    assert!(all.contains(ALICE) && all.contains(name), "{all}");
+
+    let (download, question) = (path_of(&list, "download"), path_of(&list, "delete"));
+    let archive = alice.get(&download).await;
+    assert_eq!(archive.header("content-type"), "application/gzip");
+    assert_eq!(archive.header("content-disposition"), "attachment; filename=\"Penguins.tar.gz\"");
+    for action in ["download", "delete"] {
+        let theirs = bob.get(&path_of(&list, action)).await;
+        let none = bob.get(&format!("/work/snapshots/{MISSING}/{action}")).await;
+        assert_eq!((theirs.status.as_u16(), &theirs.body), (404, &none.body));
+    }
+    assert_eq!(bob.post(&question, &[]).await.status, 404);
+
+    let asked = admin.get(&format!("{question}?return_to=/admin/work")).await;
+    assert!(asked.body.contains("Delete the saved work of “Penguins”?") && asked.body.contains(ALICE));
+    assert!(!alice.get(&question).await.body.contains("It belongs to"));
+    let answer = admin.post(&question, &borrowed(&asked.form(&question))).await;
+    assert_eq!(answer.location(), "/admin/work");
+    assert!(!alice.get("/work").await.body.contains(name));
+    let log = admin.get("/admin/activity").await.body;
+    assert!(log.contains("admin@example.org deleted alice@example.org&#39;s saved work of "), "{log}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn cursor_of_snapshots_shows_older_ones() {
+    let app = saving().await;
+    let alice = app.browser(ALICE);
+    let template = app.template("Penguins", |_| {}).await;
+    let older = ended(&app, &template).await.replace("/instances/", "");
+    let newer = ended(&app, &template).await.replace("/instances/", "");
+    let list = alice.get("/work").await.body;
+    let newest = path_of(&list, "").trim_matches('/').rsplit('/').next().unwrap().to_owned();
+    let rest = alice.get(&format!("/work?snapshots_after={newest}")).await.body;
+    assert!(list.contains(&newer) && rest.contains(&older) && !rest.contains(&newer), "{rest}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn return_path_of_deletion_never_leaves_the_lists() {
+    let app = saving().await;
+    let alice = app.browser(ALICE);
+    ended(&app, &app.template("Penguins", |_| {}).await).await;
+    let delete = path_of(&alice.get("/work").await.body, "delete");
+    assert_eq!(alice.post(&delete, &[("return_to", "//evil.example")]).await.location(), "/work");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn saved_files_are_shown_in_every_language() {
+    let app = saving().await;
+    let alice = app.browser(ALICE);
+    let page = ended(&app, &app.template("Penguins", |_| {}).await).await;
+    for (language, notice, heading) in [
+        ("de", "Ihre Dateien sind bis", "Wird gelöscht am"),
+        ("es", "Tus archivos están guardados hasta", "Se elimina el"),
+        ("fr", "Vos fichiers sont enregistrés jusqu’au", "Supprimé le"),
+        ("zh", "您的文件保存至", "删除时间"),
+        ("ar", "ملفاتك محفوظة حتى", "وقت الحذف"),
+    ] {
+        for (path, text) in [(page.as_str(), notice), ("/work", heading)] {
+            let request = alice.request(http::Method::GET, path).header("accept-language", language);
+            let shown = request.send().await.unwrap().text().await.unwrap();
+            assert!(shown.contains(text), "{language} {path}: {shown}");
+        }
+    }
+    app.finish().await;
+}

@@ -1,0 +1,208 @@
+//! The loop that saves the files of ending instances: an instance with a planned snapshot ends after its snapshot.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use launcher_domain::snapshot::SNAPSHOT_DELAY;
+use launcher_domain::{Instance, Snapshot, SnapshotFailure};
+use launcher_fleet::{ByteStream, FleetError, ReadError};
+use launcher_snapshots::SaveError;
+use launcher_store::StoreError;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::archive::to_download;
+use crate::change::Target;
+use crate::error::{ErrorChain, LoopError, ServiceError};
+use crate::launcher::Launcher;
+use crate::snapshot_store::CONCURRENCY;
+
+/// Interval of checks for expired instances, and for ends that another replica decided.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// The same interval without an object store: only instances of an earlier launcher can have a planned snapshot.
+const IDLE_INTERVAL: Duration = Duration::from_secs(15);
+/// Delay before the next attempt to save the same files.
+const RETRY_DELAY: Duration = Duration::from_secs(2);
+/// Maximum size of an archive, in bytes.
+const MAX_BYTES: u64 = 2 << 30;
+/// Maximum snapshots of one person. The end of a further workshop saves no files.
+const MAX_PER_PERSON: u32 = 20;
+
+impl Launcher {
+    /// Saves the files of ending instances until `stop` is cancelled. Without an object store, gives up the snapshots that
+    /// an earlier launcher planned.
+    pub(crate) async fn run_snapshots(&self, stop: CancellationToken) {
+        let mut calls = JoinSet::new();
+        let interval = if self.0.snapshots.is_some() { INTERVAL } else { IDLE_INTERVAL };
+        while !stop.is_cancelled() {
+            match self.snapshots_to_save(CONCURRENCY - calls.len()).await {
+                Ok(instances) => {
+                    for instance in instances {
+                        let launcher = self.clone();
+                        calls.spawn(async move { launcher.save_and_end(instance).await });
+                    }
+                }
+                Err(error) => tracing::warn!(error = %ErrorChain(&error), "finding snapshots failed, retrying"),
+            }
+            tokio::select! {
+                Some(_) = calls.join_next() => {}
+                () = self.0.ending.notified() => {}
+                () = sleep(interval) => {}
+                () = stop.cancelled() => {}
+            }
+        }
+    }
+
+    /// Ends the expired instances with a planned snapshot. Returns at most `room` instances whose snapshot this launcher must
+    /// save now. Gives up the snapshots that are too late.
+    async fn snapshots_to_save(&self, room: usize) -> Result<Vec<Instance>, LoopError> {
+        let now = self.0.clock.now();
+        for instance in self.0.store.snapshot_overdue(now).await? {
+            let target = Target::ByService(&instance.k8s_name);
+            self.change_instance(target, |row| Ok(row.expire_with_snapshot(now))).await?;
+        }
+        let mut begun = Vec::new();
+        for instance in self.0.store.snapshot_ending().await? {
+            let Some(deadline) = self.deadline(&instance) else { continue };
+            if self.0.snapshots.is_none() {
+                self.finish(&instance, Err(SnapshotFailure::StoreUnavailable)).await?;
+            } else if deadline <= now {
+                self.finish(&instance, Err(SnapshotFailure::TimeLimit)).await?;
+            } else if begun.len() < room
+                && let Some(begun_instance) = self.begin(&instance, now).await?
+            {
+                begun.push(begun_instance);
+            }
+        }
+        Ok(begun)
+    }
+
+    /// Returns the time at which an instance ends without its snapshot; `None` if it waits for no snapshot. While no launcher
+    /// runs, the time does not count.
+    fn deadline(&self, instance: &Instance) -> Option<Timestamp> {
+        let since = instance.snapshot.as_ref().filter(|_| instance.waits_for_snapshot())?.pending_since?;
+        since.max(self.0.started_at).checked_add(SNAPSHOT_DELAY).ok()
+    }
+
+    /// Returns the instance if its snapshot is this launcher's to save: no other launcher has begun it.
+    async fn begin(&self, instance: &Instance, now: Timestamp) -> Result<Option<Instance>, ServiceError> {
+        let mut has_begun = false;
+        let target = Target::ByService(&instance.k8s_name);
+        let row = self.change_instance(target, |row| {
+            let is_same = row.instance_id == instance.instance_id;
+            // In a database of this launcher alone, a begin from before its start is that of an interrupted process.
+            let earliest = if self.0.store.is_shared() { Timestamp::MIN } else { self.0.started_at };
+            let begun = row.begin_snapshot(now, earliest).filter(|_| is_same);
+            has_begun = begun.is_some();
+            Ok(begun)
+        });
+        Ok(row.await?.filter(|_| has_begun))
+    }
+
+    async fn finish(&self, instance: &Instance, outcome: Result<(), SnapshotFailure>) -> Result<(), ServiceError> {
+        let target = Target::ByService(&instance.k8s_name);
+        self.change_instance(target, |row| Ok(row.finish_snapshot(outcome))).await.map(drop)
+    }
+
+    /// Saves the files of an instance, and lets its Workshop be deleted. If the database fails at the end, the snapshot is
+    /// saved again later, or given up.
+    async fn save_and_end(&self, instance: Instance) {
+        let outcome = self.save(&instance).await;
+        match &outcome {
+            Ok(bytes) => tracing::info!(workshop = %instance.k8s_name, bytes, "saved the files of the workshop"),
+            Err(Failed { failure, text, .. }) => tracing::warn!(
+                workshop = %instance.k8s_name,
+                failure = failure.as_str(),
+                error = text,
+                "saving the files of the workshop failed"
+            ),
+        }
+        if let Err(error) = self.finish(&instance, outcome.map(drop).map_err(|failed| failed.failure)).await {
+            tracing::warn!(workshop = %instance.k8s_name, error = %ErrorChain(&error), "recording a snapshot failed");
+        }
+    }
+
+    /// Saves the files of an instance. Returns the size of the archive in bytes. Repeats failed attempts until the deadline.
+    async fn save(&self, instance: &Instance) -> Result<u64, Failed> {
+        let left = self.deadline(instance).map(|deadline| deadline.duration_since(self.0.clock.now()));
+        let deadline = Instant::now() + left.and_then(|left| Duration::try_from(left).ok()).unwrap_or_default();
+        let mut last =
+            Failed { failure: SnapshotFailure::TimeLimit, text: "the time is over".to_owned(), retries: true };
+        while let Ok(outcome) = timeout_at(deadline, self.save_files(instance)).await {
+            last = match outcome {
+                Err(failed) if failed.retries => failed,
+                outcome => return outcome,
+            };
+            if Instant::now() + RETRY_DELAY >= deadline {
+                break;
+            }
+            tracing::debug!(workshop = %instance.k8s_name, error = last.text, "saving the files failed, retrying");
+            sleep(RETRY_DELAY).await;
+        }
+        Err(last)
+    }
+
+    async fn save_files(&self, instance: &Instance) -> Result<u64, Failed> {
+        use SnapshotFailure::{FilesUnavailable, LimitReached, StoreUnavailable, TooLarge};
+        let database = |error: StoreError| Failed::new(StoreUnavailable, &error);
+        let held = self.0.store.snapshots_held(&instance.owner_email).await.map_err(database)?;
+        if held >= MAX_PER_PERSON {
+            return Err(Failed::finally(LimitReached, format!("the owner has {held} snapshots")));
+        }
+        let snapshots = self.0.snapshots.as_ref();
+        let snapshots = snapshots.ok_or_else(|| Failed::finally(StoreUnavailable, "no object store".to_owned()))?;
+        let tar = self.open_app(instance).await?;
+        let saved = snapshots.store.save(instance.instance_id, to_download(tar), MAX_BYTES).await;
+        let bytes = saved.map_err(|error| match error {
+            SaveError::TooLarge { .. } => Failed::finally(TooLarge, error.to_string()),
+            SaveError::Source(_) => Failed::new(FilesUnavailable, &error),
+            SaveError::Store(_) => Failed::new(StoreUnavailable, &error),
+        })?;
+        let snapshot = Snapshot {
+            snapshot_id: instance.instance_id,
+            owner_email: instance.owner_email.clone(),
+            template_id: instance.template_id,
+            template_name: instance.settings.name.clone(),
+            k8s_name: instance.k8s_name.clone(),
+            bytes,
+            created_at: self.0.clock.now(),
+        };
+        self.0.store.save_snapshot(&snapshot).await.map_err(database)?;
+        Ok(bytes)
+    }
+
+    /// Opens the archive of the app's files.
+    async fn open_app(&self, instance: &Instance) -> Result<ByteStream, Failed> {
+        use SnapshotFailure::FilesUnavailable;
+        let (Some(archives), Some(snapshot)) = (self.0.fleet.archives(), &instance.snapshot) else {
+            return Err(Failed::finally(FilesUnavailable, "the fleet cannot read the files".to_owned()));
+        };
+        let opened = archives.read_app(&instance.k8s_name, &snapshot.token).await;
+        opened.map_err(|error| match error {
+            ReadError::Fleet(FleetError::Refused(text)) => Failed::finally(FilesUnavailable, text),
+            error => Failed::new(FilesUnavailable, &error),
+        })
+    }
+}
+
+/// Failure of an attempt to save the files of an instance.
+struct Failed {
+    failure: SnapshotFailure,
+    /// Description for administrators.
+    text: String,
+    /// True if another attempt may succeed.
+    retries: bool,
+}
+
+impl Failed {
+    /// Returns a failure after which another attempt may succeed.
+    fn new(failure: SnapshotFailure, error: &(dyn std::error::Error + 'static)) -> Self {
+        Self { failure, text: ErrorChain(error).to_string(), retries: true }
+    }
+
+    /// Returns a failure that another attempt would repeat.
+    fn finally(failure: SnapshotFailure, text: String) -> Self {
+        Self { failure, text, retries: false }
+    }
+}

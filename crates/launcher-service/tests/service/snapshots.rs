@@ -1,0 +1,267 @@
+//! Snapshots: the files of a workshop without a volume are saved before its planned end.
+
+use std::io::Read;
+use std::time::Duration;
+
+use flate2::read::GzDecoder;
+use futures_util::TryStreamExt;
+use launcher_domain::{
+    Clock, EndReason, FailureCode, Instance, InstanceState, Snapshot, SnapshotFailure, SnapshotState,
+};
+use launcher_service::{Page, ServiceError, Snapshots};
+use launcher_snapshots::{Location, SnapshotStore};
+use launcher_testkit::eventually;
+use uuid::Uuid;
+
+use crate::volumes::draft_with_storage;
+use crate::{SOON, World, caller};
+
+const PAGE: Page = Page { limit: 100, after: None };
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+impl World {
+    /// Returns a world whose launcher saves snapshots for two days.
+    async fn saving() -> Self {
+        let mut world = Self::new().await;
+        let folder = Location::Folder(world.directory.path().join("snapshots"));
+        let store = SnapshotStore::open(&folder).unwrap();
+        world.snapshots = Some(Snapshots { store, retention: 2 * DAY });
+        world.restart().await;
+        world
+    }
+
+    /// Kills the launcher, and starts another one.
+    async fn restart(&mut self) {
+        self.kill().await;
+        self.start();
+    }
+
+    async fn ended(&self, instance: &Instance) -> Instance {
+        self.launcher.terminate(&caller("alice"), &instance.k8s_name).await.unwrap();
+        self.until(&instance.k8s_name, InstanceState::Terminated).await
+    }
+
+    async fn snapshots(&self, who: &str) -> Vec<Snapshot> {
+        self.launcher.snapshots(&caller(who), None, &PAGE).await.unwrap()
+    }
+
+    /// Returns the names of the objects in the store.
+    fn objects(&self) -> Vec<String> {
+        let folder = self.directory.path().join("snapshots");
+        let mut names: Vec<_> =
+            folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Reads the only file of a snapshot. Returns its name and its text.
+    async fn saved_file(&self, snapshot_id: Uuid) -> (String, String) {
+        let (_, stream) = self.launcher.download_snapshot(&caller("alice"), snapshot_id).await.unwrap();
+        let archive: Vec<u8> = stream.try_collect::<Vec<_>>().await.unwrap().concat();
+        let mut archive = tar::Archive::new(GzDecoder::new(&*archive));
+        let mut entry = archive.entries().unwrap().next().unwrap().unwrap();
+        let mut text = String::new();
+        entry.read_to_string(&mut text).unwrap();
+        (entry.path().unwrap().display().to_string(), text)
+    }
+}
+
+fn outcome(instance: &Instance) -> Option<(SnapshotState, Option<SnapshotFailure>)> {
+    instance.snapshot.as_ref().map(|snapshot| (snapshot.state, snapshot.failure))
+}
+
+const SAVED: Option<(SnapshotState, Option<SnapshotFailure>)> = Some((SnapshotState::Saved, None));
+
+fn failed(failure: SnapshotFailure) -> Option<(SnapshotState, Option<SnapshotFailure>)> {
+    Some((SnapshotState::Failed, Some(failure)))
+}
+
+#[tokio::test]
+async fn end_by_the_owner_saves_the_files_first() {
+    let world = World::saving().await;
+    let instance = world.running(&caller("alice")).await;
+    assert_eq!(outcome(&instance), Some((SnapshotState::Planned, None)));
+    let spec = world.fleet.workshop(&instance.k8s_name).unwrap().spec.snapshot.unwrap();
+    assert!(spec.grace_seconds >= 60 && spec.token_sha256.len() == 64);
+
+    let ended = world.ended(&instance).await;
+    assert_eq!((outcome(&ended), ended.end_reason), (SAVED, Some(EndReason::Owner)));
+    let snapshots = world.snapshots("alice").await;
+    assert_eq!(snapshots.len(), 1);
+    let snapshot = &snapshots[0];
+    assert_eq!((&*snapshot.k8s_name, snapshot.snapshot_id), (&*instance.k8s_name, instance.instance_id));
+    assert_eq!(snapshot.template_name, instance.settings.name);
+    let file = world.saved_file(snapshot.snapshot_id).await;
+    assert_eq!(file, (format!("notes/{}.txt", instance.k8s_name), "saved".to_owned()));
+    let size = world.directory.path().join(format!("snapshots/{}.tar.gz", instance.instance_id)).metadata().unwrap();
+    assert_eq!(size.len(), snapshot.bytes);
+    assert!(world.fleet.workshop(&instance.k8s_name).is_none());
+}
+
+#[tokio::test]
+async fn expiry_saves_the_files_first() {
+    let world = World::saving().await;
+    let instance = world.running(&caller("alice")).await;
+    world.clock.advance(Duration::from_secs(u64::from(instance.settings.lifetime_seconds)));
+    let ended = world.until(&instance.k8s_name, InstanceState::Terminated).await;
+    assert_eq!((outcome(&ended), ended.end_reason), (SAVED, Some(EndReason::Expired)));
+    assert_eq!(world.snapshots("alice").await.len(), 1);
+}
+
+#[tokio::test]
+async fn workshop_stays_until_its_files_are_saved_at_most_a_minute() {
+    let world = World::saving().await;
+    let instance = world.running(&caller("alice")).await;
+    world.fleet.delay_archives(true);
+    world.launcher.terminate(&caller("alice"), &instance.k8s_name).await.unwrap();
+    let row = world.until(&instance.k8s_name, InstanceState::Terminating).await;
+    assert_eq!(outcome(&row), Some((SnapshotState::Pending, None)));
+    world.everything_told().await;
+    assert!(world.fleet.workshop(&instance.k8s_name).is_some(), "the files are not saved yet");
+
+    world.clock.advance(Duration::from_secs(61));
+    let ended = world.until(&instance.k8s_name, InstanceState::Terminated).await;
+    assert_eq!(outcome(&ended), failed(SnapshotFailure::TimeLimit));
+    assert!(world.snapshots("alice").await.is_empty() && world.objects().is_empty());
+}
+
+#[tokio::test]
+async fn killed_launcher_saves_the_files_after_its_start() {
+    let mut world = World::saving().await;
+    let instance = world.running(&caller("alice")).await;
+    world.fleet.delay_archives(true);
+    world.launcher.terminate(&caller("alice"), &instance.k8s_name).await.unwrap();
+    let begun = async || {
+        let row = world.launcher.instance(&caller("alice"), &instance.k8s_name).await.unwrap().instance;
+        row.snapshot.unwrap().begun_at
+    };
+    eventually(SOON, begun).await;
+    world.kill().await;
+    // The launcher was not running for a day: this time does not count.
+    world.clock.advance(DAY);
+    world.fleet.delay_archives(false);
+    world.restart().await;
+    let ended = world.until(&instance.k8s_name, InstanceState::Terminated).await;
+    assert_eq!(outcome(&ended), SAVED);
+    assert_eq!(world.saved_file(instance.instance_id).await.1, "saved");
+}
+
+#[tokio::test]
+async fn change_that_was_not_applied_before_the_end_does_not_remove_the_workshop() {
+    let mut world = World::saving().await;
+    let instance = world.running(&caller("alice")).await;
+    world.stop().await;
+    let expiry = instance.expires_at.unwrap();
+    world.clock.advance(Duration::from_secs(60));
+    world.launcher.extend(&caller("alice"), &instance.k8s_name, None).await.unwrap();
+    world.launcher.terminate(&caller("alice"), &instance.k8s_name).await.unwrap();
+    world.start();
+    let ended = world.until(&instance.k8s_name, InstanceState::Terminated).await;
+    assert_eq!(outcome(&ended), SAVED);
+    assert!(ended.expires_at.unwrap() >= expiry);
+}
+
+#[tokio::test]
+async fn files_are_not_saved_with_a_volume_or_if_the_fleet_cannot_read_them() {
+    let world = World::saving().await;
+    let template = world.launcher.create_template(&caller("admin"), draft_with_storage()).await.unwrap();
+    let kept = world.run(&template, "alice").await;
+    assert_eq!(kept.snapshot, None);
+    world.fleet.remove_archives();
+    let instance = world.running(&caller("bob")).await;
+    assert_eq!(instance.snapshot, None);
+    assert_eq!(world.fleet.workshop(&instance.k8s_name).unwrap().spec.snapshot, None);
+}
+
+#[tokio::test]
+async fn failure_and_loss_of_a_workshop_save_nothing() {
+    let world = World::saving().await;
+    let crashed = world.running(&caller("alice")).await;
+    world.fleet.fail(&crashed.k8s_name, FailureCode::Crashed, "");
+    let crashed = world.until(&crashed.k8s_name, InstanceState::Failed).await;
+    assert_eq!(crashed.snapshot, None);
+    let lost = world.running(&caller("alice")).await;
+    world.fleet.remove_workshop(&lost.k8s_name);
+    let lost = world.until(&lost.k8s_name, InstanceState::Terminated).await;
+    assert_eq!((outcome(&lost), lost.end_reason), (failed(SnapshotFailure::WorkshopGone), Some(EndReason::Lost)));
+    let never_ready = world.launch(&caller("alice")).await;
+    let never_ready = world.ended(&never_ready).await;
+    assert_eq!(never_ready.snapshot, None);
+    assert!(world.snapshots("alice").await.is_empty());
+}
+
+#[tokio::test]
+async fn only_the_owner_and_admins_see_and_delete_a_snapshot() {
+    let world = World::saving().await;
+    let instance = world.running(&caller("alice")).await;
+    world.ended(&instance).await;
+    let id = instance.instance_id;
+    assert!(world.snapshots("bob").await.is_empty());
+    assert_eq!(world.snapshots("admin").await.len(), 1);
+    let bob = caller("bob");
+    assert!(matches!(world.launcher.download_snapshot(&bob, id).await, Err(ServiceError::NotFound)));
+    assert!(matches!(world.launcher.delete_snapshot(&bob, id).await, Err(ServiceError::NotFound)));
+    assert_eq!(world.objects().len(), 1);
+
+    world.launcher.delete_snapshot(&caller("alice"), id).await.unwrap();
+    assert!(world.snapshots("alice").await.is_empty());
+    eventually(SOON, async || world.objects().is_empty().then_some(())).await;
+    assert!(matches!(world.launcher.delete_snapshot(&caller("alice"), id).await, Err(ServiceError::NotFound)));
+}
+
+#[tokio::test]
+async fn retention_deletes_old_snapshots_and_nothing_else() {
+    let mut world = World::saving().await;
+    let old = world.running(&caller("alice")).await;
+    world.ended(&old).await;
+    world.clock.advance(DAY + Duration::from_secs(1));
+    let new = world.running(&caller("alice")).await;
+    world.ended(&new).await;
+    let snapshots = world.snapshots("alice").await;
+    let deleted_after = snapshots[1].deleted_after(world.launcher.snapshot_retention().unwrap());
+    assert!(deleted_after > world.clock.now());
+
+    world.clock.advance(DAY);
+    world.restart().await;
+    eventually(SOON, async || (world.objects() == [format!("{}.tar.gz", new.instance_id)]).then_some(())).await;
+    let left = world.snapshots("alice").await;
+    assert_eq!(left.iter().map(|snapshot| snapshot.snapshot_id).collect::<Vec<_>>(), [new.instance_id]);
+    assert!(deleted_after <= world.clock.now());
+}
+
+#[tokio::test]
+async fn launcher_without_an_object_store_ends_workshops_and_deletes_no_snapshots() {
+    let mut world = World::saving().await;
+    let saved = world.running(&caller("alice")).await;
+    world.ended(&saved).await;
+    let instance = world.running(&caller("alice")).await;
+    world.snapshots = None;
+    world.clock.advance(10 * DAY);
+    world.restart().await;
+    let ended = world.until(&instance.k8s_name, InstanceState::Terminated).await;
+    assert_eq!(outcome(&ended), failed(SnapshotFailure::StoreUnavailable));
+    assert_eq!(world.objects().len(), 1);
+    let read = world.launcher.download_snapshot(&caller("alice"), saved.instance_id).await;
+    assert!(matches!(read, Err(ServiceError::SnapshotsUnavailable(None))));
+}
+
+#[tokio::test]
+async fn person_with_too_many_snapshots_is_told_and_loses_none() {
+    let world = World::saving().await;
+    let instance = world.running(&caller("alice")).await;
+    for number in 0..20 {
+        let snapshot = Snapshot {
+            snapshot_id: Uuid::from_u128(number),
+            owner_email: instance.owner_email.clone(),
+            template_id: instance.template_id,
+            template_name: "Jupyter".to_owned(),
+            k8s_name: format!("jupyter-{number}"),
+            bytes: 1,
+            created_at: world.clock.now(),
+        };
+        world.store.save_snapshot(&snapshot).await.unwrap();
+    }
+    let ended = world.ended(&instance).await;
+    assert_eq!(outcome(&ended), failed(SnapshotFailure::LimitReached));
+    assert_eq!(world.snapshots("alice").await.len(), 20);
+}
