@@ -14,7 +14,7 @@ use launcher_process::stop::Stop;
 use launcher_testkit::TestClock;
 use launcher_workshop::{Phase, Workshop, WorkshopSnapshot};
 
-use super::support::fleet::{clean_up, open, quick, script, settings, wait_for};
+use super::support::fleet::{clean_up, open, quick, settings, wait_for};
 use super::support::{POLL_INTERVAL, TestFleet, in_time};
 
 /// Writes files below `/work`, whose subdirectory `course` is a volume, and a link to the directory of the kernel.
@@ -110,13 +110,6 @@ fn with_snapshot(mut workshop: Workshop, directory: Option<&str>) -> Workshop {
     workshop
 }
 
-/// A Workshop whose app writes a file, and serves HTTP.
-fn writes_file(name: &str) -> Workshop {
-    let text = "cd /tmp && /bin/busybox mkdir -p /tmp/work && echo saved > /tmp/work/a.txt; \
-                exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h /www";
-    script(name, text)
-}
-
 async fn read_app(fleet: &ContainerFleet, name: &str) -> Result<ByteStream, ReadError> {
     fleet.archives().unwrap().read_app(name, &ArchiveToken::random(&SystemEntropy)).await
 }
@@ -139,13 +132,14 @@ async fn files_of_a_running_app_are_read_and_others_are_refused_with_the_reason(
     let archives = fleet.archives().unwrap();
     assert!(archives.can_read_app(&quick("lab-a").spec));
     fleet.apply(&with_snapshot(quick("lab-a"), Some("/www"))).await.unwrap();
-    fleet.apply(&with_snapshot(writes_file("lab-b"), Some("/tmp/work"))).await.unwrap();
+    fleet.apply(&with_snapshot(quick("lab-b"), None)).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
     wait_for(&fleet, "lab-b", Phase::Running).await;
 
     let found = files(read_app(&fleet, "lab-a").await.unwrap()).await;
     assert_eq!(found["index.html"].trim_end(), "quick");
-    assert!(refusal(&fleet, "lab-b").await.contains("\"/tmp/work\" cannot be read"));
+    // Its image has no working directory.
+    assert!(refusal(&fleet, "lab-b").await.contains("\"/\" cannot be read"));
     assert!(refusal(&fleet, "lab-c").await.contains("no Workshop has the name"));
     clean_up(fleet, ["lab-a", "lab-b"]).await;
 }
