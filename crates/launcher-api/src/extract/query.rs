@@ -95,12 +95,12 @@ impl ListQuery {
         Ok((owner, template))
     }
 
-    /// Reads the parameter `owner`. It requires the permission to list the saved files of all users.
+    /// Reads the parameter `owner_email`. It requires the permission to list the saved files of all users.
     pub(crate) fn owner(
         &mut self,
         permission: Result<Allowed<ListAllVolumes>, Problem>,
     ) -> Result<Option<EmailAddress>, Problem> {
-        let owner = self.read("owner", email, "must be an e-mail address")?;
+        let owner = self.read("owner_email", email, "must be an e-mail address")?;
         if owner.is_some() {
             permission?;
         }

@@ -18,7 +18,7 @@ use crate::wire::SnapshotResponse;
 #[utoipa::path(
     get, path = "/snapshots/", operation_id = "listSnapshots", tag = "snapshots",
     params(
-        ("owner" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
+        ("owner_email" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
             description = "Only snapshots of this person. Only admins may send it."),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
             description = "Maximum number of entries. Default: 500."),
