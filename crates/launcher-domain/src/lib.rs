@@ -22,6 +22,7 @@ pub mod limits;
 pub mod local_path;
 pub mod material_config;
 pub mod material_report;
+pub mod material_secret;
 pub mod names;
 pub mod proof;
 pub mod quantity;

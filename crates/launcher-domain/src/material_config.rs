@@ -23,4 +23,8 @@ pub struct MaterialConfig {
     /// File that gets the report, in addition to the standard output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
+    /// Directory with one directory for each [secret](crate::material_secret) of private sources. Its files are
+    /// `username` and `password`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<String>,
 }

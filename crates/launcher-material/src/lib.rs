@@ -11,6 +11,7 @@
 //! - `git`, `archive`: the files of a version
 //! - [`merge`]: the student's files
 //! - `web`, `scratch`, `space`: requests; temporary files; free space of volumes
+//! - `secret`: user names and passwords of private sources
 //! - [`content`], [`directory`]: lists of files; access to directories
 //! - [`image`]: the files of the app's image, which needs no other module
 //! - [`path`], [`meter`], [`limits`], [`failure`]: rules without I/O
@@ -28,6 +29,7 @@ pub mod meter;
 pub mod path;
 pub mod run;
 mod scratch;
+mod secret;
 mod source;
 mod space;
 mod web;

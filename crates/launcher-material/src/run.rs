@@ -26,6 +26,7 @@ pub fn run(config: &MaterialConfig, limits: Limits) -> MaterialReport {
     let deadline = Instant::now() + Duration::from_secs(seconds.into());
     let surroundings = Arc::new(Surroundings {
         directory: PathBuf::from(&config.directory),
+        secrets: config.secrets.as_ref().map(PathBuf::from),
         limits,
         deadline,
         unpacking: Mutex::new(()),

@@ -18,6 +18,7 @@ use crate::merge::state::Store;
 use crate::merge::{Version, merge};
 use crate::meter::Meter;
 use crate::scratch;
+use crate::secret::Secret;
 use crate::web::Web;
 
 /// Interval of attempts to become the source that unpacks.
@@ -28,6 +29,8 @@ const RETRY: Duration = Duration::from_millis(20);
 pub(crate) struct Surroundings {
     /// Directory of the material.
     pub(crate) directory: PathBuf,
+    /// Directory with the secrets of private sources.
+    pub(crate) secrets: Option<PathBuf>,
     /// Limits of each source.
     pub(crate) limits: Limits,
     /// End of the run.
@@ -78,7 +81,8 @@ impl Run<'_> {
         let store = self.store(&root)?;
         let state = store.load()?;
         self.meter.set_last_version(state.version.as_deref());
-        let web = Web::new(self.meter, &self.surroundings.limits, self.surroundings.deadline);
+        let secret = Secret::of(self.source, self.surroundings.secrets.as_deref());
+        let web = Web::new(self.meter, &self.surroundings.limits, self.surroundings.deadline, secret);
         match self.source.kind {
             MaterialKind::Git => self.place_repository(&web, &root, &store, &state),
             MaterialKind::Archive => self.place_archive(&web, &root, &store, &state),

@@ -6,6 +6,7 @@ use std::io::BufReader;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
+use ureq::RequestBuilder;
 use ureq::http::{Response, header};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
@@ -14,8 +15,9 @@ use url::Url;
 use crate::failure::Failure;
 use crate::limits::{CONNECT, Limits, REDIRECTS, SILENCE};
 use crate::meter::{Meter, Metered};
+use crate::secret::Secret;
 
-use failures::{Translated, connection, status};
+use failures::{Access, Translated, connection, status};
 
 /// Body of an answer.
 pub(crate) type Reader<'a> = BufReader<Metered<'a, Translated>>;
@@ -29,6 +31,8 @@ pub(crate) struct Web<'a> {
     agent: Agent,
     meter: &'a Meter,
     limits: &'a Limits,
+    /// Secret of a private source.
+    secret: Option<Secret>,
 }
 
 /// Successful answer.
@@ -43,9 +47,10 @@ pub(crate) struct Answer<'a> {
 }
 
 impl<'a> Web<'a> {
-    /// Creates a client whose requests end at the deadline.
+    /// Creates a client whose requests end at the deadline. Requests to the server of the source have the password of the
+    /// secret.
     #[must_use]
-    pub(crate) fn new(meter: &'a Meter, limits: &'a Limits, deadline: Instant) -> Self {
+    pub(crate) fn new(meter: &'a Meter, limits: &'a Limits, deadline: Instant, secret: Option<Secret>) -> Self {
         let config = Agent::config_builder()
             .tls_config(TlsConfig::builder().root_certs(ROOTS.clone()).build())
             .http_status_as_error(false)
@@ -60,7 +65,12 @@ impl<'a> Web<'a> {
             .timeout_per_read(Some(SILENCE))
             .timeout_per_write(Some(SILENCE))
             .build();
-        Self { agent: config.new_agent(), meter, limits }
+        Self { agent: config.new_agent(), meter, limits, secret }
+    }
+
+    /// Secret of a private source.
+    pub(crate) fn secret(&self) -> Option<&Secret> {
+        self.secret.as_ref()
     }
 
     /// Sends a GET request, and follows redirects.
@@ -71,10 +81,7 @@ impl<'a> Web<'a> {
         let mut url = url.clone();
         for _ in 0..=REDIRECTS {
             self.meter.advance()?;
-            let mut request = self.agent.get(url.as_str());
-            for (name, value) in headers {
-                request = request.header(*name, *value);
-            }
+            let request = self.prepared(self.agent.get(url.as_str()), &url, headers)?;
             let response = request.call().map_err(|error| connection(&url, &error))?;
             match redirect(&url, &response)? {
                 Some(next) => url = next,
@@ -90,17 +97,40 @@ impl<'a> Web<'a> {
     /// The server cannot be reached, or does not answer with success.
     pub(crate) fn post(&self, url: &Url, headers: &[(&str, &str)], body: &[u8]) -> Result<Answer<'a>, Failure> {
         self.meter.advance()?;
-        let mut request = self.agent.post(url.as_str());
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
+        let request = self.prepared(self.agent.post(url.as_str()), url, headers)?;
         let response = request.send(body).map_err(|error| connection(url, &error))?;
         self.answer(url.clone(), response)
     }
 
+    /// Adds the headers to a request, and the password if the request is for the server of the source. Each redirect is a
+    /// new request.
+    fn prepared<B>(
+        &self,
+        mut request: RequestBuilder<B>,
+        url: &Url,
+        headers: &[(&str, &str)],
+    ) -> Result<RequestBuilder<B>, Failure> {
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let authorization = self.secret.as_ref().map(|secret| secret.authorization(url)).transpose()?.flatten();
+        Ok(match authorization {
+            Some(value) => request.header(header::AUTHORIZATION, value),
+            None => request,
+        })
+    }
+
+    fn access(&self, url: &Url) -> Access<'_> {
+        match &self.secret {
+            None => Access::Public,
+            Some(secret) if secret.is_for(url) => Access::Secret(secret.name()),
+            Some(secret) => Access::OtherServer(secret.name()),
+        }
+    }
+
     fn answer(&self, url: Url, response: Response<Body>) -> Result<Answer<'a>, Failure> {
         self.meter.advance()?;
-        status(&url, response.status().as_u16())?;
+        status(&url, response.status().as_u16(), self.access(&url))?;
         let content_type = text(&response, header::CONTENT_TYPE).unwrap_or_default();
         let reader = response.into_body().into_with_config().limit(u64::MAX).reader();
         let metered =

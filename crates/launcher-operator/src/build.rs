@@ -9,6 +9,7 @@ mod isolation;
 mod limits;
 mod literal;
 mod material;
+mod material_secrets;
 mod metadata;
 mod pod;
 mod pod_template;

@@ -4,6 +4,7 @@
 //! gone, the Workshop fails. [`permitted`] also keeps a forbidden pod template out of every pod that the operator builds.
 
 use k8s_openapi::api::core::v1::Pod;
+use launcher_domain::material_secret::is_kubernetes_secret;
 use launcher_domain::names::is_volume_name;
 use launcher_domain::{FailureDetail, FailureReason, FieldError, FieldRule, PodTemplateKind};
 use launcher_workshop::app::invalid;
@@ -65,9 +66,10 @@ fn violations(template: &PodTemplate, settings: &OperatorSettings) -> Vec<FieldE
             errors.push(reserved(reference.pointer, &reference.name));
             continue;
         }
-        // Nor the secret launch parameters of one user.
+        // Nor the secret launch parameters of one user, nor the passwords of private course material.
         let is_own = own_secrets.iter().any(|own| own.as_ref() == Some(&reference.name));
-        if reference.kind == PodTemplateKind::Secret && (is_own || is_parameters_secret(&reference.name)) {
+        let is_of_launcher = is_own || is_parameters_secret(&reference.name) || is_kubernetes_secret(&reference.name);
+        if reference.kind == PodTemplateKind::Secret && is_of_launcher {
             errors.push(reserved(reference.pointer, &reference.name));
         }
     }

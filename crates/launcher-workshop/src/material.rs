@@ -1,6 +1,8 @@
 //! Course material in the spec and the status of a Workshop.
 #![expect(unreachable_pub, reason = "KubeSchema derives a copy of each struct inside a function")]
 
+use std::collections::BTreeSet;
+
 use kube::KubeSchema;
 use launcher_domain::{
     Material, MaterialConfig, MaterialKind, MaterialOutcome, MaterialReport, MaterialSource, SourceReport,
@@ -43,6 +45,11 @@ pub struct WorkshopMaterialSource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 255))]
     pub folder: Option<String>,
+    /// Name of the secret with the user name and the password for the server of a private source. On a cluster, it is the
+    /// Secret `material-NAME` with the keys `username` and `password`. Requires a URL with https.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 63), regex(pattern = "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"))]
+    pub secret: Option<String>,
     /// Name of the directory that gets the files.
     #[schemars(length(min = 1, max = 64), regex(pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$"))]
     pub target: String,
@@ -55,15 +62,23 @@ impl WorkshopMaterial {
         (!sources.is_empty()).then(|| Self { directory: material.directory.clone(), sources })
     }
 
-    /// Returns the configuration of the program that places the material; `None` if the kind of a source is unknown.
+    /// Returns the names of the secrets of private sources.
     #[must_use]
-    pub fn config(&self, deadline_seconds: u32, report: Option<&str>) -> Option<MaterialConfig> {
+    pub fn secrets(&self) -> BTreeSet<&str> {
+        self.sources.iter().filter_map(|source| source.secret.as_deref()).collect()
+    }
+
+    /// Returns the configuration of the program that places the material; `None` if the kind of a source is unknown.
+    /// `secrets` is the directory with the secrets of private sources.
+    #[must_use]
+    pub fn config(&self, deadline_seconds: u32, report: Option<&str>, secrets: &str) -> Option<MaterialConfig> {
         let sources = self.sources.iter().map(WorkshopMaterialSource::source).collect::<Option<_>>()?;
         Some(MaterialConfig {
             directory: self.directory.clone(),
             sources,
             deadline_seconds,
             report: report.map(str::to_owned),
+            secrets: (!self.secrets().is_empty()).then(|| secrets.to_owned()),
         })
     }
 
@@ -88,15 +103,15 @@ impl WorkshopMaterialSource {
     /// Returns the source in the domain's type; `None` if its kind is unknown.
     #[must_use]
     pub fn source(&self) -> Option<MaterialSource> {
-        let Self { kind, url, reference, sha256, folder, target } = self.clone();
-        Some(MaterialSource { kind: MaterialKind::parse(&kind)?, url, reference, sha256, folder, target })
+        let Self { kind, url, reference, sha256, folder, secret, target } = self.clone();
+        Some(MaterialSource { kind: MaterialKind::parse(&kind)?, url, reference, sha256, folder, secret, target })
     }
 }
 
 impl From<MaterialSource> for WorkshopMaterialSource {
     fn from(source: MaterialSource) -> Self {
-        let MaterialSource { kind, url, reference, sha256, folder, target } = source;
-        Self { kind: kind.as_str().to_owned(), url, reference, sha256, folder, target }
+        let MaterialSource { kind, url, reference, sha256, folder, secret, target } = source;
+        Self { kind: kind.as_str().to_owned(), url, reference, sha256, folder, secret, target }
     }
 }
 

@@ -39,6 +39,18 @@ prepare_sidecar() { prepare_product sidecar "$1"; }
 inputs_material() { product_inputs material; }
 prepare_material() { prepare_product material "$1"; }
 
+# The image of the program that places course material, with the cluster's certificate authority in place of Mozilla's:
+# servers of the tests have certificates of this authority.
+inputs_trusting() {
+  product_inputs material
+  printf '%s\n' "$RUN/pki/ca.crt"
+}
+prepare_trusting() {
+  prepare_product material "$1"
+  install --mode=644 "$RUN/pki/ca.crt" "$1/ca.crt"
+  printf 'COPY ca.crt /etc/ssl/certs/ca-certificates.crt\n' >>"$1/Dockerfile"
+}
+
 # Each build has a temporary image store.
 build_image() { # NAME CONTEXT OUT
   local store=$2.store

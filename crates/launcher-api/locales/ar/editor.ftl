@@ -31,7 +31,7 @@ editor-the-service = الخدمة
 editor-copy-of = نسخة من { $name }
 editor-wrong-word = الكلمة { $number }: { $wrong }
 editor-wrong-entry = المدخل { $number }: { $wrong }
-editor-not-a-source = السطر { $line }: يُرجى كتابة عنوان المصدر، وبعده فقط { "\u2066" }ref=…{ "\u2069" } و{ "\u2066" }folder=…{ "\u2069" } و{ "\u2066" }sha256=…{ "\u2069" } و{ "\u2066" }target=…{ "\u2069" }، كل منها مرة واحدة.
+editor-not-a-source = السطر { $line }: يُرجى كتابة عنوان المصدر، وبعده فقط { "\u2066" }ref=…{ "\u2069" } و{ "\u2066" }folder=…{ "\u2069" } و{ "\u2066" }sha256=…{ "\u2069" } و{ "\u2066" }secret=…{ "\u2069" } و{ "\u2066" }target=…{ "\u2069" }، كل منها مرة واحدة.
 editor-archive-without-sha256 = السطر { $line }: يُرجى إضافة { "\u2066" }sha256=…{ "\u2069" } لهذا الأرشيف: 64 رقمًا سداسي عشر، يعرضها الأمر { "\u2066" }sha256sum{ "\u2069" }.
 editor-not-a-variable = لا توجد علامة يساوي في السطر { $line }. الصيغة المطلوبة هي NAME=value.
 editor-second-time = يكرّر السطر { $line } تعيين { $name }. يجب تعيين كل متغير مرة واحدة فقط.

@@ -61,7 +61,7 @@ editor-wrong-word = Wort { $number }: { $wrong }
 
 editor-wrong-entry = Eintrag { $number }: { $wrong }
 
-editor-not-a-source = Zeile { $line }: Schreiben Sie die Adresse einer Quelle, danach nur ref=…, folder=…, sha256=… und target=…, jedes einmal.
+editor-not-a-source = Zeile { $line }: Schreiben Sie die Adresse einer Quelle, danach nur ref=…, folder=…, sha256=…, secret=… und target=…, jedes einmal.
 
 editor-archive-without-sha256 = Zeile { $line }: Ergänzen Sie sha256=… für dieses Archiv: 64 hexadezimale Ziffern, die der Befehl sha256sum ausgibt.
 

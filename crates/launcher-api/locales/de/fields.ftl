@@ -45,7 +45,7 @@ field-storage-at-expiry = Wenn die Zeit abgelaufen ist
     .hint = Ein pausierter Workshop läuft mit seinen Dateien weiter, sobald die Person ihn fortsetzt. Braucht aufbewahrte Dateien.
 field-material = Kursmaterial
 field-material-sources = Git-Repositorys und Archive
-    .hint = Eine Quelle pro Zeile: ihre Adresse, dann bei Bedarf Einstellungen, zum Beispiel https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. Die Dateien liegen beim Öffnen des Workshops im Ordner target. Eine zip- oder tar-Datei braucht sha256=… Workshops können diese Adressen lesen. Schreiben Sie keine Geheimnisse hinein.
+    .hint = Eine Quelle pro Zeile: ihre Adresse, dann bei Bedarf Einstellungen, zum Beispiel https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. Die Dateien liegen beim Öffnen des Workshops im Ordner target. Eine zip- oder tar-Datei braucht sha256=… Eine private Quelle braucht secret=NAME, ein Geheimnis, das die Administration angelegt hat. Workshops können diese Adressen lesen. Schreiben Sie keine Passwörter hinein.
 field-material-directory = Verzeichnis des Kursmaterials
     .hint = Zum Beispiel /home/jovyan. Leer: das Verzeichnis der behaltenen Dateien oder das Home-Verzeichnis des Standard-Images. Andere Apps brauchen ein Verzeichnis.
 field-material-repositories = Repositorys, die Links nennen können

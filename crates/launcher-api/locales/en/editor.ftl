@@ -93,7 +93,7 @@ editor-wrong-word = Word { $number }: { $wrong }
 editor-wrong-entry = Entry { $number }: { $wrong }
 
 # Error of a line that is not a source of course material.
-editor-not-a-source = Line { $line }: write the address of a source, and after it only ref=…, folder=…, sha256=… and target=…, each once.
+editor-not-a-source = Line { $line }: write the address of a source, and after it only ref=…, folder=…, sha256=…, secret=… and target=…, each once.
 
 # Error of a line that gives the address of an archive without sha256=.
 editor-archive-without-sha256 = Line { $line }: add sha256=… for this archive: 64 hexadecimal digits, which the command sha256sum prints.

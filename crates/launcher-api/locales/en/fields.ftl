@@ -54,7 +54,7 @@ field-storage-at-expiry = When the time is over
 field-material = Course material
 
 field-material-sources = Git repositories and archives
-    .hint = One source per line: its address, then settings if needed, as in https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. The files are in the folder target when the workshop opens. A zip or tar file needs sha256=… Workshops can read these addresses. Do not write secrets here.
+    .hint = One source per line: its address, then settings if needed, as in https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. The files are in the folder target when the workshop opens. A zip or tar file needs sha256=… A private source needs secret=NAME, a secret that the administrator has created. Workshops can read these addresses. Do not write passwords here.
 
 field-material-directory = Directory of the course material
     .hint = For example /home/jovyan. Empty: the directory of the kept files, or the home directory of the standard image. Other apps need a directory.

@@ -61,7 +61,7 @@ editor-wrong-word = Palabra { $number }: { $wrong }
 
 editor-wrong-entry = Entrada { $number }: { $wrong }
 
-editor-not-a-source = Línea { $line }: escribe la dirección de una fuente y después solo ref=…, folder=…, sha256=… y target=…, cada uno una vez.
+editor-not-a-source = Línea { $line }: escribe la dirección de una fuente y después solo ref=…, folder=…, sha256=…, secret=… y target=…, cada uno una vez.
 
 editor-archive-without-sha256 = Línea { $line }: añade sha256=… para este archivo comprimido: 64 dígitos hexadecimales, que muestra el comando sha256sum.
 

@@ -45,7 +45,7 @@ field-storage-at-expiry = Cuando se acaba el tiempo
     .hint = Un taller en pausa continúa con sus archivos cuando la persona lo reanuda. Requiere archivos conservados.
 field-material = Material del curso
 field-material-sources = Repositorios git y archivos comprimidos
-    .hint = Una fuente por línea: su dirección y, si hace falta, ajustes, por ejemplo https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. Al abrir el taller, los archivos están en la carpeta target. Un archivo zip o tar necesita sha256=… Los talleres pueden leer estas direcciones. No escribas secretos aquí.
+    .hint = Una fuente por línea: su dirección y, si hace falta, ajustes, por ejemplo https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. Al abrir el taller, los archivos están en la carpeta target. Un archivo zip o tar necesita sha256=… Una fuente privada necesita secret=NOMBRE, un secreto que ha creado la administración. Los talleres pueden leer estas direcciones. No escribas contraseñas aquí.
 field-material-directory = Directorio del material del curso
     .hint = Por ejemplo, /home/jovyan. Vacío: el directorio de los archivos conservados o el directorio personal de la imagen estándar. Las demás aplicaciones necesitan un directorio.
 field-material-repositories = Repositorios que pueden indicar los enlaces

@@ -61,7 +61,7 @@ editor-wrong-word = Mot { $number } : { $wrong }
 
 editor-wrong-entry = Entrée { $number } : { $wrong }
 
-editor-not-a-source = Ligne { $line } : écrivez l’adresse d’une source, puis seulement ref=…, folder=…, sha256=… et target=…, chacun une fois.
+editor-not-a-source = Ligne { $line } : écrivez l’adresse d’une source, puis seulement ref=…, folder=…, sha256=…, secret=… et target=…, chacun une fois.
 
 editor-archive-without-sha256 = Ligne { $line } : ajoutez sha256=… pour cette archive : 64 chiffres hexadécimaux, affichés par la commande sha256sum.
 

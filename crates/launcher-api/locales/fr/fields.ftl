@@ -45,7 +45,7 @@ field-storage-at-expiry = Quand le temps est écoulé
     .hint = Un atelier en pause continue avec ses fichiers quand la personne le reprend. Nécessite des fichiers conservés.
 field-material = Matériel de cours
 field-material-sources = Dépôts git et archives
-    .hint = Une source par ligne : son adresse, puis des réglages si nécessaire, par exemple https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. À l’ouverture de l’atelier, les fichiers sont dans le dossier target. Un fichier zip ou tar a besoin de sha256=… Les ateliers peuvent lire ces adresses. N’écrivez pas de secrets ici.
+    .hint = Une source par ligne : son adresse, puis des réglages si nécessaire, par exemple https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. À l’ouverture de l’atelier, les fichiers sont dans le dossier target. Un fichier zip ou tar a besoin de sha256=… Une source privée a besoin de secret=NOM, un secret créé par l’administration. Les ateliers peuvent lire ces adresses. N’écrivez pas de mots de passe ici.
 field-material-directory = Répertoire du matériel de cours
     .hint = Par exemple /home/jovyan. Vide : le répertoire des fichiers conservés ou le répertoire personnel de l’image standard. Les autres applications ont besoin d’un répertoire.
 field-material-repositories = Dépôts que les liens peuvent indiquer

@@ -31,7 +31,7 @@ editor-the-service = 系统
 editor-copy-of = { $name } 的副本
 editor-wrong-word = 第 { $number } 项：{ $wrong }
 editor-wrong-entry = 第 { $number } 条：{ $wrong }
-editor-not-a-source = 第 { $line } 行：请写来源的地址，之后只能写 ref=…、folder=…、sha256=… 和 target=…，每项一次。
+editor-not-a-source = 第 { $line } 行：请写来源的地址，之后只能写 ref=…、folder=…、sha256=…、secret=… 和 target=…，每项一次。
 editor-archive-without-sha256 = 第 { $line } 行：请为此归档文件加上 sha256=…：命令 sha256sum 输出的 64 位十六进制数字。
 editor-not-a-variable = 第 { $line } 行没有等号。请写成 NAME=value。
 editor-second-time = 第 { $line } 行重复设置了 { $name }。每个变量只能设置一次。

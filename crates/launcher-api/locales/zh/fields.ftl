@@ -41,7 +41,7 @@ field-storage-at-expiry = 时间用完时
     .hint = 已暂停的实验环境在其所有者恢复时，带着原有文件继续运行。需要保留文件。
 field-material = 课程资料
 field-material-sources = git 仓库和归档文件
-    .hint = 每行一个来源：先写地址，再按需写设置，例如 https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics。实验环境打开时，文件位于 target 文件夹中。zip 或 tar 文件需要 sha256=… 实验环境可以读取这些地址。请勿在此填写机密。
+    .hint = 每行一个来源：先写地址，再按需写设置，例如 https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics。实验环境打开时，文件位于 target 文件夹中。zip 或 tar 文件需要 sha256=… 私有来源需要 secret=名称，即管理员创建的密钥。实验环境可以读取这些地址。请勿在此填写密码。
 field-material-directory = 课程资料的目录
     .hint = 例如 /home/jovyan。留空：保留文件的目录，或标准镜像的主目录。其他应用必须填写目录。
 field-material-repositories = 链接可以指定的仓库

@@ -37,6 +37,9 @@ pub(crate) struct MaterialSourceResponse {
     /// Relative path inside of the source: only files below it are placed. null: all files.
     #[schema(required, example = "week1")]
     folder: Option<String>,
+    /// Name of the secret with the user name and the password for the server. null: the source is public.
+    #[schema(required, example = "statistics")]
+    secret: Option<String>,
     /// Name of the directory that gets the files.
     #[schema(example = "statistics-101")]
     target: String,
@@ -73,8 +76,8 @@ impl From<Material> for MaterialResponse {
 
 impl From<MaterialSource> for MaterialSourceResponse {
     fn from(source: MaterialSource) -> Self {
-        let MaterialSource { kind, url, reference, sha256, folder, target } = source;
-        Self { kind: kind.as_str(), url, reference, sha256, folder, target }
+        let MaterialSource { kind, url, reference, sha256, folder, secret, target } = source;
+        Self { kind: kind.as_str(), url, reference, sha256, folder, secret, target }
     }
 }
 

@@ -27,7 +27,7 @@ async fn material_is_visible_for_admins_only_and_null_removes_it() {
             "directory": "/home/jovyan",
             "sources": [{
                 "kind": "git", "url": "https://git.example.org/101.git?token=secret", "ref": null, "sha256": null,
-                "folder": null, "target": "stats",
+                "folder": null, "secret": null, "target": "stats",
             }],
             "allowed_repositories": [],
         })
@@ -55,6 +55,10 @@ async fn wrong_material_is_refused_with_the_paths_of_all_errors() {
                 "/material/sources/0/target",
                 "/material/directory",
             ]),
+        ),
+        (
+            json!({ "sources": [{ "kind": "git", "url": "http://a.example/", "secret": "A b", "target": "a" }] }),
+            json!(["/material/sources/0/url", "/material/sources/0/secret"]),
         ),
         (json!({ "allowed_repositories": ["http://a.example/"] }), json!(["/material/allowed_repositories/0"])),
         (
@@ -102,6 +106,28 @@ async fn launch_adds_a_repository_that_the_template_allows() {
     launch(&long).await.expect(201);
     let stored = admin.get(&format!("/templates/{}", created["template_id"].as_str().unwrap())).await.json();
     assert_eq!(stored["material"], created["material"], "the template does not change");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn secret_of_a_source_is_a_name_in_the_workshop_and_no_launch_can_name_one() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let mut private = repository();
+    private["secret"] = json!("statistics");
+    let body = with(&json!({ "sources": [private], "allowed_repositories": ["https://git.example.org/"] }));
+    let created = admin.post_json("/templates/", &body).await.expect(201).json();
+    assert_eq!(created["material"]["sources"][0]["secret"], "statistics");
+    let path = format!("/templates/{}/launch", created["template_id"].as_str().unwrap());
+    let repository = json!({ "url": "https://git.example.org/a", "secret": "statistics" });
+    let refused = alice.post_json(&path, &json!({ "repository": repository })).await.expect(422).json();
+    assert_eq!(refused["errors"][0]["pointer"], "/repository/secret");
+    let repository = json!({ "url": "https://git.example.org/a" });
+    let launched = alice.post_json(&path, &json!({ "repository": repository })).await.expect(201).json();
+    let name = launched["k8s_name"].as_str().unwrap();
+    let workshop =
+        launcher_testkit::eventually(std::time::Duration::from_secs(5), async || app.fleet.workshop(name)).await;
+    let secrets: Vec<_> = workshop.spec.material.unwrap().sources.into_iter().map(|source| source.secret).collect();
+    assert_eq!(secrets, [Some("statistics".to_owned()), None]);
     app.finish().await;
 }
 

@@ -26,7 +26,7 @@ fn hostile() -> Value {
             "directory": "/a \"b\" {{c}}",
             "sources": [{
                 "kind": "git", "url": "https://example.org/$(x)?a='b'&c=;", "ref": "a\"b'<c>", "sha256": null,
-                "folder": "a \"b\"/{{c}}", "target": "-_.",
+                "folder": "a \"b\"/{{c}}", "secret": "0-1", "target": "-_.",
             }],
             "allowed_repositories": ["https://example.org/'a'/$(x)/"],
         },

@@ -113,7 +113,7 @@ async fn sources_are_typed_as_lines_and_shown_again() {
     let form = admin.get(&format!("{save}/edit")).await.form(&save);
     let sources = format!(
         "https://git.example.org/101.git\r\n\r\n\
-         https://example.org/data.zip?a=1&b=2 sha256={} folder=\"week 1\" target=data\r\n",
+         https://example.org/data.zip?a=1&b=2 sha256={} folder=\"week 1\" secret=statistics target=data\r\n",
         "ab".repeat(32)
     );
     let form = owned(with(&form, "material_sources", &sources));
@@ -124,6 +124,7 @@ async fn sources_are_typed_as_lines_and_shown_again() {
     assert_eq!((git.kind, git.target.as_str()), (MaterialKind::Git, "101"));
     assert_eq!((archive.kind, archive.target.as_str()), (MaterialKind::Archive, "data"));
     assert_eq!(archive.folder.as_deref(), Some("week 1"));
+    assert_eq!((git.secret.as_deref(), archive.secret.as_deref()), (None, Some("statistics")));
     assert_eq!(stored.allowed_repositories, ["https://git.example.org/team/"]);
 
     let shown = admin.get(&format!("{save}/edit")).await.form(&save);
@@ -156,6 +157,10 @@ async fn wrong_sources_are_named_by_their_position() {
     let page = answer("https://a.example/x\nftp://a.example/y target=y", "http://a.example/").await;
     let wrong = error(&page, "material_sources");
     assert!(wrong.starts_with("Entry 2: an address that begins with"), "{wrong}");
+    let page_of_secret = answer("https://a.example/x\nhttp://a.example/y secret=Pa$$word", "").await;
+    let wrong = error(&page_of_secret, "material_sources");
+    assert!(wrong.contains("Entry 2: the address must begin with https:// because the source has a secret"), "{wrong}");
+    assert!(wrong.contains("the name of a secret, not a password"), "{wrong}");
     let wrong = error(&page, "material_allowed_repositories");
     assert!(wrong.starts_with("Entry 1: the beginning of an address"), "{wrong}");
     assert_eq!(material(&app, &id).await, None);

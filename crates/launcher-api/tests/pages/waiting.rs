@@ -23,8 +23,8 @@ async fn download_of_course_material_is_a_step() {
     let app = slow_app(Limits::default()).await;
     let alice = app.browser(ALICE);
     let url = "https://git.example.org/a.git".to_owned();
-    let (reference, sha256, folder, target) = (None, None, None, "a".to_owned());
-    let source = MaterialSourceDraft { kind: MaterialKind::Git, url, reference, sha256, folder, target };
+    let (reference, sha256, folder, secret, target) = (None, None, None, None, "a".to_owned());
+    let source = MaterialSourceDraft { kind: MaterialKind::Git, url, reference, sha256, folder, secret, target };
     let material = MaterialDraft { sources: vec![source], ..MaterialDraft::default() };
     let name = alice.launch(&app.template("Penguins", |draft| draft.material = Some(material)).await).await;
     let page = format!("/instances/{name}/wait");

@@ -43,7 +43,9 @@ impl Material {
         let Some(parsed) = parsed else { return Err(vec![at_url(FieldRule::RepositoryNotAllowed)]) };
         let target = parsed.repository_name().unwrap_or_default().to_owned();
         let kind = MaterialKind::Git;
-        let source = MaterialSource::from(MaterialSourceDraft { kind, url, reference, sha256: None, folder, target });
+        // A link never names a secret: its author could choose the server that gets the password.
+        let (sha256, secret) = (None, None);
+        let source = MaterialSource::from(MaterialSourceDraft { kind, url, reference, sha256, folder, secret, target });
         let mut errors: Vec<FieldError> = source.broken_rules().into_iter().map(of_repository).collect();
         if self.sources.iter().any(|other| other.target.eq_ignore_ascii_case(&source.target)) {
             errors.push(at_url(FieldRule::MaterialTargetRepeated { target: source.target.clone() }));

@@ -73,6 +73,11 @@ coded_texts! {
             "required for an archive: 64 hexadecimal digits, which the command sha256sum prints";
         /// The folder inside of a source is malformed.
         MaterialFolder = "material-folder", "a relative path inside of the source, without .., as in week1/data";
+        /// The name of a secret is malformed.
+        MaterialSecret = "material-secret",
+            "the name of a secret, not a password: 1 to 63 characters a-z, 0-9 and hyphens, as in statistics";
+        /// A source with a secret has no encrypted connection.
+        MaterialSecretHttps = "material-secret-https", "the address must begin with https:// because the source has a secret";
         /// The name of the directory is malformed.
         MaterialTarget = "material-target",
             "1 to 64 letters, digits, dots, hyphens and underscores, not beginning with a dot, as in statistics-101";

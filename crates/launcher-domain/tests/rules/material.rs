@@ -1,5 +1,6 @@
 //! Course material of templates.
 
+use launcher_domain::material_secret::{is_kubernetes_secret, is_secret_name, kubernetes_secret};
 use launcher_domain::{FieldError, Material, MaterialConfig, MaterialKind, RepositoryDraft, SourceUrl, TemplateDraft};
 use serde_json::{Value, json};
 
@@ -128,6 +129,14 @@ fn invalid_fields_of_a_source_are_reported() {
         (json!({ "folder": "/etc" }), "folder", "material-folder"),
         (json!({ "folder": "a\\b" }), "folder", "material-folder"),
         (json!({ "folder": "a/.GIT/hooks" }), "folder", "material-folder"),
+        (json!({ "secret": "Statistics" }), "secret", "material-secret"),
+        (json!({ "secret": "-a" }), "secret", "material-secret"),
+        (json!({ "secret": "a-" }), "secret", "material-secret"),
+        (json!({ "secret": "../other" }), "secret", "material-secret"),
+        (json!({ "secret": "a.b" }), "secret", "material-secret"),
+        (json!({ "secret": "a".repeat(64) }), "secret", "material-secret"),
+        (json!({ "secret": "a", "url": "http://git.example.org/101.git" }), "url", "material-secret-https"),
+        (json!({ "secret": "a", "url": "nonsense" }), "url", "material-url"),
         (json!({ "target": "" }), "target", "material-target"),
         (json!({ "target": ".ssh" }), "target", "material-target"),
         (json!({ "target": "a/b" }), "target", "material-target"),
@@ -140,9 +149,38 @@ fn invalid_fields_of_a_source_are_reported() {
         json!({ "ref": "0123456789012345678901234567890123456789" }),
         json!({ "kind": "archive", "sha256": digits }),
         json!({ "folder": "week 1/übung" }),
+        json!({ "secret": "statistics-101" }),
+        json!({ "secret": "7".repeat(63) }),
+        json!({ "secret": "a", "kind": "archive", "sha256": digits, "url": "HTTPS://example.org/a.zip" }),
         json!({ "target": "Stats_101.v2" }),
     ] {
         assert_eq!(errors_of_source(&changes), [], "{changes}");
+    }
+}
+
+#[test]
+fn secret_is_trimmed_and_public_sources_are_stored_as_before() {
+    let of = |secret: Value| {
+        let mut source = repository_of_template();
+        source["secret"] = secret;
+        with(&json!({ "sources": [source] })).unwrap().unwrap()
+    };
+    assert_eq!(of(json!(" statistics ")).sources[0].secret.as_deref(), Some("statistics"));
+    for public in [of(json!("")), of(Value::Null)] {
+        let stored = serde_json::to_value(&public).unwrap();
+        assert_eq!(stored, json!({ "directory": "/home/jovyan", "sources": [repository_of_template()] }));
+        assert_eq!(serde_json::from_value::<Material>(stored).unwrap(), public);
+    }
+}
+
+#[test]
+fn template_can_name_only_kubernetes_secrets_of_course_material() {
+    for name in ["statistics", "0", "a-parameters"] {
+        assert!(is_secret_name(name) && is_kubernetes_secret(&kubernetes_secret(name)), "{name}");
+    }
+    assert_eq!(kubernetes_secret("statistics"), "material-statistics");
+    for other in ["workshop-proxy", "material", "material-", "material-A", "a-material-b", "material-a.b"] {
+        assert!(!is_kubernetes_secret(other), "{other}");
     }
 }
 
@@ -193,6 +231,19 @@ fn launch_adds_an_allowed_repository_as_last_source() {
 }
 
 #[test]
+fn link_can_name_no_secret_and_gets_none_of_the_template() {
+    let url = "https://git.example.org/team/ex-1.git";
+    assert!(serde_json::from_value::<RepositoryDraft>(json!({ "url": url, "secret": "statistics" })).is_err());
+    let private = json!({ "kind": "git", "url": url, "secret": "statistics", "target": "private" });
+    let material = json!({ "sources": [private], "allowed_repositories": ["https://git.example.org/team/"] });
+    let draft = json!({ "name": "a", "app_type": "notebook", "image": "b", "material": material });
+    let settings = serde_json::from_value::<TemplateDraft>(draft).unwrap().validate().unwrap().settings;
+    let launched = settings.with_repository(serde_json::from_value(json!({ "url": url })).unwrap()).unwrap();
+    let secrets: Vec<_> = launched.material.unwrap().sources.into_iter().map(|source| source.secret).collect();
+    assert_eq!(secrets, [Some("statistics".to_owned()), None]);
+}
+
+#[test]
 fn launch_with_another_repository_is_refused() {
     for (repository, field, code) in [
         (json!({ "url": "https://git.example.org/others/a.git" }), "url", "repository-not-allowed"),
@@ -223,5 +274,14 @@ fn configuration_of_the_program_has_the_documented_form() {
     });
     let config: MaterialConfig = serde_json::from_value(written.clone()).unwrap();
     assert_eq!(config.sources[0].reference.as_deref(), Some("main"));
-    assert_eq!(serde_json::to_value(config).unwrap(), written);
+    assert_eq!(serde_json::to_value(config).unwrap(), written, "a public source adds nothing");
+    let mut private = written;
+    private["sources"][0]["secret"] = json!("statistics");
+    private["secrets"] = json!("/etc/secrets");
+    let config: MaterialConfig = serde_json::from_value(private.clone()).unwrap();
+    assert_eq!(
+        (config.sources[0].secret.as_deref(), config.secrets.as_deref()),
+        (Some("statistics"), Some("/etc/secrets"))
+    );
+    assert_eq!(serde_json::to_value(config).unwrap(), private);
 }

@@ -224,9 +224,10 @@ prop_compose! {
         reference in prop::option::of(prop_oneof![3 => "[a-z]{1,8}", 1 => text()]),
         sha256 in prop::option::of(prop_oneof![3 => "[0-9a-fA-F]{64}", 1 => text()]),
         folder in prop::option::of(prop_oneof![3 => "[a-z]{1,4}(/[a-z]{1,4})?/?", 1 => text()]),
+        secret in prop::option::of(prop_oneof![3 => "[a-z]{1,8}", 1 => text()]),
         target in prop_oneof![6 => "[a-z]{1,8}", 1 => text()],
     ) -> MaterialSourceDraft {
-        MaterialSourceDraft { kind, url, reference, sha256, folder, target }
+        MaterialSourceDraft { kind, url, reference, sha256, folder, secret, target }
     }
 }
 

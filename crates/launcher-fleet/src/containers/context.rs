@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use launcher_domain::material_secret::SECRETS_FOLDER;
 use launcher_process::stop::Stop;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -41,6 +42,11 @@ impl Context {
     /// Directory with the files of a workshop's sidecar.
     pub(super) fn config_dir(&self, name: &str) -> PathBuf {
         self.data_dir.layout.record(name).join("sidecar")
+    }
+
+    /// Directory with copies of the secrets of a workshop's course material, while the material is loaded.
+    pub(super) fn secrets_dir(&self, name: &str) -> PathBuf {
+        self.data_dir.layout.record(name).join(SECRETS_FOLDER)
     }
 
     /// True if the engine can limit the disk space of a container. Asks the engine until it has answered once. Without an

@@ -4,6 +4,7 @@ mod crash;
 mod files;
 mod launch;
 mod material;
+mod material_secrets;
 mod network;
 mod observed;
 mod outcome;
@@ -175,6 +176,9 @@ async fn remove_containers(workload: &Arc<Workload>, grace: Duration) {
     })
     .await;
     retry(workload, || remove_material_volumes(workload)).await;
+    if workload.has_material() {
+        material_secrets::remove(workload).await;
+    }
     workload.set_place(None);
 }
 

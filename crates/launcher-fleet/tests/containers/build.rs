@@ -115,6 +115,7 @@ fn settings<'a>(fleet: &'a TestFleet, info: &EngineInfo, folders: (&'a Path, &'a
         secrets: const { &SecretValues::none() },
         run_dir: folders.0,
         config_dir: folders.1,
+        secrets_dir: Path::new("/no-secrets"),
     }
 }
 

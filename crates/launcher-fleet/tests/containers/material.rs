@@ -180,6 +180,63 @@ async fn failing_program_stops_no_start_and_is_explained() {
     }
 }
 
+/// Writes what the user of the program finds in the folder of a secret into the file of the app.
+const READS_SECRET: &str = "\
+#!/bin/sh
+cd /work/data || exit 1
+secrets=/etc/workshop-launcher/material-secrets
+/bin/busybox cat $secrets/statistics/username $secrets/statistics/password > lesson.txt
+/bin/busybox ls $secrets >> lesson.txt; /bin/busybox ls $secrets/statistics >> lesson.txt
+echo no > $secrets/statistics/password 2>/dev/null && echo writable >> lesson.txt
+echo run >> runs
+echo '{\"sources\": [{\"target\": \"data\", \"outcome\": \"placed\", \"version\": \"0123abc\"}]}'
+";
+
+#[tokio::test]
+async fn program_reads_only_the_secrets_of_its_sources_and_the_copies_are_removed() {
+    let home = tempfile::tempdir().unwrap();
+    let secrets = home.path().join("material-secrets");
+    for (name, file, content) in [
+        ("statistics", "username", "git\n"),
+        ("statistics", "password", "hunter-2\n"),
+        ("statistics", "notes", "n\n"),
+        ("other", "password", "x\n"),
+    ] {
+        std::fs::create_dir_all(secrets.join(name)).unwrap();
+        let file = secrets.join(name).join(file);
+        std::fs::write(&file, content).unwrap();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    }
+    let image = program("private", "/work", READS_SECRET).await;
+    let fleet = open(with_program(home.path(), &image)).await;
+    let mut workshop = reads_material("lab-a", "/work");
+    workshop.spec.material.as_mut().unwrap().sources[0].secret = Some("statistics".to_owned());
+    // The app looks for the secrets, too.
+    workshop.spec.command[3].insert_str(0, "/bin/busybox ls /etc/workshop-launcher; ");
+
+    let (source, log) = run(&fleet, home.path(), &workshop).await;
+
+    assert_eq!(source.outcome, "placed", "{source:?}");
+    assert!(log.contains("git\nhunter-2\nstatistics\npassword\nusername\nmine"), "{log}");
+    assert!(log.contains("/etc/workshop-launcher: No such file"), "{log}");
+    assert!(!home.path().join("fleet/workshops/lab-a/material-secrets").exists());
+    clean_up(fleet, ["lab-a"]).await;
+}
+
+#[tokio::test]
+async fn missing_secret_stops_no_start() {
+    let home = tempfile::tempdir().unwrap();
+    let image = program("places", "/work", PLACES).await;
+    let fleet = open(with_program(home.path(), &image)).await;
+    let mut workshop = reads_material("lab-a", "/work");
+    workshop.spec.material.as_mut().unwrap().sources[0].secret = Some("statistics".to_owned());
+
+    let (source, _) = run(&fleet, home.path(), &workshop).await;
+
+    assert_eq!(source.outcome, "placed", "{source:?}");
+    clean_up(fleet, ["lab-a"]).await;
+}
+
 #[tokio::test]
 async fn workshop_starts_without_material_if_the_launcher_has_no_image() {
     let home = tempfile::tempdir().unwrap();

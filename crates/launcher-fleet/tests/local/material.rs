@@ -25,6 +25,7 @@ fn with_material(target: &str) -> Workshop {
         reference: Some("main".to_owned()),
         sha256: None,
         folder: None,
+        secret: None,
         target: target.to_owned(),
     };
     workshop.spec.material = Some(WorkshopMaterial { directory: "/home/jovyan".to_owned(), sources: vec![source] });
@@ -61,6 +62,24 @@ async fn material_is_in_the_working_directory_when_the_app_starts() {
             "deadline_seconds": 25,
         })
     );
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn program_gets_the_folder_with_the_secrets_of_private_sources_and_no_value() {
+    let home = home_with_program();
+    let folder = home.settings.data_dir.join("material-secrets");
+    fs::create_dir_all(folder.join("statistics")).unwrap();
+    fs::write(folder.join("statistics/password"), "hunter-2").unwrap();
+    let fleet = home.open();
+    let mut workshop = with_material("lesson");
+    workshop.spec.material.as_mut().unwrap().sources[0].secret = Some("statistics".to_owned());
+    fleet.apply(&workshop).await.unwrap();
+    let report = report(wait_for(&fleet, "lab-a", Phase::Running).await);
+    assert_eq!(report.outcome, "placed");
+    let config: Value = serde_json::from_str(&read(&home, "config.json")).unwrap();
+    assert_eq!((&config["secrets"], &config["sources"][0]["secret"]), (&json!(folder), &json!("statistics")));
+    assert!(!read(&home, "environment").contains("hunter-2"));
     fleet.stop().await;
 }
 

@@ -2,6 +2,7 @@
 # Stands for the program launcher-material. The target of the first source determines what it does.
 set -eu
 printf '%s' "$WORKSHOP_MATERIAL" >config.json
+env >environment
 echo run >>runs
 case $WORKSHOP_MATERIAL in
 *'"target":"lesson"'*)

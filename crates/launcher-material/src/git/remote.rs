@@ -52,7 +52,7 @@ impl<'w, 'm> Remote<'w, 'm> {
         url.set_path(&path);
         url.query_pairs_mut().append_pair("service", SERVICE);
         let answer = web.get(&url, &[VERSION_2])?;
-        check_type(&answer, "advertisement")?;
+        check_type(web, &answer, "advertisement")?;
         let base = base(&answer.url).ok_or_else(not_git)?;
         let mut body = answer.body.take(ANSWER_BYTES);
         let (capabilities, advertised) = advertisement(&mut body)?;
@@ -187,7 +187,7 @@ impl<'w, 'm> Remote<'w, 'm> {
             headers.push(VERSION_2);
         }
         let answer = self.web.post(&url, &headers, request)?;
-        check_type(&answer, "result")?;
+        check_type(self.web, &answer, "result")?;
         Ok(answer.body)
     }
 }
@@ -209,11 +209,19 @@ fn base(url: &Url) -> Option<Url> {
     Some(base)
 }
 
-fn check_type(answer: &Answer<'_>, part: &str) -> Result<(), Failure> {
+fn check_type(web: &Web<'_>, answer: &Answer<'_>, part: &str) -> Result<(), Failure> {
     if answer.content_type == format!("application/x-{SERVICE}-{part}") {
         return Ok(());
     }
-    Err(Failure::new("The URL is no public git repository: check it, for example with `git ls-remote URL`."))
+    Err(match web.secret() {
+        None => Failure::new("The URL is no public git repository: check it, for example with `git ls-remote URL`."),
+        // Some servers answer with their login page.
+        Some(secret) => Failure::new(format!(
+            "The URL is no git repository, or its server refuses the secret {}: check both, for example with `git \
+             ls-remote URL`.",
+            secret.name()
+        )),
+    })
 }
 
 /// Reads the first answer of a server: its capabilities, and the references of version 0.

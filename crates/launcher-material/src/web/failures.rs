@@ -13,18 +13,52 @@ pub(crate) fn host(url: &Url) -> String {
     url.host_str().unwrap_or("the server").to_owned()
 }
 
+/// Access that a request had.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Access<'a> {
+    /// The source is public.
+    Public,
+    /// The request had the password of this secret.
+    Secret(&'a str),
+    /// The source has this secret, but redirects to another server, which did not get it.
+    OtherServer(&'a str),
+}
+
 /// Checks the status of an answer.
-pub(crate) fn status(url: &Url, status: u16) -> Result<(), Failure> {
+pub(crate) fn status(url: &Url, status: u16, access: Access<'_>) -> Result<(), Failure> {
     let host = host(url);
     let text = match status {
         200 => return Ok(()),
-        401 | 403 | 407 => format!("{host} requires a login ({status}): the material must be public."),
-        404 | 410 => format!("{host} does not have the material ({status}): check the URL, and that it is public."),
+        401 | 403 | 404 | 407 | 410 => no_access(&host, status, access),
         429 => format!("{host} refuses more requests for now (429): launch the workshop again later."),
         500..=599 => format!("{host} has an error ({status}): launch the workshop again later."),
         _ => format!("{host} answers with the unexpected status {status}: check the URL."),
     };
     Err(Failure::new(text))
+}
+
+/// Returns the text about material that the server does not give. Some servers answer 404 for private material.
+fn no_access(host: &str, status: u16, access: Access<'_>) -> String {
+    match (status, access) {
+        (404 | 410, Access::Public) => {
+            format!("{host} does not have the material ({status}): check the URL, and that it is public.")
+        }
+        (_, Access::Public) => format!(
+            "{host} requires a login ({status}): the material must be public, or its source needs secret= in the template."
+        ),
+        (404 | 410, Access::Secret(name)) => format!(
+            "{host} does not have the material, or does not show it with the secret {name} ({status}): check the URL, and \
+             which repositories the secret may read."
+        ),
+        (_, Access::Secret(name)) => format!(
+            "{host} refuses the secret {name} ({status}): ask an administrator to check its user name, its password, and \
+             which repositories it may read."
+        ),
+        (_, Access::OtherServer(name)) => format!(
+            "The source redirects to {host}, which does not get the secret {name} ({status}): write the address at {host} \
+             into the template."
+        ),
+    }
 }
 
 /// Returns the failure for an error of a connection.

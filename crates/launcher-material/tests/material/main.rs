@@ -11,6 +11,7 @@ mod links;
 mod locked;
 mod memory;
 mod merge;
+mod private;
 mod program;
 mod property;
 mod servers;

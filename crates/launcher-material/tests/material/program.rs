@@ -85,7 +85,8 @@ fn unwritable_directory_and_report_are_no_exit_code() {
     let missing = student.path("missing").to_str().unwrap().to_owned();
     let report = Some("/proc/no-such-file".to_owned());
     let source = git("http://127.0.0.1:1/a.git");
-    let config = MaterialConfig { directory: missing, sources: vec![source], deadline_seconds: 5, report };
+    let config =
+        MaterialConfig { directory: missing, sources: vec![source], deadline_seconds: 5, report, secrets: None };
     let output = run(Some(&serde_json::to_string(&config).unwrap()));
     assert_eq!(output.status.code(), Some(0));
     let report: MaterialReport = serde_json::from_slice(&output.stdout).unwrap();

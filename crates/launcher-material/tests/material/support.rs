@@ -4,6 +4,7 @@ pub(crate) mod archives;
 pub(crate) mod http;
 pub(crate) mod pack;
 pub(crate) mod repository;
+pub(crate) mod secure;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -56,7 +57,7 @@ impl Student {
 
     pub(crate) fn config(&self, sources: Vec<MaterialSource>) -> MaterialConfig {
         let directory = self.directory.path().to_str().unwrap().to_owned();
-        MaterialConfig { directory, sources, deadline_seconds: DEADLINE, report: None }
+        MaterialConfig { directory, sources, deadline_seconds: DEADLINE, report: None, secrets: None }
     }
 
     /// Places one source.
@@ -92,6 +93,7 @@ pub(crate) fn git(url: &str) -> MaterialSource {
         reference: None,
         sha256: None,
         folder: None,
+        secret: None,
         target: "course".to_owned(),
     }
 }

@@ -12,7 +12,7 @@ use launcher_workshop::pod_template::MATERIAL;
 
 use super::limits::{amounts, restricted};
 use super::literal::variables;
-use super::{crash_safe, storage};
+use super::{crash_safe, material_secrets, storage};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
@@ -39,7 +39,8 @@ pub(super) fn placed<'a>(workshop: &'a Validated, settings: &OperatorSettings) -
 pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Option<Container> {
     let material = placed(workshop, settings)?;
     let deadline = DEADLINE.min(settings.start_timeout.as_secs() / 2).max(1);
-    let config = material.config(u32::try_from(deadline).unwrap_or(u32::MAX), Some(REPORT))?;
+    let config =
+        material.config(u32::try_from(deadline).unwrap_or(u32::MAX), Some(REPORT), material_secrets::FOLDER)?;
     let [temporary, sub_path] = TEMPORARY;
     let config = serde_json::to_string(&config).ok()?;
     let env = [(MATERIAL_VARIABLE, config.as_str()), (MATERIAL_ATTEMPT_VARIABLE, ATTEMPT), ("TMPDIR", temporary)];
@@ -53,7 +54,9 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
         env: Some(variables(env.map(|(name, value)| (name.to_owned(), value.to_owned())).into())),
         // The same requests as the sidecar's, so the container does not increase the requests of the pod.
         resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
-        volume_mounts: Some(vec![files, mount(temporary, Some(sub_path))]),
+        volume_mounts: Some(
+            [files, mount(temporary, Some(sub_path))].into_iter().chain(material_secrets::mount(material)).collect(),
+        ),
         termination_message_path: Some(REPORT.to_owned()),
         termination_message_policy: Some("File".to_owned()),
         security_context: Some(SecurityContext {
@@ -64,11 +67,12 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
     })
 }
 
-/// Returns the volume: temporary files, and without another volume also the files of the sources and those that the app
-/// writes there. The program stops below the maximum size, at its own limits.
-pub(super) fn volume(workshop: &Validated, settings: &OperatorSettings) -> Option<Volume> {
-    placed(workshop, settings)?;
-    Some(crash_safe::empty_dir(MATERIAL, crash_safe::SIZE))
+/// Returns the volumes: one for temporary files, and without another volume also for the files of the sources and those that
+/// the app writes there; and one with the secrets of private sources. The program stops below the maximum size, at its own limits.
+pub(super) fn volumes(workshop: &Validated, settings: &OperatorSettings) -> Vec<Volume> {
+    let Some(material) = placed(workshop, settings) else { return Vec::new() };
+    let files = crash_safe::empty_dir(MATERIAL, crash_safe::SIZE);
+    [files].into_iter().chain(material_secrets::volume(material)).collect()
 }
 
 /// Returns the mounts of the app: without another volume, the directory of each source. A source that failed has an empty

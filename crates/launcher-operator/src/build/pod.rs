@@ -66,7 +66,7 @@ fn init_containers(workshop: &Validated, settings: &OperatorSettings) -> Option<
 fn volumes(workshop: &Validated, settings: &OperatorSettings) -> Vec<Volume> {
     let kept = workshop.spec.storage.as_ref().map(storage::volume);
     let files = kept.into_iter().chain(crash_safe::volumes(workshop, settings));
-    sidecar::volumes(settings).into_iter().chain(files).chain(material::volume(workshop, settings)).collect()
+    sidecar::volumes(settings).into_iter().chain(files).chain(material::volumes(workshop, settings)).collect()
 }
 
 fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {

@@ -9,7 +9,7 @@ use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
 use crate::crash_safe::with_directory;
-use crate::material::with_material;
+use crate::material::{with_material, with_secret};
 use crate::parameters::with_secrets;
 use crate::snapshot::with_snapshot;
 use crate::storage::with_storage;
@@ -103,6 +103,17 @@ fn notebook_with_material_matches_golden_file() {
             workshop.spec.app_type = "notebook".to_owned();
             workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
             with_material(workshop);
+        }),
+    );
+}
+
+#[test]
+fn app_with_private_material_matches_golden_file() {
+    compare(
+        "private_material.json",
+        &built(|workshop| {
+            with_material(workshop);
+            with_secret(workshop);
         }),
     );
 }

@@ -9,6 +9,7 @@ use launcher_workshop::{Workshop, WorkshopMaterial};
 use serde_json::{Value, json};
 
 use crate::cluster::{Call, Cluster, statuses, with_children, with_routes};
+use crate::crash_safe::with_directory;
 use crate::storage::with_storage;
 use crate::support::{at, built, pod_object, running, settings, workshop};
 
@@ -119,6 +120,74 @@ fn app_without_storage_gets_one_directory_of_the_volume_for_each_source() {
     assert!(!pod["spec"]["containers"][1].to_string().contains("course-material"), "the sidecar has no material");
 }
 
+/// Makes both sources of the material private, with the same secret.
+pub(crate) fn with_secret(workshop: &mut Workshop) {
+    let sources = &mut workshop.spec.material.as_mut().unwrap().sources;
+    for source in sources.iter_mut() {
+        source.secret = Some("statistics".to_owned());
+    }
+}
+
+/// Returns the names of the containers of a pod that mount a volume.
+fn mounting(pod: &Value, volume: &str) -> Vec<String> {
+    let containers =
+        ["initContainers", "containers"].into_iter().flat_map(|field| pod["spec"][field].as_array().unwrap());
+    let mounts = |container: &&Value| container["volumeMounts"].to_string().contains(&format!("\"{volume}\""));
+    containers.filter(mounts).map(|container| container["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn only_the_init_container_of_the_material_mounts_the_secrets_and_gets_no_value() {
+    let settings = OperatorSettings { wait_for_isolation: Some(Duration::from_secs(9)), ..settings() };
+    let changes: [fn(&mut Workshop); 3] = [|_| {}, with_storage, with_directory];
+    for change in changes {
+        let pod = pod(&settings, |workshop| {
+            change(workshop);
+            with_secret(workshop);
+        });
+        assert_eq!(mounting(&pod, "course-material-secrets"), ["course-material"]);
+        let folder = "/etc/workshop-launcher/material-secrets";
+        let mount = json!({ "name": "course-material-secrets", "mountPath": folder, "readOnly": true });
+        assert_eq!(init(&pod)["volumeMounts"][2], mount);
+        let config: Value = serde_json::from_str(variable(init(&pod), "WORKSHOP_MATERIAL")).unwrap();
+        assert_eq!((&config["secrets"], &config["sources"][0]["secret"]), (&json!(folder), &json!("statistics")));
+        assert!(!pod["spec"].to_string().contains("secretKeyRef"), "no variable has a value of a Secret");
+    }
+}
+
+#[test]
+fn missing_secret_prevents_no_start_and_only_three_keys_reach_the_pod() {
+    let pod = pod(&settings(), with_secret);
+    let volumes = pod["spec"]["volumes"].as_array().unwrap();
+    let volume = volumes.iter().find(|volume| volume["name"] == "course-material-secrets").unwrap();
+    let item = |key: &str| json!({ "key": key, "path": format!("statistics/{key}") });
+    let secret = json!({
+        "name": "material-statistics", "optional": true, "items": [item("username"), item("password"), item("url")],
+    });
+    assert_eq!(volume["projected"], json!({ "defaultMode": 0o444, "sources": [{ "secret": secret }] }));
+}
+
+#[test]
+fn public_material_and_an_operator_without_the_image_mount_no_secret() {
+    let without_image = OperatorSettings { material_image: None, ..settings() };
+    for pod in [pod(&settings(), |_| {}), pod(&without_image, with_secret)] {
+        assert!(!pod["spec"].to_string().contains("material-secrets"), "{pod}");
+    }
+}
+
+#[test]
+fn secret_of_a_source_without_https_or_with_another_name_is_an_invalid_spec() {
+    for (url, secret) in [("http://git.example.org/a.git", "statistics"), ("https://git.example.org/a.git", "../proxy")]
+    {
+        let workshop = workshop(|workshop| {
+            with_material(workshop);
+            let source = &mut workshop.spec.material.as_mut().unwrap().sources[0];
+            (source.url, source.secret) = (url.to_owned(), Some(secret.to_owned()));
+        });
+        assert!(validate(&workshop).unwrap_err().message.contains("spec.material"), "{url} {secret}");
+    }
+}
+
 #[test]
 fn material_of_a_workshop_with_storage_is_on_the_volume_of_the_owner() {
     let pod = pod(&settings(), with_storage);
@@ -156,6 +225,7 @@ fn pod_template_cannot_use_the_names_of_the_material() {
     let templates = [
         json!({ "spec": { "initContainers": [{ "name": "course-material", "image": "busybox" }] } }),
         json!({ "spec": { "volumes": [{ "name": "course-material", "emptyDir": {} }] } }),
+        json!({ "spec": { "volumes": [{ "name": "course-material-secrets", "emptyDir": {} }] } }),
     ];
     for template in templates {
         let workshop = workshop(|workshop| {
@@ -163,7 +233,7 @@ fn pod_template_cannot_use_the_names_of_the_material() {
             workshop.spec.pod_template = template.as_object().cloned();
         });
         let message = validate(&workshop).unwrap_err().message;
-        assert!(message.contains("course-material is reserved for the launcher"), "{message}");
+        assert!(message.contains("course-material") && message.contains("is reserved for the launcher"), "{message}");
     }
 }
 

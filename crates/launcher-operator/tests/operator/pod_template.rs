@@ -250,6 +250,11 @@ async fn names_outside_the_policy_fail_the_workshop_with_their_path() {
             "secret/*",
             "at /spec/volumes/0/secret: r-ab12cd34ef-parameters is reserved for the launcher.",
         ),
+        (
+            secret("material-statistics"),
+            "secret/*,secret/material-statistics",
+            "at /spec/volumes/0/secret: material-statistics is reserved for the launcher.",
+        ),
         (secret("workshops-tls"), "secret/*", "at /spec/volumes/0/secret: workshops-tls is reserved for the launcher."),
         (
             json!({ "spec": { "nodeSelector": { "pool": "control-plane" } } }),

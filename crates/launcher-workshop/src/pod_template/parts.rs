@@ -9,6 +9,8 @@ pub const APP_CONTAINER: &str = "app";
 /// Name of the init container that places course material, and of the volume that belongs to it. Not `material`: pod
 /// templates may have an init container of that name, which downloads the same files.
 pub const MATERIAL: &str = "course-material";
+/// Name of the volume with the secrets of private course material, which only the init container [`MATERIAL`] mounts.
+pub const MATERIAL_SECRETS: &str = "course-material-secrets";
 /// Name of the init container that installs the program for the container [`IMAGE_FILES`], and of the program's volume.
 pub const COPY_PROGRAM: &str = "copy-program";
 /// Name of the init container that copies files of the app's image into the volume [`CRASH_SAFE_VOLUME`].
@@ -23,8 +25,8 @@ pub const STORAGE_VOLUME: &str = "kept-work";
 /// Name of the volume whose files outlive a crash of the app, and end with the pod.
 pub const CRASH_SAFE_VOLUME: &str = "crash-safe-files";
 /// Names of the volumes that the operator adds to pods.
-pub const RESERVED_VOLUMES: [&str; 6] =
-    ["expiry", "proxy-secret", STORAGE_VOLUME, CRASH_SAFE_VOLUME, COPY_PROGRAM, MATERIAL];
+pub const RESERVED_VOLUMES: [&str; 7] =
+    ["expiry", "proxy-secret", STORAGE_VOLUME, CRASH_SAFE_VOLUME, COPY_PROGRAM, MATERIAL, MATERIAL_SECRETS];
 
 /// Metadata and spec of a pod template.
 #[derive(Debug, Clone, PartialEq)]

@@ -87,12 +87,20 @@ fn material_of_spec_is_validated_and_configures_the_program() {
     let source = || json!({ "kind": "git", "url": "https://git.example.org/a.git", "ref": "main", "target": "a" });
     let material = spec(&json!({ "directory": "/home/jovyan", "sources": [source()] }));
     let valid = ValidSpec::parse(&material).unwrap().material.unwrap();
-    let config = serde_json::to_value(valid.config(60, Some("/dev/termination-log"))).unwrap();
+    let config = serde_json::to_value(valid.config(60, Some("/dev/termination-log"), "/secrets")).unwrap();
     assert_eq!(
         config,
         json!({ "directory": "/home/jovyan", "sources": [source()], "deadline_seconds": 60,
             "report": "/dev/termination-log" })
     );
+    let mut private = source();
+    private["secret"] = json!("statistics");
+    let sources = json!({ "directory": "/home/jovyan", "sources": [private] });
+    let valid_private = ValidSpec::parse(&spec(&sources)).unwrap().material.unwrap();
+    assert_eq!(serde_json::to_value(&valid_private).unwrap(), sources);
+    assert_eq!(valid_private.secrets().into_iter().collect::<Vec<_>>(), ["statistics"]);
+    let config = serde_json::to_value(valid_private.config(60, None, "/secrets")).unwrap();
+    assert_eq!((&config["secrets"], &config["sources"][0]), (&json!("/secrets"), &private));
     assert_eq!(valid.failed("Why."), MaterialReport { sources: vec![SourceReport::failed("a", "Why.")] });
     for invalid in [
         json!({ "directory": "/etc", "sources": [source()] }),
@@ -101,6 +109,8 @@ fn material_of_spec_is_validated_and_configures_the_program() {
         json!({ "directory": "/work", "sources": [{ "kind": "svn", "url": "https://a.example/", "target": "a" }] }),
         json!({ "directory": "/work", "sources": [{ "kind": "git", "url": "file:///etc", "target": "a" }] }),
         json!({ "directory": "/work", "sources": [{ "kind": "git", "url": "https://a.example/", "target": "../a" }] }),
+        json!({ "directory": "/work", "sources": [{ "kind": "git", "url": "http://a.example/", "secret": "a", "target": "a" }] }),
+        json!({ "directory": "/work", "sources": [{ "kind": "git", "url": "https://a.example/", "secret": "../a", "target": "a" }] }),
     ] {
         let reason = ValidSpec::parse(&spec(&invalid)).unwrap_err();
         assert_eq!(reason.message_codes.last().unwrap().code, "spec-material", "{invalid}");

@@ -5,6 +5,7 @@ use launcher_domain::template::MAX_MATERIAL_SOURCES;
 use serde_json::{Value, json};
 
 const URL: &str = "^[Hh][Tt][Tt][Pp][Ss]?://[^@#\\\\]+$";
+const SECRET: &str = "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$";
 const TARGET: &str = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$";
 
 /// Returns the schema of the field `material`.
@@ -62,6 +63,12 @@ fn source() -> Value {
             "folder": {
                 "type": ["string", "null"], "maxLength": 255,
                 "description": "Relative path inside of the source, without `..`: only files below it are placed.",
+            },
+            "secret": {
+                "type": ["string", "null"], "pattern": SECRET,
+                "description": "Name of the secret with the user name and the password for the server of a private \
+                                source, whose URL begins with https. An administrator of the installation creates it. \
+                                Never the password itself.",
             },
             "target": {
                 "type": "string", "minLength": 1, "maxLength": 64, "pattern": TARGET,

@@ -45,6 +45,10 @@ pub struct MaterialSourceDraft {
     /// Relative path inside of the source: only files below it are placed.
     #[serde(default)]
     pub folder: Option<String>,
+    /// Name of the secret with the user name and the password for the server, for a private source with the scheme
+    /// `https`.
+    #[serde(default)]
+    pub secret: Option<String>,
     /// Name of the directory that gets the files. No two sources have the same.
     pub target: String,
 }
@@ -80,13 +84,14 @@ impl MaterialDraft {
 impl From<MaterialSourceDraft> for MaterialSource {
     /// Removes white space and empty values.
     fn from(draft: MaterialSourceDraft) -> Self {
-        let MaterialSourceDraft { kind, url, reference, sha256, folder, target } = draft;
+        let MaterialSourceDraft { kind, url, reference, sha256, folder, secret, target } = draft;
         Self {
             kind,
             url: url.trim().to_owned(),
             reference: text(reference),
             sha256: text(sha256).map(|digits| digits.to_ascii_lowercase()),
             folder: text(folder).map(|folder| folder.trim_end_matches('/').to_owned()),
+            secret: text(secret),
             target: target.trim().to_owned(),
         }
     }
@@ -94,8 +99,8 @@ impl From<MaterialSourceDraft> for MaterialSource {
 
 impl From<MaterialSource> for MaterialSourceDraft {
     fn from(source: MaterialSource) -> Self {
-        let MaterialSource { kind, url, reference, sha256, folder, target } = source;
-        Self { kind, url, reference, sha256, folder, target }
+        let MaterialSource { kind, url, reference, sha256, folder, secret, target } = source;
+        Self { kind, url, reference, sha256, folder, secret, target }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::material_secret::is_secret_name;
 use crate::source_url::SourceUrl;
 use crate::template::rule::FieldRule;
 use crate::text_enum::text_enum;
@@ -39,6 +40,10 @@ pub struct MaterialSource {
     /// Relative path inside of the source: only files below it are placed. `None` for all files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
+    /// Name of the secret with the user name and the password for the server: see [`material_secret`](crate::material_secret). `None` for
+    /// a public source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
     /// Name of the directory that gets the files.
     pub target: String,
 }
@@ -47,18 +52,23 @@ impl MaterialSource {
     /// Returns the rules that this source breaks, each with the name of the field.
     #[must_use]
     pub fn broken_rules(&self) -> Vec<(&'static str, FieldRule)> {
-        let Self { kind, url, reference, sha256, folder, target } = self;
+        let Self { kind, url, reference, sha256, folder, secret, target } = self;
         let is_git = *kind == MaterialKind::Git;
         let is_reference = reference.as_deref().is_none_or(|reference| is_git && is_reference(reference));
         let is_sha256 = match sha256 {
             Some(digits) => !is_git && is_sha256(digits),
             None => is_git,
         };
+        let parsed = SourceUrl::parse(url);
+        // Without https, everyone on the way could read the password.
+        let is_protected = secret.is_none() || parsed.as_ref().is_none_or(SourceUrl::is_https);
         let checks = [
-            (SourceUrl::parse(url).is_some(), "url", FieldRule::MaterialUrl),
+            (parsed.is_some(), "url", FieldRule::MaterialUrl),
+            (is_protected, "url", FieldRule::MaterialSecretHttps),
             (is_reference, "ref", if is_git { FieldRule::MaterialReference } else { FieldRule::MaterialOnlyGit }),
             (is_sha256, "sha256", if is_git { FieldRule::MaterialOnlyArchive } else { FieldRule::MaterialSha256 }),
             (folder.as_deref().is_none_or(is_folder), "folder", FieldRule::MaterialFolder),
+            (secret.as_deref().is_none_or(is_secret_name), "secret", FieldRule::MaterialSecret),
             (is_material_target(target), "target", FieldRule::MaterialTarget),
         ];
         checks.into_iter().filter(|(holds, ..)| !holds).map(|(_, field, rule)| (field, rule)).collect()

@@ -48,6 +48,8 @@ pub struct BuildSettings<'a> {
     pub run_dir: &'a Path,
     /// Directory of this machine with the sidecar's files: `expires-at`.
     pub config_dir: &'a Path,
+    /// Directory of this machine with the secrets of the course material.
+    pub secrets_dir: &'a Path,
 }
 
 /// The validated Workshop of both containers.

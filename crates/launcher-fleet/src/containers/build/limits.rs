@@ -97,6 +97,13 @@ pub(super) fn host_config(amounts: &Amounts, settings: &BuildSettings<'_>) -> Ho
     }
 }
 
+/// Removes the SELinux label of a container that mounts directories of this machine: SELinux would refuse access to them. The
+/// app's container keeps its label.
+pub(super) fn without_label(config: HostConfig) -> HostConfig {
+    let security = config.security_opt.into_iter().flatten().chain(["label=disable".to_owned()]).collect();
+    HostConfig { security_opt: Some(security), ..config }
+}
+
 fn ulimit(name: &str, most: u64) -> ResourcesUlimits {
     let most = Some(saturating(most.into()));
     ResourcesUlimits { name: Some(name.to_owned()), soft: most, hard: most }

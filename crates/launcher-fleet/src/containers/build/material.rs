@@ -5,8 +5,8 @@ use launcher_domain::{FailureReason, MATERIAL_VARIABLE};
 use launcher_workshop::Workshop;
 
 use super::input::{BuildSettings, Validated, validate, variables};
-use super::limits::{Amounts, host_config, no_health_check};
-use super::volumes::{MaterialVolume, anonymous, kept, material_volumes, without_copy};
+use super::limits::{Amounts, host_config, no_health_check, without_label};
+use super::volumes::{MaterialVolume, anonymous, bind, kept, material_volumes, without_copy};
 use crate::containers::names::{self, Part};
 
 /// The program in its image.
@@ -15,6 +15,8 @@ const PROGRAM: &str = "/launcher-material";
 const TEMPORARY: &str = "/tmp";
 /// Directory with the state of the last delivery, beside the directories of the sources.
 const STATE: &str = ".course-material";
+/// Mount path of the secrets of private sources. No volume with files of a user can be mounted below `/etc`.
+const SECRETS: &str = "/etc/workshop-launcher/material-secrets";
 
 /// Builds the container that places the material of a Workshop; `None` if it has no material, or if the settings name no
 /// image. The container uses the network namespace of the sidecar, and has the limits of the app. `user` is the user of the
@@ -30,7 +32,7 @@ pub(crate) fn material(
 ) -> Result<Option<ContainerCreateBody>, FailureReason> {
     let Validated { name, uid, spec } = validate(workshop)?;
     let (Some(material), Some(image)) = (&spec.material, settings.material_image) else { return Ok(None) };
-    let config = material.config(deadline, None).and_then(|config| serde_json::to_string(&config).ok());
+    let config = material.config(deadline, None, SECRETS).and_then(|config| serde_json::to_string(&config).ok());
     let Some(config) = config else { return Ok(None) };
     let resources = &spec.resources;
     let amounts = Amounts::parse([&resources.cpu_request, &resources.cpu_limit, &resources.memory_limit])?;
@@ -44,6 +46,10 @@ pub(crate) fn material(
             volumes.into_iter().map(MaterialVolume::mount).chain([state]).collect()
         }
     };
+    let has_secrets = !material.secrets().is_empty();
+    let secrets = has_secrets.then(|| bind(settings.secrets_dir, SECRETS, true));
+    let limited = host_config(&amounts, settings);
+    let limited = if has_secrets { without_label(limited) } else { limited };
     let env = [(MATERIAL_VARIABLE, config), ("TMPDIR", TEMPORARY.to_owned())];
     Ok(Some(ContainerCreateBody {
         image: Some(image.to_owned()),
@@ -54,8 +60,8 @@ pub(crate) fn material(
         healthcheck: Some(no_health_check()),
         host_config: Some(HostConfig {
             network_mode: Some(format!("container:{sidecar}")),
-            mounts: Some(files.into_iter().chain([anonymous(TEMPORARY)]).collect()),
-            ..host_config(&amounts, settings)
+            mounts: Some(files.into_iter().chain([anonymous(TEMPORARY)]).chain(secrets).collect()),
+            ..limited
         }),
         ..ContainerCreateBody::default()
     }))
@@ -64,5 +70,6 @@ pub(crate) fn material(
 /// Returns the directories of the container to which its user writes.
 pub(crate) fn material_paths(body: &ContainerCreateBody) -> Vec<String> {
     let mounts = body.host_config.iter().flat_map(|host| host.mounts.iter().flatten());
-    mounts.filter_map(|mount| mount.target.clone()).collect()
+    let writable = mounts.filter(|mount| mount.read_only != Some(true));
+    writable.filter_map(|mount| mount.target.clone()).collect()
 }

@@ -1,14 +1,13 @@
 //! Builds the container of the sidecar, the reverse proxy that admits only the owner.
 
-use std::path::Path;
-
-use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType};
+use bollard::models::{ContainerCreateBody, HostConfig};
 use launcher_domain::FailureReason;
 use launcher_workshop::Workshop;
 use launcher_workshop::app::{SIDECAR_LIMITS, SIDECAR_REQUESTS, SidecarSpec};
 
 use super::input::{BuildSettings, Validated, validate, variables};
-use super::limits::{Amounts, host_config, no_health_check};
+use super::limits::{Amounts, host_config, no_health_check, without_label};
+use super::volumes::bind;
 use crate::containers::connector::{HTTP_SOCKET, TELEMETRY_SOCKET};
 use crate::containers::names;
 
@@ -57,9 +56,7 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
     let start = Start::new(settings);
     let amounts = Amounts::parse([SIDECAR_REQUESTS[0], SIDECAR_LIMITS[0], SIDECAR_LIMITS[1]])?;
     // The sidecar writes no files, so its disk space needs no limit.
-    let limited = host_config(&amounts, &BuildSettings { limits_disk: false, ..*settings });
-    // SELinux would refuse access to the mounted directories. The app's container keeps its label.
-    let security = limited.security_opt.iter().flatten().cloned().chain(["label=disable".to_owned()]).collect();
+    let limited = without_label(host_config(&amounts, &BuildSettings { limits_disk: false, ..*settings }));
     Ok(ContainerCreateBody {
         image: Some(settings.sidecar_image.to_owned()),
         // With Docker Engine, the app's container has this host name, too.
@@ -74,10 +71,9 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
             network_mode: Some(start.network.to_owned()),
             cap_add: start.capabilities,
             readonly_rootfs: Some(true),
-            security_opt: Some(security),
             mounts: Some(vec![
-                mount(settings.run_dir, RUN_FOLDER, false),
-                mount(settings.config_dir, CONFIG_FOLDER, true),
+                bind(settings.run_dir, RUN_FOLDER, false),
+                bind(settings.config_dir, CONFIG_FOLDER, true),
             ]),
             ..limited
         }),
@@ -106,15 +102,5 @@ impl Start {
             user: ROOT,
             capabilities: Some(CAPABILITIES.map(str::to_owned).into()),
         }
-    }
-}
-
-fn mount(source: &Path, target: &str, read_only: bool) -> Mount {
-    Mount {
-        typ: Some(MountType::BIND),
-        source: Some(source.display().to_string()),
-        target: Some(target.to_owned()),
-        read_only: Some(read_only),
-        ..Mount::default()
     }
 }

@@ -39,6 +39,7 @@ fn settings() -> BuildSettings<'static> {
         secrets: const { &SecretValues::none() },
         run_dir: Path::new("/data/fleet/workshops/lab-a/run"),
         config_dir: Path::new("/data/fleet/workshops/lab-a/sidecar"),
+        secrets_dir: Path::new("/data/fleet/workshops/lab-a/material-secrets"),
     }
 }
 

@@ -1,4 +1,6 @@
-//! Mounts of the engine's volumes: kept files, course material, and temporary files.
+//! Mounts: the engine's volumes with kept files, course material, and temporary files; and directories of this machine.
+
+use std::path::Path;
 
 use bollard::models::{Mount, MountType, MountVolumeOptions};
 use launcher_workshop::{WorkshopSpec, WorkshopStorage};
@@ -49,6 +51,17 @@ pub(super) fn kept(fleet_id: &str, storage: &WorkshopStorage) -> Mount {
 pub(super) fn without_copy(mount: Mount) -> Mount {
     let options = MountVolumeOptions { no_copy: Some(true), ..MountVolumeOptions::default() };
     Mount { volume_options: Some(options), ..mount }
+}
+
+/// Mounts a directory of this machine.
+pub(super) fn bind(source: &Path, target: &str, read_only: bool) -> Mount {
+    Mount {
+        typ: Some(MountType::BIND),
+        source: Some(source.display().to_string()),
+        target: Some(target.to_owned()),
+        read_only: Some(read_only),
+        ..Mount::default()
+    }
 }
 
 /// Mounts a volume without a name, which the engine removes with the container.

@@ -29,15 +29,19 @@ pub(super) async fn prepare_directories(workload: &Arc<Workload>) -> io::Result<
         let (context, name) = (workload.context(), workload.stored_record().name());
         let (run_dir, config_dir) = (context.run_dir(name), context.config_dir(name));
         make_private(&run_dir)?;
-        make_private(&config_dir)?;
-        // The sidecar reads its files as another user than root.
-        fs::set_permissions(&config_dir, fs::Permissions::from_mode(0o755))?;
+        make_readable(&config_dir)?;
         if rustix::process::geteuid().is_root() {
             chown(&run_dir, Some(context.sidecar_user), None)?;
         }
-        write_readable(&config_dir.join(ADDRESSES_FILE), &addresses()?)
+        write_readable(&config_dir.join(ADDRESSES_FILE), addresses()?.as_bytes())
     })
     .await
+}
+
+/// Creates a directory that the users of containers can read. Only the launcher has access to the directories above it.
+pub(super) fn make_readable(directory: &Path) -> io::Result<()> {
+    make_private(directory)?;
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o755))
 }
 
 /// Values that the sidecar's frame page shows.
@@ -62,18 +66,18 @@ pub(super) async fn write_frame_status(workload: &Arc<Workload>, status: &FrameS
     let workload = Arc::clone(workload);
     blocking(move || {
         let folder = workload.context().config_dir(workload.stored_record().name());
-        write_readable(&folder.join(EXPIRY_FILE), &expiry)?;
-        write_readable(&folder.join(LAST_CRASH_FILE), &crash.unwrap_or_default())
+        write_readable(&folder.join(EXPIRY_FILE), expiry.as_bytes())?;
+        write_readable(&folder.join(LAST_CRASH_FILE), crash.unwrap_or_default().as_bytes())
     })
     .await
 }
 
-/// Writes a file that the user of the sidecar can read.
-fn write_readable(path: &Path, content: &str) -> io::Result<()> {
-    replace_file(path, content.as_bytes())?;
+/// Writes a file that the users of containers can read. Only the launcher has access to the directories above it.
+pub(super) fn write_readable(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace_file(path, content)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o644))
 }
 
-async fn blocking(work: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
+pub(super) async fn blocking(work: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
     spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
 }

@@ -7,6 +7,7 @@ use launcher_domain::{MaterialReport, StartStep};
 use launcher_workshop::{WorkshopMaterial, WorkshopStatus};
 use tokio::time::{Instant, sleep};
 
+use super::material_secrets;
 use super::outcome::Outcome;
 use super::pull::provide_image;
 use super::settings::with_settings;
@@ -62,6 +63,7 @@ pub(super) async fn place(workload: &Arc<Workload>) -> Result<(), Outcome> {
     if let Err(error) = engine.remove(&container).await {
         tracing::warn!(container, %error, "removing the container of the course material failed, the end of the workshop removes it");
     }
+    material_secrets::remove(workload).await;
     Ok(())
 }
 
@@ -87,6 +89,11 @@ async fn run(workload: &Arc<Workload>, material: &WorkshopMaterial) -> Result<Ma
                 return Ok(material.failed(NO_IMAGE));
             }
             Ok(()) => {}
+        }
+        if let Err(error) = material_secrets::provide(workload, material).await {
+            let workshop = workload.stored_record().name();
+            tracing::warn!(workshop, %error, "copying the secrets of the course material failed, starting the app without it");
+            return Ok(material.failed(NOT_STARTED));
         }
         if !start(workload).await? {
             return Ok(material.failed(NOT_STARTED));

@@ -41,6 +41,7 @@ pub(super) async fn with_settings<T>(
         secrets: &secrets,
         run_dir: &context.run_dir(name),
         config_dir: &context.config_dir(name),
+        secrets_dir: &context.secrets_dir(name),
     };
     Ok(build(&workshop, &settings))
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use launcher_domain::material_secret::SECRETS_FOLDER;
+
 /// The paths below the data directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
@@ -66,6 +68,11 @@ impl Layout {
     /// The directory of one volume, with the kept files of its owner.
     pub(crate) fn volume(&self, volume: &str) -> PathBuf {
         self.data_dir.join("volumes").join(volume)
+    }
+
+    /// The directory with one directory per secret of course material, which the administrator creates.
+    pub(crate) fn material_secrets(&self) -> PathBuf {
+        self.data_dir.join(SECRETS_FOLDER)
     }
 
     /// The working directory of the app's processes without a volume, with the owner's files.

@@ -67,6 +67,10 @@ impl Server {
         format!("http://{}/{path}", self.address)
     }
 
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }

@@ -48,8 +48,9 @@ impl TemplateForm {
 
 /// Writes a source as a line.
 fn format(source: MaterialSourceDraft) -> String {
-    let MaterialSourceDraft { kind: _, url, reference, sha256, folder, target } = source;
-    let settings = [("ref", reference), ("folder", folder), ("sha256", sha256), ("target", Some(target))];
+    let MaterialSourceDraft { kind: _, url, reference, sha256, folder, secret, target } = source;
+    let settings =
+        [("ref", reference), ("folder", folder), ("sha256", sha256), ("secret", secret), ("target", Some(target))];
     let settings = settings.into_iter().filter_map(|(name, value)| Some(format!(" {name}={}", encode(value?))));
     std::iter::once(url).chain(settings).collect()
 }
@@ -58,8 +59,8 @@ fn format(source: MaterialSourceDraft) -> String {
 fn parse(line: &str) -> Option<MaterialSourceDraft> {
     let line = line.trim();
     let (url, mut rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let mut settings: [(&str, Option<String>); 4] =
-        [("ref", None), ("folder", None), ("sha256", None), ("target", None)];
+    let mut settings: [(&str, Option<String>); 5] =
+        [("ref", None), ("folder", None), ("sha256", None), ("secret", None), ("target", None)];
     while !rest.trim_start().is_empty() {
         let (name, after) = rest.trim_start().split_once('=')?;
         let (_, setting) = settings.iter_mut().find(|(known, setting)| *known == name && setting.is_none())?;
@@ -67,10 +68,10 @@ fn parse(line: &str) -> Option<MaterialSourceDraft> {
         *setting = Some(value);
         rest = next;
     }
-    let [(_, reference), (_, folder), (_, sha256), (_, target)] = settings;
+    let [(_, reference), (_, folder), (_, sha256), (_, secret), (_, target)] = settings;
     let kind = if sha256.is_some() { MaterialKind::Archive } else { MaterialKind::Git };
     let target = target.unwrap_or_else(|| default_target(url));
-    Some(MaterialSourceDraft { kind, url: url.to_owned(), reference, sha256, folder, target })
+    Some(MaterialSourceDraft { kind, url: url.to_owned(), reference, sha256, folder, secret, target })
 }
 
 /// Returns true if the path of an address ends like an archive.
@@ -115,6 +116,7 @@ mod tests {
             reference: None,
             sha256: Some("ab".repeat(32)),
             folder: Some("week 1/\"data\"".to_owned()),
+            secret: Some("statistics".to_owned()),
             target: "data".to_owned(),
         };
         let line = format(source.clone());

@@ -5,7 +5,7 @@ use launcher_domain::FailureCode;
 use launcher_workshop::{Workshop, WorkshopMaterial, WorkshopStorage};
 use serde_json::{Value, json};
 
-use super::super::material;
+use super::super::{material, material_paths};
 use super::{app, environment, host, settings, sidecar, workshop};
 use crate::containers::build::BuildSettings;
 
@@ -91,6 +91,34 @@ fn with_storage_the_program_writes_into_the_volume_of_the_owner_without_adding_f
     assert_eq!(mounts(&body), pairs([kept, ("", "/tmp")]));
     let mounts = host(&body).mounts.clone().unwrap();
     assert_eq!(mounts[0].volume_options.as_ref().unwrap().no_copy, Some(true));
+}
+
+#[test]
+fn only_the_program_of_private_material_mounts_its_secrets_read_only_and_gets_no_value() {
+    let mut workshop = with_material();
+    workshop.spec.material.as_mut().unwrap().sources[1].secret = Some("statistics".to_owned());
+    let body = built(&workshop);
+    let config: Value = serde_json::from_str(environment(&body)["WORKSHOP_MATERIAL"]).unwrap();
+    let folder = "/etc/workshop-launcher/material-secrets";
+    assert_eq!((&config["secrets"], &config["sources"][1]["secret"]), (&json!(folder), &json!("statistics")));
+    let is_mount = |mount: &&Mount| mount.target.as_deref() == Some(folder);
+    let mount = host(&body).mounts.iter().flatten().find(is_mount).unwrap();
+    assert_eq!((mount.typ, mount.read_only), (Some(MountType::BIND), Some(true)));
+    assert_eq!(mount.source.as_deref(), Some("/data/fleet/workshops/lab-a/material-secrets"));
+    assert!(!material_paths(&body).iter().any(|path| path == folder), "the engine changes no owner there");
+    assert!(host(&body).security_opt.as_ref().unwrap().contains(&"label=disable".to_owned()));
+    for other in
+        [app(&workshop, &settings()).unwrap(), sidecar(&workshop, &settings()).unwrap(), built(&with_material())]
+    {
+        assert!(!host(&other).mounts.iter().flatten().any(|mount| is_mount(&mount)));
+    }
+    assert!(
+        !host(&app(&workshop, &settings()).unwrap())
+            .security_opt
+            .as_ref()
+            .unwrap()
+            .contains(&"label=disable".to_owned())
+    );
 }
 
 #[test]

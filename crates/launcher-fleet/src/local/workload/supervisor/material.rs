@@ -13,7 +13,6 @@ use tokio::process::Command;
 
 use crate::local::process::MARKER;
 use crate::local::records::Record;
-use crate::local::settings::LocalSettings;
 use crate::local::workload::command::{inherited, working_dir};
 use crate::local::workload::handle::Workload;
 use crate::machine::{Supervised, make_private};
@@ -82,7 +81,8 @@ async fn run(workload: &Workload, workshop: &Workshop, marker: &str) -> io::Resu
     let working = working_dir(&context.data_dir.layout, workload.name(), &workshop.spec);
     let directory = working.clone();
     tokio::task::spawn_blocking(move || make_private(&directory)).await??;
-    let config = config(&context.settings, &working, workshop)?;
+    let secrets = context.data_dir.layout.material_secrets();
+    let config = config(context.settings.material_timeout, &working, &secrets, workshop)?;
     let mut child = Command::new(&context.settings.material)
         .env_clear()
         .envs(inherited(std::env::vars_os()))
@@ -101,12 +101,16 @@ async fn run(workload: &Workload, workshop: &Workshop, marker: &str) -> io::Resu
 }
 
 /// Returns the configuration of the program as JSON.
-fn config(settings: &LocalSettings, working: &Path, workshop: &Workshop) -> io::Result<String> {
-    let seconds = settings.material_timeout.saturating_sub(MARGIN).as_secs().max(1);
+fn config(timeout: Duration, working: &Path, secrets: &Path, workshop: &Workshop) -> io::Result<String> {
+    let seconds = timeout.saturating_sub(MARGIN).as_secs().max(1);
     let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
     let material = workshop.spec.material.as_ref();
-    let config = material.and_then(|material| material.config(seconds, None)).ok_or(io::ErrorKind::InvalidInput)?;
-    let directory = working.to_str().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
+    let (Some(working), Some(secrets)) = (working.to_str(), secrets.to_str()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let config = material.and_then(|material| material.config(seconds, None, secrets));
+    let config = config.ok_or(io::ErrorKind::InvalidInput)?;
+    let directory = working.to_owned();
     Ok(serde_json::to_string(&launcher_domain::MaterialConfig { directory, ..config })?)
 }
 
