@@ -108,8 +108,11 @@ async fn failed_snapshot_is_reported_with_its_reason() {
     const LOST: &str = "Your files could not be saved. The service could not read them.";
     let app = saving().await;
     let alice = app.browser(ALICE);
-    app.test.fleet.delay_archives(true);
-    let page = ended(&app, &app.template("Penguins", |_| {}).await).await;
+    let page = format!("/instances/{}", alice.launch(&app.template("Penguins", |_| {}).await).await);
+    alice.get_until(&page, "Ready").await;
+    app.test.fleet.remove_archives();
+    alice.post(&format!("{page}/end"), &[]).await;
+    alice.get_until(&page, "<dt>Ended</dt>").await;
     let failed = alice.get(&page).await.body;
     assert!(failed.contains(LOST) && failed.contains("notice-bad"), "{failed}");
     let home = alice.get("/").await.body;
