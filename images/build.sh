@@ -19,7 +19,8 @@ static_program() {
   # RELR, the packed format of relative relocations: 1 MB less for the launcher.
   RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs" \
     cargo build --quiet --locked --release --package "$1" --bin "$1" --target "$host"
-  install -D --mode=755 "$TARGET/$host/release/$1" "$2/$1"
+  # Cargo does not remove the symbols of a package whose profile Cargo.toml overrides.
+  install -D --strip --mode=755 "$TARGET/$host/release/$1" "$2/$1"
 }
 
 build_sidecar() { static_program launcher-sidecar "$1"; }
