@@ -52,8 +52,13 @@ def workshop(world, name, directory=HOME, **changes):
 
 
 def files(world, name, folder):
-    """Returns the files below a directory of the app."""
-    return world.kubectl("exec", name, "--container", "app", "--", "python3", "-c", FILES, folder).splitlines()
+    """Returns the files below a directory of the app. A busy API server may reset the connection: then tries again."""
+
+    def read():
+        with contextlib.suppress(AssertionError):
+            return world.kubectl("exec", name, "--container", "app", "--", "python3", "-c", FILES, folder).splitlines()
+
+    return wait_for(f"the list of the files below {folder}", read, 30)
 
 
 def until_again(world, name, seconds=15):
