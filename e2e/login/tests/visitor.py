@@ -97,7 +97,13 @@ class Visitor:
         return "; ".join(f"{name}={value}" for name, value in found.items())
 
     def web_socket(self, host, path="/"):
-        """Opens a WebSocket as a page of this host does, with the cookies of this browser profile."""
+        """Opens a WebSocket as a page of this host does, with the cookies of this browser profile. As a page does, it tries
+        again if no answer comes: rarely, a busy cluster gives none on one connection."""
+        with contextlib.suppress(TimeoutError):
+            return self._web_socket(host, path)
+        return self._web_socket(host, path)
+
+    def _web_socket(self, host, path):
         return connect(
             f"wss://{host}{path}",
             sock=socket.create_connection((self.address(host), 443), timeout=20),
