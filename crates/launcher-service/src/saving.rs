@@ -1,5 +1,6 @@
 //! The loop that saves the files of ending instances: an instance with a planned snapshot ends after its snapshot.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -11,6 +12,7 @@ use launcher_store::StoreError;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::archive::to_download;
 use crate::change::Target;
@@ -33,20 +35,32 @@ impl Launcher {
     /// Saves the files of ending instances until `stop` is cancelled. Without an object store, gives up the snapshots that
     /// an earlier launcher planned.
     pub(crate) async fn run_snapshots(&self, stop: CancellationToken) {
-        let mut calls = JoinSet::new();
+        let (mut calls, mut saving) = (JoinSet::new(), HashSet::new());
         let interval = if self.0.snapshots.is_some() { INTERVAL } else { IDLE_INTERVAL };
         while !stop.is_cancelled() {
-            match self.snapshots_to_save(CONCURRENCY - calls.len()).await {
+            match self.snapshots_to_save(&saving).await {
                 Ok(instances) => {
                     for instance in instances {
+                        saving.insert(instance.instance_id);
                         let launcher = self.clone();
-                        calls.spawn(async move { launcher.save_and_end(instance).await });
+                        calls.spawn(async move {
+                            let instance_id = instance.instance_id;
+                            launcher.save_and_end(instance).await;
+                            instance_id
+                        });
                     }
                 }
                 Err(error) => tracing::warn!(error = %ErrorChain(&error), "finding snapshots failed, retrying"),
             }
             tokio::select! {
-                Some(_) = calls.join_next() => {}
+                Some(ended) = calls.join_next() => match ended {
+                    Ok(instance_id) => drop(saving.remove(&instance_id)),
+                    Err(error) => match error.try_into_panic() {
+                        Ok(panic) => std::panic::resume_unwind(panic),
+                        // A task is cancelled only when the runtime shuts down.
+                        Err(_) => return,
+                    },
+                },
                 () = self.0.ending.notified() => {}
                 () = sleep(interval) => {}
                 () = stop.cancelled() => {}
@@ -54,9 +68,9 @@ impl Launcher {
         }
     }
 
-    /// Ends the expired instances with a planned snapshot. Returns at most `room` instances whose snapshot this launcher must
-    /// save now. Gives up the snapshots that are too late.
-    async fn snapshots_to_save(&self, room: usize) -> Result<Vec<Instance>, LoopError> {
+    /// Ends the expired instances with a planned snapshot. Returns the instances whose snapshot this launcher must save now, in
+    /// addition to those that it is `saving`. Gives up the snapshots that are too late.
+    async fn snapshots_to_save(&self, saving: &HashSet<Uuid>) -> Result<Vec<Instance>, LoopError> {
         let now = self.0.clock.now();
         for instance in self.0.store.snapshot_overdue(now).await? {
             let target = Target::ByService(&instance.k8s_name);
@@ -69,7 +83,8 @@ impl Launcher {
                 self.finish(&instance, Err(SnapshotFailure::StoreUnavailable)).await?;
             } else if deadline <= now {
                 self.finish(&instance, Err(SnapshotFailure::TimeLimit)).await?;
-            } else if begun.len() < room
+            } else if saving.len() + begun.len() < CONCURRENCY
+                && !saving.contains(&instance.instance_id)
                 && let Some(begun_instance) = self.begin(&instance, now).await?
             {
                 begun.push(begun_instance);

@@ -126,6 +126,21 @@ async fn workshop_stays_until_its_files_are_saved_at_most_a_minute() {
 }
 
 #[tokio::test]
+async fn slow_snapshot_is_not_begun_again_by_the_same_launcher() {
+    let world = World::saving().await;
+    let (slow, other) = (world.running(&caller("alice")).await, world.running(&caller("alice")).await);
+    world.fleet.hang_app_reads(true);
+    world.launcher.terminate(&caller("alice"), &slow.k8s_name).await.unwrap();
+    eventually(SOON, async || (world.fleet.app_reads() == 1).then_some(())).await;
+    // After 20 seconds, another replica would begin.
+    world.clock.advance(Duration::from_secs(30));
+    world.fleet.hang_app_reads(false);
+    // The end of another workshop shows that the loop has looked at both.
+    world.ended(&other).await;
+    assert_eq!(world.fleet.app_reads(), 2);
+}
+
+#[tokio::test]
 async fn killed_launcher_saves_the_files_after_its_start() {
     let mut world = World::saving().await;
     let instance = world.running(&caller("alice")).await;

@@ -14,6 +14,17 @@ impl FakeFleet {
         self.lock().has_late_archives = is_late;
     }
 
+    /// Returns the number of reads of apps' files, also failed ones.
+    #[must_use]
+    pub fn app_reads(&self) -> usize {
+        self.lock().app_reads
+    }
+
+    /// Makes the reads of apps' files hang, or answer again.
+    pub fn hang_app_reads(&self, hangs: bool) {
+        self.lock().hangs_app_reads = hangs;
+    }
+
     /// Makes the fleet unable to read volumes.
     pub fn remove_archives(&self) {
         self.lock().lacks_archives = true;
@@ -35,6 +46,10 @@ impl Archives for FakeFleet {
     async fn read_app(&self, workshop: &str, _: &ArchiveToken) -> Result<ByteStream, ReadError> {
         if !self.lock().workshops.contains_key(workshop) {
             return Err(FleetError::Refused(format!("no Workshop {workshop}")).into());
+        }
+        self.lock().app_reads += 1;
+        if self.lock().hangs_app_reads {
+            std::future::pending::<()>().await;
         }
         self.archive(workshop)
     }

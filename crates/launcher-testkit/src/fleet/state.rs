@@ -21,6 +21,8 @@ pub(super) struct State {
     /// True if the fleet cannot read volumes.
     pub(super) lacks_archives: bool,
     pub(super) has_late_archives: bool,
+    pub(super) hangs_app_reads: bool,
+    pub(super) app_reads: usize,
     /// Workshops that are unreadable until they are applied again.
     pub(super) unreadable: BTreeSet<String>,
     pub(super) watchers: Vec<UnboundedSender<FleetEvent>>,
