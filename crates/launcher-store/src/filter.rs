@@ -1,8 +1,8 @@
 //! Conditions of scopes and filters in queries for instances.
 
-use launcher_domain::{InstanceState, Scope};
+use launcher_domain::{EmailAddress, InstanceState, Scope};
 
-use crate::page::{InstanceFilter, StateFilter};
+use crate::page::{InstanceFilter, Page, StateFilter};
 use crate::sql::Sql;
 
 /// Adds the conditions of the scope and the filter, except for its search. Condition texts must match the index
@@ -25,6 +25,26 @@ pub(crate) fn push_filter(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilt
             sql.condition("outdated = 1");
         }
     }
+}
+
+/// Adds the conditions and the order of a page of files, newest first; with `owner`, only of this person. `texts` are the
+/// condition for the rows after the cursor, and the order.
+pub(crate) fn push_page_of_owner(
+    sql: &mut Sql,
+    scope: Scope<'_>,
+    owner: Option<&EmailAddress>,
+    page: &Page,
+    [after_cursor, order]: [&'static str; 2],
+) {
+    push_scope(sql, scope);
+    if let Some(owner) = owner {
+        push_scope(sql, Scope::Owner(owner));
+    }
+    if let Some(after) = page.after {
+        sql.condition_with(after_cursor, after.to_string());
+    }
+    sql.push(order);
+    sql.bind(i64::from(page.limit));
 }
 
 /// Adds the condition of the scope.

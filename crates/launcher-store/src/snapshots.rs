@@ -6,7 +6,7 @@ use sqlx::Row;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::filter::push_scope;
+use crate::filter::{push_page_of_owner, push_scope};
 use crate::page::Page;
 use crate::rows::{self, instance_columns, snapshot_columns};
 use crate::sql::{Sql, query};
@@ -176,15 +176,7 @@ impl Store {
 /// Builds the query of a list, newest first.
 pub(crate) fn list(scope: Scope<'_>, owner: Option<&EmailAddress>, page: &Page) -> Sql {
     let mut sql = select();
-    push_scope(&mut sql, scope);
-    if let Some(owner) = owner {
-        push_scope(&mut sql, Scope::Owner(owner));
-    }
-    if let Some(after) = page.after {
-        sql.condition_with("snapshot_id < ", after.to_string());
-    }
-    sql.push(" ORDER BY snapshot_id DESC LIMIT ");
-    sql.bind(i64::from(page.limit));
+    push_page_of_owner(&mut sql, scope, owner, page, ["snapshot_id < ", " ORDER BY snapshot_id DESC LIMIT "]);
     sql
 }
 

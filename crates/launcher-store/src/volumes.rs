@@ -10,7 +10,7 @@ use sqlx::any::AnyRow;
 
 use crate::claim::{VolumeUser, used_by, user};
 use crate::error::StoreError;
-use crate::filter::push_scope;
+use crate::filter::{push_page_of_owner, push_scope};
 use crate::page::Page;
 use crate::rows::{self, volume_columns};
 use crate::sql::{Sql, query};
@@ -171,15 +171,7 @@ impl Store {
 /// Builds the query of a list, newest first.
 pub(crate) fn list(scope: Scope<'_>, owner: Option<&EmailAddress>, page: &Page) -> Sql {
     let mut sql = select();
-    push_scope(&mut sql, scope);
-    if let Some(owner) = owner {
-        push_scope(&mut sql, Scope::Owner(owner));
-    }
-    if let Some(after) = page.after {
-        sql.condition_with("volume_id < ", after.to_string());
-    }
-    sql.push(" ORDER BY volume_id DESC LIMIT ");
-    sql.bind(i64::from(page.limit));
+    push_page_of_owner(&mut sql, scope, owner, page, ["volume_id < ", " ORDER BY volume_id DESC LIMIT "]);
     sql
 }
 
