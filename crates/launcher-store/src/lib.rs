@@ -27,6 +27,7 @@ mod overview;
 mod page;
 #[cfg(test)]
 mod plans;
+mod reader;
 mod resume;
 mod rows;
 mod search;

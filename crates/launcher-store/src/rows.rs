@@ -6,12 +6,12 @@ use launcher_domain::{
     StartStep, Template, Volume,
 };
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use sqlx::Row;
 use sqlx::any::AnyRow;
-use sqlx::{ColumnIndex, Decode, Row, Type};
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::reader::Reader;
 
 /// Settings of an instance. They are stored once in `template_settings`, or in the row itself if an earlier version of
 /// this program launched the instance.
@@ -258,53 +258,4 @@ pub(crate) fn text(text: &str) -> String {
 /// Converts a value to its stored form, JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Other(error.into()))
-}
-
-/// Reads the columns of one row. Its errors name the table, the row and the column.
-struct Reader<'r> {
-    row: &'r AnyRow,
-    table: &'static str,
-    id: Uuid,
-}
-
-impl<'r> Reader<'r> {
-    fn new(row: &'r AnyRow, table: &'static str, id_column: &'static str) -> Result<Self, StoreError> {
-        let unknown = Self { row, table, id: Uuid::nil() };
-        let id = unknown.parsed(id_column, |text| Uuid::parse_str(text).ok())?;
-        Ok(Self { id, ..unknown })
-    }
-
-    fn corrupt(&self, column: &'static str) -> StoreError {
-        StoreError::Corrupt { table: self.table, row: self.id, column }
-    }
-
-    fn value<T>(&self, column: &'static str) -> Result<T, StoreError>
-    where
-        T: Decode<'r, sqlx::Any> + Type<sqlx::Any>,
-        &'static str: ColumnIndex<AnyRow>,
-    {
-        self.row.try_get(column).map_err(|error| match error {
-            sqlx::Error::ColumnDecode { .. } => self.corrupt(column),
-            other => other.into(),
-        })
-    }
-
-    fn parsed<T>(&self, column: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
-        parse(&self.value::<String>(column)?).ok_or_else(|| self.corrupt(column))
-    }
-
-    fn email(&self, column: &'static str) -> Result<Option<EmailAddress>, StoreError> {
-        let text: Option<String> = self.value(column)?;
-        text.map(|text| EmailAddress::parse(&text).map_err(|_| self.corrupt(column))).transpose()
-    }
-
-    fn json<T: DeserializeOwned>(&self, column: &'static str) -> Result<Option<T>, StoreError> {
-        let text: Option<String> = self.value(column)?;
-        text.map(|text| serde_json::from_str(&text).map_err(|_| self.corrupt(column))).transpose()
-    }
-
-    fn time(&self, column: &'static str) -> Result<Option<Timestamp>, StoreError> {
-        let millis: Option<i64> = self.value(column)?;
-        millis.map(|millis| Timestamp::from_millisecond(millis).map_err(|_| self.corrupt(column))).transpose()
-    }
 }
