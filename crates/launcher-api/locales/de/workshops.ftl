@@ -189,7 +189,7 @@ saved-work = Gespeicherte Arbeit
 
 saved-work-all = Gespeicherte Arbeit aller Personen
 
-saved-work-about = Manche Workshops behalten ihre Dateien, wenn sie enden. Beim nächsten Start sind sie wieder da.
+saved-work-about = Manche Workshops behalten ihre Dateien. Beim nächsten Start eines solchen Workshops sind sie wieder da.
 
 snapshots-about = Wenn es auf der Seite eines Workshops steht, werden seine Dateien am Ende für { $time } hier gespeichert.
 

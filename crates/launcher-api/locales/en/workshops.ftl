@@ -283,7 +283,7 @@ saved-work = Saved work
 saved-work-all = Saved work of all users
 
 # Text below the heading of this page.
-saved-work-about = Some workshops keep their files after they end. The next launch has them again.
+saved-work-about = Some workshops keep their files. The next launch of such a workshop has them again.
 
 # Text above the list of saved files of ended workshops. $time: retention, for example “7 days”.
 snapshots-about = If the page of a workshop says so, its files are saved here for { $time } when it ends.

@@ -189,7 +189,7 @@ saved-work = Trabajo guardado
 
 saved-work-all = Trabajo guardado de todos
 
-saved-work-about = Algunos talleres conservan sus archivos cuando finalizan. Los tendrás de nuevo en el próximo inicio.
+saved-work-about = Algunos talleres conservan sus archivos. Los tendrás de nuevo en el próximo inicio de ese taller.
 
 snapshots-about = Si la página de un taller lo indica, sus archivos se guardan aquí durante { $time } cuando finaliza.
 

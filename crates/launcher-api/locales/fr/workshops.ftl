@@ -189,7 +189,7 @@ saved-work = Travail enregistré
 
 saved-work-all = Travail enregistré de tous
 
-saved-work-about = Certains ateliers conservent leurs fichiers après leur fin. Vous les retrouvez au prochain lancement.
+saved-work-about = Certains ateliers conservent leurs fichiers. Vous les retrouvez au prochain lancement de cet atelier.
 
 snapshots-about = Si la page d’un atelier l’indique, ses fichiers sont enregistrés ici pendant { $time } à sa fin.
 

@@ -29,9 +29,9 @@ impl Language {
         self.duration(i64::try_from(time.as_secs()).unwrap_or(i64::MAX))
     }
 
-    /// Formats the size of a file, rounded up: in kB below 10 MB, else in MB.
+    /// Formats the size of a file, rounded up: in kB below 1 MB, else in MB.
     pub(crate) fn size(self, bytes: u64) -> String {
-        let (key, unit) = if bytes < 10_000_000 { ("size-kilobytes", 1000) } else { ("size-megabytes", 1_000_000) };
+        let (key, unit) = if bytes < 1_000_000 { ("size-kilobytes", 1000) } else { ("size-megabytes", 1_000_000) };
         self.with_one(key, "count", self.number(bytes.div_ceil(unit)))
     }
 
@@ -72,8 +72,8 @@ mod tests {
     #[test]
     fn size_is_rounded_up_to_kilobytes_or_megabytes() {
         let text = |bytes| Language::english().size(bytes);
-        let sizes = [0, 1, 1000, 1001, 9_999_999, 10_000_000, 2 << 30];
-        assert_eq!(sizes.map(text), ["0 kB", "1 kB", "1 kB", "2 kB", "10,000 kB", "10 MB", "2,148 MB"]);
-        assert_eq!(Language::with_code("fr").unwrap().size(1_234_567), "1\u{a0}235\u{a0}ko");
+        let sizes = [0, 1, 1000, 1001, 999_999, 1_000_000, 5_300_000, 2 << 30];
+        assert_eq!(sizes.map(text), ["0 kB", "1 kB", "1 kB", "2 kB", "1,000 kB", "1 MB", "6 MB", "2,148 MB"]);
+        assert_eq!(Language::with_code("fr").unwrap().size(1_234_567_890), "1\u{a0}235\u{a0}Mo");
     }
 }
