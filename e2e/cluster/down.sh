@@ -7,40 +7,6 @@ source "$(dirname "$0")/common.sh"
 # shellcheck source=e2e/cluster/processes.sh
 source "$here/processes.sh"
 
-# shims: prints the pids of the processes between our containerd and the pods.
-shims() {
-  local file words
-  for file in /proc/[0-9]*/cmdline; do
-    words=$({ tr '\0' ' ' <"$file"; } 2>/dev/null) || continue
-    if [[ "$words" =~ ^[^\ ]*containerd-shim-runc-v2\ .*"-address $SOCKET " ]]; then
-      file=${file#/proc/}
-      printf '%s\n' "${file%/cmdline}"
-    fi
-  done
-}
-
-# Kills all pods. A shim's children are the first processes of its containers; the kernel kills the rest with these.
-stop_pods() {
-  local shim socket
-  local -a found
-  mapfile -t found < <(shims)
-  for shim in "${found[@]}"; do
-    pgrep --parent "$shim" | xargs --no-run-if-empty kill -KILL 2>/dev/null || true
-  done
-  for shim in "${found[@]}"; do
-    kill -KILL "$shim" 2>/dev/null || true
-  done
-  # The shims' sockets are outside of the folder that is removed.
-  while read -r socket; do
-    rm -f "${socket#unix://}"
-  done < <(find "$RUN/containerd-state" -name address -exec sh -c 'cat "$1"; echo' - {} \; 2>/dev/null)
-}
-
-unmount() {
-  awk -v under="$RUN/" 'index($2, under) == 1 {print $2}' /proc/mounts | sort --reverse \
-    | xargs --no-run-if-empty --max-args=1 umount --lazy
-}
-
 # destroy_set SET: retries, because the kernel releases a set shortly after the last rule that named it.
 destroy_set() {
   local _
@@ -101,12 +67,13 @@ main() {
     exec 9>"$CACHE/lock"
     flock 9
   fi
+  "$here/second-node.sh" remove
   stop kubelet
-  stop_pods
+  stop_pods "$RUN"
   for part in kwok kube-router kube-proxy scheduler controller-manager apiserver etcd containerd; do
     stop "$part"
   done
-  unmount
+  unmount "$RUN"
   ip link delete "$BRIDGE" 2>/dev/null || true
   ip rule delete unreachable iif "$BRIDGE" to "$SERVICE_RANGE" 2>/dev/null || true
   clean_firewall

@@ -1,5 +1,6 @@
-# Starts the cluster's processes in the background and stops only these, for up.sh and down.sh, which source it.
-# shellcheck shell=bash
+# Starts the cluster's processes in the background and stops only these, for the scripts beside this file, which source
+# it.
+# shellcheck shell=bash disable=SC2154 # here and the paths come from common.sh
 
 # start_time PID: prints the process' start time, which distinguishes it from a later process with the same pid. Prints
 # nothing for an exited process, including a zombie.
@@ -42,4 +43,46 @@ wait_for() {
     fi
     sleep 0.1
   done
+}
+
+# render FILE [FOLDER]: prints config/FILE with the values of its @NAMES@. FOLDER has the files of a node: by default $RUN.
+render() {
+  sed "s|@RUN@|${2:-$RUN}|; s|@SOCKET@|${2:-$RUN}/containerd.sock|; s|@BRIDGE@|$BRIDGE|; s|@POD_RANGE@|$POD_RANGE|; s|@NODE@|$NODE|; \
+    s|@DNS_ADDRESS@|$DNS_ADDRESS|" "$here/config/$1"
+}
+
+# shims FOLDER: prints the pids of the processes between the pods and the containerd of this node.
+shims() {
+  local file words
+  for file in /proc/[0-9]*/cmdline; do
+    words=$({ tr '\0' ' ' <"$file"; } 2>/dev/null) || continue
+    if [[ "$words" =~ ^[^\ ]*containerd-shim-runc-v2\ .*"-address $1/containerd.sock " ]]; then
+      file=${file#/proc/}
+      printf '%s\n' "${file%/cmdline}"
+    fi
+  done
+}
+
+# stop_pods FOLDER: kills all pods of this node. A shim's children are the first processes of its containers; the kernel
+# kills the rest with these.
+stop_pods() {
+  local shim socket
+  local -a found
+  mapfile -t found < <(shims "$1")
+  for shim in "${found[@]}"; do
+    pgrep --parent "$shim" | xargs --no-run-if-empty kill -KILL 2>/dev/null || true
+  done
+  for shim in "${found[@]}"; do
+    kill -KILL "$shim" 2>/dev/null || true
+  done
+  # The shims' sockets are outside of the folder that is removed.
+  while read -r socket; do
+    rm -f "${socket#unix://}"
+  done < <(find "$1/containerd-state" -name address -exec sh -c 'cat "$1"; echo' - {} \; 2>/dev/null)
+}
+
+# unmount FOLDER: unmounts everything below this folder.
+unmount() {
+  awk -v under="$1/" 'index($2, under) == 1 {print $2}' /proc/mounts | sort --reverse \
+    | xargs --no-run-if-empty --max-args=1 umount --lazy
 }

@@ -56,12 +56,6 @@ running() {
   kubectl get --raw /readyz >/dev/null 2>&1
 }
 
-# render FILE: prints config/FILE with the values of its @NAMES@.
-render() {
-  sed "s|@RUN@|$RUN|; s|@SOCKET@|$SOCKET|; s|@BRIDGE@|$BRIDGE|; s|@POD_RANGE@|$POD_RANGE|; s|@NODE@|$NODE|; \
-    s|@DNS_ADDRESS@|$DNS_ADDRESS|" "$here/config/$1"
-}
-
 # Kernel settings that the network requires; down.sh restores the old values.
 kernel_settings() {
   local setting

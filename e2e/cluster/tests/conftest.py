@@ -12,7 +12,7 @@ from world import World
 
 
 # The files that take longest, longest first. They start first, so that no worker runs alone at the end.
-LONGEST = ("faults", "replicas", "expiry", "deletions", "operator", "by_hand", "outages", "journey", "doctor", "scale")
+LONGEST = ("faults", "replicas", "lost_node", "expiry", "deletions", "operator", "by_hand", "outages", "journey", "doctor", "scale")
 
 
 def pytest_collection_modifyitems(items):

@@ -11,10 +11,10 @@ from harness import wait_for
 
 @contextlib.contextmanager
 def local_volumes(world, storage_class, count):
-    """Creates the storage class and its volumes. Their directories belong to root, like those of real storage. After the
-    block, deletes all Workshops and claims of the namespace, too."""
-    node = world.kubectl("get", "nodes", "--output", "jsonpath={.items[0].metadata.labels.kubernetes\\.io/hostname}")
-    terms = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]
+    """Creates the storage class and its volumes. Their directories belong to root, like those of real storage. Every
+    node can mount them, because all nodes of the test cluster are on this machine. After the block, deletes all
+    Workshops and claims of the namespace, too."""
+    terms = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]}]
     folder = pathlib.Path(tempfile.mkdtemp(prefix="launcher-volumes-", dir="/var/tmp"))
     names = [f"{storage_class}-{number}" for number in range(count)]
     kind = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": storage_class}}

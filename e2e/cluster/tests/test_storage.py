@@ -8,6 +8,7 @@ import pytest
 from harness import wait_for
 from local_volumes import local_volumes
 from settled import killed_operator, phase, until_ended
+from test_failures import evict
 from world import ALICE, BOB, IMAGES, assert_nothing_was_forbidden
 
 CLASS = f"kept-{uuid.uuid4().hex[:8]}"
@@ -36,7 +37,7 @@ PYTHON = {
     "args": [],
     "resources": {"cpu_request": "5m", "cpu_limit": "1", "memory_request": "32Mi", "memory_limit": "128Mi"},
 }
-VOLUMES = 11
+VOLUMES = 12
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -231,6 +232,24 @@ def test_launched_workshops_keep_the_files_of_each_person_until_the_volume_is_de
     third = world.launch(template, ALICE)
     world.until(third, "running")
     assert (volume(third) != kept, run(world, third, EXISTS)) == (True, "False")
+    assert_nothing_was_forbidden(world)
+
+
+def test_files_are_in_the_next_workshop_after_an_eviction(world):
+    storage = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
+    template = world.template(name="evicted", storage=storage, **PYTHON)
+    first = world.launch(template, ALICE)
+    before = world.until(first, "running")
+    run(world, first, WRITE)
+    evict(world, first)
+    reason = world.until(first, "failed")["reason"]
+    assert reason["code"] == "evicted", reason
+    assert reason["remedy"].startswith("The saved files of this workshop are kept."), reason
+    second = world.launch(template, ALICE)
+    after = world.until(second, "running")
+    assert (after["volume"], run(world, second, READ)) == (before["volume"], "kept")
+    world.end(second)
+    until_ended(world, second)
     assert_nothing_was_forbidden(world)
 
 
