@@ -80,7 +80,7 @@ remove_node() {
   lose_node
   kubectl delete node "$SECOND" --ignore-not-found >/dev/null || true
   unmount "$FOLDER"
-  rm -rf "$FOLDER" "$RUN/$SECOND.conf"
+  rm -rf "$FOLDER" "$RUN/$SECOND.conf" "$RUN/pid/$SECOND"-*
   cgroups | while read -r folder; do
     find "$folder" -depth -type d -exec rmdir {} + 2>/dev/null || true
   done
