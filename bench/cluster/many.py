@@ -7,6 +7,7 @@ import time
 from bare import PARALLEL, Model, apply, create, delete_all, names
 from kube import Timeline
 from stage import RESOURCES, Events, Stage, bare_namespace, check_room, percentile, table
+from usage import machine_cpu
 from world import ALICE
 
 from harness import ADMIN
@@ -81,8 +82,9 @@ def launch_all(stage, template, count):
 
 
 def ours(kube, stage, template, count, with_reads):
-    """Measures many launches: seconds until all run, {mark: (first, last)}, reads, and seconds until all are gone. The reads,
-    and a watch of the Workshops, take CPU time of the launches: figures with them are not comparable with bare workloads."""
+    """Measures many launches: seconds until all run, CPU seconds of this machine until then, {mark: (first, last)}, reads,
+    and seconds until all are gone. The reads, and a watch of the Workshops, take CPU time of the launches: figures with
+    them are not comparable with bare workloads."""
     watched = stage.launch(template, ADMIN)
     stage.until(watched, "running")
     kinds = (*WATCHED, "workshop") if with_reads else WATCHED
@@ -93,15 +95,17 @@ def ours(kube, stage, template, count, with_reads):
         reads = Reads(stage, watched, ADMIN) if with_reads else None
         if reads:
             reads.start()
+        cpu = machine_cpu()
         began, owners = launch_all(stage, template, count)
         answered = time.perf_counter()
         timeline.until("row running", count + 1, SECONDS)
+        cpu = machine_cpu() - cpu
         if reads:
             reads.stop()
         marks = spans(timeline, began, owners) | {"answered": (None, answered - began)}
         check(kube, stage, {watched, *owners})
         gone = until_gone(timeline, lambda: end_all(stage, [watched, *owners]), count + 1)
-    return {"seconds": marks["row running"][1], "marks": marks, "reads": reads, "gone": gone}
+    return {"seconds": marks["row running"][1], "cpu": cpu, "marks": marks, "reads": reads, "gone": gone}
 
 
 def spans(timeline, began, names_):
@@ -132,16 +136,17 @@ def bare(kube, namespace, model, count, containers, at_a_time):
     """Measures as many bare workloads, created by one `kubectl apply` or by several requests at a time."""
     objects = [make(name, containers) for name in names(count) for make in (model.bare_pod, model.service)]
     with Timeline(kube, namespace, WATCHED) as timeline:
-        began = time.perf_counter()
+        began, cpu = time.perf_counter(), machine_cpu()
         if at_a_time == 1:
             apply(namespace, objects)
         else:
             create(kube, namespace, objects)
         answered = time.perf_counter() - began
         last = timeline.until("pod Ready", count, SECONDS)
+        cpu = machine_cpu() - cpu
         marks = spans(timeline, began, names(count)) | {"answered": (None, answered)}
         gone = until_gone(timeline, lambda: delete_all(namespace))
-    return {"seconds": last - began, "marks": marks, "gone": gone}
+    return {"seconds": last - began, "cpu": cpu, "marks": marks, "gone": gone}
 
 
 def until_gone(timeline, end, rows=0):
@@ -181,8 +186,10 @@ def report(taken, count, number):
     rows = []
     for what, one in taken.items():
         gone = [f"{at:.1f} s" for at in one["gone"]]
-        rows.append((what, f"{one['seconds']:.1f} s", f"{launched['seconds'] / one['seconds']:.2f}", *gone))
-    head = ("", "first request to all ready", "launches take, times", "deleted to last pod gone", "to all gone")
+        times = f"{launched['seconds'] / one['seconds']:.2f}"
+        rows.append((what, f"{one['seconds']:.1f} s", times, f"{one['cpu']:.1f} s", *gone))
+    head = ("", "first request to all ready", "launches take, times", "CPU time of this machine until then")
+    head = (*head, "deleted to last pod gone", "to all gone")
     table(head, rows)
     steps = [(mark, *(moments(one["marks"].get(mark, ())) for one in taken.values())) for mark in ("answered", *MARKS)]
     table(("first, last, in seconds", *taken), steps)

@@ -3,11 +3,18 @@
 import pathlib
 import threading
 
+TICKS = 100
+
+
+def machine_cpu():
+    """Returns the CPU seconds that all processes of this machine have used since its start."""
+    fields = pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:]
+    user, nice, system, _, _, interrupts, soft_interrupts, *_ = map(int, fields)
+    return (user + nice + system + interrupts + soft_interrupts) / TICKS
+
 
 class Usage(threading.Thread):
     """Resource use of a process: CPU seconds, memory in MiB, sampled every second."""
-
-    TICKS = 100
 
     def __init__(self, pid):
         super().__init__(daemon=True)
@@ -17,7 +24,7 @@ class Usage(threading.Thread):
 
     def cpu(self):
         fields = (self.process / "stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / self.TICKS
+        return (int(fields[11]) + int(fields[12])) / TICKS
 
     def field(self, name):
         lines = (self.process / "status").read_text().splitlines()
