@@ -10,7 +10,8 @@ source packaging/local/needs.sh
 readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 limits schemathesis browser cluster containers
   login chart make_run)
 # Tiers that often wait, each with tiers that run one after the other at the same time, if they are selected.
-declare -rA BESIDE=([service]="api sidecar" [fleet]=launcher [cluster]=containers [login]="chart make_run")
+declare -rA BESIDE=([service]="api sidecar" [fleet]=launcher [kill9]=schemathesis [cluster]=containers
+  [login]="chart make_run")
 readonly LOGS=.local/logs
 declare -A DESCRIBED
 # Crates whose tests each tier runs.

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import lighthouse, { desktopConfig } from "lighthouse";
-import { ADMIN, freePort, startBrowser, startLauncher } from "./support.mjs";
+import { ADMIN, freePort, startBrowser, startLauncher } from "../support.mjs";
 
 const ALICE = "alice@example.org";
 // Minimum scores. Performance is below 1, because Lighthouse measures slower scripts on a busy machine.

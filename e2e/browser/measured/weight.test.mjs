@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ADMIN, openPage, startBrowser, startLauncher, waitFor } from "./support.mjs";
+import { ADMIN, openPage, startBrowser, startLauncher, waitFor } from "../support.mjs";
 
 const ALICE = "alice@example.org";
 const MOST = { requests: 4, bytes: 36_000 };
