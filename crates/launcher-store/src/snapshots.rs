@@ -41,8 +41,9 @@ pub(crate) const OLD: &str = concat!(
     snapshot_columns!(),
     " FROM snapshots WHERE deleted_at IS NULL AND created_at < $1 ORDER BY created_at LIMIT $2"
 );
+/// In random order: objects that the object store cannot delete must not keep the others out of the portion.
 pub(crate) const DELETED: &str =
-    "SELECT snapshot_id FROM snapshots WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT $1";
+    "SELECT snapshot_id FROM snapshots WHERE deleted_at IS NOT NULL ORDER BY random() LIMIT $1";
 const REMOVE: &str = "DELETE FROM snapshots WHERE snapshot_id = $1 AND deleted_at IS NOT NULL";
 
 impl Store {
@@ -153,7 +154,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Returns the snapshots whose deletion is decided, oldest decision first, at most 500.
+    /// Returns the snapshots whose deletion is decided, at most 500, in random order.
     ///
     /// # Errors
     /// [`StoreError`].

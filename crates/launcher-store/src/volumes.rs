@@ -29,7 +29,8 @@ pub(crate) const UNUSED: &str = concat!(
     volume_columns!(),
     " FROM volumes WHERE deleted_at IS NULL AND last_used_at < $1 ORDER BY last_used_at LIMIT $2"
 );
-pub(crate) const DELETED: &str = "SELECT name FROM volumes WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT $1";
+/// In random order: volumes that the fleet cannot delete must not keep the others out of the portion.
+pub(crate) const DELETED: &str = "SELECT name FROM volumes WHERE deleted_at IS NOT NULL ORDER BY random() LIMIT $1";
 /// A suspended instance holds its volume, but does not use it. Without the other states, SQLite would not use the index.
 pub(crate) const TOUCH: &str = "UPDATE volumes SET last_used_at = $1 WHERE deleted_at IS NULL AND last_used_at < $2 \
      AND EXISTS (SELECT 1 FROM workshop_instances AS used WHERE used.volume = volumes.name \
@@ -135,7 +136,7 @@ impl Store {
         Ok(VolumeDeletion::Decided)
     }
 
-    /// Returns the names of volumes whose deletion is decided, oldest decision first, at most 100.
+    /// Returns the names of volumes whose deletion is decided, at most 100, in random order.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,5 +1,7 @@
 //! Tests of volumes: claimed by launches, listed and deleted by their owners, and deleted after their retention.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{ActivityAction, AtExpiry, EmailAddress, Instance, InstanceState, Storage, StorageKind, Volume};
@@ -256,6 +258,29 @@ async fn deletion_is_logged_and_stays_pending_until_the_files_are_gone() {
         store.purge_volume(&volume_name(2)).await.unwrap();
         assert_eq!(store.purge_volumes().await.unwrap(), [""; 0]);
         assert_eq!(names(&store, None).await, [volume_name(2)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn volumes_that_stay_pending_do_not_keep_others_from_being_purged() {
+    on_every_engine(async |store| {
+        let name = |number: u8| format!("work-{}{}aaaaaaaa", char::from(b'a' + number / 26), char::from(b'a' + number % 26));
+        let all: BTreeSet<_> = (0..130).map(name).collect();
+        for (number, name) in (0..).zip(&all) {
+            let draft = draft(&format!("user{number}@example.org"), StorageKind::Kept, number);
+            let row = created(launch(&store, &Instance { volume: Some(name.clone()), ..draft }).await);
+            end(&store, &row).await;
+            assert_eq!(store.delete_volume(&admin(), name, at(number.into())).await.unwrap(), VolumeDeletion::Decided);
+        }
+        let mut seen = BTreeSet::new();
+        // A portion has 100 names. A name that 100 portions omit by chance is less likely than a broken machine.
+        for _ in 0..100 {
+            let portion = store.purge_volumes().await.unwrap();
+            assert_eq!(portion.len(), 100);
+            seen.extend(portion);
+        }
+        assert_eq!(seen, all);
     })
     .await;
 }
