@@ -1,4 +1,7 @@
-// Work of a user in a running JupyterLab workshop.
+// Work of a user in a running JupyterLab workshop, and its files after the end.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 
 const SLOW = { timeout: 60_000 };
 
@@ -21,6 +24,14 @@ export async function endWorkshop(page, entry) {
   page.once("dialog", (dialog) => dialog.accept());
   await entry.getByRole("button", { name: /^End/ }).click();
   await entry.waitFor({ state: "detached", timeout: 30_000 });
+}
+
+/** Downloads the saved work of this name from the page *Saved work*. Returns the text of the file at this path. */
+export async function downloadFile(page, name, path) {
+  const download = page.getByRole("link", { name: `Download ${name}` });
+  const [archive] = await Promise.all([page.waitForEvent("download"), download.click()]);
+  assert.equal(archive.suggestedFilename(), `${name}.tar.gz`);
+  return execFileSync("tar", ["-xzOf", await archive.path(), path], { encoding: "utf8" });
 }
 
 /** Creates a template with the settings of the seeded JupyterLab template, and with storage. */

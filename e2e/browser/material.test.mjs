@@ -1,10 +1,11 @@
 // A template places a repository. A student changes a file in JupyterLab and ends the workshop, and the teacher pushes other
-// changes: the next launch has both. A link adds another repository. A server that is down does not prevent a launch.
+// changes: the next launch has both. A link adds another repository, for which the same is true. A server that is down does
+// not prevent a launch.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGitServer } from "./git-server.mjs";
-import { endWorkshop, runCell } from "./lab.mjs";
+import { downloadFile, endWorkshop, runCell } from "./lab.mjs";
 import { openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
 
 const START_SECONDS = 90;
@@ -87,7 +88,7 @@ test("course material is merged with the work of a student", async (t) => {
     await end();
   });
 
-  await t.test("a link adds the files of another repository", async () => {
+  const launchByLink = async () => {
     const project = encodeURIComponent(repository.project);
     await page.goto(`${launcher.url}/go/penguins?repo=${project}&ref=main&path=data`);
     await page.getByText("The workshop gets the files of this repository:").waitFor();
@@ -96,9 +97,26 @@ test("course material is merged with the work of a student", async (t) => {
     await page.waitForURL((url) => url.origin !== launcher.url, { timeout: START_SECONDS * 1000 });
     await page.goto(launcher.url);
     await openDetails();
+  };
+
+  await t.test("a link adds the files of another repository", async () => {
+    await launchByLink();
     await page.getByText("project: loaded").waitFor();
     await page.goto(launcher.url);
-    await run("open('project/numbers.txt').read(), open('lesson/data/numbers.txt').read()", /7 8 9.*by the student/);
+    const edit = "open('project/numbers.txt', 'a').write('10 11 12 in the project')";
+    await run(`${edit}, open('lesson/data/numbers.txt').read()`, /23, .*by the student/);
+    await end();
+    await page.getByRole("link", { name: "Saved work" }).click();
+    assert.equal(await downloadFile(page, NAME, "project/numbers.txt"), "7 8 9\n10 11 12 in the project");
+  });
+
+  await t.test("the next launch by the link has the changes of student and teacher", async () => {
+    await repository.push({ "data/week3.txt": "another lesson\n" });
+    await launchByLink();
+    await page.getByText("project: updated").waitFor();
+    await page.goto(launcher.url);
+    const files = ["numbers.txt", "week3.txt"].map((file) => `open('project/${file}').read()`);
+    await run(files.join(" + "), /7 8 9.*10 11 12 in the project.*another lesson/);
     await end();
   });
 

@@ -93,6 +93,7 @@ REFUSED = [
     (["database.type=postgresql"], "- database.postgresql.secret is missing"),
     ([rf"ingress.annotations.{MIDDLEWARES}=none"], "- ingress.annotations must not have traefik.ingress"),
     (["traces.headersSecret=collector-key"], "- traces.endpoint is missing"),
+    (["snapshots.store=s3://work", "images.material="], "- images.material is missing: snapshots.store needs it"),
     (["monitoring.serviceMonitor.enabled=true"], "- monitoring.namespace is missing"),
     (["monitoring.prometheusRule.enabled=true"], "- monitoring.serviceMonitor.enabled is missing"),
     (

@@ -32,6 +32,9 @@
 - {{ $name }}.configMap and {{ $name }}.secret exclude each other: set one, and remove the other
 {{- end }}
 {{- end }}
+{{- if and .Values.snapshots.store (not (include "launcher.image" (list . "material"))) }}
+- images.material is missing: snapshots.store needs it, because a container with this image sends the files of a workshop
+{{- end }}
 {{- include "launcher.podProblems" . }}
 {{- include "launcher.accountProblems" . }}
 {{- if and (or .Values.traces.headersSecret .Values.traces.resourceAttributes) (not .Values.traces.endpoint) }}

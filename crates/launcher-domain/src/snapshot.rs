@@ -11,11 +11,14 @@ use crate::clock::Entropy;
 use crate::email::EmailAddress;
 use crate::text_enum::text_enum;
 
-/// Maximum time by which a snapshot delays the end of a workshop.
+/// Maximum time for which the files of one workshop are saved, and for which an end waits while no files of others are
+/// saved.
 pub const SNAPSHOT_DELAY: SignedDuration = SignedDuration::from_secs(60);
+/// Maximum time by which snapshots delay the end of a workshop: when many end at once, each waits for its turn.
+pub const SNAPSHOT_WAIT: SignedDuration = SignedDuration::from_mins(5);
 /// Time after the expiry at which the fleet ends a workshop with a planned snapshot without the launcher. It is longer than
-/// [`SNAPSHOT_DELAY`]: a launcher that has begun a snapshot can finish it.
-pub const SNAPSHOT_GRACE: SignedDuration = SignedDuration::from_secs(90);
+/// [`SNAPSHOT_WAIT`]: a launcher that has begun a snapshot can finish it.
+pub const SNAPSHOT_GRACE: SignedDuration = SignedDuration::from_secs(330);
 /// Random bytes of a token.
 const TOKEN_BYTES: usize = 32;
 
@@ -101,6 +104,16 @@ pub struct InstanceSnapshot {
 }
 
 impl InstanceSnapshot {
+    /// Returns the time at which the instance ends without its snapshot; `None` if it does not wait for one. `progress` is
+    /// the time at which the launcher began to work, or last saved the files of any instance.
+    #[must_use]
+    pub fn deadline(&self, started_at: Timestamp, progress: Timestamp) -> Option<Timestamp> {
+        let since = self.pending_since?.max(started_at);
+        let latest = since.checked_add(SNAPSHOT_WAIT).ok()?;
+        let progress = since.max(progress).max(self.begun_at.unwrap_or(since));
+        progress.checked_add(SNAPSHOT_DELAY).map(|deadline| deadline.min(latest)).ok()
+    }
+
     /// Returns the snapshot of a new instance.
     #[must_use]
     pub fn planned(token: ArchiveToken) -> Self {

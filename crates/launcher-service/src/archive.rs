@@ -1,14 +1,18 @@
 //! Converts the tar archive of a volume to the archive that users download.
 
+mod entries;
+
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use launcher_fleet::{ByteStream, written_by};
-use tar::{Archive, Builder, Entry, EntryType, Header};
+use tar::{Builder, EntryType, Header};
 use tokio::runtime::Handle;
 use tokio_util::io::{StreamReader, SyncIoBridge};
+
+use self::entries::{Entries, Entry};
 
 /// Converts an archive while it is read, with a constant amount of memory: a zip archive would need an index of all files.
 /// The new archive is compressed with gzip. It has files and directories only: links, devices and paths that lead out of
@@ -23,16 +27,17 @@ pub(crate) fn to_download(tar: ByteStream) -> ByteStream {
 
 fn convert(tar: impl Read, out: &mut dyn Write) -> io::Result<()> {
     let mut download = Builder::new(GzEncoder::new(out, Compression::fast()));
-    for entry in Archive::new(tar).entries()? {
-        add(&mut download, entry?)?;
+    let mut entries = Entries::new(tar);
+    while let Some(entry) = entries.next()? {
+        add(&mut download, &entry, &mut entries)?;
     }
     download.into_inner()?.finish()?;
     Ok(())
 }
 
-fn add<W: Write>(download: &mut Builder<W>, entry: Entry<'_, impl Read>) -> io::Result<()> {
-    let Some(path) = relative(&entry.path()?) else { return Ok(()) };
-    let from = entry.header();
+fn add<W: Write>(download: &mut Builder<W>, entry: &Entry, entries: &mut Entries<impl Read>) -> io::Result<()> {
+    let Some(path) = relative(&entry.path) else { return Ok(()) };
+    let from = &entry.header;
     let mut header = Header::new_gnu();
     // Only the permissions of the mode. The default owner and group: the ones in a workshop mean nothing elsewhere.
     header.set_mode(from.mode().unwrap_or(0o644) & 0o777);
@@ -44,8 +49,8 @@ fn add<W: Write>(download: &mut Builder<W>, entry: Entry<'_, impl Read>) -> io::
             download.append_data(&mut header, path.join(""), io::empty())
         }
         EntryType::Regular | EntryType::Continuous => {
-            header.set_size(entry.size());
-            download.append_data(&mut header, path, entry)
+            header.set_size(entry.size);
+            download.append_data(&mut header, path, entries.content(entry.size))
         }
         _ => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! Slots of the downloads of volumes.
+//! Slots of the downloads of volumes and snapshots.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ pub(crate) const COMPRESSION_BYTES: usize = 512 * 1024;
 /// Maximum memory of all downloads, in bytes. Each has two streams: the tar archive of the fleet, and the download.
 pub const DOWNLOAD_BYTES: usize = MAX_DOWNLOADS * (2 * STREAM_BYTES + COMPRESSION_BYTES);
 
-/// The callers that download a volume. Each has one slot at most, so that a few slow clients of one person do not block
+/// The callers that download a volume or a snapshot. Each has one slot at most, so that a few slow clients of one person do not block
 /// all others.
 #[derive(Debug, Default)]
 pub(crate) struct Downloads(Mutex<HashSet<EmailAddress>>);

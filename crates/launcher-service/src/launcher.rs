@@ -1,6 +1,6 @@
 //! The state that all use cases and loops share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -46,6 +46,8 @@ pub(crate) struct Inner {
     pub(crate) downloads: Arc<Downloads>,
     /// Object store of the snapshots, if this launcher saves any.
     pub(crate) snapshots: Option<Snapshots>,
+    /// When this launcher last saved the files of an instance; at first, when it started.
+    pub(crate) last_saved: Mutex<Timestamp>,
     /// Wakes the loop that saves snapshots.
     pub(crate) ending: Notify,
     /// Wakes the upkeep loop.
@@ -81,6 +83,7 @@ impl Launcher {
             dispatch: Notify::new(),
             downloads: Arc::default(),
             snapshots,
+            last_saved: Mutex::new(started_at),
             ending: Notify::new(),
             upkeep: Notify::new(),
             changed: Notify::new(),

@@ -1,11 +1,11 @@
 //! The loop that saves the files of ending instances: an instance with a planned snapshot ends after its snapshot.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::snapshot::SNAPSHOT_DELAY;
-use launcher_domain::{Instance, Snapshot, SnapshotFailure};
+use launcher_domain::sync::lock;
+use launcher_domain::{EmailAddress, Instance, Snapshot, SnapshotFailure};
 use launcher_fleet::{ByteStream, FleetError, ReadError};
 use launcher_snapshots::SaveError;
 use launcher_store::StoreError;
@@ -31,17 +31,20 @@ const MAX_BYTES: u64 = 2 << 30;
 /// Maximum snapshots of one person. The end of a further workshop saves no files.
 const MAX_PER_PERSON: u32 = 20;
 
+/// The instances whose files this launcher saves now, with their owners.
+type Saving = HashMap<Uuid, EmailAddress>;
+
 impl Launcher {
     /// Saves the files of ending instances until `stop` is cancelled. Without an object store, gives up the snapshots that
     /// an earlier launcher planned.
     pub(crate) async fn run_snapshots(&self, stop: CancellationToken) {
-        let (mut calls, mut saving) = (JoinSet::new(), HashSet::new());
+        let (mut calls, mut saving) = (JoinSet::new(), Saving::new());
         let interval = if self.0.snapshots.is_some() { INTERVAL } else { IDLE_INTERVAL };
         while !stop.is_cancelled() {
             match self.snapshots_to_save(&saving).await {
                 Ok(instances) => {
                     for instance in instances {
-                        saving.insert(instance.instance_id);
+                        saving.insert(instance.instance_id, instance.owner_email.clone());
                         let launcher = self.clone();
                         calls.spawn(async move {
                             let instance_id = instance.instance_id;
@@ -70,25 +73,29 @@ impl Launcher {
 
     /// Ends the expired instances with a planned snapshot. Returns the instances whose snapshot this launcher must save now, in
     /// addition to those that it is `saving`. Gives up the snapshots that are too late.
-    async fn snapshots_to_save(&self, saving: &HashSet<Uuid>) -> Result<Vec<Instance>, LoopError> {
+    async fn snapshots_to_save(&self, saving: &Saving) -> Result<Vec<Instance>, LoopError> {
         let now = self.0.clock.now();
         for instance in self.0.store.snapshot_overdue(now).await? {
             let target = Target::ByService(&instance.k8s_name);
             self.change_instance(target, |row| Ok(row.expire_with_snapshot(now))).await?;
         }
-        let mut begun = Vec::new();
+        let mut waiting = Vec::new();
         for instance in self.0.store.snapshot_ending().await? {
             let Some(deadline) = self.deadline(&instance) else { continue };
             if self.0.snapshots.is_none() {
                 self.finish(&instance, Err(SnapshotFailure::StoreUnavailable)).await?;
             } else if deadline <= now {
                 self.finish(&instance, Err(SnapshotFailure::TimeLimit)).await?;
-            } else if saving.len() + begun.len() < CONCURRENCY
-                && !saving.contains(&instance.instance_id)
-                && let Some(begun_instance) = self.begin(&instance, now).await?
-            {
-                begun.push(begun_instance);
+            } else if !saving.contains_key(&instance.instance_id) {
+                waiting.push(instance);
             }
+        }
+        let mut begun = Vec::new();
+        for instance in in_turn(waiting, saving) {
+            if saving.len() + begun.len() >= CONCURRENCY {
+                break;
+            }
+            begun.extend(self.begin(&instance, now).await?);
         }
         Ok(begun)
     }
@@ -96,8 +103,8 @@ impl Launcher {
     /// Returns the time at which an instance ends without its snapshot; `None` if it waits for no snapshot. While no launcher
     /// runs, the time does not count.
     fn deadline(&self, instance: &Instance) -> Option<Timestamp> {
-        let since = instance.snapshot.as_ref().filter(|_| instance.waits_for_snapshot())?.pending_since?;
-        since.max(self.0.started_at).checked_add(SNAPSHOT_DELAY).ok()
+        let snapshot = instance.snapshot.as_ref().filter(|_| instance.waits_for_snapshot())?;
+        snapshot.deadline(self.0.started_at, *lock(&self.0.last_saved))
     }
 
     /// Returns the instance if its snapshot is this launcher's to save: no other launcher has begun it.
@@ -115,7 +122,11 @@ impl Launcher {
         Ok(row.await?.filter(|_| has_begun))
     }
 
+    /// Records that the snapshot is saved or has failed. An earlier attempt may have saved the files completely: then the
+    /// failure of a later one does not matter.
     async fn finish(&self, instance: &Instance, outcome: Result<(), SnapshotFailure>) -> Result<(), ServiceError> {
+        let is_saved = outcome.is_err() && self.0.store.snapshot_saved(instance.instance_id).await?.is_some();
+        let outcome = if is_saved { Ok(()) } else { outcome };
         let target = Target::ByService(&instance.k8s_name);
         self.change_instance(target, |row| Ok(row.finish_snapshot(outcome))).await.map(drop)
     }
@@ -133,8 +144,22 @@ impl Launcher {
                 "saving the files of the workshop failed"
             ),
         }
+        if outcome.is_err() {
+            self.delete_unlisted(&instance).await;
+        }
         if let Err(error) = self.finish(&instance, outcome.map(drop).map_err(|failed| failed.failure)).await {
             tracing::warn!(workshop = %instance.k8s_name, error = %ErrorChain(&error), "recording a snapshot failed");
+        }
+    }
+
+    /// Deletes an archive that is complete, but has no row because the database failed: nobody could see or delete it. With a
+    /// shared database, another replica may be saving the same files, so the archive stays.
+    async fn delete_unlisted(&self, instance: &Instance) {
+        let Some(snapshots) = self.0.snapshots.as_ref().filter(|_| !self.0.store.is_shared()) else { return };
+        if let Ok(None) = self.0.store.snapshot_saved(instance.instance_id).await
+            && let Err(error) = snapshots.store.delete(instance.instance_id).await
+        {
+            tracing::warn!(workshop = %instance.k8s_name, error = %ErrorChain(&error), "deleting an archive failed");
         }
     }
 
@@ -161,6 +186,9 @@ impl Launcher {
     async fn save_files(&self, instance: &Instance) -> Result<u64, Failed> {
         use SnapshotFailure::{FilesUnavailable, LimitReached, StoreUnavailable, TooLarge};
         let database = |error: StoreError| Failed::new(StoreUnavailable, &error);
+        if let Some(bytes) = self.0.store.snapshot_saved(instance.instance_id).await.map_err(database)? {
+            return Ok(bytes);
+        }
         let held = self.0.store.snapshots_held(&instance.owner_email).await.map_err(database)?;
         if held >= MAX_PER_PERSON {
             return Err(Failed::finally(LimitReached, format!("the owner has {held} snapshots")));
@@ -184,6 +212,7 @@ impl Launcher {
             created_at: self.0.clock.now(),
         };
         self.0.store.save_snapshot(&snapshot).await.map_err(database)?;
+        *lock(&self.0.last_saved) = self.0.clock.now();
         Ok(bytes)
     }
 
@@ -199,6 +228,25 @@ impl Launcher {
             error => Failed::new(FilesUnavailable, &error),
         })
     }
+}
+
+/// Returns the waiting instances in the order in which their files are saved: the earliest end first, and one instance of
+/// each owner before the second one of any owner. One person with many large workshops does not delay all others.
+fn in_turn(mut waiting: Vec<Instance>, saving: &Saving) -> Vec<Instance> {
+    let mut taken: HashMap<EmailAddress, usize> = HashMap::new();
+    for owner in saving.values() {
+        *taken.entry(owner.clone()).or_default() += 1;
+    }
+    let since = |instance: &Instance| instance.snapshot.as_ref().and_then(|snapshot| snapshot.pending_since);
+    waiting.sort_by_key(|instance| (since(instance), instance.instance_id));
+    let mut ranked = Vec::new();
+    for instance in waiting {
+        let earlier = taken.entry(instance.owner_email.clone()).or_default();
+        ranked.push((*earlier, instance));
+        *earlier += 1;
+    }
+    ranked.sort_by_key(|(earlier, _)| *earlier);
+    ranked.into_iter().map(|(_, instance)| instance).collect()
 }
 
 /// Failure of an attempt to save the files of an instance.

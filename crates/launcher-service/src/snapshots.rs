@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use jiff::SignedDuration;
 use launcher_domain::{Caller, EmailAddress, Snapshot};
 use launcher_fleet::ByteStream;
@@ -43,7 +44,8 @@ impl Launcher {
     /// is incomplete.
     ///
     /// # Errors
-    /// NotFound when the snapshot does not exist or belongs to another person; SnapshotsUnavailable, Unavailable.
+    /// NotFound when the snapshot does not exist or belongs to another person; TooManyDownloads, SnapshotsUnavailable,
+    /// Unavailable.
     pub async fn download_snapshot(
         &self,
         caller: &Caller,
@@ -51,12 +53,17 @@ impl Launcher {
     ) -> Result<(Snapshot, ByteStream), ServiceError> {
         let snapshot = self.snapshot(caller, snapshot_id).await?;
         let store = self.0.snapshots.as_ref().ok_or(ServiceError::SnapshotsUnavailable(None))?;
+        let slot = self.0.downloads.take(caller.email()).ok_or(ServiceError::TooManyDownloads)?;
         let files = store.store.read(snapshot_id).await.map_err(|error| {
             tracing::warn!(%snapshot_id, error = %ErrorChain(&error), "reading a snapshot failed");
             ServiceError::SnapshotsUnavailable(Some(error))
         })?;
         tracing::info!(%snapshot_id, by = %caller.email(), "download of snapshot begins");
-        Ok((snapshot, files))
+        let files = files.inspect(move |_| {
+            // This reference moves the slot into the stream, so it is free again when the stream ends.
+            let _ = &slot;
+        });
+        Ok((snapshot, files.boxed()))
     }
 
     /// Deletes a snapshot. The files are deleted within a minute.
@@ -89,6 +96,8 @@ impl Launcher {
                 Ok(()) => self.0.store.purge_snapshot(snapshot_id).await?,
                 Err(error) => {
                     tracing::warn!(%snapshot_id, error = %ErrorChain(&error), "deleting snapshot failed, retrying");
+                    // Each attempt may take minutes: the next round begins with another snapshot.
+                    return Ok(());
                 }
             }
         }

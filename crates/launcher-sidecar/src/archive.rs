@@ -31,6 +31,9 @@ pub use settings::{ArchiveSettings, TokenDigest};
 
 /// Maximum time without progress while the archive is sent. A client that reads more slowly loses the connection.
 const STALL: Duration = Duration::from_secs(300);
+/// The same limit beside an app. The launcher has a minute for a snapshot: after the loss of one, another must get the
+/// archive in this time.
+const SNAPSHOT_STALL: Duration = Duration::from_secs(20);
 /// Maximum time of a request's head.
 const HEAD: Duration = Duration::from_secs(5);
 /// Maximum connections at the same time. Further ones are closed: only the launcher and the kubelet connect.
@@ -167,7 +170,8 @@ async fn accept(listener: &TcpListener, offer: &Arc<Offer>) -> Infallible {
 fn serve_connection(offer: &Offer, stream: &TcpStream) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(HEAD))?;
-    stream.set_write_timeout(Some(STALL))?;
+    let stall = if offer.progress.is_some() { STALL } else { SNAPSHOT_STALL };
+    stream.set_write_timeout(Some(stall))?;
     match read_request(stream)? {
         Request::Ready => answer(stream, "200 OK", "ready\n"),
         Request::Archive { token } if !offer.token.accepts(&token) => {

@@ -7,6 +7,9 @@ use object_store::local::LocalFileSystem;
 
 use crate::error::StoreError;
 
+/// Bytes of the disk that stay free: the database may be on the same one.
+const RESERVE_BYTES: u64 = 1 << 30;
+
 /// Opens the folder. Creates it if it is missing, for this user alone. Deletes unfinished uploads: their launcher was
 /// killed, because only one launcher uses a folder.
 pub(crate) fn open(folder: &Path) -> Result<LocalFileSystem, StoreError> {
@@ -31,4 +34,35 @@ fn delete_unfinished(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Checks that the disk of the folder has space for these bytes.
+pub(crate) fn check_space(folder: &Path, bytes: u64) -> Result<(), StoreError> {
+    // Without an answer of the file system, the write tells whether the disk is full.
+    let Ok(disk) = rustix::fs::statvfs(folder) else { return Ok(()) };
+    let (total, free) = (disk.f_blocks.saturating_mul(disk.f_frsize), disk.f_bavail.saturating_mul(disk.f_frsize));
+    if free.saturating_sub(bytes) >= reserve(total) {
+        return Ok(());
+    }
+    let (folder, free) = (folder.display(), free >> 20);
+    Err(StoreError(format!("the disk of the folder {folder} is almost full: {free} MiB are free").into()))
+}
+
+/// Returns the bytes of a disk of this size that stay free.
+fn reserve(total: u64) -> u64 {
+    RESERVE_BYTES.min(total / 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn archive_leaves_space_on_the_disk_of_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        check_space(folder.path(), 1).unwrap();
+        let error = check_space(folder.path(), u64::MAX).unwrap_err().to_string();
+        assert!(error.contains("is almost full"), "{error}");
+        assert_eq!([10 << 30, 100 << 30].map(reserve), [512 << 20, 1 << 30]);
+    }
 }

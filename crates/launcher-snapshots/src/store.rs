@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -15,7 +16,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::folder;
-use crate::http::Connector;
+use crate::http::{Connector, Limits};
 use crate::location::Location;
 
 /// Size of one part of an upload, in bytes: S3 requires at least 5 MiB.
@@ -45,11 +46,15 @@ pub enum SaveError {
 
 /// The object store.
 #[derive(Clone)]
-pub struct SnapshotStore(Arc<dyn ObjectStore>);
+pub struct SnapshotStore {
+    objects: Arc<dyn ObjectStore>,
+    /// The folder that has the objects; `None` for a bucket.
+    folder: Option<Arc<Path>>,
+}
 
 impl fmt::Debug for SnapshotStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SnapshotStore({})", self.0)
+        write!(f, "SnapshotStore({})", self.objects)
     }
 }
 
@@ -75,20 +80,24 @@ impl SnapshotStore {
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, StoreError> {
         match location {
-            Location::Folder(folder) => Ok(Self(Arc::new(folder::open(folder)?))),
+            Location::Folder(folder) => {
+                let objects = Arc::new(folder::open(folder)?);
+                Ok(Self { objects, folder: Some(folder.as_path().into()) })
+            }
             Location::Bucket { bucket, prefix } => {
-                let mut builder = AmazonS3Builder::new().with_http_connector(Connector);
+                let mut builder = AmazonS3Builder::new().with_http_connector(Connector(Limits::default()));
                 for (name, value) in variables {
                     if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
                         builder = builder.with_config(key, value);
                     }
                 }
                 let store = builder.with_bucket_name(bucket).build()?;
-                Ok(Self(if prefix.is_empty() {
+                let objects: Arc<dyn ObjectStore> = if prefix.is_empty() {
                     Arc::new(store)
                 } else {
                     Arc::new(PrefixStore::new(store, prefix.as_str()))
-                }))
+                };
+                Ok(Self { objects, folder: None })
             }
         }
     }
@@ -98,8 +107,8 @@ impl SnapshotStore {
     /// # Errors
     /// [`SaveError`]. If this future is dropped, nothing is stored either; parts of an upload may stay in a bucket.
     pub async fn save(&self, id: Uuid, mut archive: ByteStream, limit: u64) -> Result<u64, SaveError> {
-        let mut upload = self.0.put_multipart(&object(id)).await.map_err(StoreError::from)?;
-        match send(&mut upload, &mut archive, limit).await {
+        let mut upload = self.objects.put_multipart(&object(id)).await.map_err(StoreError::from)?;
+        match self.send(&mut upload, &mut archive, limit).await {
             Ok(size) => Ok(size),
             Err(error) => {
                 if let Err(error) = upload.abort().await {
@@ -115,7 +124,7 @@ impl SnapshotStore {
     /// # Errors
     /// [`StoreError`].
     pub async fn read(&self, id: Uuid) -> Result<ByteStream, StoreError> {
-        let found = self.0.get(&object(id)).await?;
+        let found = self.objects.get(&object(id)).await?;
         Ok(found.into_stream().map_err(io::Error::other).boxed())
     }
 
@@ -124,34 +133,45 @@ impl SnapshotStore {
     /// # Errors
     /// [`StoreError`].
     pub async fn delete(&self, id: Uuid) -> Result<(), StoreError> {
-        match self.0.delete(&object(id)).await {
+        match self.objects.delete(&object(id)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Sends the archive in parts, one after the other. Returns its size.
+    async fn send(
+        &self,
+        upload: &mut Box<dyn MultipartUpload>,
+        archive: &mut ByteStream,
+        limit: u64,
+    ) -> Result<u64, SaveError> {
+        let (mut size, mut part) = (0_u64, Vec::new());
+        while let Some(bytes) = archive.next().await.transpose().map_err(SaveError::Source)? {
+            size += bytes.len() as u64;
+            if size > limit {
+                return Err(SaveError::TooLarge { limit });
+            }
+            part.extend_from_slice(&bytes);
+            if part.len() >= PART_BYTES {
+                self.send_part(upload, std::mem::take(&mut part)).await?;
+            }
+        }
+        if !part.is_empty() || size == 0 {
+            self.send_part(upload, part).await?;
+        }
+        upload.complete().await.map_err(StoreError::from)?;
+        Ok(size)
+    }
+
+    async fn send_part(&self, upload: &mut Box<dyn MultipartUpload>, part: Vec<u8>) -> Result<(), StoreError> {
+        if let Some(folder) = &self.folder {
+            folder::check_space(folder, part.len() as u64)?;
+        }
+        Ok(upload.put_part(PutPayload::from(part)).await?)
     }
 }
 
 fn object(id: Uuid) -> ObjectPath {
     ObjectPath::from(format!("{id}.tar.gz"))
-}
-
-/// Sends the archive in parts, one after the other. Returns its size.
-async fn send(upload: &mut Box<dyn MultipartUpload>, archive: &mut ByteStream, limit: u64) -> Result<u64, SaveError> {
-    let (mut size, mut part) = (0_u64, Vec::new());
-    while let Some(bytes) = archive.next().await.transpose().map_err(SaveError::Source)? {
-        size += bytes.len() as u64;
-        if size > limit {
-            return Err(SaveError::TooLarge { limit });
-        }
-        part.extend_from_slice(&bytes);
-        if part.len() >= PART_BYTES {
-            let full = std::mem::take(&mut part);
-            upload.put_part(PutPayload::from(full)).await.map_err(StoreError::from)?;
-        }
-    }
-    if !part.is_empty() || size == 0 {
-        upload.put_part(PutPayload::from(part)).await.map_err(StoreError::from)?;
-    }
-    upload.complete().await.map_err(StoreError::from)?;
-    Ok(size)
 }

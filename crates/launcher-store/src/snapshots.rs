@@ -31,6 +31,8 @@ const SAVE: &str = "INSERT INTO snapshots \
      (snapshot_id, owner_email, template_id, template_name, k8s_name, bytes, created_at) \
      VALUES ($1, $2, $3, $4, $5, $6, $7) \
      ON CONFLICT (snapshot_id) DO UPDATE SET bytes = excluded.bytes, created_at = excluded.created_at";
+/// Also a snapshot that a person has deleted was complete.
+const SAVED: &str = "SELECT bytes FROM snapshots WHERE snapshot_id = $1";
 pub(crate) const HELD: &str = "SELECT count(*) FROM snapshots WHERE owner_email = $1 AND deleted_at IS NULL";
 const MARK: &str = concat!(
     "UPDATE snapshots SET deleted_at = $1 WHERE snapshot_id = $2 AND deleted_at IS NULL RETURNING ",
@@ -62,6 +64,15 @@ impl Store {
     /// [`StoreError`].
     pub async fn snapshot_overdue(&self, now: Timestamp) -> Result<Vec<Instance>, StoreError> {
         Ok(rows::readable(&query(OVERDUE).bind(now.as_millisecond()).fetch_all(&self.pool).await?))
+    }
+
+    /// Returns the size of a complete snapshot, in bytes, even if its deletion is decided; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn snapshot_saved(&self, snapshot_id: Uuid) -> Result<Option<u64>, StoreError> {
+        let row = query(SAVED).bind(snapshot_id.to_string()).fetch_optional(&self.pool).await?;
+        row.map(|row| Ok(u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or_default())).transpose()
     }
 
     /// Returns the number of snapshots of a person.

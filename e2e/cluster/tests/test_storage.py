@@ -37,7 +37,7 @@ PYTHON = {
     "args": [],
     "resources": {"cpu_request": "5m", "cpu_limit": "1", "memory_request": "32Mi", "memory_limit": "128Mi"},
 }
-VOLUMES = 12
+VOLUMES = 13
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -292,4 +292,26 @@ def test_suspended_workshop_has_no_pod_and_is_resumed_with_its_files_and_secrets
     assert run(world, name, READ) == "kept"
     world.end(name)
     until_ended(world, name)
+    assert_nothing_was_forbidden(world)
+
+
+def test_deleted_storage_class_is_named_and_existing_volumes_are_not_affected(world):
+    storage = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
+    template = world.template(name="no class", storage=storage, **PYTHON)
+    first = world.launch(template, ALICE)
+    before = world.until(first, "running")
+    run(world, first, WRITE)
+    world.end(first)
+    until_ended(world, first)
+
+    # The last test of this file, because the other tests need the class.
+    world.kubectl("delete", "storageclass", CLASS)
+    refused = world.until(world.launch(template, BOB), "failed")["reason"]
+    assert refused["code"] == "unschedulable", refused
+    assert CLASS in refused["message"], refused
+    second = world.launch(template, ALICE)
+    after = world.until(second, "running")
+    assert (after["volume"], run(world, second, READ)) == (before["volume"], "kept")
+    world.end(second)
+    until_ended(world, second)
     assert_nothing_was_forbidden(world)

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::instance::{Observation, ObservedPhase};
-use launcher_domain::snapshot::{SNAPSHOT_DELAY, SNAPSHOT_GRACE};
+use launcher_domain::snapshot::{SNAPSHOT_GRACE, SNAPSHOT_WAIT};
 use launcher_domain::{
     ArchiveToken, EndReason, FailureCode, FailureReason, Instance, InstanceSnapshot, InstanceState, SnapshotFailure,
     SnapshotState,
@@ -74,7 +74,24 @@ fn instance_with_a_planned_snapshot_expires_in_time() {
     assert!(expired.expire_with_snapshot(at(50)).is_none());
     let without = Instance { snapshot: None, ..running };
     assert!(without.expire_with_snapshot(at(50)).is_none(), "the fleet ends it");
-    assert!(SNAPSHOT_GRACE > SNAPSHOT_DELAY);
+    assert!(SNAPSHOT_GRACE > SNAPSHOT_WAIT);
+}
+
+#[test]
+fn end_waits_a_minute_for_its_files_and_longer_while_files_of_others_are_saved() {
+    let later = |seconds: i64| at(50) + SignedDuration::from_secs(seconds);
+    let deadline = |instance: &Instance, started_at, progress| {
+        instance.snapshot.as_ref().unwrap().deadline(started_at, progress)
+    };
+    let running = planned(InstanceState::Running);
+    assert_eq!(deadline(&running, at(0), at(0)), None);
+    let ending = running.terminate(EndReason::Owner, at(50)).unwrap();
+    assert_eq!(deadline(&ending, at(0), at(0)), Some(later(60)));
+    assert_eq!(deadline(&ending, later(1000), at(0)), Some(later(1060)), "without a launcher, no time passes");
+    assert_eq!(deadline(&ending, at(0), later(30)), Some(later(90)), "the launcher saved the files of another one");
+    assert_eq!(deadline(&ending, at(0), later(290)), Some(later(300)), "at most five minutes");
+    let begun = ending.begin_snapshot(later(100), Timestamp::MIN).unwrap();
+    assert_eq!(deadline(&begun, at(0), at(0)), Some(later(160)), "its turn came late");
 }
 
 #[test]

@@ -66,6 +66,19 @@ impl World {
     }
 }
 
+/// Returns the row of a complete snapshot of this instance.
+fn snapshot(snapshot_id: Uuid, instance: &Instance, world: &World) -> Snapshot {
+    Snapshot {
+        snapshot_id,
+        owner_email: instance.owner_email.clone(),
+        template_id: instance.template_id,
+        template_name: "Jupyter".to_owned(),
+        k8s_name: instance.k8s_name.clone(),
+        bytes: 1,
+        created_at: world.clock.now(),
+    }
+}
+
 fn outcome(instance: &Instance) -> Option<(SnapshotState, Option<SnapshotFailure>)> {
     instance.snapshot.as_ref().map(|snapshot| (snapshot.state, snapshot.failure))
 }
@@ -138,6 +151,53 @@ async fn slow_snapshot_is_not_begun_again_by_the_same_launcher() {
     // The end of another workshop shows that the loop has looked at both.
     world.ended(&other).await;
     assert_eq!(world.fleet.app_reads(), 2);
+}
+
+#[tokio::test]
+async fn person_with_many_ends_does_not_delay_the_first_one_of_others() {
+    let mut world = World::saving().await;
+    let mut instances = Vec::new();
+    for _ in 0..5 {
+        instances.push(world.running(&caller("alice")).await);
+    }
+    let last = world.running(&caller("bob")).await;
+    world.stop().await;
+    for instance in instances.iter().chain([&last]) {
+        let owner = caller(instance.owner_email.as_str().split('@').next().unwrap());
+        world.launcher.terminate(&owner, &instance.k8s_name).await.unwrap();
+        world.clock.advance(Duration::from_secs(1));
+    }
+    world.fleet.hang_app_reads(true);
+    world.start();
+    eventually(SOON, async || (world.fleet.app_reads() == 4).then_some(())).await;
+    let has_begun = async |instance: &Instance| {
+        let row = world.launcher.instance(&caller("admin"), &instance.k8s_name).await.unwrap().instance;
+        row.snapshot.unwrap().begun_at.is_some()
+    };
+    assert!(has_begun(&last).await);
+    assert!(!has_begun(&instances[4]).await);
+}
+
+#[tokio::test]
+async fn files_that_an_earlier_attempt_saved_are_not_read_again_and_not_reported_as_lost() {
+    let world = World::saving().await;
+    for is_too_late in [false, true] {
+        let instance = world.running(&caller("alice")).await;
+        world.fleet.delay_archives(is_too_late);
+        let row = snapshot(instance.instance_id, &instance, &world);
+        if !is_too_late {
+            world.store.save_snapshot(&row).await.unwrap();
+        }
+        world.launcher.terminate(&caller("alice"), &instance.k8s_name).await.unwrap();
+        if is_too_late {
+            world.until(&instance.k8s_name, InstanceState::Terminating).await;
+            world.store.save_snapshot(&row).await.unwrap();
+            world.clock.advance(Duration::from_secs(61));
+        }
+        let ended = world.until(&instance.k8s_name, InstanceState::Terminated).await;
+        assert_eq!((outcome(&ended), world.fleet.app_reads()), (SAVED, 0));
+        world.fleet.delay_archives(false);
+    }
 }
 
 #[tokio::test]
@@ -265,16 +325,7 @@ async fn person_with_too_many_snapshots_is_told_and_loses_none() {
     let world = World::saving().await;
     let instance = world.running(&caller("alice")).await;
     for number in 0..20 {
-        let snapshot = Snapshot {
-            snapshot_id: Uuid::from_u128(number),
-            owner_email: instance.owner_email.clone(),
-            template_id: instance.template_id,
-            template_name: "Jupyter".to_owned(),
-            k8s_name: format!("jupyter-{number}"),
-            bytes: 1,
-            created_at: world.clock.now(),
-        };
-        world.store.save_snapshot(&snapshot).await.unwrap();
+        world.store.save_snapshot(&snapshot(Uuid::from_u128(number), &instance, &world)).await.unwrap();
     }
     let ended = world.ended(&instance).await;
     assert_eq!(outcome(&ended), failed(SnapshotFailure::LimitReached));

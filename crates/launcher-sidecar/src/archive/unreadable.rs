@@ -9,7 +9,8 @@ use tar::{Builder, Header};
 const NAME: &str = "NOT-IN-THIS-ARCHIVE";
 /// First lines of the file.
 const INTRODUCTION: &str = "These files and directories are missing in this archive, or incomplete, for the reason beside them.\n\
-                            The files still exist: launch a workshop, and copy them there.\n\n";
+                            Kept files still exist: launch a workshop, and copy them there. Files of a workshop without kept files were\n\
+                            deleted with it.\n\n";
 /// Maximum length of the list in bytes. Further paths are only counted.
 const MAX_LIST: usize = 256 * 1024;
 

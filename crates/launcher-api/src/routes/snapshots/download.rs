@@ -22,7 +22,7 @@ use crate::state::AppState;
     get, path = "/snapshots/{snapshot_id}/download", operation_id = "downloadSnapshot", tag = "snapshots",
     params(("snapshot_id" = uuid::Uuid, Path, description = "The snapshot's identifier.")),
     responses((status = 200, description = "The archive.", body = Vec<u8>, content_type = "application/gzip")),
-    extensions(("x-problems" = json!(["not-found", "snapshots-unavailable"])))
+    extensions(("x-problems" = json!(["not-found", "too-many-downloads", "snapshots-unavailable"])))
 )]
 pub(crate) async fn download_snapshot(
     State(state): State<AppState>,

@@ -38,15 +38,18 @@ const NO_REPORT: &str =
     "The program that loads course material gave no report. Ask the administrator to look into the log.";
 
 /// Places the material of a Workshop, and stores its report in the status. If the status has a report already, it does
-/// nothing: an earlier launcher has placed the material.
+/// nothing but clean up: an earlier launcher has placed the material.
 ///
 /// # Errors
 /// Only an unreachable engine, which also could not start the app. The next attempt continues.
 pub(super) async fn place(workload: &Arc<Workload>) -> Result<(), Outcome> {
     let record = workload.stored_record().get();
-    let Some(material) = record.workshop.spec.material.as_ref().filter(|_| record.status().material.is_none()) else {
+    let Some(material) = record.workshop.spec.material.as_ref() else { return Ok(()) };
+    if record.status().material.is_some() {
+        // The launcher that stored the report may have been killed before it cleaned up.
+        clean_up(workload).await;
         return Ok(());
-    };
+    }
     set_step(workload, StartStep::LoadingMaterial).await;
     let report = match run(workload, material).await {
         Err(error @ EngineError::Unreachable { .. }) => return Err(Outcome::Retry(error)),
@@ -59,12 +62,17 @@ pub(super) async fn place(workload: &Arc<Workload>) -> Result<(), Outcome> {
     };
     store(workload, report).await;
     // After the report is stored: without the container, a successor could not read it again.
+    clean_up(workload).await;
+    Ok(())
+}
+
+/// Removes the container and the copies of the secrets. Repeatable.
+async fn clean_up(workload: &Arc<Workload>) {
     let (engine, container) = (&workload.context().engine, workload.container(Part::Material));
     if let Err(error) = engine.remove(&container).await {
         tracing::warn!(container, %error, "removing the container of the course material failed, the end of the workshop removes it");
     }
     material_secrets::remove(workload).await;
-    Ok(())
 }
 
 async fn store(workload: &Arc<Workload>, report: MaterialReport) {

@@ -1,0 +1,100 @@
+"""Files after the planned ends of a workshop: a pause, the end by its owner, and the expiry, with a volume and without one."""
+
+import pytest
+from harness import wait_for
+from saved_files import saved_files
+from test_kept_files import WORK, end, shell
+from world import ALICE, BOB, SHELL, World
+
+TOKEN = {"name": "TOKEN", "label": "Token", "kind": "secret"}
+# Without a volume: the files of this directory are saved at the end.
+UNKEPT = {"kind": "workshop", "path": "/home/jovyan"}
+# The shortest lifetime that a template can have, in seconds.
+SHORT = {"lifetime_seconds": 60, "max_lifetime_seconds": 60}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    with World(SERVICE_SNAPSHOT_STORE=str(tmp_path_factory.mktemp("snapshots"))) as made:
+        yield made
+
+
+@pytest.fixture(scope="module", autouse=True)
+def expiring(world):
+    """Three workshops that expire while the other tests run, {what: (template, name)}, each with the file /work/file or
+    /home/jovyan/file."""
+    templates = {
+        "ended": world.template(SHELL, name="ended", storage=WORK, **SHORT),
+        "paused": world.template(SHELL, name="paused", storage=WORK | {"at_expiry": "suspend"}, **SHORT),
+        "saved": world.template(SHELL, name="saved", storage=UNKEPT, **SHORT),
+    }
+    launched = {what: (template, world.launch(template)) for what, template in templates.items()}
+    for what, (_, name) in launched.items():
+        world.until(name, "running")
+        folder = "/home/jovyan" if what == "saved" else "/work"
+        shell(world, name, f"echo expired > {folder}/file")
+    return launched
+
+
+def ask(world, name, verb, email=ALICE):
+    return world.launcher.request("POST", f"/instances/{name}/{verb}", email)[0]
+
+
+def test_paused_workshop_has_no_containers_and_is_resumed_with_its_files_and_secrets(world):
+    template = world.template(SHELL, name="pausing", storage=WORK, parameters=[TOKEN])
+    values = {"parameters": {"TOKEN": "hunter2"}}
+    status, _, launched = world.launcher.request("POST", f"/templates/{template}/launch", ALICE, values)
+    assert status == 201, (status, launched)
+    name = launched["k8s_name"]
+    before = world.until(name, "running")
+    shell(world, name, "echo kept > /work/file")
+
+    assert [ask(world, name, "suspend", email) for email in (BOB, ALICE)] == [404, 202]
+    world.until(name, "suspended")
+    world.until_gone(name)
+    status, _, refused = world.launcher.request("POST", f"/templates/{template}/launch", ALICE, values)
+    assert (status, refused["code"]) == (409, "volume-in-use"), refused
+
+    assert [ask(world, name, "resume", email) for email in (BOB, ALICE)] == [404, 202]
+    after = world.until(name, "running")
+    assert (after["url"], after["volume"]) == (before["url"], before["volume"])
+    assert shell(world, name, "cat /work/file; printenv TOKEN") == "kept\nhunter2\n"
+    end(world, name)
+
+
+def test_owner_ends_a_workshop_without_a_volume_and_its_files_are_saved(world):
+    name = world.running(SHELL, name="without a volume", storage=UNKEPT)
+    shell(world, name, "mkdir ~/notes; echo secret > ~/notes/private; chmod 600 ~/notes/private")
+    end(world, name)
+    assert saved_files(world.launcher, name, ALICE, BOB)["notes/private"] == "secret\n"
+
+
+def test_launcher_is_killed_during_the_end_of_a_workshop_and_its_files_are_saved(world):
+    name = world.running(SHELL, name="killed launcher", storage=UNKEPT)
+    shell(world, name, "echo last byte > ~/file")
+    world.end(name, ALICE)
+    world.launcher.kill()
+    world.launcher.start()
+    world.until(name, "terminated", 90)
+    world.until_gone(name)
+    assert saved_files(world.launcher, name, ALICE, BOB)["file"] == "last byte\n"
+
+
+def test_files_are_there_after_the_expiry(world, expiring):
+    template, name = expiring["ended"]
+    world.until(name, "terminated", 120)
+    world.until_gone(name)
+    successor = world.launch(template)
+    world.until(successor, "running")
+    assert shell(world, successor, "cat /work/file") == "expired\n"
+
+    _, name = expiring["paused"]
+    world.until(name, "suspended")
+    assert ask(world, name, "resume") == 202
+    world.until(name, "running")
+    assert shell(world, name, "cat /work/file") == "expired\n"
+
+    _, name = expiring["saved"]
+    world.until(name, "terminated")
+    files = wait_for("the saved files", lambda: saved_files(world.launcher, name, ALICE, BOB), 10)
+    assert files["file"] == "expired\n"
