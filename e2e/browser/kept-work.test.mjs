@@ -64,7 +64,7 @@ test("files of a student outlive the workshop until the student deletes them", a
     await page.getByRole("heading", { name: `Delete the saved work of “${NAME}”?` }).waitFor();
     await screenshot(page, "saved-work-delete");
     await page.getByRole("button", { name: "Delete all files" }).click();
-    await page.getByText("No workshop has kept files yet.").waitFor();
+    await page.getByText("There is no saved work yet.").waitFor();
     const unexpected = complaints.filter((complaint) => !complaint.includes("409 (Conflict)"));
     assert.deepEqual(unexpected, [], "expected no script error and no violation of the content policy");
   });

@@ -74,7 +74,7 @@ test("files of a workshop without a volume are saved when the student ends it", 
     const look = { viewport: { width: 360, height: 740 }, colorScheme: "dark" };
     const { page: other } = await openPage(t, browser, { email: "bob@example.org", ...look });
     await other.goto(`${launcher.url}/work`);
-    await other.getByText("its files are saved here for 7 days").waitFor();
+    await other.getByText("save their files here when they end, for 7 days").waitFor();
     assert.equal(await other.getByRole("link", { name: /^Download/ }).count(), 0);
     const path = await page.getByRole("link", { name: /^Download/ }).getAttribute("href");
     assert.equal((await other.goto(launcher.url + path)).status(), 404);
@@ -93,7 +93,7 @@ test("files of a workshop without a volume are saved when the student ends it", 
     await page.getByRole("heading", { name: `Delete the saved work of “${NAME}”?` }).waitFor();
     await screenshot(page, "snapshot-delete");
     await page.getByRole("button", { name: "Delete all files" }).click();
-    await page.getByText("No workshop has kept files yet.").waitFor();
+    await page.getByText("There is no saved work yet.").waitFor();
     await page.goto(details);
     await page.getByText("The saved files of this workshop were deleted.").waitFor();
     await waitFor("the archive to be deleted", 60, async () => (await readdir(store)).length === 0);

@@ -23,7 +23,7 @@ def free():
 
 
 def test_full_disk_is_explained_and_ends_with_its_cause(world, leaves_nothing):
-    """A workshop fills the disk: others run on, launches fail with the reason, and succeed after its end."""
+    """A workshop fills the disk: other workshops continue, launches fail with the reason, and succeed after its end."""
     healthy = world.running()
     filling = world.running(QUICK, name="filling", command=[*SHELL, FILL])
     wait_for("the disk to be full", lambda: free() < 1 << 20, 30)

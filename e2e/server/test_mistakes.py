@@ -204,7 +204,7 @@ def test_interrupted_backup_leaves_nothing(school, number):
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        # A process that runs in the background passes on that it ignores the signal.
+        # A background process ignores the signal, and its children inherit this. Restore the default action.
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     end = time.monotonic() + 60

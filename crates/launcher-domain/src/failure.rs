@@ -50,7 +50,7 @@ impl FailureCode {
             Self::ImagePullFailed => "The cluster could not download the workshop's image.",
             Self::Crashed => "The workshop's program stopped unexpectedly.",
             Self::OutOfMemory => "The workshop exceeded its memory limit.",
-            Self::Unschedulable => "No node has room for this workshop right now.",
+            Self::Unschedulable => "The cluster has no room for this workshop right now.",
             Self::StartTimeout => "The workshop did not become ready in time.",
             Self::QuotaExceeded => "The quota for workshops is used up.",
             Self::Evicted => "The cluster stopped the workshop, because its node ran short of memory or disk.",

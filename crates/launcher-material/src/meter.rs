@@ -55,7 +55,7 @@ pub struct Metered<'a, R> {
 }
 
 impl<'a, R> Metered<'a, R> {
-    /// Reads at most `most` bytes; more are this failure.
+    /// Creates a reader of at most `most` bytes. Further bytes fail with `failure`.
     pub fn new(inner: R, meter: &'a Meter, most: u64, failure: Failure) -> Self {
         Self { inner, meter, left: most, failure }
     }
@@ -76,7 +76,7 @@ impl<R: Read> Read for Metered<'_, R> {
     }
 }
 
-/// Copies a reader to a function, in pieces; the number of bytes.
+/// Passes all bytes of a reader to `each`, in pieces. Returns their number.
 ///
 /// # Errors
 /// An error of the reader or of the function.

@@ -107,13 +107,14 @@ impl Launcher {
         snapshot.deadline(self.0.started_at, *lock(&self.0.last_saved))
     }
 
-    /// Returns the instance if its snapshot is this launcher's to save: no other launcher has begun it.
+    /// Claims the snapshot of an instance for this launcher. Returns the instance; `None` if another launcher has claimed
+    /// it.
     async fn begin(&self, instance: &Instance, now: Timestamp) -> Result<Option<Instance>, ServiceError> {
         let mut has_begun = false;
         let target = Target::ByService(&instance.k8s_name);
         let row = self.change_instance(target, |row| {
             let is_same = row.instance_id == instance.instance_id;
-            // In a database of this launcher alone, a begin from before its start is that of an interrupted process.
+            // Without replicas, a claim from before the start of this launcher belongs to an interrupted process.
             let earliest = if self.0.store.is_shared() { Timestamp::MIN } else { self.0.started_at };
             let begun = row.begin_snapshot(now, earliest).filter(|_| is_same);
             has_begun = begun.is_some();

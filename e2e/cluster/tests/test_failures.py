@@ -108,7 +108,7 @@ CAUSES = {
     ),
     "no-room": Cause(
         "unschedulable",
-        r"No node has room for this workshop right now\. .*Insufficient cpu",
+        r"The cluster has no room for this workshop right now\. .*Insufficient cpu",
         "Try again in a few minutes",
         resources(**MUCH_CPU),
     ),

@@ -64,7 +64,7 @@ def test_files_are_in_the_next_workshop_on_another_node(world, node):
         assert node_of(first) == node
         run(world, first, WRITE)
         second_node("lose")
-        # By this, an administrator or the cloud says that the machine is gone.
+        # The deletion of the node declares the machine gone, as an administrator or the cloud does.
         world.kubectl("delete", "node", node)
         lost = world.until(first, "failed", seconds=180)["reason"]
         assert lost["code"] == "node-lost", lost

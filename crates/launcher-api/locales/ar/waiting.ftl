@@ -6,10 +6,10 @@ step-current = جارية
 opens-by-itself = ستُفتح الورشة من هذه الصفحة تلقائيًا عندما تصبح جاهزة.
 is-ready = الورشة جاهزة، وستُفتح الآن.
 cancel = إلغاء
-start-log = ما حدث حتى الآن
+start-log = سجل البدء
 
 start-step-queue = المرور بقائمة الانتظار
-start-step-prepare = إيجاد مكان وتجهيزه
+start-step-prepare = إيجاد مكان وتجهيز الورشة
 start-step-image = تنزيل صورة الحاوية عند الحاجة
 start-step-downloads = تنزيل مواد المقرر، وصورة الحاوية عند الحاجة
 start-step-app = بدء التطبيق

@@ -99,7 +99,7 @@ restart-question = { $count ->
     [one] 1 Workshop neu starten?
    *[other] { $count } Workshops neu starten?
 }
-restart-warning = Nicht gespeicherte Arbeit in diesen Workshops geht verloren, ebenso Dateien, die nicht anderswo gespeichert sind: Jeder Workshop beginnt neu, mit der aktuellen Version. Die Endzeiten ändern sich nicht.
+restart-warning = Nicht gespeicherte Arbeit in diesen Workshops geht verloren. Auch Dateien gehen verloren, außer wenn der Workshop sie behält oder die Person, der er gehört, sie anderswo gespeichert hat. Jeder Workshop startet neu, mit der aktuellen Version. Die Endzeiten ändern sich nicht.
 restart-first = Diese Seite zeigt { $listed } von { $all } Workshops. Öffnen Sie sie später noch einmal, um die übrigen neu zu starten.
 restart-now = Jetzt neu starten
 restart-none = Kein Workshop läuft mit einer älteren Version.

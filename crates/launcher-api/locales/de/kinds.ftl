@@ -36,7 +36,7 @@ app-custom = Web-App
 profile-restricted = restricted: kein Root (empfohlen)
 profile-baseline = baseline: Root im Container (für Standard-Images von RStudio nötig)
 storage-none = Dateien löschen
-storage-workshop = Dateien löschen. Einen Absturz der App überstehen sie
+storage-workshop = Dateien am Ende löschen, aber nach einem Absturz der App behalten
 storage-kept = Dateien jeder Person behalten
 storage-home = Dateien jeder Person behalten, gemeinsam mit anderen Vorlagen
 

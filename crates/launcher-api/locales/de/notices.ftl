@@ -14,7 +14,7 @@ volume-in-use-suspended = Ihr pausierter Workshop { $workshop } hat sie. Setzen 
 
 storage-limit-title = Ihre gespeicherte Arbeit hat ihr Limit erreicht.
 
-storage-limit = Ihre gespeicherte Arbeit darf insgesamt { $gib } GiB haben, und dieser Workshop braucht mehr. Löschen Sie gespeicherte Arbeit, die Sie nicht mehr brauchen, und starten Sie den Workshop dann erneut.
+storage-limit = Ihre gespeicherte Arbeit darf insgesamt höchstens { $gib } GiB belegen. Dieser Workshop würde das überschreiten. Löschen Sie gespeicherte Arbeit, die Sie nicht mehr brauchen, und starten Sie den Workshop dann erneut.
 
 no-download-title = Die Dateien wurden nicht heruntergeladen.
 
@@ -63,7 +63,7 @@ not-extended-expiry-changed = Das Ende hat sich geändert.
 
 not-restarted = Der Workshop wurde nicht neu gestartet.
 not-restarted-not-running = Nur ein laufender Workshop kann neu gestartet werden.
-not-restarted-not-outdated = Er läuft nicht mit einer älteren Version.
+not-restarted-not-outdated = Er läuft bereits mit der aktuellen Version.
 
 not-paused = Der Workshop wurde nicht pausiert.
 

@@ -42,7 +42,7 @@ overview-in-use-at-end = Am Ende in Nutzung
 
 overview-nothing-launched = Keine Starts in den letzten 24 Stunden.
 
-overview-hours-hint = Ein fehlgeschlagener Start zählt zu der Stunde, in der er begann. „In Nutzung“ zählt Workshops, die bereit waren oder gerade beendet wurden, ohne später fehlgeschlagene.
+overview-hours-hint = Ein fehlgeschlagener Start zählt zu der Stunde, in der er begann. Die Spalte „Am Ende in Nutzung“ zählt Workshops, die bereit waren oder gerade beendet wurden. Sie lässt Workshops weg, die später fehlschlugen.
 
 overview-none = –
 

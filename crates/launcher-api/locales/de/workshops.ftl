@@ -18,7 +18,7 @@ files-are-saved = Ihre Dateien werden für { $time } gespeichert, wenn der Works
 
 files-of-paused = Ein pausierter Workshop hat Ihre gespeicherten Dateien. Setzen Sie ihn fort, um weiterzuarbeiten, oder beenden Sie ihn.
 
-files-may-be-kept = Die Dateien in einem Workshop werden gelöscht, sobald er endet. Ausnahme: Auf seiner Seite steht, dass sie erhalten bleiben.
+files-may-be-kept = Die Dateien in einem Workshop werden gelöscht, sobald er endet. Ausnahme: Auf seiner Seite steht, dass sie erhalten bleiben oder gespeichert werden.
 
 waits-for = seit { $value }
 
@@ -42,7 +42,7 @@ confirm-end-saved = Diesen Workshop beenden? Seine Dateien werden für { $time }
 
 pause = Pausieren
 
-confirm-pause = Diesen Workshop pausieren? Seine Programme werden beendet. Gespeicherte Dateien bleiben erhalten, bis Sie ihn fortsetzen.
+confirm-pause = Diesen Workshop pausieren? Seine Programme werden beendet. Die Dateien, die Sie gespeichert haben, sind wieder da, wenn Sie ihn fortsetzen.
 
 resume = Fortsetzen
 
@@ -62,7 +62,7 @@ parameter-secret-help = { $help } Dieser Wert wird nicht wieder angezeigt.
 
 parameters-wrong = Es wurde nichts gestartet. Korrigieren Sie diese Felder:
 
-parameters-ignored = Der Link kann nicht ausfüllen: { $names }
+parameters-ignored = Der Link hat Werte, die er nicht ausfüllen kann. Füllen Sie diese Felder selbst aus, wenn das Formular sie hat: { $names }
 
 dismiss = Entfernen
 
@@ -92,7 +92,7 @@ material-failed = { $target }: nicht geladen
 
 material-not-loaded = Das Kursmaterial für den Ordner { $target } konnte nicht geladen werden.
 
-material-not-loaded-advice = Der Workshop ist trotzdem gestartet. Dateien eines früheren Starts sind noch da. Sagen Sie es Ihrer Lehrperson oder starten Sie den Workshop später noch einmal.
+material-not-loaded-advice = Der Workshop ist trotzdem gestartet. Wenn er Ihre Dateien behält, hat der Ordner die Dateien Ihres letzten Starts. Sagen Sie es Ihrer Lehrperson oder starten Sie den Workshop später noch einmal.
 
 material-conflicts = { $count ->
     [one] Sie und Ihre Lehrperson haben beide eine Datei im Ordner { $target } geändert.
@@ -173,7 +173,7 @@ pause-title = { $name } pausieren
 
 pause-question = „{ $name }“ pausieren?
 
-pause-warning = Alle Programme im Workshop werden beendet, und nicht gespeicherte Arbeit geht verloren. Gespeicherte Dateien bleiben erhalten. Sie können den Workshop jederzeit fortsetzen.
+pause-warning = Alle Programme im Workshop werden beendet, und nicht gespeicherte Arbeit geht verloren. Die Dateien, die Sie gespeichert haben, sind wieder da, wenn Sie den Workshop fortsetzen. Sie können ihn jederzeit fortsetzen.
 
 pause-workshop = Workshop pausieren
 
@@ -191,9 +191,9 @@ saved-work-all = Gespeicherte Arbeit aller Personen
 
 saved-work-about = Manche Workshops behalten ihre Dateien. Beim nächsten Start eines solchen Workshops sind sie wieder da.
 
-snapshots-about = Wenn es auf der Seite eines Workshops steht, werden seine Dateien am Ende für { $time } hier gespeichert.
+snapshots-about = Manche Workshops speichern ihre Dateien am Ende hier, für { $time }. Die Seite eines Workshops kündigt es an.
 
-no-saved-work = Noch kein Workshop hat Dateien behalten.
+no-saved-work = Es gibt noch keine gespeicherte Arbeit.
 
 saved-work-shared = Von mehreren Workshops geteilt
 

@@ -39,7 +39,7 @@ field-security-profile = Security profile
 field-files = Files
 
 field-storage = After the end
-    .hint = With kept files, the next launch of the same person has the files again. On Kubernetes, deleted files are lost with a crash of the app, unless they survive it: the start then takes a little longer.
+    .hint = Kept files: the next launch of the same person has them again. Files that are not kept: on Kubernetes, a crash of the app deletes them at once, unless you choose that they survive a crash. The start then takes a few seconds longer.
 
 field-storage-size = Space for kept files
     .hint = For example 5 GB. Empty: 1Gi. Files that exist keep their space.

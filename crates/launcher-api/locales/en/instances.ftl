@@ -155,7 +155,7 @@ restart-question = { $count ->
 }
 
 # Warning on this confirmation page.
-restart-warning = Unsaved work in these workshops is lost, and so are files that were not saved elsewhere: each workshop starts anew, with the current version. The end times do not change.
+restart-warning = Unsaved work in these workshops is lost. Files are lost, too, unless the workshop keeps them or its owner saved them elsewhere. Each workshop starts again with the current version. The end times do not change.
 
 # Note on this confirmation page if there are more workshops than it lists.
 restart-first = This page lists { $listed } of { $all } workshops. Open it again later to restart the others.

@@ -44,7 +44,7 @@ profile-restricted = restricted: not root (recommended)
 profile-baseline = baseline: root in the container (standard RStudio images need it)
 # Choices of the field for kept files.
 storage-none = Delete the files
-storage-workshop = Delete the files. They survive a crash of the app
+storage-workshop = Delete the files at the end, but keep them after a crash of the app
 storage-kept = Keep the files of each person
 storage-home = Keep the files of each person, shared with other templates
 

@@ -22,7 +22,7 @@ volume-in-use-suspended = Your paused workshop { $workshop } has them. Resume it
 storage-limit-title = Your saved work has reached its limit.
 
 # Text of this notice. $gib: maximum total size of the user's saved work, a whole number.
-storage-limit = Your saved work may have { $gib } GiB in total, and this workshop needs more. Delete saved work that you no longer need, then launch again.
+storage-limit = Your saved work may use at most { $gib } GiB in total. This workshop would exceed it. Delete saved work that you no longer need, then launch again.
 
 # Title of the notice if saved files cannot be downloaded.
 no-download-title = The files were not downloaded.
@@ -93,7 +93,7 @@ not-restarted = The workshop was not restarted.
 
 # Reasons why a workshop was not restarted.
 not-restarted-not-running = Only a running workshop can be restarted.
-not-restarted-not-outdated = It does not run with an older version.
+not-restarted-not-outdated = It already runs with the current version.
 
 # Title of the notice about a workshop that was not paused.
 not-paused = The workshop was not paused.

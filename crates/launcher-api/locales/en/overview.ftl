@@ -64,7 +64,7 @@ overview-in-use-at-end = In use at the end
 overview-nothing-launched = No launches in the last 24 hours.
 
 # Explanation of the table of hours.
-overview-hours-hint = A failed launch counts in the hour of its launch. In use counts workshops that were ready or ending, without those that failed later.
+overview-hours-hint = A failed launch counts in the hour of its launch. The column “In use at the end” counts workshops that were ready or ending. It omits workshops that failed later.
 
 # Placeholder for a missing figure.
 overview-none = –

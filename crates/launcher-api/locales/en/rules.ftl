@@ -27,17 +27,17 @@ field-rule-variable-value = a variable's value has at most 32 KiB, without NUL
 # A duration is out of range.
 field-rule-duration = 60 to 2592000 seconds (one minute to 30 days)
 # The maximum lifetime is shorter than the lifetime.
-field-rule-max-lifetime-too-short = at least lifetime_seconds
+field-rule-max-lifetime-too-short = at least the lifetime (lifetime_seconds)
 # The extension exceeds the maximum lifetime.
-field-rule-extension-too-long = at most max_lifetime_seconds
+field-rule-extension-too-long = at most the maximum lifetime (max_lifetime_seconds)
 # A quantity of CPU or memory is unreadable. `text` is its text in quotation marks.
 field-rule-quantity = { $text } is not a Kubernetes quantity above zero: write for example 500m or 2 for CPU, 512Mi or 2Gi for memory
 # The amount of memory is too small for any app. `text` is its text in quotation marks.
 field-rule-memory-too-small = { $text } is less than 1Mi: for memory, write for example 512Mi or 2Gi; m means thousandths of a byte
 # The CPU request exceeds the CPU limit.
-field-rule-cpu-request-too-large = at most cpu_limit
+field-rule-cpu-request-too-large = at most the maximum CPU (cpu_limit)
 # The memory request exceeds the memory limit.
-field-rule-memory-request-too-large = at most memory_limit
+field-rule-memory-request-too-large = at most the maximum memory (memory_limit)
 # The template has too many parameters.
 field-rule-parameter-count = at most 10 parameters
 # The service sets the variable of a parameter.

@@ -19,11 +19,11 @@ is-ready = The workshop is ready and opens now.
 cancel = Cancel
 
 # Label that opens the log of the start.
-start-log = What has happened
+start-log = Log of the start
 
 # The steps of a start, in order. The page marks the current one.
 start-step-queue = Wait in the queue
-start-step-prepare = Find a place and prepare it
+start-step-prepare = Find room and prepare the workshop
 start-step-image = Download the image if needed
 start-step-downloads = Download the course material, and the image if needed
 start-step-app = Start the app

@@ -27,8 +27,8 @@ files-are-saved = Your files are saved for { $time } when the workshop ends.
 # The same line for a paused workshop.
 files-of-paused = A paused workshop has your saved files. Resume it to continue, or end it.
 
-# The same line on the start page if some workshops keep their files.
-files-may-be-kept = The files in a workshop are deleted when it ends, unless its page says that they are kept.
+# The same line on the start page if some workshops keep or save their files.
+files-may-be-kept = The files in a workshop are deleted when it ends, unless its page says that they are kept or saved.
 
 # Text around the time for which the owner has waited.
 waits-for = for { $value }
@@ -64,7 +64,7 @@ confirm-end-saved = End this workshop? Its files are saved for { $time }.
 pause = Pause
 
 # Question of the browser dialog before a workshop is paused.
-confirm-pause = Pause this workshop? Its programs stop. Saved files are kept until you resume it.
+confirm-pause = Pause this workshop? Its programs stop. The files that you saved are there again when you resume it.
 
 # Button that resumes a paused workshop.
 resume = Resume
@@ -94,7 +94,7 @@ parameter-secret-help = { $help } This value is not shown again.
 parameters-wrong = Nothing was launched. Correct these fields:
 
 # Notice above the launch form: the link has values for secret fields, or for fields that do not exist.
-parameters-ignored = The link cannot fill in: { $names }
+parameters-ignored = The link has values that it cannot fill in. Fill in these fields yourself, if the form has them: { $names }
 
 # Button that dismisses a failed workshop.
 dismiss = Dismiss
@@ -139,7 +139,7 @@ material-failed = { $target }: not loaded
 material-not-loaded = The course material for the folder { $target } could not be loaded.
 
 # Advice after it.
-material-not-loaded-advice = The workshop started anyway. Files of an earlier launch are still there. Tell your teacher, or launch the workshop again later.
+material-not-loaded-advice = The workshop started anyway. If it keeps your files, the folder has the files of your last launch. Tell your teacher, or launch the workshop again later.
 
 # Notice if both the user and the teacher changed files. A list of the files follows.
 material-conflicts = { $count ->
@@ -259,7 +259,7 @@ pause-title = Pause { $name }
 pause-question = Pause “{ $name }”?
 
 # Warning of this page.
-pause-warning = All programs in the workshop stop, and work that is not saved is lost. Saved files are kept. You can resume the workshop at any time.
+pause-warning = All programs in the workshop stop, and work that is not saved is lost. The files that you saved are there again when you resume the workshop. You can resume it at any time.
 
 # Button that pauses the workshop, on this page.
 pause-workshop = Pause workshop
@@ -286,10 +286,10 @@ saved-work-all = Saved work of all users
 saved-work-about = Some workshops keep their files. The next launch of such a workshop has them again.
 
 # Text above the list of saved files of ended workshops. $time: retention, for example “7 days”.
-snapshots-about = If the page of a workshop says so, its files are saved here for { $time } when it ends.
+snapshots-about = Some workshops save their files here when they end, for { $time }. The page of a workshop announces it.
 
-# Text if there are no kept files.
-no-saved-work = No workshop has kept files yet.
+# Text if there are neither kept files nor saved files of ended workshops.
+no-saved-work = There is no saved work yet.
 
 # Name of the files that several templates share.
 saved-work-shared = Shared by several workshops

@@ -99,7 +99,7 @@ restart-question = { $count ->
     [one] ¿Reiniciar 1 taller?
    *[other] ¿Reiniciar { $count } talleres?
 }
-restart-warning = Se perderá el trabajo sin guardar de estos talleres, y también los archivos que no se guardaron en otro lugar: cada taller empieza de nuevo, con la versión actual. Las horas de fin no cambian.
+restart-warning = Se perderá el trabajo sin guardar de estos talleres. También se perderán los archivos, salvo que el taller los conserve o su propietario los haya guardado en otro lugar. Cada taller se inicia de nuevo con la versión actual. Las horas de fin no cambian.
 restart-first = Esta página muestra { $listed } de { $all } talleres. Vuelve a abrirla más tarde para reiniciar los demás.
 restart-now = Reiniciar ahora
 restart-none = Ningún taller se ejecuta con una versión anterior.

@@ -36,7 +36,7 @@ app-custom = Aplicación web
 profile-restricted = restricted: sin root (recomendado)
 profile-baseline = baseline: root en el contenedor (lo necesitan las imágenes estándar de RStudio)
 storage-none = Eliminar los archivos
-storage-workshop = Eliminar los archivos. Sobreviven a un fallo de la aplicación
+storage-workshop = Eliminar los archivos al final, pero conservarlos tras un fallo de la aplicación
 storage-kept = Conservar los archivos de cada persona
 storage-home = Conservar los archivos de cada persona, compartidos con otras plantillas
 

@@ -14,7 +14,7 @@ volume-in-use-suspended = Tu taller en pausa { $workshop } los tiene. Reanúdalo
 
 storage-limit-title = Tu trabajo guardado ha llegado a su límite.
 
-storage-limit = Tu trabajo guardado puede ocupar { $gib } GiB en total, y este taller necesita más. Elimina el trabajo guardado que ya no necesites y vuelve a iniciar el taller.
+storage-limit = Tu trabajo guardado puede ocupar como máximo { $gib } GiB en total. Este taller superaría ese máximo. Elimina el trabajo guardado que ya no necesites y vuelve a iniciar el taller.
 
 no-download-title = Los archivos no se descargaron.
 
@@ -63,7 +63,7 @@ not-extended-expiry-changed = Su hora de fin cambió.
 
 not-restarted = El taller no se reinició.
 not-restarted-not-running = Solo se puede reiniciar un taller en ejecución.
-not-restarted-not-outdated = No se ejecuta con una versión anterior.
+not-restarted-not-outdated = Ya se ejecuta con la versión actual.
 
 not-paused = El taller no se pausó.
 

@@ -42,7 +42,7 @@ overview-in-use-at-end = En uso al final
 
 overview-nothing-launched = Ningún inicio en las últimas 24 horas.
 
-overview-hours-hint = Un inicio fallido cuenta en la hora en que se inició el taller. “En uso” cuenta los talleres que estaban listos o finalizando, sin los que fallaron después.
+overview-hours-hint = Un inicio fallido cuenta en la hora en que se inició el taller. La columna “En uso al final” cuenta los talleres que estaban listos o finalizando. Omite los talleres que fallaron después.
 
 overview-none = –
 

@@ -12,10 +12,10 @@ is-ready = El taller está listo y se abre ahora.
 
 cancel = Cancelar
 
-start-log = Qué ha pasado
+start-log = Registro del inicio
 
 start-step-queue = Esperar en la cola
-start-step-prepare = Buscar un servidor y prepararlo
+start-step-prepare = Buscar capacidad y preparar el taller
 start-step-image = Descargar la imagen si hace falta
 start-step-downloads = Descargar el material del curso y, si hace falta, la imagen
 start-step-app = Iniciar la aplicación

@@ -18,7 +18,7 @@ files-are-saved = Tus archivos se guardan durante { $time } cuando el taller fin
 
 files-of-paused = Un taller en pausa tiene tus archivos guardados. Reanúdalo para continuar o finalízalo.
 
-files-may-be-kept = Los archivos de un taller se eliminan cuando este finaliza, salvo que su página indique que se conservan.
+files-may-be-kept = Los archivos de un taller se eliminan cuando este finaliza, salvo que su página indique que se conservan o se guardan.
 
 waits-for = desde hace { $value }
 
@@ -42,7 +42,7 @@ confirm-end-saved = ¿Finalizar este taller? Sus archivos se guardan durante { $
 
 pause = Pausar
 
-confirm-pause = ¿Pausar este taller? Sus programas se detienen. Los archivos guardados se conservan hasta que lo reanudes.
+confirm-pause = ¿Pausar este taller? Sus programas se detienen. Los archivos que guardaste estarán de nuevo ahí cuando lo reanudes.
 
 resume = Reanudar
 
@@ -62,7 +62,7 @@ parameter-secret-help = { $help } Este valor no se vuelve a mostrar.
 
 parameters-wrong = No se ha iniciado nada. Corrija estos campos:
 
-parameters-ignored = El enlace no puede rellenar: { $names }
+parameters-ignored = El enlace tiene valores que no puede rellenar. Rellena tú estos campos, si el formulario los tiene: { $names }
 
 dismiss = Descartar
 
@@ -92,7 +92,7 @@ material-failed = { $target }: no cargado
 
 material-not-loaded = No se pudo cargar el material del curso para la carpeta { $target }.
 
-material-not-loaded-advice = El taller se ha iniciado de todos modos. Los archivos de un inicio anterior siguen ahí. Avisa a tu docente o inicia el taller de nuevo más tarde.
+material-not-loaded-advice = El taller se ha iniciado de todos modos. Si conserva tus archivos, la carpeta tiene los archivos de tu último inicio. Avisa a tu docente o inicia el taller de nuevo más tarde.
 
 material-conflicts = { $count ->
     [one] Tú y tu docente habéis cambiado un archivo en la carpeta { $target }.
@@ -173,7 +173,7 @@ pause-title = Pausar { $name }
 
 pause-question = ¿Pausar «{ $name }»?
 
-pause-warning = Todos los programas del taller se detienen y el trabajo no guardado se pierde. Los archivos guardados se conservan. Puedes reanudar el taller en cualquier momento.
+pause-warning = Todos los programas del taller se detienen y el trabajo no guardado se pierde. Los archivos que guardaste estarán de nuevo ahí cuando reanudes el taller. Puedes reanudarlo en cualquier momento.
 
 pause-workshop = Pausar el taller
 
@@ -191,9 +191,9 @@ saved-work-all = Trabajo guardado de todos
 
 saved-work-about = Algunos talleres conservan sus archivos. Los tendrás de nuevo en el próximo inicio de ese taller.
 
-snapshots-about = Si la página de un taller lo indica, sus archivos se guardan aquí durante { $time } cuando finaliza.
+snapshots-about = Algunos talleres guardan sus archivos aquí cuando finalizan, durante { $time }. La página de un taller lo anuncia.
 
-no-saved-work = Ningún taller ha conservado archivos todavía.
+no-saved-work = Todavía no hay trabajo guardado.
 
 saved-work-shared = Compartido por varios talleres
 

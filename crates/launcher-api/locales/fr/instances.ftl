@@ -99,7 +99,7 @@ restart-question = { $count ->
     [one] Redémarrer { $count } atelier ?
    *[other] Redémarrer { $count } ateliers ?
 }
-restart-warning = Le travail non enregistré dans ces ateliers est perdu, ainsi que les fichiers non enregistrés ailleurs : chaque atelier repart de zéro, avec la version actuelle. Les heures de fin ne changent pas.
+restart-warning = Le travail non enregistré dans ces ateliers est perdu. Les fichiers sont perdus aussi, sauf si l’atelier les conserve ou si son propriétaire les a enregistrés ailleurs. Chaque atelier redémarre avec la version actuelle. Les heures de fin ne changent pas.
 restart-first = Cette page affiche { $listed } ateliers sur { $all }. Rouvrez-la plus tard pour redémarrer les autres.
 restart-now = Redémarrer maintenant
 restart-none = Aucun atelier ne fonctionne avec une ancienne version.

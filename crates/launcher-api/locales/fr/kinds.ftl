@@ -36,7 +36,7 @@ app-custom = Application web
 profile-restricted = restricted : sans root (recommandé)
 profile-baseline = baseline : root dans le conteneur (nécessaire aux images RStudio standard)
 storage-none = Supprimer les fichiers
-storage-workshop = Supprimer les fichiers. Ils survivent à un plantage de l’application
+storage-workshop = Supprimer les fichiers à la fin, mais les conserver après un plantage de l’application
 storage-kept = Conserver les fichiers de chaque personne
 storage-home = Conserver les fichiers de chaque personne, en commun avec d’autres modèles
 

@@ -14,7 +14,7 @@ volume-in-use-suspended = Votre atelier en pause { $workshop } les a. Reprenez-l
 
 storage-limit-title = Votre travail enregistré a atteint sa limite.
 
-storage-limit = Votre travail enregistré peut occuper { $gib } GiB au total, et cet atelier en demande davantage. Supprimez le travail enregistré dont vous n’avez plus besoin, puis lancez de nouveau l’atelier.
+storage-limit = Votre travail enregistré peut occuper au plus { $gib } GiB au total. Cet atelier dépasserait ce maximum. Supprimez le travail enregistré dont vous n’avez plus besoin, puis lancez de nouveau l’atelier.
 
 no-download-title = Les fichiers n’ont pas été téléchargés.
 
@@ -63,7 +63,7 @@ not-extended-expiry-changed = L’heure de fin a changé.
 
 not-restarted = L’atelier n’a pas été redémarré.
 not-restarted-not-running = Seul un atelier en cours peut être redémarré.
-not-restarted-not-outdated = L’atelier ne fonctionne pas avec une ancienne version.
+not-restarted-not-outdated = L’atelier fonctionne déjà avec la version actuelle.
 
 not-paused = L’atelier n’a pas été mis en pause.
 

@@ -42,7 +42,7 @@ overview-in-use-at-end = Actifs à la fin
 
 overview-nothing-launched = Aucun lancement au cours des 24 dernières heures.
 
-overview-hours-hint = Un échec est compté dans l’heure du lancement. Les ateliers actifs sont ceux qui étaient prêts ou en cours d’arrêt, sauf ceux qui ont échoué ensuite.
+overview-hours-hint = Un échec est compté dans l’heure du lancement. La colonne « Actifs à la fin » compte les ateliers qui étaient prêts ou en cours d’arrêt. Elle omet les ateliers qui ont échoué ensuite.
 
 overview-none = –
 

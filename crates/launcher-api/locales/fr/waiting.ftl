@@ -15,7 +15,7 @@ cancel = Annuler
 start-log = Journal du démarrage
 
 start-step-queue = Attente dans la file
-start-step-prepare = Recherche d’une place et préparation
+start-step-prepare = Recherche d’une place et préparation de l’atelier
 start-step-image = Téléchargement de l’image si nécessaire
 start-step-downloads = Téléchargement du matériel de cours, et de l’image si nécessaire
 start-step-app = Démarrage de l’application

@@ -18,7 +18,7 @@ files-are-saved = Vos fichiers sont enregistrés pendant { $time } à la fin de 
 
 files-of-paused = Un atelier en pause a vos fichiers enregistrés. Reprenez-le pour continuer, ou terminez-le.
 
-files-may-be-kept = Les fichiers d’un atelier sont supprimés à sa fin, sauf si sa page indique qu’ils sont conservés.
+files-may-be-kept = Les fichiers d’un atelier sont supprimés à sa fin, sauf si sa page indique qu’ils sont conservés ou enregistrés.
 
 waits-for = depuis { $value }
 
@@ -42,7 +42,7 @@ confirm-end-saved = Terminer cet atelier ? Ses fichiers sont enregistrés pendan
 
 pause = Mettre en pause
 
-confirm-pause = Mettre cet atelier en pause ? Ses programmes s’arrêtent. Les fichiers enregistrés sont conservés jusqu’à la reprise.
+confirm-pause = Mettre cet atelier en pause ? Ses programmes s’arrêtent. Vous retrouvez les fichiers que vous avez enregistrés quand vous le reprenez.
 
 resume = Reprendre
 
@@ -62,7 +62,7 @@ parameter-secret-help = { $help } Cette valeur ne sera plus affichée.
 
 parameters-wrong = Rien n’a été lancé. Corrigez ces champs :
 
-parameters-ignored = Le lien ne peut pas remplir : { $names }
+parameters-ignored = Le lien contient des valeurs qu’il ne peut pas remplir. Remplissez vous-même ces champs, si le formulaire les contient : { $names }
 
 dismiss = Retirer
 
@@ -92,7 +92,7 @@ material-failed = { $target } : non chargé
 
 material-not-loaded = Le matériel de cours pour le dossier { $target } n’a pas pu être chargé.
 
-material-not-loaded-advice = L’atelier a démarré quand même. Les fichiers d’un lancement précédent sont toujours là. Prévenez votre enseignant, ou relancez l’atelier plus tard.
+material-not-loaded-advice = L’atelier a démarré quand même. S’il conserve vos fichiers, le dossier contient les fichiers de votre dernier lancement. Prévenez votre enseignant, ou relancez l’atelier plus tard.
 
 material-conflicts = { $count ->
     [one] Vous et votre enseignant avez tous deux modifié un fichier du dossier { $target }.
@@ -173,7 +173,7 @@ pause-title = Mettre { $name } en pause
 
 pause-question = Mettre « { $name } » en pause ?
 
-pause-warning = Tous les programmes de l’atelier s’arrêtent, et le travail non enregistré est perdu. Les fichiers enregistrés sont conservés. Vous pouvez reprendre l’atelier à tout moment.
+pause-warning = Tous les programmes de l’atelier s’arrêtent, et le travail non enregistré est perdu. Vous retrouvez les fichiers que vous avez enregistrés quand vous reprenez l’atelier. Vous pouvez le reprendre à tout moment.
 
 pause-workshop = Mettre l’atelier en pause
 
@@ -191,9 +191,9 @@ saved-work-all = Travail enregistré de tous
 
 saved-work-about = Certains ateliers conservent leurs fichiers. Vous les retrouvez au prochain lancement de cet atelier.
 
-snapshots-about = Si la page d’un atelier l’indique, ses fichiers sont enregistrés ici pendant { $time } à sa fin.
+snapshots-about = Certains ateliers enregistrent leurs fichiers ici à leur fin, pendant { $time }. La page d’un atelier l’annonce.
 
-no-saved-work = Aucun atelier n’a encore conservé de fichiers.
+no-saved-work = Il n’y a pas encore de travail enregistré.
 
 saved-work-shared = Partagé par plusieurs ateliers
 

@@ -7,7 +7,7 @@ volume-in-use-title = 另一个实验环境正在使用这些文件。
 volume-in-use = 您的实验环境 { $workshop } 正在使用它们。请在那里继续，或先结束它，待其结束后重试。
 volume-in-use-suspended = 您已暂停的实验环境 { $workshop } 保存着这些文件。请恢复它以继续，或先结束它。
 storage-limit-title = 已保存的工作已达到上限。
-storage-limit = 您已保存的工作总共最多 { $gib } GiB，而此实验环境需要更多空间。请删除不再需要的已保存工作，然后重新启动。
+storage-limit = 您已保存的工作总共最多 { $gib } GiB。此实验环境会超出上限。请删除不再需要的已保存工作，然后重新启动。
 no-download-title = 文件未下载。
 no-download = 请打开此模板的实验环境，并在其中下载文件。
 too-many-downloads = 您已有正在进行的下载，或其他下载过多。请一分钟后重试。
@@ -37,7 +37,7 @@ not-extended-expiry-changed = 结束时间已发生变化。
 
 not-restarted = 未能重新启动实验环境。
 not-restarted-not-running = 只有运行中的实验环境才能重新启动。
-not-restarted-not-outdated = 它使用的不是较旧版本。
+not-restarted-not-outdated = 它已在使用当前版本。
 not-paused = 实验环境未暂停。
 not-paused-not-running = 只能暂停正在运行的实验环境。
 not-paused-files-not-kept = 它的文件不会保留。请改为结束它。

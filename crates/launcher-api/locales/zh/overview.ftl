@@ -21,7 +21,7 @@ overview-by-hour = 逐小时数据
 overview-hour-from = 起始时间
 overview-in-use-at-end = 结束时使用中
 overview-nothing-launched = 过去 24 小时内没有启动。
-overview-hours-hint = 启动失败计入启动时所在的小时。“结束时使用中”统计该小时结束时已就绪或结束中的实验环境，不含后来失败的。
+overview-hours-hint = 启动失败计入启动时所在的小时。“结束时使用中”一列统计该小时结束时已就绪或结束中的实验环境，不含后来失败的。
 overview-none = –
 
 overview-seconds = { $seconds } 秒

@@ -30,7 +30,7 @@ async fn pages_say_if_files_are_kept() {
     let app = App::start().await;
     let (without, with) = (app.template("Stones", |_| {}).await, app.template("Penguins", kept).await);
     let alice = app.browser(ALICE);
-    assert!(alice.get("/").await.body.contains("unless its page says that they are kept"));
+    assert!(alice.get("/").await.body.contains("unless its page says that they are kept or saved"));
     for (template, shown, hidden, question) in [
         (without, DELETED, KEPT, "Files that you have not saved elsewhere are lost."),
         (with, KEPT, DELETED, "Saved files are kept for the next launch."),
@@ -63,7 +63,7 @@ async fn saved_work_is_listed_and_deleted_after_a_question() {
     let app = App::start().await;
     let template = app.template("Penguins", kept).await;
     let alice = app.browser(ALICE);
-    assert!(alice.get("/work").await.body.contains("No workshop has kept files yet."));
+    assert!(alice.get("/work").await.body.contains("There is no saved work yet."));
     let volume = used_volume(&app, &template).await;
 
     let question = format!("/work/{volume}/delete");

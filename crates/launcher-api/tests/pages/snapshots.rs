@@ -36,7 +36,7 @@ async fn pages_say_that_files_are_saved_only_if_the_end_saves_them() {
         let alice = app.browser(ALICE);
         let template = app.template("Penguins", |_| {}).await;
         let launch = alice.get(&format!("/launch/{template}")).await.body;
-        assert_eq!(launch.contains("unless its page says that they are kept"), saves, "{launch}");
+        assert_eq!(launch.contains("unless its page says that they are kept or saved"), saves, "{launch}");
         assert_eq!(launch.contains(DELETED), !saves, "{launch}");
         let name = alice.launch(&template).await;
         let detail = alice.get_until(&format!("/instances/{name}"), "Ready").await.body;
@@ -118,7 +118,7 @@ async fn failed_snapshot_is_reported_with_its_reason() {
     let home = alice.get("/").await.body;
     assert!(home.contains("“Penguins” has ended.") && home.contains(LOST), "also after an end by Alice: {home}");
     assert!(alice.get("/history").await.body.contains(LOST));
-    assert!(alice.get("/work").await.body.contains("No workshop has kept files yet."));
+    assert!(alice.get("/work").await.body.contains("There is no saved work yet."));
     app.finish().await;
 }
 
@@ -127,15 +127,15 @@ async fn snapshots_are_listed_downloaded_and_deleted_after_a_question() {
     let app = saving().await;
     let (alice, bob, admin) = (app.browser(ALICE), app.browser(BOB), app.browser(ADMIN));
     let empty = alice.get("/work").await.body;
-    assert!(empty.contains("its files are saved here for 7 days when it ends."), "{empty}");
-    assert!(empty.contains("No workshop has kept files yet."), "{empty}");
+    assert!(empty.contains("Some workshops save their files here when they end, for 7 days."), "{empty}");
+    assert!(empty.contains("There is no saved work yet."), "{empty}");
     let page = ended(&app, &app.template("Penguins", |_| {}).await).await;
     let name = page.strip_prefix("/instances/").unwrap();
     let list = alice.get("/work").await.body;
     for text in ["Penguins", name, "1 kB", "Deleted on"] {
         assert!(list.contains(text), "{text}: {list}");
     }
-    assert!(!list.contains("No workshop has kept files yet."), "{list}");
+    assert!(!list.contains("There is no saved work yet."), "{list}");
     assert!(!bob.get("/work").await.body.contains(name));
     assert!(!admin.get("/work").await.body.contains(name), "an admin sees it on the page of all users");
     let all = admin.get("/admin/work").await.body;

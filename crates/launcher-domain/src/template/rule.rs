@@ -35,9 +35,9 @@ coded_texts! {
         /// A duration is out of range.
         Duration = "duration", "60 to 2592000 seconds (one minute to 30 days)";
         /// The maximum lifetime is shorter than the lifetime.
-        MaxLifetimeTooShort = "max-lifetime-too-short", "at least lifetime_seconds";
+        MaxLifetimeTooShort = "max-lifetime-too-short", "at least the lifetime (lifetime_seconds)";
         /// The extension exceeds the maximum lifetime.
-        ExtensionTooLong = "extension-too-long", "at most max_lifetime_seconds";
+        ExtensionTooLong = "extension-too-long", "at most the maximum lifetime (max_lifetime_seconds)";
         /// A quantity of CPU or memory is unreadable. `text` is its text in quotation marks.
         Quantity { text } = "quantity",
             "{text} is not a Kubernetes quantity above zero: write for example 500m or 2 for CPU, 512Mi or 2Gi for memory";
@@ -45,9 +45,9 @@ coded_texts! {
         MemoryTooSmall { text } = "memory-too-small",
             "{text} is less than 1Mi: for memory, write for example 512Mi or 2Gi; m means thousandths of a byte";
         /// The CPU request exceeds the CPU limit.
-        CpuRequestTooLarge = "cpu-request-too-large", "at most cpu_limit";
+        CpuRequestTooLarge = "cpu-request-too-large", "at most the maximum CPU (cpu_limit)";
         /// The memory request exceeds the memory limit.
-        MemoryRequestTooLarge = "memory-request-too-large", "at most memory_limit";
+        MemoryRequestTooLarge = "memory-request-too-large", "at most the maximum memory (memory_limit)";
         /// The size of the storage is unreadable or too small. `text` is its text in quotation marks.
         StorageSize { text } = "storage-size",
             "{text} is not a size of at least 1Mi: write for example 500Mi or 5Gi";

@@ -241,10 +241,13 @@ fn template_error_states_the_broken_rule() {
         (json!({"env": {"1": ""}}), "a variable's name has letters, digits and _, and does not start with a digit"),
         (json!({"env": {"A": "\u{0}"}}), "a variable's value has at most 32 KiB, without NUL"),
         (json!({"lifetime_seconds": 1}), "60 to 2592000 seconds (one minute to 30 days)"),
-        (json!({"lifetime_seconds": 61, "max_lifetime_seconds": 60}), "at least lifetime_seconds"),
-        (json!({"extension_seconds": 61, "max_lifetime_seconds": 60}), "at most max_lifetime_seconds"),
-        (json!({"resources": {"cpu_request": "3"}}), "at most cpu_limit"),
-        (json!({"resources": {"memory_request": "3Gi"}}), "at most memory_limit"),
+        (json!({"lifetime_seconds": 61, "max_lifetime_seconds": 60}), "at least the lifetime (lifetime_seconds)"),
+        (
+            json!({"extension_seconds": 61, "max_lifetime_seconds": 60}),
+            "at most the maximum lifetime (max_lifetime_seconds)",
+        ),
+        (json!({"resources": {"cpu_request": "3"}}), "at most the maximum CPU (cpu_limit)"),
+        (json!({"resources": {"memory_request": "3Gi"}}), "at most the maximum memory (memory_limit)"),
         (
             json!({"resources": {"memory_limit": "x\"y"}}),
             "\"x\\\"y\" is not a Kubernetes quantity above zero: write for example 500m or 2 for CPU, 512Mi or 2Gi for \

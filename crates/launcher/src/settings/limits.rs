@@ -1,4 +1,4 @@
-//! The limits among the settings.
+//! Conversion of the settings to the limits of the service.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use launcher_domain::{LaunchRate, Limits};
 use super::ServeSettings;
 
 impl ServeSettings {
-    /// Returns the limits among the settings.
+    /// Returns the limits of the service.
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             max_instances_per_user: self.max_instances_per_user,

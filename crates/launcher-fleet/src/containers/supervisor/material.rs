@@ -1,4 +1,5 @@
-//! Places course material before the first start of the app, in a container of its own. No failure of it stops the start.
+//! Places course material in a separate container before the first start of the app. A failure never prevents the
+//! start.
 
 use std::sync::Arc;
 use std::time::Duration;
