@@ -33,7 +33,7 @@
 {{- end }}
 {{- end }}
 {{- if and .Values.snapshots.store (not (include "launcher.image" (list . "material"))) }}
-- images.material is missing: snapshots.store needs it, because a container with this image sends the files of a workshop
+- images.material is missing: snapshots.store needs it, because only files that survive a crash can be saved
 {{- end }}
 {{- include "launcher.podProblems" . }}
 {{- include "launcher.accountProblems" . }}

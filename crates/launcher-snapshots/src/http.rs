@@ -96,7 +96,7 @@ fn limited(body: Incoming, stall: Duration) -> HttpResponseBody {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncWriteExt as _;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
     use super::*;
@@ -108,6 +108,8 @@ mod tests {
         tokio::spawn(async move {
             let mut open = Vec::new();
             while let Ok((mut connection, _)) = listener.accept().await {
+                // All of the request comes at once.
+                connection.read(&mut [0; 4096]).await.unwrap();
                 connection.write_all(answer.as_bytes()).await.unwrap();
                 open.push(connection);
             }
@@ -119,7 +121,7 @@ mod tests {
         let limit = Duration::from_millis(200);
         let connector = Connector(Limits { connect: limit, head: limit, stall: limit });
         let client = connector.connect(&ClientOptions::new().with_allow_http(allows_http)).unwrap();
-        client.execute(HttpRequest::get(url).body(HttpRequestBody::empty()).unwrap()).await
+        client.execute(hyper::Request::get(url).body(HttpRequestBody::empty()).unwrap()).await
     }
 
     #[tokio::test]

@@ -235,7 +235,7 @@ snapshot-deleted = Die gespeicherten Dateien dieses Workshops wurden gelöscht.
 
 snapshot-failed = Ihre Dateien konnten nicht gespeichert werden. { $reason }
 
-snapshot-failure-time-limit = Es dauerte länger als eine Minute.
+snapshot-failure-time-limit = Sie wurden nicht rechtzeitig gespeichert.
 snapshot-failure-too-large = Sie sind größer als 2 GiB.
 snapshot-failure-limit-reached = Es sind schon die Dateien von 20 Workshops gespeichert. Löschen Sie zuerst einige davon.
 snapshot-failure-files-unavailable = Der Dienst konnte sie nicht lesen.

@@ -352,7 +352,7 @@ snapshot-deleted = The saved files of this workshop were deleted.
 snapshot-failed = Your files could not be saved. { $reason }
 
 # Reasons why files were not saved.
-snapshot-failure-time-limit = It took more than one minute.
+snapshot-failure-time-limit = They were not saved in time.
 snapshot-failure-too-large = They have more than 2 GiB.
 snapshot-failure-limit-reached = The files of 20 workshops are already saved. Delete some of them first.
 snapshot-failure-files-unavailable = The service could not read them.

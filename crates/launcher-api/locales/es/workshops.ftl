@@ -235,7 +235,7 @@ snapshot-deleted = Los archivos guardados de este taller se eliminaron.
 
 snapshot-failed = No se pudieron guardar tus archivos. { $reason }
 
-snapshot-failure-time-limit = Tardó más de un minuto.
+snapshot-failure-time-limit = No se guardaron a tiempo.
 snapshot-failure-too-large = Ocupan más de 2 GiB.
 snapshot-failure-limit-reached = Ya hay archivos guardados de 20 talleres. Elimina antes algunos.
 snapshot-failure-files-unavailable = El servicio no pudo leerlos.

@@ -235,7 +235,7 @@ snapshot-deleted = Les fichiers enregistrés de cet atelier ont été supprimés
 
 snapshot-failed = Vos fichiers n’ont pas pu être enregistrés. { $reason }
 
-snapshot-failure-time-limit = Cela a pris plus d’une minute.
+snapshot-failure-time-limit = Ils n’ont pas été enregistrés à temps.
 snapshot-failure-too-large = Ils dépassent 2 Gio.
 snapshot-failure-limit-reached = Les fichiers de 20 ateliers sont déjà enregistrés. Supprimez-en d’abord quelques-uns.
 snapshot-failure-files-unavailable = Le service n’a pas pu les lire.

@@ -98,7 +98,7 @@ named!(
     /// The schema of the reason of a failed snapshot.
     SnapshotFailureName,
     SnapshotFailure,
-    "Reason why files were not saved. time-limit: it took more than a minute. too-large: the archive has more than 2 GiB. limit-reached: the owner has 20 snapshots. files-unavailable: the fleet could not read the files. store-unavailable: the object store did not accept the archive. workshop-gone: the workload was gone before."
+    "Reason why files were not saved. time-limit: they were not saved in time. too-large: the archive has more than 2 GiB. limit-reached: the owner has 20 snapshots. files-unavailable: the fleet could not read the files. store-unavailable: the object store did not accept the archive. workshop-gone: the workload was gone before."
 );
 named!(
     /// The schema of a kind of storage.

@@ -80,9 +80,8 @@ fn instance_with_a_planned_snapshot_expires_in_time() {
 #[test]
 fn end_waits_a_minute_for_its_files_and_longer_while_files_of_others_are_saved() {
     let later = |seconds: i64| at(50) + SignedDuration::from_secs(seconds);
-    let deadline = |instance: &Instance, started_at, progress| {
-        instance.snapshot.as_ref().unwrap().deadline(started_at, progress)
-    };
+    let deadline =
+        |instance: &Instance, started_at, progress| instance.snapshot.as_ref().unwrap().deadline(started_at, progress);
     let running = planned(InstanceState::Running);
     assert_eq!(deadline(&running, at(0), at(0)), None);
     let ending = running.terminate(EndReason::Owner, at(50)).unwrap();

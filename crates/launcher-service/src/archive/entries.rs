@@ -91,8 +91,11 @@ impl<R: Read> Entries<R> {
             return Ok(None);
         }
         let header = Header::from_byte_slice(&block).clone();
-        let sum: u32 =
-            block.iter().enumerate().map(|(at, byte)| u32::from(if CHECKSUM.contains(&at) { b' ' } else { *byte })).sum();
+        let sum: u32 = block
+            .iter()
+            .enumerate()
+            .map(|(at, byte)| u32::from(if CHECKSUM.contains(&at) { b' ' } else { *byte }))
+            .sum();
         if header.cksum()? != sum {
             return Err(invalid("the checksum of a header is wrong"));
         }

@@ -265,7 +265,8 @@ async fn deletion_is_logged_and_stays_pending_until_the_files_are_gone() {
 #[tokio::test]
 async fn volumes_that_stay_pending_do_not_keep_others_from_being_purged() {
     on_every_engine(async |store| {
-        let name = |number: u8| format!("work-{}{}aaaaaaaa", char::from(b'a' + number / 26), char::from(b'a' + number % 26));
+        let name =
+            |number: u8| format!("work-{}{}aaaaaaaa", char::from(b'a' + number / 26), char::from(b'a' + number % 26));
         let all: BTreeSet<_> = (0..130).map(name).collect();
         for (number, name) in (0..).zip(&all) {
             let draft = draft(&format!("user{number}@example.org"), StorageKind::Kept, number);
