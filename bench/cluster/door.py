@@ -12,7 +12,7 @@ from usage import Usage
 
 PORT = 18080
 # Time until Traefik has read all Ingresses, and answers.
-START = 300
+START = 900
 
 
 @contextlib.contextmanager

@@ -110,10 +110,16 @@ class Timeline:
 
     def _watch(self, kind, version=""):
         """Starts a watch after this resource version, or of all objects; returns its connection and its response."""
-        connection = self.kube.connect()
         path = PATHS[kind].format(self.namespace)
-        connection.request("GET", f"{path}?watch=1&allowWatchBookmarks=true&resourceVersion={version}")
-        response = connection.getresponse()
+        for _ in range(20):
+            connection = self.kube.connect()
+            connection.request("GET", f"{path}?watch=1&allowWatchBookmarks=true&resourceVersion={version}")
+            response = connection.getresponse()
+            # 429: the definition of the Workshops is a second old, and the API server does not have its storage yet.
+            if response.status != 429:
+                break
+            connection.close()
+            time.sleep(0.5)
         if response.status != 200:
             raise RuntimeError(f"the watch of {kind}s: {response.read()}")
         with self.changed:

@@ -37,4 +37,5 @@ kubectl cordon "$NODE" >/dev/null
 for number in $(seq "$count"); do
   fake_node "$number"
 done | kubectl apply --filename - >/dev/null
-wait_for kwok 60 kubectl wait node --selector type=fake --for=condition=Ready --timeout=1s
+# kubectl needs about 0.1 s for each node.
+wait_for kwok 60 kubectl wait node --selector type=fake --for=condition=Ready --timeout=5s
