@@ -1,5 +1,6 @@
 """The operator's costs of thousands of Workshops on fake nodes."""
 
+import concurrent.futures
 import json
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import threading
 import time
 
 import door
+from bare import PARALLEL
 from kube import PATHS, Timeline
 from stage import Stage, percentile
 from usage import Usage
@@ -123,15 +125,16 @@ def rest(stage, usage, seconds):
 def delete(kube, stage, usage, names, cascade):
     """Deletes these Workshops, and waits until they and everything below them are gone; yields rows of the table.
 
-    `cascade` is `background`, as `kubectl delete` does by default, or `foreground`, as the launcher does.
+    `cascade` is `background`, as `kubectl delete` does by default, or `foreground`, as the launcher does. Several requests
+    at a time: `kubectl delete` sends five per second.
     """
-    command = ["kubectl", "--namespace", stage.namespace, "delete", "workshops", "--wait=false", f"--cascade={cascade}"]
+    path = f"/apis/workshoplauncher.dev/v1alpha1/namespaces/{stage.namespace}/workshops"
+    options = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": cascade.capitalize()}
     with Timeline(kube, stage.namespace, tuple(PATHS)) as timeline:
         timeline.until_there(len(names), SECONDS)
         began, cpu = time.perf_counter(), usage.cpu()
-        # The names are an argument each. An argument list has a limit.
-        for first in range(0, len(names), 1000):
-            subprocess.run([*command, *names[first : first + 1000]], check=True, stdout=subprocess.DEVNULL)
+        with concurrent.futures.ThreadPoolExecutor(PARALLEL) as threads:
+            list(threads.map(lambda name: kube.request("DELETE", f"{path}/{name}", options), names))
         workshops = timeline.until("workshop gone", len(names), SECONDS) - began
         everything = max(timeline.until(f"{kind} gone", len(names), SECONDS) for kind in PATHS) - began
     what = f"{len(names)} deleted in the {cascade}"
