@@ -109,7 +109,7 @@ mod tests {
             let mut open = Vec::new();
             while let Ok((mut connection, _)) = listener.accept().await {
                 // All of the request comes at once.
-                connection.read(&mut [0; 4096]).await.unwrap();
+                assert!(connection.read(&mut [0; 4096]).await.unwrap() > 0);
                 connection.write_all(answer.as_bytes()).await.unwrap();
                 open.push(connection);
             }
