@@ -1,10 +1,15 @@
-"""Files after the planned ends of a workshop: a pause, the end by its owner, and the expiry, with a volume and without one."""
+"""Files after the planned ends of a workshop: a pause, the end by its owner, and the expiry, with a volume and without one;
+and files of a JupyterLab after it exceeded its memory."""
+
+import contextlib
 
 import pytest
 from harness import wait_for
+from notebook import run_cell
 from saved_files import saved_files
 from test_kept_files import WORK, end, shell
-from world import ALICE, BOB, SHELL, World
+from websockets.exceptions import WebSocketException
+from world import ALICE, BOB, JUPYTER, SHELL, World
 
 TOKEN = {"name": "TOKEN", "label": "Token", "kind": "secret"}
 # Without a volume: the files of this directory are saved at the end.
@@ -78,6 +83,31 @@ def test_launcher_is_killed_during_the_end_of_a_workshop_and_its_files_are_saved
     world.until(name, "terminated", 90)
     world.until_gone(name)
     assert saved_files(world.launcher, name, ALICE, BOB)["file"] == "last byte\n"
+
+
+def test_jupyterlab_whose_notebook_exceeds_its_memory_runs_cells_again_within_10_seconds(world):
+    """The kernel of the notebook ends, or the whole app: this depends on the version of cgroups."""
+    resources = JUPYTER["resources"] | {"memory_limit": "512Mi"}
+    name = world.launch(world.template(JUPYTER, resources=resources))
+    world.until(name, "running", 90)
+
+    def run(code, seconds=60):
+        alice = world.notebook(name)
+        with alice.channels(alice.start_kernel()) as channels:
+            return run_cell(channels, code, seconds)
+
+    assert run("open('notes.txt', 'w').write('mine')") == "4"
+    with contextlib.suppress(OSError, WebSocketException):
+        assert run("len(b'x' * (2 << 30))", seconds=5) is None, "the notebook has more memory than its limit"
+
+    def is_usable():
+        # JupyterLab does not answer yet, or its WebSocket ends.
+        with contextlib.suppress(OSError, AssertionError, KeyError, WebSocketException):
+            return run("open('notes.txt').read()") == "'mine'"
+
+    wait_for("JupyterLab to run a cell", is_usable, 10)
+    assert world.until(name, "running")["k8s_name"] == name
+    end(world, name)
 
 
 def test_files_are_there_after_the_expiry(world, expiring):

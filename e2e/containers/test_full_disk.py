@@ -5,11 +5,13 @@ import shutil
 import pytest
 from harness import wait_for
 from registry import Registry
-from world import BOTH, IMAGES, PLACE, QUICK, World
+from world import ALICE, BOTH, IMAGES, PLACE, QUICK, World
 
 # An app that first fills the disk, then answers.
 FILL = "/bin/busybox dd if=/dev/zero of=/tmp/fill bs=65536 2>/dev/null; exec /bin/busybox httpd -f -p 127.0.0.1:8888 -h /www"
 SHELL = ["/bin/busybox", "sh", "-c"]
+# An app that writes a kept file at its first start, and shows it.
+KEEP = "[ -f /work/file ] || echo kept > /work/file; exec /bin/busybox httpd -f -p 127.0.0.1:8888 -h /work"
 
 
 @pytest.fixture(scope="module")
@@ -23,26 +25,36 @@ def free():
 
 
 def test_full_disk_is_explained_and_ends_with_its_cause(world, leaves_nothing):
-    """A workshop fills the disk: other workshops continue, launches fail with the reason, and succeed after its end."""
-    healthy = world.running()
+    """A workshop fills the disk: other workshops continue with their kept files, launches fail with the reason, and succeed
+    after its end."""
+    storage = {"kind": "kept", "size": "1Gi", "path": "/work"}
+    keeping = world.template(name="keeping", storage=storage, command=[*SHELL, KEEP])
+    healthy = world.launch(keeping)
+    world.until(healthy, "running")
     filling = world.running(QUICK, name="filling", command=[*SHELL, FILL])
     wait_for("the disk to be full", lambda: free() < 1 << 20, 30)
-    assert world.visit(healthy)[0] == world.visit(filling)[0] == 200
+    assert world.visit(healthy, path="/file") == (200, b"kept\n")
+    assert world.visit(filling)[0] == 200
     template = world.template()
     name = world.launch(template)
     failed = world.until(name, "failed", 60)
     assert "disk" in failed["reason"]["message"].lower(), failed["reason"]
     world.until_gone(name)
-    assert world.visit(healthy)[0] == 200
+    world.end(healthy)
+    world.until_gone(healthy)
     world.end(filling)
     world.until_gone(filling)
     assert free() > 20 << 20, "the files of the ended workshop are left"
-    again = world.launch(template)
-    world.until(again, "running")
-    assert world.parts() == {each: BOTH for each in (healthy, again)}
-    for each in (healthy, again):
+    again = [world.launch(template), world.launch(keeping)]
+    for each in again:
+        world.until(each, "running")
+    assert world.visit(again[1], path="/file") == (200, b"kept\n")
+    assert world.parts() == dict.fromkeys(again, BOTH)
+    volume = world.instance(again[1])["volume"]
+    for each in again:
         world.end(each)
-    world.until_gone(healthy, again)
+        world.until(each, "terminated")
+    assert world.launcher.request("DELETE", f"/volumes/{volume}", ALICE)[0] == 204
 
 
 def test_pull_on_a_full_disk_is_explained(world, leaves_nothing):
