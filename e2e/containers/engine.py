@@ -117,8 +117,12 @@ class Engine:
         """Starts the engine's process."""
         with self.log.open("ab") as log:
             self.log_start = log.tell()
-            # In its own directory, because Podman's monitor writes a file into it after an OOM kill.
-            process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.place)
+            # In its own directory, because Podman's monitor writes a file into it after an OOM kill. A killed Podman also
+            # leaves temporary files.
+            environment = os.environ | {"TMPDIR": str(self.place)}
+            process = subprocess.Popen(
+                self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.place, env=environment
+            )
         self.pid_file.write_text(str(process.pid))
 
     def _answers(self):
