@@ -90,6 +90,8 @@ OTHERS = {
     "workshops.domain": ("minimal", "other.example.net"),
     "images.launcher": ("minimal", "registry.example.org/other:1"),
     "images.sidecar": ("minimal", "registry.example.org/other:1"),
+    # The set full has snapshots.store, which requires it.
+    "images.material": ("minimal", "registry.example.org/other:1"),
     "login.provider": ("minimal", "google"),
     "login.clientID": ("google", "other"),
     "login.clientSecret": ("google", "other"),
