@@ -78,6 +78,7 @@ lose_node() {
 remove_node() {
   [[ -d "$FOLDER" ]] || return 0
   lose_node
+  # The API server may have stopped already.
   kubectl delete node "$SECOND" --ignore-not-found >/dev/null || true
   unmount "$FOLDER"
   rm -rf "$FOLDER" "$RUN/$SECOND.conf" "$RUN/pid/$SECOND"-*

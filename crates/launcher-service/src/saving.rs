@@ -18,7 +18,7 @@ use crate::archive::to_download;
 use crate::change::Target;
 use crate::error::{ErrorChain, LoopError, ServiceError};
 use crate::launcher::Launcher;
-use crate::snapshot_store::CONCURRENCY;
+use crate::snapshot_store::{CONCURRENCY, Snapshots};
 
 /// Interval of checks for expired instances, and for ends that another replica decided.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -145,22 +145,8 @@ impl Launcher {
                 "saving the files of the workshop failed"
             ),
         }
-        if outcome.is_err() {
-            self.delete_unlisted(&instance).await;
-        }
         if let Err(error) = self.finish(&instance, outcome.map(drop).map_err(|failed| failed.failure)).await {
             tracing::warn!(workshop = %instance.k8s_name, error = %ErrorChain(&error), "recording a snapshot failed");
-        }
-    }
-
-    /// Deletes an archive that is complete, but has no row because the database failed: nobody could see or delete it. With a
-    /// shared database, another replica may be saving the same files, so the archive stays.
-    async fn delete_unlisted(&self, instance: &Instance) {
-        let Some(snapshots) = self.0.snapshots.as_ref().filter(|_| !self.0.store.is_shared()) else { return };
-        if let Ok(None) = self.0.store.snapshot_saved(instance.instance_id).await
-            && let Err(error) = snapshots.store.delete(instance.instance_id).await
-        {
-            tracing::warn!(workshop = %instance.k8s_name, error = %ErrorChain(&error), "deleting an archive failed");
         }
     }
 
@@ -212,9 +198,25 @@ impl Launcher {
             bytes,
             created_at: self.0.clock.now(),
         };
-        self.0.store.save_snapshot(&snapshot).await.map_err(database)?;
+        if let Err(error) = self.0.store.save_snapshot(&snapshot).await {
+            self.delete_unlisted(snapshots, instance).await;
+            return Err(database(error));
+        }
         *lock(&self.0.last_saved) = self.0.clock.now();
         Ok(bytes)
+    }
+
+    /// Deletes an archive without a row in the database: its owner could neither see nor delete it. If replicas share the
+    /// database, the archive stays, because another replica may be saving the same files.
+    async fn delete_unlisted(&self, snapshots: &Snapshots, instance: &Instance) {
+        if self.0.store.is_shared() {
+            return;
+        }
+        if let Ok(None) = self.0.store.snapshot_saved(instance.instance_id).await
+            && let Err(error) = snapshots.store.delete(instance.instance_id).await
+        {
+            tracing::warn!(workshop = %instance.k8s_name, error = %ErrorChain(&error), "deleting an archive failed");
+        }
     }
 
     /// Opens the archive of the app's files.

@@ -7,8 +7,7 @@ import uuid
 import pytest
 from harness import ROOT
 from local_volumes import local_volumes
-from settled import until_ended
-from test_storage import FILE, PYTHON, READ, run
+from test_storage import FILE, PYTHON, STORAGE, assert_next_workshop_has_the_file, run
 from world import ALICE, World, assert_nothing_was_forbidden
 
 CLASS = f"lost-{uuid.uuid4().hex[:8]}"
@@ -54,14 +53,12 @@ def node():
 
 
 def test_files_are_in_the_next_workshop_on_another_node(world, node):
-    storage = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
     there = {"nodeSelector": {"kubernetes.io/hostname": node}, "tolerations": [{"key": TAINT, "operator": "Exists"}]}
-    node_of = lambda name: world.pod(name)["spec"]["nodeName"]
     with local_volumes(world, CLASS, 1):
-        template = world.template(storage=storage, pod_template={"spec": there}, **PYTHON)
+        template = world.template(storage=STORAGE, pod_template={"spec": there}, **PYTHON)
         first = world.launch(template, ALICE)
         before = world.until(first, "running")
-        assert node_of(first) == node
+        assert world.pod(first)["spec"]["nodeName"] == node
         run(world, first, WRITE)
         second_node("lose")
         # The deletion of the node declares the machine gone, as an administrator or the cloud does.
@@ -72,10 +69,5 @@ def test_files_are_in_the_next_workshop_on_another_node(world, node):
 
         status, _, body = world.launcher.request("PATCH", f"/templates/{template}", body={"pod_template": None})
         assert status == 200, (status, body)
-        second = world.launch(template, ALICE)
-        after = world.until(second, "running")
-        assert (node_of(second) != node, after["volume"]) == (True, before["volume"])
-        assert run(world, second, READ) == "kept"
-        world.end(second)
-        until_ended(world, second)
+        assert assert_next_workshop_has_the_file(world, template, before["volume"]) != node
     assert_nothing_was_forbidden(world)

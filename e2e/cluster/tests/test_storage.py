@@ -40,6 +40,7 @@ PYTHON = {
 }
 # One more than the tests use.
 VOLUMES = 14
+STORAGE = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -205,8 +206,7 @@ def test_workshop_without_a_volume_of_its_size_fails_with_the_cause(world):
 
 
 def test_launched_workshops_keep_the_files_of_each_person_until_the_volume_is_deleted(world):
-    storage = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
-    template = world.template(name="kept", storage=storage, **PYTHON)
+    template = world.template(name="kept", storage=STORAGE, **PYTHON)
     volume = lambda name: world.workshop(name)["spec"]["storage"]["volume"]
     first = world.launch(template, ALICE)
     world.until(first, "running")
@@ -237,9 +237,19 @@ def test_launched_workshops_keep_the_files_of_each_person_until_the_volume_is_de
     assert_nothing_was_forbidden(world)
 
 
+def assert_next_workshop_has_the_file(world, template, volume):
+    """Launches the template, and ends the workshop. Returns the name of its node."""
+    name = world.launch(template, ALICE)
+    row = world.until(name, "running")
+    assert (row["volume"], run(world, name, READ)) == (volume, "kept")
+    node = world.pod(name)["spec"]["nodeName"]
+    world.end(name)
+    until_ended(world, name)
+    return node
+
+
 def test_files_are_in_the_next_workshop_after_an_eviction(world):
-    storage = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
-    template = world.template(name="evicted", storage=storage, **PYTHON)
+    template = world.template(name="evicted", storage=STORAGE, **PYTHON)
     first = world.launch(template, ALICE)
     before = world.until(first, "running")
     run(world, first, WRITE)
@@ -247,18 +257,13 @@ def test_files_are_in_the_next_workshop_after_an_eviction(world):
     reason = world.until(first, "failed")["reason"]
     assert reason["code"] == "evicted", reason
     assert reason["remedy"].startswith("The saved files of this workshop are kept."), reason
-    second = world.launch(template, ALICE)
-    after = world.until(second, "running")
-    assert (after["volume"], run(world, second, READ)) == (before["volume"], "kept")
-    world.end(second)
-    until_ended(world, second)
+    assert_next_workshop_has_the_file(world, template, before["volume"])
     assert_nothing_was_forbidden(world)
 
 
 def test_suspended_workshop_has_no_pod_and_is_resumed_with_its_files_and_secrets(world):
     token = {"name": "TOKEN", "label": "Token", "kind": "secret"}
-    storage = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
-    template = world.template(name="suspended", storage=storage, parameters=[token], **PYTHON)
+    template = world.template(name="suspended", storage=STORAGE, parameters=[token], **PYTHON)
     values = {"parameters": {"TOKEN": "hunter2"}}
     status, _, body = world.launcher.request("POST", f"/templates/{template}/launch", ALICE, values)
     assert status == 201, (status, body)
@@ -298,8 +303,7 @@ def test_suspended_workshop_has_no_pod_and_is_resumed_with_its_files_and_secrets
 
 
 def test_existing_volumes_are_not_affected_by_the_deletion_of_the_storage_class(world):
-    storage = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
-    template = world.template(name="no class", storage=storage, **PYTHON)
+    template = world.template(name="no class", storage=STORAGE, **PYTHON)
     first = world.launch(template, ALICE)
     before = world.until(first, "running")
     run(world, first, WRITE)
@@ -314,9 +318,5 @@ def test_existing_volumes_are_not_affected_by_the_deletion_of_the_storage_class(
     refused = world.until(world.launch(template, BOB), "failed")["reason"]
     assert refused["code"] == "unschedulable", refused
     assert "unbound immediate PersistentVolumeClaims" in refused["message"], refused
-    second = world.launch(template, ALICE)
-    after = world.until(second, "running")
-    assert (after["volume"], run(world, second, READ)) == (before["volume"], "kept")
-    world.end(second)
-    until_ended(world, second)
+    assert_next_workshop_has_the_file(world, template, before["volume"])
     assert_nothing_was_forbidden(world)

@@ -1,7 +1,7 @@
 //! Reads a tar archive from an untrusted source with a constant amount of memory.
 //!
-//! The `tar` crate reads the name of an entry completely into memory, whatever its length. An app may send any bytes as an
-//! archive, so this reader limits every part that it keeps. Format: POSIX `pax`, chapter "pax Interchange Format", and the
+//! The `tar` crate has no limit for the length of a name: it reads the whole name into memory. An app may send any bytes as
+//! an archive. This reader therefore limits every part that it keeps. Format: POSIX `pax`, chapter "pax Interchange Format", and the
 //! long names of GNU tar.
 
 use std::ffi::OsString;
@@ -61,7 +61,7 @@ impl<R: Read> Entries<R> {
                     description.path = Some(name.split(|byte| *byte == 0).next().unwrap_or_default().to_vec());
                 }
                 EntryType::XHeader => self.extend(size, &mut description)?,
-                // Names of links, which nobody needs here, and defaults for all entries.
+                // Skips the names of links, which a download omits, and the defaults for all entries.
                 EntryType::GNULongLink | EntryType::XGlobalHeader => {}
                 EntryType::GNUSparse => return Err(invalid("it has a sparse file of GNU tar")),
                 _ => {

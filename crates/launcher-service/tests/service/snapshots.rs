@@ -11,10 +11,11 @@ use launcher_domain::{
 use launcher_service::{Page, ServiceError, Snapshots};
 use launcher_snapshots::{Location, SnapshotStore};
 use launcher_testkit::eventually;
+use sqlx::{AnyConnection, Connection};
 use uuid::Uuid;
 
 use crate::volumes::draft_with_storage;
-use crate::{SOON, World, caller};
+use crate::{SOON, World, caller, database};
 
 const PAGE: Page = Page { limit: 100, after: None };
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -196,6 +197,34 @@ async fn files_that_an_earlier_attempt_saved_are_not_read_again_and_not_reported
         assert_eq!((outcome(&ended), world.fleet.app_reads()), (SAVED, 0));
         world.fleet.delay_archives(false);
     }
+}
+
+#[tokio::test]
+async fn archive_without_a_row_in_the_database_is_deleted() {
+    let world = World::saving().await;
+    let instance = world.running(&caller("alice")).await;
+    let mut connection = AnyConnection::connect(&database(&world.directory)).await.unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON snapshots BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    sqlx::query(refuse).execute(&mut connection).await.unwrap();
+    world.launcher.terminate(&caller("alice"), &instance.k8s_name).await.unwrap();
+    eventually(SOON, async || (world.fleet.app_reads() == 1).then_some(())).await;
+    // The second attempt begins after the first one has failed.
+    world.fleet.hang_app_reads(true);
+    eventually(SOON, async || (world.fleet.app_reads() == 2).then_some(())).await;
+    assert_eq!(world.objects(), [""; 0]);
+}
+
+#[tokio::test]
+async fn person_downloads_one_snapshot_at_a_time() {
+    let world = World::saving().await;
+    let instance = world.running(&caller("alice")).await;
+    world.ended(&instance).await;
+    let (alice, id) = (caller("alice"), instance.instance_id);
+    let first = world.launcher.download_snapshot(&alice, id).await.unwrap();
+    assert!(matches!(world.launcher.download_snapshot(&alice, id).await, Err(ServiceError::TooManyDownloads)));
+    assert!(world.launcher.download_snapshot(&caller("admin"), id).await.is_ok());
+    drop(first);
+    assert!(world.launcher.download_snapshot(&alice, id).await.is_ok());
 }
 
 #[tokio::test]

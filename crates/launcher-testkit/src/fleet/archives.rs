@@ -47,8 +47,12 @@ impl Archives for FakeFleet {
         if !self.lock().workshops.contains_key(workshop) {
             return Err(FleetError::Refused(format!("no Workshop {workshop}")).into());
         }
-        self.lock().app_reads += 1;
-        if self.lock().hangs_app_reads {
+        let hangs = {
+            let mut state = self.lock();
+            state.app_reads += 1;
+            state.hangs_app_reads
+        };
+        if hangs {
             std::future::pending::<()>().await;
         }
         self.archive(workshop)
