@@ -2,6 +2,7 @@
 
 import pathlib
 import threading
+import time
 
 TICKS = 100
 
@@ -11,6 +12,18 @@ def machine_cpu():
     fields = pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:]
     user, nice, system, _, _, interrupts, soft_interrupts, *_ = map(int, fields)
     return (user + nice + system + interrupts + soft_interrupts) / TICKS
+
+
+def until_idle(seconds=120):
+    """Waits until the machine uses less than 0.3 CPUs for three seconds in a row. The kubelet still removes
+    containers for some seconds after the API server has no pod any more."""
+    deadline, quiet = time.monotonic() + seconds, 0
+    while quiet < 3:
+        if time.monotonic() > deadline:
+            raise AssertionError(f"the machine was not idle within {seconds} s: end all other programs")
+        before = machine_cpu()
+        time.sleep(1)
+        quiet = quiet + 1 if machine_cpu() - before < 0.3 else 0
 
 
 class Usage(threading.Thread):

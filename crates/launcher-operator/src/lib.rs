@@ -16,6 +16,7 @@ pub mod diagnose;
 mod downloads;
 mod failure_details;
 mod first_seen;
+mod first_status;
 mod guarded;
 mod identifiers;
 pub mod lease;

@@ -19,7 +19,9 @@ use crate::apply::{self, ApplyError};
 use crate::build::build;
 use crate::children::SeenWorkload;
 use crate::context::Context;
-use crate::diagnose::{ObservedWorkload, add, app_crashes, archive_address, diagnose, material_report, pull_fails};
+use crate::diagnose::{
+    Diagnosis, ObservedWorkload, add, app_crashes, archive_address, diagnose, material_report, pull_fails,
+};
 use crate::failure_details;
 use crate::guarded::Guarded;
 use crate::identifiers::FIELD_MANAGER;
@@ -32,7 +34,7 @@ use crate::requeue::RESYNC_INTERVAL;
 use crate::status;
 use crate::validate::{has_expired, has_passed};
 use crate::workload::{awaits_restart, is_outdated};
-use crate::{crash_record, pod_expiry, refusal, requeue, traces, transitions};
+use crate::{crash_record, first_status, pod_expiry, refusal, requeue, traces, transitions};
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -127,7 +129,8 @@ async fn reconcile_spec(
     context.refusals.forget(&name);
     let SeenWorkload { deployment, mut pods } = seen;
     pods.retain(|pod| !is_of_another_workshop(&pod.metadata, &uid));
-    let waiting_since = status::waiting_since(workshop, &applied, now);
+    let unreported_since = first_status::unreported_since(workshop, context, now);
+    let waiting_since = status::waiting_since(workshop, &applied, unreported_since);
     let deployment = deployment.as_ref().and_then(|deployment| deployment.status.as_ref());
     let pull_fails_since = pull_fails(&pods).then(|| context.pull_failures.record(&name, now));
     if pull_fails_since.is_none() {
@@ -138,7 +141,8 @@ async fn reconcile_spec(
     let observed = ObservedWorkload { deployment, pods: &pods, waiting_since, pull_fails_since, crash_verdict };
     let (diagnosis, log_tail) =
         failure_details::explain(context, &name, diagnose(&observed, &context.settings, now)).await;
-    let mut status = status::of_applied(workshop, &applied, &diagnosis, log_tail, now);
+    let since = if matches!(diagnosis, Diagnosis::Waiting { .. }) { unreported_since } else { now };
+    let mut status = status::of_applied(workshop, &applied, &diagnosis, log_tail, since);
     if pods.iter().any(pod_expiry::has_frame_page) {
         status = status::with_frame_page(status);
     }
@@ -158,6 +162,9 @@ async fn reconcile_spec(
         status = status::with_expiry(status, expiry);
     }
     let next = requeue::delay(&diagnosis, workshop.spec.end(status.ready_at), &pods, now);
+    if let Some(delay) = first_status::remaining_delay(workshop, &status, unreported_since, now) {
+        return Ok(Action::requeue(delay.min(next)));
+    }
     write(workshop, status.clone(), context).await?;
     // After the status: if the operator is killed in between, the next one counts the crash again, as the same one.
     crash_record::write(context, crashes.as_ref()).await?;

@@ -124,6 +124,36 @@ async fn change_of_pod_updates_the_status_without_another_apply() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn workshop_that_is_ready_within_a_second_gets_one_status() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    for (after, phases) in [(900, &["Running"][..]), (1100, &["Starting", "Running"])] {
+        let mut ready = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
+        ready["metadata"]["resourceVersion"] = "2".into();
+        let cluster = with_pod(&workshop, &json!({})).changing("pods", Duration::from_millis(after), &ready);
+        let calls = cluster.run_operator(at("12:00:05")).await;
+        assert_eq!(statuses(&calls).map(|status| status["phase"].as_str().unwrap()).collect::<Vec<_>>(), phases);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn crash_within_the_first_second_is_written_at_once() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let crashed = json!({ "containerStatuses": [{
+        "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": 3,
+        "state": { "waiting": { "reason": "CrashLoopBackOff" } },
+        "lastState": { "terminated": { "exitCode": 3, "reason": "Error" } },
+    }]});
+    let mut failed = pod_object(&crashed);
+    failed["metadata"]["resourceVersion"] = "2".into();
+    let cluster = with_pod(&workshop, &json!({})).changing("pods", Duration::from_millis(500), &failed);
+    let calls = cluster.with_log(true, "the last line").run_operator(at("12:00:05")).await;
+    let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["reason"])).collect();
+    assert_eq!(told, [(&json!("Failed"), &json!("crashed"))]);
+}
+
 /// The status, reason and message of a condition.
 fn condition<'a>(status: &'a Value, kind: &str) -> [&'a str; 3] {
     let found = status["conditions"].as_array().unwrap().iter().find(|one| one["type"] == kind).unwrap();
