@@ -1,7 +1,7 @@
 //! Course material, which a container of its own places before the app starts. Scripts replace the real program.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bollard::models::VolumeCreateRequest;
 use bollard::query_parameters::{ListVolumesOptions, RemoveVolumeOptions};
@@ -57,6 +57,20 @@ fn with_storage(mut workshop: Workshop, path: &str) -> Workshop {
     let [volume, size, path] = [VOLUME, "1Gi", path].map(str::to_owned);
     workshop.spec.storage = Some(WorkshopStorage { volume, size, path });
     workshop
+}
+
+/// Writes the secret `statistics` of the administrator, and lets the source of the Workshop read it.
+fn with_secret(data_dir: &Path, mut workshop: Workshop) -> Workshop {
+    let directory = data_dir.join("material-secrets/statistics");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("password"), "hunter-2\n").unwrap();
+    workshop.spec.material.as_mut().unwrap().sources[0].secret = Some("statistics".to_owned());
+    workshop
+}
+
+/// The launcher's copies of the secrets, which exist while the material is loaded.
+fn copies_of_secrets(data_dir: &Path) -> PathBuf {
+    data_dir.join("fleet/workshops/lab-a/material-secrets")
 }
 
 /// Runs a Workshop until it is ready. Returns the report about its only source, and its log.
@@ -219,7 +233,7 @@ async fn program_reads_only_the_secrets_of_its_sources_and_the_copies_are_remove
     assert_eq!(source.outcome, "placed", "{source:?}");
     assert!(log.contains("git\nhunter-2\nstatistics\npassword\nusername\nmine"), "{log}");
     assert!(log.contains("/etc/workshop-launcher: No such file"), "{log}");
-    assert!(!home.path().join("fleet/workshops/lab-a/material-secrets").exists());
+    assert!(!copies_of_secrets(home.path()).exists());
     clean_up(fleet, ["lab-a"]).await;
 }
 
@@ -288,8 +302,10 @@ async fn next_launcher_adopts_a_program_that_runs_and_its_report() {
     let home = tempfile::tempdir().unwrap();
     let image = program("waits", "/work", &PLACES.replace("\ncd ", &format!("\n{WAITS}\ncd "))).await;
     let fleet = open(with_program(home.path(), &image)).await;
-    fleet.apply(&reads_material("lab-a", "/work")).await.unwrap();
+    let workshop = with_secret(home.path(), reads_material("lab-a", "/work"));
+    fleet.apply(&workshop).await.unwrap();
     let container = until_loading(&fleet, home.path(), "lab-a").await;
+    assert!(copies_of_secrets(home.path()).exists());
     fleet.close().await;
     drop(fleet);
 
@@ -297,9 +313,10 @@ async fn next_launcher_adopts_a_program_that_runs_and_its_report() {
     TestFleet::new().await.ended(&container).await;
     let fleet = open(with_program(home.path(), &image)).await;
 
-    let (source, log) = run(&fleet, home.path(), &reads_material("lab-a", "/work")).await;
+    let (source, log) = run(&fleet, home.path(), &workshop).await;
     assert_eq!(source.outcome, "placed");
     assert!(log.ends_with("\n1"), "it ran once: {log}");
+    assert!(!copies_of_secrets(home.path()).exists());
     clean_up(fleet, ["lab-a"]).await;
 }
 
@@ -308,14 +325,16 @@ async fn workshop_that_is_deleted_while_material_is_loaded_leaves_nothing() {
     let home = tempfile::tempdir().unwrap();
     let image = program("waits", "/work", &PLACES.replace("\ncd ", &format!("\n{WAITS}\ncd "))).await;
     let fleet = open(with_program(home.path(), &image)).await;
-    fleet.apply(&reads_material("lab-a", "/work")).await.unwrap();
+    fleet.apply(&with_secret(home.path(), reads_material("lab-a", "/work"))).await.unwrap();
     until_loading(&fleet, home.path(), "lab-a").await;
+    assert!(copies_of_secrets(home.path()).exists());
 
     fleet.delete("lab-a", None).await.unwrap();
     until_empty(&fleet).await;
 
     assert_eq!(Engine::connect(&socket()).unwrap().list(&data_dir_id(home.path())).await.unwrap(), []);
     assert_eq!(volumes(home.path()).await, [""; 0]);
+    assert!(!copies_of_secrets(home.path()).exists());
     fleet.close().await;
 }
 
