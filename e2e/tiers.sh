@@ -100,21 +100,28 @@ run_launcher() {
   rust_tests launcher
 }
 
-DESCRIBED[kill9]="kill -9 at random moments, a locked database, a full disk: nothing lost, duplicated or orphaned"
+DESCRIBED[kill9]="kill -9 at random moments, a locked database, full disks, ends: nothing lost, duplicated or orphaned"
 needs_kill9() { need_rust_tests; }
 run_kill9() {
-  local locked
+  local -a waiting
   launcher_program
-  # In the background, because it waits most of the time.
+  # In the background, because they wait most of the time.
   "$PYTHON" e2e/kill9/locked.py &
-  locked=$!
+  waiting=($!)
+  "$PYTHON" e2e/kill9/ends.py &
+  waiting+=($!)
+  if unshare --mount true 2>/dev/null; then
+    "$PYTHON" e2e/kill9/full_store.py &
+    waiting+=($!)
+  fi
+  "$PYTHON" e2e/kill9/secret_values.py
   "$PYTHON" e2e/kill9/kill9.py
   if unshare --mount true 2>/dev/null; then
     "$PYTHON" e2e/kill9/full_disk.py
   else
-    conclude skipped kill9/disk 0 "the full-disk test requires root and the right to mount: run this tier as root"
+    conclude skipped kill9/disk 0 "the tests of full disks require root and the right to mount: run this tier as root"
   fi
-  wait "$locked"
+  for pid in "${waiting[@]}"; do wait "$pid"; done
 }
 
 DESCRIBED[limits]="launcher and sidecar in memory cgroups, attacked by 2,000 slow clients"

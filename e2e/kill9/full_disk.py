@@ -2,10 +2,11 @@
 """Tests the launcher while the disk of its data directory is full.
 
 While the disk is full, the launcher refuses launches with Retry-After. It still answers reads and serves workshops.
-During this time, one app crashes, one terminating workshop ends, and the test requests the termination of a third.
-After the test frees the disk, the crashed app answers again, the instances have the states of these events, and each
-refused Idempotency-Key launches exactly one instance. Finally, the test fills the disk again and sends SIGTERM. The
-launcher stops, and its next start restores the running workshops.
+During this time, one app with kept files crashes, one terminating workshop ends, and the test requests the termination
+of a third. After the test frees the disk, the crashed app answers again with its files, the instances have the states of
+these events, and each refused Idempotency-Key launches exactly one instance. Then the test fills the disk again and sends
+SIGTERM. The launcher stops, and its next start restores the running workshops. Finally, the test ends the workshop with
+kept files, and the next one has them.
 
 The disk is a small tmpfs in a separate mount namespace, which requires root. It also stores the launcher's log.
 """
@@ -19,6 +20,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import notes
 from harness import Launcher, wait_for
 from outage import Outage
 
@@ -73,7 +75,10 @@ class FullDisk:
     def __init__(self, launcher):
         self.launcher, self.outage = launcher, Outage(launcher, KEYS)
         slow = self.outage.create_template("slow", ["python3", "-c", SLOW_TO_END, "$(PORT)"])
-        self.working, self.crashing, self.asked = (self.outage.running(key) for key in ("stays", "crashes", "asked"))
+        self.kept = self.outage.create_template("kept", notes.COMMAND, **notes.KEPT)
+        self.working, self.asked = (self.outage.running(key) for key in ("stays", "asked"))
+        self.crashing = self.outage.running("crashes", self.kept)
+        notes.write(self.outage, self.crashing, "last byte")
         self.ending = self.outage.running("ends", slow)
         self.rows = set(self.launcher.instances())
 
@@ -98,6 +103,11 @@ class FullDisk:
         left = lambda: killed & {process["pid"] for process in self.launcher.workshop_processes()}
         wait_for("the killed processes to end", lambda: not left(), 10)
 
+    def assert_note_is_refused(self):
+        """Checks that the app cannot replace the kept file, because the disk is full."""
+        status, answer = self.outage.send(self.crashing, "PUT", notes.NOTE, body="x" * len(BLOCK))
+        assert status == 502, (status, answer)
+
     def while_full(self, filler):
         """Checks that the launcher refuses launches, and that events of workshops take effect while the disk is full.
 
@@ -106,6 +116,8 @@ class FullDisk:
         """
         assert self.runs(self.ending), "the slow workshop ended before the disk was full"
         self.outage.assert_reads_and_apps_work(self.rows, [self.working])
+        filler.fill()
+        self.assert_note_is_refused()
         self.crash()
         for key in KEYS * 2:
             filler.fill()
@@ -133,6 +145,13 @@ class FullDisk:
         self.outage.assert_states(self.states)
         assert {self.outage.row(name)["end_reason"] for name in (self.ending, self.asked)} == {"owner"}
         assert self.outage.visit(self.working) == 200
+        assert notes.read(self.outage, self.crashing) == "last byte"
+
+    def assert_kept(self):
+        """Checks that the next workshop has the kept file of the crashed one."""
+        self.outage.end(self.crashing)
+        successor = self.outage.running("after-the-crash", self.kept)
+        assert notes.read(self.outage, successor) == "last byte"
 
     def stopped_while_full(self):
         """Checks that SIGTERM stops launcher and workshops on a full disk, and that the next start restores them."""
@@ -155,6 +174,7 @@ def main():
             taken = disk.while_full(filler)
         disk.afterwards(taken)
         disk.stopped_while_full()
+        disk.assert_kept()
         end = "accepted" if taken else "refused"
         print(f"full disk: {disk.outage.refused} refused, {len(KEYS)} launched afterwards; the termination was {end}")
         disk.outage.end_all()

@@ -22,34 +22,50 @@ class Outage:
         self.refused = self.looks = 0
         self.template = self.create_template("plain", TEMPLATE["command"])
 
-    def create_template(self, name, command):
-        template = TEMPLATE | {"name": name, "command": command}
+    def create_template(self, name, command, **fields):
+        template = TEMPLATE | {"name": name, "command": command} | fields
         status, _, body = self.launcher.request("POST", "/templates/", body=template)
         assert status == 201, (status, body)
         return body["template_id"]
 
-    def launch(self, key, template=None):
-        path = f"/templates/{template or self.template}/launch"
-        return self.launcher.request("POST", path, body={}, headers={"Idempotency-Key": key})
+    def launch(self, key, template=None, email=ADMIN, **values):
+        path, headers = f"/templates/{template or self.template}/launch", {"Idempotency-Key": key}
+        return self.launcher.request("POST", path, email, {"parameters": values}, headers)
 
-    def running(self, key, template=None):
+    def running(self, key, template=None, email=ADMIN, **values):
         """Launches a workshop and waits until its app answers. Returns the workshop's name."""
-        status, _, body = self.launch(key, template)
+        status, _, body = self.launch(key, template, email, **values)
         assert status == 201, (status, body)
         name = body["k8s_name"]
-        wait_for(f"{name} to run", lambda: self.row(name)["state"] == "running", 30)
-        assert self.visit(name) == 200
+        self.until(name, "running")
+        assert self.visit(name, email) == 200
         return name
+
+    def until(self, name, state, seconds=30):
+        """Waits until the instance of this name is in this state, and returns it."""
+        wait_for(f"{name} to be {state}", lambda: self.row(name)["state"] == state, seconds)
+        return self.row(name)
+
+    def end(self, name):
+        """Ends the workshop of this name, and waits until it is gone. Returns its row."""
+        status, _, body = self.launcher.request("DELETE", f"/instances/{name}")
+        assert status == 202, (status, body)
+        return self.until(name, "terminated")
 
     def row(self, name):
         status, _, row = self.launcher.request("GET", f"/instances/{name}")
         assert status == 200, (status, row)
         return row
 
-    def visit(self, name):
-        """Sends the owner's request to the app through the launcher's gateway. Returns the status."""
-        headers = {"Host": urllib.parse.urlsplit(self.row(name)["url"]).netloc, "X-Auth-Request-Email": ADMIN}
-        return exchange(self.launcher.port, "GET", "/", headers)[0]
+    def send(self, name, method, path, email=ADMIN, body=None):
+        """Sends a request of this user to the app through the launcher's gateway. Returns the status and the body."""
+        headers = {"Host": urllib.parse.urlsplit(self.row(name)["url"]).netloc, "X-Auth-Request-Email": email}
+        status, _, answer = exchange(self.launcher.port, method, path, headers, body)
+        return status, answer
+
+    def visit(self, name, email=ADMIN):
+        """Sends the owner's request to the app. Returns the status."""
+        return self.send(name, "GET", "/", email)[0]
 
     def assert_unavailable(self, answer):
         """Fails unless the answer is 503 with Retry-After."""

@@ -151,13 +151,15 @@ pub struct Snapshot {
     pub bytes: u64,
     /// Time at which the archive was complete.
     pub created_at: Timestamp,
+    /// Latest time of the deletion that the owner was shown.
+    pub kept_until: Timestamp,
 }
 
 impl Snapshot {
-    /// Returns the time at which the snapshot is deleted.
+    /// Returns the time at which the snapshot is deleted: after the retention, and never earlier than announced.
     #[must_use]
     pub fn deleted_after(&self, retention: Duration) -> Timestamp {
         let retention = SignedDuration::try_from(retention).unwrap_or(SignedDuration::MAX);
-        self.created_at.checked_add(retention).unwrap_or(Timestamp::MAX)
+        self.created_at.checked_add(retention).unwrap_or(Timestamp::MAX).max(self.kept_until)
     }
 }

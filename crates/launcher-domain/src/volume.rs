@@ -26,13 +26,17 @@ pub struct Volume {
     pub created_at: Timestamp,
     /// Time of the last use, at most one hour too early while a workshop uses the volume.
     pub last_used_at: Timestamp,
+    /// Latest time of the deletion that the owner was shown. `None`: kept without end, until a retention is announced.
+    pub kept_until: Option<Timestamp>,
 }
 
 impl Volume {
-    /// Returns the time at which an unused volume is deleted.
+    /// Returns the time at which an unused volume is deleted: after the retention, and never earlier than announced. `None`
+    /// while the volume is kept without end.
     #[must_use]
-    pub fn deleted_after(&self, retention: Duration) -> Timestamp {
+    pub fn deleted_after(&self, retention: Duration) -> Option<Timestamp> {
         let retention = SignedDuration::try_from(retention).unwrap_or(SignedDuration::MAX);
-        self.last_used_at.checked_add(retention).unwrap_or(Timestamp::MAX)
+        let after = self.last_used_at.checked_add(retention).unwrap_or(Timestamp::MAX);
+        self.kept_until.map(|announced| announced.max(after))
     }
 }

@@ -189,6 +189,7 @@ impl Launcher {
             SaveError::Source(_) => Failed::new(FilesUnavailable, &error),
             SaveError::Store(_) => Failed::new(StoreUnavailable, &error),
         })?;
+        let now = self.0.clock.now();
         let snapshot = Snapshot {
             snapshot_id: instance.instance_id,
             owner_email: instance.owner_email.clone(),
@@ -196,7 +197,8 @@ impl Launcher {
             template_name: instance.settings.name.clone(),
             k8s_name: instance.k8s_name.clone(),
             bytes,
-            created_at: self.0.clock.now(),
+            created_at: now,
+            kept_until: now.checked_add(snapshots.retention).unwrap_or(Timestamp::MAX),
         };
         if let Err(error) = self.0.store.save_snapshot(&snapshot).await {
             self.delete_unlisted(snapshots, instance).await;

@@ -85,6 +85,7 @@ impl Launcher {
         let Some(snapshots) = &self.0.snapshots else { return Ok(()) };
         let now = self.0.clock.now();
         let retention = SignedDuration::try_from(snapshots.retention).unwrap_or(SignedDuration::MAX);
+        self.0.store.announce_snapshot_retention(retention).await?;
         if let Ok(before) = now.checked_sub(retention) {
             let old = self.0.store.purge_old_snapshots(before, now).await?;
             if old > 0 {

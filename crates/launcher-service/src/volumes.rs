@@ -121,8 +121,9 @@ impl Launcher {
         if let Ok(stale) = now.checked_sub(USE_PRECISION) {
             store.observe_used_volumes(now, stale).await?;
         }
-        let retention = self.0.limits.volume_retention.map(SignedDuration::try_from);
-        let Some(Ok(retention)) = retention else { return Ok(()) };
+        let retention = self.0.limits.volume_retention.and_then(|retention| SignedDuration::try_from(retention).ok());
+        store.announce_retention(retention, now).await?;
+        let Some(retention) = retention else { return Ok(()) };
         if let Ok(before) = now.checked_sub(retention) {
             self.end_forgotten(before, now).await?;
             let unused = store.purge_unused_volumes(before, now).await?;
@@ -133,10 +134,10 @@ impl Launcher {
         Ok(())
     }
 
-    /// Ends the suspended instances whose volumes were last used before this time. A concurrent resume wins: it uses the
-    /// volume again, and the instance is no longer suspended.
+    /// Ends the suspended instances whose volumes were last used before this time, and whose announced deletion is over. A
+    /// concurrent resume wins: it uses the volume again, and the instance is no longer suspended.
     async fn end_forgotten(&self, before: Timestamp, now: Timestamp) -> Result<(), ServiceError> {
-        for instance in self.0.store.observe_forgotten(before).await? {
+        for instance in self.0.store.observe_forgotten(before, now).await? {
             let is_suspended = |row: &Instance| row.state == InstanceState::Suspended;
             let ended = |row: &Instance| row.terminate(EndReason::Expired, now).filter(|_| is_suspended(row));
             self.change_instance(Target::ByService(&instance.k8s_name), |row| Ok(ended(row))).await?;

@@ -13,7 +13,8 @@ use crate::write::WriteTransaction;
 
 const CLAIM: &str = "UPDATE volumes SET last_used_at = $1 WHERE owner_email = $2 AND template_id = $3 \
                      AND deleted_at IS NULL RETURNING name, size";
-const INSERT: &str = concat!("INSERT INTO volumes (", volume_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $7)");
+const INSERT: &str =
+    concat!("INSERT INTO volumes (", volume_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 0)");
 /// The instance that uses a volume. Its condition is that of the index `workshop_instances_volume`.
 macro_rules! used_by {
     ($columns:literal, $volume:literal) => {

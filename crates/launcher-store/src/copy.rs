@@ -90,13 +90,13 @@ const TABLES: [Table; 9] = [
         name: "volumes",
         key: "volume_id",
         texts: &["volume_id", "name", "owner_email", "template_id", "template_name", "size"],
-        numbers: &["created_at", "last_used_at", "deleted_at"],
+        numbers: &["created_at", "last_used_at", "kept_until", "deleted_at"],
     },
     Table {
         name: "snapshots",
         key: "snapshot_id",
         texts: &["snapshot_id", "owner_email", "template_id", "template_name", "k8s_name"],
-        numbers: &["bytes", "created_at", "deleted_at"],
+        numbers: &["bytes", "created_at", "kept_until", "deleted_at"],
     },
     Table { name: BINDING, key: "binding_id", texts: &["fleet"], numbers: &["binding_id"] },
 ];

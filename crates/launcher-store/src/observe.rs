@@ -45,7 +45,8 @@ pub(crate) const FORGOTTEN: &str = concat!(
     "SELECT ",
     instance_columns!(),
     " FROM workshop_instances WHERE state = 'suspended' AND EXISTS (SELECT 1 FROM volumes AS forgotten \
-     WHERE forgotten.name = workshop_instances.volume AND forgotten.last_used_at < $1) LIMIT 500"
+     WHERE forgotten.name = workshop_instances.volume \
+     AND forgotten.last_used_at < $1 AND forgotten.kept_until < $2) LIMIT 500"
 );
 /// Returns a row if any owner's token bucket is full. The `launch_gate` rows of these owners can be deleted, because a
 /// missing row also means a full bucket.
@@ -85,12 +86,14 @@ impl Store {
         Ok(rows::readable(&rows))
     }
 
-    /// Returns at most 500 suspended instances whose volume was last used before this time. Skips unreadable rows.
+    /// Returns at most 500 suspended instances whose volume was last used before this time, and whose announced
+    /// deletion is over at `now`. Skips unreadable rows.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn observe_forgotten(&self, before: Timestamp) -> Result<Vec<Instance>, StoreError> {
-        let rows = query(FORGOTTEN).bind(before.as_millisecond()).fetch_all(&self.pool).await?;
+    pub async fn observe_forgotten(&self, before: Timestamp, now: Timestamp) -> Result<Vec<Instance>, StoreError> {
+        let forgotten = query(FORGOTTEN).bind(before.as_millisecond()).bind(now.as_millisecond());
+        let rows = forgotten.fetch_all(&self.pool).await?;
         Ok(rows::readable(&rows))
     }
 

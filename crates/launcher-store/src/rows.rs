@@ -1,6 +1,6 @@
 //! Conversion between rows and domain types. An unreadable value is [`StoreError::Corrupt`], never a default.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{
     Act, Activity, ActivityAction, EmailAddress, EndReason, Icon, Instance, InstanceState, Listing, Snapshot,
     StartStep, Template, Volume,
@@ -56,14 +56,14 @@ macro_rules! template_columns {
 /// Columns that [`volume`] reads.
 macro_rules! volume_columns {
     () => {
-        "volume_id, name, owner_email, template_id, template_name, size, created_at, last_used_at"
+        "volume_id, name, owner_email, template_id, template_name, size, created_at, last_used_at, kept_until"
     };
 }
 
 /// Columns that [`snapshot`] reads.
 macro_rules! snapshot_columns {
     () => {
-        "snapshot_id, owner_email, template_id, template_name, k8s_name, bytes, created_at"
+        "snapshot_id, owner_email, template_id, template_name, k8s_name, bytes, created_at, kept_until"
     };
 }
 
@@ -183,6 +183,7 @@ pub(crate) fn volume(row: &AnyRow) -> Result<Volume, StoreError> {
         size: row.value("size")?,
         created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
         last_used_at: row.time("last_used_at")?.ok_or_else(|| row.corrupt("last_used_at"))?,
+        kept_until: row.time("kept_until")?,
     })
 }
 
@@ -197,6 +198,7 @@ pub(crate) fn snapshot(row: &AnyRow) -> Result<Snapshot, StoreError> {
         k8s_name: row.value("k8s_name")?,
         bytes: u64::try_from(row.value::<i64>("bytes")?).map_err(|_| row.corrupt("bytes"))?,
         created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
+        kept_until: row.time("kept_until")?.ok_or_else(|| row.corrupt("kept_until"))?,
     })
 }
 
@@ -248,6 +250,12 @@ pub(crate) fn reported<T>(row: Result<T, StoreError>) -> Option<T> {
 /// Converts a time to its stored form: milliseconds since the epoch.
 pub(crate) fn millis(time: Option<Timestamp>) -> Option<i64> {
     time.map(|time| time.as_millisecond())
+}
+
+/// Converts a retention to its stored form: milliseconds, at most 100 years.
+pub(crate) fn retention_millis(retention: SignedDuration) -> i64 {
+    let longest = SignedDuration::from_hours(100 * 365 * 24);
+    i64::try_from(retention.min(longest).as_millis()).unwrap_or_default()
 }
 
 /// Replaces NUL characters: PostgreSQL cannot store them, and a program's log may contain them.

@@ -1,6 +1,6 @@
 //! Snapshots: saved by a loop, listed by their owners, and deleted by persons or after their retention.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{Act, Activity, Caller, EmailAddress, Instance, Scope, Snapshot};
 use sqlx::Row;
 use uuid::Uuid;
@@ -28,9 +28,9 @@ pub(crate) const OVERDUE: &str = concat!(
 );
 /// A second snapshot of an instance replaces the first, unless a person has deleted it.
 const SAVE: &str = "INSERT INTO snapshots \
-     (snapshot_id, owner_email, template_id, template_name, k8s_name, bytes, created_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7) \
-     ON CONFLICT (snapshot_id) DO UPDATE SET bytes = excluded.bytes, created_at = excluded.created_at";
+     (snapshot_id, owner_email, template_id, template_name, k8s_name, bytes, created_at, kept_until) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (snapshot_id) \
+     DO UPDATE SET bytes = excluded.bytes, created_at = excluded.created_at, kept_until = excluded.kept_until";
 /// Also a snapshot that a person has deleted was complete.
 const SAVED: &str = "SELECT bytes FROM snapshots WHERE snapshot_id = $1";
 pub(crate) const HELD: &str = "SELECT count(*) FROM snapshots WHERE owner_email = $1 AND deleted_at IS NULL";
@@ -41,8 +41,11 @@ const MARK: &str = concat!(
 pub(crate) const OLD: &str = concat!(
     "SELECT ",
     snapshot_columns!(),
-    " FROM snapshots WHERE deleted_at IS NULL AND created_at < $1 ORDER BY created_at LIMIT $2"
+    " FROM snapshots WHERE deleted_at IS NULL AND created_at < $1 AND kept_until < $2 ORDER BY created_at LIMIT $3"
 );
+/// Announces a longer retention. Its condition is the index `snapshots_kept`.
+pub(crate) const ANNOUNCE: &str = "UPDATE snapshots SET kept_until = created_at + $1 \
+     WHERE deleted_at IS NULL AND kept_until - created_at < $1";
 /// In random order: objects that the object store cannot delete must not keep the others out of the portion.
 pub(crate) const DELETED: &str =
     "SELECT snapshot_id FROM snapshots WHERE deleted_at IS NOT NULL ORDER BY random() LIMIT $1";
@@ -98,6 +101,7 @@ impl Store {
             .bind(snapshot.k8s_name.clone())
             .bind(i64::try_from(snapshot.bytes).unwrap_or(i64::MAX))
             .bind(snapshot.created_at.as_millisecond())
+            .bind(snapshot.kept_until.as_millisecond())
             .execute(write.connection())
             .await?;
         write.commit().await
@@ -140,13 +144,24 @@ impl Store {
         self.mark(snapshot_id, Act { actor_email: Some(caller.email().clone()), at }).await
     }
 
-    /// Decides the deletion of the snapshots that were saved before this time, with entries of the activity log. Returns the
-    /// number of deleted snapshots.
+    /// Records the time at which each snapshot is deleted after this retention, unless a later time is recorded.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written.
+    pub async fn announce_snapshot_retention(&self, retention: SignedDuration) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        query(ANNOUNCE).bind(rows::retention_millis(retention)).execute(write.connection()).await?;
+        write.commit().await
+    }
+
+    /// Decides the deletion of the snapshots that were saved before this time, and whose announced deletion is over at `now`,
+    /// with entries of the activity log. Returns the number of deleted snapshots.
     ///
     /// # Errors
     /// [`StoreError`]. The decisions before the error stay.
     pub async fn purge_old_snapshots(&self, before: Timestamp, now: Timestamp) -> Result<u64, StoreError> {
-        let old = query(OLD).bind(before.as_millisecond()).bind(PORTION).fetch_all(&self.pool).await?;
+        let old = query(OLD).bind(before.as_millisecond()).bind(now.as_millisecond()).bind(PORTION);
+        let old = old.fetch_all(&self.pool).await?;
         let mut deleted = 0;
         for snapshot in old.iter().filter_map(|row| rows::reported(rows::snapshot(row))) {
             deleted += u64::from(self.mark(snapshot.snapshot_id, Act { actor_email: None, at: now }).await?);

@@ -3,7 +3,7 @@
 //! A claim and a deletion both first update the volume's row, which locks it. Each therefore sees the result of the
 //! other: a volume is never deleted while an instance uses it.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{Act, Activity, Caller, EmailAddress, Scope, Volume};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -27,8 +27,17 @@ const REMOVE: &str = "DELETE FROM volumes WHERE name = $1 AND deleted_at IS NOT 
 pub(crate) const UNUSED: &str = concat!(
     "SELECT ",
     volume_columns!(),
-    " FROM volumes WHERE deleted_at IS NULL AND last_used_at < $1 ORDER BY last_used_at LIMIT $2"
+    " FROM volumes WHERE deleted_at IS NULL AND last_used_at < $1 AND kept_until < $2 ORDER BY last_used_at LIMIT $3"
 );
+/// Announces the deletion of volumes that were used, or whose retention is longer now. Their condition is the index
+/// `volumes_kept`.
+pub(crate) const ANNOUNCE: &str = "UPDATE volumes SET kept_until = last_used_at + $1 \
+     WHERE deleted_at IS NULL AND kept_until - last_used_at < $1";
+/// The same for volumes that were kept without end. Their retention begins now.
+pub(crate) const ANNOUNCE_FIRST: &str =
+    "UPDATE volumes SET kept_until = $1 WHERE deleted_at IS NULL AND kept_until - last_used_at IS NULL";
+pub(crate) const KEEP: &str =
+    "UPDATE volumes SET kept_until = NULL WHERE deleted_at IS NULL AND kept_until - last_used_at IS NOT NULL";
 /// In random order: volumes that the fleet cannot delete must not keep the others out of the portion.
 pub(crate) const DELETED: &str = "SELECT name FROM volumes WHERE deleted_at IS NOT NULL ORDER BY random() LIMIT $1";
 /// A suspended instance holds its volume, but does not use it. Without the other states, SQLite would not use the index.
@@ -99,13 +108,38 @@ impl Store {
         self.decide_deletion(name, &act, |volume| caller.scope().includes(&volume.owner_email)).await
     }
 
-    /// Decides the deletion of the volumes that were last used before this time, with entries of the activity log. Skips
-    /// volumes that an instance uses. Returns the number of deleted volumes.
+    /// Records the time at which each volume is deleted after this retention, unless a later time is recorded. `None`: the
+    /// volumes are kept without end.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written.
+    pub async fn announce_retention(
+        &self,
+        retention: Option<SignedDuration>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        match retention.map(rows::retention_millis) {
+            None => {
+                query(KEEP).execute(write.connection()).await?;
+            }
+            Some(retention) => {
+                query(ANNOUNCE).bind(retention).execute(write.connection()).await?;
+                let first = now.as_millisecond().saturating_add(retention);
+                query(ANNOUNCE_FIRST).bind(first).execute(write.connection()).await?;
+            }
+        }
+        write.commit().await
+    }
+
+    /// Decides the deletion of the volumes that were last used before this time, and whose announced deletion is over at
+    /// `now`, with entries of the activity log. Skips volumes that an instance uses. Returns the number of deleted volumes.
     ///
     /// # Errors
     /// [`StoreError`]. The decisions before the error stay.
     pub async fn purge_unused_volumes(&self, before: Timestamp, now: Timestamp) -> Result<u64, StoreError> {
-        let unused = query(UNUSED).bind(before.as_millisecond()).bind(PORTION).fetch_all(&self.pool).await?;
+        let unused = query(UNUSED).bind(before.as_millisecond()).bind(now.as_millisecond()).bind(PORTION);
+        let unused = unused.fetch_all(&self.pool).await?;
         let act = Act { actor_email: None, at: now };
         let mut deleted = 0;
         for volume in unused.iter().filter_map(|row| rows::reported(rows::volume(row))) {

@@ -45,7 +45,7 @@ impl VolumeResponse {
     /// Converts a volume.
     pub(crate) fn new(launcher: &Launcher, ListedVolume { volume, used_by }: ListedVolume) -> Self {
         let is_in_use = used_by.as_ref().is_some_and(|user| !user.is_suspended);
-        let deleted_after = launcher.volume_retention().map(|retention| volume.deleted_after(retention));
+        let deleted_after = launcher.volume_retention().and_then(|retention| volume.deleted_after(retention));
         Self {
             name: volume.name,
             owner_email: volume.owner_email,

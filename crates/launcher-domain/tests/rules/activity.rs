@@ -37,6 +37,7 @@ fn deleted_volume_is_logged_with_its_owner_and_template() {
         size: "1Gi".to_owned(),
         created_at: at(0),
         last_used_at: at(0),
+        kept_until: None,
     };
     let entry = Activity::of_deleted_volume(&volume, act(Some("admin@example.org")));
     assert_eq!(entry.action, ActivityAction::VolumeDeleted);

@@ -115,8 +115,8 @@ fn volume_name_is_recognised_and_other_names_are_not() {
 }
 
 #[test]
-fn volume_is_deleted_after_the_retention_since_its_last_use() {
-    let volume = Volume {
+fn volume_is_deleted_after_the_retention_since_its_last_use_and_not_before_the_announced_time() {
+    let mut volume = Volume {
         volume_id: Uuid::nil(),
         name: "work-aaaaaaaaaa".to_owned(),
         owner_email: email("alice@example.org"),
@@ -125,9 +125,13 @@ fn volume_is_deleted_after_the_retention_since_its_last_use() {
         size: "1Gi".to_owned(),
         created_at: at(0),
         last_used_at: at(100),
+        kept_until: Some(at(130)),
     };
-    assert_eq!(volume.deleted_after(Duration::from_secs(50)), at(150));
-    assert!(volume.deleted_after(Duration::MAX) > at(1_000_000));
+    assert_eq!(volume.deleted_after(Duration::from_secs(50)), Some(at(150)));
+    assert_eq!(volume.deleted_after(Duration::from_secs(10)), Some(at(130)));
+    assert!(volume.deleted_after(Duration::MAX) > Some(at(1_000_000)));
+    volume.kept_until = None;
+    assert_eq!(volume.deleted_after(Duration::from_secs(50)), None, "kept without end until a time is announced");
 }
 
 #[test]

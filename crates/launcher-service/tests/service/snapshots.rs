@@ -77,6 +77,7 @@ fn snapshot(snapshot_id: Uuid, instance: &Instance, world: &World) -> Snapshot {
         k8s_name: instance.k8s_name.clone(),
         bytes: 1,
         created_at: world.clock.now(),
+        kept_until: world.clock.now(),
     }
 }
 
@@ -329,6 +330,34 @@ async fn retention_deletes_old_snapshots_and_nothing_else() {
     let left = world.snapshots("alice").await;
     assert_eq!(left.iter().map(|snapshot| snapshot.snapshot_id).collect::<Vec<_>>(), [new.instance_id]);
     assert!(deleted_after <= world.clock.now());
+}
+
+#[tokio::test]
+async fn shorter_retention_deletes_no_snapshot_before_the_announced_time() {
+    let mut world = World::saving().await;
+    let instance = world.running(&caller("alice")).await;
+    world.ended(&instance).await;
+    let announced = async |world: &World| {
+        let retention = world.launcher.snapshot_retention().unwrap();
+        world.snapshots("alice").await.first().map(|snapshot| snapshot.deleted_after(retention))
+    };
+    let saved_at = world.snapshots("alice").await[0].created_at;
+    for (days, until) in [(2, 2), (5, 5), (1, 5)] {
+        world.snapshots.as_mut().unwrap().retention = days * DAY;
+        world.kill().await;
+        world.upkeep_round().await;
+        assert_eq!(announced(&world).await, Some(saved_at + until * DAY), "{days} days");
+    }
+    let second = Duration::from_secs(1);
+    world.clock.advance((saved_at + 5 * DAY - second).duration_since(world.clock.now()).unsigned_abs());
+    world.kill().await;
+    world.upkeep_round().await;
+    assert_eq!(world.objects().len(), 1);
+
+    world.clock.advance(2 * second);
+    world.kill().await;
+    world.upkeep_round().await;
+    assert_eq!((world.objects().len(), announced(&world).await), (0, None));
 }
 
 #[tokio::test]

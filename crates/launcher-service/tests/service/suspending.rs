@@ -268,11 +268,10 @@ async fn retention_ends_a_suspended_instance_and_deletes_its_volume() {
     let template = world.kept_template().await;
     let row = world.run(&template, "alice").await;
     world.suspend(&row).await;
-    let announced = world.volumes("alice").await[0].volume.deleted_after(10 * DAY);
+    let announced = world.volumes("alice").await[0].volume.deleted_after(10 * DAY).unwrap();
     world.kill().await;
     world.clock.advance(announced.duration_since(world.clock.now()).unsigned_abs() - Duration::from_secs(1));
-    world.start();
-    world.stop().await;
+    world.upkeep_round().await;
     assert_eq!(world.until(&row.k8s_name, InstanceState::Suspended).await.end_reason, None, "not before its time");
 
     world.clock.advance(Duration::from_secs(2));

@@ -1,7 +1,10 @@
 //! Volumes: kept files that outlive the workshops.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use futures_util::future::join_all;
+use jiff::Timestamp;
 use launcher_domain::{
     AtExpiry, Clock, EndReason, FailureCode, Instance, InstanceState, Limits, StorageDraft, StorageKind, Template,
     TemplateDraft,
@@ -9,7 +12,7 @@ use launcher_domain::{
 use launcher_service::{LaunchRequest, ListedVolume, Page, ServiceError};
 use launcher_testkit::{Fault, eventually};
 
-use crate::{SOON, World, caller, draft};
+use crate::{SOON, World, caller, draft, measured};
 
 const PAGE: Page = Page { limit: 100, after: None };
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -156,7 +159,7 @@ async fn only_volumes_unused_for_the_retention_are_deleted() {
     world.clock.advance(5 * DAY);
     let recent = world.run(&template, "carol").await;
     world.end(&recent).await;
-    let announced = world.volumes("alice").await[0].volume.deleted_after(10 * DAY);
+    let announced = world.volumes("alice").await[0].volume.deleted_after(10 * DAY).unwrap();
 
     world.kill().await;
     let left = announced.duration_since(world.clock.now()).unsigned_abs();
@@ -168,4 +171,105 @@ async fn only_volumes_unused_for_the_retention_are_deleted() {
     assert_eq!(world.volumes("alice").await, []);
     let kept: Vec<_> = world.volumes("admin").await.into_iter().map(|listed| Some(listed.volume.name)).collect();
     assert_eq!(kept, [recent.volume, in_use.volume]);
+}
+
+impl World {
+    /// Starts the loops, and stops them after one round of upkeep. The launcher must be new: [`World::kill`].
+    pub(crate) async fn upkeep_round(&mut self) {
+        self.start();
+        // A round begins with these counts, and a graceful stop completes it.
+        let has_begun = async || measured(&self.launcher).contains("launcher_instances{").then_some(());
+        eventually(SOON, has_begun).await;
+        self.stop().await;
+    }
+
+    /// Runs one round of upkeep of a launcher with this retention, at this time.
+    async fn upkeep_with(&mut self, volume_retention: Option<Duration>, at: Timestamp) {
+        self.limits.volume_retention = volume_retention;
+        self.kill().await;
+        self.clock.advance(at.duration_since(self.clock.now()).unsigned_abs());
+        self.upkeep_round().await;
+    }
+
+    async fn announced(&self, who: &str) -> Option<Timestamp> {
+        let retention = self.launcher.volume_retention()?;
+        self.volumes(who).await.first()?.volume.deleted_after(retention)
+    }
+}
+
+#[tokio::test]
+async fn shorter_retention_deletes_no_volume_before_the_announced_time() {
+    let second = Duration::from_secs(1);
+    let mut world = World::with(Limits { volume_retention: Some(10 * DAY), ..Limits::default() }).await;
+    let kept = world.template_with_storage().await;
+    let unused = world.run(&kept, "alice").await;
+    world.end(&unused).await;
+    let paused = world.run(&kept, "dora").await;
+    world.launcher.suspend(&caller("admin"), &paused.k8s_name).await.unwrap();
+    world.until(&paused.k8s_name, InstanceState::Suspended).await;
+    let now = world.clock.now();
+    world.upkeep_with(Some(10 * DAY), now).await;
+    let of_alice = world.announced("alice").await.unwrap();
+    let of_dora = world.announced("dora").await.unwrap();
+    assert_eq!(of_alice, world.volumes("alice").await[0].volume.last_used_at + 10 * DAY);
+
+    world.upkeep_with(Some(2 * DAY), of_alice - second).await;
+    assert_eq!((world.announced("alice").await, world.announced("dora").await), (Some(of_alice), Some(of_dora)));
+    assert_eq!(world.fleet.volumes().len(), 2);
+    assert_eq!(world.until(&paused.k8s_name, InstanceState::Suspended).await.end_reason, None);
+
+    world.upkeep_with(Some(2 * DAY), of_alice.max(of_dora) + second).await;
+    world.until(&paused.k8s_name, InstanceState::Terminated).await;
+    assert!(world.fleet.volumes().is_empty());
+}
+
+#[tokio::test]
+async fn longer_retention_counts_and_one_after_none_begins_at_its_announcement() {
+    let second = Duration::from_secs(1);
+    let mut world = World::with(Limits { volume_retention: Some(2 * DAY), ..Limits::default() }).await;
+    let template = world.template_with_storage().await;
+    let unused = world.run(&template, "alice").await;
+    world.end(&unused).await;
+    let used = world.clock.now();
+
+    world.upkeep_with(Some(10 * DAY), used + DAY).await;
+    world.upkeep_with(Some(2 * DAY), used + 9 * DAY).await;
+    assert_eq!(world.fleet.volumes().len(), 1, "the longer time was announced");
+    world.upkeep_with(None, used + 300 * DAY).await;
+    assert_eq!((world.fleet.volumes().len(), world.announced("alice").await), (1, None));
+
+    world.upkeep_with(Some(2 * DAY), used + 301 * DAY).await;
+    let announced = world.announced("alice").await.unwrap();
+    assert!(announced >= used + 303 * DAY, "{announced}");
+    world.upkeep_with(Some(2 * DAY), announced - second).await;
+    assert_eq!(world.fleet.volumes().len(), 1);
+    world.upkeep_with(Some(2 * DAY), announced + second).await;
+    assert_eq!(world.fleet.volumes().len(), 0);
+}
+
+#[tokio::test]
+async fn more_due_volumes_than_one_round_deletes_are_all_deleted_and_nothing_else() {
+    let mut world = World::with(Limits { volume_retention: Some(10 * DAY), ..Limits::default() }).await;
+    let template = world.template_with_storage().await;
+    let in_use = world.run(&template, "bob").await;
+    let people: Vec<_> = (0..120).map(|number| format!("user{number}")).collect();
+    join_all(people.iter().map(async |who| world.end(&world.run(&template, who).await).await)).await;
+    world.clock.advance(5 * DAY);
+    let recent = world.run(&template, "carol").await;
+    world.end(&recent).await;
+    let kept: BTreeSet<_> = [&in_use, &recent].into_iter().filter_map(|row| row.volume.clone()).collect();
+    assert_eq!(world.fleet.volumes().len(), 122);
+
+    world.clock.advance(6 * DAY);
+    for left in [22, 2] {
+        world.kill().await;
+        world.start();
+        // A stop may interrupt a long round.
+        eventually(SOON, async || (world.fleet.volumes().len() == left).then_some(())).await;
+        world.stop().await;
+        assert!(kept.iter().all(|volume| world.fleet.volumes().contains(volume)));
+    }
+    assert_eq!(world.fleet.volumes().into_iter().collect::<BTreeSet<_>>(), kept);
+    let listed = world.volumes("admin").await;
+    assert_eq!(listed.into_iter().map(|listed| listed.volume.name).collect::<BTreeSet<_>>(), kept);
 }

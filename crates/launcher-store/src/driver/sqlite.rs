@@ -14,10 +14,11 @@ use crate::rows::instance_settings;
 /// IMMEDIATE takes that lock at the start of the transaction: a transaction that reads first and locks later can fail.
 /// `synchronous = FULL`: acknowledged writes survive a power failure. Temporary storage is in memory: a statement that
 /// checks a foreign key needs some, and a container may have no writable directory for temporary files.
+/// `secure_delete = ON`: FAST would leave erased secrets in the file if they filled whole pages.
 static SQLITE: Engine = Engine {
     session: "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
               PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY; \
-              PRAGMA secure_delete = FAST",
+              PRAGMA secure_delete = ON",
     begin_write: "BEGIN IMMEDIATE",
     begin_snapshot: "BEGIN",
     connections: 8,

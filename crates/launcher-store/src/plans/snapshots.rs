@@ -14,6 +14,7 @@ async fn snapshots_use_their_indexes() {
     planner.assert_uses(snapshots::OVERDUE, "workshop_instances_snapshot").await;
     planner.assert_uses(snapshots::HELD, "snapshots_owner").await;
     planner.assert_uses(snapshots::OLD, "snapshots_old").await;
+    planner.assert_uses(snapshots::ANNOUNCE, "snapshots_kept").await;
     // Sorts the few rows whose deletion is pending.
     let deleted = planner.plan(snapshots::DELETED).await;
     assert!(deleted.iter().any(|step| step.contains("INDEX snapshots_deleted")), "{deleted:#?}");

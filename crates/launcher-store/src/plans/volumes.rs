@@ -19,6 +19,9 @@ async fn secret_parameters_are_found_by_their_instance() {
 async fn volumes_use_their_indexes() {
     let planner = Planner::new().await;
     planner.assert_uses(volumes::UNUSED, "volumes_unused").await;
+    for sql in [volumes::ANNOUNCE, volumes::ANNOUNCE_FIRST, volumes::KEEP] {
+        planner.assert_uses(sql, "volumes_kept").await;
+    }
     // Sorts the few rows whose deletion is pending.
     let deleted = planner.plan(volumes::DELETED).await;
     assert!(deleted.iter().any(|step| step.contains("INDEX volumes_deleted")), "{deleted:#?}");

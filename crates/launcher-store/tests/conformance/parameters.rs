@@ -139,8 +139,12 @@ async fn sqlite_file_does_not_contain_erased_secrets() {
     let store = Store::open(&database.url).await.unwrap();
     store.create_template(&template(1)).await.unwrap();
     let launched = launch(&store).await;
+    // Values that need several pages of the file.
+    let long = (0..9).map(|number| (format!("TOKEN_{number}"), SECRET.repeat(60))).collect();
+    let with_long = created(store.launch_with_secrets(&draft(), &long, &NO_LIMITS, None).await.unwrap());
     assert!(contains());
     ended(&store, &launched, 3).await;
+    ended(&store, &with_long, 3).await;
     // Closing the database writes its log into the file, and removes the log.
     store.close().await;
     assert!(!contains());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{
     ActivityAction, ArchiveToken, EndReason, Instance, InstanceSnapshot, InstanceState, Snapshot, SnapshotState,
@@ -21,6 +21,7 @@ pub(crate) fn snapshot(owner: &str, number: u128, saved_at: i64) -> Snapshot {
         k8s_name: format!("statistics-{number}"),
         bytes: 5_000_000_000,
         created_at: Timestamp::from_millisecond(saved_at).unwrap(),
+        kept_until: Timestamp::from_millisecond(saved_at).unwrap(),
     }
 }
 
@@ -106,6 +107,23 @@ async fn deletion_is_decided_once_and_the_row_removed_after_the_object() {
             .map(|entry| entry.activity.act.actor_email.as_ref().map(ToString::to_string))
             .collect();
         assert_eq!(actors, [Some("alice@example.org".to_owned()), None]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn announced_deletion_of_a_snapshot_moves_only_to_a_later_time() {
+    on_every_engine(async |store| {
+        let saved = snapshot("alice@example.org", 1, 1000);
+        store.save_snapshot(&saved).await.unwrap();
+        let time = |millis| Timestamp::from_millisecond(millis).unwrap();
+        for (retention, announced) in [(500, 1500), (200, 1500), (600, 1600)] {
+            store.announce_snapshot_retention(SignedDuration::from_millis(retention)).await.unwrap();
+            let found = store.snapshot(&admin(), saved.snapshot_id).await.unwrap().unwrap();
+            assert_eq!(found.kept_until, time(announced), "{retention}");
+            assert_eq!(store.purge_old_snapshots(time(1001), time(announced)).await.unwrap(), 0);
+        }
+        assert_eq!(store.purge_old_snapshots(time(1001), time(1601)).await.unwrap(), 1);
     })
     .await;
 }

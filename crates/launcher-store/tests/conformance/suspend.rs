@@ -181,13 +181,13 @@ async fn suspension_is_no_use_of_the_volume() {
         let used = store.volume(&admin(), running.volume.as_deref().unwrap()).await.unwrap().unwrap();
         assert_eq!(used.volume.last_used_at, at(200));
 
-        assert_eq!(store.observe_forgotten(at(0)).await.unwrap(), []);
-        assert_eq!(store.observe_forgotten(at(100)).await.unwrap(), std::slice::from_ref(&old));
+        assert_eq!(store.observe_forgotten(at(0), at(300)).await.unwrap(), []);
+        assert_eq!(store.observe_forgotten(at(100), at(300)).await.unwrap(), std::slice::from_ref(&old));
         assert_eq!(store.purge_unused_volumes(at(100), at(300)).await.unwrap(), 0, "the instance still holds it");
 
         let ended = old.terminate(EndReason::Expired, at(300)).unwrap();
         store.change_instance(&old, &ended, &by_the_service()).await.unwrap().unwrap();
-        assert_eq!(store.observe_forgotten(at(100)).await.unwrap(), []);
+        assert_eq!(store.observe_forgotten(at(100), at(300)).await.unwrap(), []);
         assert_eq!(store.purge_unused_volumes(at(100), at(300)).await.unwrap(), 1);
         let owner = EmailAddress::parse(OWNER).unwrap();
         assert_eq!(store.volumes(&admin(), Some(&owner), &EVERYTHING).await.unwrap(), []);
@@ -200,7 +200,7 @@ async fn resume_uses_the_volume_again() {
     on_every_engine(async |store| {
         let row = suspended(&store, &draft(OWNER, StorageKind::Kept, 1), "uid-1").await;
         resumed(resume(&store, &row, &NO_LIMITS).await);
-        assert_eq!(store.observe_forgotten(at(599)).await.unwrap(), []);
+        assert_eq!(store.observe_forgotten(at(599), at(700)).await.unwrap(), []);
         assert_eq!(store.purge_unused_volumes(at(599), at(700)).await.unwrap(), 0);
         let listed = store.volumes(&alice(), None, &EVERYTHING).await.unwrap();
         assert_eq!((listed[0].volume.last_used_at, listed[0].used_by.clone()), (at(600), Some(used_by(&row, false))));

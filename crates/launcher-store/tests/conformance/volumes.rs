@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{ActivityAction, AtExpiry, EmailAddress, Instance, InstanceState, Storage, StorageKind, Volume};
 use launcher_store::{ActivityFilter, LaunchOutcome, LaunchRules, Page, Store, VolumeDeletion, VolumeUser};
@@ -63,6 +63,7 @@ async fn first_launch_creates_the_volume_and_later_launches_reuse_it() {
             size: "5Gi".to_owned(),
             created_at: first.created_at,
             last_used_at: again.created_at,
+            kept_until: Some(Timestamp::UNIX_EPOCH),
         };
         assert_eq!(listed[0].volume, expected);
         assert_eq!(store.volume(&alice(), &volume_name(1)).await.unwrap().as_ref(), Some(&listed[0]));
@@ -312,6 +313,31 @@ async fn retention_deletes_unused_volumes_and_nothing_else() {
         let purged = logged.iter().filter(|entry| entry.activity.action == ActivityAction::VolumeDeleted);
         assert!(purged.clone().all(|entry| entry.activity.act.actor_email.is_none()));
         assert_eq!(purged.count(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn announced_deletion_moves_only_to_a_later_time() {
+    on_every_engine(async |store| {
+        let draft = Instance { created_at: at(100), ..draft("alice@example.org", StorageKind::Kept, 1) };
+        end(&store, &created(launch(&store, &draft).await)).await;
+        let seconds = |seconds| Some(SignedDuration::from_secs(seconds));
+        for (retention, announced) in [
+            (seconds(50), Some(150)),
+            (seconds(20), Some(150)),
+            (Some(SignedDuration::from_millis(60_000)), Some(160)),
+            (None, None),
+            (seconds(30), Some(230)),
+        ] {
+            store.announce_retention(retention, at(200)).await.unwrap();
+            store.announce_retention(retention, at(201)).await.unwrap();
+            let listed = store.volume(&admin(), &volume_name(1)).await.unwrap().unwrap();
+            assert_eq!(listed.volume.kept_until, announced.map(at), "{retention:?}");
+            assert_eq!(store.purge_unused_volumes(at(200), at(announced.unwrap_or(10_000))).await.unwrap(), 0);
+        }
+        assert_eq!(store.purge_unused_volumes(at(100), at(231)).await.unwrap(), 0, "used again");
+        assert_eq!(store.purge_unused_volumes(at(101), at(231)).await.unwrap(), 1);
     })
     .await;
 }

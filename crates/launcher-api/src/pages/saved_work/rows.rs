@@ -47,7 +47,7 @@ impl VolumeRow {
         ListedVolume { volume, used_by }: ListedVolume,
     ) -> Self {
         let is_in_use = used_by.as_ref().is_some_and(|user| !user.is_suspended);
-        let deleted_after = launcher.volume_retention().map(|retention| volume.deleted_after(retention));
+        let deleted_after = launcher.volume_retention().and_then(|retention| volume.deleted_after(retention));
         Self {
             is_mine: volume.owner_email == *caller.email(),
             owner: volume.owner_email.to_string(),
