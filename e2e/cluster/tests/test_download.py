@@ -291,36 +291,44 @@ def begun(world, volume, email):
         connection.close()
 
 
-def test_killed_launcher_leaves_nothing(world, template):
-    email = "killed@example.org"
-    name, volume = written(world, template, email)
-    run(world, name, WRITE_LARGE)
-    with begun(world, volume, email):
+LARGE = "large@example.org"
+
+
+@pytest.fixture(scope="module")
+def large(world, template):
+    """The volume of an ended workshop of LARGE with a large file, and the SHA-256 of this file."""
+    name, volume = written(world, template, LARGE)
+    digest = run(world, name, WRITE_LARGE)
+    world.end(name, LARGE)
+    until_ended(world, name)
+    return volume, digest
+
+
+def assert_complete(world, large):
+    volume, digest = large
+    found = download(world, volume, LARGE)
+    assert hashlib.sha256(found.pop("large")).hexdigest() == digest
+    assert found == EXPECTED
+
+
+def test_killed_launcher_leaves_nothing(world, large):
+    with begun(world, large[0], LARGE):
         world.launcher.kill()
     try:
         until_no_downloads(world, 30)
     finally:
         world.launcher.start()
-    assert len(download(world, volume, email)["large"]) == 80_000_000
-    world.end(name, email)
-    until_ended(world, name)
+    assert_complete(world, large)
 
 
-def test_download_whose_pod_is_killed_is_broken_and_the_next_one_is_complete(world, template):
-    email = "broken@example.org"
-    name, volume = written(world, template, email)
-    digest = run(world, name, WRITE_LARGE)
-    world.end(name, email)
-    until_ended(world, name)
-    with begun(world, volume, email) as response:
+def test_download_whose_pod_is_killed_is_broken_and_the_next_one_is_complete(world, large):
+    with begun(world, large[0], LARGE) as response:
         (pod,) = world.objects("pods", labelSelector="app=workshop-download")
         kill_task(pod["status"]["containerStatuses"][0]["containerID"])
         with pytest.raises(http.client.IncompleteRead):
             response.read()
     until_no_downloads(world)
-    found = download(world, volume, email)
-    assert hashlib.sha256(found.pop("large")).hexdigest() == digest
-    assert found == EXPECTED
+    assert_complete(world, large)
 
 
 def test_files_outlive_a_killed_sidecar(world, template):
