@@ -61,10 +61,6 @@ impl FailureCode {
         }
     }
 
-    /// Remedy in English for a failure that loses the files of a workshop, if the workshop has a volume.
-    pub const REMEDY_WITH_VOLUME: &'static str =
-        "The saved files of this workshop are kept. Launch it again to continue with them.";
-
     /// True if a workshop without a volume loses its files by this failure.
     #[must_use]
     pub fn loses_files(self) -> bool {
@@ -128,6 +124,8 @@ pub struct FailureReason {
 
 /// Code of the standard sentence of a failure, in [`FailureReason::message_codes`].
 pub const STANDARD: &str = "standard";
+/// Text by which programs report a full disk: the C library's, in English.
+const NO_SPACE: &str = "No space left on device";
 
 impl FailureReason {
     /// Creates a failure with the standard texts of its kind, and adds `detail` to the message.
@@ -170,6 +168,17 @@ impl FailureReason {
         self.remedy = remedy.to_string();
         self.remedy_code = Some(Box::new(remedy.coded()));
         self
+    }
+
+    /// Returns the failure of a workshop with a volume: if others lose their files by it, the remedy says that the files are
+    /// kept. JupyterLab, for example, does not start if they fill the volume: then the remedy says how to make space.
+    #[must_use]
+    pub(crate) fn with_volume(self, log_tail: Option<&str>) -> Self {
+        if !self.code.loses_files() {
+            return self;
+        }
+        let is_full = self.code == FailureCode::Crashed && log_tail.is_some_and(|log| log.contains(NO_SPACE));
+        self.with_remedy(if is_full { &FailureRemedy::FreeSpace } else { &FailureRemedy::KeptFiles })
     }
 
     /// Returns the failure without these secret values in its message. A standard message is unchanged.

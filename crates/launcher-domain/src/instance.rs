@@ -180,6 +180,13 @@ impl Instance {
             && self.end_reason != Some(EndReason::Failed)
     }
 
+    /// Failure as people see it: with a remedy for the volume, if the instance has one.
+    #[must_use]
+    pub fn failure(&self) -> Option<FailureReason> {
+        let reason = self.reason.clone()?;
+        Some(if self.volume.is_some() { reason.with_volume(self.log_tail.as_deref()) } else { reason })
+    }
+
     /// Time since which the instance waits or has waited for its start: the launch, or the last resume.
     #[must_use]
     pub fn queued_at(&self) -> Timestamp {

@@ -4,16 +4,17 @@ import contextlib
 import os
 import pathlib
 import shutil
+import subprocess
 import tempfile
 
 from harness import wait_for
 
 
 @contextlib.contextmanager
-def local_volumes(world, storage_class, count):
-    """Creates the storage class and its volumes. Their directories belong to root, like those of real storage. Every
-    node can mount them, because all nodes of the test cluster are on this machine. After the block, deletes all
-    Workshops and claims of the namespace, too."""
+def local_volumes(world, storage_class, count, disk=None):
+    """Creates the storage class and its volumes. Their directories belong to root, like those of real storage. With `disk`,
+    each volume is a separate disk with this number of bytes. Every node can mount them, because all nodes of the test
+    cluster are on this machine. After the block, deletes all Workshops and claims of the namespace, too."""
     terms = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]}]
     folder = pathlib.Path(tempfile.mkdtemp(prefix="launcher-volumes-", dir="/var/tmp"))
     names = [f"{storage_class}-{number}" for number in range(count)]
@@ -31,6 +32,8 @@ def local_volumes(world, storage_class, count):
         }
         made.append({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec})
     try:
+        for name in names if disk else ():
+            mount_disk(folder / name, disk)
         world.apply(*made)
         yield
     finally:
@@ -39,4 +42,15 @@ def local_volumes(world, storage_class, count):
         world.kubectl("delete", "persistentvolumeclaims", "--all", check=False)
         world.kubectl("delete", "persistentvolume", *names, "--ignore-not-found", check=False)
         world.kubectl("delete", "storageclass", storage_class, "--ignore-not-found", check=False)
+        for path in filter(os.path.ismount, folder.iterdir()):
+            subprocess.run(["umount", path], check=True)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def mount_disk(path, size):
+    """Mounts a new file system of this size here. Its content is in a file beside it."""
+    image = path.with_suffix(".disk")
+    image.touch()
+    os.truncate(image, size)
+    subprocess.run(["mkfs.ext4", "-q", image], check=True)
+    subprocess.run(["mount", "-o", "loop", image, path], check=True)

@@ -4,6 +4,7 @@ never in the way of a launch.
 The namespace has the Pod Security profile `restricted`.
 """
 
+import contextlib
 import gzip
 import hashlib
 import http.client
@@ -18,6 +19,7 @@ from harness import ADMIN, ROOT, exchange, wait_for
 from local_volumes import local_volumes
 from settled import phase, until_ended
 from surroundings import DROPPED
+from test_policies import kill_task, sidecar_of
 from test_storage import PYTHON, by_hand, kill, run
 from world import ALICE, BOB, IMAGES, assert_nothing_was_forbidden
 
@@ -32,13 +34,24 @@ os.makedirs("/home/jovyan/notes", exist_ok=True)
 with open(os.open("/home/jovyan/notes/private.txt", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
     file.write("the last saved byte")
 """
+# A file that the buffers of a download cannot hold, also compressed. Prints its SHA-256.
+WRITE_LARGE = """
+import hashlib, os
+digest = hashlib.sha256()
+with open("/home/jovyan/large", "wb") as file:
+    for _ in range(80):
+        block = os.urandom(10**6)
+        digest.update(block)
+        file.write(block)
+print(digest.hexdigest())
+"""
 EXPECTED = {"notes": None, "notes/private.txt": b"the last saved byte"}
 TOKEN = "5d41402abc4b2a76b9719d911017c592"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def volumes(world):
-    with local_volumes(world, CLASS, 12):
+    with local_volumes(world, CLASS, 14):
         yield
 
 
@@ -264,22 +277,74 @@ def test_download_without_room_is_refused_with_advice(world, template):
     assert download(world, volume, email) == EXPECTED
 
 
-def test_killed_launcher_leaves_nothing(world, template):
-    email = "killed@example.org"
-    name, volume = written(world, template, email)
-    # Random, so that the compressed archive does not fit into the buffers.
-    run(world, name, "import os; f = open('/home/jovyan/large', 'wb'); [f.write(os.urandom(10**6)) for _ in range(200)]")
+@contextlib.contextmanager
+def begun(world, volume, email):
+    """Begins a download, and reads no more than its first bytes. Yields the response."""
     connection = http.client.HTTPConnection("127.0.0.1", world.launcher.port, timeout=60)
-    connection.request("GET", f"/api/v1/volumes/{volume}/download", headers={"X-Auth-Request-Email": email})
-    response = connection.getresponse()
-    assert response.status == 200 and len(response.read(1000)) == 1000
-    assert len(downloads(world)) == 2
-    world.launcher.kill()
-    connection.close()
+    try:
+        connection.request("GET", f"/api/v1/volumes/{volume}/download", headers={"X-Auth-Request-Email": email})
+        response = connection.getresponse()
+        assert response.status == 200 and len(response.read(1000)) == 1000
+        assert len(downloads(world)) == 2
+        yield response
+    finally:
+        connection.close()
+
+
+LARGE = "large@example.org"
+
+
+@pytest.fixture(scope="module")
+def large(world, template):
+    """The volume of an ended workshop of LARGE with a large file, and the SHA-256 of this file."""
+    name, volume = written(world, template, LARGE)
+    digest = run(world, name, WRITE_LARGE)
+    world.end(name, LARGE)
+    until_ended(world, name)
+    return volume, digest
+
+
+def assert_complete(world, large):
+    volume, digest = large
+    found = download(world, volume, LARGE)
+    assert hashlib.sha256(found.pop("large")).hexdigest() == digest
+    assert found == EXPECTED
+
+
+def test_killed_launcher_leaves_nothing(world, large):
+    with begun(world, large[0], LARGE):
+        world.launcher.kill()
     try:
         until_no_downloads(world, 30)
     finally:
         world.launcher.start()
-    assert len(download(world, volume, email)["large"]) == 200_000_000
+    assert_complete(world, large)
+
+
+def test_download_whose_pod_is_killed_is_broken_and_the_next_one_is_complete(world, large):
+    with begun(world, large[0], LARGE) as response:
+        (pod,) = world.objects("pods", labelSelector="app=workshop-download")
+        kill_task(pod["status"]["containerStatuses"][0]["containerID"])
+        with pytest.raises(http.client.IncompleteRead):
+            response.read()
+    until_no_downloads(world)
+    assert_complete(world, large)
+
+
+def test_files_outlive_a_killed_sidecar(world, template):
+    email = "sidecar@example.org"
+    name, volume = written(world, template, email)
+    pod = world.pod(name)["metadata"]["uid"]
+    kill_task(sidecar_of(world, name)["containerID"])
+    restarted = lambda: sidecar_of(world, name)["restartCount"] == 1 and sidecar_of(world, name)["ready"]
+    wait_for("the sidecar to restart", restarted, 30)
+    assert run(world, name, "print(open('/home/jovyan/notes/private.txt').read())") == "the last saved byte"
+    run(world, name, WRITE.replace("last", "very last"))
+    restarts = {one["name"]: one["restartCount"] for one in world.pod(name)["status"]["containerStatuses"]}
+    assert (world.pod(name)["metadata"]["uid"], restarts) == (pod, {"app": 0, "sidecar": 1})
+    assert world.instance(name)["last_crash"] is None
     world.end(name, email)
     until_ended(world, name)
+    assert download(world, volume, email) == EXPECTED | {"notes/private.txt": b"the very last saved byte"}
+    until_no_downloads(world)
+    assert_nothing_was_forbidden(world)

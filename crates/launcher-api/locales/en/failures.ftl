@@ -14,8 +14,6 @@ failure-quota-exceeded = The quota for workshops is used up.
 failure-remedy-quota-exceeded = Try again when other workshops have ended, or ask an administrator for a larger quota.
 failure-evicted = The cluster stopped the workshop, because its node ran short of memory or disk.
 failure-remedy-evicted = Files that were not saved elsewhere are lost. Launch it again.
-# Replaces the remedy of a failure for a workshop whose files are kept.
-failure-remedy-kept = The saved files of this workshop are kept. Launch it again to continue with them.
 failure-node-lost = The cluster lost the node of this workshop.
 failure-remedy-node-lost = Files that were not saved elsewhere are lost. Launch it again.
 failure-invalid-spec = The workshop's template has settings that cannot run.
@@ -82,3 +80,5 @@ failure-advice-tell-administrator = Launch it again; if it fails again, tell the
 failure-advice-check-program-user = Launch it again; if it fails again, check that the workshop's program runs as the launcher's user.
 failure-advice-request-less = Lower the memory or CPU request of the template.
 failure-advice-create-secret = Ask an administrator to create this Secret. Then launch it again.
+failure-advice-kept-files = The saved files of this workshop are kept. Launch it again to continue with them.
+failure-advice-free-space = The saved files of this workshop are kept. Its output says that no space is left. If these files use all their space, download them on the page Saved work, delete them there, and launch the workshop again, or ask an administrator for more space.

@@ -37,7 +37,7 @@ impl From<ImageState> for TemplateImageResponse {
             ImageState::Missing => (ImageStateName::Missing, None, None),
             ImageState::Pulling { percent } => (ImageStateName::Pulling, Some(percent), None),
             ImageState::Ready => (ImageStateName::Ready, None, None),
-            ImageState::Failed(reason) => (ImageStateName::Failed, None, Some(ReasonResponse::new(&reason, false))),
+            ImageState::Failed(reason) => (ImageStateName::Failed, None, Some(ReasonResponse::from(&*reason))),
         };
         Self { state, percent, reason }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use launcher_domain::lifetime::{Extension, extension};
-use launcher_domain::{Crash, EmailAddress, FailureCode, FailureReason};
+use launcher_domain::{Crash, EmailAddress, FailureReason};
 use launcher_service::{Launcher, ListedInstance};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -143,7 +143,7 @@ impl WorkshopInstanceResponse {
             state: instance.state.as_str(),
             start_step: instance.start_step.map(|step| step.as_str()),
             start_progress: instance.start_progress,
-            reason: instance.reason.as_ref().map(|reason| ReasonResponse::new(reason, instance.volume.is_some())),
+            reason: instance.failure().as_ref().map(ReasonResponse::from),
             log_tail: instance.log_tail.clone(),
             last_crash: instance.last_crash.as_ref().map(CrashResponse::from),
             material: instance
@@ -169,13 +169,10 @@ impl WorkshopInstanceResponse {
     }
 }
 
-impl ReasonResponse {
-    /// Converts a failure. `has_volume`: the files of the instance are kept.
-    pub(super) fn new(reason: &FailureReason, has_volume: bool) -> Self {
+impl From<&FailureReason> for ReasonResponse {
+    fn from(reason: &FailureReason) -> Self {
         let FailureReason { code, message, remedy, retryable, message_codes: _, remedy_code: _ } = reason;
-        let keeps_files = has_volume && code.loses_files();
-        let remedy = if keeps_files { FailureCode::REMEDY_WITH_VOLUME } else { remedy };
-        Self { code: code.as_str(), message: message.clone(), remedy: remedy.to_owned(), retryable: *retryable }
+        Self { code: code.as_str(), message: message.clone(), remedy: remedy.clone(), retryable: *retryable }
     }
 }
 

@@ -59,6 +59,22 @@ async fn failed_workshop_with_kept_files_does_not_say_that_they_are_lost() {
 }
 
 #[tokio::test]
+async fn workshop_that_fails_without_space_for_its_kept_files_says_how_to_make_space() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", kept).await).await;
+    let detail = format!("/instances/{name}");
+    alice.get_until(&detail, "Ready").await;
+    app.test.fleet.fail(&name, FailureCode::Crashed, "OSError: [Errno 28] No space left on device: 'x'");
+    let failed = alice.get_until(&detail, "The saved files of this workshop are kept.").await.body;
+    assert!(
+        failed.contains("download them on the page Saved work") && !failed.contains("to continue with them"),
+        "{failed}"
+    );
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn saved_work_is_listed_and_deleted_after_a_question() {
     let app = App::start().await;
     let template = app.template("Penguins", kept).await;

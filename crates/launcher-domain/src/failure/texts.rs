@@ -139,6 +139,11 @@ coded_texts! {
         RequestLess = "request-less", "Lower the memory or CPU request of the template.";
         /// The Secret with the proxy secret is missing.
         CreateSecret = "create-secret", "Ask an administrator to create this Secret. Then launch it again.";
+        /// The files of the workshop are on a volume.
+        KeptFiles = "kept-files", "The saved files of this workshop are kept. Launch it again to continue with them.";
+        /// The files of the workshop may fill their volume.
+        FreeSpace = "free-space",
+            "The saved files of this workshop are kept. Its output says that no space is left. If these files use all their space, download them on the page Saved work, delete them there, and launch the workshop again, or ask an administrator for more space.";
     }
 }
 

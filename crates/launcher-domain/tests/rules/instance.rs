@@ -1,5 +1,5 @@
 use launcher_domain::instance::{Observation, ObservedPhase, RestartError};
-use launcher_domain::{EndReason, FailureCode, FailureReason, Instance, InstanceState, StartStep};
+use launcher_domain::{EndReason, FailureCode, FailureReason, FailureRemedy, Instance, InstanceState, StartStep};
 
 use crate::{at, instance};
 
@@ -28,6 +28,29 @@ fn first_ready_report_starts_the_lifetime() {
     assert_eq!(ready.observe(&seen(ObservedPhase::Running)), None);
     let extended = ready.extend(None, at(100)).unwrap();
     assert_eq!(extended.observe(&seen(ObservedPhase::Running)), None, "a late report does not undo an extension");
+}
+
+#[test]
+fn failure_of_an_instance_with_a_volume_says_that_files_are_kept_and_how_to_make_space() {
+    let volume = Some("work-a".to_owned());
+    let shown = |volume: &Option<String>, code, log: &str| {
+        let reason = Some(FailureReason::new(code, None));
+        let failed = instance(InstanceState::Failed);
+        Instance { reason, volume: volume.clone(), log_tail: Some(log.to_owned()), ..failed }.failure().unwrap()
+    };
+    let full = "OSError: [Errno 28] No space left on device: '/home/jovyan/.jupyter'";
+    for (code, log, expected) in [
+        (FailureCode::Crashed, "Traceback", FailureRemedy::KeptFiles),
+        (FailureCode::Crashed, full, FailureRemedy::FreeSpace),
+        (FailureCode::Evicted, full, FailureRemedy::KeptFiles),
+    ] {
+        let reason = FailureReason::new(code, None);
+        assert_eq!(shown(&volume, code, log), reason.clone().with_remedy(&expected));
+        assert_eq!(shown(&None, code, log), reason);
+    }
+    let unscheduled = FailureReason::new(FailureCode::Unschedulable, None);
+    assert_eq!(shown(&volume, FailureCode::Unschedulable, full), unscheduled);
+    assert_eq!(instance(InstanceState::Running).failure(), None);
 }
 
 #[test]

@@ -73,10 +73,7 @@ impl Language {
     }
 
     /// Returns what the reader can do after a failure. Only admins see the remedies that need an admin.
-    pub(crate) fn failure_remedy(self, failure: &FailureReason, is_admin: bool, keeps_files: bool) -> String {
-        if keeps_files && failure.code.loses_files() {
-            return self.text("failure-remedy-kept").into_owned();
-        }
+    pub(crate) fn failure_remedy(self, failure: &FailureReason, is_admin: bool) -> String {
         let key = if is_admin { failure.remedy_key() } else { failure.user_remedy_key() };
         if self.has(&key.key) { self.coded(&key) } else { failure.remedy.clone() }
     }

@@ -147,7 +147,7 @@ impl WorkshopView {
             extend: running.then(|| extended.outcome.map(near).map_err(|error| t.no_extension(error))),
             latest_end: extended.latest_expires_at.filter(|_| running).map(dated),
             outdated: instance.outdated && caller.is_admin(),
-            failure: instance.reason.clone(),
+            failure: instance.failure(),
             crash: CrashView::of(t, instance, now),
             material_notices: MaterialNotice::of(t, instance),
             material: material_states(t, instance),
