@@ -1,0 +1,107 @@
+"""A git repository and its server, which pods reach at the address of the node: `git http-backend` behind Python's server."""
+
+import contextlib
+import http.server
+import os
+import pathlib
+import ssl
+import subprocess
+import tempfile
+import threading
+
+# Settings that make git independent of the machine's user.
+CLEAN = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+CLEAN |= {f"GIT_{role}_NAME": "teacher" for role in ("AUTHOR", "COMMITTER")}
+CLEAN |= {f"GIT_{role}_EMAIL": "teacher@example.org" for role in ("AUTHOR", "COMMITTER")}
+
+
+class Course:
+    """The repository. `login` is the only value of the header Authorization that the server accepts, or None. A slow server
+    sends one byte of a pack per second."""
+
+    def __init__(self, folder, login, is_slow):
+        self.folder, self.login, self.is_slow = folder, login, is_slow
+        self.url = None
+        # The header Authorization of each request.
+        self.logins = []
+        self.stopped = threading.Event()
+        self._git("init", "--quiet", "--initial-branch=main")
+
+    def _git(self, *words):
+        place = {"GIT_DIR": str(self.folder / "course.git"), "GIT_WORK_TREE": str(self.folder)}
+        done = subprocess.run(["git", *words], env=os.environ | CLEAN | place, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def push(self, files):
+        """Commits these files {name: text}. Returns the id of the commit."""
+        for name, text in files.items():
+            (self.folder / name).write_text(text)
+        self._git("add", *files)
+        self._git("commit", "--quiet", "--message=change")
+        return self._git("rev-parse", "HEAD")
+
+    def answer(self, request):
+        """Answers one request of an `http.server` (CGI, RFC 3875)."""
+        self.logins.append(request.headers.get("Authorization"))
+        if self.login and self.logins[-1] != self.login:
+            request.send_response(401)
+            request.send_header("Content-Length", "0")
+            request.end_headers()
+            return
+        path, _, query = request.path.partition("?")
+        body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
+        environment = os.environ | CLEAN | {
+            "GIT_PROJECT_ROOT": str(self.folder),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "REQUEST_METHOD": request.command,
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "CONTENT_TYPE": request.headers.get("Content-Type", ""),
+            "CONTENT_LENGTH": str(len(body)),
+            "GIT_PROTOCOL": request.headers.get("Git-Protocol", ""),
+        }
+        done = subprocess.run(["git", "http-backend"], env=environment, input=body, check=True, capture_output=True)
+        request.wfile.write(b"HTTP/1.0 200 OK\r\n")
+        if not self.is_slow or b"want " not in body:
+            request.wfile.write(done.stdout)
+            return
+        head, end, pack = done.stdout.partition(b"\r\n\r\n")
+        request.wfile.write(head + end)
+        # The client closes the connection when it has waited long enough.
+        with contextlib.suppress(OSError):
+            for byte in pack:
+                request.wfile.write(bytes([byte]))
+                if self.stopped.wait(1):
+                    break
+
+
+@contextlib.contextmanager
+def git_server(node, certificate=None, login=None, is_slow=False):
+    """Serves an empty repository at this address during the block, with a certificate by https. Yields it."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            course.answer(self)
+
+        do_POST = do_GET
+
+        def log_message(self, *_):
+            pass
+
+    with tempfile.TemporaryDirectory(prefix="launcher-course-") as folder:
+        course = Course(pathlib.Path(folder), login, is_slow)
+        server = http.server.ThreadingHTTPServer((node, 0), Handler)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        course.url = f"{'https' if certificate else 'http'}://{node}:{server.server_port}/course.git"
+        try:
+            yield course
+        finally:
+            course.stopped.set()
+            server.shutdown()
+            thread.join()
+            server.server_close()
