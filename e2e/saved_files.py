@@ -1,4 +1,4 @@
-"""Saved files of ended workshops, as their owner gets them from the launcher."""
+"""Saved and kept files of workshops, as their owner downloads them from the launcher."""
 
 import io
 import tarfile
@@ -12,7 +12,11 @@ def saved_files(launcher, name, owner, stranger):
     found = [one["snapshot_id"] for one in listed if one["workshop"] == name]
     if not found:
         return None
-    path = f"/snapshots/{found[0]}/download"
+    return downloaded(launcher, f"/snapshots/{found[0]}/download", owner, stranger)
+
+
+def downloaded(launcher, path, owner, stranger):
+    """Returns {path: content} of the files in the archive at this path of the API. Checks that the stranger gets a 404."""
     status, _, problem = launcher.request("GET", path, stranger)
     assert status == 404, (status, problem)
     status, _, archive = launcher.request("GET", path, owner)

@@ -1,5 +1,7 @@
 """The network of the test server: interfaces, routes, name server. Runs inside the server's namespaces."""
 
+import contextlib
+import ctypes
 import pathlib
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from containers.addresses import GATEWAY, GATEWAY_V6, HOST, HOST_PRIVATE, HOST_V
 from harness import wait_for  # noqa: E402
 
 INTERFACE = "wan0"
+CLONE_NEWNET = 0x40000000
 ROUTES = f"""
 link set lo up
 address add {HOST}/24 dev {INTERFACE}
@@ -32,7 +35,8 @@ def ip(batch):
 
 
 def set_up(place):
-    """Starts the surroundings and connects the server with them. Their log is `surroundings.log`."""
+    """Starts the surroundings and connects the server with them. Their log is `surroundings.log`, and `surroundings.pid` has
+    the id of a process in their network."""
     resolv = place / "resolv.conf"
     resolv.write_text(f"nameserver {NAME_SERVER}\n")
     subprocess.run(["mount", "--bind", resolv, pathlib.Path("/etc/resolv.conf").resolve()], check=True)
@@ -40,10 +44,30 @@ def set_up(place):
     program = pathlib.Path(__file__).with_name("surroundings.py")
     with log.open("w") as output:
         process = subprocess.Popen(["unshare", "--net", sys.executable, program], stdout=output, stderr=output)
+    (place / "surroundings.pid").write_text(str(process.pid))
     wait_for("the network namespace of the surroundings", lambda: has_own_network(process.pid), 10)
     ip(f"link add {INTERFACE} type veth peer name {INTERFACE} netns {process.pid}\n{ROUTES}")
     apply_settings()
     wait_for("the surroundings to listen", lambda: "ready" in log.read_text(), 10)
+
+
+@contextlib.contextmanager
+def in_surroundings(place):
+    """Sockets that this thread creates in the block are in the network of the surroundings."""
+    pid = (place / "surroundings.pid").read_text()
+    with open("/proc/thread-self/ns/net") as own, open(f"/proc/{pid}/ns/net") as other:
+        enter(other)
+        try:
+            yield
+        finally:
+            enter(own)
+
+
+def enter(network):
+    """Moves this thread into another network namespace."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.setns(network.fileno(), CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "setns failed")
 
 
 def apply_settings():

@@ -8,7 +8,7 @@ import stat
 import pytest
 from harness import wait_for
 from test_engine_restart import restart
-from world import ALICE, BOB, BOTH, SHELL, World
+from world import ALICE, BOB, BOTH, QUICK_TO_END, SHELL, World
 
 WORK = {"kind": "kept", "size": "1Gi", "path": "/work"}
 
@@ -56,7 +56,7 @@ def test_kept_files_survive_a_restart_and_the_end_of_the_workshop(world, how):
 
 
 def test_each_user_has_own_files(world):
-    template = world.template(SHELL, storage=WORK)
+    template = world.template(QUICK_TO_END, storage=WORK)
     names = {email: world.launch(template, email) for email in (ALICE, BOB)}
     for email, name in names.items():
         world.until(name, "running")
@@ -66,7 +66,7 @@ def test_each_user_has_own_files(world):
 
 
 def test_home_has_the_files_of_the_image_and_keeps_new_ones(world):
-    template = world.template(SHELL, storage=WORK | {"path": "/home/jovyan"})
+    template = world.template(QUICK_TO_END, storage=WORK | {"path": "/home/jovyan"})
     first = world.launch(template)
     world.until(first, "running")
     assert shell(world, first, "stat -c '%a %u' ~; ls -A ~; echo kept > ~/file").split()[:3] == ["700", "1000", ".bash_logout"]
@@ -78,7 +78,7 @@ def test_home_has_the_files_of_the_image_and_keeps_new_ones(world):
 
 def test_set_user_id_program_and_device_file_in_kept_files_give_no_rights(world):
     before = set(volumes(world))
-    template = world.template(SHELL, storage=WORK)
+    template = world.template(QUICK_TO_END, storage=WORK)
     first = world.launch(template)
     world.until(first, "running")
     shell(world, first, "cp /usr/local/bin/become-root /work/; echo mine > /work/file")

@@ -8,6 +8,8 @@ use crate::limits::{Limits, size};
 
 /// Minimum of the space that stays free.
 const RESERVE_BYTES: u64 = 64 << 20;
+/// Maximum of the space that stays free. The volume may be the large disk of a server, on which 5 % are no shortage.
+const MAX_RESERVE_BYTES: u64 = 1 << 30;
 /// Bytes between two looks at the free space.
 const STEP_BYTES: u64 = 16 << 20;
 
@@ -35,7 +37,7 @@ pub(crate) fn check(volume: impl AsFd, bytes: u64, limits: &Limits) -> Result<()
 
 /// Returns the bytes of a volume of this size that stay free.
 fn reserve(total: u64) -> u64 {
-    RESERVE_BYTES.max(total / 20).min(total / 2)
+    (total / 20).clamp(RESERVE_BYTES, MAX_RESERVE_BYTES).min(total / 2)
 }
 
 /// Returns a number of bytes as people write it, rounded up.
@@ -83,8 +85,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reserve_is_a_part_of_large_volumes_and_at_most_half_of_small_ones() {
-        for (total, expected) in [(100 << 30, 5 << 30), (1 << 30, 64 << 20), (100 << 20, 50 << 20), (0, 0)] {
+    fn reserve_is_a_part_of_the_volume_within_limits_and_at_most_half_of_a_small_one() {
+        for (total, expected) in
+            [(1 << 40, 1 << 30), (10 << 30, 512 << 20), (1 << 30, 64 << 20), (100 << 20, 50 << 20), (0, 0)]
+        {
             assert_eq!(reserve(total), expected, "{total}");
         }
     }

@@ -1,4 +1,4 @@
-"""A git repository and its server, which pods reach at the address of the node: `git http-backend` behind Python's server."""
+"""A git repository and its server, which workshops reach: `git http-backend` behind Python's server."""
 
 import contextlib
 import http.server
@@ -76,8 +76,9 @@ class Course:
 
 
 @contextlib.contextmanager
-def git_server(node, certificate=None, login=None, is_slow=False):
-    """Serves an empty repository at this address during the block, with a certificate by https. Yields it."""
+def git_server(address, certificate=None, login=None, is_slow=False, network=contextlib.nullcontext()):
+    """Serves an empty repository at this address during the block, with a certificate by https. Yields it. `network` is a
+    context manager: sockets that are created in it are in the network of the address."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
@@ -90,14 +91,15 @@ def git_server(node, certificate=None, login=None, is_slow=False):
 
     with tempfile.TemporaryDirectory(prefix="launcher-course-") as folder:
         course = Course(pathlib.Path(folder), login, is_slow)
-        server = http.server.ThreadingHTTPServer((node, 0), Handler)
+        with network:
+            server = http.server.ThreadingHTTPServer((address, 0), Handler)
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*certificate)
             server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        course.url = f"{'https' if certificate else 'http'}://{node}:{server.server_port}/course.git"
+        course.url = f"{'https' if certificate else 'http'}://{address}:{server.server_port}/course.git"
         try:
             yield course
         finally:

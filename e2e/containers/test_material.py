@@ -1,0 +1,152 @@
+"""Course material from git repositories, public and private: the next launch has the edits of the student and the push of the
+teacher, also if the servers are down, and no workshop has the password."""
+
+import base64
+import contextlib
+import io
+import json
+import os
+import secrets
+import signal
+import subprocess
+import tarfile
+
+import pytest
+from addresses import INTERNET
+from git_server import git_server
+from harness import wait_for
+from network import in_surroundings
+from test_kept_files import WORK, end, shell
+from world import ALICE, BOB, IMAGES, PLACE, QUICK_TO_END, World
+
+PASSWORD = secrets.token_hex(16)
+TEACHER = "Basic " + base64.b64encode(f"teacher:{PASSWORD}".encode()).decode()
+# The material image with the certificate of the private server.
+TRUSTING = f"{IMAGES}/trusting"
+NEW_CERTIFICATE = (
+    "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=material "
+    f"-addext subjectAltName=IP:{INTERNET} -addext basicConstraints=critical,CA:FALSE -keyout server.key -out server.crt"
+)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """Files with a certificate for the address of the servers, and its key."""
+    folder = tmp_path_factory.mktemp("certificate")
+    subprocess.run(NEW_CERTIFICATE.split(), cwd=folder, check=True, capture_output=True)
+    return folder / "server.crt", folder / "server.key"
+
+
+@pytest.fixture(scope="module")
+def image(api, certificate):
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        tar.add(certificate[0], "etc/ssl/certs/ca-certificates.crt")
+    archive.seek(0)
+    made = api.call("POST", "/containers/create", {"Image": f"{IMAGES}/material:test"})["Id"]
+    api.call("PUT", f"/containers/{made}/archive?path=/", archive)
+    api.call("POST", f"/commit?container={made}&repo={TRUSTING}&tag=test", {})
+    api.call("DELETE", f"/containers/{made}?force=true&v=true")
+    return f"{TRUSTING}:test"
+
+
+@pytest.fixture(scope="module")
+def world(image):
+    with World(SERVICE_MATERIAL_IMAGE=image) as made:
+        yield made
+
+
+def store_secret(world, name, **files):
+    """Creates a secret as an administrator does."""
+    folder = world.launcher.data / "material-secrets" / name
+    folder.mkdir(mode=0o700, parents=True)
+    for file, content in files.items():
+        (folder / file).write_text(content)
+        (folder / file).chmod(0o600)
+
+
+def outcomes(world, name):
+    """Waits until the workshop runs. Returns the outcomes of its course material, {folder: outcome}."""
+    return {source["target"]: source["outcome"] for source in world.until(name, "running", 90)["material"]}
+
+
+def places(world, name, word):
+    """Returns the files of the app that have this word, and the containers whose settings or processes have it."""
+    search = f"cat /proc/[0-9]*/environ | grep -q '{word}' && echo processes"
+    search += f"; grep -rlsF '{word}' / --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr || true"
+    containers = [part for part in ("app", "sidecar") if word in json.dumps(world.container(name, part))]
+    return containers + shell(world, name, search).splitlines()
+
+
+def test_next_launch_has_edit_and_push_also_if_the_servers_are_down(world, certificate):
+    with contextlib.ExitStack() as servers:
+        lesson = servers.enter_context(git_server(INTERNET, network=in_surroundings(PLACE)))
+        exam = servers.enter_context(git_server(INTERNET, certificate, TEACHER, network=in_surroundings(PLACE)))
+        store_secret(world, "exams", username="teacher", password=PASSWORD, url=exam.url)
+        sources = [
+            {"kind": "git", "url": lesson.url, "target": "lesson"},
+            {"kind": "git", "url": exam.url, "target": "exam", "secret": "exams"},
+            # Proves that the server demands the password.
+            {"kind": "git", "url": exam.url, "target": "refused"},
+        ]
+        template = world.template(QUICK_TO_END, storage=WORK, material={"sources": sources})
+        lesson.push({"notes.txt": "notes 1\n", "task.txt": "task 1\n"})
+        exam.push({"question.txt": "question 1\n"})
+
+        first = world.launch(template)
+        assert outcomes(world, first) == {"lesson": "placed", "exam": "placed", "refused": "failed"}
+        assert places(world, first, "question 1") == ["/work/exam/question.txt"]
+        assert {"app", "processes"} <= set(places(world, first, "PYTHONPATH=/opt/workshop"))
+        assert places(world, first, PASSWORD) == places(world, first, TEACHER.split()[1]) == []
+        shell(world, first, "cd /work; echo edit >> lesson/notes.txt; echo answer >> exam/question.txt")
+        end(world, first)
+
+        lesson.push({"task.txt": "task 2\n"})
+        exam.push({"question2.txt": "question 2\n"})
+        second, other = world.launch(template, ALICE), world.launch(template, BOB)
+        assert outcomes(world, second) == {"lesson": "updated", "exam": "updated", "refused": "failed"}
+        assert outcomes(world, other) == {"lesson": "placed", "exam": "placed", "refused": "failed"}
+        show = "cd /work; cat lesson/* exam/*"
+        of_alice = "notes 1\nedit\ntask 2\nquestion 1\nanswer\nquestion 2\n"
+        assert shell(world, second, show) == of_alice
+        assert shell(world, other, show, BOB) == "notes 1\ntask 2\nquestion 1\nquestion 2\n"
+        end(world, second)
+
+    third = world.launch(template)
+    assert set(outcomes(world, third).values()) == {"failed"}
+    for source in world.instance(third)["material"]:
+        assert source["message"].startswith(f"{INTERNET} refuses the connection"), source
+    assert shell(world, third, show) == of_alice
+    assert PASSWORD not in world.launcher.log.read_text()
+    world.end(third)
+
+
+def test_killed_program_stops_no_start_and_the_next_launch_has_edit_and_push(world):
+    with git_server(INTERNET, network=in_surroundings(PLACE)) as course:
+        source = {"kind": "git", "url": course.url, "target": "course"}
+        template = world.template(QUICK_TO_END, name="killed", storage=WORK, material={"sources": [source]})
+        course.push({"notes.txt": "notes 1\n", "task.txt": "task 1\n"})
+        first = world.launch(template)
+        assert outcomes(world, first) == {"course": "placed"}
+        shell(world, first, "echo edit >> /work/course/notes.txt")
+        end(world, first)
+
+        course.push({"task.txt": "task 2\n"})
+        course.is_slow = True
+        killed = world.launch(template)
+        os.kill(wait_for("the program to run", lambda: program(world, killed), 30), signal.SIGKILL)
+        assert outcomes(world, killed) == {"course": "failed"}
+        assert shell(world, killed, "cat /work/course/*") == "notes 1\nedit\ntask 1\n"
+        end(world, killed)
+
+        course.is_slow = False
+        last = world.launch(template)
+        assert outcomes(world, last) == {"course": "updated"}
+        assert shell(world, last, "cat /work/course/*") == "notes 1\nedit\ntask 2\n"
+        world.end(last)
+
+
+def program(world, name):
+    """Returns the id of the process that loads the material of a workshop, or None."""
+    running = [each for each in world.containers(name, "material") if each["State"] == "running"]
+    return world.container(name, "material")["State"]["Pid"] if running else None
