@@ -30,8 +30,8 @@ pub(crate) struct Context {
     pub(crate) pull_failures: FirstSeen,
     /// Time at which the API server first refused an apply, for each Workshop.
     pub(crate) refusals: FirstSeen,
-    /// Time of the first reconcile of each Workshop without a status.
-    pub(crate) unreported: FirstSeen,
+    /// Time at which the operator first saw a step of the start that the status lacks, for each Workshop.
+    pub(crate) unreported_steps: FirstSeen,
     /// Workshops with volumes.
     pub(crate) volume_users: VolumeUsers,
 }
@@ -43,7 +43,7 @@ impl Context {
         self.apply_cache.forget(name);
         self.pull_failures.forget(name);
         self.refusals.forget(name);
-        self.unreported.forget(name);
+        self.unreported_steps.forget(name);
         self.volume_users.forget(name);
     }
 }

@@ -34,7 +34,7 @@ use crate::requeue::RESYNC_INTERVAL;
 use crate::status;
 use crate::validate::{has_expired, has_passed};
 use crate::workload::{awaits_restart, is_outdated};
-use crate::{crash_record, first_status, pod_expiry, refusal, requeue, traces, transitions};
+use crate::{crash_record, pod_expiry, refusal, requeue, start_steps, traces, transitions};
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -129,7 +129,7 @@ async fn reconcile_spec(
     context.refusals.forget(&name);
     let SeenWorkload { deployment, mut pods } = seen;
     pods.retain(|pod| !is_of_another_workshop(&pod.metadata, &uid));
-    let unreported_since = first_status::unreported_since(workshop, context, now);
+    let unreported_since = start_steps::unreported_since(workshop, context, now);
     let waiting_since = status::waiting_since(workshop, &applied, unreported_since);
     let deployment = deployment.as_ref().and_then(|deployment| deployment.status.as_ref());
     let pull_fails_since = pull_fails(&pods).then(|| context.pull_failures.record(&name, now));
@@ -162,7 +162,7 @@ async fn reconcile_spec(
         status = status::with_expiry(status, expiry);
     }
     let next = requeue::delay(&diagnosis, workshop.spec.end(status.ready_at), &pods, now);
-    if let Some(delay) = first_status::remaining_delay(workshop, &status, unreported_since, now) {
+    if let Some(delay) = start_steps::remaining_delay(workshop, &status, context, now) {
         return Ok(Action::requeue(delay.min(next)));
     }
     write(workshop, status.clone(), context).await?;

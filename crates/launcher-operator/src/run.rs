@@ -83,7 +83,7 @@ impl Operator {
             backoff: Backoff::default(),
             pull_failures: FirstSeen::default(),
             refusals: FirstSeen::default(),
-            unreported: FirstSeen::default(),
+            unreported_steps: FirstSeen::default(),
             volume_users: VolumeUsers::default(),
         }
     }

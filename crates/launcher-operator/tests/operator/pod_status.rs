@@ -124,21 +124,55 @@ async fn change_of_pod_updates_the_status_without_another_apply() {
     }
 }
 
+/// A pod in this step of the start, whose resource version is `version`.
+fn pod_at(version: &str, status: &Value) -> Value {
+    let mut pod = pod_object(status);
+    pod["metadata"]["resourceVersion"] = version.into();
+    pod
+}
+
 #[tokio::test(start_paused = true)]
-async fn workshop_that_is_ready_within_a_second_gets_one_status() {
+async fn step_of_a_start_is_written_after_two_seconds_and_readiness_at_once() {
     let mut workshop = running();
     workshop["status"] = Value::Null;
-    for (after, phases) in [(900, &["Running"][..]), (1100, &["Starting", "Running"])] {
-        let mut ready = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
-        ready["metadata"]["resourceVersion"] = "2".into();
-        let cluster = with_pod(&workshop, &json!({})).changing("pods", Duration::from_millis(after), &ready);
+    let ready = json!({ "conditions": [{ "type": "Ready", "status": "True" }] });
+    for (after, phases) in [(1900, &["Running"][..]), (2100, &["Starting", "Running"])] {
+        let cluster =
+            with_pod(&workshop, &json!({})).changing("pods", Duration::from_millis(after), &pod_at("2", &ready));
         let calls = cluster.run_operator(at("12:00:05")).await;
         assert_eq!(statuses(&calls).map(|status| status["phase"].as_str().unwrap()).collect::<Vec<_>>(), phases);
+        let ready_at: Timestamp = statuses(&calls).last().unwrap()["readyAt"].as_str().unwrap().parse().unwrap();
+        assert_eq!(ready_at.duration_since(at("12:00:05")).as_millis(), i128::from(after));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn crash_within_the_first_second_is_written_at_once() {
+async fn steps_that_follow_each_other_quickly_are_written_once_in_two_seconds() {
+    let mut workshop = running();
+    workshop["status"] = json!({
+        "phase": "Starting", "startStep": "scheduling", "observedGeneration": workshop["metadata"]["generation"],
+        "conditions": [{
+            "type": "Ready", "status": "False", "reason": "Starting", "message": "scheduling",
+            "lastTransitionTime": "2026-01-01T12:00:00Z",
+        }],
+    });
+    let app = |state: Value| {
+        json!({
+            "conditions": [{ "type": "PodReadyToStartContainers", "status": "True" }],
+            "containerStatuses": [{
+                "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": 0, "state": state,
+            }],
+        })
+    };
+    let [pulling, starting] =
+        [json!({ "waiting": { "reason": "ContainerCreating" } }), json!({ "running": {} })].map(app);
+    let cluster = with_pod(&workshop, &pulling).changing("pods", Duration::from_secs(1), &pod_at("2", &starting));
+    let calls = cluster.run_operator(at("12:00:05")).await;
+    assert_eq!(statuses(&calls).map(|status| &status["startStep"]).collect::<Vec<_>>(), [&json!("starting-app")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn crash_at_the_begin_of_a_start_is_written_at_once() {
     let mut workshop = running();
     workshop["status"] = Value::Null;
     let crashed = json!({ "containerStatuses": [{
@@ -146,9 +180,7 @@ async fn crash_within_the_first_second_is_written_at_once() {
         "state": { "waiting": { "reason": "CrashLoopBackOff" } },
         "lastState": { "terminated": { "exitCode": 3, "reason": "Error" } },
     }]});
-    let mut failed = pod_object(&crashed);
-    failed["metadata"]["resourceVersion"] = "2".into();
-    let cluster = with_pod(&workshop, &json!({})).changing("pods", Duration::from_millis(500), &failed);
+    let cluster = with_pod(&workshop, &json!({})).changing("pods", Duration::from_millis(500), &pod_at("2", &crashed));
     let calls = cluster.with_log(true, "the last line").run_operator(at("12:00:05")).await;
     let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["reason"])).collect();
     assert_eq!(told, [(&json!("Failed"), &json!("crashed"))]);

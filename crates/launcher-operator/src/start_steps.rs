@@ -1,0 +1,48 @@
+//! Limits how often the operator writes the step of a start. The steps follow each other quickly, and each write costs
+//! processor time of the API server: this delays the start if many Workshops start together.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use kube::ResourceExt;
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+
+use crate::context::Context;
+
+/// Time for which a status may lack the current step.
+const DELAY: Duration = Duration::from_secs(2);
+
+/// Returns the time at which this operator first reconciled the Workshop, if the Workshop has no status yet, and
+/// otherwise `now`.
+pub(crate) fn unreported_since(workshop: &Workshop, context: &Context, now: Timestamp) -> Timestamp {
+    if workshop.status.is_some() { now } else { context.unreported_steps.record(&workshop.name_any(), now) }
+}
+
+/// Returns how long the write of this status can still wait. Returns `None` if it must be written now: it tells more than
+/// another step, or the delay is over.
+pub(crate) fn remaining_delay(
+    workshop: &Workshop,
+    status: &WorkshopStatus,
+    context: &Context,
+    now: Timestamp,
+) -> Option<Duration> {
+    let rest = || {
+        let since = context.unreported_steps.record(&workshop.name_any(), now);
+        let elapsed = Duration::try_from(now.duration_since(since)).ok()?;
+        DELAY.checked_sub(elapsed).filter(|rest| !rest.is_zero())
+    };
+    let rest = if tells_only_another_step(workshop, status) { rest() } else { None };
+    if rest.is_none() {
+        context.unreported_steps.forget(&workshop.name_any());
+    }
+    rest
+}
+
+/// True if the status differs from the one of the Workshop, but tells nothing new except the step of the start.
+fn tells_only_another_step(workshop: &Workshop, status: &WorkshopStatus) -> bool {
+    let Some(known) = &workshop.status else {
+        return status.phase == Phase::Starting && status.last_crash.is_none() && status.material.is_none();
+    };
+    let told = |of: &WorkshopStatus| (of.phase, of.observed_generation, of.last_crash.clone(), of.material.clone());
+    status.phase == Phase::Starting && known != status && told(known) == told(status)
+}
