@@ -8,7 +8,7 @@ use crate::limits::{Limits, size};
 
 /// Minimum of the space that stays free.
 const RESERVE_BYTES: u64 = 64 << 20;
-/// Maximum of the space that stays free. The volume may be the large disk of a server, on which 5 % are no shortage.
+/// Maximum of the space that stays free. 5 % of a server's large disk are more than workshops need.
 const MAX_RESERVE_BYTES: u64 = 1 << 30;
 /// Bytes between two looks at the free space.
 const STEP_BYTES: u64 = 16 << 20;

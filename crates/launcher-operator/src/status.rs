@@ -167,8 +167,8 @@ pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
     }
 }
 
-/// Returns the time at which the wait for readiness began: when the operator first reported the Workshop as not ready,
-/// or when the Workshop last lost its readiness. The time is `now` if the status reports neither yet. It is never
+/// Returns the time at which the wait for readiness began: when the operator first handled the Workshop, or when the
+/// Workshop last lost its readiness. The time is `now` if the status reports neither yet. It is never
 /// earlier than the creation of the workload. Time without an operator or with an invalid spec thus does not count.
 #[must_use]
 pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timestamp) -> Timestamp {

@@ -79,9 +79,9 @@ impl Launcher {
         Ok(())
     }
 
-    /// Decides the deletion of snapshots after their retention, and deletes the files of all snapshots whose deletion is
-    /// decided. A launcher without an object store deletes nothing.
-    pub(crate) async fn purge_snapshots(&self) -> Result<(), LoopError> {
+    /// Records when snapshots are deleted, and decides the deletion of those whose time is over. A launcher without an object
+    /// store decides nothing.
+    pub(crate) async fn decide_old_snapshots(&self) -> Result<(), LoopError> {
         let Some(snapshots) = &self.0.snapshots else { return Ok(()) };
         let now = self.0.clock.now();
         let retention = SignedDuration::try_from(snapshots.retention).unwrap_or(SignedDuration::MAX);
@@ -92,6 +92,12 @@ impl Launcher {
                 tracing::info!(old, "deleting snapshots after their retention");
             }
         }
+        Ok(())
+    }
+
+    /// Deletes the files of all snapshots whose deletion is decided.
+    pub(crate) async fn purge_snapshots(&self) -> Result<(), LoopError> {
+        let Some(snapshots) = &self.0.snapshots else { return Ok(()) };
         for snapshot_id in self.0.store.purge_snapshots().await? {
             match snapshots.store.delete(snapshot_id).await {
                 Ok(()) => self.0.store.purge_snapshot(snapshot_id).await?,

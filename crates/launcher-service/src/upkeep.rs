@@ -54,6 +54,7 @@ impl Launcher {
         }
         self.purge_unneeded_rows().await?;
         self.decide_unused_volumes().await?;
+        self.decide_old_snapshots().await?;
         // Run these steps last: only they wait for the fleet or the object store, so a slow one does not delay the other steps.
         self.fail_overdue_starts().await?;
         self.purge_volumes().await?;

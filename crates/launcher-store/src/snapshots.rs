@@ -35,7 +35,8 @@ const SAVE: &str = "INSERT INTO snapshots \
 const SAVED: &str = "SELECT bytes FROM snapshots WHERE snapshot_id = $1";
 pub(crate) const HELD: &str = "SELECT count(*) FROM snapshots WHERE owner_email = $1 AND deleted_at IS NULL";
 const MARK: &str = concat!(
-    "UPDATE snapshots SET deleted_at = $1 WHERE snapshot_id = $2 AND deleted_at IS NULL RETURNING ",
+    "UPDATE snapshots SET deleted_at = $1 WHERE snapshot_id = $2 AND deleted_at IS NULL AND kept_until < $3 \
+     RETURNING ",
     snapshot_columns!()
 );
 pub(crate) const OLD: &str = concat!(
@@ -141,7 +142,7 @@ impl Store {
         if self.snapshot(caller, snapshot_id).await?.is_none() {
             return Ok(false);
         }
-        self.mark(snapshot_id, Act { actor_email: Some(caller.email().clone()), at }).await
+        self.mark(snapshot_id, Act { actor_email: Some(caller.email().clone()), at }, Timestamp::MAX).await
     }
 
     /// Records the time at which each snapshot is deleted after this retention, unless a later time is recorded.
@@ -164,15 +165,17 @@ impl Store {
         let old = old.fetch_all(&self.pool).await?;
         let mut deleted = 0;
         for snapshot in old.iter().filter_map(|row| rows::reported(rows::snapshot(row))) {
-            deleted += u64::from(self.mark(snapshot.snapshot_id, Act { actor_email: None, at: now }).await?);
+            // Another launcher may have announced a later time since the list.
+            deleted += u64::from(self.mark(snapshot.snapshot_id, Act { actor_email: None, at: now }, now).await?);
         }
         Ok(deleted)
     }
 
-    /// Returns false if the snapshot is already deleted.
-    async fn mark(&self, snapshot_id: Uuid, act: Act) -> Result<bool, StoreError> {
+    /// Returns false if the snapshot is already deleted, or if its announced deletion is not before `announced_before`.
+    async fn mark(&self, snapshot_id: Uuid, act: Act, announced_before: Timestamp) -> Result<bool, StoreError> {
         let mut write = self.write().await?;
         let mark = query(MARK).bind(act.at.as_millisecond()).bind(snapshot_id.to_string());
+        let mark = mark.bind(announced_before.as_millisecond());
         let Some(row) = mark.fetch_optional(write.connection()).await? else { return Ok(false) };
         let revision = write.take_revisions(1).await?;
         write.log_activity(revision, &Activity::of_deleted_snapshot(&rows::snapshot(&row)?, act)).await?;

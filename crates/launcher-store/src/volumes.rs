@@ -143,7 +143,10 @@ impl Store {
         let act = Act { actor_email: None, at: now };
         let mut deleted = 0;
         for volume in unused.iter().filter_map(|row| rows::reported(rows::volume(row))) {
-            let decided = self.decide_deletion(&volume.name, &act, |volume| volume.last_used_at < before).await?;
+            // Another launcher may have changed the row since the list.
+            let is_over = |volume: &Volume| volume.kept_until.is_some_and(|announced| announced < now);
+            let is_unused = |volume: &Volume| volume.last_used_at < before && is_over(volume);
+            let decided = self.decide_deletion(&volume.name, &act, is_unused).await?;
             deleted += u64::from(decided == VolumeDeletion::Decided);
         }
         Ok(deleted)

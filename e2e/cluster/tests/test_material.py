@@ -156,7 +156,7 @@ def test_killed_program_gives_up_at_its_second_run(world, node):
     before = set(programs())
     with silent(node) as source, workshop(world, "killed", source) as name:
         wait_for("the program to run", lambda: set(programs()) - before, 60)
-        assert phase(world, name) == "Starting"
+        wait_for("the phase", lambda: phase(world, name) == "Starting", 10)
         began = time.monotonic()
         for process in set(programs()) - before:
             os.kill(process, signal.SIGKILL)

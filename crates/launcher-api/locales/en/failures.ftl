@@ -81,4 +81,4 @@ failure-advice-check-program-user = Launch it again; if it fails again, check th
 failure-advice-request-less = Lower the memory or CPU request of the template.
 failure-advice-create-secret = Ask an administrator to create this Secret. Then launch it again.
 failure-advice-kept-files = The saved files of this workshop are kept. Launch it again to continue with them.
-failure-advice-free-space = The saved files of this workshop are kept. Its output says that no space is left. If these files use all their space, download them on the page Saved work, delete them there, and launch the workshop again, or ask an administrator for more space.
+failure-advice-free-space = The saved files of this workshop are kept. The output of the workshop says that no space is left. If the saved files use all their space, download them on the page Saved work and delete them there. Then launch the workshop again. An administrator can also give you more space.

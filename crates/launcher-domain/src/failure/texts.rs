@@ -143,7 +143,7 @@ coded_texts! {
         KeptFiles = "kept-files", "The saved files of this workshop are kept. Launch it again to continue with them.";
         /// The files of the workshop may fill their volume.
         FreeSpace = "free-space",
-            "The saved files of this workshop are kept. Its output says that no space is left. If these files use all their space, download them on the page Saved work, delete them there, and launch the workshop again, or ask an administrator for more space.";
+            "The saved files of this workshop are kept. The output of the workshop says that no space is left. If the saved files use all their space, download them on the page Saved work and delete them there. Then launch the workshop again. An administrator can also give you more space.";
     }
 }
 

@@ -131,6 +131,7 @@ async fn workshop_stays_until_its_files_are_saved_at_most_a_minute() {
     world.launcher.terminate(&caller("alice"), &instance.k8s_name).await.unwrap();
     let row = world.until(&instance.k8s_name, InstanceState::Terminating).await;
     assert_eq!(outcome(&row), Some((SnapshotState::Pending, None)));
+    eventually(SOON, async || (world.fleet.app_reads() > 0).then_some(())).await;
     world.everything_told().await;
     assert!(world.fleet.workshop(&instance.k8s_name).is_some(), "the files are not saved yet");
 

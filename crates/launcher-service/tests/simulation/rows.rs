@@ -159,10 +159,13 @@ fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Re
     })
 }
 
-/// Checks that a row that has just become terminated has no Workshop.
+/// Checks that a row that has just become terminated has no Workshop. Exception: the row did not know the uid yet, because
+/// another launcher created the Workshop while this one found none. Such a Workshop is deleted soon, as `agree` checks.
 fn truly_gone(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Result<(), Violation> {
     let terminated = InstanceState::Terminated;
-    if row.state != terminated || before.is_none_or(|before| before.state == terminated) {
+    if row.state != terminated
+        || before.is_none_or(|before| before.state == terminated || before.workshop_uid.is_none())
+    {
         return Ok(());
     }
     let objects = facts.server.look();
