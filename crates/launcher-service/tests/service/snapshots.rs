@@ -196,7 +196,9 @@ async fn files_that_an_earlier_attempt_saved_are_not_read_again_and_not_reported
             world.clock.advance(Duration::from_secs(61));
         }
         let ended = world.until(&instance.k8s_name, InstanceState::Terminated).await;
-        assert_eq!((outcome(&ended), world.fleet.app_reads()), (SAVED, 0));
+        assert_eq!(outcome(&ended), SAVED);
+        // If it is too late, an attempt before the save may have found no files yet.
+        assert!(is_too_late || world.fleet.app_reads() == 0);
         world.fleet.delay_archives(false);
     }
 }
