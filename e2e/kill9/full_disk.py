@@ -45,6 +45,15 @@ def small_disk(path):
         path.rmdir()
 
 
+def in_own_namespace(main):
+    """Runs the script of this main function again in a mount namespace of its own, and main there. Requires root."""
+    if os.environ.get("FULL_DISK_NAMESPACE"):
+        main()
+        return
+    own = ["unshare", "--mount", "--propagation", "private", sys.executable, *sys.argv]
+    sys.exit(subprocess.run(own, env=os.environ | {"FULL_DISK_NAMESPACE": "1"}).returncode)
+
+
 class Filler:
     """A file that fills the disk of a directory during `with Filler(directory) as filler`."""
 
@@ -181,8 +190,4 @@ def main():
 
 
 if __name__ == "__main__":
-    if os.environ.get("FULL_DISK_NAMESPACE"):
-        main()
-    else:
-        own = ["unshare", "--mount", "--propagation", "private", sys.executable, __file__]
-        sys.exit(subprocess.run(own, env=os.environ | {"FULL_DISK_NAMESPACE": "1"}).returncode)
+    in_own_namespace(main)

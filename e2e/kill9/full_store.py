@@ -9,7 +9,6 @@ The folder is a small tmpfs in a separate mount namespace, which requires root.
 
 import io
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -18,7 +17,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import notes
-from full_disk import Filler, small_disk
+from full_disk import Filler, in_own_namespace, small_disk
 from harness import ADMIN, Launcher, exchange, wait_for
 from outage import Outage
 
@@ -108,8 +107,4 @@ def main():
 
 
 if __name__ == "__main__":
-    if os.environ.get("FULL_DISK_NAMESPACE"):
-        main()
-    else:
-        own = ["unshare", "--mount", "--propagation", "private", sys.executable, __file__]
-        sys.exit(subprocess.run(own, env=os.environ | {"FULL_DISK_NAMESPACE": "1"}).returncode)
+    in_own_namespace(main)
