@@ -71,6 +71,7 @@ async fn workshop_that_fails_without_space_for_its_kept_files_says_how_to_make_s
         failed.contains("download them on the page Saved work") && !failed.contains("to continue with them"),
         "{failed}"
     );
+    assert!(failed.contains("give you more space. <a href=\"/work\">Saved work</a>"), "{failed}");
     app.finish().await;
 }
 
