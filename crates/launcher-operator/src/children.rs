@@ -77,15 +77,18 @@ impl Children {
 
     /// True if the cache has the Service of the Workshop, and its Ingress if it needs an `ingress`.
     pub(crate) fn has_routes(&self, namespace: &str, workshop: &Workshop, ingress: bool) -> bool {
-        fn is_there<K>(seen: &Store<K>, namespace: &str, workshop: &Workshop) -> bool
-        where
-            K: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
-        {
-            let found = seen.get(&ObjectRef::new(&workshop.name_any()).within(namespace));
-            let uid = workshop.metadata.uid.as_deref().unwrap_or_default();
-            found.is_some_and(|object| is_owned_by(Resource::meta(&*object), uid))
-        }
-        is_there(&self.services, namespace, workshop) && (!ingress || is_there(&self.ingresses, namespace, workshop))
+        let (name, uid) = (workshop.name_any(), workshop.uid().unwrap_or_default());
+        is_cached(&self.services, namespace, &name, &uid)
+            && (!ingress || is_cached(&self.ingresses, namespace, &name, &uid))
+    }
+
+    /// True if the cache has a resource of the Workshop with this name and uid, or a pod with its label.
+    pub(crate) fn has_any(&self, namespace: &str, name: &str, uid: &str) -> bool {
+        let SeenWorkload { deployment, pods } = self.workload(namespace, name, uid);
+        deployment.is_some()
+            || !pods.is_empty()
+            || is_cached(&self.services, namespace, name, uid)
+            || is_cached(&self.ingresses, namespace, name, uid)
     }
 
     /// Returns the creation time of the Workshop's Service.
@@ -170,6 +173,15 @@ impl Watches {
             .filter_map(|pod| async move { workshop_ref(&pod.ok()?) });
         (deployments, metadata_of(client, namespace, services), metadata_of(client, namespace, ingresses), pods)
     }
+}
+
+/// True if the cache has an object with this name, and the Workshop with this uid owns it.
+fn is_cached<K>(seen: &Store<K>, namespace: &str, name: &str, uid: &str) -> bool
+where
+    K: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
+{
+    let found = seen.get(&ObjectRef::new(name).within(namespace));
+    found.is_some_and(|object| is_owned_by(Resource::meta(&*object), uid))
 }
 
 fn metadata_of<K>(

@@ -12,6 +12,7 @@ mod children;
 mod context;
 mod controller;
 mod crash_record;
+mod deletion;
 pub mod diagnose;
 mod downloads;
 mod failure_details;

@@ -34,7 +34,7 @@ use crate::requeue::RESYNC_INTERVAL;
 use crate::status;
 use crate::validate::{has_expired, has_passed};
 use crate::workload::{awaits_restart, is_outdated};
-use crate::{crash_record, pod_expiry, refusal, requeue, start_steps, traces, transitions};
+use crate::{crash_record, deletion, pod_expiry, refusal, requeue, start_steps, traces, transitions};
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -78,7 +78,11 @@ pub(crate) async fn reconcile(object: Arc<Guarded>, context: Arc<Context>) -> Re
 
 async fn reconcile_object(object: &Guarded, context: &Context) -> Result<Action, ReconcileError> {
     match &object.0 {
-        Ok(workshop) if workshop.metadata.deletion_timestamp.is_some() => end(workshop, context).await,
+        Ok(workshop) if workshop.metadata.deletion_timestamp.is_some() => {
+            let next = end(workshop, context).await?;
+            deletion::complete(context, workshop).await?;
+            Ok(next)
+        }
         Ok(workshop) => reconcile_one(workshop, context).await,
         Err(unreadable) => report_unreadable(unreadable, context).await,
     }

@@ -5,6 +5,7 @@ mod clock;
 mod cluster;
 mod crash_safe;
 mod crashes;
+mod deletion;
 mod diagnose;
 mod diagnose_failures;
 mod downloads;
