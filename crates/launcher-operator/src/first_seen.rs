@@ -17,6 +17,11 @@ impl FirstSeen {
         *lock(&self.0).entry(name.to_owned()).or_insert(now)
     }
 
+    /// Returns the number of Workshops that are in the condition.
+    pub(crate) fn count(&self) -> usize {
+        lock(&self.0).len()
+    }
+
     /// Removes a Workshop that is gone or no longer in the condition.
     pub(crate) fn forget(&self, name: &str) {
         lock(&self.0).remove(name);

@@ -35,10 +35,12 @@ mod run;
 pub mod settings;
 mod start_steps;
 mod status;
+mod status_write;
 pub mod traces;
 mod transitions;
 pub mod validate;
 mod volume_users;
+mod wanted;
 pub mod workload;
 
 pub use identifiers::{FIELD_MANAGER, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL};

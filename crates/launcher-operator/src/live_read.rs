@@ -5,23 +5,26 @@ use jiff::Timestamp;
 use kube::{Api, ResourceExt};
 use launcher_workshop::Workshop;
 
-use crate::build::build;
 use crate::children::SeenWorkload;
 use crate::context::Context;
-use crate::pod_policy::admit;
-use crate::settings::Exposure;
 use crate::validate::has_expired;
+use crate::wanted::Wanted;
 use crate::workload::{Plan, plan};
 
 /// True if a reconcile of this cached Workshop, whose workload is `seen`, would terminate the Workshop, create one of
-/// its resources, or delete its pod or Deployment. The operator then reads the Workshop first.
-pub(crate) fn is_needed(workshop: &Workshop, seen: &SeenWorkload, context: &Context, now: Timestamp) -> bool {
-    let (settings, children) = (&context.settings, &context.children);
-    let wants_ingress = settings.ingress.exposure() == Exposure::Ingress;
-    let Ok(validated) = admit(workshop, settings, &seen.pods) else { return true };
+/// its resources, or delete its pod or Deployment. The operator then reads the Workshop first. `wanted` is `None` for an
+/// invalid Workshop.
+pub(crate) fn is_needed(
+    workshop: &Workshop,
+    wanted: Option<&Wanted>,
+    seen: &SeenWorkload,
+    context: &Context,
+    now: Timestamp,
+) -> bool {
+    let Some(Wanted { manifests, .. }) = wanted else { return true };
     has_expired(workshop, now)
-        || !children.has_routes(&settings.namespace, workshop, wants_ingress)
-        || plan(seen.deployment.as_deref(), &seen.pods, &build(&validated, settings).pod.metadata, now) != Plan::Keep
+        || !context.children.has_routes(&context.settings.namespace, workshop, manifests.ingress.is_some())
+        || plan(seen.deployment.as_deref(), &seen.pods, &manifests.pod.metadata, now) != Plan::Keep
 }
 
 /// Reads a Workshop that is known from the cache. Returns `None` if it is gone or being deleted, or if a new Workshop

@@ -5,18 +5,15 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
+use kube::ResourceExt;
 use kube::core::error_boundary::InvalidObject;
 use kube::runtime::controller::Action;
 use kube::runtime::reflector::store::WriterDropped;
-use kube::{Api, Resource, ResourceExt};
 use launcher_domain::{FailureCode, FailureReason};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
-use serde_json::json;
 use tokio::time::{Instant, timeout};
 
 use crate::apply::{self, ApplyError};
-use crate::build::build;
 use crate::children::SeenWorkload;
 use crate::context::Context;
 use crate::diagnose::{
@@ -24,17 +21,18 @@ use crate::diagnose::{
 };
 use crate::failure_details;
 use crate::guarded::Guarded;
-use crate::identifiers::FIELD_MANAGER;
 use crate::lease::NotLeading;
 use crate::live_read::{self, read_live};
 use crate::owner::is_of_another_workshop;
 use crate::pod_annotation::PodAnnotationError;
-use crate::pod_policy::{admit, is_forbidden};
+use crate::pod_policy::is_forbidden;
 use crate::requeue::RESYNC_INTERVAL;
 use crate::status;
+use crate::status_write::{self, StatusWriteError};
 use crate::validate::{has_expired, has_passed};
+use crate::wanted::Wanted;
 use crate::workload::{awaits_restart, is_outdated};
-use crate::{crash_record, deletion, pod_expiry, refusal, requeue, start_steps, traces, transitions};
+use crate::{crash_record, deletion, pod_expiry, refusal, requeue, start_steps, traces};
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -52,8 +50,8 @@ pub(crate) enum ReconcileError {
     Watches(#[from] WriterDropped),
     #[error("failed to re-read the Workshop: {0}")]
     Reread(kube::Error),
-    #[error("failed to write the status: {0}")]
-    Status(kube::Error),
+    #[error(transparent)]
+    Status(#[from] StatusWriteError),
     #[error(transparent)]
     PodAnnotation(#[from] PodAnnotationError),
     #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
@@ -92,24 +90,34 @@ async fn reconcile_object(object: &Guarded, context: &Context) -> Result<Action,
 /// Before the operator creates a resource or terminates the Workshop, it therefore reads the Workshop again.
 async fn reconcile_one(known: &Workshop, context: &Context) -> Result<Action, ReconcileError> {
     let now = context.clock.now();
-    let seen_workload = seen(known, context);
-    if is_final(known) || !live_read::is_needed(known, &seen_workload, context, now) {
-        return reconcile_spec(known, seen_workload, context, now).await;
+    if is_final(known) {
+        return end(known, context).await;
+    }
+    let (seen, wanted) = look(known, context);
+    if !live_read::is_needed(known, wanted.as_ref().ok(), &seen, context, now) {
+        return reconcile_spec(known, wanted, seen, context, now).await;
     }
     match read_live(context, known).await.map_err(ReconcileError::Reread)? {
-        Some(workshop) => reconcile_spec(&workshop, seen(&workshop, context), context, now).await,
+        Some(workshop) => {
+            let (seen, wanted) = look(&workshop, context);
+            reconcile_spec(&workshop, wanted, seen, context, now).await
+        }
         // The Workshop is gone or being deleted: do nothing until the watch reports a change.
         None => Ok(Action::await_change()),
     }
 }
 
-fn seen(workshop: &Workshop, context: &Context) -> SeenWorkload {
+/// Returns the workload of a Workshop in the watch cache, and what the Workshop wants.
+fn look(workshop: &Workshop, context: &Context) -> (SeenWorkload, Result<Wanted, FailureReason>) {
     let uid = workshop.uid().unwrap_or_default();
-    context.children.workload(&context.settings.namespace, &workshop.name_any(), &uid)
+    let seen = context.children.workload(&context.settings.namespace, &workshop.name_any(), &uid);
+    let wanted = Wanted::of(workshop, &context.settings, &seen.pods);
+    (seen, wanted)
 }
 
 async fn reconcile_spec(
     workshop: &Workshop,
+    wanted: Result<Wanted, FailureReason>,
     seen: SeenWorkload,
     context: &Context,
     now: Timestamp,
@@ -121,11 +129,10 @@ async fn reconcile_spec(
     if has_expired(workshop, now) {
         return finish(workshop, status::expired(workshop, now), context).await;
     }
-    let validated = match admit(workshop, &context.settings, &seen.pods) {
-        Ok(validated) => validated,
+    let Wanted { validated, manifests: built } = match wanted {
+        Ok(wanted) => wanted,
         Err(reason) => return finish(workshop, status::failed(workshop, &reason, None, now), context).await,
     };
-    let built = build(&validated, &context.settings);
     let applied = match apply::apply(context, &name, &uid, &built, &seen, now).await {
         Ok(applied) => applied,
         Err(error) => return handle_refused_apply(workshop, error, context, now).await,
@@ -169,7 +176,7 @@ async fn reconcile_spec(
     if let Some(delay) = start_steps::remaining_delay(workshop, &status, context, now) {
         return Ok(Action::requeue(delay.min(next)));
     }
-    write(workshop, status.clone(), context).await?;
+    status_write::write(workshop, status.clone(), context).await?;
     // After the status: if the operator is killed in between, the next one counts the crash again, as the same one.
     crash_record::write(context, crashes.as_ref()).await?;
     pod_expiry::write(context, &pods, &workshop.spec, status.ready_at, now).await?;
@@ -192,7 +199,7 @@ async fn handle_refused_apply(
     let Some(reason) = refusal::of_workshop(&error).filter(|_| !was_ready || lacks_pod) else {
         context.refusals.forget(&name);
         if was_ready && lacks_pod {
-            write(workshop, status::without_pod(workshop, now), context).await?;
+            status_write::write(workshop, status::without_pod(workshop, now), context).await?;
         }
         return Err(error.into());
     };
@@ -202,10 +209,10 @@ async fn handle_refused_apply(
         return finish(workshop, status::failed(workshop, &reason, None, now), context).await;
     }
     if is_volume_in_use {
-        write(workshop, status::waiting_for_volume(workshop, &error.to_string(), now), context).await?;
+        status_write::write(workshop, status::waiting_for_volume(workshop, &error.to_string(), now), context).await?;
         return Ok(Action::requeue(VOLUME_INTERVAL));
     }
-    write(workshop, status::refused(workshop, &reason, now), context).await?;
+    status_write::write(workshop, status::refused(workshop, &reason, now), context).await?;
     Err(error.into())
 }
 
@@ -213,7 +220,7 @@ async fn handle_refused_apply(
 /// was read, for example through an extension. If the operator is killed after the write, the next leader sees the
 /// final status and deletes the workload.
 async fn finish(workshop: &Workshop, status: WorkshopStatus, context: &Context) -> Result<Action, ReconcileError> {
-    write(workshop, status, context).await?;
+    status_write::write(workshop, status, context).await?;
     end(workshop, context).await
 }
 
@@ -232,20 +239,6 @@ fn is_final(workshop: &Workshop) -> bool {
     })
 }
 
-/// Writes the status if it differs from the current one. Fails if the Workshop has changed since it was read.
-async fn write(workshop: &Workshop, status: WorkshopStatus, context: &Context) -> Result<(), ReconcileError> {
-    if workshop.status.as_ref() == Some(&status) {
-        return Ok(());
-    }
-    patch_status(context, &workshop.name_any(), workshop.resource_version(), to_json(&status)?).await?;
-    transitions::notify(context, workshop, &status).await;
-    Ok(())
-}
-
-fn to_json(status: &WorkshopStatus) -> Result<serde_json::Value, ReconcileError> {
-    serde_json::to_value(status).map_err(|error| ReconcileError::Status(kube::Error::SerdeError(error)))
-}
-
 /// Writes the status `Failed` for a Workshop that cannot be parsed.
 async fn report_unreadable(object: &InvalidObject, context: &Context) -> Result<Action, ReconcileError> {
     let name = object.metadata.name.clone().unwrap_or_default();
@@ -253,44 +246,15 @@ async fn report_unreadable(object: &InvalidObject, context: &Context) -> Result<
     let reason = FailureReason::new(FailureCode::InvalidSpec, Some(object.error.as_str().into()));
     let observed_generation = object.metadata.generation;
     let status = WorkshopStatus { observed_generation, ..WorkshopStatus::failed(reason, None) };
-    patch_status(context, &name, None, to_json(&status)?).await?;
+    status_write::write_unconditionally(context, &name, &status).await?;
     Ok(Action::requeue(RESYNC_INTERVAL))
-}
-
-/// Writes a status as an untyped object, because the Workshop in the response may be unreadable. With a `version`,
-/// fails if the Workshop has changed since that resource version.
-async fn patch_status(
-    context: &Context,
-    name: &str,
-    version: Option<String>,
-    status: serde_json::Value,
-) -> Result<(), ReconcileError> {
-    context.fence.check()?;
-    let resource = ApiResource::erase::<Workshop>(&());
-    let mut body = json!({
-        "apiVersion": Workshop::api_version(&()),
-        "kind": Workshop::kind(&()),
-        "metadata": { "name": name },
-        "status": status,
-    });
-    if let Some(version) = version {
-        body["metadata"]["resourceVersion"] = version.into();
-    }
-    let api: Api<DynamicObject> = Api::namespaced_with(context.client.clone(), &context.settings.namespace, &resource);
-    let params = PatchParams::apply(FIELD_MANAGER).force();
-    match api.patch_status(name, &params, &Patch::Apply(&body)).await {
-        Ok(_) => Ok(()),
-        // The Workshop was deleted during the reconcile: it needs no status.
-        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-        Err(error) => Err(ReconcileError::Status(error)),
-    }
 }
 
 /// Logs a failed reconcile, and returns when to retry it.
 pub(crate) fn retry(object: Arc<Guarded>, error: &ReconcileError, context: Arc<Context>) -> Action {
     let name = object.name_any();
     let delay = context.backoff.failed(&name);
-    let stale = matches!(error, ReconcileError::Status(kube::Error::Api(status)) if status.code == 409);
+    let stale = matches!(error, ReconcileError::Status(error) if error.is_conflict());
     if stale {
         tracing::debug!(workshop = %name, "Workshop changed during its reconcile, retrying");
     } else {

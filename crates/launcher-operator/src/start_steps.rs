@@ -1,5 +1,6 @@
 //! Limits how often the operator writes the step of a start. The steps follow each other quickly, and each write costs
-//! processor time of the API server: this delays the start if many Workshops start together.
+//! processor time of the API server: this delays the start if many Workshops start together. A step is written only if it
+//! lasts longer than usual. The more Workshops start together, the longer each step usually lasts.
 
 use std::time::Duration;
 
@@ -9,8 +10,13 @@ use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::context::Context;
 
-/// Time for which a status may lack the current step.
-const DELAY: Duration = Duration::from_secs(2);
+/// Time for which a status may lack the current step, if few Workshops start together.
+const LEAST_DELAY: Duration = Duration::from_secs(2);
+/// The same time, if many Workshops start together.
+const MOST_DELAY: Duration = Duration::from_secs(15);
+/// Part of the delay for each Workshop whose status lacks its step. A start takes about this processor time: see
+/// `docs/performance.md`.
+const DELAY_OF_ONE: Duration = Duration::from_millis(500);
 
 /// Returns the time at which this operator first reconciled the Workshop, if the Workshop has no status yet, and
 /// otherwise `now`.
@@ -29,13 +35,19 @@ pub(crate) fn remaining_delay(
     let rest = || {
         let since = context.unreported_steps.record(&workshop.name_any(), now);
         let elapsed = Duration::try_from(now.duration_since(since)).ok()?;
-        DELAY.checked_sub(elapsed).filter(|rest| !rest.is_zero())
+        delay(context.unreported_steps.count()).checked_sub(elapsed).filter(|rest| !rest.is_zero())
     };
     let rest = if tells_only_another_step(workshop, status) { rest() } else { None };
     if rest.is_none() {
         context.unreported_steps.forget(&workshop.name_any());
     }
     rest
+}
+
+/// Returns the time for which a status may lack the current step, if this many Workshops lack theirs.
+fn delay(unreported: usize) -> Duration {
+    let delay = DELAY_OF_ONE.saturating_mul(u32::try_from(unreported).unwrap_or(u32::MAX));
+    delay.clamp(LEAST_DELAY, MOST_DELAY)
 }
 
 /// True if the status differs from the one of the Workshop, but tells nothing new except the step of the start.

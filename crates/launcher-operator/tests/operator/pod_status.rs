@@ -147,6 +147,35 @@ async fn step_of_a_start_is_written_after_two_seconds_and_readiness_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn steps_are_written_later_if_many_workshops_start_together() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let name = workshop["metadata"]["name"].clone();
+    let ready = json!({ "conditions": [{ "type": "Ready", "status": "True" }] });
+    // The operator waits for half a second for each of 20 Workshops, and at most for 15 seconds.
+    for (others, after, phases) in [
+        (19, 9900, &["Running"][..]),
+        (19, 10_100, &["Starting", "Running"]),
+        (199, 14_900, &["Running"]),
+        (199, 15_100, &["Starting", "Running"]),
+    ] {
+        let mut cluster =
+            with_pod(&workshop, &json!({})).changing("pods", Duration::from_millis(after), &pod_at("2", &ready));
+        for number in 0..others {
+            let mut other = workshop.clone();
+            other["metadata"]["name"] = format!("other-{number}").into();
+            other["metadata"]["uid"] = format!("other-{number}").into();
+            cluster = cluster.listed("workshops", &other).by_now(&other);
+        }
+        let calls = cluster.run_operator(at("12:00:05")).await;
+        let written =
+            calls.iter().filter(|(what, body)| what == "PATCH workshops/status" && body["metadata"]["name"] == name);
+        let told: Vec<_> = written.map(|(_, body)| body["status"]["phase"].as_str().unwrap()).collect();
+        assert_eq!(told, phases, "{others} others, ready after {after} ms");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn steps_that_follow_each_other_quickly_are_written_once_in_two_seconds() {
     let mut workshop = running();
     workshop["status"] = json!({
