@@ -10,7 +10,8 @@ pub const MAX_CRASHES: usize = 3;
 /// Period in which crashes count together.
 pub const WINDOW: SignedDuration = SignedDuration::from_mins(10);
 
-/// A crash of an app, after which the fleet started the app again in place.
+/// A crash of an app, after which the fleet started the app again. The end of a pod by the cluster counts as one if another
+/// pod continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Crash {
     /// Time at which the fleet detected the crash.

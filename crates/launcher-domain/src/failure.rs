@@ -53,7 +53,9 @@ impl FailureCode {
             Self::Unschedulable => "The cluster has no room for this workshop right now.",
             Self::StartTimeout => "The workshop did not become ready in time.",
             Self::QuotaExceeded => "The quota for workshops is used up.",
-            Self::Evicted => "The cluster stopped the workshop, because its node ran short of memory or disk.",
+            Self::Evicted => {
+                "The cluster stopped the workshop, because its node was drained, or ran short of memory or disk."
+            }
             Self::NodeLost => "The cluster lost the node of this workshop.",
             Self::InvalidSpec => "The workshop's template has settings that cannot run.",
             Self::AppNotAvailable => "The workshop's program is not installed here.",

@@ -3,6 +3,7 @@
 mod container;
 mod crashes;
 mod deadline;
+mod disruption;
 mod failure;
 mod material;
 mod pod;
@@ -22,6 +23,8 @@ use crate::settings::OperatorSettings;
 pub(crate) use crashes::{AppCrashes, UnrecordedCrash, app_crashes};
 use deadline::Deadline;
 pub(crate) use deadline::add;
+use disruption::{Disruption, find_disruption};
+pub(crate) use disruption::{ends_workshop, moved};
 pub(crate) use failure::sentence;
 pub use failure::{DetailSource, Failure};
 pub(crate) use material::material_report;
@@ -41,6 +44,8 @@ pub struct ObservedWorkload<'a> {
     /// Reaction to the latest crash of an app that may start again in place. `None` if its files end with a crash,
     /// or if its workshop was never ready: it then fails when it exceeds its memory or crashes repeatedly.
     pub crash_verdict: Option<CrashVerdict>,
+    /// True if the files of the workshop are outside the pod: another pod can continue with them.
+    pub keeps_files: bool,
 }
 
 /// The diagnosed state of a workload.
@@ -67,26 +72,26 @@ pub(crate) fn pull_fails(pods: &[Pod]) -> bool {
     live.any(|pod| pod::failed_pull(pod).is_some())
 }
 
-/// True if the cluster has evicted the pod, or lost it with its node.
-pub(crate) fn is_disrupted(pod: &Pod) -> bool {
-    pod::find_disruption(pod).is_some()
-}
-
 /// Diagnoses a workload at `now`.
 #[must_use]
 pub fn diagnose(observed: &ObservedWorkload<'_>, settings: &OperatorSettings, now: Timestamp) -> Diagnosis {
-    // A terminating pod can explain why it was removed, but not the state of its replacement.
-    let live: Vec<&Pod> = observed.pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()).collect();
-    if let Some(failure) = observed.pods.iter().find_map(pod::find_disruption) {
-        return Diagnosis::Failed(failure);
+    let disruption = observed.pods.iter().find_map(find_disruption);
+    if let Some(Disruption { failure, has_successor, .. }) = &disruption
+        && !(observed.keeps_files && *has_successor)
+    {
+        return Diagnosis::Failed(failure.clone());
     }
+    // A terminating or disrupted pod can explain why it was removed, but not the state of its replacement.
+    let is_live = |pod: &&Pod| pod.metadata.deletion_timestamp.is_none() && find_disruption(pod).is_none();
+    let live: Vec<&Pod> = observed.pods.iter().filter(is_live).collect();
     if let Some(failure) = live.iter().find_map(|pod| container::find_permanent_failure(pod, observed.crash_verdict)) {
         return Diagnosis::Failed(failure);
     }
     if live.iter().any(|pod| pod::is_ready(pod)) {
         return Diagnosis::Ready;
     }
-    let start = Deadline::new(observed.waiting_since, settings.start_timeout, || pod::start_timeout(&live));
+    let too_late = || disruption.map_or_else(|| pod::start_timeout(&live), |disruption| disruption.failure);
+    let start = Deadline::new(observed.waiting_since, settings.start_timeout, too_late);
     // With a pod, the Workshop does not wait for the pod of its Deployment.
     let room = observed.deployment.filter(|_| live.is_empty()).and_then(|status| quota(status, settings.room_grace));
     let pull_fails_since = observed.pull_fails_since.unwrap_or(now);

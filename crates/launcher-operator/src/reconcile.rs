@@ -17,7 +17,7 @@ use crate::apply::{self, ApplyError};
 use crate::children::SeenWorkload;
 use crate::context::Context;
 use crate::diagnose::{
-    Diagnosis, ObservedWorkload, add, app_crashes, archive_address, diagnose, material_report, pull_fails,
+    Diagnosis, ObservedWorkload, add, app_crashes, archive_address, diagnose, material_report, moved, pull_fails,
 };
 use crate::failure_details;
 use crate::guarded::Guarded;
@@ -149,7 +149,9 @@ async fn reconcile_spec(
     }
     let crashes = app_crashes(workshop, &pods);
     let crash_verdict = crashes.as_ref().map(|crashes| crashes.verdict);
-    let observed = ObservedWorkload { deployment, pods: &pods, waiting_since, pull_fails_since, crash_verdict };
+    let keeps_files = workshop.spec.storage.is_some();
+    let observed =
+        ObservedWorkload { deployment, pods: &pods, waiting_since, pull_fails_since, crash_verdict, keeps_files };
     let (diagnosis, log_tail) =
         failure_details::explain(context, &name, diagnose(&observed, &context.settings, now)).await;
     let since = if matches!(diagnosis, Diagnosis::Waiting { .. }) { unreported_since } else { now };
@@ -167,7 +169,9 @@ async fn reconcile_spec(
     }
     status = status::with_archive_address(status, archive_address(&workshop.spec, &pods));
     status = status::with_material(status, material_report(workshop, &pods, &context.settings));
-    status = status::with_last_crash(status, crashes.as_ref().and_then(|crashes| crashes.last.as_ref()));
+    let last_crash = crashes.as_ref().and_then(|crashes| crashes.last.clone());
+    let last_crash = last_crash.or_else(|| moved(&pods).filter(|_| keeps_files));
+    status = status::with_last_crash(status, last_crash.as_ref());
     if !status.phase.is_final() {
         let expiry = workshop.spec.expiry(status.ready_at);
         status = status::with_expiry(status, expiry);

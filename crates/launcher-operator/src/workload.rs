@@ -14,8 +14,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 
 use crate::build::{SPEC_DIGEST, TEMPLATE_DIGEST, digest};
-use crate::diagnose::{add, is_disrupted};
-use crate::identifiers::{RESTARTED_AT, WORKSHOP_LABEL};
+use crate::diagnose::{add, ends_workshop};
+use crate::identifiers::{RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL};
 use crate::owner::is_owned_by;
 
 /// Least age of a pod that is replaced because it has ended. If the kubelet refuses each pod at once, this limits the pace.
@@ -47,7 +47,7 @@ pub fn plan<'a>(deployment: Option<&'a Deployment>, pods: &'a [Pod], wanted: &Ob
         return match ours.next() {
             _ if is_live && awaits_restart(&deployment.metadata, wanted) => Plan::DeleteDeployment(deployment),
             // The pod of the Deployment has the owner's work.
-            Some(pod) if has_ended(pod) => Plan::Delete(pod),
+            Some(pod) if is_over(pod, wanted) => Plan::Delete(pod),
             Some(_) if is_live => Plan::DeleteDeployment(deployment),
             _ => Plan::Keep,
         };
@@ -57,7 +57,8 @@ pub fn plan<'a>(deployment: Option<&'a Deployment>, pods: &'a [Pod], wanted: &Ob
     }
     let is_old = |pod: &Pod| pod.metadata.creation_timestamp.as_ref().is_none_or(|at| add(at.0, LEAST_AGE) <= now);
     let is_obsolete = |pod: &ObjectMeta| is_of_another_spec(pod, wanted) || awaits_restart(pod, wanted);
-    ours.find(|pod| (has_ended(pod) && is_old(pod)) || is_obsolete(&pod.metadata)).map_or(Plan::Keep, Plan::Delete)
+    ours.find(|pod| (is_over(pod, wanted) && is_old(pod)) || is_obsolete(&pod.metadata))
+        .map_or(Plan::Keep, Plan::Delete)
 }
 
 fn is_live(object: &ObjectMeta) -> bool {
@@ -84,11 +85,17 @@ pub fn is_outdated(pod: &Pod, wanted: &ObjectMeta) -> bool {
     annotation(&pod.metadata, TEMPLATE_DIGEST) != annotation(wanted, TEMPLATE_DIGEST)
 }
 
-/// True if no container of the pod runs again, and no disruption explains why. After a disruption the Workshop fails
-/// instead.
+/// True if no container of the pod runs again.
 pub(crate) fn has_ended(pod: &Pod) -> bool {
     let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-    matches!(phase, Some("Failed" | "Succeeded")) && !is_disrupted(pod)
+    matches!(phase, Some("Failed" | "Succeeded"))
+}
+
+/// True if the pod has ended, and another pod replaces it. After a disruption, a Workshop whose files end with the pod fails
+/// instead.
+fn is_over(pod: &Pod, wanted: &ObjectMeta) -> bool {
+    let keeps_files = wanted.labels.as_ref().is_some_and(|labels| labels.contains_key(VOLUME_LABEL));
+    has_ended(pod) && !ends_workshop(pod, keeps_files)
 }
 
 /// True if the Workshop has changed since the pod was created. This is unknown, and the pod stays, if another version of

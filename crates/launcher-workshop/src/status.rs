@@ -83,7 +83,7 @@ pub struct WorkshopStatus {
     /// Last lines of the log of a crashed app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_tail: Option<String>,
-    /// Last crash after which the fleet started the app again in place.
+    /// Last crash after which the fleet started the app again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_crash: Option<LastCrash>,
     /// Report about the course material, once the fleet has tried to place it.
@@ -118,13 +118,13 @@ pub struct WorkshopStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// Crash of an app that the fleet started again in place.
+/// Crash of an app that the fleet started again, or the end of its pod by the cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LastCrash {
     /// Time of the crash.
     pub at: Timestamp,
-    /// Code of the crash, as in `crashed` or `out-of-memory`.
+    /// Code of the crash: `crashed` or `out-of-memory`. If the cluster drained or lost the node: `evicted` or `node-lost`.
     pub reason: String,
     /// True if the restart lost the files of the workshop.
     #[serde(default)]

@@ -248,12 +248,39 @@ def assert_next_workshop_has_the_file(world, template, volume):
     return node
 
 
-def test_files_are_in_the_next_workshop_after_an_eviction(world):
+def until_moved(world, name, pod, seconds=90):
+    """Waits until the app of a workshop answers in another pod than the one with this uid. Returns the row."""
+
+    def is_moved():
+        now = world.pod(name)
+        return now and now["metadata"]["uid"] != pod and phase(world, name) == "Running"
+
+    wait_for("another pod that is ready", is_moved, seconds)
+    wait_for("the row to have the disruption", lambda: world.instance(name)["last_crash"], 15)
+    return world.instance(name)
+
+
+def evict_by_kubelet(world, name):
+    """Writes the pod status that a kubelet writes if a pod exceeds its disk space. The kubelet then ends the pod."""
+    ended = {"status": {"phase": "Failed", "reason": "Evicted", "message": "Pod exceeded its disk space."}}
+    pod = world.pod(name)["metadata"]["name"]
+    world.kubectl("patch", "pod", pod, "--subresource=status", "--patch", json.dumps(ended))
+
+
+def test_drained_workshop_continues_with_its_files_and_one_that_the_kubelet_evicts_fails(world):
     template = world.template(name="evicted", storage=STORAGE, **PYTHON)
     first = world.launch(template, ALICE)
     before = world.until(first, "running")
     run(world, first, WRITE)
+    pod = world.pod(first)["metadata"]["uid"]
     evict(world, first)
+    after = until_moved(world, first, pod)
+    fields = ("state", "url", "expires_at", "volume")
+    assert [after[field] for field in fields] == [before[field] for field in fields]
+    assert (after["last_crash"]["code"], after["last_crash"]["files_lost"]) == ("evicted", False), after
+    assert run(world, first, READ) == "kept"
+
+    evict_by_kubelet(world, first)
     reason = world.until(first, "failed")["reason"]
     assert reason["code"] == "evicted", reason
     assert reason["remedy"].startswith("The saved files of this workshop are kept."), reason

@@ -71,6 +71,7 @@ last-output = Letzte Zeilen der Ausgabe
 crash-crashed = Die App wurde unerwartet beendet und um { $value } neu gestartet.
 
 crash-out-of-memory = Der App ging der Arbeitsspeicher aus. Sie wurde um { $value } neu gestartet.
+crash-moved = Der Server des Workshops wurde um { $value } angehalten. Der Workshop wurde neu gestartet.
 
 crash-files-kept = Gespeicherte Dateien sind noch da.
 
@@ -79,6 +80,7 @@ crash-files-lost = Dateien, die Sie nicht anderswo gespeichert haben, sind verlo
 crash-advice-crashed = Falls es wieder passiert, sagen Sie Ihrer Lehrperson, was Sie davor getan haben.
 
 crash-advice-out-of-memory = Laden Sie weniger Daten auf einmal oder bitten Sie um eine Vorlage mit mehr Arbeitsspeicher.
+crash-advice-moved = Öffnen Sie Ihre Dateien erneut. Laufende Programme wurden beendet.
 
 material = Kursmaterial
 

@@ -108,6 +108,9 @@ crash-crashed = The app stopped unexpectedly and was started again at { $value }
 # The same, if the app used more memory than its limit.
 crash-out-of-memory = The app ran out of memory and was started again at { $value }.
 
+# Text around the time at which the cluster stopped the server of a running workshop, for example for maintenance.
+crash-moved = The server of the workshop stopped, and the workshop was started again at { $value }.
+
 # Sentence after it, if the files of the workshop are kept.
 crash-files-kept = Saved files are still there.
 
@@ -119,6 +122,9 @@ crash-advice-crashed = If it happens again, tell your teacher what you did befor
 
 # Advice after it, if the app used more memory than its limit.
 crash-advice-out-of-memory = Load less data at once, or ask for a template with more memory.
+
+# Advice after crash-moved.
+crash-advice-moved = Open your files again. Programs that were running have ended.
 
 # Label: the course material of a workshop, and its state.
 material = Course material

@@ -71,6 +71,7 @@ last-output = Últimas líneas de la salida
 crash-crashed = La aplicación se detuvo de forma inesperada y se reinició a esta hora: { $value }.
 
 crash-out-of-memory = La aplicación se quedó sin memoria y se reinició a esta hora: { $value }.
+crash-moved = El servidor del taller se detuvo a esta hora: { $value }. El taller se reinició.
 
 crash-files-kept = Los archivos guardados siguen ahí.
 
@@ -79,6 +80,7 @@ crash-files-lost = Los archivos que no se guardaron en otro lugar se han perdido
 crash-advice-crashed = Si vuelve a ocurrir, cuéntale a tu docente qué hiciste antes.
 
 crash-advice-out-of-memory = Carga menos datos a la vez o pide una plantilla con más memoria.
+crash-advice-moved = Vuelve a abrir tus archivos. Los programas que estaban en ejecución han terminado.
 
 material = Material del curso
 

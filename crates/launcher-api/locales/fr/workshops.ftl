@@ -71,6 +71,7 @@ last-output = Derniers messages du programme
 crash-crashed = L’application s’est arrêtée de façon inattendue et a été redémarrée à { $value }.
 
 crash-out-of-memory = L’application a manqué de mémoire et a été redémarrée à { $value }.
+crash-moved = Le serveur de l’atelier s’est arrêté à { $value }. L’atelier a été redémarré.
 
 crash-files-kept = Les fichiers enregistrés sont toujours là.
 
@@ -79,6 +80,7 @@ crash-files-lost = Les fichiers non enregistrés ailleurs sont perdus.
 crash-advice-crashed = Si cela se reproduit, dites à votre enseignant ce que vous avez fait juste avant.
 
 crash-advice-out-of-memory = Chargez moins de données à la fois, ou demandez un modèle avec plus de mémoire.
+crash-advice-moved = Rouvrez vos fichiers. Les programmes en cours d’exécution se sont arrêtés.
 
 material = Matériel de cours
 

@@ -7,7 +7,7 @@ use crate::support::{ADMIN, ALICE, App};
 /// Sentences about the cause, the files and the next step.
 type Sentences = [&'static str; 3];
 
-const CASES: [(FailureCode, bool, Sentences); 4] = [
+const CASES: [(FailureCode, bool, Sentences); 6] = [
     (FailureCode::OutOfMemory, false, ["ran out of memory", "Saved files are still there.", "Load less data at once"]),
     (
         FailureCode::OutOfMemory,
@@ -20,6 +20,8 @@ const CASES: [(FailureCode, bool, Sentences); 4] = [
         true,
         ["stopped unexpectedly", "Files that were not saved elsewhere are lost.", "tell your teacher"],
     ),
+    (FailureCode::NodeLost, false, ["The server of the workshop stopped", "Saved files", "Open your files again."]),
+    (FailureCode::Evicted, false, ["The server of the workshop stopped", "Saved files", "Open your files again."]),
 ];
 
 /// Returns the notice on a page; empty if there is none.

@@ -17,7 +17,7 @@ use launcher_domain::{Crash, FailureCode};
 use launcher_workshop::Workshop;
 
 use super::container::{app, is_out_of_memory, terminated};
-use super::pod::find_disruption;
+use super::disruption::find_disruption;
 use crate::pod_crashes::CrashRecord;
 
 /// Crashes of an app that may start again in place.

@@ -20,24 +20,6 @@ pub(super) fn is_ready(pod: &Pod) -> bool {
     condition(pod, "Ready").is_some_and(|condition| condition.status == "True")
 }
 
-/// Returns the failure of a pod that the cluster has evicted or lost with its node. The work in its memory is lost, so
-/// the owner must learn of it: the operator does not restart the pod silently.
-pub(super) fn find_disruption(pod: &Pod) -> Option<Failure> {
-    let status = pod.status.as_ref()?;
-    let reason = status.reason.as_deref().unwrap_or_default();
-    let disrupted = condition(pod, "DisruptionTarget").filter(|condition| condition.status == "True");
-    let why = disrupted.and_then(|condition| condition.reason.as_deref()).unwrap_or_default();
-    let code = match (reason, why) {
-        ("NodeLost", _) | (_, "DeletionByTaintManager" | "DeletionByPodGC") => FailureCode::NodeLost,
-        ("Evicted", _) | (_, "TerminationByKubelet" | "PreemptionByScheduler" | "EvictionByEvictionAPI") => {
-            FailureCode::Evicted
-        }
-        _ => return None,
-    };
-    let detail = status.message.as_deref().or_else(|| disrupted.and_then(|condition| condition.message.as_deref()));
-    Some(Failure::new(code, detail.map(|detail| sentence(detail).into())))
-}
-
 /// Returns the deadline of a pod that waits for a node or whose image pull fails; otherwise `None`.
 pub(super) fn wait_deadline(pod: &Pod, room_grace: Duration, pull_fails_since: Timestamp) -> Option<Deadline> {
     if let Some(scheduled) = condition(pod, "PodScheduled")
@@ -104,7 +86,7 @@ pub(super) fn start_timeout(pods: &[&Pod]) -> Failure {
     failure
 }
 
-fn condition<'a>(pod: &'a Pod, kind: &str) -> Option<&'a PodCondition> {
+pub(super) fn condition<'a>(pod: &'a Pod, kind: &str) -> Option<&'a PodCondition> {
     pod.status.as_ref()?.conditions.iter().flatten().find(|condition| condition.type_ == kind)
 }
 

@@ -46,6 +46,7 @@ fn diagnose_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
         waiting_since: at(START),
         pull_fails_since,
         crash_verdict: None,
+        keeps_files: false,
     };
     diagnose(&observed, &settings(), at(now))
 }
@@ -158,6 +159,7 @@ fn deployment_over_quota_is_no_failure_of_a_workshop_with_its_own_pod() {
         waiting_since: at("12:05:00"),
         pull_fails_since: None,
         crash_verdict: None,
+        keeps_files: false,
     };
     assert_eq!(diagnose(&observed, &settings(), at("12:05:00")), waiting(Preparing, "12:15:00"));
 }
@@ -179,6 +181,7 @@ fn exceeded_quota_and_pod_security_violation_fail_with_different_codes() {
             waiting_since: at(START),
             pull_fails_since: None,
             crash_verdict: None,
+            keeps_files: false,
         };
         assert_eq!(diagnose(&observed, &settings(), at("12:00:59")), waiting(WaitingForRoom, "12:01:00"));
         assert_eq!(failure(diagnose(&observed, &settings(), at("12:01:00"))).reason.code, code);

@@ -78,6 +78,7 @@ fn diagnose_pod(pod: &Pod) -> Diagnosis {
         waiting_since: at("12:00:00"),
         pull_fails_since: None,
         crash_verdict: None,
+        keeps_files: false,
     };
     diagnose(&observed, &settings(), at("12:00:05"))
 }

@@ -8,6 +8,7 @@ mod crashes;
 mod deletion;
 mod diagnose;
 mod diagnose_failures;
+mod disruption;
 mod downloads;
 mod election;
 mod failure_details;

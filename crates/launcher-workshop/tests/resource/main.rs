@@ -27,6 +27,31 @@ fn committed_crd_matches_generated_crd() {
     );
 }
 
+/// Adds the paths of all fields below a schema that `kubectl explain` could not describe.
+fn add_undescribed(schema: &Value, path: &str, found: &mut Vec<String>) {
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{path}.{name}");
+        if field["description"].as_str().is_none_or(str::is_empty) {
+            found.push(path.clone());
+        }
+        add_undescribed(field, &path, found);
+    }
+    for nested in ["items", "additionalProperties"] {
+        add_undescribed(&schema[nested], &format!("{path}[]"), found);
+    }
+}
+
+#[test]
+fn each_field_of_each_resource_has_a_description() {
+    let mut undescribed = Vec::new();
+    for resource in launcher_workshop::crds()["items"].as_array().unwrap() {
+        let schema = resource.pointer("/spec/versions/0/schema/openAPIV3Schema").unwrap();
+        assert!(schema["properties"]["spec"]["properties"].is_object(), "{resource}");
+        add_undescribed(schema, resource["spec"]["names"]["kind"].as_str().unwrap(), &mut undescribed);
+    }
+    assert_eq!(undescribed, Vec::<String>::new());
+}
+
 #[test]
 fn crash_in_status_is_observed_and_unknown_code_counts_as_crashed() {
     let crash = |code, files_lost| Crash { at: "2026-03-01T09:00:00Z".parse().unwrap(), code, files_lost };

@@ -26,6 +26,7 @@ impl CrashView {
         let Crash { at, code, files_lost } = crash;
         let (event, advice) = match code {
             FailureCode::OutOfMemory => ("crash-out-of-memory", "crash-advice-out-of-memory"),
+            FailureCode::Evicted | FailureCode::NodeLost => ("crash-moved", "crash-advice-moved"),
             _ => ("crash-crashed", "crash-advice-crashed"),
         };
         Some(Self {
