@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# chart.sh FOLDER LAUNCHER SIDECAR MATERIAL: packs the chart. The last three are references with digests: the defaults of
-# the packaged values, so that an installation need not name images, and entries of the chart's list of images.
+# chart.sh FOLDER LAUNCHER SIDECAR MATERIAL: packs the chart. The last three are references with digests: the defaults
+# of the packaged values, so that an installation need not name images, and entries of the chart's list of images.
 # SOURCE_URL becomes home and source of the chart. README.md gets the address of the chart in REGISTRY, and links below
 # SOURCE_URL. Without SOURCE_URL, such a link becomes its text.
 set -euo pipefail
@@ -46,5 +46,5 @@ fi
 address="oci://$REGISTRY/charts/workshop-launcher --version $VERSION"
 sed --in-place "s|oci://ghcr.io/OWNER/REPOSITORY/charts/workshop-launcher --version [^ ]*|$address|" "$chart/README.md"
 grep --quiet --fixed-strings "$address" "$chart/README.md" || changed README.md "$address"
-! grep --quiet --fixed-strings "](.." "$chart/README.md" || fail "README.md has a link that chart.sh cannot change, or that is not in one line"
+! grep --quiet --fixed-strings "](.." "$chart/README.md" || fail "README.md has a link that chart.sh does not adapt"
 pack "$chart" "$1/workshop-launcher-$VERSION.tgz"
