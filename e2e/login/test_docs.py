@@ -120,9 +120,9 @@ def test_values_named_in_docs_exist():
         accepted = known | groups | (set(leaves(schema, deprecated=True)) if page == "upgrade.md" else set())
         text = (ROOT / "docs" / page).read_text()
         found = set(re.findall(rf"`((?:{sections})\.[A-Za-z.]+)`", text))
-        # Hosts and the file launcher.db match the pattern, but are no values.
+        # Hosts and these files match the pattern, but are no values.
         named = {name for name in found if ".example." not in name and ".localhost" not in name}
-        named -= {"launcher.db", "login.DOMAIN"}
+        named -= {"launcher.db", "images.txt", "login.DOMAIN"}
         # A value may be a map with free keys, as in front.resources.limits.memory.
         wrong = {name for name in named - accepted if not any(name.startswith(f"{value}.") for value in known)}
         assert not wrong, f"{page}: {wrong}"

@@ -20,10 +20,13 @@ HOST, DOMAIN, PROVIDER = "launcher.localhost", "workshops.localhost", "login.loc
 PORT, NODE_PORT = 8080, 30080
 ORIGIN = f"http://{HOST}:{PORT}"
 PROGRAMS = ("kind", "k3d", "minikube", "kubectl", "helm", "docker", "podman", "curl")
-# Writes its name and arguments to a log, and reads its input.
+# Writes its name and arguments to a log, and reads its input. `docker save` writes its archive.
 STUB = """#!/bin/sh
 printf '%s %s\\n' "${0##*/}" "$*" >>"$CALLS"
-case "$*" in *' -') cat >/dev/null ;; esac
+case "$*" in
+*' -') cat >/dev/null ;;
+'save --output '*) : >"$3" ;;
+esac
 case "${0##*/}" in curl) printf 302 ;; esac
 """
 
@@ -188,10 +191,10 @@ def machine(tmp_path):
         port = free.getsockname()[1]
     common = tmp_path / "quickstart/common.sh"
     common.write_text(common.read_text().replace(f"PORT={PORT} ", f"PORT={port} "))
-    (tmp_path / "bin").mkdir()
-    for name in PROGRAMS:
-        (tmp_path / "bin" / name).write_text(STUB)
-        (tmp_path / "bin" / name).chmod(0o755)
+    for name in (*(f"bin/{program}" for program in PROGRAMS), "images/server.sh"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(STUB)
+        (tmp_path / name).chmod(0o755)
 
     def run(*words, **variables):
         """Runs a script. Returns (status, output with errors, [call of a stub])."""
@@ -250,6 +253,31 @@ def test_up_creates_cluster_once_and_down_removes_it(machine, tmp_path, tool):
     status, printed, calls = machine("down")
     assert (status, calls) == (0, [DELETED[tool]]), printed
     assert not (tmp_path / ".local/quickstart").exists()
+
+
+LOADED = {
+    "kind": "kind load image-archive {} --name workshop-launcher",
+    "k3d": "k3d image import {} --cluster workshop-launcher",
+    "minikube": "minikube image load {} --profile workshop-launcher",
+}
+
+
+@pytest.mark.parametrize("tool", LOADED)
+def test_up_builds_images_of_values_and_loads_them(machine, tmp_path, tool):
+    status, printed, calls = machine("up", tool, LAUNCHER_IMAGE="", SIDECAR_IMAGE="")
+    assert status == 0, printed
+    expected = []
+    for name in ("launcher", "sidecar", "material"):
+        archive, reference = tmp_path / f".local/quickstart/{name}.tar", values()["images"][name]
+        expected += [
+            f"docker image inspect {reference}", f"server.sh {name}", f"docker save --output {archive} {reference}",
+            LOADED[tool].format(archive),
+        ]
+        assert not archive.exists()
+    first = calls.index(expected[0])
+    assert calls[first : first + len(expected)] == expected
+    (installed,) = [call for call in calls if call.startswith("helm")]
+    assert "images." not in installed
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package
 LAUNCHER = f"registry.example.org/launcher:{VERSION}@sha256:{'a' * 64}"
 SIDECAR = f"registry.example.org/sidecar:{VERSION}@sha256:{'b' * 64}"
 MATERIAL = f"registry.example.org/material:{VERSION}@sha256:{'c' * 64}"
+URL = "https://github.com/example/launcher"
 COMMIT = {"COMMIT": "0123456789abcdef0123456789abcdef01234567", "SOURCE_DATE_EPOCH": "1700000000"}
 SOURCES = ("charts", "deploy/server", "packaging", "Cargo.toml", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/openapi.json", "docs/server.md")
 
@@ -65,21 +66,71 @@ def test_packaged_chart_names_images_of_release(sources, tmp_path):
     assert not [name for name in names if re.search(r"/(ci|rendered)(/|$)", name)]
 
 
+def test_packaged_chart_lists_all_images(sources, tmp_path):
+    assert run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, MATERIAL) == (0, "")
+    archive = tmp_path / f"workshop-launcher-{VERSION}.tgz"
+    images = yaml.safe_load(member(archive, "workshop-launcher/values.yaml"))["images"]
+    annotations = yaml.safe_load(member(archive, "workshop-launcher/Chart.yaml"))["annotations"]
+    listed = {one["name"]: one["image"] for one in yaml.safe_load(annotations["artifacthub.io/images"])}
+    names = {"launcher": "launcher", "sidecar": "sidecar", "material": "material", "oauth2Proxy": "oauth2-proxy", "front": "nginx"}
+    assert listed == {name: images[value] for value, name in names.items()}
+
+
 def test_packaged_chart_names_repository_as_home_and_source(sources, tmp_path):
-    url = "https://github.com/example/launcher"
-    assert run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, MATERIAL, SOURCE_URL=url) == (0, "")
+    assert run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, MATERIAL, SOURCE_URL=URL) == (0, "")
     about = yaml.safe_load(member(tmp_path / f"workshop-launcher-{VERSION}.tgz", "workshop-launcher/Chart.yaml"))
     # The address depends on the repository that makes the release: Chart.yaml in the sources has none.
     before = yaml.safe_load((ROOT / "charts/workshop-launcher/Chart.yaml").read_text())
-    assert about == before | {"home": url, "sources": [url]}
     assert not {"home", "sources"} & set(before)
+    for one in (about, before):
+        del one["annotations"]["artifacthub.io/images"]
+    assert about == before | {"home": URL, "sources": [URL]}
 
 
-def test_changed_chart_description_is_reported(sources, tmp_path):
-    about = sources / "charts/workshop-launcher/Chart.yaml"
-    about.write_text(about.read_text().replace("type: application\n", ""))
-    code, error = run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, MATERIAL, SOURCE_URL="https://github.com/example/launcher")
-    assert code == 1 and "Chart.yaml has changed" in error
+def packaged_readme(sources, folder, **environment):
+    """Packs the chart. Returns its README.md, and the link targets in it."""
+    assert run(sources, "chart.sh", folder, LAUNCHER, SIDECAR, MATERIAL, **environment) == (0, "")
+    text = member(folder / f"workshop-launcher-{VERSION}.tgz", "workshop-launcher/README.md")
+    return text, re.findall(r"\]\(([^)]*)\)", text)
+
+
+def test_links_of_packaged_readme_lead_to_repository(sources, tmp_path):
+    _, targets = packaged_readme(sources, tmp_path, SOURCE_URL=URL)
+    tag = f"{URL}/blob/v{VERSION}/"
+    before = re.findall(r"\]\(\.\./\.\./([^)]*)\)", (ROOT / "charts/workshop-launcher/README.md").read_text())
+    assert targets == [tag + target for target in before]
+    assert f"{tag}docs/helm-values.md" in targets
+
+
+def test_links_of_packaged_readme_become_text_without_address_of_repository(sources, tmp_path):
+    text, targets = packaged_readme(sources, tmp_path, SOURCE_URL="")
+    assert targets == []
+    assert "- docs/helm-values.md: most values;" in text
+
+
+def test_packaged_readme_installs_chart_of_release(sources, tmp_path):
+    text, _ = packaged_readme(sources, tmp_path, REGISTRY="registry.example.org/Course")
+    (command,) = re.findall(r"^ +helm install .*$", text, re.MULTILINE)
+    address = "oci://registry.example.org/course/charts/workshop-launcher"
+    assert command.split()[2:6] == ["workshop-launcher", address, "--version", VERSION]
+    assert "OWNER" not in text
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "other"),
+    [
+        ("Chart.yaml", "type: application\n", ""),
+        ("Chart.yaml", "artifacthub.io/images: |", "artifacthub.io/image: |"),
+        ("README.md", "oci://ghcr.io/OWNER/REPOSITORY", "oci://ghcr.io/OTHER/REPOSITORY"),
+        ("README.md", "](../../CHANGELOG.md)", "](../other.md)"),
+    ],
+)
+def test_changed_file_of_chart_is_reported(sources, tmp_path, file, text, other):
+    path = sources / "charts/workshop-launcher" / file
+    assert text in path.read_text()
+    path.write_text(path.read_text().replace(text, other))
+    code, error = run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR, MATERIAL, SOURCE_URL=URL)
+    assert code == 1 and f"{file} has " in error
 
 
 def test_packaged_server_names_images_of_release(sources, tmp_path):
