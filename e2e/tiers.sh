@@ -8,10 +8,10 @@ cd "$(dirname "$0")/.."
 source packaging/local/needs.sh
 
 readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 limits schemathesis browser cluster containers
-  login chart make_run)
+  login chart chart_live make_run)
 # Tiers that often wait, each with tiers that run one after the other at the same time, if they are selected.
 declare -rA BESIDE=([service]="api sidecar" [fleet]=launcher [kill9]=schemathesis [cluster]=containers
-  [login]="chart make_run")
+  [login]="chart chart_live make_run")
 readonly LOGS=.local/logs
 declare -A DESCRIBED
 # Crates whose tests each tier runs.
@@ -262,21 +262,33 @@ run_cluster() {
     --no-loadscope-reorder e2e/cluster/tests
 }
 
-DESCRIBED[chart]="the Helm chart: rendered objects, refused values, acceptance by the API server"
+DESCRIBED[chart]="the Helm chart without a cluster: lint, rendered objects, refused values, alerts; documents"
 needs_chart() {
-  needs_cluster || exit
+  need_rust_tests
+  need_command git git
   e2e/login/build.sh needs
 }
 run_chart() {
   launcher_program
-  cluster_up
+  python_packages
   login_programs helm promtool
-  "${CLUSTER_TESTS[@]}" e2e/login/test_*.py
+  .local/cluster/bin/python -m pytest --quiet e2e/login/test_*.py
+}
+
+DESCRIBED[chart_live]="the Helm chart: acceptance by the API server, nginx attacked by 2,000 clients in a cgroup"
+needs_chart_live() {
+  needs_cluster || exit
+  e2e/login/build.sh needs
+}
+run_chart_live() {
+  cluster_up
+  login_programs helm traefik gateway-crds.yaml
+  "${CLUSTER_TESTS[@]}" e2e/login/live
 }
 
 DESCRIBED[login]="the installed chart: Traefik, oauth2-proxy, a provider, a real Chromium, forged identities"
 needs_login() {
-  needs_chart || exit
+  needs_chart_live || exit
   needs_browser
   # quickstart/up requires it.
   need_command curl curl
@@ -366,8 +378,9 @@ build_ahead() {
   local build
   local -a builds=() words
   [[ "$1" =~ \ containers\  ]] && builds+=("e2e/login/build.sh ${SERVER_PROGRAMS[*]}")
-  [[ "$1" =~ \ (cluster|chart|login)\  ]] && builds+=(e2e/cluster/build.sh)
-  [[ "$1" =~ \ (chart|login)\  ]] && builds+=(e2e/login/build.sh)
+  [[ "$1" =~ \ (cluster|chart_live|login)\  ]] && builds+=(e2e/cluster/build.sh)
+  [[ "$1" =~ \ chart\  ]] && builds+=("e2e/login/build.sh helm promtool")
+  [[ "$1" =~ \ (chart_live|login)\  ]] && builds+=(e2e/login/build.sh)
   [[ "${#builds[@]}" != 0 ]] || return 0
   set -m
   for build in "${builds[@]}"; do
@@ -467,7 +480,7 @@ main() {
     [[ " ${TIERS[*]} " == *" $tier "* ]] || fail "unknown tier $tier; valid tiers: ${TIERS[*]}"
   done
   trap at_exit EXIT
-  [[ "$selected" =~ \ (cluster|chart|login)\  ]] && stop_cluster_at_exit
+  [[ "$selected" =~ \ (cluster|chart_live|login)\  ]] && stop_cluster_at_exit
   for tier in $selected; do
     # Skips a tier that has run beside another one.
     [[ "$selected" == *" $tier "* ]] || continue

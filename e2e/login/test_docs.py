@@ -169,6 +169,13 @@ def test_make_help_lists_all_test_tiers():
     assert re.search(r"^  tiers: ([\w\s]+)\Z", told, re.MULTILINE)[1].split() == known_tiers()
 
 
+def test_makefile_gives_a_reason_for_each_tier_that_ci_leaves_out():
+    text = (ROOT / "Makefile").read_text()
+    run = re.search(r"^ci:.*\n\t@exec e2e/tiers\.sh (.*)$", text, re.MULTILINE)[1].split()
+    left_out = [name for names in re.findall(r"^#   ([\w, ]+?)  ", text, re.MULTILINE) for name in names.split(", ")]
+    assert sorted(run + left_out) == sorted(known_tiers())
+
+
 def test_every_reliability_case_names_tests_and_tiers():
     rows = reliability()
     numbers = [int(cells[0]) for cells in rows if len(cells) == 5]

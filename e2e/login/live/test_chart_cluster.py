@@ -4,13 +4,11 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import uuid
 
 import pytest
 import yaml
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from chart import ALL_SETS, LOGIN, ROOT, program, render
 from harness import wait_for
 from test_docs import blocks
