@@ -6,6 +6,8 @@
 FROM docker.io/library/rust:1.95.0-slim-bookworm@sha256:d7482085ff5b415f84dba5647ae71606650bdef00db7aeb69f4b3d170c3e4082 AS build
 WORKDIR /src
 COPY . .
+# Commit for --version, for example abc1234. Optional.
+ARG LAUNCHER_COMMIT
 RUN images/build.sh material
 
 FROM scratch
