@@ -1,4 +1,4 @@
-# The program that places course material: one static program and nothing else.
+# The program that places course material: one static program, with a description of the Debian packages in it.
 #   docker build --file images/material.Dockerfile --tag REGISTRY/material:TAG .
 # images/build.sh uses the last stage alone, for a program that it built outside.
 
@@ -11,6 +11,7 @@ ARG LAUNCHER_COMMIT
 RUN images/build.sh material
 
 FROM scratch
+COPY --from=build /src/target/images/material/rootfs /
 COPY --from=build /src/target/images/material/launcher-material /launcher-material
 LABEL org.opencontainers.image.title="Workshop Launcher: course material" \
   org.opencontainers.image.licenses="MIT OR Apache-2.0"
