@@ -294,3 +294,40 @@ def test_image_without_dpkg_describes_no_packages_and_reports_it(sources, tmp_pa
     assert done.stderr.startswith("note: this system has no dpkg.") and "ca-certificates /usr/lib/libc.a" in done.stderr
     # The Dockerfile copies this folder.
     assert list((tmp_path / "rootfs").iterdir()) == []
+
+
+def two_builds(tmp_path):
+    folders = [tmp_path / name for name in ("first", "second")]
+    for folder in folders:
+        (folder / "images").mkdir(parents=True)
+        (folder / "images/launcher.oci.tar").write_text("layers")
+        (folder / "SHA256SUMS").write_text("sums")
+    return folders
+
+
+def test_equal_builds_pass_comparison(sources, tmp_path):
+    assert run(sources, "compare.sh", *two_builds(tmp_path)) == (0, "")
+
+
+def test_comparison_names_files_that_differ(sources, tmp_path):
+    first, second = two_builds(tmp_path)
+    (second / "images/launcher.oci.tar").write_text("Layers")
+    (second / "more").write_text("")
+    code, error = run(sources, "compare.sh", first, second)
+    assert code == 1 and error.splitlines()[-1].startswith("error: the two builds differ.")
+    assert "images/launcher.oci.tar differ\n" in error and "more\n" in error and "SHA256SUMS" not in error
+
+
+def test_comparison_with_missing_or_empty_build_fails(sources, tmp_path):
+    first, _ = two_builds(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert run(sources, "compare.sh", first, tmp_path / "none") == (1, f"error: {tmp_path}/none does not exist\n")
+    assert run(sources, "compare.sh", tmp_path / "empty", tmp_path / "empty") == (1, f"error: {tmp_path}/empty has no files\n")
+
+
+def test_workflow_compares_builds_of_every_runner():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]
+    compared = [line for step in jobs["publish"]["steps"] for line in step.get("run", "").splitlines() if "compare.sh" in line]
+    matrix = jobs["build"]["strategy"]["matrix"]
+    assert matrix["copy"] == ["first", "second"]
+    assert compared == [f"packaging/release/compare.sh parts/first-{runner} parts/second-{runner}" for runner in matrix["runner"]]
