@@ -12,15 +12,20 @@ source packaging/local/needs.sh
 readonly TARGET=${CARGO_TARGET_DIR:-target}
 
 # static_program NAME FOLDER: builds a program that contains the C library, so that its image needs no other file. The
-# static C library resolves names without other files, by /etc/hosts and DNS.
+# static C library resolves names without other files, by /etc/hosts and DNS. FOLDER/rootfs describes the packages of the
+# libraries in the program.
 static_program() {
-  local host
+  local host library
+  local -a libraries=()
   host=$(rustc --version --verbose | sed -n 's/^host: //p')
   # RELR, the packed format of relative relocations: 1 MB less for the launcher.
   RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs" \
     cargo build --quiet --locked --release --package "$1" --bin "$1" --target "$host"
   # Cargo does not remove the symbols of a package whose profile Cargo.toml overrides.
   install -D --strip --mode=755 "$TARGET/$host/release/$1" "$2/$1"
+  # The C library, and the library of the compiler. rustc links with the same command.
+  for library in libc.a libgcc_eh.a; do libraries+=("$(realpath "$(cc -print-file-name="$library")")"); done
+  images/packages.sh "$2/rootfs" "${libraries[@]}"
 }
 
 build_sidecar() { static_program launcher-sidecar "$1"; }
@@ -44,7 +49,7 @@ build_launcher() {
   install -D --mode=644 /etc/ssl/certs/ca-certificates.crt "$1/rootfs/etc/ssl/certs/ca-certificates.crt"
   printf 'hosts: files dns\n' >"$1/rootfs/etc/nsswitch.conf"
   printf 'launcher:x:65532:65532::/:/usr/local/bin/launcher\n' >"$1/rootfs/etc/passwd"
-  images/packages.sh "$1/rootfs" "${libraries[@]}"
+  images/packages.sh "$1/rootfs" ca-certificates "${libraries[@]}"
 }
 
 # last_stage NAME: prints the last stage of the image's Dockerfile, which copies from the context instead of the first.

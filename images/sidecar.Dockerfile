@@ -1,4 +1,4 @@
-# The sidecar: one static program and nothing else.
+# The sidecar: one static program, with a description of the Debian packages in it.
 #   docker build --file images/sidecar.Dockerfile --tag REGISTRY/sidecar:TAG .
 # images/build.sh uses the last stage alone, for a program that it built outside.
 
@@ -11,6 +11,7 @@ ARG LAUNCHER_COMMIT
 RUN images/build.sh sidecar
 
 FROM scratch
+COPY --from=build /src/target/images/sidecar/rootfs /
 COPY --from=build /src/target/images/sidecar/launcher-sidecar /launcher-sidecar
 LABEL org.opencontainers.image.title="Workshop Launcher: sidecar" \
   org.opencontainers.image.licenses="MIT OR Apache-2.0"

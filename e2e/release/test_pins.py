@@ -51,3 +51,13 @@ def test_last_stage_of_image_can_be_built_alone():
         name = path.name.removesuffix(".Dockerfile")
         copies = re.findall(r"^COPY .*$", stages[1], re.MULTILINE)
         assert copies and all(copy.startswith(f"COPY --from=build /src/target/images/{name}/") for copy in copies)
+
+
+def test_program_of_every_image_prints_commit():
+    for path in DOCKERFILES:
+        name = path.name.removesuffix(".Dockerfile")
+        assert re.search(rf"^ARG LAUNCHER_COMMIT\nRUN images/build\.sh {name}$", path.read_text(), re.MULTILINE), path.name
+        # The images of each change are built as those of a release, and print the commit.
+        ci = (ROOT / ".github/workflows/ci.yml").read_text()
+        assert f'--file images/{path.name} --build-arg "LAUNCHER_COMMIT=${{GITHUB_SHA:0:7}}"' in ci
+        assert f'docker run --rm {name} --version | grep --fixed-strings "(${{GITHUB_SHA:0:7}})"' in ci

@@ -19,7 +19,20 @@ SIDECAR = f"registry.example.org/sidecar:{VERSION}@sha256:{'b' * 64}"
 MATERIAL = f"registry.example.org/material:{VERSION}@sha256:{'c' * 64}"
 URL = "https://github.com/example/launcher"
 COMMIT = {"COMMIT": "0123456789abcdef0123456789abcdef01234567", "SOURCE_DATE_EPOCH": "1700000000"}
-SOURCES = ("charts", "deploy/server", "packaging", "Cargo.toml", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/openapi.json", "docs/server.md")
+SOURCES = ("charts", "deploy/server", "images", "packaging", "Cargo.toml", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/openapi.json", "docs/server.md")
+
+
+# Debian packages with fields of their status, and the identifiers that the SBOM has for them.
+PACKAGES = {
+    "ca-certificates": "Version: 20230311+deb12u1\n",
+    "libc6-dev": "Source: glibc\nVersion: 2.36-9+deb12u14\n",
+    "libgcc-12-dev": "Source: gcc-12 (12.2.0-14)\nVersion: 12.2.0-14+b1\n",
+}
+PURLS = {
+    "ca-certificates": "pkg:deb/debian/ca-certificates@20230311%2Bdeb12u1?arch=amd64&distro=debian-12",
+    "libc6-dev": "pkg:deb/debian/libc6-dev@2.36-9%2Bdeb12u14?arch=amd64&distro=debian-12&upstream=glibc",
+    "libgcc-12-dev": "pkg:deb/debian/libgcc-12-dev@12.2.0-14%2Bb1?arch=amd64&distro=debian-12&upstream=gcc-12%4012.2.0-14",
+}
 
 
 @pytest.fixture
@@ -39,6 +52,12 @@ def run(sources, name, *arguments, umask=0o22, **environment):
         env=os.environ | COMMIT | environment, capture_output=True, text=True,
     )
     return done.returncode, done.stdout if done.returncode == 0 else done.stderr
+
+
+def sbom(source, files):
+    """Returns the output of sbom.py."""
+    command = ["python3", ROOT / "packaging/release/sbom.py", source, files]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def member(archive, path):
@@ -236,11 +255,130 @@ def test_sbom_has_crates_and_debian_packages_without_local_paths(tmp_path):
     (files / "var/lib/dpkg/status.d").mkdir(parents=True)
     (files / "etc").mkdir()
     (files / "etc/os-release").write_text('ID=debian\nVERSION_ID="12"\n')
-    (files / "var/lib/dpkg/status.d/libc6").write_text("Package: libc6\nArchitecture: amd64\nVersion: 2.36-9+deb12u14\nConffiles:\n /etc/x: y\n")
-    command = ["python3", ROOT / "packaging/release/sbom.py", source, files]
-    text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    package = "pkg:deb/debian/libc6@2.36-9%2Bdeb12u14?arch=amd64&distro=debian-12"
+    for name, fields in PACKAGES.items():
+        (files / "var/lib/dpkg/status.d" / name).write_text(f"Package: {name}\nArchitecture: amd64\n{fields}Conffiles:\n /etc/x: y\n")
+    text = sbom(source, files)
     document = json.loads(text)
-    assert [each["bom-ref"] for each in document["components"]] == [package, component["bom-ref"]]
-    assert document["dependencies"] == [{"ref": f"path+file:///src/crates/launcher#{VERSION}", "dependsOn": [package, component["bom-ref"]]}]
+    assert [each["bom-ref"] for each in document["components"]] == ["debian-12", *PURLS.values(), component["bom-ref"]]
+    system = next(each for each in document["components"] if each["type"] == "operating-system")
+    assert (system["name"], system["version"]) == ("debian", "12")
+    assert document["dependencies"] == [{"ref": f"path+file:///src/crates/launcher#{VERSION}", "dependsOn": [*PURLS.values(), component["bom-ref"]]}]
+    # An administrator, or a scanner, looks for the source package that an advisory names.
+    sources = {each["name"]: each["properties"][0]["value"] for each in document["components"] if "properties" in each}
+    assert sources == {"libc6-dev": "glibc", "libgcc-12-dev": "gcc-12"}
     assert str(ROOT) not in text
+
+
+def test_sbom_of_image_without_packages_is_reported(tmp_path):
+    (tmp_path / "sbom.json").write_text(json.dumps({"metadata": {"component": {"bom-ref": "launcher"}}}))
+    (tmp_path / "files").mkdir()
+    command = ["python3", ROOT / "packaging/release/sbom.py", tmp_path / "sbom.json", tmp_path / "files"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["components"] == [] and "lists no C library" in done.stderr
+
+
+# Programs in place of the compiler and of dpkg. cargo makes a program, because build.sh strips its symbols.
+TOOLS = {
+    "rustc": "echo host: test-host",
+    "cargo": """while [ "$1" != --package ]; do shift; done
+mkdir -p "$CARGO_TARGET_DIR/test-host/release"
+cp "$(realpath /bin/true)" "$CARGO_TARGET_DIR/test-host/release/$2\"""",
+    "cc": "echo $LIBRARIES/gcc/../${1#-print-file-name=}",
+    "dpkg-query": """case "$*" in
+  "--search $LIBRARIES/libc.a") echo "libc6-dev:amd64: $LIBRARIES/libc.a" ;;
+  "--search $LIBRARIES/libgcc_eh.a") echo "libgcc-12-dev:amd64: $LIBRARIES/libgcc_eh.a" ;;
+  "--status "*) printf 'Package: %s\\nStatus: install ok installed\\nArchitecture: amd64\\n' "$2"; cat "$FIELDS/$2" ;;
+  *) exit 1 ;;
+esac""",
+}
+
+
+@pytest.fixture
+def tools(tmp_path):
+    """The environment of images/build.sh with these programs."""
+    folder, fields, libraries = tmp_path / "tools", tmp_path / "fields", tmp_path / "lib"
+    for path in (folder, fields, libraries / "gcc"):
+        path.mkdir(parents=True)
+    for name, script in TOOLS.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+    for name, text in PACKAGES.items():
+        (fields / name).write_text(text)
+    return os.environ | {
+        "PATH": f"{folder}:{os.environ['PATH']}", "FIELDS": str(fields), "LIBRARIES": str(libraries), "CARGO_TARGET_DIR": str(tmp_path / "target"),
+    }
+
+
+def unpacked(context, folder):
+    """Copies the files of an image, as its Dockerfile says."""
+    for source, target in re.findall(r"^COPY (\S+) /(\S*)$", (context / "Dockerfile").read_text(), re.MULTILINE):
+        if (context / source).is_dir():
+            shutil.copytree(context / source, folder / target, dirs_exist_ok=True)
+        else:
+            (folder / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(context / source, folder / target)
+    return folder
+
+
+@pytest.mark.parametrize("image", ["launcher", "sidecar", "material"])
+def test_image_and_sbom_name_packages_of_libraries_in_program(sources, tools, tmp_path, image):
+    subprocess.run([sources / "images/build.sh", image], env=tools, check=True)
+    files = unpacked(tmp_path / "target/images" / image, tmp_path / "files")
+    expected = {name: purl for name, purl in PURLS.items() if name != "ca-certificates" or image == "launcher"}
+    assert {path.name for path in (files / "var/lib/dpkg/status.d").iterdir()} == set(expected)
+    release = Path("/etc/os-release").read_text()
+    assert (files / "etc/os-release").read_text() == release
+    assert (files / "etc/debian_version").exists() == ("ID=debian" in release.splitlines())
+    (tmp_path / "sbom.json").write_text(json.dumps({"metadata": {"component": {"bom-ref": image}}}))
+    components = json.loads(sbom(tmp_path / "sbom.json", files))["components"]
+    system = next(each["bom-ref"] for each in components if each["type"] == "operating-system")
+    found = {each["name"]: each["purl"] for each in components if "purl" in each}
+    assert found == {name: re.sub("debian(?=/)", system.split("-")[0], purl).replace("debian-12", system) for name, purl in expected.items()}
+
+
+def test_image_without_dpkg_describes_no_packages_and_reports_it(sources, tmp_path):
+    (tmp_path / "bin").mkdir()
+    for name in ("bash", "dirname", "mkdir"):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
+    command = [sources / "images/packages.sh", tmp_path / "rootfs", "ca-certificates", "/usr/lib/libc.a"]
+    done = subprocess.run(command, env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True, check=True)
+    assert done.stderr.startswith("note: this system has no dpkg.") and "ca-certificates /usr/lib/libc.a" in done.stderr
+    # The Dockerfile copies this folder.
+    assert list((tmp_path / "rootfs").iterdir()) == []
+
+
+def two_builds(tmp_path):
+    folders = [tmp_path / name for name in ("first", "second")]
+    for folder in folders:
+        (folder / "images").mkdir(parents=True)
+        (folder / "images/launcher.oci.tar").write_text("layers")
+        (folder / "SHA256SUMS").write_text("sums")
+    return folders
+
+
+def test_equal_builds_pass_comparison(sources, tmp_path):
+    assert run(sources, "compare.sh", *two_builds(tmp_path)) == (0, "")
+
+
+def test_comparison_names_files_that_differ(sources, tmp_path):
+    first, second = two_builds(tmp_path)
+    (second / "images/launcher.oci.tar").write_text("Layers")
+    (second / "more").write_text("")
+    code, error = run(sources, "compare.sh", first, second)
+    assert code == 1 and error.splitlines()[-1].startswith("error: the two builds differ.")
+    assert "images/launcher.oci.tar differ\n" in error and "more\n" in error and "SHA256SUMS" not in error
+
+
+def test_comparison_with_missing_or_empty_build_fails(sources, tmp_path):
+    first, _ = two_builds(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert run(sources, "compare.sh", first, tmp_path / "none") == (1, f"error: {tmp_path}/none does not exist\n")
+    assert run(sources, "compare.sh", tmp_path / "empty", tmp_path / "empty") == (1, f"error: {tmp_path}/empty has no files\n")
+
+
+def test_workflow_compares_builds_of_every_runner():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]
+    compared = [line for step in jobs["publish"]["steps"] for line in step.get("run", "").splitlines() if "compare.sh" in line]
+    matrix = jobs["build"]["strategy"]["matrix"]
+    assert matrix["copy"] == ["first", "second"]
+    assert compared == [f"packaging/release/compare.sh parts/first-{runner} parts/second-{runner}" for runner in matrix["runner"]]

@@ -14,19 +14,30 @@ def fields(text):
 
 
 def debian_packages(root):
-    """Returns the components of the packages that packages.sh described."""
+    """Returns the components of the packages that packages.sh described, and of their system.
+
+    Advisories of Debian name source packages, such as glibc. Scanners take this name from the qualifier `upstream` (Grype)
+    or from the property (Trivy). Trivy also needs the component of the system: without it, it ignores the packages.
+    """
     release = root / "etc/os-release"
     if not release.exists():
+        print("note: the image describes no packages, so its SBOM lists no C library", file=sys.stderr)
         return []
     values = dict(line.split("=", 1) for line in release.read_text().splitlines() if "=" in line)
     system, version = values["ID"].strip('"'), values.get("VERSION_ID", "").strip('"')
-    packages = []
+    components = [{"type": "operating-system", "bom-ref": f"{system}-{version}", "name": system, "version": version}]
     for status in sorted((root / "var/lib/dpkg/status.d").iterdir()):
         package = fields(status.read_text())
         name, of, architecture = package["Package"], package["Version"], package["Architecture"]
         purl = f"pkg:deb/{system}/{name}@{quote(of, safe='')}?arch={architecture}&distro={system}-{version}"
-        packages.append({"type": "library", "bom-ref": purl, "name": name, "version": of, "purl": purl})
-    return packages
+        component = {"type": "library", "name": name, "version": of}
+        # For example `glibc`, or `gcc-defaults (1.203)` if the version differs. The field is absent if both are the same.
+        source, _, source_version = package.get("Source", "").partition(" ")
+        if source:
+            purl += "&upstream=" + quote(source + source_version.replace("(", "@").strip(")"), safe="")
+            component["properties"] = [{"name": "aquasecurity:trivy:SrcName", "value": source}]
+        components.append(component | {"bom-ref": purl, "purl": purl})
+    return components
 
 
 def main(sbom, filesystem):
@@ -38,7 +49,7 @@ def main(sbom, filesystem):
     program = document["metadata"]["component"]["bom-ref"]
     for each in document["dependencies"]:
         if each["ref"] == program:
-            each["dependsOn"] = sorted(each.get("dependsOn", []) + [package["bom-ref"] for package in packages])
+            each["dependsOn"] = sorted(each.get("dependsOn", []) + [one["bom-ref"] for one in packages if one["type"] == "library"])
     print(json.dumps(document, indent=2, sort_keys=True))
 
 

@@ -20,8 +20,7 @@ for copy in first second-with-a-longer-name; do
     "$work/$copy/source/packaging/release/bundle.sh" "$work/$copy/artifacts" "$work/$copy/parts"
   )
 done
-diff --recursive --brief "$work/first/artifacts" "$work/second-with-a-longer-name/artifacts" >&2 \
-  || fail "the two builds differ. Compare the files above with diffoscope"
+packaging/release/compare.sh "$work/first/artifacts" "$work/second-with-a-longer-name/artifacts"
 rm -rf "$artifacts"
 mv "$work/first/artifacts" "$artifacts"
 rm -rf "$work"

@@ -1,8 +1,8 @@
 //! The rules of the workshop launcher, as pure code: no I/O, no HTTP, no SQL, no Kubernetes.
 //!
 //! Authorization ([`access`]), templates and instances ([`template`], [`instance`]), lifetimes ([`lifetime`]), names
-//! ([`names`]) and activity log entries ([`activity`]). [`clock`] passes in time and randomness, and
-//! [`sync`] locks shared state.
+//! ([`names`]) and activity log entries ([`activity`]). [`clock`] passes in time and randomness,
+//! [`sync`] locks shared state, and [`version`] is the version of all programs.
 
 pub mod accept_language;
 pub mod access;
@@ -34,6 +34,7 @@ pub mod start_step;
 pub mod sync;
 pub mod template;
 mod text_enum;
+pub mod version;
 pub mod volume;
 
 pub use access::{Action, Verdict};

@@ -6,12 +6,15 @@
 //! On a cluster it also fills the volume of a directory whose files outlive a crash of the app. `install PROGRAM` copies this
 //! program. `copy SOURCE TARGET NOTE BYTES` copies the files of the app's image. Both exit with 1 after a failure: the app
 //! must not start without the files of its image.
+//!
+//! `--version` prints the version.
 
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use launcher_domain::material_config::{MATERIAL_VARIABLE, MaterialConfig};
+use launcher_domain::version::version;
 use launcher_material::attempt::{note, once};
 use launcher_material::image::{copy, install};
 use launcher_material::{Limits, run};
@@ -28,10 +31,14 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         [] => place(),
+        ["--version"] => {
+            let _ = writeln!(std::io::stdout(), "launcher-material {}", version());
+            ExitCode::SUCCESS
+        }
         ["install", target] => ended(install(Path::new(target)).map_err(|error| format!("{target}: {error}"))),
         ["copy", source, target, note, most] => ended(copy_files(source, target, note, most)),
         _ => {
-            say("use no arguments, `install PROGRAM` or `copy SOURCE TARGET NOTE BYTES`");
+            say("use no arguments, `install PROGRAM`, `copy SOURCE TARGET NOTE BYTES` or `--version`");
             ExitCode::from(2)
         }
     }

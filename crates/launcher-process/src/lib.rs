@@ -11,4 +11,3 @@ pub mod serve;
 pub mod settings;
 pub mod stop;
 pub mod telemetry;
-pub mod version;

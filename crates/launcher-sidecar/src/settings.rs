@@ -8,10 +8,10 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use launcher_domain::email::EmailAddress;
 use launcher_domain::identity::TrustedHeader;
+use launcher_domain::version::version;
 use launcher_process::address::Address;
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
-use launcher_process::version::version;
 
 use crate::auth::policy::Policy;
 use crate::frame::{Expiry, ExpiryFile, Frame, LastCrash, WorkshopPage};

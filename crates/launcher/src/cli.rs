@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
-use launcher_process::version::version;
+use launcher_domain::version::version;
 
 use crate::move_database::MoveArgs;
 use crate::operator::settings::OperatorArgs;

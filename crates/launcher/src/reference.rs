@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
-use launcher_process::version::version;
+use launcher_domain::version::version;
 
 use crate::cli::Cli;
 

@@ -19,6 +19,17 @@ fn run(configuration: Option<&str>) -> Output {
 }
 
 #[test]
+fn version_has_commit_of_release_build() {
+    let output = Command::new(env!("CARGO_BIN_EXE_launcher-material")).arg("--version").output().unwrap();
+    let expected = match option_env!("LAUNCHER_COMMIT") {
+        Some(commit) if !commit.is_empty() => format!("launcher-material {} ({commit})\n", env!("CARGO_PKG_VERSION")),
+        _ => concat!("launcher-material ", env!("CARGO_PKG_VERSION"), "\n").to_owned(),
+    };
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    assert!(output.status.success());
+}
+
+#[test]
 fn unreadable_configuration_is_exit_code_2() {
     for configuration in [None, Some(""), Some("{}"), Some("{\"directory\": 3}")] {
         let output = run(configuration);

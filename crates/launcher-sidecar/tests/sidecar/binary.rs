@@ -70,7 +70,7 @@ fn non_utf8_owner_fails_start_with_one_line_error() {
 #[test]
 fn version_is_printed_without_settings() {
     let output = command(&[]).arg("--version").output().unwrap();
-    let expected = format!("launcher-sidecar {}\n", launcher_process::version::version());
+    let expected = format!("launcher-sidecar {}\n", launcher_domain::version::version());
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
 }
 
