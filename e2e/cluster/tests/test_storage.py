@@ -252,8 +252,8 @@ def until_moved(world, name, pod, seconds=90):
     """Waits until the app of a workshop answers in another pod than the one with this uid. Returns the row."""
 
     def is_moved():
-        now = world.pod(name)
-        return now and now["metadata"]["uid"] != pod and phase(world, name) == "Running"
+        uids = [one["metadata"]["uid"] for one in world.of_workshop("pods", name)]
+        return uids and pod not in uids and phase(world, name) == "Running"
 
     wait_for("another pod that is ready", is_moved, seconds)
     wait_for("the row to have the disruption", lambda: world.instance(name)["last_crash"], 15)
