@@ -5,6 +5,7 @@ pub(crate) mod prune;
 
 use std::sync::Arc;
 
+use futures_util::future::ready;
 use futures_util::{Stream, StreamExt};
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::Deployment;
@@ -18,9 +19,10 @@ use kube::{Api, Client, Resource, ResourceExt};
 use launcher_workshop::{APP_LABEL, MANAGED_BY_LABEL, Workshop};
 use tokio::sync::OnceCell;
 
+use crate::disrupted_pods::DisruptedPods;
 use crate::guarded::Guarded;
-use crate::identifiers::{VOLUME_LABEL, WORKSHOP_LABEL};
-use crate::owner::{is_owned_by, workshop_uid};
+use crate::identifiers::VOLUME_LABEL;
+use crate::owner::{is_owned_by, workshop_of, workshop_uid};
 
 /// Page size of list requests. It bounds the memory for received objects, which are ten times as large as pruned ones.
 const PAGE: u32 = 100;
@@ -148,11 +150,12 @@ pub(crate) struct SeenWorkload {
 
 impl Watches {
     /// Starts the watches. Returns the changed Deployments, Services and Ingresses, and the Workshops of changed pods:
-    /// the controller reconciles a Workshop after each of these changes.
+    /// the controller reconciles a Workshop after each of these changes. Reports each version of a pod to `disrupted`.
     pub(crate) fn streams(
         self,
         client: &Client,
         namespace: &str,
+        disrupted: Arc<DisruptedPods>,
     ) -> (
         impl ChangeStream<Deployment>,
         impl ChangeStream<PartialObjectMeta<Service>>,
@@ -170,7 +173,10 @@ impl Watches {
             .default_backoff()
             .reflect(pods)
             .touched_objects()
-            .filter_map(|pod| async move { workshop_ref(&pod.ok()?) });
+            .filter_map(move |pod| {
+                let pod = pod.ok().inspect(|pod| disrupted.observe(pod));
+                ready(pod.and_then(|pod| workshop_ref(&pod)))
+            });
         (deployments, metadata_of(client, namespace, services), metadata_of(client, namespace, ingresses), pods)
     }
 }
@@ -217,10 +223,6 @@ pub(crate) fn watch() -> watcher::Config {
 /// Configuration of a watch for the resources of Workshops, which it selects by their labels.
 fn ours() -> watcher::Config {
     watch().labels(&format!("app={APP_LABEL},managed-by={MANAGED_BY_LABEL}"))
-}
-
-fn workshop_of(pod: &Pod) -> Option<&str> {
-    pod.labels().get(WORKSHOP_LABEL).map(String::as_str)
 }
 
 /// Returns the Workshop of a pod. A pod that has lost its label has the name of its Workshop.

@@ -9,6 +9,7 @@ use launcher_domain::Clock;
 use crate::apply_cache::ApplyCache;
 use crate::backoff::Backoff;
 use crate::children::Children;
+use crate::disrupted_pods::DisruptedPods;
 use crate::first_seen::FirstSeen;
 use crate::lease::Fence;
 use crate::metrics::Metrics;
@@ -32,6 +33,8 @@ pub(crate) struct Context {
     pub(crate) refusals: FirstSeen,
     /// Time at which the operator first saw a step of the start that the status lacks, for each Workshop.
     pub(crate) unreported_steps: FirstSeen,
+    /// Pods that the cluster has disrupted.
+    pub(crate) disrupted_pods: Arc<DisruptedPods>,
     /// Workshops with volumes.
     pub(crate) volume_users: VolumeUsers,
 }
@@ -44,6 +47,7 @@ impl Context {
         self.pull_failures.forget(name);
         self.refusals.forget(name);
         self.unreported_steps.forget(name);
+        self.disrupted_pods.forget(name);
         self.volume_users.forget(name);
     }
 }

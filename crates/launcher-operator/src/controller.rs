@@ -33,7 +33,7 @@ pub(crate) async fn run(context: Arc<Context>, watches: Watches) -> ControllerEr
         .default_backoff()
         .reflect(writer)
         .touched_objects();
-    let (deployments, services, ingresses, pods) = watches.streams(&client, &namespace);
+    let (deployments, services, ingresses, pods) = watches.streams(&client, &namespace, context.disrupted_pods.clone());
     let outcomes = Controller::for_stream(workshops, reader.clone())
         .owns_stream(deployments)
         .owns_stream(services)

@@ -24,7 +24,7 @@ pub(crate) use crashes::{AppCrashes, UnrecordedCrash, app_crashes};
 use deadline::Deadline;
 pub(crate) use deadline::add;
 use disruption::{Disruption, find_disruption};
-pub(crate) use disruption::{ends_workshop, moved};
+pub(crate) use disruption::{ends_workshop, is_disrupted, moved};
 pub(crate) use failure::sentence;
 pub use failure::{DetailSource, Failure};
 pub(crate) use material::material_report;

@@ -14,6 +14,7 @@ mod controller;
 mod crash_record;
 mod deletion;
 pub mod diagnose;
+mod disrupted_pods;
 mod downloads;
 mod failure_details;
 mod first_seen;

@@ -118,7 +118,7 @@ fn look(workshop: &Workshop, context: &Context) -> (SeenWorkload, Result<Wanted,
 async fn reconcile_spec(
     workshop: &Workshop,
     wanted: Result<Wanted, FailureReason>,
-    seen: SeenWorkload,
+    mut seen: SeenWorkload,
     context: &Context,
     now: Timestamp,
 ) -> Result<Action, ReconcileError> {
@@ -133,12 +133,19 @@ async fn reconcile_spec(
         Ok(wanted) => wanted,
         Err(reason) => return finish(workshop, status::failed(workshop, &reason, None, now), context).await,
     };
+    let keeps_files = workshop.spec.storage.is_some();
+    let mut gone = gone_pod(workshop, &seen, context);
+    if !keeps_files {
+        // With this pod, the operator creates no other one: the Workshop fails.
+        seen.pods.extend(gone.take());
+    }
     let applied = match apply::apply(context, &name, &uid, &built, &seen, now).await {
         Ok(applied) => applied,
         Err(error) => return handle_refused_apply(workshop, error, context, now).await,
     };
     context.refusals.forget(&name);
     let SeenWorkload { deployment, mut pods } = seen;
+    pods.extend(gone);
     pods.retain(|pod| !is_of_another_workshop(&pod.metadata, &uid));
     let unreported_since = start_steps::unreported_since(workshop, context, now);
     let waiting_since = status::waiting_since(workshop, &applied, unreported_since);
@@ -149,7 +156,6 @@ async fn reconcile_spec(
     }
     let crashes = app_crashes(workshop, &pods);
     let crash_verdict = crashes.as_ref().map(|crashes| crashes.verdict);
-    let keeps_files = workshop.spec.storage.is_some();
     let observed =
         ObservedWorkload { deployment, pods: &pods, waiting_since, pull_fails_since, crash_verdict, keeps_files };
     let (diagnosis, log_tail) =
@@ -186,6 +192,15 @@ async fn reconcile_spec(
     pod_expiry::write(context, &pods, &workshop.spec, status.ready_at, now).await?;
     traces::record_steps(workshop, &pods, &status, now);
     Ok(Action::requeue(next))
+}
+
+/// Returns the pod of a Workshop that the cluster has disrupted, if it is gone, and if the status does not report it yet.
+fn gone_pod(workshop: &Workshop, seen: &SeenWorkload, context: &Context) -> Option<Pod> {
+    let pod = context.disrupted_pods.find(&workshop.name_any(), workshop.metadata.uid.as_deref()?)?;
+    let is_there = seen.pods.iter().any(|one| one.metadata.uid == pod.metadata.uid);
+    let reported = workshop.status.as_ref().and_then(|status| Some(status.last_crash.as_ref()?.at));
+    let is_reported = reported.is_some() && reported == moved(std::slice::from_ref(&pod)).map(|crash| crash.at);
+    (!is_there && !is_reported).then_some(pod)
 }
 
 /// Handles a failed apply. If the Workshop causes the refusal, its status explains the cause, and it fails when the

@@ -84,6 +84,7 @@ impl Operator {
             pull_failures: FirstSeen::default(),
             refusals: FirstSeen::default(),
             unreported_steps: FirstSeen::default(),
+            disrupted_pods: Arc::default(),
             volume_users: VolumeUsers::default(),
         }
     }

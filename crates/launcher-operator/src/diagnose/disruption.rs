@@ -38,6 +38,11 @@ pub(super) fn find_disruption(pod: &Pod) -> Option<Disruption> {
     Some(Disruption { failure, at, has_successor: reason != "Evicted" })
 }
 
+/// True if the cluster ends the pod.
+pub(crate) fn is_disrupted(pod: &Pod) -> bool {
+    find_disruption(pod).is_some()
+}
+
 /// True if the cluster ends the pod, and the Workshop gets no other one. `keeps_files` is true if the files of the Workshop
 /// are outside the pod.
 pub(crate) fn ends_workshop(pod: &Pod, keeps_files: bool) -> bool {

@@ -9,7 +9,7 @@ use launcher_operator::diagnose::{Diagnosis, ObservedWorkload, diagnose, prune};
 use launcher_operator::workload::Plan;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, statuses, with_routes};
+use crate::cluster::{Call, Cluster, statuses, with_routes};
 use crate::diagnose::{failure, ready, waiting};
 use crate::storage::with_storage;
 use crate::support::{at, built, pod_object, running, settings, workshop};
@@ -87,24 +87,67 @@ fn ended_pod_on_a_machine_that_shuts_down_is_replaced_only_with_kept_files() {
     assert_eq!(plan(None, &[pod(shut_down)], &wanted(|_| {})), Plan::Keep);
 }
 
-#[tokio::test(start_paused = true)]
-async fn workshop_with_kept_files_gets_another_pod_and_reports_the_disruption() {
+/// A running Workshop whose files are on a volume.
+fn kept_workshop() -> Value {
     let mut seen = running();
     seen["spec"] = serde_json::to_value(workshop(with_storage).spec).unwrap();
     seen["spec"]["expiresAt"] = "2026-01-01T13:00:00Z".into();
-    let mut leaving = pod_object(&disrupted("EvictionByEvictionAPI"));
-    leaving["metadata"]["resourceVersion"] = "1".into();
-    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T12:10:00Z".into();
+    seen
+}
+
+/// A cluster with this Workshop and one pod with this status.
+fn cluster_with(seen: &Value, status: &Value) -> (Cluster, Value) {
+    let mut pod = pod_object(status);
+    pod["metadata"]["resourceVersion"] = "1".into();
     let claim = json!({ "metadata": {
         "name": "work-abcdefghij", "labels": { "app": "workshop", "managed-by": "workshop-launcher" },
     }});
-    let cluster: Cluster = with_routes(&seen).listed("workshops", &seen).by_now(&seen).listed("pods", &leaving);
+    let cluster = with_routes(seen).listed("workshops", seen).by_now(seen).listed("pods", &pod);
     cluster.store("persistentvolumeclaims", claim);
-    let calls = cluster.vanishing("pods", Duration::from_secs(20), &leaving).run_operator(at("12:10:01")).await;
-    let first = statuses(&calls).next().unwrap();
-    assert_eq!(first["phase"], "Starting");
-    let crash = json!({ "at": "2026-01-01T12:10:00Z", "reason": "evicted", "filesLost": false });
-    assert_eq!(first["lastCrash"], crash);
-    assert_eq!(calls.iter().filter(|(what, _)| what == "POST pods").count(), 1, "{calls:?}");
+    (cluster, pod)
+}
+
+fn count(calls: &[Call], what: &str) -> usize {
+    calls.iter().filter(|(one, _)| one == what).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn workshop_with_kept_files_gets_another_pod_and_reports_the_disruption() {
+    let crash = |reason: &str| json!({ "at": "2026-01-01T12:10:00Z", "reason": reason, "filesLost": false });
+    let seen = kept_workshop();
+    let (cluster, mut leaving) = cluster_with(&seen, &disrupted("EvictionByEvictionAPI"));
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T12:10:00Z".into();
+    let cluster = cluster.relisted("pods", &leaving).vanishing("pods", Duration::from_secs(20), &leaving);
+    let calls = cluster.run_operator(at("12:10:01")).await;
+    assert_eq!(statuses(&calls).next().unwrap()["lastCrash"], crash("evicted"));
+    assert_eq!(count(&calls, "POST pods"), 1, "{calls:?}");
     assert!(statuses(&calls).all(|status| status["phase"] == "Starting"), "{calls:?}");
+
+    // The cluster deletes the pod of a lost node at once: the operator sees only its last version.
+    let (cluster, mut lost) = cluster_with(&seen, &json!({ "conditions": ready("True") }));
+    lost["status"] = disrupted("DeletionByPodGC");
+    let calls = cluster.vanishing("pods", Duration::from_secs(20), &lost).run_operator(at("12:09:40")).await;
+    let reported: Vec<_> = statuses(&calls).filter(|status| status["lastCrash"] == crash("node-lost")).collect();
+    assert_eq!(reported.first().map(|status| &status["phase"]), Some(&json!("Starting")), "{calls:?}");
+    assert!(count(&calls, "POST pods") > 0, "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn workshop_without_kept_files_fails_if_its_pod_vanishes_with_its_node() {
+    let seen = running();
+    let (cluster, mut lost) = cluster_with(&seen, &json!({ "conditions": ready("True") }));
+    lost["status"] = disrupted("DeletionByPodGC");
+    let calls = cluster.vanishing("pods", Duration::from_secs(20), &lost).run_operator(at("12:09:40")).await;
+    let last = statuses(&calls).last().unwrap();
+    assert_eq!((&last["phase"], &last["reason"]), (&json!("Failed"), &json!("node-lost")), "{calls:?}");
+    assert_eq!(count(&calls, "POST pods"), 0, "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pod_that_is_deleted_by_hand_is_created_again_without_a_report() {
+    let seen = running();
+    let (cluster, pod) = cluster_with(&seen, &json!({ "conditions": ready("True") }));
+    let calls = cluster.vanishing("pods", Duration::from_secs(20), &pod).run_operator(at("12:09:40")).await;
+    assert!(count(&calls, "POST pods") > 0, "{calls:?}");
+    assert!(statuses(&calls).all(|status| status["lastCrash"] == Value::Null), "{calls:?}");
 }
