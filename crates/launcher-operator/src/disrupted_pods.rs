@@ -7,7 +7,6 @@ use std::sync::Mutex;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use kube::ResourceExt;
 use launcher_domain::sync::lock;
 
 use crate::diagnose::is_disrupted;
