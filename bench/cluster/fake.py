@@ -157,10 +157,9 @@ def run(kube, count, seconds, traefik):
         names = [name_of(number) for number in range(count)]
         if traefik:
             say(door.measure(kube, stage, traefik, f"{names[-1]}.{WORKSHOP_DOMAIN}", seconds))
-        # The garbage collector must remove each Workshop that is deleted in the foreground: a tenth of them suffices.
-        few = count // 10
-        say(delete(kube, stage, usage, names[:few], "foreground"))
-        say(delete(kube, stage, usage, names[few:], "background"))
+        half = count // 2
+        say(delete(kube, stage, usage, names[:half], "foreground"))
+        say(delete(kube, stage, usage, names[half:], "background"))
 
 
 def say(rows):
