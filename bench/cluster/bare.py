@@ -6,7 +6,7 @@ import json
 import subprocess
 
 PARALLEL = 16
-KINDS = {"pod": "Pod", "service": "Service"}
+KINDS = {"deployment": ("apps/v1", "Deployment"), "pod": ("v1", "Pod"), "service": ("v1", "Service")}
 
 
 class Model:
@@ -27,13 +27,20 @@ class Model:
         """Returns a pod without a controller."""
         return made("pod", name, self.pod_spec(containers))
 
+    def deployment(self, name, containers):
+        """Returns a Deployment with one pod, as earlier versions of the operator created it."""
+        template = {"metadata": {"labels": {"run": name}}, "spec": self.pod_spec(containers)}
+        spec = {"replicas": 1, "selector": {"matchLabels": {"run": name}}, "strategy": {"type": "Recreate"}}
+        return made("deployment", name, spec | {"template": template})
+
     def service(self, name, containers):
         port = {"port": 80, "targetPort": 8080 if containers == 2 else 8888}
         return made("service", name, {"selector": {"run": name}, "ports": [port]})
 
 
 def made(kind, name, spec):
-    return {"apiVersion": "v1", "kind": KINDS[kind], "metadata": {"name": name, "labels": {"run": name}}, "spec": spec}
+    version, kind = KINDS[kind]
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "labels": {"run": name}}, "spec": spec}
 
 
 def names(count):
@@ -54,5 +61,5 @@ def create(kube, namespace, objects):
 
 
 def delete_all(namespace):
-    command = ["kubectl", "--namespace", namespace, "delete", "pods,services", "--all", "--wait=false"]
+    command = ["kubectl", "--namespace", namespace, "delete", "deployments,pods,services", "--all", "--wait=false"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

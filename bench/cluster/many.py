@@ -133,9 +133,11 @@ def end_all(stage, names_):
         list(threads.map(stage.end, names_))
 
 
-def bare(kube, namespace, model, count, containers, at_a_time):
-    """Measures as many bare workloads, created by one `kubectl apply` or by several requests at a time."""
-    objects = [make(name, containers) for name in names(count) for make in (model.bare_pod, model.service)]
+def bare(kube, namespace, model, count, containers, at_a_time, workload=Model.bare_pod):
+    """Measures as many bare workloads with their Services, created by one `kubectl apply` or by several requests at a
+    time."""
+    makers = (workload, Model.service)
+    objects = [make(model, name, containers) for name in names(count) for make in makers]
     with Timeline(kube, namespace, WATCHED) as timeline:
         began, cpu = time.perf_counter(), machine_cpu()
         if at_a_time == 1:
@@ -180,6 +182,9 @@ def run(kube, count, rounds):
             "launches": lambda: ours(kube, stage, template, count, with_reads=False),
             "bare, app and sidecar, kubectl": lambda: bare(kube, namespace, model, count, 2, 1),
             f"the same, {PARALLEL} requests at a time": lambda: bare(kube, namespace, model, count, 2, PARALLEL),
+            "Deployments, app and sidecar, kubectl": lambda: bare(
+                kube, namespace, model, count, 2, 1, Model.deployment
+            ),
         }
         order = [*ways]
         for number in range(rounds):
