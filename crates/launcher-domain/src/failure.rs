@@ -54,7 +54,7 @@ impl FailureCode {
             Self::StartTimeout => "The workshop did not become ready in time.",
             Self::QuotaExceeded => "The quota for workshops is used up.",
             Self::Evicted => {
-                "The cluster stopped the workshop, because its node was drained, or ran short of memory or disk."
+                "The cluster stopped the workshop, for example because its node was drained or ran short of memory or disk."
             }
             Self::NodeLost => "The cluster lost the node of this workshop.",
             Self::InvalidSpec => "The workshop's template has settings that cannot run.",

@@ -23,7 +23,7 @@ use crate::settings::OperatorSettings;
 pub(crate) use crashes::{AppCrashes, UnrecordedCrash, app_crashes};
 use deadline::Deadline;
 pub(crate) use deadline::add;
-use disruption::{Disruption, find_disruption};
+use disruption::{Disruption, find_disruption, is_ending};
 pub(crate) use disruption::{ends_workshop, is_disrupted, moved};
 pub(crate) use failure::sentence;
 pub use failure::{DetailSource, Failure};
@@ -82,7 +82,8 @@ pub fn diagnose(observed: &ObservedWorkload<'_>, settings: &OperatorSettings, no
         return Diagnosis::Failed(failure.clone());
     }
     // A terminating or disrupted pod can explain why it was removed, but not the state of its replacement.
-    let is_live = |pod: &&Pod| pod.metadata.deletion_timestamp.is_none() && find_disruption(pod).is_none();
+    let is_live =
+        |pod: &&Pod| pod.metadata.deletion_timestamp.is_none() && !(is_ending(pod) && find_disruption(pod).is_some());
     let live: Vec<&Pod> = observed.pods.iter().filter(is_live).collect();
     if let Some(failure) = live.iter().find_map(|pod| container::find_permanent_failure(pod, observed.crash_verdict)) {
         return Diagnosis::Failed(failure);

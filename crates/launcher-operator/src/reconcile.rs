@@ -9,7 +9,7 @@ use kube::ResourceExt;
 use kube::core::error_boundary::InvalidObject;
 use kube::runtime::controller::Action;
 use kube::runtime::reflector::store::WriterDropped;
-use launcher_domain::{FailureCode, FailureReason};
+use launcher_domain::{Crash, FailureCode, FailureReason};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio::time::{Instant, timeout};
 
@@ -110,7 +110,11 @@ async fn reconcile_one(known: &Workshop, context: &Context) -> Result<Action, Re
 /// Returns the workload of a Workshop in the watch cache, and what the Workshop wants.
 fn look(workshop: &Workshop, context: &Context) -> (SeenWorkload, Result<Wanted, FailureReason>) {
     let uid = workshop.uid().unwrap_or_default();
-    let seen = context.children.workload(&context.settings.namespace, &workshop.name_any(), &uid);
+    let mut seen = context.children.workload(&context.settings.namespace, &workshop.name_any(), &uid);
+    if workshop.spec.storage.is_none() {
+        // With this pod, the operator creates no other one: the Workshop fails.
+        seen.pods.extend(gone_pod(workshop, &seen, context));
+    }
     let wanted = Wanted::of(workshop, &context.settings, &seen.pods);
     (seen, wanted)
 }
@@ -118,7 +122,7 @@ fn look(workshop: &Workshop, context: &Context) -> (SeenWorkload, Result<Wanted,
 async fn reconcile_spec(
     workshop: &Workshop,
     wanted: Result<Wanted, FailureReason>,
-    mut seen: SeenWorkload,
+    seen: SeenWorkload,
     context: &Context,
     now: Timestamp,
 ) -> Result<Action, ReconcileError> {
@@ -133,31 +137,39 @@ async fn reconcile_spec(
         Ok(wanted) => wanted,
         Err(reason) => return finish(workshop, status::failed(workshop, &reason, None, now), context).await,
     };
-    let keeps_files = workshop.spec.storage.is_some();
-    let mut gone = gone_pod(workshop, &seen, context);
-    if !keeps_files {
-        // With this pod, the operator creates no other one: the Workshop fails.
-        seen.pods.extend(gone.take());
-    }
+    let gone = gone_pod(workshop, &seen, context);
     let applied = match apply::apply(context, &name, &uid, &built, &seen, now).await {
         Ok(applied) => applied,
         Err(error) => return handle_refused_apply(workshop, error, context, now).await,
     };
     context.refusals.forget(&name);
     let SeenWorkload { deployment, mut pods } = seen;
-    pods.extend(gone);
     pods.retain(|pod| !is_of_another_workshop(&pod.metadata, &uid));
+    let present = pods.len();
+    // The pod that is gone explains the disruption, and nothing else.
+    pods.extend(gone);
+    let (observed_pods, pods) = (&pods[..], &pods[..present]);
+    let keeps_files = workshop.spec.storage.is_some();
+    let moved = moved(observed_pods).filter(|_| keeps_files);
     let unreported_since = start_steps::unreported_since(workshop, context, now);
     let waiting_since = status::waiting_since(workshop, &applied, unreported_since);
+    // The next pod has the whole start timeout: a lost node is noticed minutes after its pod was ready.
+    let waiting_since = waiting_since.max(moved.as_ref().map_or_else(|| last_move(workshop), |crash| crash.at));
     let deployment = deployment.as_ref().and_then(|deployment| deployment.status.as_ref());
-    let pull_fails_since = pull_fails(&pods).then(|| context.pull_failures.record(&name, now));
+    let pull_fails_since = pull_fails(pods).then(|| context.pull_failures.record(&name, now));
     if pull_fails_since.is_none() {
         context.pull_failures.forget(&name);
     }
-    let crashes = app_crashes(workshop, &pods);
+    let crashes = app_crashes(workshop, pods);
     let crash_verdict = crashes.as_ref().map(|crashes| crashes.verdict);
-    let observed =
-        ObservedWorkload { deployment, pods: &pods, waiting_since, pull_fails_since, crash_verdict, keeps_files };
+    let observed = ObservedWorkload {
+        deployment,
+        pods: observed_pods,
+        waiting_since,
+        pull_fails_since,
+        crash_verdict,
+        keeps_files,
+    };
     let (diagnosis, log_tail) =
         failure_details::explain(context, &name, diagnose(&observed, &context.settings, now)).await;
     let since = if matches!(diagnosis, Diagnosis::Waiting { .. }) { unreported_since } else { now };
@@ -173,34 +185,45 @@ async fn reconcile_spec(
     if can_restart && !status.phase.is_final() && pods.iter().any(stays_outdated) {
         status = status::with_outdated_pod(status);
     }
-    status = status::with_archive_address(status, archive_address(&workshop.spec, &pods));
-    status = status::with_material(status, material_report(workshop, &pods, &context.settings));
+    status = status::with_archive_address(status, archive_address(&workshop.spec, pods));
+    status = status::with_material(status, material_report(workshop, pods, &context.settings));
     let last_crash = crashes.as_ref().and_then(|crashes| crashes.last.clone());
-    let last_crash = last_crash.or_else(|| moved(&pods).filter(|_| keeps_files));
+    let last_crash = last_crash.or(moved);
     status = status::with_last_crash(status, last_crash.as_ref());
     if !status.phase.is_final() {
         let expiry = workshop.spec.expiry(status.ready_at);
         status = status::with_expiry(status, expiry);
     }
-    let next = requeue::delay(&diagnosis, workshop.spec.end(status.ready_at), &pods, now);
+    let next = requeue::delay(&diagnosis, workshop.spec.end(status.ready_at), pods, now);
     if let Some(delay) = start_steps::remaining_delay(workshop, &status, context, now) {
         return Ok(Action::requeue(delay.min(next)));
     }
     status_write::write(workshop, status.clone(), context).await?;
     // After the status: if the operator is killed in between, the next one counts the crash again, as the same one.
     crash_record::write(context, crashes.as_ref()).await?;
-    pod_expiry::write(context, &pods, &workshop.spec, status.ready_at, now).await?;
-    traces::record_steps(workshop, &pods, &status, now);
+    pod_expiry::write(context, pods, &workshop.spec, status.ready_at, now).await?;
+    traces::record_steps(workshop, pods, &status, now);
     Ok(Action::requeue(next))
 }
 
 /// Returns the pod of a Workshop that the cluster has disrupted, if it is gone, and if the status does not report it yet.
 fn gone_pod(workshop: &Workshop, seen: &SeenWorkload, context: &Context) -> Option<Pod> {
     let pod = context.disrupted_pods.find(&workshop.name_any(), workshop.metadata.uid.as_deref()?)?;
-    let is_there = seen.pods.iter().any(|one| one.metadata.uid == pod.metadata.uid);
+    if seen.pods.iter().any(|one| one.metadata.uid == pod.metadata.uid) {
+        return None;
+    }
+    let at = moved(std::slice::from_ref(&pod)).map(|crash| crash.at);
     let reported = workshop.status.as_ref().and_then(|status| Some(status.last_crash.as_ref()?.at));
-    let is_reported = reported.is_some() && reported == moved(std::slice::from_ref(&pod)).map(|crash| crash.at);
-    (!is_there && !is_reported).then_some(pod)
+    // A later crash of its successor does not make it unreported.
+    let is_reported = workshop.spec.storage.is_some() && reported.is_some() && reported >= at;
+    (!is_reported).then_some(pod)
+}
+
+/// Returns the time of the last move of a Workshop to another pod, from its status.
+fn last_move(workshop: &Workshop) -> Timestamp {
+    let crash = workshop.status.as_ref().and_then(|status| status.last_crash.as_ref()).map(Crash::from);
+    let is_move = |crash: &Crash| matches!(crash.code, FailureCode::Evicted | FailureCode::NodeLost);
+    crash.filter(is_move).map_or(Timestamp::MIN, |crash| crash.at)
 }
 
 /// Handles a failed apply. If the Workshop causes the refusal, its status explains the cause, and it fails when the
@@ -213,6 +236,7 @@ async fn handle_refused_apply(
     now: Timestamp,
 ) -> Result<Action, ReconcileError> {
     let name = workshop.name_any();
+    context.unreported_steps.forget(&name);
     let was_ready = workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some());
     let lacks_pod = refusal::is_about_pod(&error);
     let Some(reason) = refusal::of_workshop(&error).filter(|_| !was_ready || lacks_pod) else {
@@ -261,6 +285,7 @@ fn is_final(workshop: &Workshop) -> bool {
 /// Writes the status `Failed` for a Workshop that cannot be parsed.
 async fn report_unreadable(object: &InvalidObject, context: &Context) -> Result<Action, ReconcileError> {
     let name = object.metadata.name.clone().unwrap_or_default();
+    context.unreported_steps.forget(&name);
     tracing::warn!(workshop = %name, error = %object.error, "Workshop cannot be parsed, setting its status to Failed");
     let reason = FailureReason::new(FailureCode::InvalidSpec, Some(object.error.as_str().into()));
     let observed_generation = object.metadata.generation;

@@ -1,6 +1,6 @@
 //! Limits how often the operator writes the step of a start. The steps follow each other quickly, and each write costs
-//! processor time of the API server: this delays the start if many Workshops start together. A step is written only if it
-//! lasts longer than usual. The more Workshops start together, the longer each step usually lasts.
+//! processor time of the API server: this delays the start if many Workshops start together. The status therefore lacks the
+//! current step for some time. The more Workshops start together, the longer is this time.
 
 use std::time::Duration;
 

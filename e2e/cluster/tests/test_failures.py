@@ -126,7 +126,7 @@ CAUSES = {
     ),
     "evicted": Cause(
         "evicted",
-        r"The cluster stopped the workshop, because its node was drained, or ran short of memory or disk\.",
+        r"The cluster stopped the workshop, for example because its node was drained or ran short of memory or disk\.",
         r"Files that were not saved elsewhere are lost\. Launch it again\.$",
         after_running=evict,
     ),

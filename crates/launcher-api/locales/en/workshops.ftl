@@ -109,7 +109,7 @@ crash-crashed = The app stopped unexpectedly and was started again at { $value }
 crash-out-of-memory = The app ran out of memory and was started again at { $value }.
 
 # Text around the time at which the cluster stopped the server of a running workshop, for example for maintenance.
-crash-moved = The server of the workshop stopped, and the workshop was started again at { $value }.
+crash-moved = The server of the workshop stopped at { $value }. The workshop was started again.
 
 # Sentence after it, if the files of the workshop are kept.
 crash-files-kept = Saved files are still there.

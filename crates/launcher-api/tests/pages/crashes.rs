@@ -49,7 +49,7 @@ async fn notice_names_cause_time_files_and_next_step() {
             }
             let notice = notice(&shown);
             assert!(sentences.iter().all(|sentence| notice.contains(sentence)), "{notice}");
-            assert!(notice.contains(&format!(" was started again at <time datetime=\"{at}\" data-local>")), "{notice}");
+            assert!(notice.contains(&format!(" at <time datetime=\"{at}\" data-local>")), "{notice}");
             assert!(shown.contains("Ready") && shown.contains(".workshops.test"), "the workshop stays ready: {shown}");
         }
         assert!(notice(&app.browser(ADMIN).get(&detail).await.body).contains(sentences[0]));

@@ -51,6 +51,14 @@ pub(crate) fn ends_workshop(pod: &Pod, keeps_files: bool) -> bool {
 
 /// Returns the disruption of these pods as a crash, after which the app starts again in another pod with the same files.
 pub(crate) fn moved(pods: &[Pod]) -> Option<Crash> {
-    let disruption = pods.iter().find_map(find_disruption).filter(|disruption| disruption.has_successor)?;
+    let mut ending = pods.iter().filter(|pod| is_ending(pod));
+    let disruption = ending.find_map(find_disruption).filter(|disruption| disruption.has_successor)?;
     Some(Crash { at: disruption.at?, code: disruption.failure.reason.code, files_lost: false })
+}
+
+/// True if the containers of the pod end. The cluster announces a disruption before it ends the pod, and can cancel it.
+pub(super) fn is_ending(pod: &Pod) -> bool {
+    let status = pod.status.as_ref();
+    let has_ended = matches!(status.and_then(|status| status.phase.as_deref()), Some("Failed" | "Succeeded"));
+    has_ended || pod.metadata.deletion_timestamp.is_some()
 }

@@ -9,7 +9,7 @@ use launcher_operator::diagnose::{Diagnosis, ObservedWorkload, diagnose, prune};
 use launcher_operator::workload::Plan;
 use serde_json::{Value, json};
 
-use crate::cluster::{Call, Cluster, statuses, with_routes};
+use crate::cluster::{Call, Cluster, child, statuses, with_routes};
 use crate::diagnose::{failure, ready, waiting};
 use crate::storage::with_storage;
 use crate::support::{at, built, pod_object, running, settings, workshop};
@@ -130,6 +130,54 @@ async fn workshop_with_kept_files_gets_another_pod_and_reports_the_disruption() 
     let reported: Vec<_> = statuses(&calls).filter(|status| status["lastCrash"] == crash("node-lost")).collect();
     assert_eq!(reported.first().map(|status| &status["phase"]), Some(&json!("Starting")), "{calls:?}");
     assert!(count(&calls, "POST pods") > 0, "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn reported_disruption_is_forgotten_after_a_crash_of_the_next_pod() {
+    let mut seen = kept_workshop();
+    let move_at = "2026-01-01T12:10:00Z";
+    seen["status"]["lastCrash"] = json!({ "at": "2026-01-01T12:30:00Z", "reason": "crashed", "filesLost": false });
+    // The operator learns of the old pod again: its watch reports the end late.
+    let (cluster, mut lost) = cluster_with(&seen, &json!({ "conditions": ready("True") }));
+    lost["status"] = disrupted("DeletionByPodGC");
+    assert_eq!(lost["status"]["conditions"][0]["lastTransitionTime"], move_at);
+    let calls = cluster.vanishing("pods", Duration::from_secs(20), &lost).run_operator(at("12:40:00")).await;
+    assert!(statuses(&calls).all(|status| status["lastCrash"]["reason"] == "crashed"), "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn announced_disruption_of_a_ready_pod_is_not_reported() {
+    let seen = kept_workshop();
+    let mut announced = disrupted("PreemptionByScheduler");
+    announced["conditions"][1]["status"] = "True".into();
+    let (cluster, _) = cluster_with(&seen, &announced);
+    let calls = cluster.run_operator(at("12:10:01")).await;
+    assert!(
+        statuses(&calls).all(|status| status["phase"] == "Running" && status["lastCrash"] == Value::Null),
+        "{calls:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn next_pod_has_the_whole_start_timeout_after_the_disruption() {
+    let mut seen = kept_workshop();
+    // The node was lost ten minutes after the app had lost its readiness.
+    seen["status"] = json!({
+        "phase": "Starting", "readyAt": "2026-01-01T12:00:00Z",
+        "lastCrash": { "at": "2026-01-01T12:10:00Z", "reason": "node-lost", "filesLost": false },
+        "conditions": [{
+            "type": "Ready", "status": "False", "reason": "Starting", "message": "preparing",
+            "lastTransitionTime": "2026-01-01T12:01:00Z",
+        }],
+    });
+    let mut service = child(&seen);
+    service["metadata"]["creationTimestamp"] = "2026-01-01T12:00:00Z".into();
+    let (cluster, _) = cluster_with(&seen, &json!({ "conditions": ready("False") }));
+    let cluster = cluster.relisted("services", &service);
+    let calls = cluster.run_operator(at("12:15:00")).await;
+    assert!(statuses(&calls).all(|status| status["phase"] == "Starting"), "{calls:?}");
+    let calls = cluster.run_operator(at("12:20:00")).await;
+    assert_eq!(statuses(&calls).last().unwrap()["reason"], "start-timeout", "{calls:?}");
 }
 
 #[tokio::test(start_paused = true)]
