@@ -24,8 +24,13 @@ ADMIN = "admin@example.org"
 MARKER = b"WORKSHOP_LAUNCHER_ID="
 
 
+# Ports that this process has given out: a program that is down has its port, although nobody listens there.
+GIVEN_PORTS = set()
+
+
 def free_port():
-    """Returns a free loopback port below the range that the kernel uses for outgoing connections.
+    """Returns a free loopback port below the range that the kernel uses for outgoing connections. Each call returns
+    another one.
 
     A restarted launcher uses its port again. While the launcher is down, no outgoing connection can take a port below
     this range.
@@ -33,8 +38,11 @@ def free_port():
     first_outgoing = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.randrange(first_outgoing // 2, first_outgoing)
+        if port in GIVEN_PORTS:
+            continue
         with socket.socket() as listener, contextlib.suppress(OSError):
             listener.bind(("127.0.0.1", port))
+            GIVEN_PORTS.add(port)
             return port
 
 

@@ -36,8 +36,8 @@ fn add_undescribed(schema: &Value, path: &str, found: &mut Vec<String>) {
         }
         add_undescribed(field, &path, found);
     }
-    for nested in ["items", "additionalProperties"] {
-        add_undescribed(&schema[nested], &format!("{path}[]"), found);
+    for nested in ["items", "additionalProperties"].into_iter().filter_map(|nested| schema.get(nested)) {
+        add_undescribed(nested, &format!("{path}[]"), found);
     }
 }
 
