@@ -27,9 +27,12 @@ def kubectl(*words, input=None):
 def wait_until_established(*files):
     """Waits until the API server serves the resource definitions of these files.
 
-    `kubectl wait` is not used, because it fails at once while a resource definition has no conditions.
+    `kubectl wait` and a filter in `jsonpath` are not used, because they fail while a resource definition has no conditions.
     """
-    state = 'jsonpath={range .items[*]}{.status.conditions[?(@.type=="Established")].status},{end}'
+    state = (
+        'go-template={{range .items}}{{$is := "False"}}{{range .status.conditions}}{{if eq .type "Established"}}'
+        "{{$is = .status}}{{end}}{{end}}{{$is}},{{end}}"
+    )
 
     def established():
         states = kubectl("get", *files, "--output", state).split(",")[:-1]
