@@ -24,7 +24,7 @@ ADMIN = "admin@example.org"
 MARKER = b"WORKSHOP_LAUNCHER_ID="
 
 
-# Ports that this process has given out: a program that is down has its port, although nobody listens there.
+# Ports that free_port() has returned. A stopped program keeps its port for its next start, so no other program may get it.
 GIVEN_PORTS = set()
 
 

@@ -34,8 +34,8 @@ fn may_complete(context: &Context, workshop: &Workshop) -> bool {
         && !context.children.has_any(&context.settings.namespace, &name, &uid)
 }
 
-/// Lists the pod, because the watch cache may not have a new pod yet: the launcher understands a missing Workshop as the end of
-/// its app. Lists by a field selector, because the operator's Role does not allow `get` for pods.
+/// Lists the pod, because the watch cache may lack a new pod. When the Workshop is gone, the launcher reports that its app has
+/// ended. Lists by a field selector, because the operator's Role does not allow `get` for pods.
 async fn is_pod_gone(context: &Context, workshop: &Workshop) -> Result<bool, ApplyError> {
     let (name, uid) = (workshop.name_any(), workshop.uid().unwrap_or_default());
     let pods: Api<Pod> = Api::namespaced(context.client.clone(), &context.settings.namespace);

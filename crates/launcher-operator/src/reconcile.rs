@@ -112,7 +112,7 @@ fn look(workshop: &Workshop, context: &Context) -> (SeenWorkload, Result<Wanted,
     let uid = workshop.uid().unwrap_or_default();
     let mut seen = context.children.workload(&context.settings.namespace, &workshop.name_any(), &uid);
     if workshop.spec.storage.is_none() {
-        // With this pod, the operator creates no other one: the Workshop fails.
+        // The operator creates no other pod while the workload has this one. The diagnosis then fails the Workshop.
         seen.pods.extend(gone_pod(workshop, &seen, context));
     }
     let wanted = Wanted::of(workshop, &context.settings, &seen.pods);
@@ -146,14 +146,15 @@ async fn reconcile_spec(
     let SeenWorkload { deployment, mut pods } = seen;
     pods.retain(|pod| !is_of_another_workshop(&pod.metadata, &uid));
     let present = pods.len();
-    // The pod that is gone explains the disruption, and nothing else.
+    // Only the diagnosis uses the pod that is gone: it explains the disruption.
     pods.extend(gone);
     let (observed_pods, pods) = (&pods[..], &pods[..present]);
     let keeps_files = workshop.spec.storage.is_some();
     let moved = moved(observed_pods).filter(|_| keeps_files);
     let unreported_since = start_steps::unreported_since(workshop, context, now);
     let waiting_since = status::waiting_since(workshop, &applied, unreported_since);
-    // The next pod has the whole start timeout: a lost node is noticed minutes after its pod was ready.
+    // The start timeout of the next pod begins at the disruption. The cluster notices the loss of a node minutes after the
+    // pod lost its readiness.
     let waiting_since = waiting_since.max(moved.as_ref().map_or_else(|| last_move(workshop), |crash| crash.at));
     let deployment = deployment.as_ref().and_then(|deployment| deployment.status.as_ref());
     let pull_fails_since = pull_fails(pods).then(|| context.pull_failures.record(&name, now));
@@ -214,7 +215,7 @@ fn gone_pod(workshop: &Workshop, seen: &SeenWorkload, context: &Context) -> Opti
     }
     let at = moved(std::slice::from_ref(&pod)).map(|crash| crash.at);
     let reported = workshop.status.as_ref().and_then(|status| Some(status.last_crash.as_ref()?.at));
-    // A later crash of its successor does not make it unreported.
+    // The status may have a later crash of the next pod: the disruption is then reported, too.
     let is_reported = workshop.spec.storage.is_some() && reported.is_some() && reported >= at;
     (!is_reported).then_some(pod)
 }

@@ -1,4 +1,4 @@
-//! What a reconcile wants in the cluster for one Workshop.
+//! The resources that one Workshop should have.
 
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::FailureReason;
