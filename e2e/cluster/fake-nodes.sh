@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # fake-nodes.sh COUNT: creates COUNT nodes that only simulate running pods, each with room for 500. While they exist, new
 # pods are scheduled on them and not on the real node. 0 deletes them with their pods.
+# Meanwhile the agents of the real node are stopped, which write rules for the Services and pods of all nodes. In a real
+# cluster they use the processors of the nodes, not those of the API server.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
 source "$(dirname "$0")/common.sh"
@@ -22,11 +24,16 @@ status:
 YAML
 }
 
+readonly AGENTS=(kube-proxy kube-router)
+
 count=${1:?usage: fake-nodes.sh COUNT}
 [[ -S "$SOCKET" ]] || fail "no cluster is running on this machine. Start one: make cluster-up"
 if [[ "$count" == 0 ]]; then
   kubectl delete node --selector type=fake >/dev/null
   stop kwok
+  for agent in "${AGENTS[@]}"; do
+    resume "$agent"
+  done
   kubectl uncordon "$NODE" >/dev/null
   exit
 fi
@@ -34,6 +41,9 @@ fi
 alive kwok || start kwok "$BIN/kwok" --kubeconfig="$ADMIN" --manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake \
   --node-lease-duration-seconds=40
 kubectl cordon "$NODE" >/dev/null
+for agent in "${AGENTS[@]}"; do
+  suspend "$agent"
+done
 for number in $(seq "$count"); do
   fake_node "$number"
 done | kubectl apply --filename - >/dev/null

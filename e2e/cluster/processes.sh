@@ -31,6 +31,18 @@ stop() {
   while alive "$1"; do sleep 0.02; done
 }
 
+# suspend NAME, resume NAME: stops the process for a while. A stopped process can be killed.
+suspend() { signal STOP "$1"; }
+resume() { signal CONT "$1"; }
+
+# signal SIGNAL NAME: sends a signal to the process if it runs.
+signal() {
+  local pid _
+  alive "$2" || return 0
+  read -r pid _ <"$RUN/pid/$2"
+  kill "-$1" "$pid"
+}
+
 # wait_for NAME SECONDS COMMAND...: repeats the command until it succeeds. Fails, with the log of NAME, when NAME has
 # exited or after SECONDS.
 wait_for() {
