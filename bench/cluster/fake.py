@@ -122,23 +122,22 @@ def rest(stage, usage, seconds):
     yield "reconciles meanwhile", f"{between(before, reconciles(stage.operator))[-1][1]:.0f}"
 
 
-def delete(kube, stage, usage, names, cascade):
+def delete(kube, stage, usage, names):
     """Deletes these Workshops, and waits until they and everything below them are gone; yields rows of the table.
 
-    `cascade` is `background`, as `kubectl delete` does by default, or `foreground`, as the launcher does. Several requests
-    at a time: `kubectl delete` sends five per second.
+    Deletes them in the foreground and with several requests at a time, as the launcher does: `kubectl delete` sends five
+    per second.
     """
     path = f"/apis/workshoplauncher.dev/v1alpha1/namespaces/{stage.namespace}/workshops"
-    options = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": cascade.capitalize()}
-    with Timeline(kube, stage.namespace, tuple(PATHS)) as timeline:
+    options = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Foreground"}
+    with Timeline(kube, stage.namespace, tuple(PATHS), statuses=False) as timeline:
         timeline.until_there(len(names), SECONDS)
         began, cpu = time.perf_counter(), usage.cpu()
         with concurrent.futures.ThreadPoolExecutor(PARALLEL) as threads:
             list(threads.map(lambda name: kube.request("DELETE", f"{path}/{name}", options), names))
         workshops = timeline.until("workshop gone", len(names), SECONDS) - began
         everything = max(timeline.until(f"{kind} gone", len(names), SECONDS) for kind in PATHS) - began
-    what = f"{len(names)} deleted in the {cascade}"
-    yield f"{what}: all Workshops gone after", f"{workshops:.1f} s"
+    yield f"{len(names)} deleted: all Workshops gone after", f"{workshops:.1f} s"
     yield "everything below them gone after", f"{everything:.1f} s, {len(names) / everything:.1f} per second"
     yield "the operator's CPU time for it", f"{usage.cpu() - cpu:.1f} s"
     yield "its RSS then, and at its highest ever", f"{usage.field('VmRSS'):.1f} MiB, {usage.field('VmHWM'):.1f} MiB"
@@ -157,9 +156,7 @@ def run(kube, count, seconds, traefik):
         names = [name_of(number) for number in range(count)]
         if traefik:
             say(door.measure(kube, stage, traefik, f"{names[-1]}.{WORKSHOP_DOMAIN}", seconds))
-        half = count // 2
-        say(delete(kube, stage, usage, names[:half], "foreground"))
-        say(delete(kube, stage, usage, names[half:], "background"))
+        say(delete(kube, stage, usage, names))
 
 
 def say(rows):

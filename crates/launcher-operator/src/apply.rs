@@ -6,7 +6,7 @@ mod error;
 mod object;
 mod pod;
 
-use futures_util::future::join3;
+use futures_util::future::join4;
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
@@ -18,11 +18,10 @@ use crate::apply_cache::Version;
 use crate::build::Manifests;
 use crate::children::SeenWorkload;
 use crate::context::Context;
-use crate::owner::is_owned_by;
 use crate::settings::Exposure;
 use crate::workload::{Plan, plan};
 pub(crate) use error::ApplyError;
-use object::{delete, delete_exactly, ensure};
+use object::{delete, ensure};
 
 /// Result of [`apply`]. Only [`apply`] creates it, so no status is derived without an apply.
 #[derive(Debug)]
@@ -68,27 +67,17 @@ pub(crate) async fn apply(
 /// collector, which deletes only resources that the cache does not have. If one deletion fails, the others still happen.
 pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(), ApplyError> {
     let children = &context.children;
-    let (ingress, service, workload) = join3(
+    let (ingress, service, pod, deployment) = join4(
         delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()),
         delete::<Service, _>(context, name, uid, &children.services, DeleteParams::background()),
-        remove_workload(context, name, uid),
-    )
-    .await;
-    ingress.and(service).and(workload)?;
-    context.forget(name);
-    Ok(())
-}
-
-async fn remove_workload(context: &Context, name: &str, uid: &str) -> Result<(), ApplyError> {
-    let SeenWorkload { deployment, pods } = context.children.workload(&context.settings.namespace, name, uid);
-    for pod in pods.iter().filter(|pod| is_owned_by(&pod.metadata, uid)) {
-        delete_exactly::<Pod>(context, &pod.metadata, DeleteParams::background()).await?;
-    }
-    if let Some(deployment) = deployment {
+        delete::<Pod, _>(context, name, uid, &children.pods, DeleteParams::background()),
         // Foreground deletion keeps the Deployment until its pods are gone. A Workshop that is deleted meanwhile then
         // exists until its pods are gone, too.
-        delete_exactly::<Deployment>(context, &deployment.metadata, DeleteParams::foreground()).await?;
-    }
+        delete::<Deployment, _>(context, name, uid, &children.deployments, DeleteParams::foreground()),
+    )
+    .await;
+    ingress.and(service).and(pod).and(deployment)?;
+    context.forget(name);
     Ok(())
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Children {
     pub(crate) deployments: Store<Deployment>,
     pub(crate) services: Store<PartialObjectMeta<Service>>,
     pub(crate) ingresses: Store<PartialObjectMeta<Ingress>>,
-    pods: Store<Pod>,
+    pub(crate) pods: Store<Pod>,
     ready: Arc<OnceCell<()>>,
 }
 
@@ -84,11 +84,11 @@ impl Children {
             && (!ingress || is_cached(&self.ingresses, namespace, &name, &uid))
     }
 
-    /// True if the cache has a resource of the Workshop with this name and uid, or a pod with its label.
+    /// True if the cache has a resource of the Workshop with this name and uid. The pods of a Deployment do not count: a
+    /// Deployment that is deleted in the foreground exists until its pods are gone.
     pub(crate) fn has_any(&self, namespace: &str, name: &str, uid: &str) -> bool {
-        let SeenWorkload { deployment, pods } = self.workload(namespace, name, uid);
-        deployment.is_some()
-            || !pods.is_empty()
+        is_cached(&self.deployments, namespace, name, uid)
+            || is_cached(&self.pods, namespace, name, uid)
             || is_cached(&self.services, namespace, name, uid)
             || is_cached(&self.ingresses, namespace, name, uid)
     }

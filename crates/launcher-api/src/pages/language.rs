@@ -71,7 +71,7 @@ impl Language {
 
     /// Code of the language (BCP 47), for `<html lang>` and the script's `Intl`.
     pub(crate) fn code(self) -> &'static str {
-        self.0.code
+        &self.0.code
     }
 
     /// Direction of the script, for `<html dir>`: `ltr` or `rtl`.

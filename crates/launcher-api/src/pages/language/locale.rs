@@ -1,59 +1,65 @@
-//! The folders of `locales/`, embedded in the program.
+//! The languages of `locales/`. The program contains their files in compressed form, which `build.rs` makes.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
+use flate2::read::GzDecoder;
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource};
 use fluent_syntax::ast::Pattern;
-use include_dir::{Dir, include_dir};
 use unic_langid::{CharacterDirection, LanguageIdentifier};
 
-static FOLDERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/locales");
+/// The files of a language, by their names.
+type Files = BTreeMap<String, String>;
 
-/// All languages, sorted by code.
+/// The files of all languages, by the codes of the languages: JSON, compressed with gzip.
+const FILES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/locales.json.gz"));
+
+/// All languages, sorted by code. Empty if the files cannot be read, which a test excludes.
 pub(super) static LOCALES: LazyLock<Vec<Locale>> = LazyLock::new(|| {
-    let mut locales: Vec<Locale> = FOLDERS.dirs().filter_map(Locale::read).collect();
-    locales.sort_by_key(|locale| locale.code);
-    locales
+    let locales: BTreeMap<String, Files> = serde_json::from_reader(GzDecoder::new(FILES)).unwrap_or_default();
+    locales.into_iter().filter_map(|(code, files)| Locale::new(code, files)).collect()
 });
 
-/// The default language. It has no messages if the folder is missing, which a test excludes.
-pub(super) static ENGLISH: LazyLock<Locale> =
-    LazyLock::new(|| FOLDERS.get_dir("en").and_then(Locale::read).unwrap_or_else(|| Locale::empty("en")));
+/// The default language. It has no messages if its files are missing, which a test excludes.
+pub(super) static ENGLISH: LazyLock<&'static Locale> = LazyLock::new(|| {
+    static NO_MESSAGES: LazyLock<Locale> = LazyLock::new(|| Locale {
+        code: "en".to_owned(),
+        id: LanguageIdentifier::default(),
+        bundle: FluentBundle::new_concurrent(Vec::new()),
+        documents: BTreeMap::new(),
+    });
+    LOCALES.iter().find(|locale| locale.code == "en").unwrap_or_else(|| &NO_MESSAGES)
+});
 
 /// A language with its messages and documents.
 pub(super) struct Locale {
     /// Code of the language (BCP 47).
-    pub(super) code: &'static str,
+    pub(super) code: String,
     pub(super) id: LanguageIdentifier,
     bundle: FluentBundle<FluentResource>,
-    folder: Option<&'static Dir<'static>>,
+    /// The documents in Markdown, by the names of their files.
+    documents: Files,
 }
 
 impl Locale {
-    fn empty(code: &'static str) -> Self {
-        let id = LanguageIdentifier::default();
-        Self { code, bundle: FluentBundle::new_concurrent(vec![id.clone()]), id, folder: None }
-    }
-
-    /// Reads a folder; `None` if its name is not a language code. A message that cannot be parsed is missing, which a
-    /// test excludes.
-    fn read(folder: &'static Dir<'static>) -> Option<Self> {
-        let code = folder.path().file_name()?.to_str()?;
+    /// Reads the files of a language; `None` if `code` is not a language code. A message that cannot be parsed is missing,
+    /// which a test excludes.
+    fn new(code: String, files: Files) -> Option<Self> {
         let id: LanguageIdentifier = code.parse().ok()?;
         let mut bundle = FluentBundle::new_concurrent(vec![id.clone()]);
         // Insert invisible direction marks around values only in right-to-left languages. Other languages do not need
         // them, and a reader would copy them with the text.
         bundle.set_use_isolating(id.character_direction() == CharacterDirection::RTL);
-        for file in folder.files().filter(|file| file.path().extension().is_some_and(|kind| kind == "ftl")) {
-            let source = file.contents_utf8().unwrap_or_default().to_owned();
+        let (messages, documents): (Files, Files) = files.into_iter().partition(|(name, _)| name.ends_with(".ftl"));
+        for source in messages.into_values() {
             let resource = FluentResource::try_new(source).unwrap_or_else(|(resource, _)| resource);
             // The only error is a message that exists already: the first one stays, which a test excludes.
             let _ = bundle.add_resource(resource);
         }
-        Some(Self { code, id, bundle, folder: Some(folder) })
+        Some(Self { code, id, bundle, documents })
     }
 
     pub(super) fn direction(&self) -> &'static str {
@@ -86,9 +92,8 @@ impl Locale {
     }
 
     /// Returns a document in Markdown.
-    pub(super) fn document(&self, name: &str) -> Option<&'static str> {
-        let folder = self.folder?;
-        folder.get_file(folder.path().join(format!("{name}.md")))?.contents_utf8()
+    pub(super) fn document(&self, name: &str) -> Option<&str> {
+        self.documents.get(&format!("{name}.md")).map(String::as_str)
     }
 }
 
