@@ -56,13 +56,9 @@ run_build() {
   "$PYTHON" e2e/rust_tests.py covered "${crates[@]}"
 }
 
-DESCRIBED[rules]="unit and property tests of domain, Workshop and operator; setup of one server; scripts of a release"
+DESCRIBED[rules]="unit and property tests of domain, Workshop and operator"
 needs_rules() { need_rust_tests; }
-run_rules() {
-  rust_tests rules
-  python_packages
-  .local/cluster/bin/python -m pytest --quiet --numprocesses 2 e2e/server/test_*.py e2e/release/test_*.py
-}
+run_rules() { rust_tests rules; }
 
 DESCRIBED[service]="use cases, loops, rows in SQLite and PostgreSQL, process plumbing"
 needs_service() {
@@ -262,7 +258,7 @@ run_cluster() {
     --no-loadscope-reorder e2e/cluster/tests
 }
 
-DESCRIBED[chart]="the Helm chart without a cluster: lint, rendered objects, refused values, alerts; documents"
+DESCRIBED[chart]="the Helm chart without a cluster: lint, rendered objects, refused values, alerts; documents; setup of one server; scripts of a release"
 needs_chart() {
   need_rust_tests
   need_command git git
@@ -273,6 +269,7 @@ run_chart() {
   python_packages
   login_programs helm promtool
   .local/cluster/bin/python -m pytest --quiet e2e/login/test_*.py
+  .local/cluster/bin/python -m pytest --quiet --numprocesses 2 e2e/server/test_*.py e2e/release/test_*.py
 }
 
 DESCRIBED[chart_live]="the Helm chart: acceptance by the API server, nginx attacked by 2,000 clients in a cgroup"
