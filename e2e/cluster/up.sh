@@ -15,6 +15,9 @@ source "$here/certificates.sh"
 # shellcheck source=e2e/cluster/images/archives.sh
 source "$here/images/archives.sh"
 
+# Requests per second of each of Kubernetes' controllers. Kubernetes' default is 20: controllers that create pods or
+# EndpointSlices would then delay the workloads that the tests compare.
+readonly CONTROLLER_QPS=${CONTROLLER_QPS:-100}
 readonly PARTS=(etcd apiserver controller-manager scheduler containerd kubelet kube-proxy kube-router)
 
 check_foreign() {
@@ -93,9 +96,8 @@ control_plane() {
     --service-account-issuer=https://kubernetes.default.svc.cluster.local --kubelet-preferred-address-types=InternalIP \
     --kubelet-client-certificate=pki/admin.crt --kubelet-client-key=pki/admin.key
   wait_for apiserver 90 kubectl get --raw /readyz
-  # The default request rate is so low that dozens of workloads that end at once wait for minutes.
   start controller-manager "$BIN/kube-controller-manager" --kubeconfig=controller-manager.conf --root-ca-file=pki/ca.crt \
-    --kube-api-qps=100 --kube-api-burst=200 \
+    --kube-api-qps="$CONTROLLER_QPS" --kube-api-burst="$((CONTROLLER_QPS * 3 / 2))" \
     --service-account-private-key-file=pki/sa.key --use-service-account-credentials --leader-elect=false \
     --cluster-signing-cert-file=pki/ca.crt --cluster-signing-key-file=pki/ca.key
   start scheduler "$BIN/kube-scheduler" --kubeconfig=scheduler.conf --leader-elect=false

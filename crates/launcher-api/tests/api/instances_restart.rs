@@ -3,7 +3,7 @@
 use launcher_testkit::{TestApp, eventually};
 use serde_json::json;
 
-const SOON: std::time::Duration = std::time::Duration::from_secs(5);
+const SOON: std::time::Duration = std::time::Duration::from_secs(20);
 
 #[tokio::test]
 async fn restart_of_outdated_instance_changes_workshop_once_and_keeps_expiry() {

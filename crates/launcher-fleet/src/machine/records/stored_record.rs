@@ -93,9 +93,10 @@ impl<P: Process> StoredRecord<P> {
         self.persist(|| self.update(change.clone())).await;
     }
 
-    /// Runs a blocking operation on a copy of the record, and then stores the copy in memory. Operations run one after
-    /// the other. If the caller is cancelled while it waits for an earlier operation, nothing changes. If the caller is
-    /// cancelled later, the operation still completes.
+    /// Runs a blocking operation on a copy of the record, and then stores the copy in memory. Only then, the watches report a
+    /// changed Workshop: whoever reacts to it already gets the new record. Operations run one after the other. If the caller
+    /// is cancelled while it waits for an earlier operation, nothing changes. If the caller is cancelled later, the
+    /// operation still completes.
     ///
     /// The mutex `record` is not locked during the operation, because the operation may wait for the runtime. If a
     /// runtime thread waited for the mutex meanwhile, both could wait forever.
@@ -109,35 +110,42 @@ impl<P: Process> StoredRecord<P> {
             let _guard = guard;
             let mut record = stored.get();
             let outcome = work(&mut record);
-            *lock(&stored.record) = record;
+            stored.publish(record);
             outcome
         };
         spawn_blocking(work).await?
     }
 
-    /// Replaces a record: first on disk, then in the watch cache and in memory.
+    /// Replaces the record in memory, and then reports a changed Workshop to the watches.
+    fn publish(&self, next: Record<P>) {
+        let workshop = next.workshop.clone();
+        let former = std::mem::replace(&mut *lock(&self.record), next);
+        if workshop != former.workshop {
+            self.cache.insert(workshop);
+        }
+    }
+
+    /// Replaces a copy of the record, after it has written the new one to the disk.
     pub(crate) fn replace(&self, record: &mut Record<P>, next: Record<P>) -> Result<(), StateError> {
-        if next == *record {
-            return Ok(());
+        if next != *record {
+            save(&self.layout, &self.name, &next)?;
+            *record = next;
         }
-        save(&self.layout, &self.name, &next)?;
-        if next.workshop != record.workshop {
-            self.cache.insert(next.workshop.clone());
-        }
-        *record = next;
         Ok(())
     }
 
     /// Updates the status of a Workshop that an earlier launcher started. `is_ready` is false if the app has exited or
     /// no longer listens on its port. The URL is set again, because the launcher's public origin may have changed.
     pub(crate) fn adopt(&self, is_ready: bool, origins: &OriginSettings) -> Result<(), StateError> {
-        let mut record = lock(&self.record);
+        let mut record = self.get();
         let mut next = record.not_ready();
         if is_ready {
             let (url, frame_url) = (Some(origins.url(&self.name)), Some(origins.frame_url(&self.name)));
             next.set_status(WorkshopStatus { url, frame_url, ..record.status() });
         }
-        self.replace(&mut record, next)
+        self.replace(&mut record, next)?;
+        self.publish(record);
+        Ok(())
     }
 
     /// Removes the record permanently. Returns false if the fleet stopped before the removal succeeded.
