@@ -12,10 +12,8 @@ use launcher_workshop::Workshop;
 
 use crate::apply::ApplyError;
 use crate::context::Context;
+use crate::identifiers::FOREGROUND;
 use crate::owner::is_owned_by;
-
-/// Finalizer that the API server adds to an object that is deleted in the foreground.
-const FOREGROUND: &str = "foregroundDeletion";
 
 /// Deletes a Workshop in the background if it is being deleted in the foreground and none of its resources is left.
 pub(crate) async fn complete(context: &Context, workshop: &Workshop) -> Result<(), ApplyError> {

@@ -18,3 +18,6 @@ pub(crate) const LAST_CRASH: &str = "workshoplauncher.dev/last-crash";
 /// Annotation of a pod with the last restart of its Workshop at its creation: `spec.restartedAt`, in RFC 3339. The pod
 /// has no annotation if the Workshop was never restarted.
 pub const RESTARTED_AT: &str = "workshoplauncher.dev/restarted-at";
+
+/// Finalizer that the API server adds to an object that is deleted in the foreground. The garbage collector removes it.
+pub(crate) const FOREGROUND: &str = "foregroundDeletion";

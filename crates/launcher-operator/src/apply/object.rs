@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
+use kube::api::{DeleteParams, Patch, PatchParams, Preconditions, PropagationPolicy};
 use kube::core::NamespaceResourceScope;
 use kube::runtime::reflector::{Lookup, ObjectRef, Store};
 use kube::{Api, Resource, ResourceExt};
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::error::ApplyError;
 use crate::apply_cache::{Entry, Version};
 use crate::context::Context;
-use crate::identifiers::FIELD_MANAGER;
+use crate::identifiers::{FIELD_MANAGER, FOREGROUND};
 use crate::owner::is_owned_by;
 
 /// Applies an object. Sends no request if the apply cache shows that the object is unchanged since its last apply.
@@ -67,6 +67,9 @@ where
 }
 
 /// Deletes the object with this metadata, unless it is being deleted.
+///
+/// If the garbage collector was faster, it has deleted the object in the foreground, for example a Service because of its
+/// EndpointSlices. It then needs minutes when many Workshops end. A deletion in the background removes such an object at once.
 pub(super) async fn delete_exactly<K>(
     context: &Context,
     metadata: &ObjectMeta,
@@ -75,7 +78,9 @@ pub(super) async fn delete_exactly<K>(
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
 {
-    if metadata.deletion_timestamp.is_some() {
+    let waits_for_collector = metadata.finalizers.iter().flatten().any(|finalizer| finalizer == FOREGROUND)
+        && matches!(how.propagation_policy, Some(PropagationPolicy::Background));
+    if metadata.deletion_timestamp.is_some() && !waits_for_collector {
         return Ok(());
     }
     context.fence.check()?;

@@ -82,3 +82,18 @@ async fn workload_of_a_workshop_in_the_foreground_is_deleted_first() {
     let asked: Vec<_> = calls.iter().map(|(what, _)| what.as_str()).collect();
     assert_eq!(asked, ["DELETE ingresses", "DELETE services", "DELETE pods"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn service_that_the_garbage_collector_deletes_in_the_foreground_is_deleted_in_the_background() {
+    let workshop = leaving(|_| {});
+    for (finalizers, expected) in [(json!(["foregroundDeletion"]), 1), (json!(["example.org/other"]), 0)] {
+        let mut service = child(&workshop);
+        service["metadata"]["deletionTimestamp"] = "2026-01-01T12:29:59Z".into();
+        service["metadata"]["finalizers"] = finalizers;
+        let cluster = Cluster::default().listed("workshops", &workshop).by_now(&workshop).listed("services", &service);
+        let calls = cluster.run_operator(at("12:30:00")).await;
+        let deleted: Vec<_> = calls.iter().filter(|(what, _)| what == "DELETE services").collect();
+        assert_eq!(deleted.len(), expected, "{service}");
+        assert!(deleted.iter().all(|(_, options)| options["propagationPolicy"] == "Background"), "{deleted:?}");
+    }
+}
