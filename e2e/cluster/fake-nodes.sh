@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # fake-nodes.sh COUNT: creates COUNT nodes that only simulate running pods, each with room for 500. While they exist, new
 # pods are scheduled on them and not on the real node. 0 deletes them with their pods.
-# Meanwhile the agents of the real node are stopped, which write rules for the Services and pods of all nodes. In a real
-# cluster they use the processors of the nodes, not those of the API server.
+# While they exist, kube-proxy and kube-router of the real node are suspended. They write packet filter rules for all Services
+# and pods, and on a real cluster they do not use the processors of the API server.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
 source "$(dirname "$0")/common.sh"

@@ -93,10 +93,10 @@ impl<P: Process> StoredRecord<P> {
         self.persist(|| self.update(change.clone())).await;
     }
 
-    /// Runs a blocking operation on a copy of the record, and then stores the copy in memory. Only then, the watches report a
-    /// changed Workshop: whoever reacts to it already gets the new record. Operations run one after the other. If the caller
-    /// is cancelled while it waits for an earlier operation, nothing changes. If the caller is cancelled later, the
-    /// operation still completes.
+    /// Runs a blocking operation on a copy of the record, and then stores the copy in memory. After that, it sends a changed
+    /// Workshop to the watches, so code that handles the watch event reads the new record. Operations run one after the
+    /// other. If the caller is cancelled while it waits for an earlier operation, nothing changes. If the caller is cancelled
+    /// later, the operation still completes.
     ///
     /// The mutex `record` is not locked during the operation, because the operation may wait for the runtime. If a
     /// runtime thread waited for the mutex meanwhile, both could wait forever.
