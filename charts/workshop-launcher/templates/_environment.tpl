@@ -71,6 +71,14 @@
 {{- with include "launcher.image" (list . "material") }}
 - {name: SERVICE_MATERIAL_IMAGE, value: {{ . | quote }}}
 {{- end }}
+{{- with .Values.workshops.materialProxy }}
+{{- if .url }}
+- {name: SERVICE_MATERIAL_PROXY, value: {{ .url | quote }}}
+{{- with .noProxy }}
+- {name: SERVICE_MATERIAL_NO_PROXY, value: {{ join "," . | quote }}}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if .Values.proxySecret.enabled }}
 - {name: SERVICE_PROXY_SECRET_NAME, value: {{ include "launcher.proxySecretName" . }}}
 {{- end }}

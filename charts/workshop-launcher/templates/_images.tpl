@@ -29,7 +29,7 @@
 - images.{{ $name }}.tag is missing: set it, or images.{{ $name }}.digest
 {{- end }}
 {{- else if not (or $image (eq $name "material")) }}
-- images.{{ $name }} is missing: the reference of an image in your registry{{ if has $name (list "launcher" "sidecar") }}; images/build.sh prepares it{{ end }}
+- images.{{ $name }} is missing: the reference of an image in your registry{{ if has $name (list "launcher" "sidecar") }}, which images/build.sh prepares. The chart of a release names its images itself{{ end }}
 {{- end }}
 {{- end }}
 {{- end }}

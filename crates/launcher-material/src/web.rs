@@ -17,7 +17,7 @@ use crate::limits::{CONNECT, Limits, REDIRECTS, SILENCE};
 use crate::meter::{Meter, Metered};
 use crate::secret::Secret;
 
-use failures::{Access, Translated, connection, status};
+use failures::{Access, Translated, connection, proxied, status};
 
 /// Body of an answer.
 pub(crate) type Reader<'a> = BufReader<Metered<'a, Translated>>;
@@ -48,7 +48,7 @@ pub(crate) struct Answer<'a> {
 
 impl<'a> Web<'a> {
     /// Creates a client whose requests end at the deadline. Requests to the server of the source have the password of the
-    /// secret.
+    /// secret. The environment variable `ALL_PROXY` names an HTTP proxy, and `NO_PROXY` the hosts without it.
     #[must_use]
     pub(crate) fn new(meter: &'a Meter, limits: &'a Limits, deadline: Instant, secret: Option<Secret>) -> Self {
         let config = Agent::config_builder()
@@ -82,7 +82,7 @@ impl<'a> Web<'a> {
         for _ in 0..=REDIRECTS {
             self.meter.advance()?;
             let request = self.prepared(self.agent.get(url.as_str()), &url, headers)?;
-            let response = request.call().map_err(|error| connection(&url, &error))?;
+            let response = request.call().map_err(|error| self.failure(&url, &error))?;
             match redirect(&url, &response)? {
                 Some(next) => url = next,
                 None => return self.answer(url, response),
@@ -98,7 +98,7 @@ impl<'a> Web<'a> {
     pub(crate) fn post(&self, url: &Url, headers: &[(&str, &str)], body: &[u8]) -> Result<Answer<'a>, Failure> {
         self.meter.advance()?;
         let request = self.prepared(self.agent.post(url.as_str()), url, headers)?;
-        let response = request.send(body).map_err(|error| connection(url, &error))?;
+        let response = request.send(body).map_err(|error| self.failure(url, &error))?;
         self.answer(url.clone(), response)
     }
 
@@ -118,6 +118,14 @@ impl<'a> Web<'a> {
             Some(value) => request.header(header::AUTHORIZATION, value),
             None => request,
         })
+    }
+
+    fn failure(&self, url: &Url, error: &ureq::Error) -> Failure {
+        let proxy = self.agent.config().proxy().filter(|proxy| {
+            let uri = url.as_str().parse();
+            uri.is_ok_and(|uri| !proxy.is_no_proxy(&uri))
+        });
+        proxy.map_or_else(|| connection(url, error), |proxy| proxied(proxy.host(), url, error))
     }
 
     fn access(&self, url: &Url) -> Access<'_> {

@@ -29,6 +29,8 @@ pub struct OperatorSettings {
     pub sidecar: SidecarSettings,
     /// Image of the program that places course material; `None`: workshops start without course material.
     pub material_image: Option<String>,
+    /// HTTP proxy of this program; `None`: it connects to the servers directly.
+    pub material_proxy: Option<MaterialProxy>,
     /// Pull policy for all images.
     pub pull_policy: PullPolicy,
     /// Names of the image pull secrets.
@@ -57,6 +59,15 @@ pub struct OperatorSettings {
     pub lease_name: String,
     /// Time after which the lease expires without a renewal.
     pub lease_duration: Duration,
+}
+
+/// HTTP proxy through which the program that places course material reaches the servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MaterialProxy {
+    /// URL of the proxy: `http://HOST[:PORT]` or `https://HOST[:PORT]`, without a password.
+    pub url: String,
+    /// Hosts and domains that the program reaches without the proxy, separated by commas; empty: none.
+    pub no_proxy: String,
 }
 
 /// Settings of the sidecar: its image, and settings that the operator passes to it.

@@ -2,9 +2,10 @@
 
 use std::any::TypeId;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use clap::builder::{StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Parser};
 
@@ -25,6 +26,25 @@ pub fn parse_bool(text: &str) -> Result<bool, ParseBoolError> {
         "true" => Ok(true),
         "false" => Ok(false),
         _ => Err(ParseBoolError),
+    }
+}
+
+/// Parser of a value that may contain a password, such as a URL. Unlike other parsers, its errors do not quote the value.
+///
+/// The function gets the text, and returns the value or what is wrong with the text.
+#[derive(Debug, Clone, Copy)]
+pub struct Confidential<T>(pub fn(&str) -> Result<T, String>);
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for Confidential<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        let text = StringValueParser::new().parse_ref(command, argument, value)?;
+        (self.0)(&text).map_err(|reason| {
+            let argument = argument.map(Arg::to_string).unwrap_or_default();
+            let wrong = format!("invalid value for '{argument}': {reason}");
+            clap::Error::raw(ErrorKind::ValueValidation, wrong).with_cmd(command)
+        })
     }
 }
 

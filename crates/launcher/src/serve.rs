@@ -50,9 +50,9 @@ pub(crate) enum ServeError {
     #[error(transparent)]
     Traces(#[from] TraceError),
     #[error(
-        "AUTHENTICATION IS OFF, and SERVICE_LISTEN_ADDR {0} can be reached by other machines: everybody there would be \
-         SERVICE_DEV_IDENTITY. Listen on 127.0.0.1, or set SERVICE_ALLOW_UNAUTHENTICATED_NETWORK_ACCESS=true if that is \
-         wanted"
+        "AUTHENTICATION IS OFF, and SERVICE_LISTEN_ADDR {0} can be reached by other machines: every client would \
+         get the identity SERVICE_DEV_IDENTITY. Listen on 127.0.0.1. To accept this risk, set \
+         SERVICE_ALLOW_UNAUTHENTICATED_NETWORK_ACCESS=true"
     )]
     Exposed(SocketAddr),
     #[error(transparent)]

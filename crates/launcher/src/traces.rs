@@ -2,19 +2,17 @@
 
 mod collector;
 
-use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::builder::{StringValueParser, TypedValueParser};
-use clap::error::ErrorKind;
-use clap::{Arg, Args, Command};
+use clap::Args;
 use http::Uri;
 use http::uri::{Authority, Scheme};
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::connect::HttpConnector;
 use launcher_domain::Entropy;
 use launcher_domain::clock::SystemEntropy;
+use launcher_process::settings::Confidential;
 use launcher_trace::StartTrace;
 use opentelemetry::trace::{SpanId, TraceId};
 use opentelemetry::{KeyValue, global};
@@ -34,7 +32,7 @@ const FLUSH: Duration = Duration::from_secs(3);
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TraceSettings {
     /// Collector that receives traces by OTLP over HTTP, as in http://collector:4318; default: none
-    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL", value_parser = Endpoint)]
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL", value_parser = Confidential(endpoint))]
     pub(crate) otlp_endpoint: Option<Uri>,
 }
 
@@ -128,23 +126,6 @@ impl IdGenerator for Identifiers {
 
     fn new_span_id(&self) -> SpanId {
         StartTrace::pending_root().map_or_else(|| SpanId::from_bytes(self.draw()), |start| start.root())
-    }
-}
-
-/// Parser of the collector's URL. Its errors do not quote the URL, because it may contain a password.
-#[derive(Debug, Clone, Copy)]
-struct Endpoint;
-
-impl TypedValueParser for Endpoint {
-    type Value = Uri;
-
-    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Uri, clap::Error> {
-        let text = StringValueParser::new().parse_ref(command, argument, value)?;
-        endpoint(&text).map_err(|reason| {
-            let argument = argument.map(Arg::to_string).unwrap_or_default();
-            let wrong = format!("invalid value for '{argument}': {reason}");
-            clap::Error::raw(ErrorKind::ValueValidation, wrong).with_cmd(command)
-        })
     }
 }
 

@@ -83,11 +83,34 @@ pub(crate) fn connection(url: &Url, error: &Error) -> Failure {
         Error::Tls(_) | Error::Rustls(_) | Error::Pem(_) => {
             format!("The certificate of {host} is not accepted ({error}): check the URL.")
         }
+        Error::ConnectProxyFailed(reason) => format!(
+            "The HTTP proxy does not connect to {host} ({reason}): ask an administrator to allow this host at the proxy."
+        ),
         Error::Protocol(_) | Error::LargeResponseHeader(..) | Error::BodyStalled => {
             format!("{host} does not follow the rules of http ({error}): check the URL.")
         }
         _ => format!("The connection to {host} failed ({error}): launch the workshop again later."),
     })
+}
+
+/// Returns the failure for an error of a connection through this HTTP proxy. A host that is unknown, or refuses the
+/// connection, is the proxy: the proxy itself looks up the host of the URL, and connects to it.
+pub(crate) fn proxied(proxy: &str, url: &Url, error: &Error) -> Failure {
+    let is_unreachable = match error {
+        Error::HostNotFound => true,
+        Error::Io(error) => {
+            error.kind() == io::ErrorKind::ConnectionRefused || error.to_string().contains("lookup address")
+        }
+        _ => false,
+    };
+    if is_unreachable {
+        Failure::new(format!(
+            "The HTTP proxy {proxy} cannot be reached ({error}): ask an administrator to check its address, and that \
+             workshops may connect to it."
+        ))
+    } else {
+        connection(url, error)
+    }
 }
 
 fn unknown(host: &str) -> String {

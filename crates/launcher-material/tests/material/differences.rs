@@ -31,12 +31,12 @@ fn chain_of_usual_length_is_unpacked() {
 
 #[test]
 fn long_chain_is_refused() {
-    assert_failed(&place_with_chain(10, 501), "long chains of differences");
+    assert_failed(&place_with_chain(10, 501), "long chains of deltas");
 }
 
 #[test]
 fn chain_that_is_large_together_is_refused() {
-    assert_failed(&place_with_chain(60_000, 20), "long chains of differences");
+    assert_failed(&place_with_chain(60_000, 20), "long chains of deltas");
 }
 
 #[test]

@@ -205,7 +205,7 @@ fn differences_that_need_much_memory_are_refused() {
     repository.commit(&[("a", &text), ("b", &format!("{text}more"))]);
     repository.git(&["gc", "--quiet", "--aggressive"]);
     let limits = Limits { file_bytes: 1 << 20, ..SMALL };
-    assert_failed(&student.place_with(&git(&repository.url()), limits), "as a difference");
+    assert_failed(&student.place_with(&git(&repository.url()), limits), "as a delta");
 }
 
 /// Answers like a git server, until the pack: then `pack` writes it.

@@ -197,7 +197,7 @@ fn failure_is_one_line_and_an_exit_code() {
         (vec!["copy", &file, &volume, &note, "9"], 1, "is no directory in the image"),
         (vec!["copy", &file, &volume, &note, "much"], 1, "much is not a number of bytes"),
         (vec!["install", "/nowhere/program"], 1, "/nowhere/program"),
-        (vec!["copy"], 2, "copy SOURCE TARGET NOTE BYTES"),
+        (vec!["copy"], 2, "copy SOURCE TARGET MARKER BYTES"),
     ] {
         let output = program(own, &words);
         let error = String::from_utf8(output.stderr).unwrap();

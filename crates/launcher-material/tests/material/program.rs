@@ -3,11 +3,13 @@
 use std::process::{Command, Output};
 
 use launcher_domain::material_config::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig};
-use launcher_domain::material_report::{MAX_REPORT_BYTES, MaterialOutcome, MaterialReport};
+use launcher_domain::material_report::{MAX_REPORT_BYTES, MaterialOutcome, MaterialReport, SourceReport};
 use launcher_domain::template::MaterialSource;
 
+use crate::support::http::{Request, Server, respond};
+use crate::support::proxy;
 use crate::support::repository::Repository;
-use crate::support::{Student, git};
+use crate::support::{Student, assert_failed, git};
 
 fn run(configuration: Option<&str>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_launcher-material"));
@@ -45,11 +47,11 @@ fn unreadable_configuration_never_prevents_the_start_of_a_pod() {
     let student = Student::new();
     for configuration in ["", "{}"] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_launcher-material"));
-        command.env(MATERIAL_VARIABLE, configuration).env(MATERIAL_ATTEMPT_VARIABLE, student.path("note"));
+        command.env(MATERIAL_VARIABLE, configuration).env(MATERIAL_ATTEMPT_VARIABLE, student.path("marker"));
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{configuration:?}");
         assert!(String::from_utf8(output.stderr).unwrap().starts_with("launcher-material: WORKSHOP_MATERIAL"));
-        assert!(output.stdout.is_empty() && !student.path("note").exists());
+        assert!(output.stdout.is_empty() && !student.path("marker").exists());
     }
 }
 
@@ -105,20 +107,60 @@ fn unwritable_directory_and_report_are_no_exit_code() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("/proc/no-such-file"));
 }
 
+/// Runs the program with a source at this URL, and with these proxy variables. Returns the report of the source.
+fn run_through(proxy: &str, no_proxy: &str, url: &str, student: &Student) -> SourceReport {
+    let config = serde_json::to_string(&student.config(vec![git(url)])).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_launcher-material"));
+    command.env(MATERIAL_VARIABLE, config).env("ALL_PROXY", proxy).env("NO_PROXY", no_proxy);
+    let report: MaterialReport = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    report.sources[0].clone()
+}
+
 #[test]
-fn run_that_finds_the_note_of_a_killed_one_gives_up_and_the_next_one_tries_again() {
+fn material_comes_through_the_http_proxy_except_from_hosts_without_it() {
+    let (repository, student) = (Repository::new(), Student::new());
+    repository.commit(&[("a", "1")]);
+    let server = repository.url().split('/').nth(2).unwrap().to_owned();
+    let proxy = proxy::start(&server);
+
+    // Only the proxy knows this host.
+    let url = repository.url().replace(&server, "git.example.invalid");
+    let placed = run_through(&proxy.url(""), "", &url, &student);
+    assert_eq!((placed.outcome, &*student.read("course/a")), (MaterialOutcome::Placed, "1"), "{placed:?}");
+    let requests = proxy.requests();
+    let is_tunnel = |request: &Request| (&*request.method, &*request.path) == ("CONNECT", "git.example.invalid:80");
+    assert!(!requests.is_empty() && requests.iter().all(is_tunnel), "{requests:?}");
+
+    let direct = Student::new();
+    let placed = run_through(&proxy.url(""), "127.0.0.1", &repository.url(), &direct);
+    assert_eq!((placed.outcome, proxy.requests().len()), (MaterialOutcome::Placed, requests.len()), "{placed:?}");
+}
+
+#[test]
+fn failure_of_the_http_proxy_names_the_proxy() {
+    let student = Student::new();
+    let refusing = Server::start(|_, stream| respond(stream, "403 Forbidden", &[], b"not allowed"));
+    let refused = run_through(&refusing.url(""), "", "http://git.example.invalid/a.git", &student);
+    assert_failed(&refused, "The HTTP proxy does not connect to git.example.invalid (proxy server responded 403");
+    // Port 1 of the loopback address is closed.
+    let unreachable = run_through("http://127.0.0.1:1", "", "http://git.example.invalid/a.git", &student);
+    assert_failed(&unreachable, "The HTTP proxy 127.0.0.1 cannot be reached");
+}
+
+#[test]
+fn run_after_a_killed_run_gives_up_and_the_next_run_tries_again() {
     let (repository, student) = (Repository::new(), Student::new());
     repository.commit(&[("a", "1")]);
     let config = serde_json::to_string(&student.config(vec![git(&repository.url())])).unwrap();
-    let note = student.path("note");
+    let marker = student.path("marker");
     let run = || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_launcher-material"));
-        let output = command.env(MATERIAL_VARIABLE, &config).env(MATERIAL_ATTEMPT_VARIABLE, &note).output().unwrap();
+        let output = command.env(MATERIAL_VARIABLE, &config).env(MATERIAL_ATTEMPT_VARIABLE, &marker).output().unwrap();
         assert_eq!(output.status.code(), Some(0));
         let report: MaterialReport = serde_json::from_slice(&output.stdout).unwrap();
         report.sources[0].clone()
     };
-    std::fs::write(&note, "").unwrap();
+    std::fs::write(&marker, "").unwrap();
 
     let second = run();
     let third = run();
@@ -126,5 +168,5 @@ fn run_that_finds_the_note_of_a_killed_one_gives_up_and_the_next_one_tries_again
     assert_eq!((second.target.as_str(), second.outcome), ("course", MaterialOutcome::Failed));
     assert!(second.message.unwrap().contains("An earlier attempt was killed"));
     assert_eq!(third.outcome, MaterialOutcome::Placed);
-    assert!(!note.exists());
+    assert!(!marker.exists());
 }

@@ -3,6 +3,7 @@
 pub(crate) mod archives;
 pub(crate) mod http;
 pub(crate) mod pack;
+pub(crate) mod proxy;
 pub(crate) mod repository;
 pub(crate) mod secure;
 

@@ -34,7 +34,7 @@ pub(super) fn placed<'a>(workshop: &'a Validated, settings: &OperatorSettings) -
 }
 
 /// Builds the init container. It has the user of the app, because the app changes the files. An app with the profile
-/// `baseline` has the user of its image, which the operator does not know: stock images begin as root and change to the
+/// `baseline` has the user of its image, which the operator does not know: stock images start as root and change to the
 /// first user, 1000, which is also the default of [`OperatorSettings::run_as_user`].
 pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Option<Container> {
     let material = placed(workshop, settings)?;
@@ -43,7 +43,12 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
         material.config(u32::try_from(deadline).unwrap_or(u32::MAX), Some(REPORT), material_secrets::FOLDER)?;
     let [temporary, sub_path] = TEMPORARY;
     let config = serde_json::to_string(&config).ok()?;
-    let env = [(MATERIAL_VARIABLE, config.as_str()), (MATERIAL_ATTEMPT_VARIABLE, ATTEMPT), ("TMPDIR", temporary)];
+    let mut env =
+        vec![(MATERIAL_VARIABLE, config.as_str()), (MATERIAL_ATTEMPT_VARIABLE, ATTEMPT), ("TMPDIR", temporary)];
+    if let Some(proxy) = &settings.material_proxy {
+        env.extend([("ALL_PROXY", &*proxy.url), ("NO_PROXY", &*proxy.no_proxy)]);
+    }
+    let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     let kept = workshop.spec.storage.as_ref().map(storage::mount);
     let files = kept.or_else(|| crash_safe::directory(workshop, settings).map(crash_safe::mount));
     let files = files.unwrap_or_else(|| mount(&material.directory, None));
@@ -51,7 +56,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
         name: MATERIAL.to_owned(),
         image: settings.material_image.clone(),
         image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
-        env: Some(variables(env.map(|(name, value)| (name.to_owned(), value.to_owned())).into())),
+        env: Some(variables(env.collect())),
         // The same requests as the sidecar's, so the container does not increase the requests of the pod.
         resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
         volume_mounts: Some(

@@ -99,6 +99,7 @@ pub(crate) fn settings() -> OperatorSettings {
             launcher_url: Some("https://launcher.example.org".to_owned()),
         },
         material_image: Some("registry.example.org/material:1".to_owned()),
+        material_proxy: None,
         pull_policy: PullPolicy::IfNotPresent,
         pull_secrets: vec!["registry".to_owned()],
         run_as_user: Some(1000),

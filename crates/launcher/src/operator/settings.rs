@@ -9,12 +9,12 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use launcher_domain::PodTemplatePolicy;
 use launcher_domain::identity::TrustedHeader;
-use launcher_operator::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings};
-use launcher_process::settings::parse_bool;
+use launcher_operator::{IngressSettings, MaterialProxy, OperatorSettings, Placement, PullPolicy, SidecarSettings};
+use launcher_process::settings::{Confidential, parse_bool};
 use launcher_process::telemetry::LogSettings;
 
 use crate::traces::TraceSettings;
-use values::{AppUser, Strings, Tolerations, app_user, name_suffix, storage_class, strings, tolerations};
+use values::{AppUser, Strings, Tolerations, app_user, name_suffix, proxy_url, storage_class, strings, tolerations};
 
 /// Scheme of the workshops' URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -95,6 +95,22 @@ pub(crate) struct OperatorArgs {
     /// Image of the program that places course material; default: workshops start without course material
     #[arg(long, env = "SERVICE_MATERIAL_IMAGE", value_name = "IMAGE", value_parser = NonEmptyStringValueParser::new())]
     material_image: Option<String>,
+
+    /// HTTP proxy through which workshops load course material, as in http://proxy.example.org:3128, without a password;
+    /// default: direct connections
+    #[arg(long, env = "SERVICE_MATERIAL_PROXY", value_name = "URL", value_parser = Confidential(proxy_url))]
+    material_proxy: Option<String>,
+
+    /// Hosts and domains from which workshops load course material without the proxy, separated by commas
+    #[arg(
+        long,
+        env = "SERVICE_MATERIAL_NO_PROXY",
+        default_value = "",
+        value_name = "HOSTS",
+        hide_default_value = true,
+        requires = "material_proxy"
+    )]
+    material_no_proxy: String,
 
     /// Header in which the auth proxy sends the identity
     #[arg(long, env = "SERVICE_TRUSTED_AUTH_HEADER", default_value = TrustedHeader::DEFAULT, value_name = "NAME",
@@ -230,6 +246,10 @@ impl OperatorArgs {
                 launcher_url: self.public_url.clone(),
             },
             material_image: self.material_image.clone(),
+            material_proxy: self.material_proxy.clone().map(|url| {
+                let no_proxy = self.material_no_proxy.clone();
+                MaterialProxy { url, no_proxy }
+            }),
             pull_policy: match self.image_pull_policy {
                 Pull::Always => PullPolicy::Always,
                 Pull::IfNotPresent => PullPolicy::IfNotPresent,

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 pub(crate) enum FleetKind {
     /// Processes of this machine, without isolation between users: for development and one trusted person
     Local,
-    /// Preview: containers of Docker or Podman on this machine, isolated from each other
+    /// Containers of Docker or Podman on this machine, isolated from each other
     Containers,
     /// Pods on Kubernetes, which `launcher operator` runs
     Kubernetes,

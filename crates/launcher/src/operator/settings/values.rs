@@ -29,6 +29,17 @@ pub(super) fn name_suffix(text: &str) -> Result<String, &'static str> {
     }
 }
 
+/// Parses the URL of an HTTP proxy. The pods of workshops contain it, so it has no password.
+pub(super) fn proxy_url(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let host = host.map(|host| host.trim_end_matches('/')).filter(|host| !host.is_empty());
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+    match host {
+        Some(host) if host.bytes().all(is_plain) => Ok(text.trim_end_matches('/').to_owned()),
+        _ => Err("write a URL without a path and a password, as in http://proxy.example.org:3128".to_owned()),
+    }
+}
+
 /// Parses the name of a StorageClass: a DNS subdomain (RFC 1123), or nothing.
 pub(super) fn storage_class(text: &str) -> Result<String, &'static str> {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
