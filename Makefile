@@ -22,7 +22,7 @@ test-%: ## run one tier
 #   cluster, chart_live, login  build Kubernetes and Traefik from source, and run a cluster: about an hour on a fresh machine
 #   containers                  Debian 12 packages of Docker and Podman, on a machine without other engines
 ci: ## run the tiers that fit a hosted runner of GitHub
-	@exec e2e/tiers.sh lint build rules service api sidecar fleet launcher kill9 schemathesis browser chart make_run
+	@exec e2e/tiers.sh lint build rules service api sidecar fleet launcher kill9 schemathesis browser chart scripts make_run
 
 release-artifacts: ## build the files of a release twice, compare them, and put them into target/release-artifacts
 	@exec packaging/release/twice.sh

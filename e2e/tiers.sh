@@ -8,10 +8,10 @@ cd "$(dirname "$0")/.."
 source packaging/local/needs.sh
 
 readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 limits schemathesis browser cluster containers
-  login chart chart_live make_run)
+  login chart chart_live scripts make_run)
 # Tiers that often wait, each with tiers that run one after the other at the same time, if they are selected.
 declare -rA BESIDE=([service]="api sidecar" [fleet]=launcher [kill9]=schemathesis [cluster]=containers
-  [login]="chart chart_live make_run")
+  [login]="chart chart_live scripts make_run")
 readonly LOGS=.local/logs
 declare -A DESCRIBED
 # Crates whose tests each tier runs.
@@ -258,7 +258,7 @@ run_cluster() {
     --no-loadscope-reorder e2e/cluster/tests
 }
 
-DESCRIBED[chart]="the Helm chart without a cluster: lint, rendered objects, refused values, alerts; documents; setup of one server; scripts of a release"
+DESCRIBED[chart]="the Helm chart without a cluster: lint, rendered objects, refused values, alerts; documents"
 needs_chart() {
   need_rust_tests
   need_command git git
@@ -269,6 +269,15 @@ run_chart() {
   python_packages
   login_programs helm promtool
   .local/cluster/bin/python -m pytest --quiet e2e/login/test_*.py
+}
+
+DESCRIBED[scripts]="the setup of one server, without an engine; scripts of a release"
+needs_scripts() {
+  need_python
+  need_command openssl openssl
+}
+run_scripts() {
+  python_packages
   .local/cluster/bin/python -m pytest --quiet --numprocesses 2 e2e/server/test_*.py e2e/release/test_*.py
 }
 
@@ -280,7 +289,8 @@ needs_chart_live() {
 run_chart_live() {
   cluster_up
   login_programs helm traefik gateway-crds.yaml
-  "${CLUSTER_TESTS[@]}" e2e/login/live
+  # The tier login uses both processors at the same time, so users wait longer.
+  FRONT_ATTACK_P99=5 "${CLUSTER_TESTS[@]}" e2e/login/live
 }
 
 DESCRIBED[login]="the installed chart: Traefik, oauth2-proxy, a provider, a real Chromium, forged identities"
@@ -461,6 +471,16 @@ run_beside() {
   cat "$output" >&2
 }
 
+# print_failures: prints the failed tests of each failed tier and their errors, as pytest, cargo and node name them: at
+# most 40 lines a tier.
+print_failures() {
+  local tier
+  while read -r tier; do
+    printf '\nFailures of the tier %s:\n' "$tier"
+    grep -E '^(FAILED|ERROR|E  |thread .* panicked|not ok|✖)|(^test .*| ---) FAILED$|: error:|^error' "$LOGS/$tier.log" | head -n 40 || true
+  done < <(awk -F '\t' '$1 == "FAILED" { print $3 }' "$RESULTS")
+}
+
 # Commands to run at exit, in this order.
 declare -a AT_EXIT=()
 at_exit() {
@@ -494,6 +514,7 @@ main() {
   done
   printf '\nTiers:\n'
   awk -F '\t' '{ printf "  %-8s %5d s  %-13s %s\n", $1, $2, $3, $4 }' "$RESULTS"
+  print_failures
   printf '%d passed, %d failed, %d skipped\n' "$(count passed)" "$(count FAILED)" "$(count skipped)"
   if [[ "$(count skipped)" != 0 && "${CI:-}" == true ]]; then
     fail "skipped tiers: $(count skipped), which is a failure with CI=true"

@@ -15,11 +15,17 @@ readonly TARGET=${CARGO_TARGET_DIR:-target}
 # static C library resolves names without other files, by /etc/hosts and DNS. FOLDER/rootfs describes the packages of the
 # libraries in the program.
 static_program() {
-  local host library
+  local host library linker flags
   local -a libraries=()
+  [[ "$(cc -print-file-name=libc.a)" == /* ]] \
+    || fail "the static C library is missing, which the programs of the images contain. Install it: libc6-dev (Debian, Ubuntu), glibc-static (Fedora)"
   host=$(rustc --version --verbose | sed -n 's/^host: //p')
-  # RELR, the packed format of relative relocations: 1 MB less for the launcher.
-  RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs" \
+  # RELR, the packed format of relative relocations: 1 MB less for the launcher. The linker lld knows it on all
+  # architectures. rustc contains lld, but uses it by default on x86_64 only.
+  flags="-C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs"
+  linker=$(rustc --print sysroot)/lib/rustlib/$host/bin/gcc-ld
+  [[ ! -d "$linker" ]] || flags+=" -C link-arg=-fuse-ld=lld -C link-arg=-B$linker"
+  RUSTFLAGS="${RUSTFLAGS:-} $flags" \
     cargo build --quiet --locked --release --package "$1" --bin "$1" --target "$host"
   # Cargo does not remove the symbols of a package whose profile Cargo.toml overrides.
   install -D --strip --mode=755 "$TARGET/$host/release/$1" "$2/$1"

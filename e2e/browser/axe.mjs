@@ -6,10 +6,10 @@ import { readFile } from "node:fs/promises";
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** Returns the violations that axe finds on the current page, one line each. */
-export async function violations(page) {
+/** Returns the violations that axe finds on the current page, one line each. `part` is the CSS selector of a part of it. */
+export async function violations(page, part = "html") {
   await page.evaluate(AXE);
-  const found = await page.evaluate((rules) => globalThis.axe.run({ runOnly: rules }), RULES);
+  const found = await page.evaluate(([part, rules]) => globalThis.axe.run(part, { runOnly: rules }), [part, RULES]);
   return found.violations.map(
     (rule) => `${rule.id}: ${rule.help}: ${rule.nodes.map((node) => node.target.join(" ")).join(", ")}`,
   );

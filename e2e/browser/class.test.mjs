@@ -34,7 +34,8 @@ test("teacher extends a class, compares it with a list, and finds workshops", as
     assert.equal(await admin.getByText(/^Extended until/).count(), 2);
     await screenshot(admin, "class-extended");
     await admin.getByRole("link", { name: "Back to the class" }).click();
-    assert.equal(await admin.locator(`td > time[datetime="${until}"]`).count(), 2);
+    const rows = admin.locator(`td > time[datetime="${until}"]`);
+    await waitFor("the new times", 20, async () => (await rows.count()) === 2);
   });
 
   await t.test("update keeps ticks and the pasted list, and shows a new launch", async () => {

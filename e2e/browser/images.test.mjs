@@ -44,6 +44,7 @@ test("admin downloads an image, and the list shows its progress and its end by i
   await row.getByRole("button", { name: "Download now Statistics" }).click();
   await page.getByRole("alert").getByText("The download for Statistics continues if you leave this page.").waitFor();
   await row.getByText("Downloading the image").waitFor();
+  await waitFor("the request to the engine", 20, () => engine.pulls.length === 1);
   const loads = [];
   page.on("framenavigated", (frame) => loads.push(frame.url()));
   for (const percent of [25, 75]) {
@@ -55,7 +56,7 @@ test("admin downloads an image, and the list shows its progress and its end by i
   engine.end();
   await row.getByText("Image ready on this server").waitFor();
   assert.deepEqual(loads, [], "the page was not loaded again");
-  assert.equal(await page.locator("#announcer").textContent(), "Statistics: Image ready on this server");
+  await page.locator("#announcer", { hasText: /^Statistics: Image ready on this server$/ }).waitFor({ state: "attached" });
   assert.equal(await row.getByRole("button", { name: /^Download now/ }).count(), 0);
   const requests = [];
   page.on("request", (request) => requests.push(request.url()));

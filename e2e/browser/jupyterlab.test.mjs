@@ -37,7 +37,7 @@ test("JupyterLab workshop launches, computes, is extended and ends", async (t) =
 
   await t.test("notebook cell runs and shows its result", async () => {
     const [lab] = await Promise.all([context.waitForEvent("page"), openLink.click()]);
-    await lab.waitForURL(/\/_launcher\/frame/);
+    await lab.waitForURL(/\/_launcher\/frame/, { waitUntil: "commit" });
     assert.match(new URL(lab.url()).hostname, new RegExp(`^${name}\\.localhost$`));
     const heard = new Promise((resolve) => {
       lab.on("websocket", (socket) => {

@@ -1,12 +1,15 @@
 // Automatic features of the start page: search while typing, warning before the expiry, notice of a lost connection.
 
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { ADMIN, launchFromCard, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 const ALICE = "alice@example.org";
 const BOB = "bob@example.org";
 const CAROL = "carol@example.org";
+const ERIN = "erin@example.org";
 
 /** Creates a template through the API. The page must have an admin's identity. */
 const create = (page, template) =>
@@ -51,10 +54,12 @@ test("start page updates and notifies the user", async (t) => {
   for (const name of ["Amber", "Basalt", "Chalk", "Dolomite", "Slate"]) {
     await create(admin, small(name, { description: `A stone by the name of ${name}.` }));
   }
-  await create(admin, small("Short", { lifetime_seconds: 100, max_lifetime_seconds: 100 }));
+  await create(admin, small("Short", { lifetime_seconds: 119, max_lifetime_seconds: 119 }));
 
-  const command = ["sh", "-c", 'sleep 3; exec python3 -m http.server "$PORT" --bind 127.0.0.1'];
-  await create(admin, small("Slow", { command }));
+  // The app listens only when this file exists, so that the test can look at its start.
+  const gate = join(launcher.data, "gate-slow");
+  const command = ["sh", "-c", 'until [ -e "$GATE" ]; do sleep 0.1; done; exec python3 -m http.server "$PORT" --bind 127.0.0.1'];
+  await create(admin, small("Slow", { command, env: { GATE: gate } }));
   await create(admin, small("Broken", { command: ["sh", "-c", "sleep 2; exit 3"] }));
 
   await t.test("search filters the catalog while typing", async (t) => {
@@ -133,7 +138,8 @@ test("start page updates and notifies the user", async (t) => {
   });
 
   await t.test("ready workshop is announced by a page without focus", async (t) => {
-    const { page } = await openPage(t, browser, { email: BOB });
+    // This user has no other workshop whose end would be announced, too.
+    const { page } = await openPage(t, browser, { email: ERIN });
     await watchNotifications(page);
     await page.addInitScript(() => {
       localStorage.setItem("permission", "granted");
@@ -143,8 +149,9 @@ test("start page updates and notifies the user", async (t) => {
     await launchFromCard(page, launcher, "Slow");
     const entry = workshopEntry(page, "Slow");
     await entry.getByText(/^Starting: waiting for the app to answer/).waitFor();
-    await entry.getByText(/^for \d+ seconds?/).waitFor();
+    await entry.getByText(/^for \d+ (second|minute)/).waitFor();
     await screenshot(page, "starting");
+    await writeFile(gate, "");
     await entry.getByRole("link", { name: /^Open/ }).waitFor();
     await page.waitForFunction(() => document.title.includes("Slow: Ready – "));
     assert.equal(await page.getByRole("status").last().textContent(), "Slow: Ready", "expected the announcement in the status region");
@@ -186,7 +193,7 @@ test("start page updates and notifies the user", async (t) => {
   });
 
   await t.test("print layout has no buttons and no navigation", async (t) => {
-    const { page } = await openPage(t, browser, { email: BOB });
+    const { page } = await openPage(t, browser, { email: ERIN });
     await page.goto(launcher.url);
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     await workshopEntry(page, "Slow").getByText("Ready").waitFor();

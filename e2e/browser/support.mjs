@@ -29,11 +29,18 @@ export async function waitFor(what, seconds, look) {
   }
 }
 
-/** Returns a free loopback port. It is below the ephemeral range, so no outgoing connection can take it meanwhile. */
+/** Ports that freePort() has returned. */
+const givenPorts = new Set();
+
+/**
+ * Returns a free loopback port, another one at each call. It is below the ephemeral range, so no outgoing connection can
+ * take it meanwhile.
+ */
 export async function freePort() {
   const firstOutgoing = parseInt(await readFile("/proc/sys/net/ipv4/ip_local_port_range", "utf8"), 10);
   for (;;) {
     const port = randomInt(firstOutgoing >> 1, firstOutgoing);
+    if (givenPorts.has(port)) continue;
     const server = createServer().listen(port, "127.0.0.1");
     try {
       await once(server, "listening");
@@ -42,6 +49,7 @@ export async function freePort() {
     }
     server.close();
     await once(server, "close");
+    givenPorts.add(port);
     return port;
   }
 }
@@ -138,7 +146,7 @@ export async function openPage(test, browser, { email, ...options } = {}) {
     extraHTTPHeaders: email ? { "X-Auth-Request-Email": email } : {},
     ...options,
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(60_000);
   test.after(() => context.close());
   const page = await context.newPage();
   // Only the console reports violations of the content policy and failed scripts.
@@ -150,8 +158,9 @@ export async function openPage(test, browser, { email, ...options } = {}) {
   return { context, page, complaints };
 }
 
-/** Saves a screenshot of the page in .local/screenshots, for a manual review. */
+/** Saves a screenshot of the page in .local/screenshots, for a manual review. With CI=true nobody looks at it. */
 export async function screenshot(page, name) {
+  if (process.env.CI === "true") return;
   await mkdir(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
 }
@@ -168,9 +177,12 @@ export async function launchFromCard(page, launcher, name) {
   await page.goto(launcher.url).catch(() => page.goto(launcher.url));
 }
 
-/** Sends a request to the origin of this page as this user. Node resolves no names below localhost. */
-export async function get(page, path, email, headers = {}) {
-  const { host, port } = new URL(page.url());
+/** Sends a request to the origin of this page as this user. */
+export const get = (page, path, email, headers = {}) => getFrom(page.url(), path, email, headers);
+
+/** Sends a request to the origin of this address as this user. Node resolves no names below localhost. */
+export async function getFrom(address, path, email, headers = {}) {
+  const { host, port } = new URL(address);
   const options = { host: "127.0.0.1", port, path, headers: { Host: host, "X-Auth-Request-Email": email, ...headers } };
   const [response] = await once(request(options).end(), "response");
   return { status: response.statusCode, headers: response.headers, text: await text(response) };

@@ -18,6 +18,8 @@ source "$here/images/archives.sh"
 # Requests per second of each of Kubernetes' controllers. Kubernetes' default is 20: controllers that create pods or
 # EndpointSlices would then delay the workloads that the tests compare.
 readonly CONTROLLER_QPS=${CONTROLLER_QPS:-100}
+[[ "$CONTROLLER_QPS" =~ ^[1-9][0-9]{0,4}$ ]] \
+  || fail "CONTROLLER_QPS=$CONTROLLER_QPS: expected requests per second, a whole number from 1 to 99999, such as 20"
 readonly PARTS=(etcd apiserver controller-manager scheduler containerd kubelet kube-proxy kube-router)
 
 check_foreign() {

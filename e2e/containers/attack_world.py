@@ -19,7 +19,7 @@ from world import ENGINE, IMAGES, MALLORY, PLACE, SHELL, ALICE, World
 HERE = pathlib.Path(__file__).resolve().parent
 # Ports of the server itself, on all addresses: SSH, and the API of an engine by TCP. Then the UDP ports of an echo.
 TCP_PORTS, UDP_PORTS = (22, 2375), (9998, 9999)
-PROBE_SECONDS = 120
+PROBE_SECONDS = 300
 PROFILES = ("restricted", "baseline")
 # A program that answers HTTP on every address, has an abstract socket, and leaves a file open for the next program.
 PLAIN = (

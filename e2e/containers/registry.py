@@ -73,12 +73,15 @@ class Registry:
 class SlowRoad:
     """A port that passes connections to the port of a registry, with this many bytes per second in each connection.
 
-    `sent` counts the bytes that the registry has sent on all connections.
+    `sent` counts the bytes that the registry has sent on all connections. While `is_open` is not set, a connection stops
+    after 2 MiB of all connections.
     """
 
     def __init__(self, port, rate):
         self.target, self.rate = port, rate
         self.prefix, self.sent, self.lock = None, 0, threading.Lock()
+        self.is_open = threading.Event()
+        self.is_open.set()
 
     def __enter__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -90,6 +93,7 @@ class SlowRoad:
         with contextlib.suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
+        self.is_open.set()
 
     def accept(self):
         with contextlib.suppress(OSError):
@@ -107,4 +111,6 @@ class SlowRoad:
                     with self.lock:
                         self.sent += len(data)
                     time.sleep(len(data) / rate)
+                    if self.sent > 2 << 20:
+                        self.is_open.wait()
             target.shutdown(socket.SHUT_WR)

@@ -113,7 +113,7 @@ def test_failure_is_explained(world, launched, cause):
     assert len(tail.splitlines()) <= 20 and len(tail) <= 20_000 and "\x1b" not in tail and "\0" not in tail
 
 
-def test_failures_leave_nothing_and_disturb_nobody(world, launched, before, healthy):
+def test_failures_leave_nothing_and_do_not_affect_other_workshops(world, launched, before, healthy):
     world.until_gone(*launched.values(), seconds=START_TIMEOUT + 40)
     until_nothing_new(world.api, before)
     assert world.started(healthy, "healthy@example.org")

@@ -91,6 +91,7 @@ def test_requested_image_is_pulled_once_with_its_progress(world, road, slow):
 
 def test_launches_and_requests_share_a_pull(world, road, slow):
     template = world.template(QUICK, image=slow)
+    road.is_open.clear()
     names = [world.launch(template, ALICE)]
     until(world, template, "pulling")
     pull(world, template)
@@ -98,7 +99,10 @@ def test_launches_and_requests_share_a_pull(world, road, slow):
     # The pull that an admin has requested continues without the launch that began it.
     world.end(names[0])
     world.until_gone(names[0])
+    progress = lambda: (world.instance(names[1])["start_progress"] or 0) > 0
+    wait_for("the progress of the other launch", progress, 60)
     assert image(world, template)["state"] == "pulling"
+    road.is_open.set()
     steps = set()
 
     def runs():

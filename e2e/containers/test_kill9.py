@@ -59,4 +59,5 @@ def check(world, promises, first):
     wanted = {name: BOTH for name, row in rows.items() if row["state"] == "running"}
     wait_for(f"two containers for each of {sorted(wanted)} and no other, not {world.parts()}", lambda: world.parts() == wanted, 30)
     for name in wanted:
-        assert world.visit(name, "admin@example.org")[0] == 200
+        # The launcher opens the address of a workshop that it has adopted.
+        wait_for(f"{name} to answer", lambda name=name: world.visit(name, "admin@example.org")[0] == 200, 30)

@@ -14,8 +14,10 @@ from traces import traces, until_nothing_new
 from websockets.exceptions import InvalidStatus
 from world import ALICE, BOB, BOTH, ENGINE, JUPYTER, SHELL
 
-# The shortest lifetime that a template can have. An extension adds 15 s.
+# An extension adds 15 s.
 SHORT = {"lifetime_seconds": 60, "extension_seconds": 60, "max_lifetime_seconds": 75}
+# A kernel and some cells must run before the expiry.
+LONGER = {"lifetime_seconds": 60, "extension_seconds": 60, "max_lifetime_seconds": 120}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def before(world, shell):
 @pytest.fixture(scope="module")
 def jupyterlab(world, before):
     """A JupyterLab, launched by the page's form. Returns its instance when it runs."""
-    status, location = page(world, "POST", f"/launch/{world.template(JUPYTER, **SHORT)}")
+    status, location = page(world, "POST", f"/launch/{world.template(JUPYTER, **LONGER)}")
     assert status == 303, (status, location)
     name = next(each for each in world.launcher.instances() if each in location)
     return world.until(name, "running", 90)
@@ -144,14 +146,14 @@ def test_extended_workshop_runs_on_and_is_ended_by_the_page(world):
     assert [each["Id"] for each in world.containers(name)] == containers
     status, location = page(world, "POST", f"/instances/{name}/end")
     assert status == 303, (status, location)
-    world.until_gone(name, seconds=20)
+    world.until_gone(name)
     world.until(name, "terminated")
     assert world.visit(name)[0] in (403, 404)
 
 
 def test_extended_jupyterlab_expires_and_leaves_nothing(world, jupyterlab, before):
     name = jupyterlab["k8s_name"]
-    ended = world.until(name, "terminated", 120)
+    ended = world.until(name, "terminated", 180)
     assert ended["end_reason"] == "expired"
     assert ended["ended_at"] >= ended["expires_at"] > jupyterlab["expires_at"]
     world.until_gone(name)

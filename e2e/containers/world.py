@@ -124,7 +124,7 @@ class World:
         self.until(name, "running")
         return name
 
-    def until_gone(self, *names, seconds=30):
+    def until_gone(self, *names, seconds=60):
         """Waits until no container of these workshops is left."""
         for name in names:
             wait_for(f"the containers of {name} to be removed", lambda: not self.containers(name), seconds)

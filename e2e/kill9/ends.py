@@ -86,7 +86,8 @@ class Ends:
 
     def expired(self):
         """Stores notes until the workshops expire."""
-        wait_for("the last seconds before the expiry", lambda: self.seconds_left(self.saving) < 5, 60)
+        left = lambda: min(self.seconds_left(name) for name in (self.expiring, self.saving))
+        wait_for("the last seconds before the first expiry", lambda: left() < 10, 60)
         notes.write(self.outage, self.saving, "last byte", ALICE)
         last = self.write_until_the_end()
         ended = self.outage.until(self.expiring, "terminated")

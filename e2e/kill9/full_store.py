@@ -75,18 +75,20 @@ class FullStore:
         self.outage.end(earlier)
         archives = self.archives()
         first, second = self.running("full"), self.running("read-only")
-        with Filler(self.folder):
+        with Filler(self.folder) as filler:
             ends = {first: self.ask_to_end(first)}
             self.refusal("is almost full")
-        self.remount("ro")
-        ends[second] = self.ask_to_end(second)
-        self.refusal("Read-only file system")
-        for name, began in ends.items():
-            self.assert_not_saved(name, began)
-        assert self.archives() == archives
-        assert self.note_in_archive(earlier) == "earlier"
-
-        self.remount("rw")
+            # Read-only and larger at the same moment: otherwise the next attempt could save the files. A file that is open
+            # for writing prevents this.
+            filler.file.close()
+            self.remount("ro,size=32m")
+            ends[second] = self.ask_to_end(second)
+            self.refusal("Read-only file system")
+            for name, began in ends.items():
+                self.assert_not_saved(name, began)
+            assert self.archives() == archives
+            assert self.note_in_archive(earlier) == "earlier"
+            self.remount("rw")
         later = self.running("later")
         self.outage.end(later)
         assert self.note_in_archive(later) == "later"

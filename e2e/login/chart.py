@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 
 import yaml
+from yaml_files import load_all
 
 LOGIN = pathlib.Path(__file__).resolve().parent
 ROOT = LOGIN.parents[1]
@@ -48,7 +49,7 @@ def render(name, *words, namespace="launcher"):
 
 def objects(name, *kinds):
     """Returns the rendered objects of a set of values: those of these kinds, or all without kinds."""
-    rendered = [found for found in yaml.safe_load_all(render(name)) if found]
+    rendered = [found for found in load_all(render(name)) if found]
     return [found for found in rendered if not kinds or found["kind"] in kinds]
 
 

@@ -5,9 +5,9 @@ import re
 import subprocess
 
 import pytest
-import yaml
 
 from chart import ALL_SETS, CHART, LOGIN, RELEASE, ROOT, defaults, helm, leaves, render, values_of, values_schema
+from yaml_files import load
 
 
 def test_committed_renderings_and_copies_are_up_to_date():
@@ -25,10 +25,38 @@ def test_deprecated_limit_names_render_like_current_names():
     assert rendered[0] == rendered[1] != render("full")
 
 
+def install_notes(name, *settings):
+    """Returns what `helm install` prints after an installation with this values file and these values."""
+    common = ("--dry-run=client", "--namespace", "launcher", "--values", values_of(name))
+    status, printed = helm("install", RELEASE, CHART, *common, *(word for each in settings for word in ("--set", each)))
+    assert status == 0, printed
+    return printed.split("NOTES:")[1]
+
+
+@pytest.mark.parametrize(
+    "name,settings,warning",
+    [
+        ("wildcard", [], "WARNING: workshops can act on the launcher in a browser"),
+        ("minimal", ["workshops.domain=run.example.org", "host=launcher.example.org"], "look like one site"),
+        ("minimal", ["api.adminEmails=null"], "WARNING: no user can manage templates"),
+        ("google", ["login.emailDomains={*}"], "WARNING: every google account may log in"),
+        ("minimal", ["networkPolicy.enabled=false"], "WARNING: every pod of the cluster can reach the apps"),
+        ("minimal", ["proxySecret.enabled=false"], "WARNING: a client that bypasses the edge proxy can claim any identity"),
+    ],
+)
+def test_install_notes_warn_of_insecure_values(name, settings, warning):
+    assert warning in install_notes(name, *settings)
+    secure = install_notes("minimal")
+    assert warning not in secure and "WARNING" not in secure
+
+
+def test_install_notes_of_one_domain_name_the_documentation():
+    assert 'docs/threat-model.md, "One domain"' in install_notes("wildcard")
+    assert "One domain" not in install_notes("minimal")
+
+
 def test_install_notes_warn_of_deprecated_value_names():
-    common = ("--dry-run=client", "--namespace", "launcher", "--values", values_of("minimal"))
-    status, notes = helm("install", RELEASE, CHART, *common, "--set", "limits.queued=7")
-    assert status == 0, notes
+    notes = install_notes("minimal", "limits.queued=7")
     assert notes.count("is deprecated") == 1
     assert "limits.queued is deprecated, and overrides limits.maxQueued" in notes
 
@@ -141,6 +169,8 @@ REFUSED = [
     (["extraObjects[0].kind=Secret"], "at '/extraObjects/0': missing properties 'apiVersion', 'metadata'"),
     (["login.ca.configMap=a", "login.ca.secret=b"], "- login.ca.configMap and login.ca.secret exclude each other"),
     (["login.egressProxy.https=http://me:swordfish@proxy"], "at '/login/egressProxy/https': "),
+    (["workshops.materialProxy.url=http://me:swordfish@proxy"], "at '/workshops/materialProxy/url': "),
+    (["workshops.materialProxy.noProxy={10.0.0.0/8}"], "at '/workshops/materialProxy/noProxy/0': "),
     (["images.front="], "- images.front is missing: the reference of an image in your registry"),
     (
         ["ingress.tls.issuer.name=internal", "ingress.tls.launcherSecret=one", "ingress.tls.workshopsSecret=one"],
@@ -238,7 +268,7 @@ def documented():
 def test_schema_and_docs_list_the_same_values():
     schema = values_schema()
     known = set(leaves(schema))
-    assert set(defaults(yaml.safe_load((CHART / "values.yaml").read_text()), schema)) == known
+    assert set(defaults(load((CHART / "values.yaml").read_text()), schema)) == known
     assert sorted(name for name, _ in documented()) == sorted(known)
 
 
@@ -251,21 +281,21 @@ def value_of(values, name):
 
 def test_each_value_is_changed_in_one_of_the_rendered_sets():
     """The condition `enabled` is for charts that have this chart as a dependency: this chart does not read it."""
-    values = yaml.safe_load((CHART / "values.yaml").read_text())
-    sets = [yaml.safe_load(values_of(name).read_text()) for name in ALL_SETS]
+    values = load((CHART / "values.yaml").read_text())
+    sets = [load(values_of(name).read_text()) for name in ALL_SETS]
     known = set(leaves(values_schema())) - {"enabled"}
     assert {name for name in known if all(value_of(one, name) in (None, value_of(values, name)) for one in sets)} == set()
 
 
 def test_documented_defaults_match_values_yaml():
-    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    values = load((CHART / "values.yaml").read_text())
     for name, cell in documented():
         default = re.fullmatch("`([^`]+)`", cell)
         if default and not name.startswith(("ingress.className", "ingress.namespace", "ingress.podLabels")):
             value = values
             for word in name.split("."):
                 value = value[word]
-            assert yaml.safe_load(default[1]) == value, name
+            assert load(default[1]) == value, name
 
 
 def test_seed_template_fields_in_schema_match_api():

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from chart import FRONT_SETS, RELEASE, ROOT, SETS, TRAEFIK_SETS, containers, objects, render
+from yaml_files import load_all
 
 MIDDLEWARES = "traefik.ingress.kubernetes.io/router.middlewares"
 PRIORITY = "traefik.ingress.kubernetes.io/router.priority"
@@ -101,7 +102,7 @@ def test_every_route_precedes_route_of_notice(name):
 def test_configured_priority_does_not_apply_to_notice():
     escaped = PRIORITY.replace(".", "\\.")
     text = render("minimal", "--set-string", f"ingress.annotations.{escaped}=500,ingress.annotations.other=x")
-    found = [one for one in yaml.safe_load_all(text) if one and one["kind"] == "Ingress"]
+    found = [one for one in load_all(text) if one and one["kind"] == "Ingress"]
     annotations = {one["metadata"]["name"]: one["metadata"]["annotations"] for one in found}
     assert {(one[PRIORITY], one["other"]) for one in [annotations.pop(NOTICE)]} == {("1", "x")}
     assert annotations and {(one[PRIORITY], one["other"]) for one in annotations.values()} == {("500", "x")}
@@ -247,7 +248,7 @@ def test_each_release_pod_is_selected_by_one_network_policy(name):
 
 
 def test_workshop_network_policies_match_committed_file():
-    original = yaml.safe_load_all((ROOT / "deploy/network-policies.yaml").read_text())
+    original = load_all((ROOT / "deploy/network-policies.yaml").read_text())
     committed = {found["metadata"]["name"]: found["spec"] for found in original}
     rendered = {found["metadata"]["name"]: found for found in objects("minimal", "NetworkPolicy")}
     assert rendered["workshops-egress"]["spec"] == committed["workshops-egress"]

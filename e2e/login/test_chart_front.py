@@ -4,10 +4,10 @@ import functools
 import re
 
 import pytest
-import yaml
 
 from chart import CHART, RELEASE, helm, objects, values_of, values_schema
 from nginx_conf import blocks, directives, parsed, the
+from yaml_files import load_all
 
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
 FRONT = f"{RELEASE}-front"
@@ -27,7 +27,7 @@ def render_any(*words):
     common = ("--namespace", "launcher", "--kube-version", "1.34", "--values", values_of("any"))
     status, text = helm("template", RELEASE, CHART, *common, *words)
     assert status == 0, text
-    return {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(text) if one}
+    return {(one["kind"], one["metadata"]["name"]): one for one in load_all(text) if one}
 
 
 @functools.cache

@@ -1,9 +1,9 @@
 """Tests of the chart's Gateway and HTTPRoutes. No cluster is needed."""
 
 import pytest
-import yaml
 
 from chart import RELEASE, render
+from yaml_files import load_all
 
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
 FRONT = f"{RELEASE}-front"
@@ -17,7 +17,7 @@ EXISTING = (
 def rendered(*changes):
     """Renders ci/gateway-values.yaml with these changes of values below ingress. Returns {(kind, name): object}."""
     text = render("gateway", *(word for change in changes for word in ("--set", f"ingress.{change}")))
-    return {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(text) if one}
+    return {(one["kind"], one["metadata"]["name"]): one for one in load_all(text) if one}
 
 
 def test_gateway_has_one_https_listener_for_each_host():
@@ -55,7 +55,7 @@ def test_launcher_in_workshops_domain_shares_listener_with_workshops():
     """The certificate of one listener is valid for the hosts of both, so browsers send both over one connection."""
     values = ("host=launcher.apps.example.edu", "workshops.domain=apps.example.edu", "workshops.nameSuffix=-ws")
     text = render("gateway", *(word for value in (*values, "ingress.tls.launcherSecret=") for word in ("--set", value)))
-    found = {(one["kind"], one["metadata"]["name"]): one["spec"] for one in yaml.safe_load_all(text) if one and "spec" in one}
+    found = {(one["kind"], one["metadata"]["name"]): one["spec"] for one in load_all(text) if one and "spec" in one}
     (listener,) = found["Gateway", RELEASE]["listeners"]
     secret = f"{RELEASE}-workshops-certificate"
     assert (listener["name"], listener["hostname"]) == ("workshops", "*.apps.example.edu")

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-import yaml
 
 from chart import CHART, RELEASE, helm, render, values_of
+from yaml_files import load_all
 
 DIGEST = f"sha256:{'0123456789abcdef' * 4}"
 
@@ -13,7 +13,7 @@ DIGEST = f"sha256:{'0123456789abcdef' * 4}"
 def programs(name, images):
     """Renders a set of values with these values of images. Returns {name of a Deployment: its container}."""
     words = [word for image, value in images.items() for word in ("--set-json", f"images.{image}={json.dumps(value)}")]
-    found = [one for one in yaml.safe_load_all(render(name, *words)) if one and one["kind"] == "Deployment"]
+    found = [one for one in load_all(render(name, *words)) if one and one["kind"] == "Deployment"]
     return {one["metadata"]["name"]: one["spec"]["template"]["spec"]["containers"][0] for one in found}
 
 

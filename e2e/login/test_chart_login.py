@@ -4,9 +4,9 @@ import base64
 import re
 
 import pytest
-import yaml
 
 from chart import RELEASE, configurations, objects, render
+from yaml_files import load_all
 
 LOGIN, WORKSHOPS_LOGIN = f"{RELEASE}-login", f"{RELEASE}-workshops-login"
 CLIENT = ("--set", "login.clientID=id,login.clientSecret=hush")
@@ -14,7 +14,7 @@ CLIENT = ("--set", "login.clientID=id,login.clientSecret=hush")
 
 def secrets(name, *words):
     """Renders a set of values with these options of helm. Returns the data of the login's Secrets: {name: {key: value}}."""
-    found = [one for one in yaml.safe_load_all(render(name, *words)) if one and one["kind"] == "Secret"]
+    found = [one for one in load_all(render(name, *words)) if one and one["kind"] == "Secret"]
     return {
         one["metadata"]["name"]: {key: base64.b64decode(value).decode() for key, value in one["data"].items()}
         for one in found
@@ -24,7 +24,7 @@ def secrets(name, *words):
 
 def pods_of(*words):
     """Returns the pod templates of both login proxies: {name of the Deployment: template}."""
-    found = [one for one in yaml.safe_load_all(render("minimal", *words)) if one and one["kind"] == "Deployment"]
+    found = [one for one in load_all(render("minimal", *words)) if one and one["kind"] == "Deployment"]
     made = {one["metadata"]["name"]: one["spec"]["template"] for one in found}
     return {name: made[name] for name in (LOGIN, WORKSHOPS_LOGIN)}
 

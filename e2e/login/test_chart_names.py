@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from chart import CHART, RELEASE, ROOT, SETS, helm, objects, render, values_of
+from yaml_files import load, load_all
 
 NAME_LABEL = "app.kubernetes.io/name"
 
@@ -16,7 +17,7 @@ def named(release, *words):
     common = ("--namespace", "launcher", "--kube-version", "1.34", "--values", values_of("minimal"))
     status, text = helm("template", release, CHART, *common, *words)
     assert status == 0, text
-    found = [one for one in yaml.safe_load_all(text) if one]
+    found = [one for one in load_all(text) if one]
     return [one for one in found if one["metadata"].get("namespace") == "launcher"]
 
 
@@ -59,12 +60,12 @@ def test_chart_version_changes_no_pod_and_no_selector(name, tmp_path):
     chart = tmp_path / "chart"
     shutil.copytree(CHART, chart)
     about = (chart / "Chart.yaml").read_text()
-    version = yaml.safe_load(about)["version"]
+    version = load(about)["version"]
     (chart / "Chart.yaml").write_text(about.replace(f"ersion: {version}", "ersion: 99.0.0+build"))
     common = ("--namespace", "launcher", "--kube-version", "1.34", "--values", values_of(name))
     status, text = helm("template", RELEASE, chart, *common)
     assert status == 0, text
-    changed = {one["metadata"]["name"]: one for one in yaml.safe_load_all(text) if one and one["kind"] == "Deployment"}
+    changed = {one["metadata"]["name"]: one for one in load_all(text) if one and one["kind"] == "Deployment"}
     for deployment in objects(name, "Deployment"):
         other = changed[deployment["metadata"]["name"]]
         assert other["spec"] == deployment["spec"]
@@ -80,23 +81,23 @@ def test_condition_of_parent_chart_enables_dependency(enabled, tmp_path):
     needed = {"name": RELEASE, "version": "0.1.0", "condition": f"{RELEASE}.enabled"}
     about = {"apiVersion": "v2", "name": "course", "version": "1.0.0", "dependencies": [needed]}
     (parent / "Chart.yaml").write_text(yaml.safe_dump(about))
-    values = yaml.safe_load(values_of("minimal").read_text()) | {"enabled": enabled}
+    values = load(values_of("minimal").read_text()) | {"enabled": enabled}
     (parent / "values.yaml").write_text(yaml.safe_dump({RELEASE: values}))
     status, text = helm("template", "course", parent, "--namespace", "launcher", "--kube-version", "1.34")
     assert status == 0, text
-    made = {one["metadata"]["name"] for one in yaml.safe_load_all(text) if one and one["kind"] == "Deployment"}
+    made = {one["metadata"]["name"] for one in load_all(text) if one and one["kind"] == "Deployment"}
     names = {f"course-{RELEASE}{one}" for one in ("", "-operator", "-login", "-workshops-login", "-notice")}
     assert made == (names if enabled else set())
 
 
 def test_chart_describes_its_images_and_resource():
-    about = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    about = load((CHART / "Chart.yaml").read_text())
     notes = about["annotations"]
-    images = yaml.safe_load((CHART / "values.yaml").read_text())["images"]
-    listed = {one["image"] for one in yaml.safe_load(notes["artifacthub.io/images"])}
+    images = load((CHART / "values.yaml").read_text())["images"]
+    listed = {one["image"] for one in load(notes["artifacthub.io/images"])}
     assert listed == {images["oauth2Proxy"], images["front"]}
-    crds = yaml.safe_load((CHART / "files/workshops.yaml").read_text())["items"]
-    described = yaml.safe_load(notes["artifacthub.io/crds"])
+    crds = load((CHART / "files/workshops.yaml").read_text())["items"]
+    described = load(notes["artifacthub.io/crds"])
     assert [one["name"] for one in described] == [crd["metadata"]["name"] for crd in crds]
     for one, crd in zip(described, crds):
         assert one["kind"] == crd["spec"]["names"]["kind"]
@@ -125,7 +126,7 @@ def test_extra_objects_are_rendered_as_templates():
 
 def test_operator_and_launcher_keep_permissions_with_other_accounts():
     text = render("minimal", "--set", "launcher.serviceAccount.name=own")
-    bindings = [one for one in yaml.safe_load_all(text) if one and one["kind"] == "RoleBinding"]
+    bindings = [one for one in load_all(text) if one and one["kind"] == "RoleBinding"]
     assert {one["roleRef"]["name"]: one["subjects"][0]["name"] for one in bindings} == {
         RELEASE: "own", f"{RELEASE}-operator": f"{RELEASE}-operator",
     }

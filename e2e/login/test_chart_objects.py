@@ -23,6 +23,7 @@ from chart import (
     values_of,
     values_schema,
 )
+from yaml_files import load, load_all
 
 LAUNCHER = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/launcher"
 IMAGES = {
@@ -155,7 +156,7 @@ def test_largest_accepted_numbers_render_with_all_digits(tmp_path):
     words = [word for name, number in numbers.items() for word in ("--set-json", f"{name}={number}")]
     rendered = render("github", *words)
     assert re.findall(r".*\de\+\d.*", rendered) == []
-    deployments = [one for one in yaml.safe_load_all(rendered) if one and one["kind"] == "Deployment"]
+    deployments = [one for one in load_all(rendered) if one and one["kind"] == "Deployment"]
     for deployment, known, own in (
         (RELEASE, NUMBERS, alone(tmp_path)),
         (f"{RELEASE}-operator", OPERATOR_NUMBERS, []),
@@ -206,12 +207,12 @@ def test_pods_have_expected_images_and_service_account_tokens(name):
 
 
 def test_third_party_images_are_pinned_and_configured_digests_are_rendered():
-    images = yaml.safe_load((CHART / "values.yaml").read_text())["images"]
+    images = load((CHART / "values.yaml").read_text())["images"]
     for name in ("oauth2Proxy", "front"):
         assert re.fullmatch(r"[^:@]+:[^:@]+@sha256:[0-9a-f]{64}", images[name]), name
     own = f"registry.example.org/sidecar:0.1.0@sha256:{'0123456789abcdef' * 4}"
     words = [word for name in images if name.islower() or name == "oauth2Proxy" for word in ("--set", f"images.{name}={own}")]
-    found = [one for one in yaml.safe_load_all(render("any", *words)) if one and one["kind"] == "Deployment"]
+    found = [one for one in load_all(render("any", *words)) if one and one["kind"] == "Deployment"]
     used = [container for one in found for container in one["spec"]["template"]["spec"]["containers"]]
     assert {container["image"] for container in used} == {own}
     operator = next(container for container in used if container["name"] == "operator")
@@ -221,7 +222,7 @@ def test_third_party_images_are_pinned_and_configured_digests_are_rendered():
 
 @every_set
 def test_roles_match_committed_rules_in_workshop_namespace(name):
-    original = yaml.safe_load_all((ROOT / "deploy/rbac.yaml").read_text())
+    original = load_all((ROOT / "deploy/rbac.yaml").read_text())
     committed = [found for found in original if found["kind"] == "Role"]
     namespace = settings(container_of(name, "launcher"))["SERVICE_NAMESPACE"]
     assert not objects(name, "ClusterRole", "ClusterRoleBinding")
@@ -275,20 +276,20 @@ def test_objects_with_user_data_are_kept_on_uninstall(name):
 
 
 def test_seed_templates_match_configured_values():
-    values = yaml.safe_load((ROOT / "charts/workshop-launcher/ci/full-values.yaml").read_text())
+    values = load((ROOT / "charts/workshop-launcher/ci/full-values.yaml").read_text())
     data = by_name("full", "ConfigMap")[f"{RELEASE}-templates"]["data"]
     assert json.loads(data["templates.json"]) == values["templates"]
 
 
 def test_operator_gets_node_selector_and_tolerations():
-    values = yaml.safe_load(values_of("full").read_text())["workshops"]
+    values = load(values_of("full").read_text())["workshops"]
     told = settings(container_of("full", "operator"))
     assert json.loads(told["SERVICE_NODE_SELECTOR"]) == values["nodeSelector"]
     assert json.loads(told["SERVICE_TOLERATIONS"]) == values["tolerations"]
 
 
 def test_launcher_and_operator_get_the_policy_of_pod_templates():
-    values = yaml.safe_load(values_of("full").read_text())["workshops"]
+    values = load(values_of("full").read_text())["workshops"]
     told = [settings(container_of("full", component)) for component in ("launcher", "operator")]
     assert [each["SERVICE_POD_TEMPLATE_ALLOW"].split(",") for each in told] == [values["podTemplateAllow"]] * 2
 
@@ -327,7 +328,7 @@ def named(name, own, others):
     common = ("--namespace", own, "--kube-version", "1.34", "--values", values_of(name))
     status, text = helm("template", own, CHART, *common, *words)
     assert status == 0, text
-    found = [one for one in yaml.safe_load_all(text) if one]
+    found = [one for one in load_all(text) if one]
     pods = [one["spec"]["template"]["spec"] for one in found if one["kind"] == "Deployment"]
     return found, next(pod["containers"][0] for pod in pods if pod["containers"][0]["name"] == "operator")
 

@@ -7,11 +7,11 @@ pod_security.rs tests the pods of workshops, which the operator creates.
 import functools
 
 import pytest
-import yaml
 
 from chart import CHART, RELEASE, helm, values_of
 from test_chart_objects import complaint
 from test_docs import MORE, blocks
+from yaml_files import load_all
 
 # Volume types and capabilities that the constraint admits.
 VOLUMES = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"}
@@ -35,7 +35,7 @@ def rendered(folder, controller, name=None):
     words += ["--values", folder / name] if name else []
     status, text = helm("template", RELEASE, CHART, "--namespace", "launcher", "--kube-version", "1.34", *words)
     assert status == 0, text
-    return [one for one in yaml.safe_load_all(text) if one]
+    return [one for one in load_all(text) if one]
 
 
 def pods(objects):

@@ -1,9 +1,9 @@
 """Tests of the values that change the pods of the release: labels, placement, security, environment, volumes."""
 
 import pytest
-import yaml
 
 from chart import CHART, RELEASE, SETS, configurations, objects, render, values_of
+from yaml_files import load, load_all
 
 # {name of a Deployment: (set of values, group of values)}.
 PODS = {
@@ -26,7 +26,7 @@ every_pod = pytest.mark.parametrize("deployment", PODS)
 
 def template_of(deployment, *words):
     """Returns the pod template of a Deployment, rendered with these options of helm."""
-    found = yaml.safe_load_all(render(PODS[deployment][0], *words))
+    found = load_all(render(PODS[deployment][0], *words))
     made = {one["metadata"]["name"]: one for one in found if one and one["kind"] == "Deployment"}
     return made[deployment]["spec"]["template"]
 
@@ -34,7 +34,7 @@ def template_of(deployment, *words):
 def configured(deployment):
     """Returns the values of the Deployment's group in its values file."""
     name, group = PODS[deployment]
-    return yaml.safe_load(values_of(name).read_text())[group]
+    return load(values_of(name).read_text())[group]
 
 
 @every_pod
@@ -57,7 +57,7 @@ def test_topology_constraint_without_selector_selects_pods_of_its_deployment(dep
 def test_topology_constraint_keeps_its_own_selector():
     constraint = '[{"maxSkew":2,"topologyKey":"a","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"a":"b"}}}]'
     template = template_of(RELEASE, "--set-json", f"launcher.topologySpreadConstraints={constraint}")
-    assert template["spec"]["topologySpreadConstraints"] == yaml.safe_load(constraint)
+    assert template["spec"]["topologySpreadConstraints"] == load(constraint)
 
 
 def test_several_replicas_are_spread_over_nodes_by_default():
@@ -195,7 +195,7 @@ every_group_without_permissions = pytest.mark.parametrize("group", WITHOUT_PERMI
 def accounts_of(group, *words):
     """Returns (ServiceAccounts of the component, account of each pod of the component), with these options of helm."""
     name, deployments = WITHOUT_PERMISSIONS[group]
-    found = [one for one in yaml.safe_load_all(render(name, *words)) if one]
+    found = [one for one in load_all(render(name, *words)) if one]
     component = "app.kubernetes.io/component"
     accounts = [one for one in found if one["kind"] == "ServiceAccount" and one["metadata"]["labels"][component] == group]
     pods = {one["metadata"]["name"]: one["spec"]["template"]["spec"] for one in found if one["kind"] == "Deployment"}
@@ -240,7 +240,7 @@ def test_pod_has_configured_service_account(deployment):
 def test_container_has_configured_resources(deployment):
     group = PODS[deployment][1]
     template = template_of(deployment, "--set", f"{group}.resources.limits.cpu=3")
-    default = yaml.safe_load((CHART / "values.yaml").read_text())[group]["resources"]
+    default = load((CHART / "values.yaml").read_text())[group]["resources"]
     found = template["spec"]["containers"][0]["resources"]
     assert found["limits"] == default["limits"] | {"cpu": 3}
     assert found["requests"]["memory"] == default["requests"]["memory"]

@@ -8,6 +8,7 @@ import yaml
 
 from chart import CHART, FRONT_SETS, RELEASE, SETS, TRAEFIK_SETS, containers, helm, objects, values_of
 from nginx_conf import blocks, directives, parsed, the
+from yaml_files import load_all
 
 SECRET, FRONT = f"{RELEASE}-proxy-secret", f"{RELEASE}-front"
 PROOF = "X-Auth-Request-Proof"
@@ -21,7 +22,7 @@ def with_values(name, *words):
     common = ("--namespace", "launcher", "--kube-version", "1.34", "--values", values_of(name))
     status, text = helm("template", RELEASE, CHART, *common, *words)
     assert status == 0, text
-    found = [one for one in yaml.safe_load_all(text) if one]
+    found = [one for one in load_all(text) if one]
     return {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]): one for one in found}
 
 

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from chart import ALL_SETS, CHART, RELEASE, helm, leaves, values_of, values_schema
+from yaml_files import load, load_all
 
 LAUNCHER, OPERATOR, NOTICE, FRONT = {"launcher"}, {"operator"}, {"notice"}, {"front"}
 LOGIN = {"login", "workshops-login"}
@@ -33,6 +34,7 @@ REACHES = {
     "workshops.imagePullPolicy": OPERATOR, "workshops.imagePullSecrets": OPERATOR, "workshops.roomGraceSeconds": OPERATOR,
     "workshops.runAsUser": OPERATOR, "workshops.userNamespaces": OPERATOR, "workshops.nodeSelector": OPERATOR,
     "workshops.tolerations": OPERATOR, "workshops.storageClass": OPERATOR,
+    "workshops.materialProxy.url": OPERATOR, "workshops.materialProxy.noProxy": OPERATOR,
     "limits.maxInstancesPerUser": LAUNCHER, "limits.launchRate": LAUNCHER, "limits.launchBurst": LAUNCHER,
     "limits.maxConcurrentStarts": LAUNCHER, "limits.maxQueued": LAUNCHER, "limits.historyDays": LAUNCHER,
     "limits.volumeRetentionDays": LAUNCHER, "limits.maxStorageGibPerUser": LAUNCHER, "limits.keepDays": LAUNCHER,
@@ -112,7 +114,7 @@ SECRETS = {"launcher": ["secret-of-the-launcher-for-tests-0001"], "workshops": [
 @functools.cache
 def values_file(name):
     """Returns the values of a set."""
-    values = yaml.safe_load(values_of(name).read_text())
+    values = load(values_of(name).read_text())
     values["proxySecret"] = SECRETS | values.get("proxySecret", {})
     return values
 
@@ -145,7 +147,7 @@ def pods(values, folder):
     status, text = helm("template", RELEASE, CHART, *words)
     if status != 0:
         return None
-    objects = [one for one in yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if one]
+    objects = [one for one in load_all(text) if one]
     stored = [
         one for one in objects
         if one["kind"] in ("ConfigMap", "Secret") and one["metadata"].get("namespace") == "launcher"
@@ -177,7 +179,7 @@ def candidates(name):
     if name in OTHERS:
         yield OTHERS[name]
         return
-    default = value_in(yaml.safe_load((CHART / "values.yaml").read_text()), name)
+    default = value_in(load((CHART / "values.yaml").read_text()), name)
     for case in ALL_SETS:
         if value_in(values_file(case), name) not in (None, default):
             yield case, None

@@ -11,6 +11,7 @@ import yaml
 from chart import CHART, RELEASE, ROOT, helm, leaves, values_schema
 from installation import steps
 from series import metrics, registered
+from yaml_files import load, load_all
 
 READMES = [ROOT / "quickstart/README.md", CHART / "README.md", ROOT / "e2e/login/README.md"]
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md")), *READMES]
@@ -77,8 +78,8 @@ def test_installation_needs_three_values(tmp_path):
     (text,) = (text for step in steps() for text in step.files.values())
     assert text == BASE
     required = set()
-    for name in leaves_of(yaml.safe_load(text)):
-        values = yaml.safe_load(text)
+    for name in leaves_of(load(text)):
+        values = load(text)
         *groups, last = name.split(".")
         del functools.reduce(dict.get, groups, values)[last]
         status, rendered = render_documented(tmp_path, yaml.safe_dump(values))
@@ -101,12 +102,12 @@ def leaves_of(values, prefix=""):
 
 @pytest.mark.parametrize("text", [text for page in (*VALUES, "upgrade.md") for _, text in blocks(page)])
 def test_documented_yaml_is_valid(text):
-    for found in yaml.safe_load_all(text):
+    for found in load_all(text):
         assert found and (text.startswith((WHOLE, MORE, PART)) or {"apiVersion", "kind", "metadata"} <= set(found))
 
 
 def test_every_login_provider_has_documented_values():
-    named = {yaml.safe_load(text)["login"]["provider"] for _, text in blocks("providers.md")}
+    named = {load(text)["login"]["provider"] for _, text in blocks("providers.md")}
     assert named == set(values_schema()["properties"]["login"]["properties"]["provider"]["enum"]) - {""}
 
 

@@ -5,15 +5,15 @@ import json
 import re
 
 import pytest
-import yaml
 
 from chart import CHART, RELEASE, ROOT, SETS, helm, values_of
 from test_docs import anchors
+from yaml_files import load, load_all
 
 SECRETS = ("proxySecret.launcher=null", "proxySecret.workshops=null", "login.cookieSecret=", "login.workshopsCookieSecret=")
 NO_SECRETS = tuple(word for secret in SECRETS for word in ("--set", secret))
 MIRROR = "registry.example.org/mirrored"
-DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text())
+DEFAULTS = load((CHART / "values.yaml").read_text())
 
 
 def page(name):
@@ -39,7 +39,7 @@ def render(name, *words, again=False):
 
 def objects(text):
     """Returns {(kind, namespace, name): object}."""
-    found = [one for one in yaml.safe_load_all(text) if one]
+    found = [one for one in load_all(text) if one]
     return {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]): one for one in found}
 
 

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-import yaml
 
 from chart import CHART, RELEASE, ROOT, helm, values_of
 from nginx_conf import blocks, parsed, the
+from yaml_files import load_all
 
 FRONT = f"{RELEASE}-front"
 MIB = 1024 * 1024
@@ -20,7 +20,7 @@ def front(*words, kubernetes="1.34"):
     common = ("--namespace", "launcher", "--kube-version", kubernetes, "--values", values_of("any"))
     status, text = helm("template", RELEASE, CHART, *common, *words)
     assert status == 0, text
-    found = {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(text) if one}
+    found = {(one["kind"], one["metadata"]["name"]): one for one in load_all(text) if one}
     pod = found["Deployment", FRONT]["spec"]["template"]["spec"]
     return found["ConfigMap", FRONT]["data"], pod, found["Secret", FRONT]["data"]
 

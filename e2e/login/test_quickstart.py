@@ -14,6 +14,7 @@ import yaml
 
 from chart import CHART, RELEASE, ROOT, helm
 from test_chart_objects import alone, complaint
+from yaml_files import load, load_all
 
 QUICKSTART = ROOT / "quickstart"
 HOST, DOMAIN, PROVIDER = "launcher.localhost", "workshops.localhost", "login.localhost"
@@ -32,7 +33,7 @@ case "${0##*/}" in curl) printf 302 ;; esac
 
 
 def values():
-    return yaml.safe_load((QUICKSTART / "values.yaml").read_text())
+    return load((QUICKSTART / "values.yaml").read_text())
 
 
 @functools.cache
@@ -41,7 +42,7 @@ def rendered():
     words = ("--namespace", "launcher", "--kube-version", "1.34", "--values", QUICKSTART / "values.yaml")
     status, text = helm("template", RELEASE, CHART, *words)
     assert status == 0, text
-    return {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(text) if one}
+    return {(one["kind"], one["metadata"]["name"]): one for one in load_all(text) if one}
 
 
 def of_kind(kind):
@@ -52,7 +53,7 @@ def of_kind(kind):
 def platform():
     """Returns the objects of platform/: {(kind, namespace, name): object}."""
     texts = [path.read_text() for path in sorted((QUICKSTART / "platform").glob("*.yaml"))]
-    found = [one for text in texts for one in yaml.safe_load_all(text)]
+    found = [one for text in texts for one in load_all(text)]
     return {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]): one for one in found}
 
 
@@ -81,7 +82,7 @@ def setting(configuration, name):
 
 
 def dex():
-    return yaml.safe_load(platform()["ConfigMap", "dex", "dex"]["data"]["dex.yaml"])
+    return load(platform()["ConfigMap", "dex", "dex"]["data"]["dex.yaml"])
 
 
 def test_every_address_is_http_below_localhost_or_inside_cluster():
@@ -287,6 +288,11 @@ def test_up_builds_images_of_values_and_loads_them(machine, tmp_path, tool):
         (["docker"], {}, "name the tool that creates the cluster"),
         (["k3d"], {"ENGINE": "podman"}, "k3d needs Docker"),
         (["kind"], {"SIDECAR_IMAGE": ""}, "set both LAUNCHER_IMAGE and SIDECAR_IMAGE, or none"),
+        (
+            ["kind"],
+            {"LAUNCHER_IMAGE": "", "SIDECAR_IMAGE": "", "MATERIAL_IMAGE": "registry.example.org/material:1"},
+            "MATERIAL_IMAGE needs both",
+        ),
         (["kind"], {"ENGINE": "no-such-engine"}, "no-such-engine is missing"),
     ],
 )

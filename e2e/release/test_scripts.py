@@ -336,6 +336,12 @@ def test_image_and_sbom_name_packages_of_libraries_in_program(sources, tools, tm
     assert found == {name: re.sub("debian(?=/)", system.split("-")[0], purl).replace("debian-12", system) for name, purl in expected.items()}
 
 
+def test_build_without_static_c_library_says_what_to_install(sources, tools):
+    Path(tools["PATH"].split(":")[0], "cc").write_text("#!/bin/sh\necho libc.a\n")
+    done = subprocess.run([sources / "images/build.sh", "sidecar"], env=tools, capture_output=True, text=True)
+    assert done.returncode == 1 and "libc6-dev (Debian, Ubuntu), glibc-static (Fedora)" in done.stderr
+
+
 def test_image_without_dpkg_describes_no_packages_and_reports_it(sources, tmp_path):
     (tmp_path / "bin").mkdir()
     for name in ("bash", "dirname", "mkdir"):

@@ -37,5 +37,9 @@ pack() {
     --owner=0 --group=0 --numeric-owner --format=ustar "$(basename "$1")" | gzip --no-name --best >"$2"
 }
 
-# pushed_digest REFERENCE: prints the digest that the registry has for a tag.
-pushed_digest() { printf 'sha256:%s\n' "$(skopeo inspect --raw "docker://$1" | sha256sum | cut --characters=1-64)"; }
+# pushed_digest REFERENCE: prints the digest that the registry has for a tag. Fails if the registry does not have it.
+pushed_digest() {
+  local digest
+  digest=$(skopeo inspect --raw "docker://$1" | sha256sum | cut --characters=1-64) || return
+  printf 'sha256:%s\n' "$digest"
+}

@@ -18,4 +18,5 @@ for name in launcher sidecar material; do
   printf '%s=%s\n' "$name" "$digest"
 done
 helm push "$1/workshop-launcher-$VERSION.tgz" "oci://$REGISTRY/charts" >&2
-printf 'chart=%s\n' "$(pushed_digest "$REGISTRY/charts/workshop-launcher:$VERSION")"
+chart=$(pushed_digest "$REGISTRY/charts/workshop-launcher:$VERSION")
+printf 'chart=%s\n' "$chart"

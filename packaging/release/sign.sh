@@ -12,9 +12,10 @@ need_command skopeo skopeo
 need_python
 while read -r reference; do cosign sign --yes --recursive "$reference"; done <"$1/images.txt"
 for name in launcher sidecar material; do
+  digests=$("$PYTHON" packaging/release/oci.py digests "$1/$name-$VERSION.oci.tar")
   while read -r architecture digest; do
     cosign attest --yes --type cyclonedx --predicate "$1/$name-$VERSION-$architecture.cdx.json" "$REGISTRY/$name@$digest"
-  done < <("$PYTHON" packaging/release/oci.py digests "$1/$name-$VERSION.oci.tar")
+  done <<<"$digests"
 done
 chart=$(pushed_digest "$REGISTRY/charts/workshop-launcher:$VERSION")
 cosign sign --yes "$REGISTRY/charts/workshop-launcher@$chart"

@@ -31,7 +31,7 @@ commands:
   setup restore FILE       set up this server from a backup
   setup upgrade            install the version of these sources; no workshop stops
   setup doctor             check the server and the login
-  setup stop               stop the launcher and its login; workshops continue, unreachable
+  setup stop               stop the launcher and its login; workshops continue, but users cannot open them
   setup COMMAND --help     the flags of a command
 
 You can run setup again at any time: it changes only what differs. docs/server.md has the steps."""

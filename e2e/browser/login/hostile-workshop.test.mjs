@@ -22,7 +22,7 @@ test("hostile workshop page cannot act as the user", { timeout: 420_000 }, async
       return (await fetch(path, { method: "POST", body: "{}", headers })).json();
     }, `/api/v1/templates/${template}/launch`);
     const instance = async () => (await api(page, "GET", `/instances/${name}`)).body;
-    await waitFor("the workshop to run", 60, async () => (await instance()).state === "running");
+    await waitFor("the workshop to run", 180, async () => (await instance()).state === "running");
     return { name, url: (await instance()).url };
   };
   const { name, url } = await launch(ECHO);
@@ -31,7 +31,7 @@ test("hostile workshop page cannot act as the user", { timeout: 420_000 }, async
   await hostile.goto(url);
   await logIn(hostile, "bob@example.org");
   await hostile.waitForURL(url);
-  await waitFor("the workshop to be routed", 30, async () => (await hostile.goto(url)).status() === 200);
+  await waitFor("the workshop to be routed", 60, async () => (await hostile.goto(url).catch(() => null))?.status() === 200);
   const read = async (path) => (await api(page, "GET", path)).body;
   const before = { live: await read("/instances/"), me: await read("/me") };
   const unchanged = async () => {
@@ -103,7 +103,8 @@ test("hostile workshop page cannot act as the user", { timeout: 420_000 }, async
     const socket = ["socket", `${jupyterlab.url.replace("https", "wss")}api/events/subscribe`];
     const stream = ["stream", `${LAUNCHER}/api/v1/events`];
     const neighbour = await context.newPage();
-    await waitFor("JupyterLab to be routed", 30, async () => (await neighbour.goto(jupyterlab.url)).status() === 200);
+    const arrive = () => neighbour.goto(jupyterlab.url, { waitUntil: "commit" }).catch(() => null);
+    await waitFor("JupyterLab to be routed", 60, async () => (await arrive())?.status() === 200);
     assert.equal(await neighbour.evaluate(listen, socket), "open", "expected the workshop's page to open a WebSocket");
     assert.equal(await page.evaluate(listen, stream), "open", "expected the launcher's pages to open an event stream");
     assert.equal(await hostile.evaluate(listen, socket), "error");

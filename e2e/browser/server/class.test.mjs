@@ -15,7 +15,7 @@ async function logIn(page, name) {
   await page.locator('button[type="submit"]').click();
 }
 
-test("a class logs in and works", { timeout: 180_000 }, async (t) => {
+test("a class logs in and works", { timeout: 600_000 }, async (t) => {
   const { SERVER_ADDRESS: address } = process.env;
   const rules = `--host-resolver-rules=MAP launcher.test ${address}, MAP *.workshops.test ${address}`;
   const browser = await startBrowser(t, [rules, "--ignore-certificate-errors"]);

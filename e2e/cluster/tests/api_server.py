@@ -11,6 +11,7 @@ import pathlib
 import ssl
 import subprocess
 import tempfile
+import threading
 import urllib.parse
 
 GROUPS = {
@@ -33,6 +34,7 @@ class ApiServer:
         self.url = cluster["server"]
         self.authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
         self._tls = ssl.create_default_context(cadata=self.authority)
+        self._kept = threading.local()
         self._headers = {"Authorization": f"Bearer {user['token']}"} if "token" in user else {}
         if "client-certificate-data" in user:
             with tempfile.TemporaryDirectory() as folder:
@@ -43,15 +45,28 @@ class ApiServer:
 
     def get(self, path):
         """Returns the answer to GET `path`, parsed."""
-        connection = http.client.HTTPSConnection(urllib.parse.urlsplit(self.url).netloc, timeout=60, context=self._tls)
         try:
-            connection.request("GET", path, headers=self._headers)
-            response = connection.getresponse()
-            body = response.read()
-        finally:
-            connection.close()
-        assert response.status == 200, f"GET {path}: {response.status} {body.decode(errors='replace')}"
+            status, body = self._exchange(path)
+        except (http.client.HTTPException, ConnectionError):
+            # The server has closed the idle connection.
+            self._kept.connection = None
+            status, body = self._exchange(path)
+        assert status == 200, f"GET {path}: {status} {body.decode(errors='replace')}"
         return json.loads(body)
+
+    def _exchange(self, path):
+        """Sends a request on the connection of this thread. A new connection costs more CPU time than the answer."""
+        connection = getattr(self._kept, "connection", None)
+        if connection is None:
+            netloc = urllib.parse.urlsplit(self.url).netloc
+            connection = http.client.HTTPSConnection(netloc, timeout=60, context=self._tls)
+        # After a failure, the connection is not used again.
+        self._kept.connection = None
+        connection.request("GET", path, headers=self._headers)
+        response = connection.getresponse()
+        body = response.read()
+        self._kept.connection = connection
+        return response.status, body
 
     def list(self, namespace, kind, **selectors):
         """Returns the objects of this kind in the namespace that match `labelSelector` and `fieldSelector`."""

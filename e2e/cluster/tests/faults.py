@@ -20,7 +20,7 @@ import yarl
 from aiohttp import web
 
 from api_server import api_server
-from harness import free_port
+from harness import free_port, wait_for
 
 REASONS = {409: "Conflict", 410: "Expired", 429: "TooManyRequests", 500: "InternalError", 504: "Timeout"}
 HOP_BY_HOP = {"connection", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
@@ -102,8 +102,9 @@ class Proxy:
         self.random_faults = None
         self.rules.clear()
 
-    def drop_watches(self):
-        """Resets the connections of all watches. Returns the number of watches."""
+    def drop_watches(self, at_least=0):
+        """Waits until the program has this many watches, and resets the connections of all. Returns their number."""
+        wait_for(f"{at_least} watches", lambda: len(self.watches) >= at_least, 30)
         return self._run(self._drop_watches())
 
     def begin_outage(self):

@@ -42,7 +42,7 @@ class FaultyWorld(World):
 @pytest.fixture(scope="module")
 def world(request):
     name = request.module.__name__.removeprefix("test_")
-    with FaultyWorld(name, SERVICE_LEASE_SECONDS="6") as made:
+    with FaultyWorld(name, SERVICE_LEASE_SECONDS="10") as made:
         yield made
 
 

@@ -3,7 +3,7 @@
 import contextlib
 import time
 
-from harness import wait_for
+from harness import PATIENCE, wait_for
 
 
 def phase(world, name):
@@ -32,12 +32,17 @@ def until_converged(world, running=(), ended=(), seconds=30):
 
     The limit `seconds` excludes the termination of pods, because launcher and operator do not control its duration.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds * PATIENCE
+
+    def left():
+        """Returns the seconds until the deadline, divided by the factor with which wait_for() multiplies them."""
+        return (deadline - time.monotonic()) / PATIENCE
+
     for name in running:
-        world.until(name, "running", seconds=deadline - time.monotonic())
-        wait_for(f"{name} to be ready", lambda name=name: phase(world, name) == "Running", deadline - time.monotonic())
+        world.until(name, "running", seconds=left())
+        wait_for(f"{name} to be ready", lambda name=name: phase(world, name) == "Running", left())
     for name in ended:
-        wait_for(f"{name} to be terminating", lambda name=name: is_ending(world, name), deadline - time.monotonic())
+        wait_for(f"{name} to be terminating", lambda name=name: is_ending(world, name), left())
     for name in ended:
         until_ended(world, name)
 

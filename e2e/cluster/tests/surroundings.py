@@ -9,6 +9,7 @@ import re
 import socket
 import subprocess
 
+from harness import PATIENCE, wait_for
 from world import ALICE, BOB, IMAGES
 
 INGRESS_LABELS = {"app.kubernetes.io/name": "traefik"}
@@ -45,10 +46,14 @@ class Source:
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def reaches(self, world, target):
-        """Returns True if the pod can connect, False if the connection is blocked. Fails on other errors."""
-        said = self.run(world, "connect", target)
-        assert "connected" in said or DROPPED.search(said), said
-        return "connected" in said
+        """Returns True if the pod can connect, False if the connection is blocked. Fails on other errors, after several
+        attempts: a busy API server may close the connection of `kubectl exec`."""
+
+        def look():
+            said = self.run(world, "connect", target)
+            return said if "connected" in said or DROPPED.search(said) else None
+
+        return "connected" in wait_for(f"the result of a connection from {self.pod} to {target}", look, 20)
 
 
 @dataclasses.dataclass
@@ -88,10 +93,15 @@ def client_pod(name, namespace, labels):
 def listening_at(network):
     """Adds an address of this range to the machine and listens on it. Yields HOST:PORT. Removes the address
     afterwards."""
-    host = str(random.choice(list(ipaddress.ip_network(network).hosts())))
+    hosts = [str(host) for host in ipaddress.ip_network(network).hosts()]
     # A killed test cannot remove the address. The address therefore expires after 900 s.
     for_a_while = ("valid_lft", "900", "preferred_lft", "900")
-    subprocess.run(["ip", "address", "add", f"{host}/32", "dev", "lo", *for_a_while], check=True)
+    while True:
+        host = random.choice(hosts)
+        # Fails if another test uses this address.
+        if subprocess.run(["ip", "address", "add", f"{host}/32", "dev", "lo", *for_a_while]).returncode == 0:
+            break
+        hosts.remove(host)
     try:
         with socket.create_server((host, 0), backlog=128) as listener:
             yield f"{host}:{listener.getsockname()[1]}"
@@ -127,7 +137,7 @@ def set_up(world, ingress, listeners):
     sources = {name: Source(namespace, name) for name, (namespace, _) in client_pods.items()}
     pods = {}
     for name, source in sources.items():
-        world.kubectl("wait", "pod", name, "--namespace", source.namespace, "--for=condition=Ready", "--timeout=60s")
+        world.kubectl("wait", "pod", name, "--namespace", source.namespace, "--for=condition=Ready", f"--timeout={60 * PATIENCE}s")
         words = ("--namespace", source.namespace, name, "--output", "jsonpath={.status.podIP}")
         pods[name] = world.kubectl("get", "pod", *words)
     for name, workshop in names.items():

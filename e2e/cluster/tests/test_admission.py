@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from faults import Proxy
-from harness import ADMIN, ROOT, exchange, wait_for
+from harness import ADMIN, PATIENCE, ROOT, exchange, wait_for
 from world import ALICE, BOB, IMAGES, World, assert_nothing_was_forbidden, parse_time
 
 PERMISSIONS = ROOT / "deploy/permissions.txt"
@@ -194,7 +194,7 @@ def enforced(world):
 
 
 def test_service_account_permissions_match_committed_file():
-    done = subprocess.run([ROOT / "e2e/cluster/permissions.sh"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([ROOT / "e2e/cluster/permissions.sh"], capture_output=True, text=True, timeout=60 * PATIENCE)
     assert done.returncode == 0, done.stderr
     committed = PERMISSIONS.read_text()
     assert re.findall(r"secrets.*", committed) == ["secrets: [create]"], "no program can read Secrets"
@@ -245,6 +245,8 @@ def everything_that_happens(world, running):
     """Triggers the API calls that the tests above have not made."""
     apply_by_hand(world, workshop("short", lifetimeSeconds=3))
     apply_by_hand(world, workshop("crash", args=["exit"]))
+    # The operator has created the pod before it sees a Deployment with the same name.
+    wait_for("crash to have a pod", lambda: world.named("pods", "crash") or status(world, "crash").get("phase") == "Failed", 30)
     apply_by_hand(world, deployment_of(world.workshop("crash")))
     # The workshop starts a second time. The operator must create the Event again, because it may not patch Events.
     world.kubectl("delete", "pod", world.pod(running)["metadata"]["name"], "--wait=false")

@@ -60,7 +60,7 @@ def test_deletes_after_expiry_are_retried(world, unrelated_workshop):
     with ObjectRecorder(world) as recorder:
         launched = doomed(world, "expiring", **SHORT)
         for name in launched:
-            world.until(name, "running")
+            wait_for(f"{name} to have run", lambda name=name: world.instance(name)["started_at"], 90)
         for name in launched:
             wait_for(f"the workload of {name} to be deleted", lambda name=name: not world.workload(name), 150)
             assert world.workshop(name)["status"]["phase"] == "Expired"

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from aiohttp import web
 from faults import Proxy
-from harness import PROGRAM, wait_for
+from harness import PATIENCE, PROGRAM, wait_for
 from test_admission import apply_by_hand, workshop
 from world import World
 
@@ -42,7 +42,7 @@ def other_version():
 def doctor(launcher, **settings):
     """Runs the doctor; returns its exit status and its lines: {check: (verdict, words)}."""
     done = subprocess.run(
-        [PROGRAM, "doctor"], env=launcher.environment | settings, capture_output=True, text=True, timeout=30
+        [PROGRAM, "doctor"], env=launcher.environment | settings, capture_output=True, text=True, timeout=30 * PATIENCE
     )
     assert done.stderr == ""
     lines = [line.split(maxsplit=1) for line in done.stdout.partition("\n\n")[0].splitlines()]

@@ -36,10 +36,12 @@ def test_workshop_expires_despite_operator_kill(world):
 def test_changes_made_during_operator_downtime_are_applied_after_restart(world):
     """Without an operator, one workshop expires, one is ended, one is launched, and one loses its Service."""
     template = world.template()
-    expiring = world.launch(world.template(**SHORT), ADMIN)
     ending, kept = (world.launch(template, ADMIN) for _ in range(2))
     with ObjectRecorder(world) as recorder:
-        until_converged(world, [expiring, ending, kept])
+        until_converged(world, [ending, kept])
+        # It is launched last, so that it does not expire while the others start.
+        expiring = world.launch(world.template(**SHORT), ADMIN)
+        until_converged(world, [expiring])
         until_expiry(world, expiring, -10)
         with killed_operator(world):
             world.end(ending)

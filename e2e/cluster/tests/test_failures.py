@@ -6,11 +6,11 @@ import re
 import typing
 
 import pytest
-from harness import wait_for
+from harness import PATIENCE, wait_for
 from world import APP, IMAGES, World, assert_nothing_was_forbidden
 
 # Seconds. The start timeout is short for a test, but every workshop here fails earlier, by its own cause.
-START_TIMEOUT, ROOM_GRACE = 45, 6
+START_TIMEOUT, ROOM_GRACE = 45 * PATIENCE, 6
 SETTINGS = {
     "SERVICE_START_TIMEOUT": str(START_TIMEOUT),
     "SERVICE_ROOM_GRACE": str(ROOM_GRACE),
@@ -108,7 +108,7 @@ CAUSES = {
     ),
     "no-room": Cause(
         "unschedulable",
-        r"The cluster has no room for this workshop right now\. .*Insufficient cpu",
+        r"The cluster has no free capacity for this workshop right now\. .*Insufficient cpu",
         "Try again in a few minutes",
         resources(**MUCH_CPU),
     ),
@@ -154,6 +154,9 @@ def world():
     with OneEach("failures", **SETTINGS) as made:
         metadata, hard = {"name": "room"}, {"requests.memory": QUOTA}
         made.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": hard}})
+        # Until its use is counted, a new quota refuses all pods.
+        used = ("get", "resourcequota", "room", "--output", "jsonpath={.status.used}")
+        wait_for("the quota to be counted", lambda: made.kubectl(*used), 30)
         yield made
 
 
@@ -223,12 +226,13 @@ def test_failures_do_not_affect_other_workshops(world, healthy, launched):
 
 
 def test_start_timeout_reports_last_warning(world):
-    # Start timeout of 8 s: shorter than the 15 s after which a failing image pull fails the workshop.
-    with World("impatient", **SETTINGS | {"SERVICE_START_TIMEOUT": "8"}) as impatient:
-        name = impatient.launch(impatient.template(image=f"{IMAGES}/missing:test"))
+    # No node has enough CPU: the scheduler warns at once. The start timeout ends before the time to wait for a node.
+    settings = SETTINGS | {"SERVICE_START_TIMEOUT": str(8 * PATIENCE), "SERVICE_ROOM_GRACE": "300"}
+    with World("impatient", **settings) as impatient:
+        name = impatient.launch(impatient.template(**resources(**MUCH_CPU)))
         reason = impatient.until(name, "failed")["reason"]
         assert reason["code"] == "start-timeout"
-        assert re.match(r"The workshop did not become ready in time\. \S.*", reason["message"]), reason
+        assert re.match(r"The workshop did not become ready in time\. .*Insufficient cpu", reason["message"]), reason
         assert_nothing_was_forbidden(impatient)
 
 

@@ -3,6 +3,7 @@
 import uuid
 
 import pytest
+from harness import PATIENCE
 from local_volumes import local_volumes
 from settled import until_ended
 from test_download import download
@@ -10,7 +11,7 @@ from test_storage import PYTHON, READ, STORAGE, WRITE, run
 from world import assert_nothing_was_forbidden
 
 CLASS = f"full-{uuid.uuid4().hex[:8]}"
-WORLD = {"SERVICE_STORAGE_CLASS": CLASS, "SERVICE_ROOM_GRACE": "15"}
+WORLD = {"SERVICE_STORAGE_CLASS": CLASS, "SERVICE_ROOM_GRACE": str(15 * PATIENCE)}
 # Bytes of the disk of each volume.
 DISK = 24 << 20
 # Fills the disk to the last block. Prints the error.

@@ -6,20 +6,21 @@ import uuid
 
 import pytest
 from git_server import git_server
+from harness import PATIENCE
 from local_volumes import local_volumes
 from settled import until_ended
 from test_material import node  # noqa: F401
 from test_private_material import PASSWORD, TEACHER, certificate, create_secret, pytestmark  # noqa: F401
-from test_storage import PYTHON, STORAGE, run
+from test_storage import PYTHON, STORAGE, append, run
 from world import ALICE, BOB, IMAGES, assert_nothing_was_forbidden
 
 CLASS = f"git-{uuid.uuid4().hex[:8]}"
 # Half of the start timeout is the time to load the material, in seconds.
-SECONDS = 30
+SECONDS = 60
 WORLD = {
     "SERVICE_MATERIAL_IMAGE": f"{IMAGES}/trusting:test",
     "SERVICE_STORAGE_CLASS": CLASS,
-    "SERVICE_ROOM_GRACE": "15",
+    "SERVICE_ROOM_GRACE": str(15 * PATIENCE),
     "SERVICE_START_TIMEOUT": str(2 * SECONDS),
 }
 FOLDER = "/home/jovyan/course"
@@ -39,7 +40,7 @@ def template_with(world, course, secret=None):
 def opened(world, template, email=ALICE):
     """Launches the template, and waits until the workshop runs. Returns its name, and the report about its repository."""
     name = world.launch(template, email)
-    (report,) = world.until(name, "running")["material"]
+    (report,) = world.until(name, "running", 2 * SECONDS)["material"]
     return name, report
 
 
@@ -73,7 +74,7 @@ def test_next_launch_has_the_edits_of_the_student_and_the_push_of_the_teacher(wo
         template = template_with(world, course)
         name, report = opened(world, template)
         assert (report["outcome"], report["version"]) == ("placed", version), report
-        edit = "; ".join(f"open('{FOLDER}/{one}', 'a').write('mine')" for one in ("notes.txt", "both.txt"))
+        edit = "; ".join(append(f"{FOLDER}/{one}", "mine") for one in ("notes.txt", "both.txt"))
         run(world, name, edit)
         end(world, name)
 
@@ -97,7 +98,7 @@ def test_private_repository_needs_its_password_and_its_files_outlive_a_wrong_one
         assert (report["outcome"], report["version"]) == ("placed", version), report
         assert set(course.logins) == {TEACHER}
         assert files(world, name) == {"lesson.txt": "one\n"}
-        run(world, name, f"open('{FOLDER}/lesson.txt', 'a').write('mine')")
+        run(world, name, append(f"{FOLDER}/lesson.txt", "mine"))
         shown = json.dumps([world.pod(name), world.workshop(name)]) + world.kubectl("logs", name, "--all-containers")
         shown += run(world, name, "import os; print(dict(os.environ), os.path.exists('/etc/workshop-launcher'))")
         assert PASSWORD not in shown and TEACHER.split()[1] not in shown and shown.endswith("False")
@@ -115,7 +116,7 @@ def test_private_repository_needs_its_password_and_its_files_outlive_a_wrong_one
 
 def test_workshop_of_a_slow_server_opens_with_a_note_and_the_next_one_has_the_files(world, slow):
     course, template, name = slow
-    (report,) = world.until(name, "running")["material"]
+    (report,) = world.until(name, "running", 2 * SECONDS)["material"]
     late = f"The source was not ready after {SECONDS} seconds. The next launch tries again."
     assert (report["outcome"], report["message"]) == ("failed", late)
     run(world, name, "open('/home/jovyan/kept.txt', 'w').write('kept')")

@@ -81,7 +81,7 @@ def hostile(world):
 
 def ask(pod, path="/", email=ALICE):
     """Asks the pod's port 8080; returns (status, body), with status 0 without an answer."""
-    connection = http.client.HTTPConnection(pod["status"]["podIP"], 8080, timeout=5)
+    connection = http.client.HTTPConnection(pod["status"]["podIP"], 8080, timeout=20)
     try:
         connection.request("GET", path, headers={"X-Auth-Request-Email": email})
         response = connection.getresponse()
@@ -111,7 +111,8 @@ def test_app_cannot_take_sidecar_port_while_endpoint_is_ready(world, hostile):
         ends = [end for one in slices for end in one["endpoints"] if end["conditions"]["ready"]]
         return address in [there for end in ends for there in end["addresses"]]
 
-    assert ask(pod, "/steal") == (200, "quiet") and is_led_there()
+    wait_for("the endpoint to be ready", is_led_there, 20)
+    assert ask(pod, "/steal") == (200, "quiet")
     world.end(hostile)
     wait_for("the port to be free for the app", lambda: ask(pod, email=BOB) == (200, "stolen"), 60)
     stolen = datetime.datetime.now(datetime.UTC)

@@ -7,7 +7,7 @@ import pathlib
 
 import pytest
 
-from harness import ADMIN, exchange
+from harness import ADMIN, PATIENCE, exchange
 from world import ALICE, IMAGES, WORKSHOP_DOMAIN, World
 
 MEGABYTE = 1_000_000
@@ -83,7 +83,7 @@ def inside():
                 SERVICE_TELEMETRY_ADDR="0.0.0.0:9090",
             ),
         )
-        world.kubectl("wait", "pod", "launcher", "operator", "--for=condition=Ready", "--timeout=60s")
+        world.kubectl("wait", "pod", "launcher", "operator", "--for=condition=Ready", f"--timeout={90 * PATIENCE}s")
         world.launcher = Inside(world.named("pods", "launcher")["status"]["podIP"])
         yield world
 

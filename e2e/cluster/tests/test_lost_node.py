@@ -29,7 +29,7 @@ with open('{FILE}', 'w') as file:
 
 
 def second_node(action):
-    subprocess.run([ROOT / "e2e/cluster/second-node.sh", action], check=True, timeout=120)
+    subprocess.run([ROOT / "e2e/cluster/second-node.sh", action], check=True, timeout=600)
 
 
 @pytest.fixture

@@ -10,13 +10,12 @@ import pathlib
 import signal
 import socket
 import threading
-import time
 import zipfile
 
 import pytest
 from harness import wait_for
 from settled import phase
-from test_storage import PYTHON, WORLD as WITH_STORAGE, run, until_running, volumes  # noqa: F401
+from test_storage import PYTHON, WORLD as WITH_STORAGE, append, run, until_running, volumes  # noqa: F401
 from world import ALICE, IMAGES, assert_nothing_was_forbidden
 
 WORLD = {**WITH_STORAGE, "SERVICE_MATERIAL_IMAGE": f"{IMAGES}/material:test"}
@@ -69,10 +68,20 @@ def serving(node, files):
 
 @contextlib.contextmanager
 def silent(node):
-    """Accepts connections, and never answers. Yields a source of course material."""
+    """Listens, and never answers. Yields a source of course material, and the listening socket."""
     with socket.create_server((node, 0)) as server:
+        server.setblocking(False)
         url = f"http://{node}:{server.getsockname()[1]}/data.zip"
-        yield {"kind": "archive", "url": url, "sha256": "0" * 64, "target": "data"}
+        yield {"kind": "archive", "url": url, "sha256": "0" * 64, "target": "data"}, server
+
+
+def new_connections(server):
+    """Accepts the connections since the last call. Returns them as a list."""
+    found = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            found.append(server.accept()[0])
+    return found
 
 
 @contextlib.contextmanager
@@ -103,8 +112,8 @@ def test_app_without_kept_files_finds_files_that_it_can_change(world, node):
     with serving(node, {"lesson.txt": "lesson\n"}) as source, workshop(world, "places", source) as name:
         found = report(world, name)
         assert (found["outcome"], found["version"]) == ("placed", source["sha256"])
-        append = f"open('{LESSON}', 'a').write('mine'); print(open('{LESSON}').read())"
-        assert run(world, name, append) == "lesson\nmine"
+        run(world, name, append(LESSON, "mine"))
+        assert run(world, name, f"print(open('{LESSON}').read())") == "lesson\nmine"
         names = f"import os; print(sorted(os.listdir('{HOME}/data')))"
         assert run(world, name, names) == "['lesson.txt']"
     assert_nothing_was_forbidden(world)
@@ -142,24 +151,27 @@ def test_server_that_is_down_stops_no_start(world, node):
         assert run(world, name, f"import os; print(os.path.isdir('{HOME}/data'))") == "True", "an empty directory"
 
 
-def programs():
-    """Returns the process ids of the programs that load material on this machine."""
+def programs(source):
+    """Returns the process ids of the programs that load this source. Other tests load material on this machine, too."""
     found = []
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if (process / "comm").read_text().startswith("launcher-materi"):
+            is_program = (process / "comm").read_text().startswith("launcher-materi")
+            if is_program and source["url"].encode() in (process / "environ").read_bytes():
                 found.append(int(process.name))
     return found
 
 
 def test_killed_program_gives_up_at_its_second_run(world, node):
-    before = set(programs())
-    with silent(node) as source, workshop(world, "killed", source) as name:
-        wait_for("the program to run", lambda: set(programs()) - before, 60)
+    with silent(node) as (source, server), workshop(world, "killed", source) as name:
+        # The connections stay open until the program is killed.
+        connections = wait_for("the program to connect", lambda: new_connections(server), 60)
         wait_for("the phase", lambda: phase(world, name) == "Starting", 10)
-        began = time.monotonic()
-        for process in set(programs()) - before:
+        assert programs(source)
+        for process in programs(source):
             os.kill(process, signal.SIGKILL)
         found = report(world, name)
         assert found["outcome"] == "failed" and "memory" in found["message"]
-        assert time.monotonic() - began < 30, "it did not wait for the server again"
+        assert new_connections(server) == [], "the program asked the server again"
+        for connection in connections:
+            connection.close()

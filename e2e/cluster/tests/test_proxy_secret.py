@@ -34,10 +34,10 @@ def test_sidecar_demands_the_secret_and_the_app_never_sees_it(world):
 
 
 def test_failure_names_missing_proxy_secret():
-    settings = {"SERVICE_PROXY_SECRET_NAME": "not-there", "SERVICE_ROOM_GRACE": "5"}
+    settings = {"SERVICE_PROXY_SECRET_NAME": "not-there", "SERVICE_ROOM_GRACE": "20"}
     with World("missing-secret", **settings) as world:
         name = world.launch(world.template())
-        reason = world.until(name, "failed", seconds=60)["reason"]
+        reason = world.until(name, "failed", seconds=90)["reason"]
         assert reason["code"] == "start-timeout"
         assert "the Secret not-there with the key secrets" in reason["message"], reason
         assert "administrator" in reason["remedy"]

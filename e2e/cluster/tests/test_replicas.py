@@ -6,6 +6,7 @@ Runs on SQLite, and on PostgreSQL when TEST_POSTGRES names a server.
 import concurrent.futures
 import contextlib
 import http.client
+import itertools
 import json
 import os
 import random
@@ -18,7 +19,7 @@ import uuid
 import pytest
 
 from census import ObjectRecorder
-from harness import ADMIN, Promises, exchange, wait_for
+from harness import ADMIN, PATIENCE, Promises, exchange, wait_for
 from world import World, parse_time
 
 ROUNDS = 8
@@ -177,11 +178,11 @@ def test_rolling_restart_loses_no_launch(world, template, replicas):
     promised, over = [], threading.Event()
 
     def launch_on():
-        for number in range(100):
+        for number in itertools.count():
             if over.is_set():
                 return
             promised.append(launch_somewhere(replicas, template, f"roll-{number}", number))
-            over.wait(0.1)
+            over.wait(0.3)
 
     with ObjectRecorder(world) as recorder:
         crowd = threading.Thread(target=launch_on)
@@ -234,7 +235,7 @@ class Balancer:
     @staticmethod
     def _is_ready(launcher):
         with contextlib.suppress(OSError, http.client.HTTPException):
-            return exchange(launcher.telemetry_port, "GET", "/readyz")[0] == 200
+            return exchange(launcher.telemetry_port, "GET", "/readyz", timeout=1)[0] == 200
         return False
 
     def request(self, *words, **options):
@@ -247,7 +248,7 @@ class Balancer:
 def test_rolling_restart_fails_no_request(world, template):
     """Each replica reports that it is not ready before it stops listening, so clients of a load balancer see no
     failure."""
-    launchers = [world.new_launcher(SERVICE_SHUTDOWN_DELAY="1") for _ in range(3)]
+    launchers = [world.new_launcher(SERVICE_SHUTDOWN_DELAY=str(2 * PATIENCE)) for _ in range(3)]
     for launcher in launchers:
         launcher.start()
     asked, promised, over = 0, [], threading.Event()

@@ -6,7 +6,7 @@ import subprocess
 import uuid
 
 import pytest
-from harness import wait_for
+from harness import PATIENCE, wait_for
 from local_volumes import local_volumes
 from saved_files import saved_files
 from settled import until_ended
@@ -16,8 +16,8 @@ from world import ALICE, BOB, IMAGES, World, assert_nothing_was_forbidden
 STORAGE = {"kind": "workshop", "path": "/home/jovyan"}
 KEPT = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
 CLASS = f"expiring-{uuid.uuid4().hex[:8]}"
-# The shortest lifetime that a template can have, in seconds.
-SHORT = {"lifetime_seconds": 60, "max_lifetime_seconds": 60}
+# In seconds. The others must run before the first one expires.
+SHORT = {"lifetime_seconds": 120, "max_lifetime_seconds": 120}
 NUMBERS = "/home/jovyan/numbers.txt"
 # Writes one number after the other, and prints each number after it is written.
 COUNT = f"""
@@ -42,7 +42,7 @@ with open(os.open('/home/jovyan/private.txt', os.O_CREAT | os.O_WRONLY, 0o600), 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     material = {"SERVICE_MATERIAL_IMAGE": f"{IMAGES}/material:test"}
-    settings = {"SERVICE_STORAGE_CLASS": CLASS, "SERVICE_ROOM_GRACE": "15"}
+    settings = {"SERVICE_STORAGE_CLASS": CLASS, "SERVICE_ROOM_GRACE": str(15 * PATIENCE)}
     with World("saved-files", processes=False, **material, **settings) as made, local_volumes(made, CLASS, 4):
         store = str(tmp_path_factory.mktemp("snapshots"))
         made.launcher = made.new_launcher(SERVICE_SNAPSHOT_STORE=store, SERVICE_MAX_INSTANCES_PER_USER="10")
@@ -62,7 +62,7 @@ def counting(world, name, log):
             wait_for("the first number", log.read_text, 20)
 
             def written():
-                writer.wait(10)
+                writer.wait(30 * PATIENCE)
                 return [int(line) for line in log.read_text().splitlines()]
 
             yield written

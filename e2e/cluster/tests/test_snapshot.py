@@ -9,9 +9,9 @@ import io
 import tarfile
 
 import pytest
-from harness import ROOT, exchange, wait_for
+from harness import PATIENCE, ROOT, exchange, wait_for
 from settled import phase
-from surroundings import DROPPED
+from surroundings import Source
 from test_crash_safe import workshop
 from test_storage import PYTHON, run, until_running
 from world import IMAGES, assert_nothing_was_forbidden, seconds_from_now
@@ -84,7 +84,7 @@ def test_files_are_sent_to_each_client_with_the_token_and_the_workshop_stays_run
 
 
 def test_workshop_ends_after_the_time_to_save_its_files_without_a_launcher(world):
-    lifetime, grace = 15, 15
+    lifetime, grace = 30, 30
     with workshop(world, "ending", snapshot=snapshot(grace), lifetimeSeconds=lifetime) as name:
         until_running(world, name)
         run(world, name, WRITE)
@@ -94,9 +94,10 @@ def test_workshop_ends_after_the_time_to_save_its_files_without_a_launcher(world
         assert files(address(world, name))["notes/private.txt"] == b"the last saved byte"
         assert world.workshop(name)["status"]["expiresAt"] == expiry
 
-        wait_for("the end", lambda: phase(world, name) == "Expired", grace + 5)
+        wait_for("the end", lambda: phase(world, name) == "Expired", grace + 20)
         late = -seconds_from_now(expiry)
-        assert grace <= late < grace + 4, late
+        # Much earlier than the operator's regular check, which is every 600 s.
+        assert grace <= late < grace + 20, late
         assert "archiveAddress" not in world.workshop(name)["status"]
         wait_for("the end of the pod", lambda: world.named("pods", name) is None, 60)
 
@@ -120,7 +121,7 @@ def test_network_policy_blocks_other_pods_and_permits_the_launcher(world):
         {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels}, "spec": spec}
         for name, labels in pods.items()
     ))
-    world.kubectl("wait", "pod", *pods, "--for=condition=Ready", "--timeout=60s")
+    world.kubectl("wait", "pod", *pods, "--for=condition=Ready", f"--timeout={60 * PATIENCE}s")
     text = POLICIES.read_text().replace("namespace: workshops\n", f"namespace: {world.namespace}\n")
     text = text.replace("metadata.name: launcher}", f"metadata.name: {world.namespace}}}")
     with workshop(world, "policed", snapshot=snapshot()) as name:
@@ -128,14 +129,12 @@ def test_network_policy_blocks_other_pods_and_permits_the_launcher(world):
         host, port = address(world, name)
 
         def reaches(pod, port=port):
-            said = world.kubectl("exec", pod, "--", "/app", "connect", f"{host}:{port}", check=False)
-            assert "connected" in said or DROPPED.search(said), said
-            return "connected" in said
+            return Source(world.namespace, pod).reaches(world, f"{host}:{port}")
 
         assert reaches("stranger"), "unreachable without policies: the test proves nothing"
         world.kubectl("apply", "--filename", "-", input=text)
         try:
-            wait_for("the policy", lambda: not reaches("stranger"), 20)
+            wait_for("the policy", lambda: not reaches("stranger"), 60)
             assert reaches("launcher")
             assert not reaches("launcher", 8080), "only the edge proxy reaches the sidecar"
         finally:

@@ -29,7 +29,7 @@ class Collector(http.server.ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def of(self, trace):
-        return {name: (parent, *times) for (found, parent, name), times in self.spans.items() if found == trace}
+        return {name: (parent, *times) for (found, parent, name), times in list(self.spans.items()) if found == trace}
 
     def __exit__(self, *_):
         self.shutdown()

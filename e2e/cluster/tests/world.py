@@ -1,6 +1,5 @@
 """A namespace with a launcher and an operator, which use their own service accounts, and functions to control them."""
 
-import contextlib
 import datetime
 import http.client
 import json
@@ -10,7 +9,7 @@ import tempfile
 import uuid
 
 from api_server import api_server
-from harness import ADMIN, PROGRAM, ROOT, Launcher, Program, exchange, wait_for
+from harness import ADMIN, PATIENCE, PROGRAM, ROOT, Launcher, Program, exchange, wait_for
 
 ALICE, BOB = "alice@example.org", "bob@example.org"
 WORKSHOP_DOMAIN = "workshops.test"
@@ -66,7 +65,9 @@ class World:
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace, "labels": labels}}
         rbac = (ROOT / "deploy/rbac.yaml").read_text()
         rbac = rbac.replace("namespace: workshops\n", f"namespace: {self.namespace}\n")
-        self.kubectl("apply", "--server-side", "--filename", ROOT / "crds/workshops.yaml")
+        crds = ROOT / "crds/workshops.yaml"
+        self.kubectl("apply", "--server-side", "--filename", crds)
+        self.kubectl("wait", "--for=condition=Established", "--filename", crds, "--timeout=90s")
         self.apply(namespace)
         self.kubectl("apply", "--filename", "-", input=rbac)
 
@@ -173,7 +174,7 @@ class World:
     def kubectl(self, *words, input=None, check=True):
         """Runs kubectl in this namespace. Returns stdout. check=False ignores failures and also returns stderr."""
         command = ["kubectl", "--namespace", self.namespace, *map(str, words)]
-        done = subprocess.run(command, input=input, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, input=input, capture_output=True, text=True, timeout=120 * PATIENCE)
         if check and done.returncode != 0:
             raise AssertionError(f"{' '.join(command)}: {done.stderr}")
         return done.stdout if check else done.stdout + done.stderr
@@ -215,20 +216,25 @@ class World:
         assert len(pods) == 1, [pod["metadata"]["name"] for pod in pods]
         return pods[0]
 
+    def cluster_ip(self, name):
+        """Returns the cluster IP of the Workshop's Service. The Service listens on port 80."""
+        return self.named("services", name)["spec"]["clusterIP"]
+
+    def status_now(self, name, email=None):
+        """Sends one request to the Workshop's Service. Returns the status, or None without an answer within 3 s. Packets
+        to a pod that was just deleted get no answer until kube-proxy removes its route."""
+        headers = {"X-Auth-Request-Email": email} if email else {}
+        try:
+            return exchange(80, "GET", "/", headers, host=self.cluster_ip(name), timeout=3)[0]
+        except (OSError, http.client.HTTPException):
+            return None
+
     def address(self, name):
-        """Waits until the Workshop's Service is routed. Returns its cluster IP. The Service listens on port 80."""
-        address = self.named("services", name)["spec"]["clusterIP"]
-
-        def is_routed():
-            # kube-proxy needs up to 1 s to route a new Service. After that, the sidecar answers 403, because this
-            # request has no identity.
-            try:
-                return exchange(80, "GET", "/", host=address)[0] == 403
-            except (OSError, http.client.HTTPException):
-                return False
-
-        wait_for(f"the Service {name} to be routed", is_routed, 15)
-        return address
+        """Waits until the Workshop's Service is routed. Returns its cluster IP."""
+        # kube-proxy needs up to 1 s to route a new Service. After that, the sidecar answers 403, because this request has
+        # no identity.
+        wait_for(f"the Service {name} to be routed", lambda: self.status_now(name) == 403, 60)
+        return self.cluster_ip(name)
 
     def visit(self, name, email=None, path="/", proof=None):
         """Sends one request to the Workshop's Service with this identity and proxy secret. Returns (status, body)."""
@@ -237,15 +243,9 @@ class World:
         status, _, body = exchange(80, "GET", path, headers, host=self.address(name))
         return status, body
 
-    def until_app_answers(self, name, email, seconds=30):
+    def until_app_answers(self, name, email, seconds=60):
         """Waits until the app answers 200 to this identity. A pod that is being replaced may refuse connections."""
-
-        def answers():
-            with contextlib.suppress(OSError, http.client.HTTPException):
-                return self.visit(name, email)[0] == 200
-            return False
-
-        wait_for(f"the app of {name} to answer", answers, seconds)
+        wait_for(f"the app of {name} to answer", lambda: self.status_now(name, email) == 200, seconds)
 
 
 def parse_time(time):

@@ -7,11 +7,11 @@ import subprocess
 import uuid
 
 import pytest
-import yaml
 
 from chart import ALL_SETS, LOGIN, ROOT, program, render
 from harness import wait_for
 from test_docs import blocks
+from yaml_files import load_all
 
 MONITORING = "github.com/prometheus-operator/prometheus-operator"
 
@@ -90,7 +90,7 @@ def test_api_server_accepts_all_objects_without_warnings(name, namespace):
     text = render(name, "--set", f"workshops.namespace={namespace}-workshops", namespace=namespace)
     # The cluster has no cert-manager. A pod needs an existing service account, which a dry run does not create. The pod of
     # `helm test` has the settings of the launcher's Deployment.
-    found = [one for one in yaml.safe_load_all(text) if one and one["kind"] not in ("Certificate", "Pod")]
+    found = [one for one in load_all(text) if one and one["kind"] not in ("Certificate", "Pod")]
     listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": found})
     words = ("apply", "--server-side", "--dry-run=server", "--force-conflicts", "--validate=strict", "--filename", "-")
     said = kubectl(*words, input=listed)
@@ -100,7 +100,7 @@ def test_api_server_accepts_all_objects_without_warnings(name, namespace):
 
 def documented_objects():
     """Returns the Kubernetes objects in the examples of the pages about the ingress."""
-    found = [one for page in ("front.md", "gateway.md") for _, text in blocks(page) for one in yaml.safe_load_all(text)]
+    found = [one for page in ("front.md", "gateway.md") for _, text in blocks(page) for one in load_all(text)]
     return [one for one in found if "kind" in one]
 
 

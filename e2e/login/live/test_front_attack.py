@@ -21,6 +21,8 @@ SERVICES = {
     f"{RELEASE}.launcher": LAUNCHER_PORT, "$front_workshop.workshops": WORKSHOP_PORT,
 }
 SECONDS = float(os.environ.get("FRONT_ATTACK_SECONDS", "6"))
+# Maximum of the 99th percentile of the users' response times, without other load on the machine.
+P99_SECONDS = float(os.environ.get("FRONT_ATTACK_P99", "1"))
 ATTACKS = {
     "unfinished heads": 2000, "slow heads": 2000, "slow bodies": 2000, "slow logins": 2000, "pipelines": 2000,
     "cookies": 2000, "stalled both ways": 2000,
@@ -93,7 +95,7 @@ def test_nginx_under_attack_stays_below_memory_limit_and_answers_users(results, 
     assert one["peak"] < results["limit"]
     # The rate is low, because other tests run at the same time.
     assert not one["failures"] and one["asked"] > 5 * SECONDS
-    assert one["p99"] < 1
+    assert one["p99"] < P99_SECONDS
 
 
 def test_nginx_workers_under_attack_are_not_killed(results):

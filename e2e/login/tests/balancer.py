@@ -1,4 +1,8 @@
-"""A minimal load balancer in front of the release. It terminates TLS and forwards all bytes unchanged."""
+"""A minimal load balancer in front of the release. It terminates TLS and forwards all bytes unchanged.
+
+As other load balancers do, it connects again if the release refuses a connection: the Service refuses connections while
+the cluster changes its endpoints.
+"""
 
 import asyncio
 import contextlib
@@ -6,8 +10,11 @@ import functools
 import pathlib
 import ssl
 import subprocess
+import sys
 import tempfile
 import threading
+
+CONNECT_ATTEMPTS = 10
 
 
 def certificate(folder, *hosts):
@@ -36,11 +43,23 @@ async def pump(source, sink):
             sink.close()
 
 
+async def connected(target):
+    """Connects to `target`, and tries again each second. Reports each error, because the client sees only an end."""
+    for attempt in range(1, CONNECT_ATTEMPTS + 1):
+        try:
+            return await asyncio.open_connection(*target)
+        except OSError as error:
+            print(f"load balancer: attempt {attempt} to connect to {target} failed: {error}", file=sys.stderr)
+            if attempt == CONNECT_ATTEMPTS:
+                raise
+            await asyncio.sleep(1)
+
+
 async def forward(target, outside_reader, outside):
     """Forwards the bytes of one connection in both directions."""
     inside = None
     try:
-        inside_reader, inside = await asyncio.open_connection(*target)
+        inside_reader, inside = await connected(target)
         await asyncio.gather(pump(outside_reader, inside), pump(inside_reader, outside))
     except OSError:
         pass

@@ -1,5 +1,6 @@
 """The login chain in the cluster: Traefik, two login providers, and a release of the chart with both login proxies."""
 
+import http.client
 import json
 import os
 import pathlib
@@ -79,6 +80,16 @@ def crd_exists_outside_release():
     return any(one["metadata"].get("annotations", {}).get(RELEASE_NAME) != RELEASE for one in found)
 
 
+def settled(look):
+    """Returns look(), or None if a request got no usable answer: pods and routes change during an upgrade or an end.
+
+    Requests to the address of a deleted pod get no answer, and a terminating proxy closes connections."""
+    try:
+        return look()
+    except (OSError, http.client.HTTPException, AssertionError, ValueError, KeyError):
+        return None
+
+
 class Chain:
     """Installs the platform and the release, in namespaces with fixed names. Only one release can exist."""
 
@@ -137,16 +148,12 @@ class Chain:
         """Waits until users can log in at launcher and workshops. The ingress routes to new pods with a delay."""
 
         def gets_in():
-            try:
-                page = self.visitor().log_in(f"{self.launcher}/", ALICE)
-                workshops = self.visitor().request("GET", f"https://login.{self.domain}/oauth2/start")
-            except (TimeoutError, AssertionError):
-                # The ingress still sends requests to the address of a deleted pod, or a pod of the earlier revision answers,
-                # with cookies for other domains.
-                return False
+            page = self.visitor().log_in(f"{self.launcher}/", ALICE)
+            workshops = self.visitor().request("GET", f"https://login.{self.domain}/oauth2/start")
             return (page.status, page.url, workshops.status) == (200, f"{self.launcher}/", 302)
 
-        wait_for("the login at launcher and workshops", gets_in, 60)
+        # A pod of the earlier revision may answer, with cookies for other domains.
+        wait_for("the login at launcher and workshops", lambda: settled(gets_in), 60)
 
     def until_old_pods_are_gone(self):
         """Waits until no pod of an earlier revision is terminating: a request could still reach it, and get a 500."""
@@ -205,4 +212,4 @@ class Chain:
         Without a login, the answer at an address does not tell whether a workshop has this address.
         """
         visitor = self.visitor()
-        wait_for(f"{url} to be routed", lambda: visitor.log_in(url, owner).status == 200, 30)
+        wait_for(f"{url} to be routed", lambda: settled(lambda: visitor.log_in(url, owner).status == 200), 60)

@@ -10,11 +10,12 @@ import yaml
 
 from chain import DEFINITIONS, helm, kubectl, node_images
 from harness import ROOT
+from yaml_files import load
 
 RELEASE, NAMESPACE, WORKSHOPS = "workshop-launcher", "launcher", "workshops"
 VOLUME = pathlib.Path("/var/tmp/workshop-launcher-data")
 BUILT = "localhost/workshop-launcher"
-IMAGES = yaml.safe_load((ROOT / "charts/workshop-launcher/values.yaml").read_text())["images"]
+IMAGES = load((ROOT / "charts/workshop-launcher/values.yaml").read_text())["images"]
 
 only_on_own_cluster = pytest.mark.skipif(
     "TEST_KUBECONFIG" in os.environ, reason="a foreign cluster may have these namespaces already"

@@ -18,7 +18,7 @@ from websockets.exceptions import InvalidStatus
 from balancer import certificate, load_balancer
 from chain import (
     ALICE, ANY, BOB, ECHO, GATEWAY, INGRESS, JUPYTERLAB, LAUNCHER, NAMESPACE, RELEASE, WORKSHOP_DOMAIN, WORKSHOPS, apply,
-    cluster_ip, kubectl, namespaced,
+    cluster_ip, kubectl, namespaced, settled,
 )
 from harness import wait_for
 from test_browser import run_in_browser
@@ -78,7 +78,7 @@ def ingress_kind(chain, request, own_certificate):
             kubectl(*words, f"--cert={own_certificate}", f"--key={own_certificate}")
             chain.install(*GATEWAY)
             chain.until_old_pods_are_gone()
-        wait_for("Alice to log in", lambda: chain.visitor().log_in(f"{LAUNCHER}/", ALICE).status == 200, 30)
+        wait_for("Alice to log in", lambda: settled(lambda: chain.visitor().log_in(f"{LAUNCHER}/", ALICE).status == 200), 60)
         yield request.param
 
 
@@ -104,7 +104,7 @@ def jupyterlab(chain):
 def opened(chain, alice, template):
     """Launches the template, and waits until the cluster routes its new Service. Returns (name, url)."""
     name, url = chain.launched(alice, template)
-    wait_for(f"{url} to answer", lambda: alice.log_in(url, ALICE).status == 200, 20)
+    wait_for(f"{url} to answer", lambda: settled(lambda: alice.log_in(url, ALICE).status == 200), 60)
     return name, url
 
 
@@ -190,7 +190,7 @@ def test_request_with_conflicting_hosts_does_not_bypass_login(ingress_kind, echo
 def test_requests_are_refused_while_login_proxies_are_down(chain, echo, bob):
     check_refusal_while_login_proxies_are_down(chain, echo, bob)
     # The workshops' login proxy may become reachable later than the launcher's. Wait for it as well.
-    wait_for("the workshop to refuse Bob", lambda: bob.request("GET", echo[1], PAGE).status == 403, 30)
+    wait_for("the workshop to refuse Bob", lambda: settled(lambda: bob.request("GET", echo[1], PAGE).status == 403), 60)
 
 
 def test_service_without_sidecar_is_unreachable(chain, echo):
@@ -203,7 +203,7 @@ def test_service_without_sidecar_is_unreachable(chain, echo):
     service = {"selector": labels, "ports": [{"port": 80, "targetPort": 8888}]}
     apply(pod, namespaced("Service", "stray", namespace=WORKSHOPS, spec=service))
     try:
-        kubectl("--namespace", WORKSHOPS, "wait", "pod", "stray", "--for=condition=Ready", "--timeout=60s")
+        kubectl("--namespace", WORKSHOPS, "wait", "pod", "stray", "--for=condition=Ready", "--timeout=180s")
         alice = chain.signed_in(ALICE)
         alice.log_in(echo[1], ALICE)
         answer = alice.request("GET", f"https://stray.{WORKSHOP_DOMAIN}/", PAGE)

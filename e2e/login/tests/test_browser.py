@@ -81,7 +81,7 @@ def run_script(script, variables):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=600,
+            timeout=900,
         )
     assert done.returncode == 0, done.stdout
 

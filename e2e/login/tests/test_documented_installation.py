@@ -21,6 +21,7 @@ from fixed_names import BUILT
 from harness import ROOT, wait_for
 from installation import steps
 from visitor import PAGE
+from yaml_files import load, load_all
 
 pytestmark = fixed_names.only_on_own_cluster
 
@@ -33,11 +34,11 @@ ADMIN = "ada@example.org"
 def registered_client():
     """Returns the client that the tests' provider has for this installation."""
     (text,) = (one["data"]["dex.yaml"] for one in platform("dex") if one["kind"] == "ConfigMap")
-    return next(one for one in yaml.safe_load(text)["staticClients"] if one["id"] == "documented")
+    return next(one for one in load(text)["staticClients"] if one["id"] == "documented")
 
 
 def platform(name):
-    return list(yaml.safe_load_all((LOGIN / f"platform/{name}.yaml").read_text()))
+    return load_all((LOGIN / f"platform/{name}.yaml").read_text())
 
 
 def ingress_controller():
@@ -145,7 +146,7 @@ class Documented(Chain):
             assert found, f"expected the link {text} on {page.url}"
             page = admin.open(urllib.parse.urljoin(page.url, found[1]))
             assert page.status == 200, page.url
-        _, echo = yaml.safe_load((LOGIN / "values.yaml").read_text())["templates"]
+        _, echo = load((LOGIN / "values.yaml").read_text())["templates"]
         del echo["template_id"]
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         answer = admin.request("POST", f"{self.launcher}/api/v1/templates/", headers, json.dumps(echo))

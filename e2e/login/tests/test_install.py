@@ -10,7 +10,7 @@ import yaml
 
 from chain import (
     ADMIN, ALICE, ECHO, IDP, LAUNCHER, NAMESPACE, RELEASE, WORKSHOPS, apply, cluster_ip, doctor_report, helm, kubectl,
-    namespaced, node_images,
+    namespaced, node_images, settled,
 )
 from harness import wait_for
 from visitor import PAGE
@@ -33,6 +33,7 @@ def pod_of(name):
 
 
 def test_all_pods_are_ready_in_restricted_namespace(chain):
+    chain.until_old_pods_are_gone()
     namespace = json.loads(kubectl("get", "namespace", NAMESPACE, "--output", "json"))
     assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     pods = json.loads(kubectl("--namespace", NAMESPACE, "get", "pods", "--output", "json"))["items"]
@@ -62,7 +63,7 @@ def assert_no_fault(said):
 def test_helm_test_passes_and_prints_report(chain):
     # If the doctor finds a fault, Helm exits with 1, which fails the test.
     try:
-        assert_no_fault(helm("test", RELEASE, "--namespace", NAMESPACE, "--logs", "--timeout", "60s"))
+        assert_no_fault(helm("test", RELEASE, "--namespace", NAMESPACE, "--logs", "--timeout", "180s"))
     finally:
         kubectl("--namespace", NAMESPACE, "delete", "pod", f"{RELEASE}-workshop-launcher-doctor", "--ignore-not-found")
 
@@ -107,13 +108,13 @@ def launched(visitor, count):
     made = {}
     for name in [json.loads(answer.body)["k8s_name"] for answer in posts]:
         seen = wait_for(f"{name} to run", lambda: running(visitor, name), 90)
-        wait_for(f"{name} to be routed", lambda: visitor.log_in(seen["url"], ADMIN).status == 200, 30)
+        wait_for(f"{name} to be routed", lambda: settled(lambda: visitor.log_in(seen["url"], ADMIN).status == 200), 60)
         made[name] = seen["url"].split("/")[2]
     return made
 
 
 def running(visitor, name):
-    seen = instance(visitor, name)
+    seen = instance(visitor, name) or {"state": None}
     assert seen["state"] != "failed", seen
     return seen if seen["state"] == "running" else None
 
@@ -132,6 +133,13 @@ def outdated():
     """Returns the names of the Workshops whose pods have an older sidecar or older settings."""
     listed = json.loads(kubectl("--namespace", WORKSHOPS, "get", "workshops", "--output", "json"))["items"]
     return {one["metadata"]["name"] for one in listed if one.get("status", {}).get("podOutdated")}
+
+
+def doctor_counts_outdated():
+    """Returns True if the doctor prints the number of the Workshops with older pods."""
+    count = len(outdated())
+    said = kubectl("--namespace", NAMESPACE, "exec", f"deployment/{FULL_NAME}", "--", "launcher", "doctor")
+    return re.search(rf"workshop pods +{count} of \d+ Workshops have an older sidecar or older settings", said)
 
 
 def stored_secrets():
@@ -175,15 +183,14 @@ def test_upgrade_with_all_settings_changed_keeps_ten_workshops_secrets_and_sessi
         assert echoes(sockets) == set(hosts)
         try:
             chain.install("--values", values)
-            wait_for("Alice to be an admin", is_admin, 30)
+            chain.until_old_pods_are_gone()
+            wait_for("Alice to be an admin", lambda: settled(is_admin), 60)
             assert echoes(sockets) == set(hosts), "expected every WebSocket to survive the upgrade"
             assert pods_of(hosts) == before
             assert stored_secrets() == generated
             assert_same_session(admin, hosts)
-            wait_for("the status of the workshops to show older pods", lambda: set(hosts) <= outdated(), 30)
-            count = len(outdated())
-            said = kubectl("--namespace", NAMESPACE, "exec", f"deployment/{FULL_NAME}", "--", "launcher", "doctor")
-            assert re.search(rf"workshop pods +{count} of \d+ Workshops have an older sidecar or older settings", said), said
+            wait_for("the status of the workshops to show older pods", lambda: set(hosts) <= outdated(), 60)
+            wait_for("the doctor to count the workshops with older pods", doctor_counts_outdated, 60)
             new, = launched(admin, 1)
             assert new not in outdated()
             spec = json.loads(kubectl("--namespace", WORKSHOPS, "get", pod_of(new), "--output", "json"))["spec"]
@@ -193,7 +200,8 @@ def test_upgrade_with_all_settings_changed_keeps_ten_workshops_secrets_and_sessi
             assert pods_of(hosts) == before and echoes(sockets) == set(hosts)
         finally:
             chain.install()
-    wait_for("Alice to lose the admin rights", lambda: not is_admin(), 30)
+            chain.until_old_pods_are_gone()
+    wait_for("Alice to lose the admin rights", lambda: settled(is_admin) is False, 60)
     assert stored_secrets() == generated
     assert_same_session(admin, hosts)
     for name in (*hosts, new):
@@ -220,7 +228,7 @@ def test_data_and_workshops_survive_uninstall_and_reinstall(chain):
     alice = chain.signed_in(ALICE)
     assert instance(alice, name)["state"] == "running"
     assert pod_of(name) == pod
-    wait_for("the workshop to answer", lambda: alice.log_in(url, ALICE).status == 200, 30)
+    wait_for("the workshop to answer", lambda: settled(lambda: alice.log_in(url, ALICE).status == 200), 60)
 
 
 @pytest.mark.parametrize("kibibytes", [8, 24])
@@ -248,7 +256,7 @@ def assert_unreachable(addresses):
     spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
     apply(namespaced("Pod", "intruder", namespace=IDP, spec=spec))
     try:
-        kubectl("--namespace", IDP, "wait", "pod", "intruder", "--for=condition=Ready", "--timeout=60s")
+        kubectl("--namespace", IDP, "wait", "pod", "intruder", "--for=condition=Ready", "--timeout=180s")
         for what, address in addresses.items():
             answer = kubectl(
                 "--namespace", IDP, "exec", "intruder", "--",

@@ -9,7 +9,7 @@ import urllib.parse
 
 import pytest
 
-from chain import ALICE, BOB, LAUNCHER, WORKSHOP_DOMAIN
+from chain import ALICE, BOB, LAUNCHER, WORKSHOP_DOMAIN, settled
 from harness import wait_for
 from visitor import PAGE
 
@@ -47,7 +47,7 @@ def addresses(chain, echo, bob):
     assert bob.log_in(ended, BOB).status == 200
     assert bob.request("DELETE", f"{LAUNCHER}/api/v1/instances/{name}", JSON).status < 300
     # While the pod terminates, its sidecar still answers.
-    wait_for(f"{ended} to lead to no workshop", lambda: bob.request("GET", ended, PAGE).status == 403, 60)
+    wait_for(f"{ended} to lead to no workshop", lambda: settled(lambda: bob.request("GET", ended, PAGE).status == 403), 60)
     return {"another user's": echo[1], "ended": ended, "unknown": f"https://nothing-abcdefghij.{WORKSHOP_DOMAIN}/"}
 
 

@@ -9,10 +9,10 @@ import subprocess
 import urllib.parse
 
 import pytest
-import yaml
 
 from chain import LOGIN, helm
 from harness import ROOT, free_port, wait_for
+from yaml_files import load_all
 
 CHART = ROOT / "charts/workshop-launcher"
 PROVIDERS = {
@@ -31,7 +31,7 @@ def configurations(provider):
     values = CHART / f"ci/{provider}-values.yaml"
     name = "fullnameOverride=launcher-workshop-launcher"
     rendered = helm("template", "launcher", CHART, "--namespace", "launcher", "--values", values, "--set", name)
-    objects = [found for found in yaml.safe_load_all(rendered) if found and found["kind"] == "ConfigMap"]
+    objects = [found for found in load_all(rendered) if found and found["kind"] == "ConfigMap"]
     found = {one["metadata"]["name"]: one["data"].get("oauth2-proxy.cfg") for one in objects}
     return {name: text for name, text in found.items() if text}
 

@@ -13,6 +13,7 @@ import pytest
 
 from chain import (
     ADMIN, ALICE, ANY, BOB, IDP, LAUNCHER, NAMESPACE, RELEASE, WORKSHOPS, apply, cluster_ip, kubectl, namespaced,
+    settled,
 )
 from harness import wait_for
 
@@ -43,7 +44,7 @@ def edge_proxy(chain, request):
 def echo(chain, edge_proxy):
     """Alice's workshop, whose app echoes requests, launched after the policies were deleted: (name, url)."""
     name, url = chain.launched(chain.signed_in(ALICE))
-    wait_for(f"{url} to answer", lambda: chain.visitor().log_in(url, ALICE).status == 200, 30)
+    wait_for(f"{url} to answer", lambda: settled(lambda: chain.visitor().log_in(url, ALICE).status == 200), 60)
     return name, url
 
 
@@ -54,7 +55,7 @@ def intruder(edge_proxy):
     spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
     apply(namespaced("Pod", "stranger", namespace=IDP, spec=spec))
     try:
-        kubectl("--namespace", IDP, "wait", "pod", "stranger", "--for=condition=Ready", "--timeout=60s")
+        kubectl("--namespace", IDP, "wait", "pod", "stranger", "--for=condition=Ready", "--timeout=180s")
         yield ("--namespace", IDP, "exec", "stranger", "--")
     finally:
         kubectl("--namespace", IDP, "delete", "pod", "stranger", "--wait=false")
@@ -177,4 +178,4 @@ def test_proxy_secrets_survive_uninstall_and_reinstall(chain, edge_proxy, echo):
     install_without_policies(chain, *edge_proxy)
     assert stored_secrets() == before
     alice = chain.signed_in(ALICE)
-    wait_for("the workshop to answer", lambda: alice.log_in(echo[1], ALICE).status == 200, 30)
+    wait_for("the workshop to answer", lambda: settled(lambda: alice.log_in(echo[1], ALICE).status == 200), 60)

@@ -12,13 +12,13 @@ import subprocess
 import tempfile
 
 import pytest
-import yaml
 
 import fixed_names
 from chain import cluster_ip, doctor_report, helm, kubectl
 from fixed_names import BUILT, NAMESPACE, RELEASE
 from harness import ROOT
 from test_browser import IN_NAMESPACE, OUTSIDE, isolated_network, run_script
+from yaml_files import load
 
 pytestmark = fixed_names.only_on_own_cluster
 
@@ -42,7 +42,7 @@ esac
 
 def references():
     """Returns the images of the quickstart that a registry has, with the tests' images for them: {reference: name}."""
-    (template,) = yaml.safe_load((ROOT / "quickstart/values.yaml").read_text())["templates"]
+    (template,) = load((ROOT / "quickstart/values.yaml").read_text())["templates"]
     found = {fixed_names.IMAGES["oauth2Proxy"]: "oauth2-proxy", template["image"]: "jupyter"}
     for name in ("traefik", "dex"):
         found[re.search(r"^ *image: (\S+)$", (PLATFORM / f"{name}.yaml").read_text(), re.MULTILINE)[1]] = name
@@ -97,7 +97,7 @@ def test_quickstart_works_in_browser(quickstart):
 
 def test_helm_test_reaches_login_page_through_ingress(quickstart):
     """The cluster's DNS resolves the quickstart's names to Traefik, so the doctor sends its requests through Traefik."""
-    printed = helm("test", RELEASE, "--namespace", NAMESPACE, "--logs", "--timeout", "60s")
+    printed = helm("test", RELEASE, "--namespace", NAMESPACE, "--logs", "--timeout", "180s")
     found = doctor_report(printed)
     assert {"database", "operator", "edge proxy", "identity header", "login"} <= found.keys(), printed
     assert set(found.values()) == {"ok"}, printed

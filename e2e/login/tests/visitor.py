@@ -9,6 +9,7 @@ import socket
 import ssl
 import urllib.parse
 
+from websockets.exceptions import InvalidMessage
 from websockets.sync.client import connect
 
 from harness import wait_for
@@ -97,9 +98,12 @@ class Visitor:
         return "; ".join(f"{name}={value}" for name, value in found.items())
 
     def web_socket(self, host, path="/"):
-        """Opens a WebSocket as a page of this host does, with the cookies of this browser profile. As a page does, it tries
-        again if no answer comes: rarely, a busy cluster gives none on one connection."""
-        with contextlib.suppress(TimeoutError):
+        """Opens a WebSocket as a page of this host does, with the cookies of this browser profile.
+
+        As a page does, it tries again if no answer comes: rarely, a busy cluster does not answer on one connection, or
+        closes it.
+        """
+        with contextlib.suppress(TimeoutError, InvalidMessage):
             return self._web_socket(host, path)
         return self._web_socket(host, path)
 

@@ -209,7 +209,7 @@ async fn starting_instance_shows_current_step() {
     eventually(Duration::from_secs(10), async || app.test.fleet.workshop(&name)).await;
     assert!(waiting.contains("data-since>"), "it says for how long: {waiting}");
     for (step, words, code) in [
-        (StartStep::WaitingForRoom, "waiting for room", "waiting-for-room"),
+        (StartStep::WaitingForRoom, "waiting for free capacity", "waiting-for-room"),
         (StartStep::PullingImage, "downloading the image", "pulling-image"),
         (StartStep::StartingApp, "waiting for the app to answer", "starting-app"),
     ] {
@@ -219,7 +219,7 @@ async fn starting_instance_shows_current_step() {
         assert!(sent.contains(&format!("\"start_step\":\"{code}\"")), "{sent}");
     }
     for (step, progress, words) in [
-        (StartStep::WaitingForRoom, 3, "waiting for room, position 3"),
+        (StartStep::WaitingForRoom, 3, "waiting for free capacity, position 3"),
         (StartStep::PullingImage, 0, "downloading the image, which takes longer the first time"),
         (StartStep::PullingImage, 40, "downloading the image: 40 %"),
         (StartStep::PullingImage, 100, "unpacking the downloaded image"),

@@ -133,7 +133,7 @@ async fn link_fills_the_fields_except_secrets() {
     let form = page.form(&action);
     assert_eq!((value(&form, "p.TITLE"), value(&form, "p.SIZE")), (Some("a&b"), Some("10")));
     for part in [
-        "Fill in these fields yourself, if the form has them: NEW, TOKEN",
+        "These values of the link were ignored: NEW, TOKEN. Fill in these fields yourself",
         "<p class=\"error\" id=\"parameter-DATASET-error\">One of the choices of the template.</p>",
     ] {
         assert!(page.body.contains(part), "{part}\n{}", page.body);

@@ -31,8 +31,15 @@ async fn id(name: &str) -> Option<String> {
     docker().inspect_container(name, None).await.unwrap().id
 }
 
-async fn last_lines(app: &str) -> String {
-    Engine::connect(&socket()).unwrap().log_tail(app).await.unwrap().unwrap_or_default()
+/// Waits until the app has found the file of its first start: its log then has this second number.
+async fn until_second_start(app: &str) {
+    let engine = Engine::connect(&socket()).unwrap();
+    in_time(async {
+        while !engine.log_tail(app).await.unwrap().unwrap_or_default().ends_with("start 2") {
+            sleep(POLL_INTERVAL).await;
+        }
+    })
+    .await;
 }
 
 /// Waits until the file with the last crash for the frame page has content, and returns it.
@@ -69,7 +76,7 @@ async fn killed_app_runs_again_in_its_container_with_its_files() {
     assert!(matches!(reported(&again), (FailureCode::Crashed | FailureCode::OutOfMemory, false)), "{again:?}");
     assert_eq!((again.ready_at, &again.url), (before.ready_at, &before.url));
     assert_eq!([id(&app).await, id(&sidecar).await], ids);
-    assert!(last_lines(&app).await.ends_with("start 2"), "the file of the first start is lost");
+    until_second_start(&app).await;
     let shown = Crash::from_text(&of_frame_page(home.path()).await);
     assert_eq!(shown, again.last_crash.as_ref().map(Crash::from));
     clean_up(fleet, ["lab-a"]).await;
@@ -118,6 +125,6 @@ async fn app_that_crashes_while_no_launcher_runs_starts_again() {
     })
     .await;
     assert_eq!(again.ready_at, before.ready_at);
-    assert!(last_lines(&app).await.ends_with("start 2"));
+    until_second_start(&app).await;
     clean_up(fleet, ["lab-a"]).await;
 }

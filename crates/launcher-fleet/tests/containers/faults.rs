@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::Method;
 use bollard::query_parameters::KillContainerOptions;
+use futures_util::future::join_all;
 use launcher_fleet::engine::{Engine, FoundContainer, Part};
 use launcher_fleet::{ContainerSettings, Fleet};
 use launcher_workshop::Phase;
@@ -86,9 +87,11 @@ async fn refused_restart_is_retried_and_keeps_the_containers() {
     wait_for(&fleet, "lab-a", Phase::Running).await;
     let before = ids(home.path()).await;
     is_full.store(true, Ordering::SeqCst);
-    for container in containers(home.path()).await {
+    // At the same time, because the fleet inspects a crash again after a second.
+    join_all(containers(home.path()).await.iter().map(async |container| {
         docker().kill_container(&container.name, None::<KillContainerOptions>).await.unwrap();
-    }
+    }))
+    .await;
     engine.until_failed().await;
     let waiting = fleet.get("lab-a").await.unwrap().unwrap().status.unwrap();
     assert_eq!(waiting.phase, Phase::Starting, "{waiting:?}");
@@ -114,9 +117,10 @@ async fn restart_creates_no_container() {
     wait_for(&fleet, "lab-a", Phase::Running).await;
     creates_none.store(true, Ordering::SeqCst);
     let containers = containers(home.path()).await;
-    for container in &containers {
+    join_all(containers.iter().map(async |container| {
         docker().kill_container(&container.name, None::<KillContainerOptions>).await.unwrap();
-    }
+    }))
+    .await;
 
     let engine = Engine::connect(&socket()).unwrap();
     in_time(async {

@@ -11,7 +11,7 @@ use launcher_workshop::{MaterialSourceStatus, Phase, Workshop, WorkshopMaterial,
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::support::fleet::{clean_up, data_dir_id, open, script, settings, until_empty, wait_for};
+use super::support::fleet::{LAST_LINE, clean_up, data_dir_id, open, output, script, settings, until_empty, wait_for};
 use super::support::{IMAGE, POLL_INTERVAL, TestFleet, docker, import, in_time, socket};
 
 const VOLUME: &str = "work-abcdefghij";
@@ -43,8 +43,9 @@ fn with_program(data_dir: &Path, image: &str) -> ContainerSettings {
 /// A Workshop with material, whose app writes what it finds to its log, and serves HTTP.
 fn reads_material(name: &str, directory: &str) -> Workshop {
     let text = format!(
-        "cd {directory}/data; /bin/busybox ls; /bin/busybox stat -c 'owner %u' . lesson.txt; echo mine >> lesson.txt; \
-         /bin/busybox cat lesson.txt; /bin/busybox wc -l < runs; exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h ."
+        "exec 2>&1; cd {directory}/data; /bin/busybox ls; /bin/busybox stat -c 'owner %u' . lesson.txt; \
+         echo mine >> lesson.txt; /bin/busybox cat lesson.txt; /bin/busybox wc -l < runs; echo {LAST_LINE}; \
+         exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h ."
     );
     let mut workshop = script(name, &text);
     let source = json!({ "kind": "git", "url": "https://git.example.org/stats/101.git", "target": "data" });
@@ -80,8 +81,7 @@ async fn run(fleet: &ContainerFleet, data_dir: &Path, workshop: &Workshop) -> (M
     let engine = Engine::connect(&socket()).unwrap();
     let containers = engine.list(&data_dir_id(data_dir)).await.unwrap();
     assert_eq!(containers.iter().map(|one| one.part).collect::<Vec<_>>(), [Part::App, Part::Sidecar], "it is removed");
-    let log = engine.log_tail(&containers[0].name).await.unwrap().unwrap_or_default();
-    (only_source(&status), log)
+    (only_source(&status), output(&containers[0].name).await)
 }
 
 fn only_source(status: &WorkshopStatus) -> MaterialSourceStatus {
@@ -226,7 +226,7 @@ async fn program_reads_only_the_secrets_of_its_sources_and_the_copies_are_remove
     let mut workshop = reads_material("lab-a", "/work");
     workshop.spec.material.as_mut().unwrap().sources[0].secret = Some("statistics".to_owned());
     // The app looks for the secrets, too.
-    workshop.spec.command[3].insert_str(0, "/bin/busybox ls /etc/workshop-launcher; ");
+    workshop.spec.command[3].insert_str(0, "exec 2>&1; /bin/busybox ls /etc/workshop-launcher; ");
 
     let (source, log) = run(&fleet, home.path(), &workshop).await;
 
@@ -380,7 +380,7 @@ async fn real_program_places_an_archive_with_and_without_storage() {
     let material = json!({ "directory": "/work", "sources": [source] });
     let plain = {
         let text = "cd /work/data; /bin/busybox stat -c 'owner %u' . lesson.txt; /bin/busybox ls -a; echo mine >> lesson.txt; \
-                    /bin/busybox cat lesson.txt; exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h .";
+                    /bin/busybox cat lesson.txt; echo that is all; exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h .";
         let mut workshop = script("lab-a", text);
         workshop.spec.material = Some(serde_json::from_value::<WorkshopMaterial>(material).unwrap());
         workshop

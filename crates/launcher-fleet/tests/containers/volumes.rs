@@ -14,7 +14,9 @@ use launcher_fleet::{ContainerFleet, ContainerSettings, Fleet, FleetError};
 use launcher_workshop::{Phase, Workshop, WorkshopStorage};
 
 use super::support::faulty_engine::{Fault, FaultyEngine};
-use super::support::fleet::{clean_up, crash, data_dir_id, open, quick, script, settings, until_empty, wait_for};
+use super::support::fleet::{
+    LAST_LINE, clean_up, crash, data_dir_id, open, output, quick, script, settings, until_empty, wait_for,
+};
 use super::support::{IMAGE, TestFleet, docker, in_time, socket};
 
 const VOLUME: &str = "work-abcdefghij";
@@ -30,7 +32,7 @@ fn without_internet(data_dir: &Path) -> ContainerSettings {
 fn counts_starts(name: &str, path: &str) -> Workshop {
     let text = format!(
         "cd {path} && echo start >> starts && echo \"start $(/bin/busybox wc -l < starts)\"; /bin/busybox stat -c \
-         'mode %a owner %u' .; exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h ."
+         'mode %a owner %u' .; echo {LAST_LINE}; exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h ."
     );
     let mut workshop = script(name, &text);
     workshop.spec.storage = Some(storage(path));
@@ -51,7 +53,7 @@ async fn app(data_dir: &Path) -> String {
 async fn run(fleet: &ContainerFleet, data_dir: &Path, workshop: &Workshop) -> String {
     fleet.apply(workshop).await.unwrap();
     wait_for(fleet, workshop.metadata.name.as_deref().unwrap(), Phase::Running).await;
-    Engine::connect(&socket()).unwrap().log_tail(&app(data_dir).await).await.unwrap().unwrap_or_default()
+    output(&app(data_dir).await).await
 }
 
 /// Deletes a Workshop, and waits until its containers are gone.
@@ -102,7 +104,7 @@ async fn restricted_app_writes_into_its_volume_and_the_next_workshop_has_the_fil
 async fn volume_begins_with_the_files_of_the_image_and_keeps_the_mode_that_its_user_sets() {
     let home = tempfile::tempdir().unwrap();
     let fleet = open(without_internet(home.path())).await;
-    let text = "cd /www && /bin/busybox cat index.html; /bin/busybox chmod 750 . && \
+    let text = "cd /www && /bin/busybox cat index.html; /bin/busybox chmod 750 . && echo that is all && \
         exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h /www";
     let mut workshop = script("lab-a", text);
     workshop.spec.storage = Some(storage(IN_IMAGE));
@@ -211,7 +213,8 @@ async fn foreign_volume_with_the_name_is_neither_mounted_nor_deleted() {
 async fn workshop_without_storage_leaves_no_volume() {
     let home = tempfile::tempdir().unwrap();
     let fleet = open(without_internet(home.path())).await;
-    run(&fleet, home.path(), &quick("lab-a")).await;
+    fleet.apply(&quick("lab-a")).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
     let mounts = docker().inspect_container(&app(home.path()).await, None).await.unwrap().mounts;
     assert_eq!(mounts.unwrap_or_default(), []);
 

@@ -153,7 +153,10 @@ async fn launcher_killed_at_any_moment_leaves_one_process_group_per_workshop() {
         tokio::time::sleep(Duration::from_millis(23 * round)).await;
         launcher.kill();
     }
-    assert!(!home.processes().is_empty(), "what was left behind is there no more");
+    let launcher = Launcher::begin(&home, test);
+    eventually("everything runs", || home.processes().len() == 2 * NAMES.len()).await;
+    launcher.kill();
+    assert!(!home.processes().is_empty(), "the killed launcher left no process");
 
     let fleet = home.open();
 

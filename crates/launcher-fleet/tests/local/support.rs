@@ -19,7 +19,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Timeout of every wait in a test.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An empty list of PIDs, to compare with [`Home::processes`].
 pub(crate) const NONE: [i32; 0] = [];
@@ -144,7 +144,7 @@ pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
         rstudio: "no-such-rserver".into(),
         keeper: env!("CARGO_BIN_EXE_workshop-keeper").into(),
         material: "no-such-launcher-material".into(),
-        material_timeout: PATIENCE,
+        material_timeout: Duration::from_secs(30),
         start_timeout: PATIENCE,
         stop_grace: Duration::from_secs(5),
     }

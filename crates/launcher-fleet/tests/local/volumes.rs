@@ -173,6 +173,8 @@ async fn archive_of_a_growing_file_is_readable() {
         });
         (stop, task)
     };
+    // A failure stops the writer, too.
+    let _stopped = writer.0.clone().drop_guard();
     for _ in 0..20 {
         let found = archive(&fleet).await;
         assert_eq!(found.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["a", "b"]);

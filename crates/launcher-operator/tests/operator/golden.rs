@@ -190,7 +190,7 @@ fn workload_objects_are_owned_by_their_workshop() {
 }
 
 #[test]
-fn extended_workshop_builds_the_same_workload_except_the_noted_expiry() {
+fn extended_workshop_builds_same_workload_except_expiry_annotation() {
     let extended: fn(&mut Workshop) =
         |workshop| workshop.spec.expires_at = Some("2026-01-01T18:00:00Z".parse().unwrap());
     let mut found = built(extended);

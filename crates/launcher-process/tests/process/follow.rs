@@ -1,6 +1,6 @@
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use launcher_process::follow::{follow, read};
@@ -73,6 +73,10 @@ struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
     fn collect(&self) -> tracing::subscriber::DefaultGuard {
+        // With only one dispatcher, a thread without a subscriber disables a log statement for all threads.
+        static OTHER: LazyLock<tracing::Dispatch> =
+            LazyLock::new(|| tracing::Dispatch::new(tracing_subscriber::fmt().with_writer(io::sink).finish()));
+        LazyLock::force(&OTHER);
         let log = self.clone();
         tracing::subscriber::set_default(tracing_subscriber::fmt().with_writer(move || log.clone()).finish())
     }

@@ -25,10 +25,10 @@ async fn unanswered_fleet_call_does_not_delay_other_instances() {
     world.fleet.inject_faults([Fault::Hang]);
     world.launcher.terminate(&caller("alice"), &running.k8s_name).await.unwrap();
     eventually(SOON, async || world.fleet.is_fault_free().then_some(())).await;
-    // This launch must be applied within 5 s. The unanswered call times out after 15 s, so the launch did not wait for
+    // This launch must be applied within 12 s. The unanswered call times out after 15 s, so the launch did not wait for
     // it.
     let launched = world.launch(&alice).await.k8s_name;
-    eventually(Duration::from_secs(5), async || world.fleet.workshop(&launched)).await;
+    eventually(Duration::from_secs(12), async || world.fleet.workshop(&launched)).await;
 }
 
 #[tokio::test]

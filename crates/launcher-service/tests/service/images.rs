@@ -63,5 +63,5 @@ async fn list_of_images_does_not_wait_for_a_fleet_that_hangs() {
     world.fleet.fault_images(Some(Fault::Hang));
     let begun = Instant::now();
     assert_eq!(world.launcher.image_states(&admin, images()).await.unwrap(), BTreeMap::new());
-    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+    assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
 }

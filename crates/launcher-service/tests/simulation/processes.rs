@@ -180,6 +180,7 @@ fn operator_settings(version: u32) -> OperatorSettings {
             launcher_url: None,
         },
         material_image: None,
+        material_proxy: None,
         wait_for_isolation: Some(Duration::from_secs(120)),
         user_namespaces: false,
         pull_policy: PullPolicy::IfNotPresent,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::Barrier;
 
-use super::support::{ALICE, App, Setup, policy};
+use super::support::{ALICE, App, Setup, eventually, policy};
 
 /// Number of connections that a busy ingress controller keeps to one sidecar.
 const MANY: usize = 200;
@@ -62,8 +62,11 @@ async fn client_connections_have_tcp_keepalive() {
     let mut client = setup.client().await;
     client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
     assert_eq!(client.read_response().await.status, 200);
-    let timer = timer_of(setup.addr, client.io.local_addr().unwrap());
-    assert!(timer.starts_with("02:"), "the timer of the connection is {timer}, 02 would be the one of keepalive");
+    let near = client.io.local_addr().unwrap();
+    eventually("the timer of the connection is 02, that of keepalive", || {
+        timer_of(setup.addr, near).starts_with("02:")
+    })
+    .await;
 }
 
 /// Returns the kernel's timer of the connection from `near` to `far`, as `/proc/net/tcp` shows it: type and remaining

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failed expectation is a failed test")]
 
 mod archive;
+mod archive_beside_app;
+mod archive_files;
 mod binary;
 mod buffers;
 mod connections;

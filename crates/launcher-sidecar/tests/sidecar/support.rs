@@ -1,6 +1,7 @@
 //! Test setup: a sidecar, an app that records every received byte, and a client that sends bytes unchanged.
 
 pub(crate) mod app;
+pub(crate) mod archive;
 pub(crate) mod client;
 pub(crate) mod namespace;
 pub(crate) mod program;

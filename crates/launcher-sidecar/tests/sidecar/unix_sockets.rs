@@ -143,6 +143,8 @@ async fn telemetry_is_served_on_a_unix_socket() {
 async fn telemetry_connections_of_a_unix_socket_over_the_limit_are_closed() {
     let app = App::answering("").await;
     let program = Program::start(&app).await;
+    // With this answer, the connection that the start of the program made is closed.
+    assert!(program.ask("/healthz").await.contains("alive"));
     let mut silent = Vec::new();
     for _ in 0..32 {
         silent.push(program.connect("telemetry.sock").await);

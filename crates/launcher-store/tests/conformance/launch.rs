@@ -13,12 +13,17 @@ async fn launch_at_once(
     rules: LaunchRules,
     key: Option<&IdempotencyKey>,
 ) -> Vec<LaunchOutcome> {
-    let mut tasks = JoinSet::new();
+    let (mut tasks, mut outcomes) = (JoinSet::new(), Vec::new());
     for draft in drafts {
+        // The last of more launches would wait for the database longer than the store permits.
+        if tasks.len() == AT_ONCE {
+            outcomes.push(tasks.join_next().await.unwrap().unwrap());
+        }
         let (store, key) = (store.clone(), key.cloned());
         tasks.spawn(async move { store.launch(&draft, &rules, key.as_ref()).await.unwrap() });
     }
-    tasks.join_all().await
+    outcomes.extend(tasks.join_all().await);
+    outcomes
 }
 
 #[tokio::test]

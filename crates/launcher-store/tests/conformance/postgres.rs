@@ -1,5 +1,7 @@
 //! PostgreSQL only: outages, reconnects, silent connections, failovers and refused connections.
 
+use std::time::Duration;
+
 use launcher_store::{Store, StoreError};
 use sqlx::{AnyConnection, Connection, Executor, Row};
 
@@ -20,7 +22,8 @@ async fn until_waiting(url: &str, number: i64) {
     let mut watcher = AnyConnection::connect(url).await.unwrap();
     let waiting = "SELECT count(*) FROM pg_stat_activity \
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while watcher.fetch_one(waiting).await.unwrap().get::<i64, _>(0) != number {}
+    let all = async { while watcher.fetch_one(waiting).await.unwrap().get::<i64, _>(0) != number {} };
+    tokio::time::timeout(Duration::from_secs(60), all).await.expect("all sessions wait for a lock");
     watcher.close().await.unwrap();
 }
 

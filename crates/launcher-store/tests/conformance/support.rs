@@ -14,6 +14,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use uuid::Uuid;
 
+/// Launches that a test requests at the same time.
+pub(crate) const AT_ONCE: usize = 50;
 pub(crate) const NO_LIMITS: LaunchRules =
     LaunchRules { max_per_user: None, rate: None, max_queued: u32::MAX, max_storage_gib: None };
 pub(crate) const ALL_ENTRIES: Page<i64> = Page { limit: 10_000, after: None };

@@ -46,7 +46,7 @@ fn launcher_starts_serves_and_stops() {
 #[test]
 fn metrics_match_documentation() {
     let data = tempfile::tempdir().unwrap();
-    let serving = Serving::start(data.path());
+    let serving = Serving::start_with(data.path(), &[("SERVICE_LOG", "warn")]);
     let deadline = Instant::now() + PATIENCE;
     loop {
         // A metric with labels is missing until its first value: until a request, and until the launcher has counted
@@ -94,7 +94,7 @@ fn ask_until_closed(addr: SocketAddr) -> usize {
 #[test]
 fn graceful_stop_finishes_requests_without_connection_reset() {
     let data = tempfile::tempdir().unwrap();
-    let serving = Serving::start_with(data.path(), &[("SERVICE_SHUTDOWN_DELAY", "2"), ("SERVICE_LOG", "warn")]);
+    let serving = Serving::start_with(data.path(), &[("SERVICE_SHUTDOWN_DELAY", "6"), ("SERVICE_LOG", "warn")]);
     let addr = serving.listen;
     let body = r#"{"name": "Penguins", "app_type": "custom", "image": "x", "port": 8000}"#;
     let (first, second) = body.split_at(body.len() / 2);

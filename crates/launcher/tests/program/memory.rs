@@ -97,7 +97,8 @@ fn slow_clients_do_not_exhaust_memory_or_delay_others() {
         }
     }
     assert!(peak < before + 100 * MIB, "{} MiB before, {} MiB under attack", before / MIB, peak / MIB);
-    assert!(slowest < Duration::from_secs(1), "somebody else waited for {slowest:?}");
+    // Without the limits, a request waits for 30 s, until the others time out.
+    assert!(slowest < Duration::from_secs(10), "another client waited for {slowest:?}");
     drop(held);
     assert_eq!(serving.stop().0, Some(0));
 }

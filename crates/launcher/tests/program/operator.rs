@@ -31,6 +31,9 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("SERVICE_POD_TEMPLATE_ALLOW", "secret", "is not kind/name"),
     ("SERVICE_RUN_AS_USER", "0", "write a user ID from 1"),
     ("SERVICE_RUN_AS_USER", "namespace", "or assigned"),
+    ("SERVICE_MATERIAL_PROXY", "proxy.example.org:3128", "write a URL without a path and a password"),
+    ("SERVICE_MATERIAL_PROXY", "http://me:swordfish@proxy", "write a URL without a path and a password"),
+    ("SERVICE_MATERIAL_PROXY", "http://proxy/path", "write a URL without a path and a password"),
     ("SERVICE_STORAGE_CLASS", "Fast", "write the name of a StorageClass"),
     ("SERVICE_STORAGE_CLASS", "fast..ssd", "write the name of a StorageClass"),
     ("SERVICE_LEASE_SECONDS", "1", "1 is not in 4.."),
@@ -45,6 +48,7 @@ fn invalid_setting_stops_start_with_one_line_error() {
         let complaint = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{name}={value}: {complaint}");
         assert_eq!(complaint.trim_end().lines().count(), 1, "{name}={value}: {complaint}");
+        assert!(!complaint.contains("swordfish"), "a password is in the error: {complaint}");
         assert!(complaint.starts_with("launcher: ") && complaint.contains(words), "{name}={value}: {complaint}");
     }
 }

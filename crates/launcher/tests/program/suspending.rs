@@ -12,6 +12,8 @@ use crate::serving::{PATIENCE, Serving};
 /// Appends a line to a file of the volume at each start, then serves the volume's files.
 const APP: &str = "echo started >> starts; exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
 const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");
+/// The test reads the log only at the end. A log line per request would fill its pipe, and stop the launcher.
+const QUIET: (&str, &str) = ("SERVICE_LOG", "warn");
 
 async fn ask(serving: &Serving, method: Method, path: &str, body: &Value) -> Value {
     let request = Client::new().request(method, serving.api(path)).header("X-Auth-Request-Email", "admin@example.org");
@@ -37,7 +39,7 @@ fn starts(data: &Path) -> usize {
 #[tokio::test(flavor = "multi_thread")]
 async fn suspended_workshop_is_resumed_with_its_files_also_by_the_next_launcher() {
     let data = tempfile::tempdir().unwrap();
-    let mut serving = Serving::start_with(data.path(), &[PATH]);
+    let mut serving = Serving::start_with(data.path(), &[PATH, QUIET]);
     let template = json!({ "name": "Web", "app_type": "custom", "image": "web", "port": 8000,
         "command": ["sh", "-c", APP], "storage": { "kind": "kept", "path": "/work" } });
     let template = ask(&serving, Method::POST, "/templates/", &template).await;
@@ -58,11 +60,11 @@ async fn suspended_workshop_is_resumed_with_its_files_also_by_the_next_launcher(
     // The launcher is killed right after each answer.
     ask(&serving, Method::POST, &suspend, &json!({})).await;
     drop(serving);
-    serving = Serving::start_with(data.path(), &[PATH]);
+    serving = Serving::start_with(data.path(), &[PATH, QUIET]);
     until(&serving, name, "suspended").await;
     ask(&serving, Method::POST, &resume, &json!({})).await;
     drop(serving);
-    serving = Serving::start_with(data.path(), &[PATH]);
+    serving = Serving::start_with(data.path(), &[PATH, QUIET]);
     until(&serving, name, "running").await;
     assert_eq!(starts(data.path()), 3);
 

@@ -142,9 +142,9 @@ func get(words []string) {
 	}
 }
 
-// until repeats get for up to 20 seconds, because networks learn a new pod's address with a delay.
+// until repeats get for up to 3 minutes, because networks learn a new pod's address with a delay.
 func until(words []string) {
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	for {
 		err := ask(words)
 		if err == nil {

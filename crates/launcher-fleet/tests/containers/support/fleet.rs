@@ -10,6 +10,7 @@ use bollard::query_parameters::KillContainerOptions;
 use futures_util::StreamExt;
 use launcher_domain::clock::SystemClock;
 use launcher_domain::identity::TrustedHeader;
+use launcher_fleet::engine::Engine;
 use launcher_fleet::{ContainerFleet, ContainerSettings, Fleet, FleetEvent, OriginSettings};
 use launcher_process::stop::Stop;
 use launcher_testkit::fleet_contract::contract_workshop;
@@ -61,6 +62,26 @@ pub(crate) fn script(name: &str, text: &str) -> Workshop {
     let mut workshop = quick(name);
     workshop.spec.command = ["/bin/busybox", "sh", "-c", text].map(str::to_owned).into();
     workshop
+}
+
+/// Last line that a script writes before its app serves HTTP.
+pub(crate) const LAST_LINE: &str = "that is all";
+
+/// Waits until the log of a container ends with [`LAST_LINE`], and returns the lines before it. The phase may be `Running`
+/// before the engine has stored the whole output. The script must write errors to its output, too: the engine does not keep
+/// the order of two outputs.
+pub(crate) async fn output(container: &str) -> String {
+    let engine = Engine::connect(&socket()).unwrap();
+    in_time(async {
+        loop {
+            let log = engine.log_tail(container).await.unwrap().unwrap_or_default();
+            if let Some(lines) = log.strip_suffix(LAST_LINE) {
+                return lines.trim_end().to_owned();
+            }
+            sleep(POLL_INTERVAL).await;
+        }
+    })
+    .await
 }
 
 /// Waits until the Workshop is in this phase, and returns its status.

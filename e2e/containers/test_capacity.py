@@ -31,7 +31,7 @@ def until_waiting(world, *names):
         wait_for(f"{name} to wait at position {position}", lambda: waits_at(world, name, position), 20)
 
 
-def test_workshops_wait_for_room_in_order_of_their_launch(world):
+def test_workshops_wait_in_order_of_their_launch(world):
     template = world.template(QUICK, resources=part_of_server(40))
     first, second = world.launch(template), world.launch(template)
     for name in (first, second):
