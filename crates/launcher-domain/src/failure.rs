@@ -50,7 +50,7 @@ impl FailureCode {
             Self::ImagePullFailed => "The cluster could not download the workshop's image.",
             Self::Crashed => "The workshop's program stopped unexpectedly.",
             Self::OutOfMemory => "The workshop exceeded its memory limit.",
-            Self::Unschedulable => "The cluster has no room for this workshop right now.",
+            Self::Unschedulable => "The cluster has no free capacity for this workshop right now.",
             Self::StartTimeout => "The workshop did not become ready in time.",
             Self::QuotaExceeded => "The quota for workshops is used up.",
             Self::Evicted => {
@@ -82,7 +82,9 @@ impl FailureCode {
             Self::OutOfMemory => {
                 "Files that were not saved elsewhere are lost. Launch it again and load less data, or ask for more memory."
             }
-            Self::Unschedulable => "Try again in a few minutes. If it fails again, ask an administrator for more room.",
+            Self::Unschedulable => {
+                "Try again in a few minutes. If it fails again, ask an administrator to add capacity."
+            }
             Self::StartTimeout => "Launch it again. If it is slow again, tell your teacher or an administrator.",
             Self::QuotaExceeded => {
                 "Try again when other workshops have ended, or ask an administrator for a larger quota."
@@ -172,8 +174,9 @@ impl FailureReason {
         self
     }
 
-    /// Returns the failure of a workshop with a volume: if others lose their files by it, the remedy says that the files are
-    /// kept. JupyterLab, for example, does not start if they fill the volume: then the remedy says how to make space.
+    /// Returns the failure of a workshop with a volume. If a workshop without a volume would lose its files by this
+    /// failure, the remedy says that the files are kept. If the log says that the volume is full, the remedy says how
+    /// to free space.
     #[must_use]
     pub(crate) fn with_volume(self, log_tail: Option<&str>) -> Self {
         if !self.code.loses_files() {

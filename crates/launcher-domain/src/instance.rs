@@ -58,7 +58,7 @@ pub struct Instance {
     pub last_crash: Option<Crash>,
     /// Report about the course material; `None` before the fleet reported it, and without material.
     pub material: Option<MaterialReport>,
-    /// Snapshot of the files at the end; `None` if the launch planned none, or if the end had none to take.
+    /// Snapshot of the files at the end; `None` if the launch planned no snapshot, or if the end takes none.
     pub snapshot: Option<InstanceSnapshot>,
     /// URL at which the owner opens the workshop; `None` until the instance runs.
     pub url: Option<String>,
@@ -75,7 +75,7 @@ pub struct Instance {
     pub suspended_at: Option<Timestamp>,
     /// Time at which the instance was last resumed.
     pub resumed_at: Option<Timestamp>,
-    /// Time at which the instance left the queue, for the last time.
+    /// Time at which the instance last left the queue.
     pub dispatched_at: Option<Timestamp>,
     /// Time at which the workshop was first ready. The lifetime starts at this time. A resume clears it.
     pub started_at: Option<Timestamp>,
@@ -92,7 +92,7 @@ pub struct Instance {
     pub applied_version: i64,
     /// UID of the Workshop; `None` before the fleet answered the first apply.
     pub workshop_uid: Option<String>,
-    /// UID of the Workshop from before the last resume: a late report about this Workshop is not about the instance.
+    /// UID of the Workshop from before the last resume. Late reports about this Workshop are ignored.
     pub former_uid: Option<String>,
     /// Revision of the last change of this row. Each change of any row takes the next revision, and event streams
     /// resume after a revision.

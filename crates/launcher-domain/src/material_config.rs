@@ -7,8 +7,9 @@ use crate::template::MaterialSource;
 /// Name of the environment variable that has the configuration as JSON.
 pub const MATERIAL_VARIABLE: &str = "WORKSHOP_MATERIAL";
 
-/// Name of the environment variable with the path of a file that the program creates at its begin, and removes at its end.
-/// A run that finds the file gives up: an earlier run was killed. Without the variable, each run starts anew.
+/// Name of the environment variable with the path of the marker file. The program creates it at its start, and
+/// removes it before it exits. A run that finds the file gives up, because an earlier run was killed. Without the
+/// variable, each run starts anew.
 pub const MATERIAL_ATTEMPT_VARIABLE: &str = "WORKSHOP_MATERIAL_ATTEMPT";
 
 /// Configuration of one run of the program.

@@ -11,7 +11,7 @@ pub const SECRET_USERNAME: &str = "username";
 pub const SECRET_PASSWORD: &str = "password";
 
 /// Beginning of the addresses of the sources that may use the secret: a file of a folder, or a key of a Secret. Without it,
-/// who can edit templates can use the secret for each server.
+/// everyone who can edit templates can send the secret to a server of their choice.
 pub const SECRET_URL: &str = "url";
 
 /// All files of a folder, and keys of a Secret.

@@ -11,10 +11,11 @@ use crate::clock::Entropy;
 use crate::email::EmailAddress;
 use crate::text_enum::text_enum;
 
-/// Maximum time for which the files of one workshop are saved, and for which an end waits while no files of others are
-/// saved.
+/// Time after which an end no longer waits for its snapshot. This time starts again when the snapshot begins, and when
+/// the launcher has saved the files of any workshop.
 pub const SNAPSHOT_DELAY: SignedDuration = SignedDuration::from_secs(60);
-/// Maximum time by which snapshots delay the end of a workshop: when many end at once, each waits for its turn.
+/// Maximum time by which snapshots delay the end of a workshop. If many workshops end at once, their snapshots are
+/// queued.
 pub const SNAPSHOT_WAIT: SignedDuration = SignedDuration::from_mins(5);
 /// Time after the expiry at which the fleet ends a workshop with a planned snapshot without the launcher. It is longer than
 /// [`SNAPSHOT_WAIT`]: a launcher that has begun a snapshot can finish it.

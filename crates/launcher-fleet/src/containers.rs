@@ -19,6 +19,7 @@
 
 mod archives;
 mod build;
+mod capacity;
 mod connector;
 mod context;
 mod diagnose;
@@ -31,7 +32,6 @@ mod names;
 mod open;
 mod orphans;
 mod pulls;
-mod room;
 mod settings;
 mod supervised;
 mod supervisor;

@@ -1,4 +1,4 @@
-//! What the fleets on the launcher's machine share: the stored records of their Workshops, the supervision of each
+//! Common code of the fleets on the launcher's machine: the stored records of their Workshops, the supervision of each
 //! Workshop by one task, and the gateway to the workshops' sidecars.
 //!
 //! A fleet implements [`Supervised`] for its workloads. [`Registry`] then implements the rules of the port

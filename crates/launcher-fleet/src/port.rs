@@ -10,7 +10,8 @@ use launcher_workshop::{Workshop, WorkshopSpec};
 
 use crate::byte_stream::ByteStream;
 
-/// Turns Workshops into running workloads: through the operator on Kubernetes, or as processes on this machine.
+/// Turns Workshops into running workloads: through the operator on Kubernetes, or as processes or containers on this
+/// machine.
 ///
 /// The service writes the specs of Workshops, and the fleet writes their statuses. Every call is idempotent: the
 /// service can retry it after a crash or a timeout. Every adapter passes `launcher_testkit::fleet_contract`.

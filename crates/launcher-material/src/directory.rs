@@ -121,7 +121,7 @@ impl Dir {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = match rustix::fs::openat(&self.0, name, flags, Mode::empty()) {
             Ok(opened) => opened,
-            // A file that the student locked is no file of ours.
+            // EACCES: the student has removed the read permission, so the file counts as the student's own.
             Err(Errno::NOENT | Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::ACCESS) => return Ok(None),
             Err(error) => return Err(error.into()),
         };

@@ -31,16 +31,16 @@ pub fn install(target: &Path) -> io::Result<()> {
     std::fs::rename(&temporary, target)
 }
 
-/// Copies the files below `source` into the directory `target`, with at most `most` bytes. Afterwards it writes the file `note`.
-/// If the note exists, it copies nothing: after a restart of the node, the kubelet runs init containers again, and the
+/// Copies the files below `source` into the directory `target`, with at most `most` bytes. Afterwards it creates the file
+/// `marker`. If this file exists, it copies nothing: after a restart of the node, the kubelet runs init containers again, and the
 /// directory then has the work of the student. Returns `None` in this case.
 ///
 /// The image chooses what `source` is. A link is refused: it may lead to `/proc`, or to a directory with the target.
 ///
 /// # Errors
 /// [`CopyError`]. The next attempt copies all files again.
-pub fn copy(source: &Path, target: &Path, note: &Path, most: u64) -> Result<Option<Copied>, CopyError> {
-    if note.exists() {
+pub fn copy(source: &Path, target: &Path, marker: &Path, most: u64) -> Result<Option<Copied>, CopyError> {
+    if marker.exists() {
         return Ok(None);
     }
     // Without a slash at the end, which would follow a link.
@@ -58,7 +58,7 @@ pub fn copy(source: &Path, target: &Path, note: &Path, most: u64) -> Result<Opti
         Err(error) if error.kind() == io::ErrorKind::NotFound => Copied::default(),
         Err(error) => return Err(CopyError::File { path: source.to_owned(), source: error }),
     };
-    File::create(note).map_err(|error| CopyError::Note { path: note.to_owned(), source: error })?;
+    File::create(marker).map_err(|error| CopyError::Marker { path: marker.to_owned(), source: error })?;
     Ok(Some(copied))
 }
 

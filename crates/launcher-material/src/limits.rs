@@ -47,7 +47,7 @@ pub struct Limits {
     pub added_bytes: u64,
     /// Maximum number of objects of a repository: their positions are in memory.
     pub objects: usize,
-    /// Maximum bytes of an object that a repository stores as a difference: it is unpacked in memory.
+    /// Maximum bytes of an object that a repository stores as a delta: it is unpacked in memory.
     pub difference_bytes: u64,
 }
 

@@ -1,10 +1,11 @@
 //! `launcher-material`: places the course material of a workshop, and reports.
 //!
-//! It exits with 0 also after failures, so that they never prevent the start of the app. Only an unreadable configuration
-//! is exit code 2, unless a path of the note of an attempt is set: on a cluster, another exit code would prevent the start.
+//! It exits with 0 also after failures, so that they never prevent the start of the app. It exits with 2 only if the
+//! configuration is unreadable and no path of the marker file is set. On a cluster, this path is set, because an exit
+//! code other than 0 would prevent the start.
 //!
 //! On a cluster it also fills the volume of a directory whose files outlive a crash of the app. `install PROGRAM` copies this
-//! program. `copy SOURCE TARGET NOTE BYTES` copies the files of the app's image. Both exit with 1 after a failure: the app
+//! program. `copy SOURCE TARGET MARKER BYTES` copies the files of the app's image. Both exit with 1 after a failure: the app
 //! must not start without the files of its image.
 //!
 //! `--version` prints the version.
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 
 use launcher_domain::material_config::{MATERIAL_VARIABLE, MaterialConfig};
 use launcher_domain::version::version;
-use launcher_material::attempt::{note, once};
+use launcher_material::attempt::{marker, once};
 use launcher_material::image::{copy, install};
 use launcher_material::{Limits, run};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -36,9 +37,9 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["install", target] => ended(install(Path::new(target)).map_err(|error| format!("{target}: {error}"))),
-        ["copy", source, target, note, most] => ended(copy_files(source, target, note, most)),
+        ["copy", source, target, marker, most] => ended(copy_files(source, target, marker, most)),
         _ => {
-            say("use no arguments, `install PROGRAM`, `copy SOURCE TARGET NOTE BYTES` or `--version`");
+            say("use no arguments, `install PROGRAM`, `copy SOURCE TARGET MARKER BYTES` or `--version`");
             ExitCode::from(2)
         }
     }
@@ -56,10 +57,10 @@ fn ended(result: Result<(), String>) -> ExitCode {
 }
 
 /// Copies the files of the app's image.
-fn copy_files(source: &str, target: &str, note: &str, most: &str) -> Result<(), String> {
+fn copy_files(source: &str, target: &str, marker: &str, most: &str) -> Result<(), String> {
     let most = most.parse().map_err(|_| format!("{most} is not a number of bytes"))?;
     let copied =
-        copy(Path::new(source), Path::new(target), Path::new(note), most).map_err(|error| error.to_string())?;
+        copy(Path::new(source), Path::new(target), Path::new(marker), most).map_err(|error| error.to_string())?;
     let Some(copied) = copied else { return Ok(()) };
     for path in copied.unreadable.iter().take(SHOWN_FILES) {
         say(&format!("not copied, because the app's user cannot read it: {source}/{}", path.display()));
@@ -77,7 +78,7 @@ fn place() -> ExitCode {
         }
         Err(error) => {
             say(&error);
-            if note().is_some() { ExitCode::SUCCESS } else { ExitCode::from(2) }
+            if marker().is_some() { ExitCode::SUCCESS } else { ExitCode::from(2) }
         }
     }
 }
@@ -98,7 +99,7 @@ fn configuration() -> Result<MaterialConfig, String> {
 
 /// Places the sources, and writes the report.
 fn report(config: &MaterialConfig) {
-    let line = match once(note().as_deref(), config, |config| run(config, Limits::default())).to_line() {
+    let line = match once(marker().as_deref(), config, |config| run(config, Limits::default())).to_line() {
         Ok(line) => line,
         Err(error) => return say(&format!("the report cannot be written: {error}")),
     };

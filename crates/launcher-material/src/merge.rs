@@ -130,7 +130,8 @@ impl Merge<'_> {
             if self.is_unchanged(path, file) {
                 continue;
             }
-            // An old version goes with its replacement. A file of the same size is probably that of an interrupted run.
+            // The replacement of an old version frees its space. A file of the same size was probably placed by an
+            // interrupted run.
             let present = match self.target.entry(path)? {
                 Entry::File(_, stamp) if stamp.size == file.size || self.state.delivered(path).is_some() => stamp.size,
                 Entry::Missing if self.state.is_deleted_by_student(path) => file.size,
@@ -195,7 +196,7 @@ impl Merge<'_> {
                 self.merged.locked.insert(path.to_owned());
                 None
             }
-            // A file of this size is none of a source, and its digest would take until the deadline.
+            // No source has a file of this size. Computing its digest would take until the deadline.
             Entry::File(_, stamp) if stamp.size > self.limits.file_bytes => self.beside(path, file, last(path)),
             Entry::File(mut found, stamp) => {
                 let current = self.digest(&mut found)?;

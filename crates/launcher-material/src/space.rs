@@ -21,7 +21,7 @@ pub(crate) fn check(volume: impl AsFd, bytes: u64, limits: &Limits) -> Result<()
     if bytes == 0 {
         return Ok(());
     }
-    // Without an answer of the file system, writes tell whether the volume is full.
+    // If the file system does not report its free space, a write fails when the volume is full.
     let Ok(stat) = rustix::fs::fstatvfs(volume) else { return Ok(()) };
     let (total, free) = (stat.f_blocks.saturating_mul(stat.f_frsize), stat.f_bavail.saturating_mul(stat.f_frsize));
     let most = free.saturating_sub(reserve(total)).min(limits.added_bytes);

@@ -10,7 +10,7 @@ use crate::pod_annotation::{PodAnnotationError, patch};
 /// Writes a crash after which the app starts again, unless the pod's annotation already has it.
 ///
 /// # Errors
-/// Returns [`PodAnnotationError`] if the API server refuses the write, or if this operator leads no more.
+/// Returns [`PodAnnotationError`] if the API server refuses the write, or if this operator is no longer the leader.
 pub(crate) async fn write(context: &Context, crashes: Option<&AppCrashes>) -> Result<(), PodAnnotationError> {
     let Some(AppCrashes { last: Some(crash), unrecorded: Some(unrecorded), verdict: _ }) = crashes else {
         return Ok(());

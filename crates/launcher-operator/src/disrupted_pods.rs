@@ -1,5 +1,5 @@
 //! Pods that the cluster has disrupted, also after they are gone. The cluster can delete a pod at once: the watch cache then
-//! has no pod, and only the last version of the pod tells that it was not deleted by hand.
+//! has no pod. Only the last observed version of the pod shows that the cluster deleted it, and not an administrator.
 
 use std::collections::HashMap;
 use std::sync::Mutex;

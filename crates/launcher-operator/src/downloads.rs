@@ -1,5 +1,5 @@
 //! Reconciles WorkshopDownloads: a pod reads the volume of each, until the files are sent. The operator ends a download
-//! that is complete, too old, or in the way of a launch.
+//! that is complete, that is too old, or that blocks a launch.
 
 mod next_step;
 
@@ -109,7 +109,13 @@ async fn create(download: &WorkshopDownload, context: &Context) -> Result<(), Do
     let claim = claims.get_metadata_opt(&download.spec.volume).await;
     let claim = claim.map_err(|error| DownloadError::Request("read the PersistentVolumeClaim", error))?;
     if claim.is_none_or(|claim| claim.labels().get("managed-by").is_none_or(|by| by != MANAGED_BY_LABEL)) {
-        return end(download, None, "the volume is not one of this operator", context).await;
+        return end(
+            download,
+            None,
+            "the volume does not exist, or does not have the label managed-by: workshop-launcher",
+            context,
+        )
+        .await;
     }
     context.fence.check()?;
     let params = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };

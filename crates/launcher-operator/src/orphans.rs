@@ -29,7 +29,7 @@ enum OrphanError {
 pub(crate) async fn remove(context: &Context, name: &str) {
     let outcome = timeout(DEADLINE, try_remove(context, name)).await.unwrap_or(Err(OrphanError::Slow));
     if let Err(error) = outcome {
-        tracing::info!(workshop = %name, %error, "the Workshop is gone, its resources are left to the garbage collector");
+        tracing::info!(workshop = %name, %error, "deleting orphaned resources failed, left to the garbage collector");
     }
 }
 

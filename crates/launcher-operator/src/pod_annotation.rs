@@ -21,7 +21,7 @@ pub(crate) enum PodAnnotationError {
 /// Patches the metadata of a pod. Does nothing if the pod is gone, or if the metadata has the uid of another pod.
 ///
 /// # Errors
-/// Returns [`PodAnnotationError`] if the API server refuses the write, or if this operator leads no more.
+/// Returns [`PodAnnotationError`] if the API server refuses the write, or if this operator is no longer the leader.
 pub(crate) async fn patch(context: &Context, pod: &str, metadata: Value) -> Result<(), PodAnnotationError> {
     context.fence.check()?;
     let api: Api<Pod> = Api::namespaced(context.client.clone(), &context.settings.namespace);

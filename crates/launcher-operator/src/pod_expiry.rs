@@ -31,7 +31,7 @@ pub(crate) fn has_frame_page(pod: &Pod) -> bool {
 /// lifetime is replaced after an extension, or when the workshop has been ready for a minute.
 ///
 /// # Errors
-/// Returns [`PodAnnotationError`] if the API server refuses the write, or if this operator leads no more.
+/// Returns [`PodAnnotationError`] if the API server refuses the write, or if this operator is no longer the leader.
 pub(crate) async fn write(
     context: &Context,
     pods: &[Pod],

@@ -107,7 +107,7 @@ async fn reconcile_one(known: &Workshop, context: &Context) -> Result<Action, Re
     }
 }
 
-/// Returns the workload of a Workshop in the watch cache, and what the Workshop wants.
+/// Returns the workload of a Workshop in the watch cache, and the desired workload.
 fn look(workshop: &Workshop, context: &Context) -> (SeenWorkload, Result<Wanted, FailureReason>) {
     let uid = workshop.uid().unwrap_or_default();
     let mut seen = context.children.workload(&context.settings.namespace, &workshop.name_any(), &uid);

@@ -24,8 +24,8 @@ pub(crate) fn unreported_since(workshop: &Workshop, context: &Context, now: Time
     if workshop.status.is_some() { now } else { context.unreported_steps.record(&workshop.name_any(), now) }
 }
 
-/// Returns how long the write of this status can still wait. Returns `None` if it must be written now: it tells more than
-/// another step, or the delay is over.
+/// Returns how long the write of this status can still wait. Returns `None` if it must be written now: something
+/// other than the step has changed, or the delay is over.
 pub(crate) fn remaining_delay(
     workshop: &Workshop,
     status: &WorkshopStatus,
@@ -50,7 +50,7 @@ fn delay(unreported: usize) -> Duration {
     delay.clamp(LEAST_DELAY, MOST_DELAY)
 }
 
-/// True if the status differs from the one of the Workshop, but tells nothing new except the step of the start.
+/// True if the status differs from the one of the Workshop, but not in phase, generation, last crash or material.
 fn tells_only_another_step(workshop: &Workshop, status: &WorkshopStatus) -> bool {
     let Some(known) = &workshop.status else {
         return status.phase == Phase::Starting && status.last_crash.is_none() && status.material.is_none();

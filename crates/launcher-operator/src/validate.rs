@@ -64,7 +64,7 @@ fn pod_template(spec: &WorkshopSpec) -> Result<Option<PodTemplate>, FailureReaso
     }
 }
 
-/// True if the lifetime of the Workshop is over. With a snapshot, this is when the launcher's time for it is over, too.
+/// True if the Workshop has expired. With a planned snapshot, the grace period must be over, too.
 pub(crate) fn has_expired(workshop: &Workshop, now: Timestamp) -> bool {
     let ready_at = workshop.status.as_ref().and_then(|status| status.ready_at);
     has_passed(workshop.spec.end(ready_at), now)

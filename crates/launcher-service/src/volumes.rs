@@ -134,8 +134,8 @@ impl Launcher {
         Ok(())
     }
 
-    /// Ends the suspended instances whose volumes were last used before this time, and whose announced deletion is over. A
-    /// concurrent resume wins: it uses the volume again, and the instance is no longer suspended.
+    /// Ends the suspended instances whose volumes were last used before this time, and whose announced deletion time
+    /// has passed. A concurrent resume wins: it uses the volume again, and the instance is no longer suspended.
     async fn end_forgotten(&self, before: Timestamp, now: Timestamp) -> Result<(), ServiceError> {
         for instance in self.0.store.observe_forgotten(before, now).await? {
             let is_suspended = |row: &Instance| row.state == InstanceState::Suspended;

@@ -31,8 +31,8 @@ pub use settings::{ArchiveSettings, TokenDigest};
 
 /// Maximum time without progress while the archive is sent. A client that reads more slowly loses the connection.
 const STALL: Duration = Duration::from_secs(300);
-/// The same limit beside an app. The launcher has a minute for a snapshot: after the loss of one, another must get the
-/// archive in this time.
+/// The same limit for the snapshot of a running app. A snapshot must finish within a minute: if a launcher replica is
+/// lost, another replica must get the archive within this minute.
 const SNAPSHOT_STALL: Duration = Duration::from_secs(20);
 /// Maximum time of a request's head.
 const HEAD: Duration = Duration::from_secs(5);
@@ -209,8 +209,8 @@ fn send_files<'a>(directory: &Path, stream: &'a TcpStream) -> io::Result<Chunked
     Ok(chunked)
 }
 
-/// Waits until the client has closed the connection, so has received all. The end of the process ends the network of its pod,
-/// and with it the bytes that the kernel has not sent yet.
+/// Waits until the client has closed the connection, which means that it has received all bytes. The end of the process
+/// removes the network of its pod, and bytes that the kernel has not sent yet would be lost.
 fn wait_for_close(mut stream: &TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
     stream.set_read_timeout(Some(STALL))?;

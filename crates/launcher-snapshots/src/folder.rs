@@ -10,13 +10,13 @@ use crate::error::StoreError;
 /// Bytes of the disk that stay free: the database may be on the same one.
 const RESERVE_BYTES: u64 = 1 << 30;
 
-/// Opens the folder. Creates it if it is missing, for this user alone. Deletes unfinished uploads: their launcher was
-/// killed, because only one launcher uses a folder.
+/// Opens the folder. Creates it if it is missing, for this user alone. Deletes unfinished uploads. Only one launcher
+/// uses a folder, so these uploads are from an earlier process of this launcher, which was killed.
 pub(crate) fn open(folder: &Path) -> Result<LocalFileSystem, StoreError> {
     let failed =
         |error: io::Error| StoreError(format!("the folder {} is not usable: {error}", folder.display()).into());
     create(folder).and_then(|()| delete_unfinished(folder)).map_err(failed)?;
-    // After a power failure, an archive of the database must be complete.
+    // An archive that the database lists must be complete, also after a power failure.
     Ok(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true))
 }
 
@@ -38,7 +38,7 @@ fn delete_unfinished(folder: &Path) -> io::Result<()> {
 
 /// Checks that the disk of the folder has space for these bytes.
 pub(crate) fn check_space(folder: &Path, bytes: u64) -> Result<(), StoreError> {
-    // Without an answer of the file system, the write tells whether the disk is full.
+    // If the file system does not report its free space, the write fails when the disk is full.
     let Ok(disk) = rustix::fs::statvfs(folder) else { return Ok(()) };
     let (total, free) = (disk.f_blocks.saturating_mul(disk.f_frsize), disk.f_bavail.saturating_mul(disk.f_frsize));
     if free.saturating_sub(bytes) >= reserve(total) {

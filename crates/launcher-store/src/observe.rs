@@ -87,7 +87,7 @@ impl Store {
     }
 
     /// Returns at most 500 suspended instances whose volume was last used before this time, and whose announced
-    /// deletion is over at `now`. Skips unreadable rows.
+    /// deletion time has passed at `now`. Skips unreadable rows.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,4 +1,4 @@
-//! Resumes. One transaction decides whether a suspended instance gets a place in the queue again.
+//! Resumes. One transaction decides whether a suspended instance enters the queue again.
 
 use launcher_domain::{Act, Activity, Instance};
 
@@ -9,7 +9,7 @@ use crate::sql::query;
 use crate::store::Store;
 
 /// Writes the columns that [`Instance::resume`] changes, if the row still has the revision that was read. The instance
-/// takes the last place in the queue.
+/// gets the last queue position.
 pub(crate) const RESUME: &str = concat!(
     "UPDATE workshop_instances SET state = $1, suspended_at = NULL, resumed_at = $2, started_at = NULL, \
      expires_at = NULL, restarted_at = NULL, last_crash = NULL, material = NULL, applied_version = $3, \

@@ -14,7 +14,7 @@ use crate::store::Store;
 
 /// Maximum rows that one call handles for a loop.
 const PORTION: i64 = 500;
-/// Instances whose end waits for their snapshot, and for a moment those whose snapshot is finished.
+/// Instances whose end waits for their snapshot. Also instances whose snapshot has just finished.
 pub(crate) const ENDING: &str = concat!(
     "SELECT ",
     instance_columns!(),
@@ -31,7 +31,7 @@ const SAVE: &str = "INSERT INTO snapshots \
      (snapshot_id, owner_email, template_id, template_name, k8s_name, bytes, created_at, kept_until) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (snapshot_id) \
      DO UPDATE SET bytes = excluded.bytes, created_at = excluded.created_at, kept_until = excluded.kept_until";
-/// Also a snapshot that a person has deleted was complete.
+/// Includes snapshots that a person has deleted: they were complete.
 const SAVED: &str = "SELECT bytes FROM snapshots WHERE snapshot_id = $1";
 pub(crate) const HELD: &str = "SELECT count(*) FROM snapshots WHERE owner_email = $1 AND deleted_at IS NULL";
 const MARK: &str = concat!(
@@ -47,7 +47,7 @@ pub(crate) const OLD: &str = concat!(
 /// Announces a longer retention. Its condition is the index `snapshots_kept`.
 pub(crate) const ANNOUNCE: &str = "UPDATE snapshots SET kept_until = created_at + $1 \
      WHERE deleted_at IS NULL AND kept_until - created_at < $1";
-/// In random order: objects that the object store cannot delete must not keep the others out of the portion.
+/// The order is random. Otherwise, objects that the object store cannot delete could fill every batch.
 pub(crate) const DELETED: &str =
     "SELECT snapshot_id FROM snapshots WHERE deleted_at IS NOT NULL ORDER BY random() LIMIT $1";
 const REMOVE: &str = "DELETE FROM snapshots WHERE snapshot_id = $1 AND deleted_at IS NOT NULL";
@@ -155,8 +155,8 @@ impl Store {
         write.commit().await
     }
 
-    /// Decides the deletion of the snapshots that were saved before this time, and whose announced deletion is over at `now`,
-    /// with entries of the activity log. Returns the number of deleted snapshots.
+    /// Decides the deletion of the snapshots that were saved before this time, and whose announced deletion time has
+    /// passed at `now`, with entries of the activity log. Returns the number of deleted snapshots.
     ///
     /// # Errors
     /// [`StoreError`]. The decisions before the error stay.

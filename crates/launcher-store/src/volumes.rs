@@ -38,7 +38,7 @@ pub(crate) const ANNOUNCE_FIRST: &str =
     "UPDATE volumes SET kept_until = $1 WHERE deleted_at IS NULL AND kept_until - last_used_at IS NULL";
 pub(crate) const KEEP: &str =
     "UPDATE volumes SET kept_until = NULL WHERE deleted_at IS NULL AND kept_until - last_used_at IS NOT NULL";
-/// In random order: volumes that the fleet cannot delete must not keep the others out of the portion.
+/// The order is random. Otherwise, volumes that the fleet cannot delete could fill every batch.
 pub(crate) const DELETED: &str = "SELECT name FROM volumes WHERE deleted_at IS NOT NULL ORDER BY random() LIMIT $1";
 /// A suspended instance holds its volume, but does not use it. Without the other states, SQLite would not use the index.
 pub(crate) const TOUCH: &str = "UPDATE volumes SET last_used_at = $1 WHERE deleted_at IS NULL AND last_used_at < $2 \
@@ -132,8 +132,9 @@ impl Store {
         write.commit().await
     }
 
-    /// Decides the deletion of the volumes that were last used before this time, and whose announced deletion is over at
-    /// `now`, with entries of the activity log. Skips volumes that an instance uses. Returns the number of deleted volumes.
+    /// Decides the deletion of the volumes that were last used before this time, and whose announced deletion time has
+    /// passed at `now`, with entries of the activity log. Skips volumes that an instance uses. Returns the number of
+    /// deleted volumes.
     ///
     /// # Errors
     /// [`StoreError`]. The decisions before the error stay.

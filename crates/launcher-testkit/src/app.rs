@@ -29,7 +29,7 @@ pub const BOB: &str = "bob@example.org";
 /// The administrator.
 pub const ADMIN: &str = "admin@example.org";
 /// Timeout for results of the background loops.
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(60);
 
 /// Settings of the application that a test can change.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! The Workshop resource: `spec` is the desired state, `status` the observed state.
 //!
 //! The service writes only the spec, and the fleet writes only the status. On Kubernetes, a Workshop is a custom
-//! resource that the operator reconciles. The local fleet stores the same resource in a file.
+//! resource that the operator reconciles. The local fleet and the container fleet store the same resource in a file.
 //!
 //! [`pod_template`] checks the pod templates of templates, for the launcher and for the operator.
 //!

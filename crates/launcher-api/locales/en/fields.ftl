@@ -42,13 +42,13 @@ field-storage = After the end
     .hint = Kept files: the next launch of the same person has them again. Files that are not kept: on Kubernetes, a crash of the app deletes them at once, unless you choose that they survive a crash. The start then takes a few seconds longer.
 
 field-storage-size = Space for kept files
-    .hint = For example 5 GB. Empty: 1Gi. Files that exist keep their space.
+    .hint = For example 5 GB. Empty: 1Gi. Existing saved work keeps its size.
 
 field-storage-path = Directory of the kept files
     .hint = For example /home/jovyan. Empty: the home directory of the standard image. Other apps need a directory.
 
 field-storage-at-expiry = When the time is over
-    .hint = A paused workshop of a person continues with its files when the person resumes it. Needs kept files.
+    .hint = A paused workshop keeps its files, and its owner can resume it. Needs kept files.
 
 # Heading of the fields about course material. Also its name in the activity log.
 field-material = Course material

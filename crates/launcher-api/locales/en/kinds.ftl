@@ -17,8 +17,8 @@ state-position = { $state }: position { $position }
 state-step = { $state }: { $step }
 
 # Steps that a starting workshop waits for.
-step-waiting-for-room = waiting for room
-step-waiting-for-room-progress = waiting for room, position { $position }
+step-waiting-for-room = waiting for free capacity
+step-waiting-for-room-progress = waiting for free capacity, position { $position }
 step-preparing = preparing the workshop
 step-pulling-image = downloading the image, which takes longer the first time
 step-pulling-image-progress = downloading the image: { $percent } %

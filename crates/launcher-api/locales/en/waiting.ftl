@@ -23,7 +23,7 @@ start-log = Log of the start
 
 # The steps of a start, in order. The page marks the current one.
 start-step-queue = Wait in the queue
-start-step-prepare = Find room and prepare the workshop
+start-step-prepare = Wait for free capacity and prepare the workshop
 start-step-image = Download the image if needed
 start-step-downloads = Download the course material, and the image if needed
 start-step-app = Start the app

@@ -94,7 +94,7 @@ parameter-secret-help = { $help } This value is not shown again.
 parameters-wrong = Nothing was launched. Correct these fields:
 
 # Notice above the launch form: the link has values for secret fields, or for fields that do not exist.
-parameters-ignored = The link has values that it cannot fill in. Fill in these fields yourself, if the form has them: { $names }
+parameters-ignored = These values of the link were ignored: { $names }. Fill in these fields yourself, if the form has them.
 
 # Button that dismisses a failed workshop.
 dismiss = Dismiss

@@ -64,7 +64,8 @@ pub(crate) async fn show(
     if query.start != "1" || repository.is_some() {
         return show_form(&state, &caller, t, &template, Form::filled(prefill, repository)).await;
     }
-    // Before the list is read: another tab may launch in between. The list then has its workshop, or the key is the same.
+    // Compute the key before the list is read. If another tab launches in between, either the list has its workshop, or
+    // both launches have the same key.
     let start_key = start_key(&state, &caller, template_id).await?;
     let mine = workshops::own_workshops_of(t, &state.launcher, &caller, template_id).await?;
     if let Some(workshop) = mine.iter().find(|workshop| workshop.can_end()) {

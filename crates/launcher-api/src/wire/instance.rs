@@ -67,7 +67,8 @@ pub(crate) struct WorkshopInstanceResponse {
     /// Queue position; 1 starts next. Null if the instance is not queued.
     #[schema(required, minimum = 1)]
     queue_position: Option<u32>,
-    /// Time when the instance was suspended; null unless it is suspending or suspended, or ended while it was.
+    /// Time when the instance was suspended. Null unless the instance is suspending or suspended, or ended in one of
+    /// these states.
     #[schema(required, format = DateTime)]
     suspended_at: Option<String>,
     /// Time of the launch.

@@ -27,7 +27,7 @@ impl Instance {
     }
 
     /// Returns the instance whose snapshot a launcher begins to save; `None` if it waits for no snapshot, or if a launcher
-    /// began at most 20 seconds ago. A begin before `earliest` does not count.
+    /// began at most 20 seconds ago. A start before `earliest` does not count.
     #[must_use]
     pub fn begin_snapshot(&self, now: Timestamp, earliest: Timestamp) -> Option<Self> {
         let snapshot = self.snapshot.as_ref().filter(|_| self.waits_for_snapshot())?;

@@ -45,7 +45,7 @@ impl StorageKind {
 }
 
 text_enum! {
-    /// What the expiry of a workshop does.
+    /// Effect of the expiry of a workshop.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum AtExpiry {
@@ -73,7 +73,7 @@ pub struct Storage {
     pub size: Quantity,
     /// Directory of the app with the files; at most 255 bytes.
     pub path: String,
-    /// What the expiry of a workshop does. The default is not stored: the settings of earlier versions keep their hash.
+    /// Effect of the expiry of a workshop. The default is not stored: the settings of earlier versions keep their hash.
     #[serde(default, skip_serializing_if = "AtExpiry::is_default")]
     pub at_expiry: AtExpiry,
 }
@@ -91,7 +91,7 @@ pub struct StorageDraft {
     /// `custom` app requires a path.
     #[serde(default)]
     pub path: Option<String>,
-    /// What the expiry of a workshop does; default: the workshop ends.
+    /// Effect of the expiry of a workshop; default: the workshop ends.
     #[serde(default)]
     pub at_expiry: AtExpiry,
 }

@@ -7,10 +7,10 @@ use launcher_process::stop::Stop;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
+use super::capacity::Capacity;
 use super::engine::{Engine, EngineError, EngineInfo};
 use super::names;
 use super::pulls::Pulls;
-use super::room::Room;
 use super::settings::ContainerSettings;
 use crate::machine::{self, DataDir, OriginSettings};
 
@@ -27,7 +27,7 @@ pub(crate) struct Context {
     /// The seccomp profile of all containers, as a security option of the engine.
     pub(super) seccomp: String,
     pub(super) pulls: Pulls,
-    pub(crate) room: Room,
+    pub(crate) capacity: Capacity,
     /// User ID of the sidecars, which own the sockets.
     pub(crate) sidecar_user: u32,
     pub(crate) stop: Stop,
@@ -63,7 +63,7 @@ impl Context {
             Ok(answer) => Ok(*answer),
             Err(error @ (EngineError::Unreachable { .. } | EngineError::DiskFull { .. })) => Err(error),
             Err(error) => {
-                tracing::warn!(%error, "the container engine did not say if it limits disk space, asking again later");
+                tracing::warn!(%error, "checking disk limit of container engine failed, retrying");
                 Ok(false)
             }
         }

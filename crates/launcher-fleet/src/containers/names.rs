@@ -16,8 +16,8 @@ pub(crate) const PART_LABEL: &str = "workshoplauncher.dev/part";
 /// Label of a sidecar's container: workshops reach only permitted addresses, because the sidecar installs rules or has no
 /// network. The containers of versions before 0.1.0 lack it.
 pub(crate) const LIMITED_LABEL: &str = "workshoplauncher.dev/limits-network";
-/// Label with the identity of the fleet, of a container that only mounts a volume while its files are read. It has no
-/// [`FLEET_LABEL`], so that the search for orphans does not end a long download.
+/// Label of a container that only mounts a volume while its files are read. Its value is the identity of the fleet.
+/// This container has no [`FLEET_LABEL`], so the search for orphans does not end a long download.
 pub(crate) const READER_LABEL: &str = "workshoplauncher.dev/reads-volume-of";
 /// Number of characters of the fleet's identity in names. The label has the whole identity.
 const SHORT_FLEET_ID: usize = 8;

@@ -8,15 +8,15 @@ use launcher_process::stop::Stop;
 use tokio::sync::OnceCell;
 
 use super::build::seccomp_profile;
+use super::capacity::Capacity;
 use super::context::Context;
 use super::engine::{Engine, EngineKind};
 use super::events::follow_events;
 use super::fleet::ContainerFleet;
 use super::orphans::{Found, remove_orphans};
 use super::pulls::Pulls;
-use super::room::Room;
 use super::settings::{ContainerFleetError, ContainerSettings};
-use super::supervisor::adopt_places;
+use super::supervisor::adopt_reservations;
 use super::workload::{Record, Workload};
 use crate::machine::{DataDir, DataDirError, Layout, Registry, Supervised, replace_file};
 
@@ -60,7 +60,7 @@ impl ContainerFleet {
         let launcher_user = rustix::process::geteuid();
         let seccomp = seccomp_option(engine_info.kind, &data_dir.layout)?;
         let registry = Registry::<Workload>::new(Context {
-            room: Room::new(engine_info.memory_bytes, engine_info.cpus),
+            capacity: Capacity::new(engine_info.memory_bytes, engine_info.cpus),
             sidecar_user: if launcher_user.is_root() { SIDECAR_USER } else { launcher_user.as_raw() },
             settings,
             data_dir,
@@ -73,7 +73,7 @@ impl ContainerFleet {
         });
         let workloads: Vec<_> =
             records.into_iter().map(|(name, record)| registry.create_workload(name, record)).collect();
-        adopt_places(workloads.iter().map(|workload| &**workload));
+        adopt_reservations(workloads.iter().map(|workload| &**workload));
         for workload in &workloads {
             tracing::info!(workshop = workload.name(), phase = ?workload.record().phase(), "restoring Workshop");
             registry.supervise(workload);

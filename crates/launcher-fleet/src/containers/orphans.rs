@@ -40,13 +40,13 @@ impl Found {
         for FoundContainer { name, workshop, .. } in self.containers {
             tracing::warn!(container = name, workshop, "removing orphaned container");
             if let Err(error) = engine.remove(&name).await {
-                tracing::warn!(container = name, %error, "removing orphaned container failed, trying again later");
+                tracing::warn!(container = name, %error, "removing orphaned container failed, retrying");
             }
         }
         for FoundVolume { name, .. } in self.volumes {
             tracing::warn!(volume = name, "removing orphaned volume with course material");
             if let Err(error) = engine.remove_volume(&name, id).await {
-                tracing::warn!(volume = name, %error, "removing orphaned volume failed, trying again later");
+                tracing::warn!(volume = name, %error, "removing orphaned volume failed, retrying");
             }
         }
     }
@@ -68,7 +68,7 @@ pub(super) async fn remove_orphans(registry: Weak<Registry<Workload>>, found: Fo
             () = context.closing().cancelled() => return,
         };
         orphans = found.unwrap_or_else(|error| {
-            tracing::debug!(%error, "searching orphaned containers failed, trying again later");
+            tracing::debug!(%error, "searching orphaned containers failed, retrying");
             Found::default()
         });
         let Some(open) = registry.upgrade() else { return };

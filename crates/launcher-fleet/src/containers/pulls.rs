@@ -105,8 +105,8 @@ impl Pulls {
         let (engine, name, pulls) = (engine.clone(), image.to_owned(), self.clone());
         let outcome = async move {
             let report = |progress: PullProgress| {
-                // The sizes of more layers become known during the download. The shown percentage never falls, except
-                // from 100 if more layers become known: it would say that the download has ended.
+                // The sizes of more layers become known during the download. The shown percentage never decreases,
+                // except from 100 if more layers become known: 100 would mean that the download has ended.
                 let percent = progress.percent();
                 sender.send_if_modified(|shown| {
                     let next = if percent == 100 { 100 } else { percent.max((*shown).min(99)) };

@@ -29,7 +29,7 @@ use super::names::Part;
 use super::workload::{Record, Workload};
 use crate::machine::{DesiredState, Remainder, remove_directory};
 use crash::record_crash;
-pub(super) use launch::adopt_places;
+pub(super) use launch::adopt_reservations;
 use launch::launch;
 use outcome::Outcome;
 use watch::watch;
@@ -136,7 +136,7 @@ async fn store_final_status(workload: &Arc<Workload>, status: &WorkshopStatus) {
     let stored = workload.stored_record().update(move |record| record.final_status = Some(status)).await;
     if let Err(error) = stored {
         let workshop = workload.stored_record().name();
-        tracing::warn!(workshop, %error, "storing the cause of a failure before the removal of its containers failed");
+        tracing::warn!(workshop, %error, "storing final status failed, removing the containers anyway");
     }
 }
 
@@ -159,7 +159,8 @@ async fn delete(workload: &Arc<Workload>) -> Remainder {
     if workload.stored_record().remove().await { Remainder::Nothing } else { Remainder::Record }
 }
 
-/// Stops the app within `grace`, removes the containers and the volumes with course material, and frees their place. Retries until the engine has done it.
+/// Stops the app within `grace`, removes the containers and the volumes with course material, and releases their memory
+/// and CPU. Retries until the engine has done it.
 async fn remove_containers(workload: &Arc<Workload>, grace: Duration) {
     workload.wait_for_creation().await;
     let engine = &workload.context().engine;
@@ -179,7 +180,7 @@ async fn remove_containers(workload: &Arc<Workload>, grace: Duration) {
     if workload.has_material() {
         material_secrets::remove(workload).await;
     }
-    workload.set_place(None);
+    workload.set_reservation(None);
 }
 
 /// Removes the volumes with course material, after the containers that mount them.

@@ -1,4 +1,4 @@
-//! The workload of one Workshop: its record, its desired state, its place on the machine, and its sidecar's socket.
+//! The workload of one Workshop: its record, its desired state, its reservation of memory and CPU, and its sidecar's socket.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -10,11 +10,11 @@ use launcher_workshop::WorkshopStatus;
 use tokio::sync::Notify;
 
 use super::build::{MaterialVolume, material_volumes};
+use super::capacity::Reservation;
 use super::connector::SocketConnector;
 use super::context::Context;
 use super::engine::EngineError;
 use super::names::{self, Part};
-use super::room::Place;
 use crate::machine::DesiredStateCell;
 
 /// The record of a Workshop. The engine's containers are found by their names, so the record describes no process.
@@ -43,9 +43,9 @@ pub(crate) struct Workload {
     desired_state: DesiredStateCell,
     /// True while the owner has access to the app.
     is_open: Mutex<bool>,
-    /// The workshop's place on this machine, from before the creation of its containers until after their removal.
-    place: Mutex<Option<Arc<Place>>>,
-    /// Time from which the start timeout counts: since the workshop has room and its image.
+    /// The workshop's memory and CPU, or its position in the queue, from before the creation of its containers until after their removal.
+    reservation: Mutex<Option<Arc<Reservation>>>,
+    /// Time from which the start timeout counts: since the workshop has its memory, CPU and image.
     starting_since: Mutex<Option<Timestamp>>,
     /// Held while the engine creates one of the workshop's containers.
     creation: Arc<tokio::sync::Mutex<()>>,
@@ -60,7 +60,7 @@ impl Workload {
             record,
             desired_state,
             is_open: Mutex::new(false),
-            place: Mutex::new(None),
+            reservation: Mutex::new(None),
             starting_since: Mutex::new(None),
             creation: Arc::default(),
             events: Notify::new(),
@@ -116,17 +116,17 @@ impl Workload {
         *lock(&self.is_open) = is_open;
     }
 
-    /// Returns the workshop's place on this machine, if it has entered.
-    pub(super) fn place(&self) -> Option<Arc<Place>> {
-        lock(&self.place).clone()
+    /// Returns the workshop's reservation, or position in the queue, if it has entered.
+    pub(super) fn reservation(&self) -> Option<Arc<Reservation>> {
+        lock(&self.reservation).clone()
     }
 
-    /// Keeps the workshop's place, or frees it with `None`. Free it only after the containers are removed.
-    pub(super) fn set_place(&self, place: Option<Arc<Place>>) {
-        *lock(&self.place) = place;
+    /// Keeps the workshop's reservation, or releases it with `None`. Release it only after the containers are removed.
+    pub(super) fn set_reservation(&self, reservation: Option<Arc<Reservation>>) {
+        *lock(&self.reservation) = reservation;
     }
 
-    /// Returns the time from which the start timeout counts; `None` before the workshop has room and its image.
+    /// Returns the time from which the start timeout counts; `None` before the workshop has its memory, CPU and image.
     pub(super) fn starting_since(&self) -> Option<Timestamp> {
         *lock(&self.starting_since)
     }

@@ -1,5 +1,5 @@
-//! Guard of the memory that the list of files of a zip archive needs. The library reads the whole list into memory, so that
-//! this reader counts the list's entries and bytes while the library reads them.
+//! Limits the memory for the central directory of a zip archive. The library reads the whole central directory into
+//! memory. This reader therefore counts its entries and bytes while the library reads them.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use crate::failure::Failure;
 use crate::limits::{Limits, ZIP_END_BYTES};
 
-/// Beginning of an entry of the list.
+/// Signature of an entry of the central directory.
 const ENTRY: &[u8] = b"PK\x01\x02";
 /// Beginning of the record at the end of an archive, and of the one in large archives.
 const END: &[u8] = b"PK\x05\x06";

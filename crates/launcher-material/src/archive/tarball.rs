@@ -94,7 +94,7 @@ fn raw_entries(
     list: Listing<'_>,
     mut each: impl FnMut(usize, &[u8], Item, &mut dyn Read) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    // Headers, and the rest of each last block, come on top of the content.
+    // The headers and the padding of the last blocks add to the size of the content.
     let most = list.limits.total_bytes.saturating_add(list.limits.files as u64 * 4096);
     let reader = Metered::new(reader, list.meter, most, list.limits.too_large());
     let mut archive = Archive::new(reader);

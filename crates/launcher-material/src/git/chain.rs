@@ -1,15 +1,15 @@
-//! Work of unpacking: an object that is stored as a difference needs its base, which can be a difference, too.
+//! Work of unpacking: an object that is stored as a delta needs its base, which can be a delta, too.
 
 use crate::failure::Failure;
 use crate::limits::Limits;
 
-/// Maximum differences in a chain. Git makes chains of 50, or of 250 on request.
+/// Maximum number of deltas in a chain. Git makes chains of 50, or of 250 on request.
 const DEPTH: u32 = 500;
 /// Maximum bytes that are unpacked, as a multiple of the limit of all files: each object is unpacked once to name it, and
 /// once to place it.
 const UNPACKED: u64 = 4;
 
-/// Chain of differences down to an object that is none.
+/// Chain of deltas down to a base object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
     depth: u32,
@@ -20,12 +20,12 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// Chain of an object that is no difference.
+    /// Chain of an object that is not a delta.
     pub(crate) fn new(bytes: u64) -> Self {
         Self { depth: 0, largest: bytes, bytes }
     }
 
-    /// Chain with one more difference, whose result has this size.
+    /// Chain with one more delta, whose result has this size.
     pub(crate) fn with(self, bytes: u64) -> Self {
         let (largest, all) = (self.largest.max(bytes), self.bytes.saturating_add(bytes));
         Self { depth: self.depth.saturating_add(1), largest, bytes: all }
@@ -52,7 +52,7 @@ impl Work {
         Self { left: limits.total_bytes.saturating_mul(UNPACKED) }
     }
 
-    /// Accounts for an object of this chain, for which so many differences were applied.
+    /// Adds the work for an object of this chain, for which this number of deltas was applied.
     ///
     /// # Errors
     /// The repository needs too much work.
@@ -64,7 +64,7 @@ impl Work {
 }
 
 fn too_much() -> Failure {
-    Failure::new("The repository stores its files in long chains of differences: use an archive instead.")
+    Failure::new("The repository stores its files in long chains of deltas: use an archive instead.")
 }
 
 #[cfg(test)]

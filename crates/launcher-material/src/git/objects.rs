@@ -19,7 +19,7 @@ use crate::limits::{Limits, TREE_BYTES};
 use crate::meter::Meter;
 use crate::scratch;
 
-/// Bytes of unpacked objects that are kept, because others are stored as differences to them.
+/// Maximum bytes of unpacked objects that are kept in memory, because they are the bases of deltas.
 const CACHE_BYTES: usize = 16 << 20;
 
 /// Objects of a pack.
@@ -28,7 +28,7 @@ pub(crate) struct Objects<'m> {
     objects: HashMap<ObjectId, Located>,
     inflate: Inflate,
     cache: MemoryCappedHashmap,
-    /// Chains of the objects that are stored as differences, by their positions.
+    /// Chains of the objects that are stored as deltas, by their positions.
     chains: HashMap<u64, Chain>,
     work: Work,
     limits: Limits,
@@ -41,7 +41,7 @@ impl<'m> Objects<'m> {
     /// # Errors
     /// The pack is invalid, or a limit is exceeded.
     pub(crate) fn open(file: &File, received: Received, limits: &Limits, meter: &'m Meter) -> Result<Self, Failure> {
-        // A base, its result and the differences are in memory together.
+        // A base, its result and the deltas are in memory together.
         let most = 3 * limits.difference_bytes.max(TREE_BYTES);
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let pack = gix_pack::data::File::at(scratch::path(file), gix_hash::Kind::Sha1).map_err(|_| broken())?;
@@ -73,7 +73,7 @@ impl<'m> Objects<'m> {
         Ok(objects)
     }
 
-    /// Names an object that is stored as a difference; false if the name of its base is not known yet.
+    /// Identifies an object that is stored as a delta; false if the name of its base is not known yet.
     fn identify(&mut self, offset: u64) -> Result<bool, Failure> {
         let Some(base) = self.base(offset)? else { return Ok(false) };
         base.check(&self.limits)?;
@@ -88,7 +88,7 @@ impl<'m> Objects<'m> {
         Ok(true)
     }
 
-    /// Returns the chain of the base of the difference at this position; `None` if the base is not identified yet.
+    /// Returns the chain of the base of the delta at this position; `None` if the base is not identified yet.
     fn base(&self, offset: u64) -> Result<Option<Chain>, Failure> {
         let entry = self.pack.entry(offset).map_err(|_| broken())?;
         let base = match entry.header {
@@ -106,7 +106,7 @@ impl<'m> Objects<'m> {
         Ok((!base.header.is_delta()).then(|| Chain::new(base.decompressed_size)))
     }
 
-    /// Unpacks the entry at this position into memory. The bases of a difference are identified.
+    /// Unpacks the entry at this position into memory. The bases of a delta must already be identified.
     fn decode(&mut self, offset: u64, content: &mut Vec<u8>) -> Result<Kind, Failure> {
         self.meter.advance()?;
         let entry = self.pack.entry(offset).map_err(|_| broken())?;
@@ -170,7 +170,7 @@ impl<'m> Objects<'m> {
     }
 }
 
-/// Content of an entry that is no difference: unpacked in pieces.
+/// Content of an entry that is not a delta, unpacked in pieces.
 struct Unpacking<'a> {
     packed: &'a [u8],
     state: gix_zlib::Decompress,

@@ -1,6 +1,7 @@
 //! Reception of a pack: its bytes go to a file, and each object's position and identity into memory.
 //!
-//! The identity of an object is its hash, so an object that was changed on the way is one that no directory names.
+//! An object is identified by its hash. An object that was altered in transit has another hash, which no directory
+//! names.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -18,9 +19,9 @@ use crate::limits::{Limits, TREE_BYTES};
 use crate::meter::Meter;
 use crate::space::Growth;
 
-/// Bytes of the longest beginning of a difference that has both sizes.
+/// Maximum bytes of the two sizes at the beginning of a delta.
 const SIZES_BYTES: usize = 20;
-/// Maximum sum of the objects that are stored as differences, as a multiple of the limit of all files.
+/// Maximum total size of the objects that are stored as deltas, as a multiple of the limit of all files.
 const RESULTS: u64 = 2;
 
 /// Object of a pack.
@@ -41,7 +42,7 @@ pub(crate) struct Located {
 pub(crate) struct Received {
     /// Objects by their names.
     pub(crate) objects: HashMap<ObjectId, Located>,
-    /// Positions of the objects that are stored as differences, whose names are not known yet.
+    /// Positions of the objects that are stored as deltas. Their names are not known yet.
     pub(crate) differences: Vec<u64>,
 }
 
@@ -118,7 +119,8 @@ pub(crate) fn check_object(kind: Kind, size: u64, limits: &Limits) -> Result<(),
     }
 }
 
-/// Checks the memory that an object needs which is stored as a difference of this size. Returns the size of the object.
+/// Checks the memory that is needed to unpack an object that is stored as a delta of this size. Returns the object's
+/// size.
 fn check_difference(beginning: &[u8], size: u64, limits: &Limits) -> Result<u64, Failure> {
     let mut rest = beginning;
     let base = varint(&mut rest).ok_or_else(broken)?;
@@ -127,7 +129,7 @@ fn check_difference(beginning: &[u8], size: u64, limits: &Limits) -> Result<u64,
         return Ok(result);
     }
     Err(Failure::new(format!(
-        "The repository stores a file of more than {} MiB as a difference to another one: use an archive instead.",
+        "The repository stores a file of more than {} MiB as a delta to another one: use an archive instead.",
         limits.difference_bytes >> 20
     )))
 }

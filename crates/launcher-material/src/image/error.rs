@@ -27,10 +27,10 @@ pub enum CopyError {
         /// Error of the file system.
         source: io::Error,
     },
-    /// The note could not be written.
+    /// The marker file could not be created.
     #[error("writing {path} failed: {source}")]
-    Note {
-        /// The note.
+    Marker {
+        /// The marker file.
         path: PathBuf,
         /// Error of the file system.
         source: io::Error,

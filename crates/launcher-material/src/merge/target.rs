@@ -24,7 +24,7 @@ pub(crate) enum Entry {
     Missing,
     /// Open regular file.
     File(File, Stamp),
-    /// The part of this number is no directory, or the last part is no regular file.
+    /// The path component with this index is not a directory, or the last component is not a regular file.
     Blocked(usize),
     /// The student locked a directory of the path, so that the entry is unknown.
     Locked,
@@ -34,7 +34,7 @@ pub(crate) enum Entry {
 enum Opened {
     Directory,
     Missing,
-    /// The part of this number is no directory.
+    /// The path component with this index is not a directory.
     Blocked(usize),
     /// The permissions of a directory do not allow access.
     Locked,
@@ -120,7 +120,8 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// Moves a file to a path where no entry exists. Returns the number of the part that something else has.
+    /// Moves a file to a path where no entry exists. If another entry blocks the path, returns the index of the blocked
+    /// path component.
     ///
     /// # Errors
     /// An error of the file system.

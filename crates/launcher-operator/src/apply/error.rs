@@ -12,7 +12,9 @@ pub(crate) enum ApplyError {
     #[error("failed to read the {kind} {name}: {source}")]
     Read { kind: String, name: String, source: kube::Error },
     /// A claim with the name of the volume exists, and the operator did not create it.
-    #[error("the PersistentVolumeClaim {name} is not one of this operator")]
+    #[error(
+        "the PersistentVolumeClaim {name} does not have the label managed-by: workshop-launcher; only volumes with it are mounted"
+    )]
     ForeignClaim { name: String },
     /// The pod of another Workshop has the volume.
     #[error("the volume {volume} is in use by the workshop {user}")]

@@ -30,7 +30,7 @@ const PROGRAM_FOLDER: &str = "/launcher-program";
 /// The program in [`PROGRAM_FOLDER`].
 const PROGRAM: &str = "/launcher-program/launcher-material";
 /// File that exists after the copy: after a restart of the node, the kubelet runs the init containers again.
-const NOTE: &str = "/launcher-program/copied";
+const MARKER: &str = "/launcher-program/copied";
 /// Mount path of the volume in the second init container, where it must not hide the files of the image.
 const FILES_FOLDER: &str = "/launcher-files";
 
@@ -69,7 +69,7 @@ pub(super) fn containers(workshop: &Validated, settings: &OperatorSettings) -> V
     let second = Container {
         name: IMAGE_FILES.to_owned(),
         image: Some(workshop.spec.image.clone()),
-        command: words(&[PROGRAM, "copy", directory, FILES_FOLDER, NOTE, SIZE_BYTES].map(str::to_owned)),
+        command: words(&[PROGRAM, "copy", directory, FILES_FOLDER, MARKER, SIZE_BYTES].map(str::to_owned)),
         volume_mounts: Some(vec![program, at(CRASH_SAFE_VOLUME, FILES_FOLDER)]),
         security_context: Some(app_security(workshop.spec.profile, settings)),
         // The image's directory may be the one in which its processes start.

@@ -22,8 +22,8 @@ pub const TEMPLATE_DIGEST: &str = "workshoplauncher.dev/template-digest";
 
 /// Returns the value of the annotation [`SPEC_DIGEST`] for this Workshop: `VERSION-HEX`.
 pub(super) fn of(workshop: &Validated) -> String {
-    // A restart replaces only pods from before it. In the digest, it would replace every pod without the restart.
-    // Nor does a new expiry replace a pod.
+    // The digest excludes `restarted_at`: a restart replaces only the pods that were created before it. The digest also
+    // excludes the expiry: a new expiry must not replace the pod.
     let Validated {
         name,
         namespace: _,

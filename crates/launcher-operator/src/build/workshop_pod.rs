@@ -18,7 +18,7 @@ use crate::validate::Validated;
 /// in the workshop's memory would be lost.
 const NO_EVICTION: [(&str, &str); 2] =
     [("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("karpenter.sh/do-not-disrupt", "true")];
-/// Annotation without an expiry, in the digest of the pod: the expiry does not determine the pod.
+/// Empty expiry annotation. The digest of the pod is computed with it, so the digest does not depend on the expiry.
 const NO_EXPIRY: (&str, &str) = (EXPIRES_AT, "");
 /// Annotation without a crash, for the frame page.
 const NO_CRASH: (&str, &str) = (LAST_CRASH, "");

@@ -41,8 +41,8 @@ pub(super) fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
 }
 
 /// Returns the permanent failure of a pod: a failure that a longer wait cannot repair. `app_verdict` is the reaction to
-/// the latest crash of an app that may start again in place. The container that sends the files of the app is no part of the
-/// workshop: without it, the end only saves no files.
+/// the latest crash of an app that may start again in place. A failure of the snapshot container is ignored: the
+/// workshop continues, and only the snapshot at its end is missing.
 pub(super) fn find_permanent_failure(pod: &Pod, app_verdict: Option<CrashVerdict>) -> Option<Failure> {
     let verdict = |status: &ContainerStatus| app_verdict.filter(|_| status.name == APP_CONTAINER);
     let mut parts = statuses(pod).filter(|status| status.name != SNAPSHOT);

@@ -35,7 +35,7 @@ pub(super) struct Entry {
     pub(super) size: u64,
 }
 
-/// What the entries before an entry say about it.
+/// Attributes of an entry, from the extension entries before it.
 #[derive(Default)]
 struct Description {
     path: Option<Vec<u8>>,

@@ -41,7 +41,8 @@ impl Unreadable {
         self.list.push_str(&format!("{path}: {reason}\n"));
     }
 
-    /// Adds the list to the archive, unless it is empty. Its name is not one of a file of the user.
+    /// Adds the list to the archive, unless it is empty. The name of the list differs from the names of the user's
+    /// files.
     pub(super) fn add_to<W: Write>(self, tar: &mut Builder<W>, root: &Path) -> io::Result<()> {
         if self.list.is_empty() {
             return Ok(());

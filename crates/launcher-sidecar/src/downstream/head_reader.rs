@@ -97,7 +97,7 @@ impl<IO: PeerIo> HeadReader<'_, IO> {
             Scan::Malformed => Some(Err(NoHead::Refused(Reason::MALFORMED_HEAD))),
             Scan::Incomplete => {
                 if !self.has_begun {
-                    // First byte: the deadline for the begin of the head ends, and the deadline for its end starts.
+                    // First byte: the deadline for the start of the head ends, and the deadline for its end starts.
                     self.has_begun = true;
                     client.timer.set(Instant::now() + HEAD_TIMEOUT);
                 }

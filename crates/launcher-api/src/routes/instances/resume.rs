@@ -13,8 +13,8 @@ use crate::wire::WorkshopInstanceResponse;
 /// Resume a suspended instance
 ///
 /// Starts the instance again with its name, URL, volume, parameters and the settings of its launch. Like a launch, it
-/// waits in the queue, counts against the limits, and gets a new lifetime when it is ready. An archived template does not
-/// matter. A repeated request changes nothing.
+/// waits in the queue, counts against the limits, and gets a new lifetime when it is ready. The template may be
+/// archived. A repeated request changes nothing.
 #[utoipa::path(
     post, path = "/instances/{k8s_name}/resume", operation_id = "resumeInstance", tag = "instances",
     params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),

@@ -1,4 +1,4 @@
-//! What the builders of both containers have in common: their settings, and the validated Workshop.
+//! Common input of the builders of both containers: the settings and the validated Workshop.
 
 use std::collections::BTreeMap;
 use std::path::Path;

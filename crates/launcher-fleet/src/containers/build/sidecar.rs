@@ -81,7 +81,7 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
     })
 }
 
-/// How the sidecar starts: it depends on the network.
+/// Settings of the sidecar's start that depend on the network.
 struct Start {
     network: &'static str,
     arguments: Option<Vec<String>>,

@@ -1,4 +1,4 @@
-//! The begin of a tar archive, as far as it describes a directory.
+//! The start of a tar archive, as far as it describes a directory.
 
 /// Size of a header, and unit of all sizes.
 const BLOCK: usize = 512;
@@ -36,12 +36,12 @@ pub(super) enum FirstEntry {
 }
 
 impl FirstEntry {
-    /// Parses the begin of an archive.
-    pub(super) fn parse(begin: &[u8]) -> Self {
-        let (mut rest, mut user, mut group) = (begin, None, None);
+    /// Parses the start of an archive.
+    pub(super) fn parse(start: &[u8]) -> Self {
+        let (mut rest, mut user, mut group) = (start, None, None);
         loop {
             let Some((header, content)) = rest.split_first_chunk::<BLOCK>() else {
-                return if begin.len() < MOST { Self::Incomplete } else { Self::Other };
+                return if start.len() < MOST { Self::Incomplete } else { Self::Other };
             };
             let size = usize::try_from(number(&header[124..136])).unwrap_or(usize::MAX);
             match header[156] {

@@ -11,7 +11,7 @@ use super::error::EngineError;
 use super::{Engine, LONG};
 use crate::containers::names::{FLEET_LABEL, PART_LABEL, Part, READER_LABEL, UID_LABEL, WORKSHOP_LABEL};
 
-/// Longest removal of a container by Podman that runs normally.
+/// Maximum duration of a normal removal of a container by Podman. A longer removal was interrupted.
 const REMOVAL_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A container of this fleet.
@@ -79,7 +79,7 @@ impl Engine {
             if Instant::now() > next_removal
                 && let Some(id) = quoted(&message)
             {
-                tracing::warn!(container = id, "removing a container without files, of which Podman has only a part");
+                tracing::warn!(container = id, "removing broken container, whose earlier removal was interrupted");
                 self.remove(id).await?;
                 next_removal = Instant::now() + REMOVAL_PATIENCE;
             }

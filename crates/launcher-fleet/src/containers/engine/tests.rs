@@ -52,7 +52,7 @@ impl FakeEngine {
         Self::new(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()), false)
     }
 
-    /// Answers with the begin of a stream of these messages.
+    /// Answers with the start of a stream of these messages.
     fn streaming(messages: &str, stays_open: bool) -> Self {
         let length = messages.len() + 1;
         Self::new(format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{messages}"), stays_open)

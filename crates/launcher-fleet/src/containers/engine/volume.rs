@@ -54,7 +54,7 @@ impl Engine {
     /// # Errors
     /// [`EngineError::Conflict`]: a container uses the volume, or the volume is not one of this fleet.
     pub async fn remove_volume(&self, name: &str, fleet_id: &str) -> Result<(), EngineError> {
-        // Podman 4.3 also accepts the begin of a name. Without this search, it would remove another volume in place of a
+        // Podman 4.3 also accepts a prefix of a name. Without this search, it would remove another volume in place of a
         // missing one.
         let Some(found) = self.find_volume(name).await? else { return Ok(()) };
         check_owner(name, &found, fleet_id)?;

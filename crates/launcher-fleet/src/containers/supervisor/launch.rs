@@ -1,4 +1,4 @@
-//! Launches a Workshop: room, images, and the start of its containers.
+//! Launches a Workshop: memory and CPU, images, and the start of its containers.
 
 use std::sync::Arc;
 
@@ -11,21 +11,23 @@ use super::pull::pull_images;
 use super::start::{Attempt, start};
 use super::step::{is_expired, set_progress, set_step};
 use crate::containers::build::requests;
-use crate::containers::room::Request;
+use crate::containers::capacity::Request;
 use crate::containers::workload::Workload;
 
-/// Gives the workshops of an earlier launcher their places: those that had room first, then the others in the order of
-/// their creation.
-pub(in crate::containers) fn adopt_places<'a>(workloads: impl Iterator<Item = &'a Workload>) {
+/// Restores the reservations of adopted workshops. Those that had memory and CPU keep them. The others enter the queue
+/// in the order of their creation.
+pub(in crate::containers) fn adopt_reservations<'a>(workloads: impl Iterator<Item = &'a Workload>) {
     let mut waiting = Vec::new();
     for workload in workloads {
         let record = workload.stored_record().get();
-        let (status, room) = (record.status(), &workload.context().room);
+        let (status, capacity) = (record.status(), &workload.context().capacity);
         let Ok(request) = request(&record.workshop) else { continue };
         let waits = status.start_step.as_deref() == Some(StartStep::WaitingForRoom.as_str());
         match status.phase {
             Phase::Failed | Phase::Expired => {}
-            Phase::Starting | Phase::Running if !waits => workload.set_place(Some(Arc::new(room.adopt(request)))),
+            Phase::Starting | Phase::Running if !waits => {
+                workload.set_reservation(Some(Arc::new(capacity.adopt(request))))
+            }
             Phase::Pending | Phase::Starting | Phase::Running => {
                 // A UUID of version 7 begins with the time of its creation, in milliseconds.
                 waiting.push((record.workshop.metadata.uid.clone(), workload, request));
@@ -34,9 +36,9 @@ pub(in crate::containers) fn adopt_places<'a>(workloads: impl Iterator<Item = &'
     }
     waiting.sort_by(|(first, ..), (second, ..)| first.cmp(second));
     for (_, workload, request) in waiting {
-        let room = &workload.context().room;
-        if room.can_ever_fit(request) {
-            workload.set_place(Some(Arc::new(room.enter(request))));
+        let capacity = &workload.context().capacity;
+        if capacity.can_ever_fit(request) {
+            workload.set_reservation(Some(Arc::new(capacity.enter(request))));
         }
     }
 }
@@ -58,7 +60,7 @@ pub(super) async fn launch(workload: &Arc<Workload>) -> Result<(), Outcome> {
             Attempt::Restart
         }
         Verdict::NotStarted => {
-            take_place(workload).await?;
+            reserve(workload).await?;
             pull_images(workload).await?;
             workload.begin_start();
             set_step(workload, StartStep::Preparing).await;
@@ -76,26 +78,26 @@ fn stage(status: &WorkshopStatus) -> Stage {
     }
 }
 
-async fn take_place(workload: &Arc<Workload>) -> Result<(), Outcome> {
-    let place = match workload.place() {
-        Some(place) => place,
+async fn reserve(workload: &Arc<Workload>) -> Result<(), Outcome> {
+    let reservation = match workload.reservation() {
+        Some(reservation) => reservation,
         None => {
-            let room = &workload.context().room;
+            let capacity = &workload.context().capacity;
             let request = request(&workload.stored_record().workshop()).map_err(Outcome::failed)?;
-            if !room.can_ever_fit(request) {
-                return Err(Outcome::failed(never_fits(request, room.size())));
+            if !capacity.can_ever_fit(request) {
+                return Err(Outcome::failed(never_fits(request, capacity.size())));
             }
-            let place = Arc::new(room.enter(request));
-            workload.set_place(Some(Arc::clone(&place)));
-            place
+            let reservation = Arc::new(capacity.enter(request));
+            workload.set_reservation(Some(Arc::clone(&reservation)));
+            reservation
         }
     };
-    let (mut changes, mut shown) = (place.changes(), None);
-    while let Some(position) = place.position() {
+    let (mut changes, mut shown) = (reservation.changes(), None);
+    while let Some(position) = reservation.position() {
         if shown.replace(position) != Some(position) {
             set_progress(workload, StartStep::WaitingForRoom, position).await;
         }
-        // The sender lives as long as the place.
+        // The sender lives as long as the reservation.
         let _closed = changes.changed().await;
     }
     Ok(())

@@ -17,7 +17,7 @@ pub(super) struct Observed {
     pub(super) sidecar: Option<ContainerState>,
 }
 
-/// How far the app has come, according to the record.
+/// Start stage of the app, according to the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The app was not started yet.
@@ -28,7 +28,7 @@ pub(super) enum Stage {
     Started,
 }
 
-/// What the states of both containers mean together.
+/// Combined state of both containers.
 #[derive(Debug, PartialEq)]
 pub(super) enum Verdict {
     /// The app was never started.

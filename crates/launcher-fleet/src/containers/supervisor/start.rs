@@ -26,7 +26,7 @@ const SIDECAR_PATIENCE: Duration = Duration::from_secs(30);
 /// Interval of the inspections of a sidecar that does not listen yet. Events of the engine may be lost.
 const INSPECTION_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Which start of the containers this is.
+/// Kind of start of the containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attempt {
     /// The app has never run.

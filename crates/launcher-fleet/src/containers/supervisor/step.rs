@@ -45,7 +45,7 @@ pub(super) async fn set_ready(workload: &Arc<Workload>) {
     workload.stored_record().settle(change).await;
 }
 
-/// True once the Workshop has expired. With a planned snapshot, this is when the launcher's time for it is over, too.
+/// True once the Workshop has expired. With a planned snapshot, the grace period must be over, too.
 pub(super) fn is_expired(workload: &Workload) -> bool {
     let now = workload.context().data_dir.clock.now();
     workload.stored_record().get().end().is_some_and(|end| end <= now)

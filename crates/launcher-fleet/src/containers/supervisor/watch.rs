@@ -18,8 +18,8 @@ use crate::containers::workload::Workload;
 const EXPIRY_INTERVAL: Duration = Duration::from_millis(250);
 /// Interval of inspections without an event. Events may be lost with the connection to the engine.
 const INSPECTION_INTERVAL: Duration = Duration::from_secs(15);
-/// Pause before the second look at a crash or a failure. An engine that stops ends the app before the sidecar: this is
-/// no crash of the app.
+/// Delay before a second inspection confirms a crash or a failure. If the engine stops, it ends the app before the
+/// sidecar. This is not a crash of the app.
 const SECOND_LOOK: Duration = Duration::from_secs(1);
 
 /// Waits until the app answers, gives the owner access, and then waits until the workshop ends.
@@ -106,7 +106,7 @@ async fn look(workload: &Arc<Workload>) -> Option<Verdict> {
         Ok(observed) => Some(observed.verdict(Stage::Started)),
         Err(error) => {
             let workshop = workload.stored_record().name();
-            tracing::debug!(workshop, %error, "inspecting containers failed, looking again later");
+            tracing::debug!(workshop, %error, "inspecting containers failed, retrying");
             None
         }
     }

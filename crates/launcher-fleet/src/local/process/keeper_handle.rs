@@ -40,7 +40,7 @@ pub(crate) struct KeeperHandle {
     _keeper: Child,
 }
 
-/// Why an app was not started.
+/// Reason why an app was not started.
 #[derive(Debug)]
 pub(crate) enum StartError {
     /// The app's program cannot be started.

@@ -16,11 +16,11 @@ use super::layout::Layout;
 use super::record::Record;
 use super::store::save;
 
-/// Location of a data directory at its last use: inode and birth of its lock file. A move within the file system keeps
-/// both. A copy has another inode, or another birth.
+/// Location of a data directory at its last use: inode and birth time of its lock file. A move within the file system
+/// keeps both. A copy has another inode, or another birth time.
 ///
-/// The number of the device may change with each start of the machine. It counts only if the birth is unknown: in a file
-/// system without births, or in a directory that only earlier launcher versions used.
+/// The device number may change with each start of the machine. It is compared only if the birth time is unknown: on a
+/// file system without birth times, or in a directory that only earlier launcher versions used.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DataDirIdentity {

@@ -1,4 +1,4 @@
-//! Watch cache of the local fleet: the stored Workshops, and a stream of their changes.
+//! Watch cache of a fleet on the launcher's machine: the stored Workshops, and a stream of their changes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};

@@ -93,7 +93,7 @@ async fn wait_for_expiry(workload: &Arc<Workload>) {
     }
 }
 
-/// True once the Workshop has expired. With a planned snapshot, this is when the launcher's time for it is over, too.
+/// True once the Workshop has expired. With a planned snapshot, the grace period must be over, too.
 pub(super) fn is_expired(workload: &Workload) -> bool {
     workload.record().get().end().is_some_and(|end| end <= workload.context().data_dir.clock.now())
 }
