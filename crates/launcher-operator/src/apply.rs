@@ -36,7 +36,11 @@ pub(crate) struct Applied {
 }
 
 /// Applies all resources of a Workshop whose workload is `seen` in the watch cache. Workload and time must be the ones by
-/// which the reconcile decided whether it needs a live read.
+/// which the reconcile decided whether it needs a live read. Returns the result of the Service and the Ingress separately:
+/// the pod exists also without them.
+///
+/// # Errors
+/// The pod or its claim was refused.
 pub(crate) async fn apply(
     context: &Context,
     name: &str,
@@ -44,7 +48,7 @@ pub(crate) async fn apply(
     built: &Manifests,
     seen: &SeenWorkload,
     now: Timestamp,
-) -> Result<Applied, ApplyError> {
+) -> Result<(Applied, Result<(), ApplyError>), ApplyError> {
     let Manifests { pod, claim, service, ingress, url } = built;
     let children = &context.children;
     let plan = plan(seen.deployment.as_deref(), &seen.pods, &pod.metadata, now);
@@ -52,15 +56,14 @@ pub(crate) async fn apply(
         claim::ensure(context, name, uid, claim).await?;
     }
     pod::ensure(context, uid, pod, plan).await?;
-    ensure(context, service, version_by_change, &children.services).await?;
-    match ingress {
-        Some(ingress) => {
-            ensure(context, ingress, version_by_change, &children.ingresses).await?;
-        }
-        None => delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await?,
-    }
+    let service = ensure(context, service, version_by_change, &children.services).await;
+    let ingress = match ingress {
+        Some(ingress) => ensure(context, ingress, version_by_change, &children.ingresses).await,
+        None => delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await,
+    };
     let created = children.service_created(&context.settings.namespace, name);
-    Ok(Applied { url: url.clone(), exposure: context.settings.ingress.exposure(), created })
+    let applied = Applied { url: url.clone(), exposure: context.settings.ingress.exposure(), created };
+    Ok((applied, service.and(ingress)))
 }
 
 /// Deletes all resources of a Workshop that are in the watch cache, at the same time. Does not wait for the garbage

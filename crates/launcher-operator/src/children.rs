@@ -18,6 +18,7 @@ use kube::runtime::{WatchStreamExt, reflector, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
 use launcher_workshop::{APP_LABEL, MANAGED_BY_LABEL, Workshop};
 use tokio::sync::OnceCell;
+use tokio::sync::mpsc::Sender;
 
 use crate::disrupted_pods::DisruptedPods;
 use crate::guarded::Guarded;
@@ -150,12 +151,14 @@ pub(crate) struct SeenWorkload {
 
 impl Watches {
     /// Starts the watches. Returns the changed Deployments, Services and Ingresses, and the Workshops of changed pods:
-    /// the controller reconciles a Workshop after each of these changes. Reports each version of a pod to `disrupted`.
+    /// the controller reconciles a Workshop after each of these changes. Reports each version of a pod to `disrupted`,
+    /// and each repeated list to `relisted`.
     pub(crate) fn streams(
         self,
         client: &Client,
         namespace: &str,
         disrupted: Arc<DisruptedPods>,
+        relisted: &Sender<()>,
     ) -> (
         impl ChangeStream<Deployment>,
         impl ChangeStream<PartialObjectMeta<Service>>,
@@ -167,17 +170,21 @@ impl Watches {
             .modify(prune::deployment)
             .default_backoff()
             .reflect(deployments)
+            .inspect(report_relists(relisted.clone()))
             .touched_objects();
         let pods = watcher(Api::namespaced(client.clone(), namespace), ours())
             .modify(prune::pod)
             .default_backoff()
             .reflect(pods)
+            .inspect(report_relists(relisted.clone()))
             .touched_objects()
             .filter_map(move |pod| {
                 let pod = pod.ok().inspect(|pod| disrupted.observe(pod));
                 ready(pod.and_then(|pod| workshop_ref(&pod)))
             });
-        (deployments, metadata_of(client, namespace, services), metadata_of(client, namespace, ingresses), pods)
+        let services = metadata_of(client, namespace, services, relisted.clone());
+        let ingresses = metadata_of(client, namespace, ingresses, relisted.clone());
+        (deployments, services, ingresses, pods)
     }
 }
 
@@ -194,6 +201,7 @@ fn metadata_of<K>(
     client: &Client,
     namespace: &str,
     writer: Writer<PartialObjectMeta<K>>,
+    relisted: Sender<()>,
 ) -> impl ChangeStream<PartialObjectMeta<K>>
 where
     K: Resource<DynamicType = (), Scope = kube::core::NamespaceResourceScope>
@@ -211,7 +219,23 @@ where
         })
         .default_backoff()
         .reflect(writer)
+        .inspect(report_relists(relisted))
         .touched_objects()
+}
+
+/// Returns an observer of a watch that sends a message after each list except the first. If the API server no longer has
+/// the version at which a watch ended, the watch lists all objects again. The cache has the new list only when it is
+/// complete, and no event reports an object that was deleted before the list: after it, any Workshop may need a reconcile.
+///
+/// One message in the channel is enough for all lists before it is received.
+pub(crate) fn report_relists<K>(relisted: Sender<()>) -> impl FnMut(&Result<watcher::Event<K>, watcher::Error>) {
+    let mut is_first = true;
+    move |event| {
+        if matches!(event, Ok(watcher::Event::InitDone)) && !std::mem::take(&mut is_first) {
+            // Fails only if the channel already has a message.
+            let _ = relisted.try_send(());
+        }
+    }
 }
 
 /// Configuration of every watch. A watch request ends after one minute and is repeated. This limits the lag of the

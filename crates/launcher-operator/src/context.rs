@@ -31,6 +31,8 @@ pub(crate) struct Context {
     pub(crate) pull_failures: FirstSeen,
     /// Time at which the API server first refused an apply, for each Workshop.
     pub(crate) refusals: FirstSeen,
+    /// Time at which a Workshop began to wait for its volume, which the pod of another Workshop has.
+    pub(crate) volume_waits: FirstSeen,
     /// Time at which the operator first saw a step of the start that the status lacks, for each Workshop.
     pub(crate) unreported_steps: FirstSeen,
     /// Pods that the cluster has disrupted.
@@ -45,9 +47,15 @@ impl Context {
         self.backoff.forget(name);
         self.apply_cache.forget(name);
         self.pull_failures.forget(name);
-        self.refusals.forget(name);
+        self.forget_refusals(name);
         self.unreported_steps.forget(name);
         self.disrupted_pods.forget(name);
         self.volume_users.forget(name);
+    }
+
+    /// Ends the grace periods of refused applies.
+    pub(crate) fn forget_refusals(&self, name: &str) {
+        self.refusals.forget(name);
+        self.volume_waits.forget(name);
     }
 }

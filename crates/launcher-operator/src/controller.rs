@@ -10,7 +10,7 @@ use kube::{Api, Resource};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::children::{Watches, prune, watch};
+use crate::children::{Watches, prune, report_relists, watch};
 use crate::context::Context;
 use crate::guarded::Guarded;
 use crate::orphans;
@@ -28,17 +28,21 @@ pub(crate) struct ControllerError;
 pub(crate) async fn run(context: Arc<Context>, watches: Watches) -> ControllerError {
     let (client, namespace) = (context.client.clone(), context.settings.namespace.clone());
     let (reader, writer) = reflector::store();
+    let (relisted, mut relists) = mpsc::channel(1);
     let workshops = watcher(Api::<Guarded>::namespaced(client.clone(), &namespace), watch())
         .modify(|object| prune::workshop(object.meta_mut()))
         .default_backoff()
         .reflect(writer)
+        .inspect(report_relists(relisted.clone()))
         .touched_objects();
-    let (deployments, services, ingresses, pods) = watches.streams(&client, &namespace, context.disrupted_pods.clone());
+    let (deployments, services, ingresses, pods) =
+        watches.streams(&client, &namespace, context.disrupted_pods.clone(), &relisted);
     let outcomes = Controller::for_stream(workshops, reader.clone())
         .owns_stream(deployments)
         .owns_stream(services)
         .owns_stream(ingresses)
         .reconcile_on(pods)
+        .reconcile_all_on(poll_fn(move |wakes| relists.poll_recv(wakes)))
         .with_config(Config::default().concurrency(context.settings.concurrency))
         .run(reconcile, retry, context.clone());
     let mut outcomes = std::pin::pin!(outcomes);

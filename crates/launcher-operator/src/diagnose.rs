@@ -30,6 +30,9 @@ pub use failure::{DetailSource, Failure};
 pub(crate) use material::material_report;
 pub(crate) use snapshot::archive_address;
 
+/// Interval of searches for a warning about a missing Secret. The kubelet may write the warning after the first search.
+const SEARCH_INTERVAL: Duration = Duration::from_secs(30);
+
 /// The observed state of one workload.
 #[derive(Debug, Clone, Copy)]
 pub struct ObservedWorkload<'a> {
@@ -104,7 +107,8 @@ pub fn diagnose(observed: &ObservedWorkload<'_>, settings: &OperatorSettings, no
     let mounts = settings.sidecar.proxy_secret.as_ref().and_then(|_| pod::unprepared(live.first()?));
     let mounts_until = mounts.map(|since| add(since, settings.room_grace));
     let stuck_pod = mounts_until.filter(|at| *at <= now).and_then(|_| live.first()?.metadata.name.clone());
-    let next = deadlines.iter().map(|deadline| deadline.at).chain(mounts_until.filter(|at| *at > now)).min();
+    let search = mounts_until.map(|at| if at > now { at } else { add(now, SEARCH_INTERVAL) });
+    let next = deadlines.iter().map(|deadline| deadline.at).chain(search).min();
     let step = match live.first() {
         Some(pod) => pod::step(pod),
         // No pod exists. A second deadline means that a quota or an admission rule refuses the pod of a Deployment.

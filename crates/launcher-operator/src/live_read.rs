@@ -2,6 +2,8 @@
 //! watch connection has died unnoticed.
 
 use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::api::{ApiResource, DynamicObject};
 use kube::{Api, ResourceExt};
 use launcher_workshop::Workshop;
 
@@ -36,4 +38,15 @@ pub(crate) async fn read_live(context: &Context, known: &Workshop) -> Result<Opt
     let api: Api<Workshop> = Api::namespaced(context.client.clone(), &context.settings.namespace);
     let found = api.get_opt(&known.name_any()).await?;
     Ok(found.filter(|found| found.uid() == known.uid() && found.metadata.deletion_timestamp.is_none()))
+}
+
+/// Reads a Workshop whose spec cannot be parsed. Returns `None` if it is gone or has changed: the watch reports that.
+///
+/// # Errors
+/// The API server does not answer or answers with an error.
+pub(crate) async fn read_unparsed(context: &Context, known: &ObjectMeta) -> Result<Option<DynamicObject>, kube::Error> {
+    let resource = ApiResource::erase::<Workshop>(&());
+    let api: Api<DynamicObject> = Api::namespaced_with(context.client.clone(), &context.settings.namespace, &resource);
+    let found = api.get_opt(known.name.as_deref().unwrap_or_default()).await?;
+    Ok(found.filter(|found| found.metadata.uid == known.uid && found.metadata.generation == known.generation))
 }

@@ -138,11 +138,16 @@ async fn reconcile_spec(
         Err(reason) => return finish(workshop, status::failed(workshop, &reason, None, now), context).await,
     };
     let gone = gone_pod(workshop, &seen, context);
-    let applied = match apply::apply(context, &name, &uid, &built, &seen, now).await {
+    let (applied, routes) = match apply::apply(context, &name, &uid, &built, &seen, now).await {
         Ok(applied) => applied,
         Err(error) => return handle_refused_apply(workshop, error, context, now).await,
     };
-    context.refusals.forget(&name);
+    // The pod of a Workshop that has been ready can fail or become ready again while its Service or Ingress is refused.
+    let routes = match routes {
+        Err(error) if !was_ready(workshop) => return handle_refused_apply(workshop, error, context, now).await,
+        routes => routes,
+    };
+    context.forget_refusals(&name);
     let SeenWorkload { deployment, mut pods } = seen;
     pods.retain(|pod| !is_of_another_workshop(&pod.metadata, &uid));
     let present = pods.len();
@@ -197,6 +202,7 @@ async fn reconcile_spec(
     }
     let next = requeue::delay(&diagnosis, workshop.spec.end(status.ready_at), pods, now);
     if let Some(delay) = start_steps::remaining_delay(workshop, &status, context, now) {
+        routes?;
         return Ok(Action::requeue(delay.min(next)));
     }
     status_write::write(workshop, status.clone(), context).await?;
@@ -204,6 +210,7 @@ async fn reconcile_spec(
     crash_record::write(context, crashes.as_ref()).await?;
     pod_expiry::write(context, pods, &workshop.spec, status.ready_at, now).await?;
     traces::record_steps(workshop, pods, &status, now);
+    routes?;
     Ok(Action::requeue(next))
 }
 
@@ -227,6 +234,11 @@ fn last_move(workshop: &Workshop) -> Timestamp {
     crash.filter(is_move).map_or(Timestamp::MIN, |crash| crash.at)
 }
 
+/// True if the app of the Workshop has been ready at some time.
+fn was_ready(workshop: &Workshop) -> bool {
+    workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some())
+}
+
 /// Handles a failed apply. If the Workshop causes the refusal, its status explains the cause, and it fails when the
 /// refusal lasts longer than the grace period. After all other errors the operator only retries. A Workshop that has been
 /// ready keeps running, unless it has no pod.
@@ -238,18 +250,23 @@ async fn handle_refused_apply(
 ) -> Result<Action, ReconcileError> {
     let name = workshop.name_any();
     context.unreported_steps.forget(&name);
-    let was_ready = workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some());
+    let was_ready = was_ready(workshop);
     let lacks_pod = refusal::is_about_pod(&error);
     let Some(reason) = refusal::of_workshop(&error).filter(|_| !was_ready || lacks_pod) else {
-        context.refusals.forget(&name);
+        context.forget_refusals(&name);
         if was_ready && lacks_pod {
             status_write::write(workshop, status::without_pod(workshop, now), context).await?;
         }
         return Err(error.into());
     };
     let is_volume_in_use = matches!(error, ApplyError::VolumeInUse { .. });
-    let grace = if is_volume_in_use { context.settings.start_timeout } else { context.settings.room_grace };
-    if has_passed(Some(add(context.refusals.record(&name, now), grace)), now) {
+    let (waits, others, grace) = if is_volume_in_use {
+        (&context.volume_waits, &context.refusals, context.settings.start_timeout)
+    } else {
+        (&context.refusals, &context.volume_waits, context.settings.room_grace)
+    };
+    others.forget(&name);
+    if has_passed(Some(add(waits.record(&name, now), grace)), now) {
         return finish(workshop, status::failed(workshop, &reason, None, now), context).await;
     }
     if is_volume_in_use {
@@ -289,9 +306,14 @@ async fn report_unreadable(object: &InvalidObject, context: &Context) -> Result<
     context.unreported_steps.forget(&name);
     tracing::warn!(workshop = %name, error = %object.error, "Workshop cannot be parsed, setting its status to Failed");
     let reason = FailureReason::new(FailureCode::InvalidSpec, Some(object.error.as_str().into()));
-    let observed_generation = object.metadata.generation;
-    let status = WorkshopStatus { observed_generation, ..WorkshopStatus::failed(reason, None) };
-    status_write::write_unconditionally(context, &name, &status).await?;
+    let Some(now) = live_read::read_unparsed(context, &object.metadata).await.map_err(ReconcileError::Reread)? else {
+        return Ok(Action::await_change());
+    };
+    let known = now.data.get("status").and_then(|status| serde_json::from_value(status.clone()).ok());
+    let status = status::unreadable(known.as_ref(), now.metadata.generation, reason, context.clock.now());
+    if known.as_ref() != Some(&status) {
+        status_write::write_unparsed(context, &now, &status).await?;
+    }
     Ok(Action::requeue(RESYNC_INTERVAL))
 }
 

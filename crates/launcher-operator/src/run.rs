@@ -83,6 +83,7 @@ impl Operator {
             backoff: Backoff::default(),
             pull_failures: FirstSeen::default(),
             refusals: FirstSeen::default(),
+            volume_waits: FirstSeen::default(),
             unreported_steps: FirstSeen::default(),
             disrupted_pods: Arc::default(),
             volume_users: VolumeUsers::default(),

@@ -141,15 +141,35 @@ pub(crate) fn failed(
     log_tail: Option<String>,
     now: Timestamp,
 ) -> WorkshopStatus {
-    let before = PreviousStatus::of(workshop);
+    failed_after(&PreviousStatus::of(workshop), reason.clone(), log_tail, now)
+}
+
+fn failed_after(
+    before: &PreviousStatus<'_>,
+    reason: FailureReason,
+    log_tail: Option<String>,
+    now: Timestamp,
+) -> WorkshopStatus {
     WorkshopStatus {
         ready_at: before.ready_at,
         last_crash: before.last_crash.clone(),
         material: before.material.clone(),
         observed_generation: before.generation,
         conditions: vec![before.condition(READY, false, "Failed", &reason.message, now)],
-        ..WorkshopStatus::failed(reason.clone(), log_tail)
+        ..WorkshopStatus::failed(reason, log_tail)
     }
+}
+
+/// Returns the status of a Workshop whose spec cannot be parsed. `previous` is its status, `None` if there is none or if it
+/// cannot be parsed either.
+#[must_use]
+pub(crate) fn unreadable(
+    previous: Option<&WorkshopStatus>,
+    generation: Option<i64>,
+    reason: FailureReason,
+    now: Timestamp,
+) -> WorkshopStatus {
+    failed_after(&PreviousStatus::new(previous, generation), reason, None, now)
 }
 
 /// Returns the status of an expired Workshop.
@@ -188,12 +208,15 @@ struct PreviousStatus<'a> {
 
 impl<'a> PreviousStatus<'a> {
     fn of(workshop: &'a Workshop) -> Self {
-        let status = workshop.status.as_ref();
+        Self::new(workshop.status.as_ref(), workshop.metadata.generation)
+    }
+
+    fn new(status: Option<&'a WorkshopStatus>, generation: Option<i64>) -> Self {
         Self {
             ready_at: status.and_then(|status| status.ready_at),
             last_crash: status.and_then(|status| status.last_crash.clone()),
             material: status.and_then(|status| status.material.clone()),
-            generation: workshop.metadata.generation,
+            generation,
             conditions: status.map_or(&[], |status| &status.conditions),
         }
     }

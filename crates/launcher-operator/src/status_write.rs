@@ -40,13 +40,13 @@ pub(crate) async fn write(
     Ok(())
 }
 
-/// Writes the status of a Workshop that cannot be parsed, also if the Workshop has changed since it was read.
-pub(crate) async fn write_unconditionally(
+/// Writes the status of a Workshop whose spec cannot be parsed. Fails if the Workshop has changed since it was read.
+pub(crate) async fn write_unparsed(
     context: &Context,
-    name: &str,
+    workshop: &DynamicObject,
     status: &WorkshopStatus,
 ) -> Result<(), StatusWriteError> {
-    patch(context, name, None, status).await
+    patch(context, &workshop.name_any(), workshop.resource_version(), status).await
 }
 
 /// Writes a status as an untyped object, because the Workshop in the response may be unreadable. With a `version`,

@@ -4,10 +4,12 @@ use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod}
 use kube::ResourceExt;
 use launcher_domain::crash::CrashVerdict;
 use launcher_domain::{FailureCode, FailureDetail};
+use launcher_workshop::parameters_secret;
 use launcher_workshop::pod_template::{IMAGE_FILES, SNAPSHOT};
 
 use super::failure::{DetailSource, Failure, sentence};
 use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED, SIDECAR_CONTAINER};
+use crate::owner::workshop_of;
 
 /// Start of the kubelet's message while its cache of Secrets or ConfigMaps is not up to date. The kubelet tries again.
 const CACHE_NOT_SYNCED: &str = "failed to sync";
@@ -70,6 +72,8 @@ fn failure(pod: &Pod, status: &ContainerStatus, verdict: Option<CrashVerdict>) -
         }
         "InvalidImageName" | "ErrImageNeverPull" => Failure::new(FailureCode::ImagePullFailed, message),
         "CreateContainerConfigError" if text.is_some_and(|text| text.starts_with(CACHE_NOT_SYNCED)) => return None,
+        // The launcher creates the Secret after the Workshop: it has until a deadline.
+        "CreateContainerConfigError" if lacks_parameters(pod, status) => return None,
         "CreateContainerConfigError" => Failure::new(FailureCode::InvalidSpec, message),
         // The kubelet starts the app again after its backoff.
         "CrashLoopBackOff" if verdict.is_some() && !ended.is_some_and(is_start_error) => return None,
@@ -77,6 +81,19 @@ fn failure(pod: &Pod, status: &ContainerStatus, verdict: Option<CrashVerdict>) -
         _ => return None,
     };
     Some(failure)
+}
+
+/// Returns the kubelet's message if the app cannot start because the Secret with its launch parameters does not exist.
+pub(super) fn missing_parameters(pod: &Pod) -> Option<&str> {
+    let app = app(pod).filter(|app| lacks_parameters(pod, app))?;
+    app.state.as_ref()?.waiting.as_ref()?.message.as_deref()
+}
+
+fn lacks_parameters(pod: &Pod, status: &ContainerStatus) -> bool {
+    let waiting = status.state.as_ref().and_then(|state| state.waiting.as_ref());
+    let message = waiting.and_then(|waiting| waiting.message.as_deref()).unwrap_or_default();
+    let workshop = workshop_of(pod).map_or_else(|| pod.name_any(), str::to_owned);
+    status.name == APP_CONTAINER && message == format!("secret \"{}\" not found", parameters_secret(&workshop))
 }
 
 /// Returns the failure of a container that crashed again after a restart.

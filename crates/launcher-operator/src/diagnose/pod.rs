@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{ContainerStateWaiting, Pod, PodCondition};
 use kube::ResourceExt;
 use launcher_domain::{FailureCode, FailureDetail, StartStep};
 
-use super::container::{app, statuses, waits_for_image, waits_for_init};
+use super::container::{app, missing_parameters, statuses, waits_for_image, waits_for_init};
 use super::deadline::Deadline;
 use super::failure::{DetailSource, Failure, sentence};
 use super::material::is_loading;
@@ -20,14 +20,19 @@ pub(super) fn is_ready(pod: &Pod) -> bool {
     condition(pod, "Ready").is_some_and(|condition| condition.status == "True")
 }
 
-/// Returns the deadline of a pod that waits for a node or whose image pull fails; otherwise `None`.
+/// Returns the deadline of a pod that waits for a node or for the Secret with its launch parameters, or whose image pull
+/// fails; otherwise `None`.
 pub(super) fn wait_deadline(pod: &Pod, room_grace: Duration, pull_fails_since: Timestamp) -> Option<Deadline> {
-    if let Some(scheduled) = condition(pod, "PodScheduled")
-        && is_unschedulable(scheduled)
-    {
+    let scheduled = condition(pod, "PodScheduled");
+    if let Some(scheduled) = scheduled.filter(|scheduled| is_unschedulable(scheduled)) {
         let detail = scheduled.message.as_deref().map(|message| sentence(message).into());
         let failure = || Failure::new(FailureCode::Unschedulable, detail);
         return Some(Deadline::new(since(pod, scheduled), room_grace, failure));
+    }
+    if let Some(message) = missing_parameters(pod) {
+        let begin = scheduled.map_or_else(|| created(pod), |scheduled| since(pod, scheduled));
+        let failure = || Failure::new(FailureCode::StartTimeout, Some(sentence(message).into()));
+        return Some(Deadline::new(begin, room_grace, failure));
     }
     let detail = failed_pull(pod)?.message.as_deref().map(|message| sentence(message).into());
     let failure = || Failure::new(FailureCode::ImagePullFailed, detail);

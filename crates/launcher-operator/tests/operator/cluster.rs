@@ -98,6 +98,21 @@ impl Cluster {
         self.watched(kind, after, json!({ "type": "DELETED", "object": object }))
     }
 
+    /// Ends the watch of this kind after the delay: its version is too old, so the operator must list the objects again.
+    pub(crate) fn outdating(self, kind: &'static str, after: Duration) -> Self {
+        let status = json!({
+            "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired",
+            "message": "too old resource version",
+        });
+        self.watched(kind, after, json!({ "type": "ERROR", "object": status }))
+    }
+
+    /// Removes all objects of this kind from the lists. No watch reports that.
+    pub(crate) fn unlisted(self, kind: &'static str) -> Self {
+        self.0.lock().unwrap().listed.remove(kind);
+        self
+    }
+
     fn watched(self, kind: &'static str, after: Duration, event: Value) -> Self {
         self.0.lock().unwrap().watched.entry(kind).or_default().push((after, event));
         self

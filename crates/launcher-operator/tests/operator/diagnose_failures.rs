@@ -40,6 +40,17 @@ fn container_waits_while_the_kubelet_syncs_its_cache_and_fails_if_the_secret_is_
 }
 
 #[test]
+fn app_waits_a_minute_for_the_secret_with_its_launch_parameters() {
+    let message = "secret \"intro-1-parameters\" not found";
+    let waits = json!({ "waiting": { "reason": "CreateContainerConfigError", "message": message } });
+    let pods = [app(waits, json!(null))];
+    assert_eq!(diagnose_pods(&pods, "12:00:59"), waiting(Preparing, "12:01:00"));
+    let reason = failure(diagnose_pods(&pods, "12:01:00")).reason;
+    assert_eq!(reason.code, FailureCode::StartTimeout);
+    assert!(reason.message.contains("intro-1-parameters"), "{}", reason.message);
+}
+
+#[test]
 fn failure_text_of_crash_names_the_container_and_its_exit_code() {
     for (container, part) in [("app", "app"), ("sidecar", "sidecar")] {
         let pod = pod(json!({ "containerStatuses": [{

@@ -5,6 +5,8 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
 use launcher_operator::OperatorSettings;
 use serde_json::{Value, json};
+use tokio::join;
+use tokio::time::sleep;
 
 use crate::cluster::{Cluster, statuses, with_children};
 use crate::support::{at, pod, running, settings};
@@ -57,9 +59,8 @@ fn pod_without_proxy_secret_setting_mounts_no_secret() {
     assert!(!pod.containers.iter().any(names_the_file));
 }
 
-/// A simulated API server with a Workshop whose pod has waited since 12:00 for its volumes, and this warning about the
-/// pod.
-fn unprepared(warning: &str) -> Cluster {
+/// A simulated API server with a Workshop whose pod has waited since 12:00 for its volumes.
+fn unprepared() -> Cluster {
     let mut workshop = running();
     workshop["status"] = Value::Null;
     let pod = json!({
@@ -72,12 +73,16 @@ fn unprepared(warning: &str) -> Cluster {
             { "type": "PodReadyToStartContainers", "status": "False", "lastTransitionTime": "2026-01-01T12:00:00Z" },
         ]},
     });
-    let event = json!({
+    let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
+    cluster.with_settings(with_secret()).relisted("pods", &pod)
+}
+
+/// A warning of the kubelet about the pod.
+fn event(warning: &str) -> Value {
+    json!({
         "metadata": { "name": "intro-1.1", "namespace": "workshops" }, "involvedObject": {}, "type": "Warning",
         "reason": "FailedMount", "message": warning,
-    });
-    let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
-    cluster.with_settings(with_secret()).relisted("pods", &pod).listed("events", &event)
+    })
 }
 
 #[tokio::test(start_paused = true)]
@@ -86,7 +91,7 @@ async fn workshop_without_proxy_secret_fails_with_name_of_secret() {
         "MountVolume.SetUp failed for volume \"proxy-secret\" : secret \"workshop-proxy\" not found",
         "MountVolume.SetUp failed for volume \"proxy-secret\" : references non-existent secret key: secrets",
     ] {
-        let calls = unprepared(warning).run_operator(at("12:00:10")).await;
+        let calls = unprepared().listed("events", &event(warning)).run_operator(at("12:00:10")).await;
         let told: Vec<&Value> = statuses(&calls).collect();
         assert_eq!(told.iter().map(|one| &one["phase"]).collect::<Vec<_>>(), ["Starting", "Failed"]);
         let message = told[1]["message"].as_str().unwrap();
@@ -101,7 +106,21 @@ async fn workshop_without_proxy_secret_fails_with_name_of_secret() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn missing_proxy_secret_is_found_if_warning_appears_after_the_grace_period() {
+    let cluster = unprepared();
+    let warning = event("MountVolume.SetUp failed for volume \"proxy-secret\" : secret \"workshop-proxy\" not found");
+    // The grace period of a minute has ended 10 seconds before.
+    let late = async {
+        sleep(Duration::from_secs(60)).await;
+        cluster.clone().listed("events", &warning)
+    };
+    let (calls, _) = join!(cluster.run_operator(at("12:00:10")), late);
+    assert_eq!(statuses(&calls).last().unwrap()["phase"], "Failed");
+}
+
+#[tokio::test(start_paused = true)]
 async fn workshop_with_other_pod_warning_than_missing_secret_stays_starting() {
-    let calls = unprepared("failed to set up sandbox network").run_operator(at("12:00:10")).await;
+    let cluster = unprepared().listed("events", &event("failed to set up sandbox network"));
+    let calls = cluster.run_operator(at("12:00:10")).await;
     assert!(statuses(&calls).all(|one| one["phase"] == "Starting"), "{calls:?}");
 }

@@ -7,7 +7,8 @@ use launcher_process::stop::Stop;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::join;
+use tokio::time::{sleep, timeout};
 
 use crate::cluster::{Call, Cluster, child, statuses, with_children};
 use crate::support::{at, pod_object, running};
@@ -89,7 +90,7 @@ async fn unreadable_workshop_fails_and_does_not_stop_the_others() {
     unreadable["metadata"]["generation"] = 9.into();
     unreadable["spec"]["port"] = "eighty".into();
     let healthy = with_status(Value::Null);
-    let calls = ready(&healthy).listed("workshops", &unreadable).run_operator(at("12:30:00")).await;
+    let calls = ready(&healthy).listed("workshops", &unreadable).by_now(&unreadable).run_operator(at("12:30:00")).await;
     let written = |name: &str| {
         let mut bodies = calls.iter().filter(|(what, _)| what == "PATCH workshops/status").map(|(_, body)| body);
         bodies.find(|body| body["metadata"]["name"] == name).map(|body| body["status"].clone()).unwrap()
@@ -99,6 +100,28 @@ async fn unreadable_workshop_fails_and_does_not_stop_the_others() {
     assert_eq!([&failed["phase"], &failed["reason"]], ["Failed", "invalid-spec"]);
     assert_eq!(failed["observedGeneration"], 9);
     assert!(failed["message"].as_str().unwrap().contains("eighty"), "{failed}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn unreadable_workshop_keeps_the_time_of_its_first_readiness() {
+    let mut unreadable = running();
+    unreadable["spec"]["lifetimeSeconds"] = 5_000_000_000_u64.into();
+    let cluster = ready(&running()).relisted("workshops", &unreadable).by_now(&unreadable);
+    let calls = cluster.run_operator(at("12:30:00")).await;
+    let (_, body) = calls.iter().find(|(what, _)| what == "PATCH workshops/status").unwrap();
+    assert_eq!([&body["status"]["phase"], &body["status"]["readyAt"]], ["Failed", "2026-01-01T12:00:00Z"]);
+    assert_eq!(body["metadata"]["resourceVersion"], "5", "the write must fail if the Workshop changes meanwhile");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pod_that_is_deleted_while_the_watch_is_broken_is_replaced() {
+    let cluster = ready(&running()).outdating("pods", Duration::from_secs(30));
+    let deletion = async {
+        sleep(Duration::from_secs(10)).await;
+        cluster.clone().unlisted("pods")
+    };
+    let (calls, _) = join!(cluster.run_operator(at("12:30:00")), deletion);
+    assert!(asked(&calls).contains(&"POST pods"), "{calls:?}");
 }
 
 #[tokio::test(start_paused = true)]

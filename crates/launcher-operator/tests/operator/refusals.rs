@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::cluster::{Call, Cluster, statuses, with_children, with_routes};
-use crate::support::{at, running};
+use crate::support::{at, pod_object, running};
 
 const QUOTA: &str = "services \"intro-abcdefghij\" is forbidden: exceeded quota: few, requested: services=1";
 const RIGHT: &str = "pods is forbidden: User \"operator\" cannot create resource \"pods\" in API group \"\"";
@@ -77,11 +77,26 @@ async fn workshop_that_was_ready_survives_refused_apply() {
     for phase in ["Running", "Starting"] {
         let mut workshop = running();
         workshop["status"]["phase"] = phase.into();
-        let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
+        let pod = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
+        let cluster = with_children(&workshop).relisted("pods", &pod).listed("workshops", &workshop).by_now(&workshop);
         let calls = cluster.refusing("services", 422, POLICY).run_operator(at("12:30:00")).await;
-        assert_eq!(told(&calls), Vec::new());
+        assert_eq!(told(&calls), [("Running", "")]);
         assert!(!calls.iter().any(|(what, _)| what.starts_with("DELETE")), "{calls:?}");
+        let tries = calls.iter().filter(|(what, _)| what == "PATCH services").count();
+        assert!(tries > 5, "{tries}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn workshop_that_was_ready_fails_by_its_pod_while_its_service_is_refused() {
+    let workshop = running();
+    let killed = json!({ "terminated": { "exitCode": 137, "reason": "OOMKilled" } });
+    let pod = pod_object(&json!({ "containerStatuses": [{
+        "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": 0, "state": killed,
+    }]}));
+    let cluster = with_children(&workshop).relisted("pods", &pod).listed("workshops", &workshop).by_now(&workshop);
+    let calls = cluster.with_log(false, "killed").refusing("services", 422, POLICY).run_operator(at("12:30:00")).await;
+    assert_eq!(told(&calls), [("Failed", "out-of-memory")]);
 }
 
 #[tokio::test(start_paused = true)]

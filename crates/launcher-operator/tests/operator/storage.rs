@@ -225,6 +225,16 @@ async fn workshop_whose_volume_stays_in_use_fails_after_the_start_timeout() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn grace_period_of_a_quota_begins_after_the_wait_for_the_volume() {
+    let message = "pods \"intro-abcdefghij\" is forbidden: exceeded quota: few, requested: pods=1";
+    let other = other_pod();
+    // The pod is gone after a minute and a half. The grace period of a quota is one minute.
+    let cluster = cluster().listed("pods", &other).vanishing("pods", Duration::from_secs(90), &other);
+    let calls = cluster.refusing("pods", 403, message).run_operator(at("12:00:00")).await;
+    assert_eq!(last(&calls), [&json!("Starting"), &json!("waiting-for-room"), &Value::Null]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn volume_of_two_new_workshops_is_used_by_one_pod() {
     let mut second = new_workshop();
     second["metadata"]["name"] = "second-abcdefghij".into();
