@@ -2,7 +2,7 @@
 //! paths through the workshop's address.
 
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -77,8 +77,8 @@ impl Telemetry {
         let [remote, local] = [(); 2].map(|()| Arc::new(Semaphore::new(TELEMETRY_CONNECTIONS)));
         loop {
             match listener.accept().await {
-                Ok((stream, peer)) => {
-                    let permits = if is_local_peer(&stream, peer) { &local } else { &remote };
+                Ok((stream, _)) => {
+                    let permits = if is_local_peer(&stream) { &local } else { &remote };
                     // Close a connection beyond the limit at once.
                     let Ok(permit) = permits.clone().try_acquire_owned() else { continue };
                     let telemetry = telemetry.clone();
@@ -166,9 +166,23 @@ impl Telemetry {
 
 /// Returns true if the peer has an address of this host. On Kubernetes, this host is the pod. The app cannot connect to
 /// a Unix socket, so its peers do not count as local.
-fn is_local_peer(stream: &Stream, peer: Option<IpAddr>) -> bool {
-    let (Stream::Tcp(stream), Some(peer)) = (stream, peer) else { return false };
-    peer.is_loopback() || stream.local_addr().is_ok_and(|own| own.ip().to_canonical() == peer)
+///
+/// The app can choose any address of the pod as the address of its end, also for a connection to a loopback address.
+fn is_local_peer(stream: &Stream) -> bool {
+    let Stream::Tcp(stream) = stream else { return false };
+    let Ok(peer) = stream.peer_addr() else { return true };
+    is_own(peer)
+}
+
+/// Returns true if this host has the address: only then can a socket have it. The check sends nothing.
+fn is_own(mut address: SocketAddr) -> bool {
+    if let IpAddr::V4(plain) = address.ip().to_canonical() {
+        address = (plain, 0).into();
+    }
+    // Any other port could be in use.
+    address.set_port(0);
+    let bound = std::net::UdpSocket::bind(address);
+    !bound.is_err_and(|error| error.kind() == io::ErrorKind::AddrNotAvailable)
 }
 
 fn text(status: &str, body: &str) -> String {
