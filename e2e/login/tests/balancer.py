@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 
-CONNECT_ATTEMPTS = 10
+CONNECT_ATTEMPTS, CONNECT_SECONDS = 10, 5
 
 
 def certificate(folder, *hosts):
@@ -30,9 +30,8 @@ def certificate(folder, *hosts):
 
 
 async def pump(source, sink):
-    """Forwards bytes from source to sink until the source ends. Then ends the sink."""
-    # Ignore a disconnected peer: it must not affect other connections.
-    with contextlib.suppress(OSError):
+    """Forwards bytes from source to sink until the source ends. Then ends the sink. After an error, aborts the sink."""
+    try:
         while data := await source.read(65536):
             sink.write(data)
             await sink.drain()
@@ -41,13 +40,16 @@ async def pump(source, sink):
         else:
             # TLS cannot end one direction only.
             sink.close()
+    except OSError:
+        # A disconnected peer must not affect other connections.
+        sink.transport.abort()
 
 
 async def connected(target):
     """Connects to `target`, and tries again each second. Reports each error, because the client sees only an end."""
     for attempt in range(1, CONNECT_ATTEMPTS + 1):
         try:
-            return await asyncio.open_connection(*target)
+            return await asyncio.wait_for(asyncio.open_connection(*target), CONNECT_SECONDS)
         except OSError as error:
             print(f"load balancer: attempt {attempt} to connect to {target} failed: {error}", file=sys.stderr)
             if attempt == CONNECT_ATTEMPTS:
@@ -88,7 +90,7 @@ def load_balancer(address, target):
         thread = threading.Thread(target=asyncio.run, args=(serve(address, target, tls, ready, stop),))
         thread.start()
         try:
-            assert ready.wait(10), f"the load balancer does not listen on {address}"
+            assert ready.wait(60), f"the load balancer does not listen on {address}"
             yield address
         finally:
             stop.set()

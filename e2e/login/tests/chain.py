@@ -67,6 +67,14 @@ def cluster_ip(namespace, service):
     return kubectl("--namespace", namespace, "get", "service", service, "--output", "jsonpath={.spec.clusterIP}")
 
 
+def end_pods(*namespaces):
+    """Ends all pods of these namespaces quickly. Otherwise the deletion of a namespace first waits for half of their grace
+    period, which is 16 s and more."""
+    for namespace in namespaces:
+        everything = ("deployments,replicasets,pods", "--all", "--namespace", namespace)
+        kubectl("delete", *everything, "--grace-period=1", "--ignore-not-found")
+
+
 def doctor_report(printed):
     """Returns the lines of the doctor in this output: {check: result}, where the result is ok, warn or FAIL."""
     return {line[6:21].strip(): line[:4].strip() for line in printed.splitlines() if line[:6].strip() in ("ok", "warn", "FAIL")}
@@ -111,7 +119,7 @@ class Chain:
         """Installs the components outside the chart: Traefik and the login providers."""
         kubectl("apply", "--filename", LOGIN / "platform")
         for namespace, name in ((INGRESS, "traefik"), (IDP, "dex"), (IDP, "sso")):
-            kubectl("--namespace", namespace, "rollout", "status", f"deployment/{name}", "--timeout=120s")
+            kubectl("--namespace", namespace, "rollout", "status", f"deployment/{name}", "--timeout=280s")
         traefik = cluster_ip(INGRESS, "traefik")
         self.addresses = {
             "launcher.test": traefik,
@@ -138,7 +146,7 @@ class Chain:
     def install(self, *words):
         """Runs helm upgrade --install, and waits until users can log in. Returns Helm's output."""
         chart = ROOT / "charts/workshop-launcher"
-        common = ("--namespace", NAMESPACE, "--values", LOGIN / "values.yaml", "--wait", "--timeout", "180s")
+        common = ("--namespace", NAMESPACE, "--values", LOGIN / "values.yaml", "--wait", "--timeout", "280s")
         ownership = ("--take-ownership", "--force-conflicts") if crd_exists_outside_release() else ()
         printed = helm("upgrade", "--install", RELEASE, chart, *common, *ownership, *words)
         self.until_login_works()
@@ -170,10 +178,11 @@ class Chain:
     def remove(self):
         """Removes the release, its prerequisites and the platform."""
         self.uninstall()
+        end_pods(NAMESPACE, WORKSHOPS)
         namespaces = ("namespace", NAMESPACE, WORKSHOPS)
         kubectl("delete", *namespaces, "--ignore-not-found", "--wait=false")
         kubectl("delete", "--filename", LOGIN / "platform", "--ignore-not-found")
-        kubectl("wait", *namespaces, "--for=delete", "--timeout=120s")
+        kubectl("wait", *namespaces, "--for=delete", "--timeout=280s")
         kubectl("delete", "persistentvolume", f"{NAMESPACE}-data", "--ignore-not-found")
         shutil.rmtree(VOLUME, ignore_errors=True)
 
@@ -197,8 +206,12 @@ class Chain:
         assert answer.status == 201, answer.body
         name = json.loads(answer.body)["k8s_name"]
 
+        def read():
+            answer = visitor.request("GET", f"{self.launcher}/api/v1/instances/{name}", json_headers)
+            return json.loads(answer.body) if answer.status == 200 else None
+
         def is_running():
-            seen = json.loads(visitor.request("GET", f"{self.launcher}/api/v1/instances/{name}", json_headers).body)
+            seen = settled(read) or {"state": None}
             assert seen["state"] != "failed", seen
             return seen if seen["state"] == "running" else None
 

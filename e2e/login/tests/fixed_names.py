@@ -8,7 +8,7 @@ import shutil
 import pytest
 import yaml
 
-from chain import DEFINITIONS, helm, kubectl, node_images
+from chain import DEFINITIONS, end_pods, helm, kubectl, node_images
 from harness import ROOT
 from yaml_files import load
 
@@ -56,21 +56,13 @@ def prepare(images):
             kubectl("label", "--overwrite", "customresourcedefinition", definition, "app.kubernetes.io/managed-by=Helm")
 
 
-def end_pods(*namespaces):
-    """Ends all pods of these namespaces quickly. Otherwise the deletion of a namespace first waits for half of their grace
-    period, which is 16 s and more."""
-    for namespace in namespaces:
-        everything = ("deployments,replicasets,pods", "--all", "--namespace", namespace)
-        kubectl("delete", *everything, "--grace-period=1", "--ignore-not-found")
-
-
 def remove(images, platform):
     """Removes the release, the objects of these manifests, the volume, and the additional names of the images."""
     helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--ignore-not-found")
     end_pods(NAMESPACE, WORKSHOPS)
     kubectl("delete", "namespace", NAMESPACE, WORKSHOPS, "--ignore-not-found", "--wait=false")
     kubectl("delete", "--filename", platform, "--ignore-not-found")
-    kubectl("wait", "namespace", NAMESPACE, WORKSHOPS, "--for=delete", "--timeout=120s")
+    kubectl("wait", "namespace", NAMESPACE, WORKSHOPS, "--for=delete", "--timeout=280s")
     kubectl("delete", "persistentvolume", RELEASE, "--ignore-not-found")
     shutil.rmtree(VOLUME, ignore_errors=True)
     node_images("remove", *node_names(images))

@@ -53,6 +53,7 @@ def chain(chain):
     through.addresses = dict(chain.addresses)
     try:
         chain.install(*ANY)
+        chain.until_old_pods_are_gone()
         yield through
     finally:
         chain.install()
@@ -110,9 +111,13 @@ def opened(chain, alice, template):
 
 def test_nginx_pods_are_ready_and_workshops_have_no_ingress(chain, echo):
     words = ("--namespace", NAMESPACE, "get", "pods", "--output", "json")
-    pods = json.loads(kubectl(*words, "--selector", "app.kubernetes.io/component=front"))["items"]
-    conditions = [{one["type"]: one["status"] for one in pod["status"]["conditions"]} for pod in pods]
-    assert conditions and all(one["Ready"] == "True" for one in conditions)
+
+    def are_ready():
+        pods = json.loads(kubectl(*words, "--selector", "app.kubernetes.io/component=front"))["items"]
+        conditions = [{one["type"]: one["status"] for one in pod["status"]["conditions"]} for pod in pods]
+        return conditions and all(one["Ready"] == "True" for one in conditions)
+
+    wait_for("the nginx pods to be ready", are_ready, 60)
     ingresses = lambda namespace: kubectl("--namespace", namespace, "get", "ingresses", "--output", "name").split()
     # Workshops from earlier tests have Ingresses. With the front, the operator deletes these Ingresses.
     wait_for("all Ingresses of workshops to be deleted", lambda: not ingresses(WORKSHOPS), 60)

@@ -34,6 +34,7 @@ def chain(chain):
 def edge_proxy(chain, request):
     """The release with one domain and one of the edge proxies: its name."""
     chain.install(*WILDCARD, *(ANY if request.param == "front" else ()))
+    chain.until_old_pods_are_gone()
     return request.param
 
 

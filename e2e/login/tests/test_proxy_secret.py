@@ -63,8 +63,8 @@ def intruder(edge_proxy):
 
 def status_of(inside, url, *lines):
     """Returns the status of a pod's request that bypasses the auth proxy. The Host header names the launcher, which
-    refuses other hosts."""
-    return int(kubectl(*inside, "/app", "get", url, "Host", "launcher.test", *lines).split()[0])
+    refuses other hosts. Repeats the request only if no answer comes."""
+    return int(kubectl(*inside, "/app", "until", url, "Host", "launcher.test", *lines).split()[0])
 
 
 def addresses(echo):

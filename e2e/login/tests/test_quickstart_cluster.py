@@ -71,7 +71,7 @@ def start(folder):
     }
     done = subprocess.run(
         [*IN_NAMESPACE, folder / "quickstart/up", "kind"],
-        env=os.environ | variables, capture_output=True, text=True, timeout=300,
+        env=os.environ | variables, capture_output=True, text=True, timeout=900,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -6,7 +6,7 @@ import urllib.parse
 
 import pytest
 
-from chain import ALICE, ANY, BOB, ECHO, LAUNCHER, WORKSHOP_DOMAIN
+from chain import ALICE, ANY, BOB, ECHO, LAUNCHER, WORKSHOP_DOMAIN, settled
 from harness import wait_for
 from test_browser import run_in_browser
 from visitor import PAGE
@@ -28,7 +28,8 @@ def install(chain, workshop, provider, *words):
         answers = [chain.visitor().request("GET", url, PAGE) for url in (f"{LAUNCHER}/", workshop) * 4]
         return {urllib.parse.urlsplit(answer.location or "").hostname for answer in answers} == {provider}
 
-    wait_for(f"launcher and workshop to redirect to {provider}", all_redirect_to_provider, 60)
+    wait_for(f"launcher and workshop to redirect to {provider}", lambda: settled(all_redirect_to_provider), 60)
+    chain.until_old_pods_are_gone()
 
 
 @pytest.fixture(scope="module")

@@ -9,16 +9,21 @@ import socket
 import ssl
 import urllib.parse
 
-from websockets.exceptions import InvalidMessage
 from websockets.sync.client import connect
 
-from harness import wait_for
+from harness import PATIENCE, wait_for
 
 PASSWORD = "password"
 MOST_REDIRECTS = 12
 PAGE = {"Accept": "text/html,application/xhtml+xml", "Sec-Fetch-Site": "none"}
 # Skip certificate verification: the ingress of the tests has a self-signed certificate.
 TLS = ssl._create_unverified_context()
+# TLS 1.2 for WebSockets: their client reads and writes in two threads. With TLS 1.3, OpenSSL loses a request that is written
+# while the other thread reads a session ticket (https://github.com/openssl/openssl/issues/20446).
+WEB_SOCKET_TLS = ssl._create_unverified_context()
+WEB_SOCKET_TLS.maximum_version = ssl.TLSVersion.TLSv1_2
+# Seconds to wait for a connection, and for each part of an answer.
+WAIT = 20 * PATIENCE
 
 
 @dataclasses.dataclass
@@ -83,8 +88,8 @@ class Visitor:
         """Opens a connection to the host of this split URL."""
         secure = parts.scheme == "https"
         port = parts.port or (443 if secure else 80)
-        connection = http.client.HTTPConnection(parts.hostname, port, timeout=20)
-        plain = socket.create_connection((self.address(parts.hostname), port), timeout=20)
+        connection = http.client.HTTPConnection(parts.hostname, port, timeout=WAIT)
+        plain = socket.create_connection((self.address(parts.hostname), port), timeout=WAIT)
         connection.sock = TLS.wrap_socket(plain, server_hostname=parts.hostname) if secure else plain
         return connection
 
@@ -98,25 +103,18 @@ class Visitor:
         return "; ".join(f"{name}={value}" for name, value in found.items())
 
     def web_socket(self, host, path="/"):
-        """Opens a WebSocket as a page of this host does, with the cookies of this browser profile.
-
-        As a page does, it tries again if no answer comes: rarely, a busy cluster does not answer on one connection, or
-        closes it.
-        """
-        with contextlib.suppress(TimeoutError, InvalidMessage):
-            return self._web_socket(host, path)
-        return self._web_socket(host, path)
-
-    def _web_socket(self, host, path):
+        """Opens a WebSocket as a page of this host does, with the cookies of this browser profile."""
         return connect(
             f"wss://{host}{path}",
-            sock=socket.create_connection((self.address(host), 443), timeout=20),
-            ssl=TLS,
+            sock=socket.create_connection((self.address(host), 443), timeout=WAIT),
+            ssl=WEB_SOCKET_TLS,
             server_hostname=host,
             origin=f"https://{host}",
             # The default, 10 s, can be too short while JupyterLab starts.
             open_timeout=60,
             additional_headers={"Cookie": self.cookies_for(host, path)},
+            # Without an answer to a ping, the client would close the connection itself. A busy machine can answer late.
+            ping_interval=None,
             proxy=None,
         )
 
