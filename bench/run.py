@@ -24,7 +24,7 @@ def main():
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=2, help="of each measurement with load")
-    parser.add_argument("--as-built", action="store_true", help="build nothing of ours")
+    parser.add_argument("--as-built", action="store_true", help="use the existing builds of the launcher's programs")
     options = parser.parse_args()
     prepare()
     tools.need("cargo", "go", "taskset")

@@ -143,7 +143,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=2, help="of each measurement")
     parser.add_argument("--records", type=int, nargs="+", default=[1_000, 10_000])
-    parser.add_argument("--as-built", action="store_true", help="build nothing of ours")
+    parser.add_argument("--as-built", action="store_true", help="use the existing builds of the launcher's programs")
     options = parser.parse_args()
     prepare()
     if not options.as_built:

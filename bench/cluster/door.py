@@ -1,4 +1,4 @@
-"""The cost of a door with one route per workshop: Traefik's CPU and memory while thousands of Ingresses exist."""
+"""The cost of an edge proxy with one route per workshop: Traefik's CPU and memory while thousands of Ingresses exist."""
 
 import contextlib
 import json

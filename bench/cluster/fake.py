@@ -148,7 +148,7 @@ def run(kube, count, seconds, traefik):
     nodes = kube.request("GET", "/api/v1/nodes?labelSelector=type%3Dfake")["items"]
     if len(nodes) * PODS_OF_A_NODE < count:
         sys.exit(f"too few fake nodes: e2e/cluster/fake-nodes.sh {-(-count // PODS_OF_A_NODE) + 1}")
-    print(f"## {count} Workshops on {len(nodes)} pretended nodes\n\n| | |\n|---|---|")
+    print(f"## {count} Workshops on {len(nodes)} fake nodes\n\n| | |\n|---|---|")
     with OperatorAlone("bench-fake") as stage, Usage(stage.operator.process.pid) as usage:
         say([("the operator's RSS without any", f"{usage.field('VmRSS'):.1f} MiB")])
         say(create(kube, stage, usage, count))

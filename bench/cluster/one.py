@@ -108,7 +108,7 @@ def report(taken, rounds):
         (what, spread(ready[what]), f"{launched - statistics.median(ready[what]):+.2f} s", spread(answers[what]))
         for what in taken
     ]
-    table(("", "asked to ready", "a launch takes more", "asked to first answer of the Service"), rows)
+    table(("", "request to ready", "a launch takes more", "request to first answer of the Service"), rows)
     steps = []
     for mark in MARKS:
         cells = [spread([one[mark] for one in all_ if mark in one]) for all_ in taken.values()]

@@ -104,7 +104,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 10_000, 100_000], help="of the part `rows`")
     parser.add_argument("--live", type=int, nargs="+", default=[10, 100, 500, 2_000], help="of the part `live`")
-    parser.add_argument("--as-built", action="store_true", help="build nothing of ours")
+    parser.add_argument("--as-built", action="store_true", help="use the existing builds of the launcher's programs")
     return parser.parse_args()
 
 

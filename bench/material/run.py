@@ -102,7 +102,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--megabytes", type=int, default=50)
     parser.add_argument("--files", type=int, default=2000)
-    parser.add_argument("--as-built", action="store_true", help="build nothing of ours")
+    parser.add_argument("--as-built", action="store_true", help="use the existing builds of the launcher's programs")
     parser.add_argument("--program", type=pathlib.Path, default=tools.TARGET / "release/launcher-material")
     options = parser.parse_args()
     tools.need("git")

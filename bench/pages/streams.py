@@ -17,10 +17,10 @@ ADMINS = 8
 # Maximum seconds until an event reports a change; after that the change counts as lost.
 LOST = 10
 # Measured moments of a change.
-ANSWERED = "its answer is there"
-HEARD = "the person's page hears of it"
-SHOWN = "and has fetched the new list"
-OVERSEEN = "the last of the admins' pages hears of it"
+ANSWERED = "the request is answered"
+HEARD = "the person's page receives the event"
+SHOWN = "the person's page has the new list"
+OVERSEEN = "the last admin page receives the event"
 
 
 def run(chosen):

@@ -96,10 +96,10 @@ def at_rest(scene, each):
     AIMS.judge("Pss at rest / 1.5 MiB", [figure / 1.5 for figure in own], 1)
     for noted, what in (("rest pss", "Pss at rest"), ("sockets pss", "Pss with idle WebSockets")):
         least = [min(figures) for figures in zip(*(scene.figures[noted, p.name] for p in each if p.name != "sidecar"))]
-        AIMS.judge(f"{what} / the least of the others", ratios(scene.figures[noted, "sidecar"], least), 1)
+        AIMS.judge(f"{what} / the smallest of the other proxies", ratios(scene.figures[noted, "sidecar"], least), 1)
     judge(scene, "time to the first answer", "start", 1)
 
 
 def closing():
-    print("What was aimed at, round by round: at most 0.9 of nginx's CPU, at least its rate, at most its latency.\n")
+    print("Targets, checked in each round: at most 0.9 of nginx's CPU, at least its rate, at most its latency.\n")
     AIMS.show()

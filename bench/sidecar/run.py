@@ -26,8 +26,8 @@ def arguments():
     parser.add_argument("--seconds", type=int, default=2, help="of each measurement with load")
     parser.add_argument("--websockets", type=int, default=200, help="idle at once")
     parser.add_argument("--body", type=int, default=scenes.GIB, help="bytes of the large body")
-    parser.add_argument("--only", nargs="+", help="these proxies; the sidecar and nginx are what is judged")
-    parser.add_argument("--as-built", action="store_true", help="build nothing of ours")
+    parser.add_argument("--only", nargs="+", help="measure only these proxies; the targets need the sidecar and nginx")
+    parser.add_argument("--as-built", action="store_true", help="use the existing builds of the launcher's programs")
     parser.add_argument("--scenes", nargs="+", choices=SCENES, default=SCENES)
     return parser.parse_args()
 

@@ -70,7 +70,7 @@ class Registry:
                 api.call("DELETE", f"/images/{image}?force=true")
 
 
-class SlowRoad:
+class SlowConnection:
     """A port that passes connections to the port of a registry, with this many bytes per second in each connection.
 
     `sent` counts the bytes that the registry has sent on all connections. While `is_open` is not set, a connection stops

@@ -5,7 +5,7 @@ import typing
 
 import pytest
 from harness import wait_for
-from registry import Registry, SlowRoad
+from registry import Registry, SlowConnection
 from traces import traces, until_nothing_new
 from world import ALICE, ENGINE, IMAGES, QUICK, RESOURCES, SHELL, World
 
@@ -127,8 +127,8 @@ def test_private_image_is_not_named_as_missing(world, launched):
 
 
 def test_image_is_pulled_with_its_progress_shown(world, registries):
-    """A pull over a slow road is a step of the start. Two launches at the same time share it."""
-    with SlowRoad(registries["open"].port, 2_000_000) as road:
+    """A pull over a slow connection is a step of the start. Two launches at the same time share it."""
+    with SlowConnection(registries["open"].port, 2_000_000) as road:
         template = world.template(QUICK, name="slow", image=f"{road.prefix}/pull:test")
         names = [world.launch(template, email) for email in (ALICE, "bob@example.org")]
         steps = set()

@@ -4,7 +4,7 @@ import time
 
 import pytest
 from harness import ADMIN, exchange, wait_for
-from registry import Registry, SlowRoad
+from registry import Registry, SlowConnection
 from world import ALICE, QUICK, World
 
 # The image has one layer of this many random bytes.
@@ -23,7 +23,7 @@ def registry(world):
 @pytest.fixture
 def road(registry):
     """A slow connection to the registry."""
-    with SlowRoad(registry.port, RATE) as road:
+    with SlowConnection(registry.port, RATE) as road:
         yield road
 
 
@@ -147,7 +147,7 @@ def test_pages_show_the_state(world, slow):
 
 
 def test_stop_of_the_launcher_ends_a_pull(registry):
-    with World() as world, SlowRoad(registry.port, RATE // 20) as road:
+    with World() as world, SlowConnection(registry.port, RATE // 20) as road:
         template = world.template(QUICK, image=f"{road.prefix}/pull:test")
         pull(world, template)
         wait_for("the download to begin", lambda: image(world, template)["percent"], 30)

@@ -76,7 +76,7 @@ def half(school):
 )
 def test_every_writing_command_ends_half_restore(school, half, command):
     told = school.run(*command, code=1 if command[0] == "restore" else 2 if command[0] == "accounts" else 0)
-    assert "warning: an earlier restore was interrupted: the files are the ones from before it" in told
+    assert "warning: an earlier restore was interrupted: the installed files are the ones from before it" in told
     assert half.is_clean() and rows(school) == ["installed"]
     assert contents(school.root).items() <= half.before.items()
 

@@ -92,7 +92,7 @@ impl Metrics {
         registry.register("launcher_http_requests", "Requests, by route and status", self.requests.clone());
         registry.register_with_unit(
             "launcher_http_request",
-            "From a request to the beginning of its answer",
+            "Time from a request to the beginning of its response",
             Unit::Seconds,
             self.seconds.clone(),
         );

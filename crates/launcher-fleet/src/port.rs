@@ -166,7 +166,7 @@ pub enum FleetError {
     #[error("fleet unavailable: {0}")]
     Unavailable(String),
     /// Permanent: the fleet will never accept this Workshop.
-    #[error("the fleet refuses the Workshop: {0}")]
+    #[error("the fleet refuses the call: {0}")]
     Refused(String),
 }
 

@@ -30,7 +30,7 @@ use tree::Files;
 pub(crate) struct Repository<'w, 'm> {
     web: &'w Web<'m>,
     url: &'w str,
-    /// Open conversation, if the server was asked for the commit.
+    /// Connection to the git server; `None` if the server was not asked for the commit.
     remote: Option<Remote<'w, 'm>>,
     wanted: Wanted,
 }

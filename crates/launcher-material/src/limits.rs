@@ -13,7 +13,7 @@ pub const PATH_BYTES: usize = 1024;
 pub const PATH_DEPTH: usize = 32;
 /// Maximum bytes of a list of references, or of another answer that is kept in memory.
 pub const ANSWER_BYTES: u64 = 16 << 20;
-/// Maximum capabilities of a git server, and their bytes. Usual servers send 10.
+/// Maximum number of capabilities of a git server. Usual servers send 10.
 pub const CAPABILITIES: usize = 1000;
 /// Maximum bytes of all capabilities of a git server.
 pub const CAPABILITY_BYTES: usize = 64 << 10;

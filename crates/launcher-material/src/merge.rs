@@ -56,7 +56,7 @@ enum Action {
     Place,
     /// The file has this stamp and a content that the program placed.
     Replace(Stamp),
-    /// The student has another entry, at the part of this number.
+    /// The student has another entry at the path component with this index.
     Beside(usize),
 }
 
@@ -290,7 +290,7 @@ impl Merge<'_> {
     }
 }
 
-/// Number of the last part of a path.
+/// Index of the last component of a path.
 fn last(path: &str) -> usize {
     path.matches('/').count()
 }

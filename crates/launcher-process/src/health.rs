@@ -64,7 +64,7 @@ impl Health {
                 Err(reason) => text(StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {reason}\n")),
             },
             "/metrics" => self.metrics(),
-            _ => text(StatusCode::NOT_FOUND, "there are /healthz, /readyz and /metrics\n".to_owned()),
+            _ => text(StatusCode::NOT_FOUND, "not found: use /healthz, /readyz or /metrics\n".to_owned()),
         }
     }
 

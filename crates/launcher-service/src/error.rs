@@ -71,7 +71,7 @@ pub enum ServiceError {
     #[error("the template has changed since it was read: read it again and repeat the change on top of it")]
     VersionMismatch,
     /// The fleet has no images on its machine.
-    #[error("the fleet of this launcher has no images of its own")]
+    #[error("the fleet of this launcher does not manage images: only the container fleet does")]
     FleetWithoutImages,
     /// The fleet cannot read the files of volumes.
     #[error("the fleet of this launcher cannot read kept files: open a workshop, and download them there")]
@@ -82,7 +82,9 @@ pub enum ServiceError {
     )]
     DownloadNotReady(#[source] ReadError),
     /// The caller has a download in progress, or too many downloads of all users are.
-    #[error("you have a download in progress, or too many others have one: try again in a minute")]
+    #[error(
+        "you already have a download in progress, or too many other downloads are in progress: try again in a minute"
+    )]
     TooManyDownloads,
     /// The object store with the saved files does not answer; `None`: this launcher has none.
     #[error("the saved files cannot be read now: try again in a minute")]

@@ -82,7 +82,9 @@ impl Launcher {
                 refusal => return Err(self.refusal(caller, refusal)),
             }
         }
-        Err(ServiceError::Internal("every name that was drawn is taken: the random numbers are not random".into()))
+        Err(ServiceError::Internal(
+            "all generated names are already in use: the random number generator repeats its values".into(),
+        ))
     }
 
     /// Returns the error for a launch or a resume that the store refused.

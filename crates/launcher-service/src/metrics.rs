@@ -84,10 +84,14 @@ impl Metrics {
         registry.register("launcher_instances", "Instances by state, counted every 30 seconds", self.instances.clone());
         registry.register(
             "launcher_transitions",
-            "Instances that came into a state, on this replica",
+            "Changes of instances into a state, on this replica",
             self.transitions.clone(),
         );
-        registry.register("launcher_ready", "1 while the database answers, as /readyz last found", self.ready.clone());
+        registry.register(
+            "launcher_ready",
+            "1 if the database answered the last check of /readyz, otherwise 0",
+            self.ready.clone(),
+        );
         registry.register("launcher_launches", "Launches that were accepted", self.launches.clone());
         registry.register(
             "launcher_launches_refused",
@@ -96,12 +100,12 @@ impl Metrics {
         );
         registry.register(
             "launcher_dispatch_failures",
-            "Times that the fleet did not take a Workshop and is asked again",
+            "Failed calls that apply or delete a Workshop. The launcher retries them",
             self.dispatch_failures.clone(),
         );
         registry.register_with_unit(
             "launcher_time_to_ready",
-            "From leaving the queue to ready",
+            "Time from leaving the queue to ready",
             Unit::Seconds,
             self.time_to_ready.clone(),
         );

@@ -110,7 +110,8 @@ impl Launcher {
             template.template_id = self.draw_template_id();
         }
         Err(ServiceError::Internal(
-            "every template identifier that was drawn is taken: the random numbers are not random".into(),
+            "all generated template identifiers are already in use: the random number generator repeats its values"
+                .into(),
         ))
     }
 

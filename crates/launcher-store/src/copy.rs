@@ -184,7 +184,10 @@ impl Table {
         }
         let kept = self.count(to.connection()).await?;
         if kept != read || self.count(from).await? != read {
-            return Err(StoreError::Other(format!("{read} rows of {name} were copied, and {kept} arrived").into()));
+            return Err(StoreError::Other(
+                format!("the copy of the table {name} is incomplete: {read} rows were read, but the copy has {kept}")
+                    .into(),
+            ));
         }
         Ok(u64::try_from(kept).unwrap_or(0))
     }

@@ -75,7 +75,7 @@ pub struct WorkshopSpec {
     /// Security profile of the app's container: restricted or baseline.
     #[schemars(extend("enum" = SecurityProfile::ALL.map(SecurityProfile::as_str)))]
     pub security_profile: String,
-    /// Partial PodTemplateSpec of the pod, merged below the fields that the operator sets.
+    /// Partial PodTemplateSpec of the pod, merged into the pod. The fields that the operator sets take precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "any_object")]
     pub pod_template: Option<PodTemplateObject>,

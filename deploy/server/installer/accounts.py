@@ -18,7 +18,7 @@ ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 GROUPS, LETTERS = 4, 4
 ADDRESS_COLUMNS = ("email", "e-mail", "mail", "address", "e-mail address", "email address")
 NAME_COLUMNS = ("name", "full name")
-# The launcher's own rule is wider; these are the addresses that schools have.
+# The launcher accepts more addresses. This expression accepts the addresses that schools have.
 ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,}")
 MOST_ROWS = 10_000
 HASH = re.compile(r"\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}")

@@ -19,9 +19,10 @@ STATE = (
     r"launcher/templates\.json", r"acme/(?!\.\.?$)[A-Za-z0-9._-]+", r"private-ca/[a-z]+\.(pem|key)",
     r"traefik/certificates/[a-z0-9-]+\.(pem|key)",
 )
-# Largest database, and largest other file, in bytes; most files.
+# Maximum bytes of the database and of each other file; maximum number of files.
 MOST_DATABASE, MOST_BYTES, MOST_FILES = 4 << 30, 16 << 20, 1000
-# Most bytes of the headers of a member, and after the last member. Python's reader holds all headers of a member in memory.
+# Maximum bytes of a member's headers, and of the data after the last member. Python's reader holds all headers of a
+# member in memory.
 MOST_HEADER = 64 << 10
 FAULTS = (OSError, tarfile.TarError, EOFError, KeyError, ValueError, zlib.error)
 

@@ -26,7 +26,7 @@ class Site:
         """`authority`: PEM of the private authority, if there is one."""
         self.settings = settings
         self.context = ssl.create_default_context(cadata=authority.decode() if authority else None)
-        # True after a certificate that this server does not trust; the login can work all the same.
+        # True after a certificate that this server does not trust; the login may work nevertheless.
         self.untrusted = False
 
     def ask(self, host, path, headers=None):

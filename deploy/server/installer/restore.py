@@ -30,7 +30,7 @@ WORK, DATA_DIR, SWAP = ".restore", "data-dir", "swap.json"
 DATA, CONFIGURATION = "data", "configuration"
 # Files of SQLite that belong to the database. They would damage another database.
 DATABASE_FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal")
-INTERRUPTED, START = "an earlier restore was interrupted: the files are", "If the launcher does not run, start it with: setup"
+INTERRUPTED, START = "an earlier restore was interrupted: the installed files are", "If the launcher does not run, start it with: setup"
 # The last file of the swap.
 SETTINGS = "settings.json"
 
@@ -180,12 +180,12 @@ def recover(root):
     folders = {DATA: root, CONFIGURATION: root}
     if (work / DATA_DIR).exists():
         folders[DATA] = pathlib.Path((work / DATA_DIR).read_text(encoding="utf-8"))
-        result = f"{INTERRUPTED} the ones from before it. {START}"
+        result = f"{INTERRUPTED} those from before that restore. {START}"
     if (work / SWAP).exists():
         names = json.loads((work / SWAP).read_text(encoding="utf-8"))
         parts = [Part(kind, folder, **names[kind]) for kind, folder in folders.items()]
         if all(part.is_swapped() for part in parts):
-            result = f"{INTERRUPTED} the ones of its backup. {START}"
+            result = f"{INTERRUPTED} those of that restore's backup. {START}"
         else:
             _undo(parts, work)
     _clean(work, folders)

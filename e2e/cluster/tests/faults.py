@@ -232,7 +232,7 @@ def end_to_end_headers(headers):
 
 def status(code):
     """Returns the Kubernetes Status object for this HTTP status code."""
-    said = {"status": "Failure", "message": "the test has ordered this", "reason": REASONS[code], "code": code}
+    said = {"status": "Failure", "message": "fault injected by the test", "reason": REASONS[code], "code": code}
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}} | said
 
 

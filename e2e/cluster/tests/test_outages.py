@@ -92,7 +92,7 @@ def test_changes_are_applied_after_api_server_outage(world, template, unrelated_
 def test_state_converges_after_random_faults(world, template, unrelated_workshop):
     """About a third of all calls fail, with random faults, during launches, extensions and ends."""
     seed = int(os.environ.get("FAULTS_SEED") or random.randrange(2**32))
-    print(f"FAULTS_SEED={seed} repeats this storm")
+    print(f"set FAULTS_SEED={seed} to repeat these faults")
     before = world.to_launcher.injected + world.to_operator.injected
     with ObjectRecorder(world) as recorder:
         world.to_launcher.inject_randomly(seed, STORM_CHANCE)

@@ -1,4 +1,4 @@
-"""The pod template of a template: it reaches the real pod, below what the operator owns, and nothing else does."""
+"""The pod template of a template: its permitted fields are in the pod, and the operator's own fields take precedence."""
 
 from harness import wait_for
 from surroundings import Source

@@ -76,11 +76,11 @@ def test_policies_block_forbidden_connections(world, scene, source, target):
 
 @pytest.mark.parametrize(("source", "target"), each(ALLOWED))
 def test_policies_allow_required_connections(world, scene, source, target):
-    in_force(world, scene)
+    wait_until_enforced(world, scene)
     assert scene.sources[source].reaches(world, scene.target(target))
 
 
-def in_force(world, scene):
+def wait_until_enforced(world, scene):
     """Waits until the policies are enforced for the pods of the scene."""
     for source, target in (("stranger", "mine:8080"), ("stranger", "theirs:8787"), ("mine", "api service")):
         there = scene.target(target)
@@ -88,7 +88,7 @@ def in_force(world, scene):
 
 
 def test_valid_identity_header_is_accepted_only_through_ingress(world, scene):
-    in_force(world, scene)
+    wait_until_enforced(world, scene)
     url = f"http://{scene.target('mine:8080')}/"
     header = ("X-Auth-Request-Email", ALICE)
     for source in ("stranger", "impostor", "outsider", "theirs"):
@@ -101,7 +101,7 @@ def test_valid_identity_header_is_accepted_only_through_ingress(world, scene):
 
 
 def test_workshop_can_resolve_dns_names(world, scene):
-    in_force(world, scene)
+    wait_until_enforced(world, scene)
     said = scene.sources["mine"].run(world, "connect", "kubernetes.default.svc.cluster.local:443")
     service = scene.target("api service")
     # The error has the Service's IP address: the name was resolved, and only the connection was blocked.
@@ -164,7 +164,7 @@ def asking_all_the_time(sources, url):
 
 
 def test_killed_sidecar_restarts_and_app_stays_unreachable(world, scene):
-    in_force(world, scene)
+    wait_until_enforced(world, scene)
     name, ingress, stranger = scene.names["theirs"], scene.sources["ingress"], scene.sources["stranger"]
     front, app = scene.target("theirs:8080"), scene.target("theirs:8787")
     uid = world.pod(name)["metadata"]["uid"]

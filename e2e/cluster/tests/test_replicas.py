@@ -109,7 +109,7 @@ def workshops(world):
     return {one["metadata"]["name"] for one in world.objects("workshops")}
 
 
-def assert_in_line(world, recorder, names):
+def assert_consistent(world, recorder, names):
     """Waits until exactly these instances run, and fails unless each had one workload all the time."""
     for name in names:
         world.until(name, "running")
@@ -142,7 +142,7 @@ def test_launches_on_all_replicas_create_one_workshop_each(world, template, repl
     with ObjectRecorder(world) as recorder, contextlib.ExitStack() as streams:
         told = [streams.enter_context(Events(replica)).told for replica in replicas]
         names = [world.launch(template, ADMIN, replicas[number % 3]) for number in range(9)]
-        assert_in_line(world, recorder, names)
+        assert_consistent(world, recorder, names)
         # A replica polls the changes of the others, so it reports a state only if the state lasts.
         until_reported(told, {(name, "running") for name in names})
         status, _, extended = replicas[1].request("POST", f"/instances/{names[0]}/extend", body={})
@@ -152,7 +152,7 @@ def test_launches_on_all_replicas_create_one_workshop_each(world, template, repl
         status, _, _ = replicas[2].request("DELETE", f"/instances/{names[0]}")
         assert status == 202
         world.until(names[0], "terminated")
-        assert_in_line(world, recorder, names[1:])
+        assert_consistent(world, recorder, names[1:])
         until_reported(told, {(names[0], "terminated")})
 
 
@@ -167,10 +167,10 @@ def test_killed_replica_loses_no_workshop(world, template, replicas):
         world.end(ended)
         names += [world.launch(template, ADMIN, launcher) for launcher in others]
         world.until(ended, "terminated")
-        assert_in_line(world, recorder, names)
+        assert_consistent(world, recorder, names)
         victim.start()
         names.append(world.launch(template, ADMIN, victim))
-        assert_in_line(world, recorder, names)
+        assert_consistent(world, recorder, names)
 
 
 def test_rolling_restart_loses_no_launch(world, template, replicas):
@@ -197,7 +197,7 @@ def test_rolling_restart_loses_no_launch(world, template, replicas):
             over.set()
             crowd.join()
         assert all(promised), promised
-        assert_in_line(world, recorder, promised)
+        assert_consistent(world, recorder, promised)
 
 
 def launch_somewhere(replicas, template, key, first):
@@ -255,7 +255,7 @@ def test_rolling_restart_fails_no_request(world, template):
     with ObjectRecorder(world) as recorder, Balancer(launchers) as balancer:
         wait_for("all replicas to be ready", lambda: len(balancer.ready) == 3, 20)
 
-        def class_goes_on():
+        def send_requests():
             nonlocal asked
             while not over.is_set():
                 if len(promised) < 10 and asked % 20 == 0:
@@ -267,7 +267,7 @@ def test_rolling_restart_fails_no_request(world, template):
                 asked += 1
 
         with concurrent.futures.ThreadPoolExecutor(1) as threads:
-            going = threads.submit(class_goes_on)
+            going = threads.submit(send_requests)
             try:
                 for launcher in launchers:
                     so_far = asked
@@ -279,7 +279,7 @@ def test_rolling_restart_fails_no_request(world, template):
                 over.set()
             going.result()
         assert asked > 50 and promised
-        assert_in_line(world, recorder, promised)
+        assert_consistent(world, recorder, promised)
     for launcher in launchers:
         launcher.stop()
 

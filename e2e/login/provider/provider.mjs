@@ -1,5 +1,5 @@
 // An OpenID provider that keeps sessions, as those of institutions do: each browser logs in once.
-// Everybody's password is "password". PORT is where it listens, its issuer is http://sso.test:PORT.
+// The password of every user is "password". The provider listens on PORT. Its issuer is http://sso.test:PORT.
 
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
@@ -11,7 +11,7 @@ const SCOPE = "openid email profile";
 const PASSWORD = "password";
 const MOST_FORM_BYTES = 4096;
 
-/** So many groups, named as directories name them: nothing about them can be compressed. */
+/** Returns this number of group names. They look like UUIDs, as in directory services, and do not compress. */
 const groups = (count) =>
   Array.from({ length: count }, (_, number) => {
     const hex = createHash("sha256").update(`group ${number}`).digest("hex");
@@ -35,7 +35,7 @@ function findAccount(_, email) {
   return PEOPLE.has(email) ? { accountId: email, claims: () => claims } : undefined;
 }
 
-/** Nobody is asked for consent: what the client may ask for is granted. */
+/** Grants all scopes of the client without asking the user for consent. */
 async function loadExistingGrant({ oidc }) {
   const known = oidc.session.grantIdFor(oidc.client.clientId);
   if (known) return oidc.provider.Grant.find(known);
@@ -53,7 +53,7 @@ const page = (body) => `<!doctype html>
 <h1>Single sign-on</h1>
 ${body}`;
 
-/** Whoever comes without a hint of who they are must confirm that they want to sign out. */
+/** Asks for confirmation of a sign-out, if the request has no ID token hint. */
 function logoutSource(ctx, form) {
   ctx.body = page(`${form}<button form="op.logoutForm" type="submit" name="logout" value="yes">Sign out</button>`);
 }

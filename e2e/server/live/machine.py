@@ -31,7 +31,7 @@ TEMPLATES = [
     {
         "template_id": ECHO,
         "name": "Echo",
-        "description": "Says what it was asked.",
+        "description": "Returns the request that it received.",
         "app_type": "custom",
         "image": APP_IMAGE,
         "port": 8888,

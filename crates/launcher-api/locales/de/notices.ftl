@@ -10,7 +10,7 @@ volume-in-use-title = Ein anderer Workshop benutzt diese Dateien.
 
 volume-in-use = Ihr Workshop { $workshop } benutzt sie. Arbeiten Sie dort weiter, oder beenden Sie ihn zuerst und versuchen Sie es erneut, wenn er beendet ist.
 
-volume-in-use-suspended = Ihr pausierter Workshop { $workshop } hat sie. Setzen Sie ihn fort, oder beenden Sie ihn zuerst.
+volume-in-use-suspended = Ihr pausierter Workshop { $workshop } verwendet diese Dateien. Setzen Sie ihn fort, oder beenden Sie ihn zuerst.
 
 storage-limit-title = Ihre gespeicherte Arbeit hat ihr Limit erreicht.
 
@@ -20,7 +20,7 @@ no-download-title = Die Dateien wurden nicht heruntergeladen.
 
 no-download = Öffnen Sie einen Workshop dieser Vorlage, und laden Sie die Dateien dort herunter.
 
-too-many-downloads = Sie laden schon etwas herunter, oder zu viele andere tun es. Versuchen Sie es in einer Minute noch einmal.
+too-many-downloads = Sie laden schon etwas herunter, oder es laufen zu viele andere Downloads. Versuchen Sie es in einer Minute noch einmal.
 download-not-ready = Die Dateien konnten nicht rechtzeitig geöffnet werden. Versuchen Sie es in einer Minute noch einmal, oder starten Sie einen Workshop und laden Sie sie dort herunter.
 snapshots-unavailable = Die gespeicherten Dateien sind gerade nicht lesbar. Versuchen Sie es in einer Minute noch einmal.
 

@@ -193,7 +193,7 @@ saved-work-all = Gespeicherte Arbeit aller Personen
 
 saved-work-about = Manche Workshops behalten ihre Dateien. Beim nächsten Start eines solchen Workshops sind sie wieder da.
 
-snapshots-about = Manche Workshops speichern ihre Dateien am Ende hier, für { $time }. Die Seite eines Workshops kündigt es an.
+snapshots-about = Manche Workshops speichern ihre Dateien am Ende hier, für { $time }. Die Seite eines Workshops sagt, ob seine Dateien gespeichert werden.
 
 no-saved-work = Es gibt noch keine gespeicherte Arbeit.
 

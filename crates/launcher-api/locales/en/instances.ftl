@@ -136,10 +136,10 @@ instance-count-newest = { $count } among the newest { $limit } instances
 # Note below the list if the service did not search all instances.
 instance-search-newest = The search includes only the newest { $limit } instances. To search older ones, choose a template.
 
-# Note above the list: running workshops with an older version of sidecar or settings. Its link restarts them.
+# Note above the list: running workshops with an older version of the sidecar or of the settings. Its link restarts them.
 outdated-count = { $count ->
-    [one] 1 workshop runs with an older version of sidecar or settings.
-   *[other] { $count } workshops run with an older version of sidecar or settings.
+    [one] 1 workshop runs with an older version of the sidecar or of the settings.
+   *[other] { $count } workshops run with an older version of the sidecar or of the settings.
 }
 
 # Link from this note to the confirmation page.

@@ -16,7 +16,7 @@ volume-in-use-title = Another workshop uses these files.
 volume-in-use = Your workshop { $workshop } uses them. Continue there, or end it first and try again when it is gone.
 
 # The same text if that workshop is paused.
-volume-in-use-suspended = Your paused workshop { $workshop } has them. Resume it to continue, or end it first.
+volume-in-use-suspended = Your paused workshop { $workshop } uses these files. Resume it to continue, or end it first.
 
 # Title of the notice if the launch needs a new place for files, and the user has reached the limit of saved work.
 storage-limit-title = Your saved work has reached its limit.
@@ -31,7 +31,7 @@ no-download-title = The files were not downloaded.
 no-download = Open a workshop of this template, and download the files there.
 
 # Text of this notice if too many downloads are in progress.
-too-many-downloads = You have a download in progress, or too many others have one. Try again in a minute.
+too-many-downloads = You already have a download in progress, or too many other downloads are in progress. Try again in a minute.
 
 # Text of this notice if no program on the cluster could open the saved files in time.
 download-not-ready = The files could not be opened in time. Try again in a minute, or launch a workshop and download them there.

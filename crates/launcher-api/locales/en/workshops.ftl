@@ -292,7 +292,7 @@ saved-work-all = Saved work of all users
 saved-work-about = Some workshops keep their files. The next launch of such a workshop has them again.
 
 # Text above the list of saved files of ended workshops. $time: retention, for example “7 days”.
-snapshots-about = Some workshops save their files here when they end, for { $time }. The page of a workshop announces it.
+snapshots-about = Some workshops save their files here when they end, for { $time }. The page of a workshop says if its files will be saved.
 
 # Text if there are neither kept files nor saved files of ended workshops.
 no-saved-work = There is no saved work yet.
@@ -385,7 +385,7 @@ end-title = End { $name }
 end-question = End “{ $name }”?
 
 # Note for admins on the page of a workshop. A link follows.
-outdated = This workshop runs with an older version of sidecar or settings.
+outdated = This workshop runs with an older version of the sidecar or of the settings.
 
 # Link from this note to the page that restarts all workshops with an older version.
 outdated-restart = Restart outdated workshops

@@ -10,7 +10,7 @@ volume-in-use-title = Otro taller usa estos archivos.
 
 volume-in-use = Tu taller { $workshop } los usa. Continúa allí o finalízalo primero y vuelve a intentarlo cuando haya finalizado.
 
-volume-in-use-suspended = Tu taller en pausa { $workshop } los tiene. Reanúdalo para continuar o finalízalo primero.
+volume-in-use-suspended = Tu taller en pausa { $workshop } usa estos archivos. Reanúdalo para continuar o finalízalo primero.
 
 storage-limit-title = Tu trabajo guardado ha llegado a su límite.
 

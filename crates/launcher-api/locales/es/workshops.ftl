@@ -193,7 +193,7 @@ saved-work-all = Trabajo guardado de todos
 
 saved-work-about = Algunos talleres conservan sus archivos. Los tendrás de nuevo en el próximo inicio de ese taller.
 
-snapshots-about = Algunos talleres guardan sus archivos aquí cuando finalizan, durante { $time }. La página de un taller lo anuncia.
+snapshots-about = Algunos talleres guardan sus archivos aquí cuando finalizan, durante { $time }. La página de un taller indica si se guardarán sus archivos.
 
 no-saved-work = Todavía no hay trabajo guardado.
 

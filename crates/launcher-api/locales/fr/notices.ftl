@@ -10,7 +10,7 @@ volume-in-use-title = Un autre atelier utilise ces fichiers.
 
 volume-in-use = Votre atelier { $workshop } les utilise. Continuez là-bas, ou terminez-le d’abord et réessayez une fois qu’il est terminé.
 
-volume-in-use-suspended = Votre atelier en pause { $workshop } les a. Reprenez-le pour continuer, ou terminez-le d’abord.
+volume-in-use-suspended = Votre atelier en pause { $workshop } utilise ces fichiers. Reprenez-le pour continuer, ou terminez-le d’abord.
 
 storage-limit-title = Votre travail enregistré a atteint sa limite.
 
@@ -20,7 +20,7 @@ no-download-title = Les fichiers n’ont pas été téléchargés.
 
 no-download = Ouvrez un atelier de ce modèle et téléchargez-y les fichiers.
 
-too-many-downloads = Vous avez déjà un téléchargement en cours, ou trop d’autres en ont un. Réessayez dans une minute.
+too-many-downloads = Vous avez déjà un téléchargement en cours, ou trop d’autres téléchargements sont en cours. Réessayez dans une minute.
 download-not-ready = Les fichiers n’ont pas pu être ouverts à temps. Réessayez dans une minute, ou lancez un atelier et téléchargez-les là-bas.
 snapshots-unavailable = Les fichiers enregistrés ne sont pas lisibles pour le moment. Réessayez dans une minute.
 

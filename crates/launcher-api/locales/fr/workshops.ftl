@@ -193,7 +193,7 @@ saved-work-all = Travail enregistré de tous
 
 saved-work-about = Certains ateliers conservent leurs fichiers. Vous les retrouvez au prochain lancement de cet atelier.
 
-snapshots-about = Certains ateliers enregistrent leurs fichiers ici à leur fin, pendant { $time }. La page d’un atelier l’annonce.
+snapshots-about = Certains ateliers enregistrent leurs fichiers ici à leur fin, pendant { $time }. La page d’un atelier indique si ses fichiers seront enregistrés.
 
 no-saved-work = Il n’y a pas encore de travail enregistré.
 

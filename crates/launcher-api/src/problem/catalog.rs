@@ -101,7 +101,7 @@ catalog! {
     ExpiryChanged: "expiry-changed", CONFLICT, "The expiry has changed",
         "`expected_expires_at` differs from the instance's `expires_at`, because another request changed `expires_at` \
          first. This happens, for example, after a double click. Read the instance again.";
-    FleetWithoutImages: "fleet-without-images", CONFLICT, "The fleet has no images of its own",
+    FleetWithoutImages: "fleet-without-images", CONFLICT, "The fleet does not manage images",
         "Only the container fleet (`SERVICE_FLEET=containers`) has the images of templates on its server, and can pull \
          one ahead of a launch. On Kubernetes, each node pulls an image at its first launch there. The local fleet runs \
          no images.";

@@ -40,7 +40,7 @@ async fn each_change_has_one_activity_entry() {
     entry(2, ALICE, "extended", extended["expires_at"].clone());
     entry(3, ALICE, "launched", Value::Null);
     entry(4, ADMIN, "template-created", Value::Null);
-    assert_eq!(entries.len(), 5, "repeating it is not doing it");
+    assert_eq!(entries.len(), 5, "a repeated request adds no entry");
     app.finish().await;
 }
 

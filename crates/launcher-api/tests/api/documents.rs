@@ -39,7 +39,7 @@ fn every_operation_has_id_summary_tag_and_errors() {
             assert!(operation.get("x-problems").is_none(), "{at}");
             let responses = operation["responses"].as_object().unwrap();
             for status in ["400", "401", "421", "429", "500", "503"] {
-                assert!(responses.contains_key(status), "{at} does not tell of {status}");
+                assert!(responses.contains_key(status), "{at} does not document the status {status}");
             }
             for (status, response) in responses {
                 let reference = response["$ref"].as_str().map(|reference| reference.trim_start_matches('#'));

@@ -179,7 +179,7 @@ async fn catalog_search_matches_words_in_any_order() {
         app.template(&format!("Penguins {number}"), |_| {}).await;
     }
     let alice = app.browser(ALICE);
-    assert!(!alice.get("/").await.body.contains("role=\"search\""), "six are found by looking");
+    assert!(!alice.get("/").await.body.contains("role=\"search\""), "six templates need no search field");
     app.template("Old penguins", |draft| draft.active = false).await;
     app.template("Glaciers", |draft| draft.description = "Melting <b>ice</b> in *Ilulissat*".to_owned()).await;
 

@@ -246,7 +246,7 @@ async fn template_preview_is_rendered_but_not_saved() {
 
     let wrong = admin.post(NEW, &[("name", ""), ("then", "preview")]).await;
     assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(!wrong.body.contains("Nothing is saved yet"), "there is nothing to show of what cannot be");
+    assert!(!wrong.body.contains("Nothing is saved yet"), "an invalid draft has no preview");
     app.finish().await;
 }
 

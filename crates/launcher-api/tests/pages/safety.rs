@@ -120,7 +120,7 @@ async fn signed_out_page_shows_next_steps_and_loads_no_assets() {
         assert!(page.body.contains(words), "{}", page.body);
     }
     for tag in ["<link", "<script", "<img", " src="] {
-        assert!(!page.body.contains(tag), "nothing is served to nobody: {}", page.body);
+        assert!(!page.body.contains(tag), "a page for unauthenticated users must load no assets: {}", page.body);
     }
     let style = page.body.split(['<', '>']).skip_while(|part| *part != "style").nth(1).unwrap();
     let hash = BASE64_STANDARD.encode(Sha256::digest(style));
@@ -203,7 +203,7 @@ async fn server_error_page_shows_request_id() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
     let mine = alice.get("/nowhere").await;
-    assert!(!mine.body.contains(mine.header("x-request-id")), "what the reader can put right needs no number");
+    assert!(!mine.body.contains(mine.header("x-request-id")), "an error of the user shows no request ID");
     app.test.close_database().await;
     for path in ["/", "/history"] {
         let page = alice.get(path).await;

@@ -58,7 +58,7 @@ fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
 
 /// Panics with a list of all text that `words` finds in the files.
 fn assert_wordless(files: &[PathBuf], words: impl Fn(&str) -> Vec<Found>) {
-    assert!(!files.is_empty(), "there is nothing to look at: have the files moved?");
+    assert!(!files.is_empty(), "no files found: correct the path in this test");
     let in_file = |path: &PathBuf| {
         let found = words(&fs::read_to_string(path).unwrap());
         let found = found.into_iter().filter(|found| !NOT_READ.contains(&found.text.as_str()));

@@ -21,7 +21,7 @@ pub(crate) use sidecar::ADDRESSES_FILE;
 pub use sidecar::sidecar;
 pub(crate) use volumes::{MaterialVolume, material_volumes};
 
-/// Returns the memory in bytes and the CPU in thousandths that the app and the sidecar of a Workshop request together.
+/// Returns the memory in bytes and the CPU in millicores that the app and the sidecar of a Workshop request together.
 ///
 /// # Errors
 /// A failure with the code `InvalidSpec`. Its message names the field.

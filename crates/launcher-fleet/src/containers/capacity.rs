@@ -9,7 +9,7 @@ use tokio::sync::watch;
 /// Memory of the machine that stays free for the launcher, the engine and the system: a tenth, at least this many bytes.
 const MIN_RESERVE: u64 = 512 * MIB;
 const MIB: u64 = 1024 * 1024;
-/// CPU is counted in thousandths.
+/// CPU is counted in millicores: thousandths of one CPU.
 const MILLIS: u64 = 1000;
 
 /// Resources that a workshop requests: those of the app, as in the template, and those of its sidecar.
@@ -17,7 +17,7 @@ const MILLIS: u64 = 1000;
 pub(crate) struct Request {
     /// Memory in bytes.
     pub(crate) memory: u64,
-    /// CPU in thousandths.
+    /// CPU in millicores.
     pub(crate) cpu_millis: u64,
 }
 

@@ -224,7 +224,7 @@ async fn retry<T, C: Future<Output = Result<T, EngineError>>>(workload: &Workloa
             Ok(done) => return done,
             Err(error) => {
                 let workshop = workload.stored_record().name();
-                tracing::warn!(workshop, %error, "ending containers failed, retrying");
+                tracing::warn!(workshop, %error, "a call to the container engine failed while a workshop ends, retrying");
             }
         }
         sleep(delay).await;

@@ -122,7 +122,7 @@ impl Fleet for KubernetesFleet {
         let Some(object) = self.get_guarded(name).await? else { return Ok(None) };
         match object.0 {
             Ok(workshop) => Ok(Some(workshop)),
-            Err(unreadable) => Err(FleetError::Refused(format!("it cannot be read: {}", unreadable.error))),
+            Err(unreadable) => Err(FleetError::Refused(format!("the Workshop cannot be read: {}", unreadable.error))),
         }
     }
 

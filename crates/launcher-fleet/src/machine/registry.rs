@@ -236,7 +236,7 @@ fn unavailable(error: StateError) -> FleetError {
 /// must be valid, because only the owner gets access.
 fn validate(name: &str, wanted: &Workshop) -> Result<(), FleetError> {
     if !is_k8s_name(name) {
-        return Err(FleetError::Refused(format!("its name {name:?} is not a DNS label")));
+        return Err(FleetError::Refused(format!("the Workshop's name {name:?} is not a DNS label")));
     }
     if wanted.spec.owner_email().is_none() {
         return Err(FleetError::Refused("spec.owner is not an e-mail address".to_owned()));

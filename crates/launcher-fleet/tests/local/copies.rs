@@ -36,7 +36,7 @@ async fn copy_of_data_directory_keeps_original_processes_running() {
 
     assert_eq!(copied.identity().await.unwrap(), fleet.identity().await.unwrap(), "its rows were copied with it");
     wait_for(&copied, "lab-a", Phase::Running).await;
-    assert_eq!(copy.processes().len(), 1, "it runs its own");
+    assert_eq!(copy.processes().len(), 1, "the copy starts its own process");
     copied.delete("lab-a", None).await.unwrap();
     wait_until_gone(&copied, "lab-a").await;
     copied.stop().await;

@@ -104,7 +104,7 @@ async fn deleted_workshop_of_killed_launcher_leaves_no_escaped_process() {
 
     let fleet = home.open();
     wait_for(&fleet, "lab-a", Phase::Running).await;
-    assert!(!has_ended(processes.escaped), "an adopted Workshop goes on undisturbed");
+    assert!(!has_ended(processes.escaped), "the processes of an adopted Workshop keep running");
     fleet.delete("lab-a", None).await.unwrap();
 
     wait_until_gone(&fleet, "lab-a").await;
@@ -150,7 +150,7 @@ async fn orphaned_escaped_process_is_terminated_at_launcher_start() {
 
     let fleet = home.open();
 
-    eventually("what is left has ended", || has_ended(processes.keeper)).await;
+    eventually("the remaining keeper process to end", || has_ended(processes.keeper)).await;
     processes.assert_ended();
     fleet.stop().await;
 }
@@ -207,6 +207,6 @@ async fn app_without_keeper_keeps_running_and_its_exit_is_detected() {
 
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
     assert!(failed.message.unwrap().contains("its keeper process was killed"));
-    assert_eq!(home.processes(), NONE, "what carries the marker has ended");
+    assert_eq!(home.processes(), NONE, "all processes with the workshop's marker have ended");
     fleet.stop().await;
 }

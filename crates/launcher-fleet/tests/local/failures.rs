@@ -12,7 +12,7 @@ async fn failure(home: &Home, workshop: &Workshop) -> WorkshopStatus {
     let fleet = home.open();
     fleet.apply(workshop).await.unwrap();
     let failed = wait_for(&fleet, workshop.metadata.name.as_deref().unwrap(), Phase::Failed).await;
-    assert_eq!(home.processes(), NONE, "nothing runs once a Workshop is said to have failed");
+    assert_eq!(home.processes(), NONE, "no process may run after the Workshop is reported as failed");
     fleet.stop().await;
     failed.status.unwrap()
 }

@@ -78,7 +78,7 @@ fn deletion_removes_locked_directories_and_follows_no_link() {
         assert!(!home.working("lab-a").exists());
         assert!(!home.record("lab-a").exists());
         assert!(outside.join("more").exists());
-        assert_eq!(mode(&outside), 0o500, "what a link leads to is none of the workshop's");
+        assert_eq!(mode(&outside), 0o500, "the fleet must not change the target of a symbolic link");
         in_time(fleet.stop()).await;
     });
 }
@@ -126,7 +126,7 @@ fn unwritable_records_do_not_block_launcher_stop() {
         // The fleet must record the exit of this app, but cannot write the record. The stop must not retry the write
         // forever.
         kill(home.noted("lab-b", "pid"));
-        eventually("its helper is ended with it", || home.processes().len() == 1).await;
+        eventually("the helper process of the app to end", || home.processes().len() == 1).await;
 
         in_time(fleet.stop()).await;
         assert_eq!(home.processes(), NONE);

@@ -210,7 +210,11 @@ async fn existence_of_workshop_is_visible_to_owner_only() {
             assert_eq!(answer(name, who).await, unknown, "{name} as {who:?}");
         }
     }
-    assert_eq!(answer("lab-unknown", Some(OWNER)).await, unknown, "nobody is the owner of what does not exist");
+    assert_eq!(
+        answer("lab-unknown", Some(OWNER)).await,
+        unknown,
+        "an unknown workshop gets the same answer for every user"
+    );
     assert_eq!(answer("lab-running", Some(OWNER)).await.0, StatusCode::OK);
     fleet.stop().await;
 }

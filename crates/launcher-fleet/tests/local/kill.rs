@@ -164,6 +164,9 @@ async fn launcher_killed_at_any_moment_leaves_one_process_group_per_workshop() {
         fleet.apply(&numbered(name)).await.unwrap();
         wait_for(&fleet, name, Phase::Running).await;
     }
-    eventually("each has its app and what the app started, once", || home.processes().len() == 2 * NAMES.len()).await;
+    eventually("each workshop to have exactly two processes: the app and its child", || {
+        home.processes().len() == 2 * NAMES.len()
+    })
+    .await;
     fleet.stop().await;
 }

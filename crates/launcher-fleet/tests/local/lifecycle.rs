@@ -183,7 +183,7 @@ async fn workshop_is_terminated_at_its_expiry_and_not_before() {
     home.clock.advance(3600);
     let expired = wait_for(&fleet, "lab-a", Phase::Expired).await;
     assert_eq!(expired.status.unwrap().url, None);
-    assert_eq!(home.processes(), NONE, "nothing runs once a Workshop is said to have expired");
+    assert_eq!(home.processes(), NONE, "no process may run after the Workshop is reported as expired");
     fleet.stop().await;
 }
 
@@ -271,5 +271,5 @@ async fn lagging_watcher_gets_full_list() {
         other => panic!("{other:?}"),
     }
     fleet.stop().await;
-    assert_eq!(in_time(events.next()).await, None, "a stopped fleet has nothing more to tell");
+    assert_eq!(in_time(events.next()).await, None, "the watch ends when the fleet has stopped");
 }

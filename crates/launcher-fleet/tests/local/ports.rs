@@ -107,7 +107,7 @@ async fn workshop_fails_after_three_taken_ports() {
 
     assert_eq!(failed.reason.as_deref(), Some("unschedulable"));
     assert!(failed.message.as_ref().unwrap().contains("ports"), "{failed:?}");
-    assert_eq!(ports(&home, "lab-a").len(), 3, "it is not tried for ever");
+    assert_eq!(ports(&home, "lab-a").len(), 3, "the fleet tries three ports, and then gives up");
     assert_eq!(home.processes(), NONE);
     fleet.stop().await;
 }
@@ -141,7 +141,7 @@ async fn adopted_app_that_lost_its_port_exposes_no_foreign_program() {
     Launcher::start(&home, test).await.kill();
     let file = |name: &str| -> PathBuf { home.working("lab-a").join(name) };
     fs::write(file("drop"), "").unwrap();
-    eventually("the app has let go of its port", || file("dropped").exists()).await;
+    eventually("the app to close its port", || file("dropped").exists()).await;
     let _foreign = Foreign::at(ports(&home, "lab-a")[0]);
 
     let fleet = home.open();
@@ -149,7 +149,7 @@ async fn adopted_app_that_lost_its_port_exposes_no_foreign_program() {
     let address = listen(&fleet).await;
     let status = fleet.get("lab-a").await.unwrap().unwrap().status.unwrap();
     assert_eq!((status.phase, status.url), (Phase::Starting, None));
-    assert!(status.ready_at.is_some(), "its time goes on");
+    assert!(status.ready_at.is_some(), "the lifetime is not restarted");
     let page = get(address, "lab-a", Some(OWNER)).await;
     assert!(!page.text().await.unwrap().contains(FOREIGN));
     wait_for(&fleet, "lab-a", Phase::Running).await;

@@ -30,7 +30,7 @@ async fn launcher_stop_ends_processes_and_next_start_restores_them() {
     let after = wait_for(&fleet, "lab-a", Phase::Running).await;
     assert_eq!(after.metadata.uid, before.metadata.uid);
     let (before, after) = (before.status.unwrap(), after.status.unwrap());
-    assert_eq!(after.ready_at, before.ready_at, "its time goes on");
+    assert_eq!(after.ready_at, before.ready_at, "the lifetime is not restarted");
     assert!(after.url.is_some() && after.url == before.url, "{:?}", after.url);
     assert_eq!(fs::read_to_string(home.working("lab-a").join("work.txt")).unwrap(), "unsaved no more");
     fleet.stop().await;
@@ -74,17 +74,17 @@ async fn failed_workshop_stays_failed_after_restart() {
 async fn orphaned_processes_are_terminated_at_start() {
     let home = Home::new();
     home.open().stop().await;
-    let marker = format!("{}/ghost/0", home.fleet_id());
+    let marker = format!("{}/orphan/0", home.fleet_id());
     let spawn = |marker: &str| {
         Command::new("sleep").arg("1000").env("WORKSHOP_LAUNCHER_ID", marker).stdin(Stdio::null()).spawn().unwrap()
     };
-    let mut ghost = Launcher(spawn(&marker));
-    let mut stranger = Launcher(spawn("another-fleet/ghost/0"));
+    let mut orphan = Launcher(spawn(&marker));
+    let mut stranger = Launcher(spawn("another-fleet/orphan/0"));
 
     let fleet = home.open();
 
-    eventually("the ghost is ended", || home.processes().is_empty()).await;
-    assert!(!ghost.0.wait().unwrap().success());
+    eventually("the process without a record to end", || home.processes().is_empty()).await;
+    assert!(!orphan.0.wait().unwrap().success());
     assert!(stranger.0.try_wait().unwrap().is_none(), "another fleet's processes are left alone");
     fleet.stop().await;
 }

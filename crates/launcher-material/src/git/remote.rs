@@ -1,4 +1,4 @@
-//! Conversation with a git server: the protocol "smart HTTP", version 2, else version 0.
+//! Client of a git server: the protocol "smart HTTP", version 2, else version 0.
 //!
 //! <https://git-scm.com/docs/gitprotocol-v2>, <https://git-scm.com/docs/http-protocol>
 
@@ -58,7 +58,10 @@ impl<'w, 'm> Remote<'w, 'm> {
         let (capabilities, advertised) = advertisement(&mut body)?;
         let is_other_hash = |word: &String| word.starts_with("object-format=") && word != "object-format=sha1";
         if capabilities.iter().any(is_other_hash) {
-            return Err(Failure::new("The repository uses SHA-256 names, which are not supported: use a SHA-1 one."));
+            return Err(Failure::new(
+                "The repository has the object format SHA-256, which is not supported: use a repository with the object \
+                 format SHA-1.",
+            ));
         }
         Ok(Self { web, base, capabilities, advertised })
     }

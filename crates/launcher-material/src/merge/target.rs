@@ -190,7 +190,7 @@ fn denied(path: &str, error: Errno) -> Failure {
     }
 }
 
-/// Number of the last part of a path.
+/// Index of the last component of a path.
 fn last_part(path: &str) -> usize {
     path.matches('/').count()
 }

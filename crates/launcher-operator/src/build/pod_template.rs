@@ -1,4 +1,4 @@
-//! Merges a template's pod template below the pod that the operator builds. Pure.
+//! Merges a template's pod template into the pod that the operator builds. The operator's values take precedence. Pure.
 //!
 //! Lists are merged by the names of their entries. Where both sides set a field or an entry, the operator's side wins.
 //! A pod template therefore never changes the sidecar, security contexts, `DISABLE_AUTH` and the operator's labels.

@@ -22,7 +22,11 @@ fn isolation_init_container_has_sidecar_image_and_restrictions() {
         let env = serde_json::to_value(&init[0].env).unwrap();
         assert_eq!(env, json!([{ "name": "SERVICE_ISOLATION_TIMEOUT", "value": "120" }]));
         let context = init[0].security_context.as_ref().unwrap();
-        assert_eq!(context, pod.containers[1].security_context.as_ref().unwrap(), "as tightly held as the sidecar");
+        assert_eq!(
+            context,
+            pod.containers[1].security_context.as_ref().unwrap(),
+            "the init container has the sidecar's security context"
+        );
         // The same requests as the sidecar's: the init container must not increase the pod's requests.
         let requests = |resources: &Option<_>| serde_json::to_value(resources).unwrap()["requests"].clone();
         assert_eq!(requests(&init[0].resources), requests(&pod.containers[1].resources));

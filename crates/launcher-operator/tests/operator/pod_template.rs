@@ -1,4 +1,4 @@
-//! Tests of the pod template of a Workshop: the merge below the operator's pod, and the policy.
+//! Tests of the pod template of a Workshop: the merge into the operator's pod, and the policy.
 
 use std::time::Duration;
 

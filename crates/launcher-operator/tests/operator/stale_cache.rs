@@ -56,7 +56,11 @@ async fn workshop_extended_during_its_expiry_keeps_its_workload() {
     let seen = running();
     let cluster = with_children(&seen).listed("workshops", &seen).by_now(&seen).then(&extended(&seen));
     let calls = cluster.run_operator(at("13:00:01")).await;
-    assert_eq!(phases(&calls)[0], "Expired", "it is written, and refused");
+    assert_eq!(
+        phases(&calls)[0],
+        "Expired",
+        "the operator writes Expired, and the API server refuses the outdated write"
+    );
     assert_eq!(deletes(&calls), Vec::<&str>::new());
 }
 

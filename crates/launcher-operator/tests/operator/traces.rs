@@ -118,7 +118,7 @@ fn trace_of_failed_start_ends_with_failed_step() {
     let failed = Step { failure: Some("image-pull-failed".to_owned()), ..step("pull-image", "12:00:04", "12:00:20") };
     assert_eq!(told.last(), Some(&failed));
     let told = steps(&launched(), &[], &status(Phase::Failed, Some("quota-exceeded")), now());
-    assert_eq!((told.len(), told[0].name), (1, "schedule"), "without a pod it got no further");
+    assert_eq!((told.len(), told[0].name), (1, "schedule"), "without a pod, the trace has only the step schedule");
 }
 
 #[test]

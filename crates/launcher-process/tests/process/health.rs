@@ -95,7 +95,7 @@ async fn unknown_path_is_404_and_names_the_endpoints() {
     for path in ["/", "/healthz/", "/HEALTHZ", "//metrics", "/metrics.json"] {
         let answer = ask(addr, &format!("GET {path}")).await;
         assert!(answer.starts_with("HTTP/1.1 404 "), "{path}: {answer}");
-        assert!(answer.ends_with("there are /healthz, /readyz and /metrics\n"), "{path}: {answer}");
+        assert!(answer.ends_with("not found: use /healthz, /readyz or /metrics\n"), "{path}: {answer}");
     }
     assert!(ask(addr, "GET /healthz?verbose").await.starts_with("HTTP/1.1 200 "));
 }

@@ -14,7 +14,7 @@ async fn failed_fleet_call_is_retried() {
     let name = world.launch(&caller("alice")).await.k8s_name;
     world.workshop(&name).await;
     eventually(SOON, async || (world.fleet.applied() >= 3).then_some(())).await;
-    assert_eq!(world.fleet.names(), [name], "an answer that was lost doubles nothing");
+    assert_eq!(world.fleet.names(), [name], "a retry after a lost answer creates no second Workshop");
 }
 
 #[tokio::test]

@@ -36,7 +36,11 @@ async fn instance_change_is_sent_only_to_owner_and_admins() {
     assert_eq!(next(&mut alices, is_running).await.listed.instance.k8s_name, name);
     assert_eq!(next(&mut admins, is_running).await.listed.instance.k8s_name, name);
     let own = world.running(&bob).await.k8s_name;
-    assert_eq!(next(&mut bobs, |_| true).await.listed.instance.k8s_name, own, "Alice's is not among what Bob sees");
+    assert_eq!(
+        next(&mut bobs, |_| true).await.listed.instance.k8s_name,
+        own,
+        "Bob must receive no event of Alice's workshop"
+    );
 }
 
 #[tokio::test]
@@ -177,7 +181,7 @@ async fn ended_instance_is_not_sent_as_queued_again() {
     next(&mut slow, has_ended).await;
     let later = world.launch(&admin).await.k8s_name;
     let told = next(&mut slow, |event| is_last(event) || event.listed.instance.k8s_name == later).await;
-    assert_eq!(told.listed.instance.k8s_name, later, "the ended one is not told of again");
+    assert_eq!(told.listed.instance.k8s_name, later, "an ended instance is reported only once");
 }
 
 #[tokio::test]
@@ -234,7 +238,10 @@ async fn new_subscriber_receives_each_live_instance_once_in_order() {
     }
     assert!(told.is_sorted_by_key(|event| event.id), "a client that resumes after an event misses no earlier one");
     let count = |name: &String| told.iter().filter(|event| event.listed.instance.k8s_name == *name).count();
-    assert!(names.iter().all(|name| count(name) == 1), "also what has changed since the first was told");
+    assert!(
+        names.iter().all(|name| count(name) == 1),
+        "each instance is reported once, also if it changed after the first event"
+    );
 }
 
 #[tokio::test]

@@ -19,14 +19,18 @@ mod patience;
 #[cfg(feature = "test-postgres")]
 mod postgres;
 #[cfg(feature = "test-postgres")]
-#[expect(dead_code, clippy::expect_used, reason = "here it is shut, and not frozen; a server that is missing is named")]
+#[expect(
+    dead_code,
+    clippy::expect_used,
+    reason = "these tests close the proxy and never freeze it; the panic names a missing server"
+)]
 #[path = "../../../launcher-store/tests/conformance/proxy.rs"]
 mod proxy;
 mod refusals;
 mod restarting;
 mod resuming;
 #[cfg(feature = "test-postgres")]
-#[expect(clippy::expect_used, reason = "a server that is missing is named")]
+#[expect(clippy::expect_used, reason = "the panic names a missing server")]
 #[path = "../../../launcher-store/tests/conformance/server.rs"]
 mod server;
 mod snapshots;

@@ -65,7 +65,7 @@ impl Fleet for Reserved {
         let found = self.fleet.get(name).await;
         match &self.question {
             Question::Answered => {}
-            Question::Refused => return Err(FleetError::Unavailable("the test says so".to_owned())),
+            Question::Refused => return Err(FleetError::Unavailable("fault injected by the test".to_owned())),
             Question::Silence { asked } => {
                 asked.notify_one();
                 std::future::pending().await

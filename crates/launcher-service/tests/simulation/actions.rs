@@ -26,9 +26,9 @@ impl World {
             74..80 => self.kill_an_operator(),
             80..86 => self.start_an_operator().await,
             86..89 => self.pause_an_operator(),
-            89..92 => self.wind_a_clock(),
+            89..92 => self.set_clock_wrong(),
             92..97 => self.by_hand(),
-            97..98 => self.forget_the_past(),
+            97..98 => self.compact_history(),
             _ => self.change_fault_rate(),
         }
     }
@@ -148,7 +148,7 @@ impl World {
     fn pause_a_launcher(&mut self) {
         let place = self.rng.below(LAUNCHERS);
         if let Some(replica) = &self.replicas[place] {
-            self.trace.say(&format!("launcher-{place} stands still"));
+            self.trace.say(&format!("launcher-{place} is paused"));
             replica.process.pause.begin();
         }
     }
@@ -177,13 +177,13 @@ impl World {
     fn pause_an_operator(&mut self) {
         let place = self.rng.below(OPERATORS);
         if let Some(operator) = &self.operators[place] {
-            self.trace.say(&format!("operator-{place} stands still"));
+            self.trace.say(&format!("operator-{place} is paused"));
             operator.pause.begin();
         }
     }
 
     /// Sets the clock of one process wrong: back by some seconds, or forward by a longer time.
-    fn wind_a_clock(&mut self) {
+    fn set_clock_wrong(&mut self) {
         let millis = i64::try_from(self.rng.below(13_000)).unwrap() - 3_000;
         let place = self.rng.below(LAUNCHERS + OPERATORS);
         let launcher = self.replicas.get(place).and_then(Option::as_ref).map(|replica| &replica.process);
@@ -222,8 +222,8 @@ impl World {
     }
 
     /// Compacts the history of the API server. Watches that resume from an older version must then list again.
-    fn forget_the_past(&mut self) {
-        self.trace.say("the API server forgets the past");
+    fn compact_history(&mut self) {
+        self.trace.say("the API server compacts its history");
         self.server.change(|objects| objects.compacted = objects.version);
     }
 

@@ -76,7 +76,7 @@ impl Cluster {
         for workshop in objects.of("workshops").iter().filter(|one| is_leaving(one)) {
             let below = below(objects, text(workshop, "/metadata/uid"));
             for (kind, object) in &below {
-                take_away(objects, kind, object, now);
+                delete_object(objects, kind, object, now);
             }
             if below.is_empty() {
                 self.trace.say(&format!("the Workshop {} is gone", text(workshop, "/metadata/name")));
@@ -87,7 +87,7 @@ impl Cluster {
             objects.there.values().map(|object| text(object, "/metadata/uid").to_owned()).collect();
         for kind in BELOW {
             for object in objects.of(kind).iter().filter(|object| !there.contains(owner(object))) {
-                take_away(objects, kind, object, now);
+                delete_object(objects, kind, object, now);
             }
         }
     }
@@ -165,7 +165,7 @@ fn is_wanted(objects: &Objects, name: &str, identity: &str) -> bool {
 }
 
 /// Deletes an object: pods terminate gradually, others are removed at once.
-fn take_away(objects: &mut Objects, kind: &str, object: &Arc<Value>, now: jiff::Timestamp) {
+fn delete_object(objects: &mut Objects, kind: &str, object: &Arc<Value>, now: jiff::Timestamp) {
     if kind == "pods" {
         objects.mark(kind, object, now);
     } else {

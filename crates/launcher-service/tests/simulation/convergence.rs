@@ -44,12 +44,14 @@ impl World {
         let name = &row.k8s_name;
         let queued = row.state == InstanceState::Queued;
         let full = starting >= usize::try_from(LIMITS.max_concurrent_starts).unwrap();
-        ensure(!queued || full, || format!("{name} waits in line, and there is room"))?;
-        ensure(row.state != InstanceState::Terminating, || format!("{name} is still on its way out"))?;
-        ensure(queued || row.applied_version == row.spec_version, || format!("the fleet was not told of {name}"))?;
+        ensure(!queued || full, || format!("{name} is queued although the limit of concurrent starts is not reached"))?;
+        ensure(row.state != InstanceState::Terminating, || format!("{name} is still terminating"))?;
+        ensure(queued || row.applied_version == row.spec_version, || {
+            format!("the last version of {name} was not applied to the fleet")
+        })?;
         let known = self.rows.all.get(name).and_then(|row| row.workshop_uid.as_ref());
         ensure(known.is_none() || known == row.workshop_uid.as_ref(), || {
-            format!("the Workshop of {name} was made anew")
+            format!("the Workshop of {name} was deleted and created again: its uid differs")
         })?;
         let Some(workshop) = workshop else {
             return ensure(!row.state.wants_workshop(), || format!("{name} is {:?} without a Workshop", row.state));

@@ -13,7 +13,7 @@ use crate::seeded::SeededRng;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The server handles the request and answers.
-    Well,
+    Normal,
     /// The server does not handle the request, and answers with this status code.
     Refused(u16),
     /// The server handles the request, but answers with this error status code.
@@ -27,9 +27,9 @@ pub(crate) enum Fate {
     /// The server handles the request at once and answers after this time. The answer may then be outdated.
     AnsweredLate(Duration),
     /// The server does not handle the request, and never answers.
-    Swallowed,
+    NeverAnswered,
     /// The server handles the request, but never answers.
-    DoneInSilence,
+    DoneNeverAnswered,
 }
 
 /// Faults of one watch.
@@ -87,7 +87,7 @@ impl FaultInjector {
     }
 
     pub(crate) fn fate(&self, about: &str) -> Fate {
-        let Some(mut rng) = self.is_bad(about) else { return Fate::Well };
+        let Some(mut rng) = self.is_bad(about) else { return Fate::Normal };
         let code = *rng.pick(&[409, 429, 500, 503, 504]).unwrap();
         match rng.below(10) {
             0 | 1 => Fate::Refused(code),
@@ -96,8 +96,8 @@ impl FaultInjector {
             5 => Fate::DoneAndBroken,
             6 => Fate::DoneLate(rng.millis(100, 20_000)),
             7 => Fate::AnsweredLate(rng.millis(100, 20_000)),
-            8 => Fate::Swallowed,
-            _ => Fate::DoneInSilence,
+            8 => Fate::NeverAnswered,
+            _ => Fate::DoneNeverAnswered,
         }
     }
 

@@ -65,7 +65,7 @@ impl Listeners {
                 let ended_before = row.state == InstanceState::Terminated && row.revision <= listener.begun;
                 ensure(!theirs || told == row.revision || ended_before, || {
                     let (person, name) = (listener.person, &row.k8s_name);
-                    format!("the feed has told {person} of {name} up to {told}, and it is at {}", row.revision)
+                    format!("{person} received {name} at revision {told}, but its revision is {}", row.revision)
                 })?;
             }
         }
@@ -88,11 +88,16 @@ impl Listener {
     fn take(&mut self, event: &FeedEvent) -> Result<(), Violation> {
         let row = &event.listed.instance;
         let theirs = caller(self.person).scope().includes(&row.owner_email);
-        ensure(theirs, || format!("the feed has told {} of {}", self.person, row.k8s_name))?;
+        ensure(theirs, || {
+            format!("{} received {}, which is outside of the caller's scope", self.person, row.k8s_name)
+        })?;
         self.last = self.last.max(Some(event.id));
         let told = self.told.entry(row.k8s_name.clone()).or_default();
         ensure(row.revision >= *told, || {
-            format!("the feed has told {} of {} at {told}, then at {}", self.person, row.k8s_name, row.revision)
+            format!(
+                "{} received {} at revision {told}, and then at the older revision {}",
+                self.person, row.k8s_name, row.revision
+            )
         })?;
         *told = row.revision;
         Ok(())

@@ -42,9 +42,13 @@ impl Rows {
     /// Checks the new state of one row. Returns a trace line when its state changed.
     pub(crate) fn see(&mut self, row: Instance, facts: &Facts<'_>) -> Result<Option<String>, Violation> {
         let name = row.k8s_name.clone();
-        ensure(row.revision > self.revision, || format!("revisions grow: {name} has {}", row.revision))?;
+        ensure(row.revision > self.revision, || {
+            format!("the revision of {name} must exceed the last one, but is {}", row.revision)
+        })?;
         self.revision = row.revision;
-        ensure(row.applied_version <= row.spec_version, || format!("{name}: the fleet was told what is not so yet"))?;
+        ensure(row.applied_version <= row.spec_version, || {
+            format!("{name}: applied_version is greater than spec_version")
+        })?;
         let before = self.all.insert(name.clone(), row.clone());
         if let Some(before) = &before {
             moved(before, &row)?;
@@ -113,8 +117,8 @@ fn moved(before: &Instance, after: &Instance) -> Result<(), Violation> {
         && before.instance_id == after.instance_id
         && before.settings == after.settings
         && before.created_at == after.created_at;
-    ensure(same, || format!("{name}: what never changes has changed"))?;
-    ensure(before.spec_version <= after.spec_version, || format!("{name}: its version went back"))?;
+    ensure(same, || format!("{name}: an immutable field has changed"))?;
+    ensure(before.spec_version <= after.spec_version, || format!("{name}: spec_version has decreased"))?;
     ensure(before.end_reason.is_none() || before.end_reason == after.end_reason, || {
         format!("{name}: the reason of its end was {:?} and is {:?}", before.end_reason, after.end_reason)
     })?;
@@ -124,7 +128,7 @@ fn moved(before: &Instance, after: &Instance) -> Result<(), Violation> {
     ensure(before.workshop_uid.is_none() || before.workshop_uid == after.workshop_uid, || {
         format!("{name}: its Workshop was {:?} and is {:?}", before.workshop_uid, after.workshop_uid)
     })?;
-    ensure(before.expires_at <= after.expires_at, || format!("{name}: its end came nearer"))
+    ensure(before.expires_at <= after.expires_at, || format!("{name}: expires_at has moved to an earlier time"))
 }
 
 /// Checks that each end and each failure has a real cause.

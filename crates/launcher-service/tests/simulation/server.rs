@@ -85,7 +85,7 @@ impl Server {
         }
         let fate = self.faults.fate(&about);
         let is_lease = asked.kind == "leases" || asked.kind == "events";
-        if fate != Fate::Well || (asked.verb != "list" && asked.verb != "get" && !is_lease) {
+        if fate != Fate::Normal || (asked.verb != "list" && asked.verb != "get" && !is_lease) {
             self.trace.say(&format!("{about}: {fate:?}"));
         }
         let (answers, answer) = oneshot::channel();
@@ -102,7 +102,7 @@ impl Server {
 
     async fn bring_about(&self, asked: &Asked, fate: Fate) -> Option<Result<Answer, BoxError>> {
         match fate {
-            Fate::Well => Some(Ok(self.done(asked))),
+            Fate::Normal => Some(Ok(self.done(asked))),
             Fate::Refused(code) => Some(Ok(refusal(code))),
             Fate::DoneAndRefused(code) => {
                 self.done(asked);
@@ -122,8 +122,8 @@ impl Server {
                 sleep(late).await;
                 Some(Ok(answer))
             }
-            Fate::Swallowed => None,
-            Fate::DoneInSilence => {
+            Fate::NeverAnswered => None,
+            Fate::DoneNeverAnswered => {
                 self.done(asked);
                 None
             }
@@ -181,7 +181,7 @@ pub(crate) fn status(code: u16) -> Value {
         504 => "Timeout",
         _ => "InternalError",
     };
-    let message = format!("the seed says {code}");
+    let message = format!("fault injected by the simulation: {code}");
     json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": message, "reason": reason, "code": code,

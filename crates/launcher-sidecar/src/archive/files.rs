@@ -177,7 +177,7 @@ fn memory(path: &Path) -> usize {
     path.as_os_str().len() + 48
 }
 
-/// True for a large file that has almost no content. Its zeros could take hours.
+/// True for a large file that has almost no content. Sending its zeros could take hours.
 fn is_sparse(metadata: &Metadata) -> bool {
     let on_disk = metadata.blocks().saturating_mul(512);
     metadata.is_file() && metadata.len() > SPARSE && metadata.len() > on_disk.saturating_mul(SPARSE_RATIO)

@@ -28,7 +28,7 @@ fn piece(number: usize) -> Vec<u8> {
 fn check_pieces(data: &mut Vec<u8>, count: &mut usize) {
     while data.len() >= PIECE {
         let rest = data.split_off(PIECE);
-        assert!(*data == piece(*count / PIECE), "other bytes were sent behind {count}");
+        assert!(*data == piece(*count / PIECE), "wrong bytes after the first {count}");
         *data = rest;
         *count += PIECE;
     }
@@ -95,7 +95,7 @@ async fn large(chunked: bool) -> (App, Arc<AtomicUsize>) {
 /// Waits until `count` has stopped growing: 20 consecutive checks must find the same value.
 pub(crate) async fn stopped(count: &AtomicUsize) {
     let (mut last, mut looks) = (usize::MAX, 0);
-    eventually("nothing moves any more", || {
+    eventually("the number of bytes stops growing", || {
         let now = count.load(Ordering::SeqCst);
         looks = if now == last { looks + 1 } else { 0 };
         last = now;
@@ -136,7 +136,10 @@ async fn large_downloads_to_slow_readers_use_constant_memory() {
         client.read_head().await;
         // Read nothing for a while: a proxy that buffers the whole body would do so now.
         stopped(&sent).await;
-        assert!(sent.load(Ordering::SeqCst) < LARGE, "all of it was taken for a reader who takes nothing");
+        assert!(
+            sent.load(Ordering::SeqCst) < LARGE,
+            "the sidecar read the whole body although the client read nothing"
+        );
         let mut data = Vec::new();
         let mut count = 0;
         while count < LARGE {

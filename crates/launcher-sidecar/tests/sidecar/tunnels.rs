@@ -111,7 +111,7 @@ async fn websocket_whose_client_reads_nothing_for_5_minutes_is_closed() {
         assert!(!opened.task.is_finished());
     }
     let taken = opened.ended().await;
-    assert!((290..=300).contains(&taken), "given up after {taken} s");
+    assert!((290..=300).contains(&taken), "the tunnel was closed after {taken} s, outside of the expected range");
     soon(leaving.recv()).await.unwrap();
 }
 
@@ -133,7 +133,7 @@ async fn websocket_half_closed_by_client_is_closed_after_idle_minute() {
     // The app can still send after the client has closed its sending side.
     assert_eq!(opened.client.read_exact(1).await, b"!");
     let taken = opened.ended().await;
-    assert!((50..=60).contains(&taken), "given up after {taken} s");
+    assert!((50..=60).contains(&taken), "the tunnel was closed after {taken} s, outside of the expected range");
     assert!(opened.client.is_closed().await);
 }
 
@@ -156,7 +156,7 @@ async fn websocket_half_closed_by_app_is_closed_after_idle_minute() {
     opened.client.send("a").await;
     soon(hearing.recv()).await.unwrap();
     let taken = opened.ended().await;
-    assert!((50..=60).contains(&taken), "given up after {taken} s");
+    assert!((50..=60).contains(&taken), "the tunnel was closed after {taken} s, outside of the expected range");
     soon(hearing.recv()).await.unwrap();
     eventually("it is not counted any more", || opened.setup.sidecar.activity().open_connections == 0).await;
 }

@@ -68,7 +68,7 @@ async fn pending_lists_unapplied_rows_oldest_change_first() {
         assert_eq!(names(&store.dispatch_pending(0, 2).await.unwrap().instances), names(order[..2].iter().copied()));
 
         store.dispatch_applied(touched.instance_id, 1, None).await.unwrap();
-        assert_eq!(store.dispatch_pending(0, 10).await.unwrap().instances.len(), 3, "version 2 is still to be told");
+        assert_eq!(store.dispatch_pending(0, 10).await.unwrap().instances.len(), 3, "version 2 is not applied yet");
         store.dispatch_applied(touched.instance_id, 2, None).await.unwrap();
         assert_eq!(names(&store.dispatch_pending(0, 10).await.unwrap().instances), names(order[..2].iter().copied()));
     })
@@ -92,7 +92,11 @@ async fn recording_an_older_applied_version_changes_nothing() {
         store.dispatch_applied(row.instance_id, 3, None).await.unwrap();
         assert_eq!(noted().await, (3, uid("uid-2"), row.revision));
         store.dispatch_applied(row.instance_id, 3, Some("uid-3")).await.unwrap();
-        assert_eq!(noted().await, (3, uid("uid-2"), row.revision), "one that was made anew by a late call is another");
+        assert_eq!(
+            noted().await,
+            (3, uid("uid-2"), row.revision),
+            "the uid of a Workshop that a late call created again is not recorded"
+        );
     })
     .await;
 }

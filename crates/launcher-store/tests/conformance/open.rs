@@ -88,7 +88,11 @@ async fn unreadable_value_error_names_table_row_and_column() {
             let StoreError::Corrupt { table: named_table, row: id, column: named } = error else { panic!("{error}") };
             assert_eq!((named_table, id, named), ("workshop_instances", row.instance_id, column));
             let changes = store.feed_since(Scope::Everyone, 0, 10).await.unwrap();
-            assert_eq!((changes.listed, changes.upto), (Vec::new(), row.revision), "loops pass over it");
+            assert_eq!(
+                (changes.listed, changes.upto),
+                (Vec::new(), row.revision),
+                "a corrupt row does not stop the loops"
+            );
             let mended = match column {
                 "settings" => serde_json::to_string(&row.settings).unwrap(),
                 "owner_email" => row.owner_email.to_string(),
@@ -143,7 +147,10 @@ async fn waiting_writers_do_not_block_readers() {
         for _ in 0..20 {
             assert_eq!(store.observe_instance(&row.k8s_name).await.unwrap().as_ref(), Some(&row));
         }
-        assert!(launches.try_join_next().is_none(), "they wait, and the reads did not wait for them");
+        assert!(
+            launches.try_join_next().is_none(),
+            "the launches still wait for the lock, and the reads did not wait for the launches"
+        );
         lock.rollback().await.unwrap();
         for launch in launches.join_all().await {
             created(launch.unwrap());

@@ -27,7 +27,7 @@ pub(crate) struct Database {
     _held: Held,
 }
 
-#[expect(dead_code, reason = "what is held is gone with it")]
+#[expect(dead_code, reason = "the fields are only dropped: this removes the database")]
 enum Held {
     Folder(TempDir),
     #[cfg(feature = "test-postgres")]

@@ -41,7 +41,7 @@ impl FakeFleet {
     ) -> Result<ImageState, FleetError> {
         match self.change_images(|images| images.fault) {
             Some(Fault::Hang) => std::future::pending().await,
-            Some(_) => Err(FleetError::Unavailable("the test says so".to_owned())),
+            Some(_) => Err(FleetError::Unavailable("fault injected by the test".to_owned())),
             None => Ok(self.change_images(answer)),
         }
     }

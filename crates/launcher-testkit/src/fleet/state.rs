@@ -78,7 +78,7 @@ impl State {
         match fault {
             Some(Fault::Unavailable | Fault::Hang) => Some(Err(unavailable())),
             _ if is_gone => Some(Err(unavailable())),
-            Some(Fault::Refused) => Some(Err(FleetError::Refused("the test says so".to_owned()))),
+            Some(Fault::Refused) => Some(Err(FleetError::Refused("fault injected by the test".to_owned()))),
             _ if refusal.is_some() => refusal.map(|reason| Err(FleetError::Refused(reason.to_owned()))),
             Some(fault @ (Fault::ErrorAfterSuccess | Fault::HangAfterSuccess)) => {
                 self.store(wanted, Some(running));
@@ -207,5 +207,5 @@ impl State {
 }
 
 fn unavailable() -> FleetError {
-    FleetError::Unavailable("the test says so".to_owned())
+    FleetError::Unavailable("fault injected by the test".to_owned())
 }

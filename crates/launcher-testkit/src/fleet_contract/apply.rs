@@ -60,7 +60,11 @@ pub(super) async fn changed_spec_keeps_uid(harness: &dyn FleetHarness) {
     let read = fleet.get(name).await.unwrap().unwrap();
     assert_eq!((read.uid(), &read.spec), (first.uid(), &wanted.spec));
     if let Some(before) = first.metadata.generation {
-        assert_eq!(changed.metadata.generation, Some(before + 1), "a status tells by it which spec it belongs to");
+        assert_eq!(
+            changed.metadata.generation,
+            Some(before + 1),
+            "the generation increases, because observedGeneration refers to it"
+        );
     }
     fleet.delete(name, None).await.unwrap();
 }

@@ -20,7 +20,7 @@ pub(super) async fn deleted_workshop_is_reported_and_gone(harness: &dyn FleetHar
     let answer = fleet.delete(name, uid.as_deref()).await.unwrap();
 
     if answer == Deletion::Gone {
-        assert_eq!(fleet.get(name).await.unwrap(), None, "gone is final");
+        assert_eq!(fleet.get(name).await.unwrap(), None, "a Workshop that is reported as gone must not exist");
     }
     loop {
         match watcher.next("the deletion").await {

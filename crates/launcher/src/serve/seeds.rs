@@ -75,7 +75,7 @@ fn entries(path: &Path) -> Result<Vec<Map<String, Value>>, SeedError> {
 }
 
 fn read(mut seed: Map<String, Value>) -> Result<(Uuid, TemplateDraft), String> {
-    let id = seed.remove("template_id").ok_or("template_id is missing: a UUID that tells this seed from others")?;
+    let id = seed.remove("template_id").ok_or("template_id is missing: add a UUID that no other template has")?;
     let id = id.as_str().and_then(|id| Uuid::parse_str(id).ok()).ok_or("template_id is not a UUID")?;
     let draft = serde_json::from_value(Value::Object(seed)).map_err(|error| error.to_string())?;
     Ok((id, draft))

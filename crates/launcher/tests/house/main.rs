@@ -105,7 +105,10 @@ fn dependencies_between_crates_match_list() {
         .iter()
         .map(|(name, edges)| ((*name).to_owned(), edges.iter().map(|edge| (*edge).to_owned()).collect()))
         .collect();
-    assert_eq!(found, listed, "an edge between crates is new or gone: decide, and say so in ARCHITECTURE.md");
+    assert_eq!(
+        found, listed,
+        "the dependencies between the crates have changed: update EDGES in this file, and ARCHITECTURE.md"
+    );
 }
 
 #[test]
@@ -160,7 +163,7 @@ fn crates_have_no_forbidden_transitive_dependencies() {
             }
         }
         for never in *forbidden {
-            assert!(graph.contains_key(*never), "{never} is the name of nothing in Cargo.lock");
+            assert!(graph.contains_key(*never), "Cargo.lock has no package {never}: correct NEVER in this file");
             assert_eq!(ways.get(never), None, "{name} must not contain {never}");
         }
     }

@@ -16,15 +16,15 @@ fn launcher_starts_serves_and_stops() {
     let unauthenticated = serving.get(serving.listen, "/api/v1/me", "");
     assert!(
         unauthenticated.starts_with("HTTP/1.1 401 "),
-        "half of the development bypass is no bypass: {unauthenticated}"
+        "one of the two settings alone must not bypass the login: {unauthenticated}"
     );
     for path in ["/healthz", "/readyz", "/metrics"] {
         let outside = serving.get(serving.listen, path, "X-Auth-Request-Email: admin@example.org\r\n");
-        assert!(outside.starts_with("HTTP/1.1 404 "), "{path} is not for the outside: {outside}");
+        assert!(outside.starts_with("HTTP/1.1 404 "), "the public port must not serve {path}: {outside}");
     }
     let metrics = serving.get(serving.telemetry, "/metrics", "");
     for zero in ["launcher_launches_total 0", "launcher_transitions_total{state=\"failed\"} 0"] {
-        assert!(metrics.contains(zero), "what has not happened yet is counted as that: {metrics}");
+        assert!(metrics.contains(zero), "a counter without events is exported as 0: {metrics}");
     }
     for counted in [
         "launcher_http_requests_total{method=\"GET\",route=\"/api/v1/me\",status=\"200\"} 1\n",
@@ -38,7 +38,7 @@ fn launcher_starts_serves_and_stops() {
     }
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
-    assert!(log.contains("ignoring SERVICE_DEV_IDENTITY"), "half of the bypass is warned about: {log}");
+    assert!(log.contains("ignoring SERVICE_DEV_IDENTITY"), "the log warns that SERVICE_DEV_IDENTITY is ignored: {log}");
     assert!(log.contains("SERVICE_ADMIN_EMIALS"), "a mistyped setting is warned about: {log}");
     assert!(log.contains("launcher stopped"), "{log}");
 }
@@ -110,7 +110,7 @@ fn graceful_stop_finishes_requests_without_connection_reset() {
     serving.terminate();
     let deadline = Instant::now() + PATIENCE;
     while !serving.get(serving.telemetry, "/readyz", "").contains("stopping") {
-        assert!(Instant::now() < deadline, "it does not say that it stops");
+        assert!(Instant::now() < deadline, "/readyz did not report \"stopping\" in time");
     }
     let new = serving.get(addr, "/api/v1/me", ADMIN);
     assert!(new.starts_with("HTTP/1.1 200 ") && new.contains("\r\nconnection: close\r\n"), "{new}");
@@ -142,13 +142,13 @@ fn second_stop_signal_stops_launcher_without_waiting_for_requests() {
     serving.terminate();
     let deadline = Instant::now() + PATIENCE;
     while !serving.get(serving.telemetry, "/readyz", "").contains("stopping") {
-        assert!(Instant::now() < deadline, "it does not say that it stops");
+        assert!(Instant::now() < deadline, "/readyz did not report \"stopping\" in time");
     }
-    assert!(serving.process.try_wait().unwrap().is_none(), "once told, it waits for the request");
+    assert!(serving.process.try_wait().unwrap().is_none(), "after one signal, the launcher waits for the open request");
     let again = Instant::now();
     serving.terminate();
     while serving.process.try_wait().unwrap().is_none() {
-        assert!(again.elapsed() < PATIENCE, "told twice, it still waits");
+        assert!(again.elapsed() < PATIENCE, "the launcher still runs after the second signal");
         std::thread::sleep(Duration::from_millis(5));
     }
     let (code, log) = serving.ended();

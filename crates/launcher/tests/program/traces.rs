@@ -56,7 +56,7 @@ async fn workshop_start_is_traced_from_ingress_to_ready_app() {
     assert!(whole.parent_span_id.is_empty() && whole.status.as_ref().is_none_or(|status| status.code == 0));
     let said = format!("{:?}", whole.attributes);
     assert!(said.contains(&name), "{said}");
-    assert_eq!(request.links[0].trace_id, whole.trace_id, "from the request one finds the start");
+    assert_eq!(request.links[0].trace_id, whole.trace_id, "the span of the request links to the trace of the start");
     for step in ["launch", "queue", "apply"] {
         let span = collector.span(|span| span.name == step).await;
         assert_eq!((&span.trace_id, &span.parent_span_id), (&whole.trace_id, &whole.span_id), "{step}");
@@ -66,12 +66,12 @@ async fn workshop_start_is_traced_from_ingress_to_ready_app() {
         assert!(span.start_time_unix_nano < span.end_time_unix_nano, "{step} takes its time: {span:?}");
     }
     let launch = collector.span(|span| span.name == "launch").await;
-    assert_eq!(launch.links[0].span_id, request.span_id, "and from the start the request");
+    assert_eq!(launch.links[0].span_id, request.span_id, "the span of the launch links to the span of the request");
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
     assert!(log.contains(&hex(&whole.trace_id)), "the log names the trace of a launch: {log}");
     let told = format!("{:?}", collector.spans());
-    assert!(!told.contains("admin@example.org"), "who it was is nobody's business: {told}");
+    assert!(!told.contains("admin@example.org"), "a span contains the identity of the caller: {told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -93,7 +93,7 @@ async fn failed_start_is_traced_and_unreachable_collector_does_not_block_launche
     launched(&serving, &["false"], SAMPLED).await;
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
-    assert!(log.contains("Connection refused"), "why is said: {log}");
+    assert!(log.contains("Connection refused"), "the log names the cause: {log}");
 }
 
 /// Setting that lets the program export spans almost immediately.

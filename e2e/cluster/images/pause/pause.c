@@ -1,4 +1,4 @@
-/* Holds a pod's namespaces: waits for the signal to end, and takes leave of adopted processes meanwhile. */
+/* Holds a pod's namespaces: waits for SIGTERM or SIGINT, and reaps adopted processes. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -11,7 +11,7 @@ static void end(int number) {
     ended = 1;
 }
 
-static void bury(int number) {
+static void reap(int number) {
     int before = errno;
     (void)number;
     while (waitpid(-1, 0, WNOHANG) > 0) {
@@ -24,9 +24,9 @@ int main(void) {
     struct sigaction action = {.sa_handler = end};
     sigaction(SIGTERM, &action, 0);
     sigaction(SIGINT, &action, 0);
-    action.sa_handler = bury;
+    action.sa_handler = reap;
     sigaction(SIGCHLD, &action, 0);
-    /* Signals arrive only while it waits, so that none is missed between the look and the wait. */
+    /* Signals are delivered only in sigsuspend(), so that none is missed between the check of "ended" and the wait. */
     sigfillset(&all);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &all, 0);

@@ -14,7 +14,7 @@ use crate::wire::TemplateImageResponse;
 ///
 /// Only admins may call it. The container fleet pulls the image in the background: follow its state with a GET of
 /// `/templates/{template_id}/image`. A repeated request changes nothing while the image is being pulled, or if it is
-/// ready. Other fleets have no images of their own.
+/// ready. Other fleets do not manage images.
 #[utoipa::path(
     post, path = "/templates/{template_id}/image/pull", operation_id = "pullTemplateImage", tag = "templates",
     params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),

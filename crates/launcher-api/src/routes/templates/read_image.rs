@@ -12,7 +12,7 @@ use crate::wire::TemplateImageResponse;
 /// Read the state of a template's image
 ///
 /// Only admins may call it. Says if the image is on the server of the container fleet, so that a launch needs no
-/// download. Other fleets have no images of their own.
+/// download. Other fleets do not manage images.
 #[utoipa::path(
     get, path = "/templates/{template_id}/image", operation_id = "readTemplateImage", tag = "templates",
     params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),

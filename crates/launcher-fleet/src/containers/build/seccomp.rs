@@ -67,7 +67,7 @@ pub fn profile() -> String {
         json!({ "names": PERMITTED.split(' ').collect::<Vec<_>>(), "action": "SCMP_ACT_ALLOW", "args": [] }),
         permit("clone", json!([masked(NAMESPACE_FLAGS)])),
         json!({ "names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": ENOSYS, "args": [] }),
-        // Smaller families than ALG. The others are listed below.
+        // Address families with a number below ALG. FAMILIES has the permitted ones above it.
         permit("socket", json!([first("SCMP_CMP_LT", ALG)])),
     ];
     rules.extend(FAMILIES.map(|family| permit("socket", json!([first("SCMP_CMP_EQ", family)]))));

@@ -36,8 +36,8 @@ pub(crate) fn material_volumes(spec: &WorkshopSpec, fleet_id: &str, name: &str) 
 }
 
 /// Mounts the volume with the owner's files. The engine copies the image's files at this path into an empty volume.
-/// Podman mounts it with `nosuid` and `nodev`. Docker Engine refuses these options; there, the app lacks the privileges to
-/// use such files.
+/// Podman mounts it with `nosuid` and `nodev`. Docker Engine refuses these options. There, the app lacks the privileges to
+/// use set-user-ID programs and device files.
 pub(super) fn kept(fleet_id: &str, storage: &WorkshopStorage) -> Mount {
     Mount {
         typ: Some(MountType::VOLUME),

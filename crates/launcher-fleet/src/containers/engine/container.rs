@@ -62,8 +62,8 @@ struct InspectedConfig {
 }
 
 impl Engine {
-    /// Creates a container. If a container with this name exists, with the same uid and part and the same limits of its
-    /// network, the call does nothing.
+    /// Creates a container. If a container with this name exists, with the same uid, part and network limits, the call
+    /// does nothing.
     ///
     /// # Errors
     /// [`EngineError::Conflict`]: another container has the name. [`EngineError::ImageMissing`]: pull the image first.
@@ -88,7 +88,7 @@ impl Engine {
         }
     }
 
-    /// Checks that a container exists, and that it has the uid, the part and the limits of its network of these labels.
+    /// Checks that a container exists, and that its labels for uid, part and network limits equal these labels.
     ///
     /// # Errors
     /// [`EngineError::NotFound`]: no container has the name. [`EngineError::Conflict`]: another container has it.
@@ -178,7 +178,7 @@ impl Engine {
     }
 }
 
-/// Returns uid, part and limits of the network, or `None` for a container that no launcher created.
+/// Returns the uid, the part and the network limits, or `None` for a container that no launcher created.
 fn identity(labels: Option<&HashMap<String, String>>) -> Option<[Option<String>; 3]> {
     let label = |name| labels?.get(name).cloned();
     Some([Some(label(UID_LABEL)?), Some(label(PART_LABEL)?), label(LIMITED_LABEL)])

@@ -20,10 +20,10 @@ pub enum EngineError {
         /// The advised action.
         advice: &'static str,
     },
-    /// The container or network does not exist.
-    #[error("the container engine has no such container, image or network: {0}")]
+    /// The container, image, network or volume does not exist.
+    #[error("the container engine has no such container, image, network or volume: {0}")]
     NotFound(String),
-    /// Another container or network has the name, or its state does not permit the call.
+    /// Another object of the engine has the name, or the state of the object does not permit the call.
     #[error("conflict in the container engine: {0}")]
     Conflict(String),
     /// The image is neither on this machine nor in its registry.

@@ -31,12 +31,12 @@ const NO_PROGRAM: &str =
     "Course material is not available in this installation. Ask the administrator to set SERVICE_MATERIAL_IMAGE.";
 const NO_IMAGE: &str = "The image of the program that loads course material is missing. Ask the administrator to check SERVICE_MATERIAL_IMAGE.";
 const NOT_STARTED: &str =
-    "The program that loads course material did not start. Ask the administrator to look into the log.";
+    "The program that loads course material did not start. Ask the administrator to read the launcher's log.";
 const TOO_SLOW: &str = "The program that loads course material did not end in time. Launch again later.";
 const OUT_OF_MEMORY: &str =
     "Loading the course material needed more memory than the workshop has. Choose a smaller source.";
 const NO_REPORT: &str =
-    "The program that loads course material gave no report. Ask the administrator to look into the log.";
+    "The program that loads course material gave no report. Ask the administrator to read the launcher's log.";
 
 /// Places the material of a Workshop, and stores its report in the status. If the status has a report already, it does
 /// nothing but clean up: an earlier launcher has placed the material.

@@ -64,13 +64,13 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn concurrent_callers_share_one_process_snapshot_per_interval() {
-        const LOOKS: u32 = 4;
+        const CALLS: u32 = 4;
         let scanner = Arc::new(ProcessScanner::new("no-fleet".to_owned()));
         let began = tokio::time::Instant::now();
         let asking = (0..60).map(|_| {
             let scanner = Arc::clone(&scanner);
             tokio::spawn(async move {
-                for _ in 0..LOOKS {
+                for _ in 0..CALLS {
                     scanner.fresh_snapshot().await.unwrap();
                 }
             })
@@ -80,8 +80,8 @@ mod tests {
         }
         let ticks = began.elapsed().as_millis() / SNAPSHOT_INTERVAL.as_millis() + 1;
         let looks = u128::from(scanner.begun.load(Ordering::SeqCst));
-        assert!(looks >= u128::from(LOOKS), "each snapshot began after the call");
-        assert!(looks <= ticks, "{looks} looks in {ticks} ticks");
-        assert!(looks <= 60, "{looks} looks for 60 who asked {LOOKS} times each");
+        assert!(looks >= u128::from(CALLS), "each snapshot began after the call");
+        assert!(looks <= ticks, "{looks} snapshots in {ticks} intervals");
+        assert!(looks <= 60, "{looks} snapshots for 60 callers that each asked {CALLS} times");
     }
 }

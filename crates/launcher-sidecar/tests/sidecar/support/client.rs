@@ -65,13 +65,13 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
             if let Some(at) = self.unread.windows(end.len()).position(|window| window == end) {
                 return self.unread.drain(..at + end.len()).collect();
             }
-            assert!(self.fill().await, "closed behind {:?}", String::from_utf8_lossy(&self.unread));
+            assert!(self.fill().await, "the connection closed after {:?}", String::from_utf8_lossy(&self.unread));
         }
     }
 
     pub(crate) async fn read_exact(&mut self, length: usize) -> Vec<u8> {
         while self.unread.len() < length {
-            assert!(self.fill().await, "closed behind {:?}", String::from_utf8_lossy(&self.unread));
+            assert!(self.fill().await, "the connection closed after {:?}", String::from_utf8_lossy(&self.unread));
         }
         self.unread.drain(..length).collect()
     }
