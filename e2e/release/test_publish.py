@@ -95,6 +95,16 @@ def test_push_fails_if_registry_has_another_image(release, publish):
     assert code == 1 and "the registry has launcher with the digest sha256:" in error and "which is not in" in error
 
 
+def test_published_image_is_not_replaced_by_another_one(release, publish, tmp_path):
+    assert publish("push.sh", release)[0] == 0
+    published = tmp_path / "registry" / f"{REGISTRY}/sidecar:{VERSION}".translate(str.maketrans("/:", "__"))
+    published.write_bytes(published.read_bytes() + b" ")
+    before = published.read_bytes()
+    code, error, _ = publish("push.sh", release)
+    assert code == 1 and f"sidecar:{VERSION} is already published" in error
+    assert published.read_bytes() == before
+
+
 def test_images_chart_sboms_and_checksums_are_signed(release, publish):
     assert publish("push.sh", release)[0] == 0
     code, _, signed = publish("sign.sh", release)

@@ -19,7 +19,7 @@ SIDECAR = f"registry.example.org/sidecar:{VERSION}@sha256:{'b' * 64}"
 MATERIAL = f"registry.example.org/material:{VERSION}@sha256:{'c' * 64}"
 URL = "https://github.com/example/launcher"
 COMMIT = {"COMMIT": "0123456789abcdef0123456789abcdef01234567", "SOURCE_DATE_EPOCH": "1700000000"}
-SOURCES = ("charts", "deploy/server", "images", "packaging", "Cargo.toml", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/openapi.json", "docs/server.md")
+SOURCES = ("charts", "deploy/server", "images", "packaging", "Cargo.toml", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs")
 
 
 # Debian packages with fields of their status, and the identifiers that the SBOM has for them.
@@ -191,7 +191,7 @@ def test_sources_of_one_version_pass_check(sources):
 def test_check_names_all_files_of_other_version(sources):
     code, error = run(sources, "check.sh", "v99.0.0")
     assert code == 1
-    for name in ("Cargo.toml", "Chart.yaml", "versions.env", "openapi.json", "CHANGELOG.md"):
+    for name in ("Cargo.toml", "Chart.yaml", "versions.env", "openapi.json", "CHANGELOG.md", "docs/install.md", "docs/gitops.md"):
         assert name in error
 
 

@@ -24,5 +24,11 @@ expect deploy/server/versions.env "^LAUNCHER_IMAGE=.*:$pattern$" "the tag of the
 expect deploy/server/versions.env "^SIDECAR_IMAGE=.*:$pattern$" "the tag of the sidecar's image is not $version"
 expect deploy/server/versions.env "^MATERIAL_IMAGE=.*:$pattern$" "the tag of the image of course material is not $version"
 expect docs/openapi.json "^    \"version\": \"$pattern\"" "the version of the API document is not $version"
+others=$(grep --extended-regexp --line-number '(--version |targetRevision: |ref: \{tag: |^ +version=)[0-9]+\.[0-9]+\.[0-9]+' docs/*.md \
+  | grep --extended-regexp --invert-match "(--version |targetRevision: |ref: \{tag: | version=)$pattern( |\}|\$)") || true
+if [[ -n "$others" ]]; then
+  say "error: these lines name another version than $version:"$'\n'"$others"
+  wrong=yes
+fi
 expect CHANGELOG.md "^## $pattern - [0-9]{4}-[0-9]{2}-[0-9]{2}$" "the section \"## $version - YYYY-MM-DD\" is missing, or has no date"
 [[ "$wrong" == no ]]

@@ -4,11 +4,13 @@ set -euo pipefail
 # shellcheck source=packaging/release/environment.sh
 source "$(dirname "$0")/environment.sh"
 
-# Maximum bytes of all files of an image. docs/performance.md has the measured sizes.
+# Maximum bytes of all files of an image for amd64. docs/performance.md has the measured sizes.
 declare -rA LIMITS=([launcher]=25000000 [sidecar]=3000000 [material]=6000000)
 
 [[ "$#" == 2 && -n "${LIMITS[${1:-none}]:-}" ]] || fail "usage: size.sh launcher|sidecar|material FOLDER"
 limit=${LIMITS[$1]}
+# No image for arm64 has been measured yet: its instructions have other lengths.
+[[ "$ARCHITECTURE" == amd64 ]] || limit=$((limit * 6 / 5))
 files=$(find "$2" -type f -printf '%s %P\n' | sort --numeric-sort --reverse)
 size=$(awk '{ total += $1 } END { printf "%d", total }' <<<"$files")
 say "the files of the image $1 have $size bytes; the limit is $limit"

@@ -73,7 +73,10 @@ async fn fleet_without_images_is_a_problem() {
     let (image, pull) = (format!("/templates/{template}/image"), format!("/templates/{template}/image/pull"));
     for reply in [admin.get(&image).await.expect(409), admin.post(&pull).await.expect(409)] {
         assert_eq!(reply.code(), "fleet-without-images");
-        assert_eq!(reply.json()["detail"], "The fleet of this launcher has no images of its own.");
+        assert_eq!(
+            reply.json()["detail"],
+            "The fleet of this launcher does not manage images: only the container fleet does."
+        );
     }
     assert_eq!(alice.get(&image).await.expect(403).code(), "admin-only");
     app.finish().await;
