@@ -36,7 +36,7 @@ test("a paused workshop is resumed with its files", async (t) => {
 
   await t.test("a second workshop with the same files is refused, and the first is named", async () => {
     await page.getByRole("button", { name: `Launch another ${NAME}` }).click();
-    await page.getByText(/Your paused workshop penguins-.* has them\. Resume it/).waitFor();
+    await page.getByText(/Your paused workshop penguins-.* uses these files\. Resume it/).waitFor();
   });
 
   await t.test("the resumed workshop has the file", async () => {

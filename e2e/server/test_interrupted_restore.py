@@ -26,9 +26,9 @@ def test_interrupted_restore_leaves_old_or_new_installation(school, action):
         outcomes.append("new" if rows(school) == ["backup"] else "old")
         if outcomes[-1] == "new":
             check_new(school)
-            assert "Nothing was restored" not in told and "from before it" not in text
+            assert "Nothing was restored" not in told and "from before that restore" not in text
         else:
-            assert contents(*trial.folders) == trial.before and "of its backup" not in text
+            assert contents(*trial.folders) == trial.before and "of that restore's backup" not in text
             assert code == -9 or (code == 1 and "Nothing was restored" in told)
         repeated, text = trial.restore()
         assert repeated == 0, text
@@ -76,7 +76,7 @@ def half(school):
 )
 def test_every_writing_command_ends_half_restore(school, half, command):
     told = school.run(*command, code=1 if command[0] == "restore" else 2 if command[0] == "accounts" else 0)
-    assert "warning: an earlier restore was interrupted: the installed files are the ones from before it" in told
+    assert "warning: an earlier restore was interrupted: the installed files are those from before that restore" in told
     assert half.is_clean() and rows(school) == ["installed"]
     assert contents(school.root).items() <= half.before.items()
 
@@ -97,7 +97,7 @@ def test_old_database_gets_no_foreign_log(school):
             (school.data / f"launcher.db{end}").write_text("of another database")
         code, told = trial.run()
         assert code == 0 and trial.is_clean(), told
-        if "from before it" in told:
+        if "from before that restore" in told:
             assert contents(*trial.folders) == trial.before, step
     assert step > 60
 
@@ -110,5 +110,5 @@ def test_half_restore_is_not_undone_while_launcher_runs(school, half):
         told = school.run(code=1)
         assert "the launcher runs" in told and "setup stop" in told and not half.is_clean()
     lock.unlink()
-    assert "the files are the ones from before it" in school.run()
+    assert "the installed files are those from before that restore" in school.run()
     assert half.is_clean() and contents(*half.folders) == half.before

@@ -32,7 +32,7 @@ async fn workshop_is_paused_after_a_question_and_resumed_to_the_waiting_page() {
 
     let second = alice.post(&format!("/launch/{template}"), &[]).await;
     assert_eq!(second.status, 409);
-    assert!(second.body.contains(&format!("Your paused workshop {name} has them.")), "{}", second.body);
+    assert!(second.body.contains(&format!("Your paused workshop {name} uses these files.")), "{}", second.body);
     assert_eq!(app.browser(BOB).post(&resume, &[]).await.status, 404);
 
     let form = alice.get(&detail).await.form(&resume);
