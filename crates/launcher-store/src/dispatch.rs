@@ -121,6 +121,8 @@ impl Store {
             return Ok(0);
         }
         let mut write = self.write().await?;
+        // A purge could lock the same rows in another order.
+        write.take_revisions(0).await?;
         let erased = query(ERASE_SECRETS).execute(write.connection()).await?.rows_affected();
         write.commit().await?;
         Ok(erased)

@@ -138,6 +138,8 @@ impl Store {
         // Check with a read first, because a read does not block writers. Usually no row is old enough to be deleted.
         while query(old).bind(before.as_millisecond()).fetch_optional(&self.pool).await?.is_some() {
             let mut write = self.write().await?;
+            // Two purges at the same time could lock the same rows in another order, and PostgreSQL would end one of them.
+            write.take_revisions(0).await?;
             removed += query(purge).bind(before.as_millisecond()).execute(write.connection()).await?.rows_affected();
             write.commit().await?;
         }
