@@ -20,7 +20,8 @@ def world():
 
 
 def shell(world, name, script, email=ALICE):
-    status, output = world.run(name, "bash", "-c", script, email=email)
+    # A script may read all files of the image.
+    status, output = world.run(name, "bash", "-c", script, email=email, seconds=90)
     assert status == 0, output
     return output
 

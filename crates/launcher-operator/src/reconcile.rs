@@ -180,6 +180,9 @@ async fn reconcile_spec(
         failure_details::explain(context, &name, diagnose(&observed, &context.settings, now)).await;
     let since = if matches!(diagnosis, Diagnosis::Waiting { .. }) { unreported_since } else { now };
     let mut status = status::of_applied(workshop, &applied, &diagnosis, log_tail, since);
+    if routes.is_err() {
+        status = status::with_previous_exposure(status, workshop);
+    }
     if pods.iter().any(pod_expiry::has_frame_page) {
         status = status::with_frame_page(status);
     }

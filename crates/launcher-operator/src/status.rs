@@ -62,6 +62,15 @@ pub(crate) fn of_applied(
     }
 }
 
+/// Restores the exposure of the previous status, because the Service or the Ingress was refused.
+#[must_use]
+pub(crate) fn with_previous_exposure(status: WorkshopStatus, workshop: &Workshop) -> WorkshopStatus {
+    let before = PreviousStatus::of(workshop);
+    let previous = before.conditions.iter().filter(|one| one.type_ == EXPOSED).cloned();
+    let others = status.conditions.into_iter().filter(|one| one.type_ != EXPOSED);
+    WorkshopStatus { conditions: others.chain(previous).collect(), ..status }
+}
+
 /// Adds the URL of the frame page to a status with a URL.
 #[must_use]
 pub(crate) fn with_frame_page(status: WorkshopStatus) -> WorkshopStatus {
@@ -194,7 +203,10 @@ pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
 pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timestamp) -> Timestamp {
     let mut conditions = workshop.status.iter().flat_map(|status| &status.conditions);
     let ended = conditions.find(|one| one.type_ == READY && one.status != "True");
-    applied.created.unwrap_or(now).max(ended.map_or(now, |one| one.last_transition_time.0))
+    // A Workshop that has been ready can lose its Service. Its wait does not begin again at each reconcile.
+    let was_ready = workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some());
+    let created = applied.created.or(was_ready.then_some(Timestamp::MIN));
+    created.unwrap_or(now).max(ended.map_or(now, |one| one.last_transition_time.0))
 }
 
 /// The parts of the previous status from which the next status is derived.

@@ -196,3 +196,21 @@ fn respond(status: &str, media: &str, body: &str) -> String {
         body.len(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_own;
+
+    #[test]
+    fn only_addresses_of_this_host_are_own() {
+        for (address, expected) in [
+            ("127.0.0.1:8081", true),
+            ("127.0.0.5:1", true),
+            ("[::ffff:127.0.0.1]:1", true),
+            ("198.51.100.1:1", false),
+            ("[::ffff:198.51.100.1]:1", false),
+        ] {
+            assert_eq!(is_own(address.parse().unwrap()), expected, "{address}");
+        }
+    }
+}

@@ -160,6 +160,8 @@ impl Store {
         is_permitted: impl Fn(&Volume) -> bool,
     ) -> Result<VolumeDeletion, StoreError> {
         let mut write = self.write().await?;
+        // The counter before the volume: a launch locks them in this order.
+        write.take_revisions(0).await?;
         let row = query(LOCK).bind(name.to_owned()).fetch_optional(write.connection()).await?;
         let Some(volume) = row.as_ref().map(rows::volume).transpose()?.filter(is_permitted) else {
             return Ok(VolumeDeletion::NotFound);

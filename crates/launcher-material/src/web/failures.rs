@@ -103,7 +103,14 @@ pub(crate) fn proxied(proxy: &str, url: &Url, error: &Error) -> Failure {
         }
         _ => false,
     };
-    if is_unreachable {
+    let is_silent = matches!(error, Error::Timeout(ureq::Timeout::Resolve | ureq::Timeout::Connect));
+    if is_silent {
+        Failure::new(format!(
+            "{} does not answer through the HTTP proxy {proxy} in time: launch the workshop again later. If this happens \
+             again, ask an administrator whether workshops may connect to the proxy.",
+            host(url)
+        ))
+    } else if is_unreachable {
         Failure::new(format!(
             "The HTTP proxy {proxy} cannot be reached ({error}): ask an administrator to check its address, and that \
              workshops may connect to it."

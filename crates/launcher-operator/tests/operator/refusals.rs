@@ -88,6 +88,20 @@ async fn workshop_that_was_ready_survives_refused_apply() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn workshop_that_was_ready_times_out_without_its_service() {
+    let mut workshop = running();
+    workshop["status"]["phase"] = "Starting".into();
+    workshop["status"]["conditions"] = json!([{
+        "type": "Ready", "status": "False", "reason": "Starting", "message": "",
+        "lastTransitionTime": "2026-01-01T12:20:00Z",
+    }]);
+    let cluster = with_children(&workshop).unlisted("services").listed("workshops", &workshop).by_now(&workshop);
+    let calls = cluster.refusing("services", 422, POLICY).run_operator(at("12:29:00")).await;
+    assert_eq!(told(&calls).last(), Some(&("Failed", "start-timeout")));
+    assert!(statuses(&calls).all(|status| !status["conditions"].to_string().contains("Exposed")), "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn workshop_that_was_ready_fails_by_its_pod_while_its_service_is_refused() {
     let workshop = running();
     let killed = json!({ "terminated": { "exitCode": 137, "reason": "OOMKilled" } });

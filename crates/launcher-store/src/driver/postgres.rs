@@ -13,8 +13,8 @@ use crate::rows::instance_settings;
 /// Isolation is READ COMMITTED. Each decision is made by a statement that begins after its lock was taken. The
 /// statement therefore sees everything that the previous holder of the lock committed. A launch locks its owner's
 /// `launch_gate` row, then counts the owner's instances; it locks the counter's row, then counts the queue. A change of
-/// an instance's state locks the counter first. Locks are always taken in the order gate, counter, instance, which
-/// prevents deadlocks. With REPEATABLE READ, the snapshot would be older than the wait for the gate: of a hundred
+/// an instance's state locks the counter first. Locks are always taken in the order gate, counter, then instance or
+/// volume, which prevents deadlocks. With REPEATABLE READ, the snapshot would be older than the wait for the gate: of a hundred
 /// parallel launches of one owner, each that had to wait would fail and need a retry.
 ///
 /// The server's timeouts are shorter than this program's: for a lock, for a statement, and for a transaction whose

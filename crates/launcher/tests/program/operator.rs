@@ -34,6 +34,8 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("SERVICE_MATERIAL_PROXY", "proxy.example.org:3128", "write a URL without a path and a password"),
     ("SERVICE_MATERIAL_PROXY", "http://me:swordfish@proxy", "write a URL without a path and a password"),
     ("SERVICE_MATERIAL_PROXY", "http://proxy/path", "write a URL without a path and a password"),
+    ("SERVICE_MATERIAL_PROXY", "http://proxy:99999", "write a URL without a path and a password"),
+    ("SERVICE_MATERIAL_PROXY", "http://proxy:3128:1", "write a URL without a path and a password"),
     ("SERVICE_STORAGE_CLASS", "Fast", "write the name of a StorageClass"),
     ("SERVICE_STORAGE_CLASS", "fast..ssd", "write the name of a StorageClass"),
     ("SERVICE_LEASE_SECONDS", "1", "1 is not in 4.."),

@@ -35,9 +35,15 @@ pub(super) fn proxy_url(text: &str) -> Result<String, String> {
     let host = host.map(|host| host.trim_end_matches('/')).filter(|host| !host.is_empty());
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
     match host {
-        Some(host) if host.bytes().all(is_plain) => Ok(text.trim_end_matches('/').to_owned()),
+        Some(host) if host.bytes().all(is_plain) && has_valid_port(host) => Ok(text.trim_end_matches('/').to_owned()),
         _ => Err("write a URL without a path and a password, as in http://proxy.example.org:3128".to_owned()),
     }
+}
+
+/// True if this host has no port, or one from 1 to 65535. An IPv6 address is in brackets.
+fn has_valid_port(host: &str) -> bool {
+    let rest = host.rsplit_once(']').map_or(host, |(_, rest)| rest);
+    rest.split_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_ok_and(|port| port > 0))
 }
 
 /// Parses the name of a StorageClass: a DNS subdomain (RFC 1123), or nothing.
