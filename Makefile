@@ -2,11 +2,11 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test ci release-artifacts soak lint fmt deny requirements bench pictures clean cluster-up cluster-images cluster-smoke cluster-down server-images docs
+.PHONY: help run test check times ci release-artifacts soak lint fmt deny requirements bench pictures clean cluster-up cluster-images cluster-smoke cluster-down server-images docs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
-	@sed -n '/^readonly TIERS=(/,/)$$/{s/^ */         /;s/.*TIERS=(/  tiers: /;s/)$$//;p}' e2e/tiers.sh
+	@printf '  tiers:%s\n' "$$(sed -n 's/^    \(Tier\|rust\|real\)("\([a-z0-9_]*\)".*/ \2/p' e2e/tiers.py | tr -d '\n')" | fold -s -w 100
 
 run: ## set up everything needed and serve on http://localhost:8000, as an admin, without login
 	@exec packaging/local/run.sh
@@ -17,10 +17,16 @@ test: ## run every tier that this machine supports, and list the others
 test-%: ## run one tier
 	@exec e2e/tiers.sh $*
 
+check: ## before a commit, at most 3 minutes: formatting, clippy, the tests of rules, service (on SQLite) and API
+	@exec e2e/tiers.sh check
+
+times: ## print the durations of the tiers and of the slowest tests, from their last runs on this machine
+	@exec e2e/tiers.sh times
+
 # Tiers that need more than a hosted runner:
 #   limits                      its latency limits assume CPUs that no other machine shares
-#   cluster, chart_live, login  build Kubernetes and Traefik from source, and run a cluster: about an hour on a fresh machine
-#   containers                  Debian 12 packages of Docker and Podman, on a machine without other engines
+#   cluster, chart_live, login  build Kubernetes and Traefik from source, and run a cluster: about half an hour on a fresh machine
+#   containers, podman, server  Debian 12 packages of Docker and Podman, on a machine without other engines
 ci: ## run the tiers that fit a hosted runner of GitHub
 	@exec e2e/tiers.sh lint build rules service api sidecar fleet launcher kill9 schemathesis browser chart scripts make_run
 

@@ -13,6 +13,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -48,16 +49,32 @@ def is_chosen(wanted, crate, target):
 
 
 def run_program(found):
-    """Runs one test program and prints its output. Returns its name if a test failed."""
+    """Runs one test program, prints its output, and records its tests. Returns its name if a test failed."""
     crate, target, directory, program = found
-    # Cargo starts tests in the crate's directory and sets these variables. Some tests depend on both.
-    environment = os.environ | {"CARGO_MANIFEST_DIR": str(directory), "CARGO_PKG_NAME": crate}
+    # Cargo starts tests in the crate's directory and sets these variables. Some tests depend on both. The test harness
+    # prints the durations of tests only with options that a stable compiler permits by RUSTC_BOOTSTRAP.
+    variables = {"CARGO_MANIFEST_DIR": str(directory), "CARGO_PKG_NAME": crate, "RUSTC_BOOTSTRAP": "1"}
     done = subprocess.run(
-        [program, "--quiet"], cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [program, "-Zunstable-options", "--report-time"], cwd=directory, env=os.environ | variables,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )
-    sys.stdout.buffer.write(f"-- {crate}: {target}\n".encode() + done.stdout)
-    sys.stdout.flush()
+    output = done.stdout.decode(errors="replace")
+    record(f"{crate}:{target}", output)
+    shown = output if done.returncode else "\n".join(line for line in output.splitlines() if line.startswith("test result"))
+    print(f"-- {crate}: {target}\n{shown}", flush=True)
     return f"{crate}: {target}" if done.returncode != 0 else None
+
+
+def record(program, output):
+    """Appends a line of JSON for each test to the file that TEST_RECORD names. The CPU time of one test is unknown."""
+    if "TEST_RECORD" not in os.environ:
+        return
+    found = re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored).*?(?:<([\d.]+)s>)?$", output, re.M)
+    outcomes = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
+    with open(os.environ["TEST_RECORD"], "a") as file:
+        for name, outcome, seconds in found:
+            test = {"tier": os.environ["TEST_TIER"], "test": f"{program}::{name}", "outcome": outcomes[outcome]}
+            file.write(json.dumps(test | {"seconds": float(seconds or 0), "cpu": None}) + "\n")
 
 
 def covered(crates, programs):

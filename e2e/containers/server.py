@@ -26,7 +26,8 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
 from containers import network  # noqa: E402
 from containers.engine import ENGINES  # noqa: E402
 
@@ -72,8 +73,11 @@ def remove_cgroup(path):
     return False
 
 
-def outside():
+def outside(words):
     """Runs this program again inside new namespaces, and removes everything afterwards. Returns the exit status."""
+    if words.images != "none" and "SERVER_IMAGES" not in os.environ:
+        images = subprocess.run([HERE / "images.sh"], check=True, stdout=subprocess.PIPE, text=True)
+        os.environ["SERVER_IMAGES"] = images.stdout.strip()
     place = pathlib.Path(tempfile.mkdtemp(prefix="launcher-server-"))
     group = Group(place.name)
     own = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private"]
@@ -134,4 +138,4 @@ def serve(words):
 
 if __name__ == "__main__":
     words = options()
-    sys.exit(inside(words) if INSIDE in os.environ else outside())
+    sys.exit(inside(words) if INSIDE in os.environ else outside(words))

@@ -21,11 +21,11 @@ needs() {
 
 main() {
   local engine contexts
-  local -a engines work=(-m pytest --quiet --durations=10 "$repository/e2e/server/live")
+  local -a engines work=("$repository/e2e/tiers.sh" do "tests server $repository/e2e/server/live")
   needs
   [[ "${1:-}" != needs ]] || return 0
   if [[ "${1:-}" == measure ]]; then
-    work=("$repository/bench/server/run.py")
+    work=("$repository/.local/cluster/bin/python" "$repository/bench/server/run.py")
     shift
   fi
   engines=("$@")
@@ -39,8 +39,7 @@ main() {
   export LOGIN_BIN IMAGE_CONTEXTS=$contexts CHROMIUM=${CHROMIUM:-$(type -P chromium)}
   ((${#engines[@]})) || engines=(docker)
   for engine in "${engines[@]}"; do
-    "$repository/e2e/containers/server.py" --images none "$engine" \
-      "$repository/.local/cluster/bin/python" "${work[@]}"
+    "$repository/e2e/containers/server.py" --images none "$engine" "${work[@]}"
   done
 }
 

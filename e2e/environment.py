@@ -1,0 +1,78 @@
+"""Prepares programs and services for tests: builds and starts what is missing, and sets the variables of the tests.
+
+Workers of pytest-xdist inherit the variables of the process that starts them.
+"""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ("cargo", "test", "--workspace", "--all-features", "--locked", "--no-run", "--quiet")
+
+
+def output(*command):
+    """Runs a command in the root of the repository. Returns its output as lines."""
+    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+
+
+def launcher_program():
+    """Builds the launcher and launcher-material with the options of the tier `build`. Returns the launcher's path.
+
+    Cargo builds the programs of a crate for its integration tests.
+    """
+    output(*BUILD, "--test", "program", "--test", "material")
+    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/launcher"
+
+
+def contract_program():
+    """Builds kubernetes-contract."""
+    output(*BUILD, "--test", "fleet_contract")
+
+
+def sidecar_program():
+    """Builds the sidecar."""
+    output(*BUILD, "--test", "sidecar")
+
+
+def jupyter():
+    """Installs JupyterLab, and sets TEST_JUPYTER to its path."""
+    output("flock", ".local/jupyter.lock", "packaging/local/venv.sh", "jupyter", "packaging/local/jupyter.txt")
+    os.environ["TEST_JUPYTER"] = str(ROOT / ".local/jupyter/bin/jupyter-lab")
+
+
+def browser():
+    """Sets CHROMIUM, and installs the packages of the browser's tests."""
+    os.environ["CHROMIUM"] = shutil.which("chromium")
+    folder = ROOT / "e2e/browser"
+    pins, installed = folder / "package-lock.json", folder / "node_modules/installed-lock.json"
+    if not installed.exists() or installed.read_bytes() != pins.read_bytes():
+        output("npm", "--prefix", str(folder), "ci", "--no-audit", "--no-fund")
+        shutil.copy(pins, installed)
+
+
+def login_programs(*names):
+    """Builds these programs, or all of the login tests, and sets LOGIN_BIN to their folder."""
+    os.environ["LOGIN_BIN"] = output("e2e/login/build.sh", *names)[-1]
+
+
+def cluster(*images):
+    """Boots the cluster, and brings the images into it. Sets KUBECONFIG and PATH."""
+    output("e2e/cluster/up.sh")
+    found = output("bash", "-c", 'source e2e/cluster/env.sh; printf "%s\\n" "$KUBECONFIG" "$PATH"')
+    os.environ["KUBECONFIG"], os.environ["PATH"] = found
+    for script in images:
+        output(script)
+
+
+@contextlib.contextmanager
+def postgres():
+    """A PostgreSQL server for the block. Sets TEST_POSTGRES to its URL."""
+    command = ["e2e/postgres/server.sh", "run", "sh", "-c", 'printf "%s\\n" "$TEST_POSTGRES"; exec cat']
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        os.environ["TEST_POSTGRES"] = server.stdout.readline().strip()
+        assert os.environ["TEST_POSTGRES"], "PostgreSQL did not start"
+        yield
+        server.stdin.close()
