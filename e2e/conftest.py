@@ -52,6 +52,12 @@ def pytest_configure(config):
     config.pluginmanager.register(Recorder(), "recorder")
 
 
+def pytest_sessionstart(session):
+    """Before the workers of pytest-xdist start, and before modules read the environment."""
+    if not IS_WORKER:
+        environment.prepare(session.config.option.markexpr, session.config.add_cleanup)
+
+
 @pytest.fixture(scope="session")
 def launcher_program():
     """Path of the debug build of the launcher."""

@@ -58,21 +58,50 @@ def login_programs(*names):
     os.environ["LOGIN_BIN"] = output("e2e/login/build.sh", *names)[-1]
 
 
-def cluster(*images):
-    """Boots the cluster, and brings the images into it. Sets KUBECONFIG and PATH."""
+def cluster():
+    """Boots the cluster. Sets KUBECONFIG and PATH."""
     output("e2e/cluster/up.sh")
-    found = output("bash", "-c", 'source e2e/cluster/env.sh; printf "%s\\n" "$KUBECONFIG" "$PATH"')
+    found = output("bash", "-c", 'source e2e/cluster/env.sh; printf "%s\n" "$KUBECONFIG" "$PATH"')
     os.environ["KUBECONFIG"], os.environ["PATH"] = found
-    for script in images:
-        output(script)
+
+
+def cluster_images():
+    """Builds the images of the cluster's tests, and imports them into the cluster."""
+    output("e2e/cluster/images.sh")
+
+
+def login_images():
+    """Builds the images of the login chain, and imports them into the cluster."""
+    output("e2e/login/images.sh")
 
 
 @contextlib.contextmanager
 def postgres():
     """A PostgreSQL server for the block. Sets TEST_POSTGRES to its URL."""
-    command = ["e2e/postgres/server.sh", "run", "sh", "-c", 'printf "%s\\n" "$TEST_POSTGRES"; exec cat']
+    command = ["e2e/postgres/server.sh", "run", "sh", "-c", 'printf "%s\n" "$TEST_POSTGRES"; exec cat']
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         os.environ["TEST_POSTGRES"] = server.stdout.readline().strip()
         assert os.environ["TEST_POSTGRES"], "PostgreSQL did not start"
         yield
         server.stdin.close()
+
+
+# Steps of each tier before its first test. All other tiers prepare what they need in fixtures.
+STEPS = {
+    "chart": (launcher_program, lambda: login_programs("helm", "promtool")),
+    "containers": (launcher_program,),
+    "podman": (launcher_program,),
+    "cluster": (launcher_program, contract_program, cluster, cluster_images),
+    "chart_live": (cluster, lambda: login_programs("helm", "traefik", "gateway-crds.yaml")),
+    "login": (launcher_program, browser, cluster, login_programs, cluster_images, login_images),
+}
+
+
+def prepare(tier, at_end):
+    """Prepares what the tests of this tier need. `at_end` registers functions that run after the last test."""
+    for step in STEPS.get(tier, ()):
+        step()
+    if tier == "cluster":
+        server = postgres()
+        server.__enter__()
+        at_end(lambda: server.__exit__(None, None, None))
