@@ -36,7 +36,8 @@ release-artifacts: ## build the files of a release twice, compare them, and put 
 soak: ## long tests: 1,000 launches under kill -9, hours of steady use
 	@exec e2e/soak/run.sh
 
-lint: test-lint ## formatting, clippy, shell scripts
+lint: ## formatting, clippy, shell scripts
+	@exec e2e/tiers.sh lint build
 
 fmt: ## format the Rust code
 	cargo fmt --all

@@ -3,7 +3,8 @@
 
 rust_tests.py run CRATE...: runs the tests of these crates, without the test programs that other tiers run (OWN_TIERS).
 rust_tests.py run CRATE:TARGET...: runs only this test program of the crate.
-rust_tests.py covered CRATE...: fails if a crate that is not listed has tests.
+rust_tests.py covered CRATE...: fails if a crate that is not listed has tests, or if there is a warning. tiers.sh makes
+clippy a part of the build.
 
 `cargo test --package CRATE` would build many dependencies a second time, with the features that this crate alone
 needs. This script builds the whole workspace once and gets the list of test programs from cargo.
@@ -17,25 +18,29 @@ import re
 import subprocess
 import sys
 
-BUILD = "cargo test --workspace --all-features --locked --no-run --message-format json-render-diagnostics".split()
+BUILD = "cargo test --workspace --all-features --locked --no-run --message-format json".split()
 
 # Test programs with needs of their own: the tier `containers` runs them with real engines.
 OWN_TIERS = {"launcher-fleet:containers"}
 
 
 def built_programs():
-    """Builds the test programs of the workspace. Returns [(crate, target, directory, program)]."""
-    build = subprocess.run(BUILD, check=True, stdout=subprocess.PIPE, text=True)
-    messages = [json.loads(line) for line in build.stdout.splitlines()]
-    programs = []
-    for message in messages:
-        if message["reason"] == "compiler-artifact" and message["profile"]["test"] and message["executable"]:
-            directory = pathlib.Path(message["manifest_path"]).parent
-            programs.append((directory.name, message["target"]["name"], directory, message["executable"]))
-    return programs
+    """Builds the test programs of the workspace. Returns [(crate, target, directory, program)]. Exits after an error."""
+    programs, warnings = [], 0
+    with subprocess.Popen(BUILD, stdout=subprocess.PIPE, text=True) as build:
+        for message in map(json.loads, build.stdout):
+            if message["reason"] == "compiler-message":
+                warnings += message["message"]["level"] == "warning"
+                print(message["message"]["rendered"], file=sys.stderr)
+            if message["reason"] == "compiler-artifact" and message["profile"]["test"] and message["executable"]:
+                directory = pathlib.Path(message["manifest_path"]).parent
+                programs.append((directory.name, message["target"]["name"], directory, message["executable"]))
+    if build.returncode:
+        sys.exit("error: the build failed")
+    return programs, warnings
 
 
-def run(crates, programs):
+def run(crates, programs, _):
     chosen = [program for wanted in crates for program in sorted(programs) if is_chosen(wanted, *program[:2])]
     # Two at a time, because many tests wait for locks, timeouts and other programs.
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
@@ -77,18 +82,20 @@ def record(program, output):
             file.write(json.dumps(test | {"seconds": float(seconds or 0), "cpu": None}) + "\n")
 
 
-def covered(crates, programs):
+def covered(crates, programs, warnings):
+    if warnings:
+        return f"error: {warnings} warnings of the compiler or of clippy, see above"
     missing = {program[0] for program in programs} - set(crates)
     return f"no tier runs the tests of: {', '.join(sorted(missing))}" if missing else None
 
 
 def main():
     command, *crates = sys.argv[1:]
-    programs = built_programs()
+    programs, warnings = built_programs()
     unknown = set(crates) - {program[0] for program in programs} - {":".join(program[:2]) for program in programs}
     if unknown:
         sys.exit(f"no test programs of: {', '.join(sorted(unknown))}")
-    sys.exit({"run": run, "covered": covered}[command](crates, programs))
+    sys.exit({"run": run, "covered": covered}[command](crates, programs, warnings))
 
 
 if __name__ == "__main__":

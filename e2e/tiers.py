@@ -72,9 +72,9 @@ def rust(name, about, needs="", before="", **options):
 
 # In the order in which they start.
 TIERS = [
-    Tier("lint", "formatting, clippy, shell scripts, Python, waits, workflows", "need_rust; need_command shellcheck shellcheck",
-         "lint", check=True),
-    Tier("build", "builds everything once, for all tiers below", "need_rust_tests",
+    Tier("lint", "formatting, shell scripts, Python, waits, workflows", "need_rust; need_command shellcheck shellcheck",
+         "lint", cpus=1, check=True),
+    Tier("build", "clippy; builds everything once, for all tiers below", "need_rust_tests",
          f'"$PYTHON" e2e/rust_tests.py covered {" ".join(CRATES.values())}', check=True),
     rust("rules", "unit and property tests of domain, Workshop and operator", check=True),
     rust("service", "use cases, loops, rows in SQLite and PostgreSQL, process plumbing", "e2e/postgres/server.sh needs",

@@ -29,8 +29,7 @@ for name in "${@:-launcher sidecar material trusting http jupyter}"; do
         "$repository/images/build.sh" launcher
         ;;
       sidecar | material)
-        # Without fat LTO, which takes most of the build and changes no behaviour.
-        CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 "$repository/images/build.sh" "$one"
+        release_images "$one"
         ;;
       trusting)
         # It has the program of the image material, built before. The certificate authority of another cluster is unknown.

@@ -79,8 +79,7 @@ main() {
   mkdir -p "$CACHE" "$OWN_ARCHIVES"
   exec 7>"$CACHE/images.lock"
   flock 7
-  # As for the cluster: without fat LTO, which takes most of the build and changes no behaviour.
-  CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 "$repository/images/build.sh" sidecar material >&2
+  release_images sidecar material
   SIDECAR=$(product_context sidecar)/launcher-sidecar
   MATERIAL=$(product_context material)/launcher-material
   archive jupyter

@@ -32,8 +32,7 @@ main() {
   need_login_programs traefik oauth2-proxy dex
   contexts=$CARGO_TARGET_DIR/images
   LAUNCHER_PROGRAM=${LAUNCHER_PROGRAM:-$CARGO_TARGET_DIR/debug/launcher} "$repository/images/build.sh" launcher
-  # As for the cluster: without fat LTO, which takes most of the build and changes no behaviour.
-  CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 "$repository/images/build.sh" sidecar material
+  release_images sidecar material
   mkdir -p "$contexts/http"
   (cd "$here/images/http" && CGO_ENABLED=0 GOWORK=off go build -trimpath -ldflags "-s -w" -o "$contexts/http/app" .)
   export LOGIN_BIN IMAGE_CONTEXTS=$contexts CHROMIUM=${CHROMIUM:-$(type -P chromium)}
