@@ -1,0 +1,95 @@
+"""The runner of the tiers decides correctly what is a failure: tiers of the test record invented results."""
+
+import json
+
+import pytest
+
+import tiers
+
+pytestmark = pytest.mark.scripts
+
+
+def fails(*tests, times=1):
+    """Returns a command that records these tests as failed in its first `times` runs, and as passed later."""
+    lines = {
+        outcome: "\n".join(
+            json.dumps({"tier": "real", "test": test, "path": test, "outcome": outcome, "seconds": 1, "cpu": 1, "output": f"why {test}"})
+            for test in tests
+        )
+        for outcome in ("failed", "passed")
+    }
+    return (
+        f"echo run >> runs; if [ $(wc -l < runs) -le {times} ]; then echo '{lines['failed']}' >> $TEST_RECORD; exit 1; fi; "
+        f"echo \"$TESTS_AGAIN\" > again; echo '{lines['passed']}' >> $TEST_RECORD"
+    )
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path, capfd):
+    """Runs these tiers in a new folder. Returns (exit status, output)."""
+
+    def run(*chosen):
+        monkeypatch.setattr(tiers, "ROOT", tmp_path)
+        monkeypatch.setattr(tiers, "TIERS", chosen)
+        monkeypatch.setattr(tiers, "TIER", {tier.name: tier for tier in chosen})
+        for name, path in {"LOGS": "logs", "TESTS": "logs/tests.jsonl", "TIMES": "times.json", "UNSTABLE": "unstable.json"}.items():
+            monkeypatch.setattr(tiers, name, tmp_path / path)
+        monkeypatch.setattr(tiers, "shell", lambda command: ["bash", "-c", command])
+        monkeypatch.setattr("sys.argv", ["tiers.py"])
+        status = 0
+        try:
+            tiers.main()
+        except SystemExit as exited:
+            status = exited.code
+        return status, capfd.readouterr().out
+
+    return run
+
+
+def test_test_that_passes_alone_is_unstable_and_counted(run, tmp_path):
+    status, output = run(tiers.real("real", "", "true", fails("a")))
+    assert status == 0
+    assert "unstable, 1 times on this machine: a (tier real). Its first failure:\nwhy a" in output
+    assert output.endswith("1 passed, 0 failed, 0 skipped\n")
+    assert json.loads((tmp_path / "unstable.json").read_text()) == {"a": 1}
+    assert (tmp_path / "again").read_text() == "a\n"
+
+
+def test_test_that_fails_twice_fails_the_run(run):
+    status, output = run(tiers.real("real", "", "true", fails("a", times=2)))
+    assert status == 1
+    assert output.endswith("0 passed, 1 failed, 0 skipped\n")
+
+
+@pytest.mark.parametrize("tests, status", [("abc", 0), ("abcd", 1)])
+def test_more_than_three_unstable_tests_fail_the_run(run, tests, status):
+    assert run(tiers.real("real", "", "true", fails(*tests)))[0] == status
+
+
+def test_rust_tests_get_no_second_run(run):
+    assert run(tiers.Tier("real", "", "true", fails("a")))[0] == 1
+
+
+def test_tier_that_fails_without_a_failed_test_fails_the_run(run):
+    assert run(tiers.real("real", "", "true", "exit 3"))[0] == 1
+
+
+def test_tier_without_its_requirements_is_skipped_and_fails_in_ci(run, monkeypatch):
+    chosen = (tiers.Tier("here", "", "true", "true"), tiers.Tier("lacking", "", "echo 'error: no x here' >&2; false", "true"))
+    monkeypatch.setattr(tiers, "IN_CI", False)
+    status, output = run(*chosen)
+    assert status == 0 and "no x here" in output
+    monkeypatch.setattr(tiers, "IN_CI", True)
+    assert run(*chosen)[0] == 1
+
+
+def test_tiers_run_beside_each_other_only_while_the_processors_suffice(run, monkeypatch, tmp_path):
+    monkeypatch.setattr(tiers, "PROCESSORS", 2)
+    # Each of the first two waits for the other one; the third fails if another one runs.
+    meet = "touch {0}; until [ -e {1} ]; do read -t 0.02 <> <(:) || true; done; rm {1}"
+    chosen = (
+        tiers.Tier("a", "", "true", meet.format("a", "b"), cpus=1),
+        tiers.Tier("b", "", "true", meet.format("b", "a"), cpus=1),
+        tiers.Tier("alone", "", "true", "[ ! -e a ] && [ ! -e b ]", cpus=2),
+    )
+    assert run(*chosen)[0] == 0
