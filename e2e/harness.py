@@ -274,7 +274,7 @@ class Promises:
         rng.shuffle(work)
         with concurrent.futures.ThreadPoolExecutor(len(work)) as threads:
             doing = [threads.submit(act, launcher, what) for act, what in work]
-            time.sleep(rng.uniform(0, rng.choice(latest)))
+            time.sleep(rng.uniform(0, rng.choice(latest)))  # pacing: the drawn moment of the kill
             launcher.kill()
         for one in doing:
             one.result()
