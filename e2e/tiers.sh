@@ -54,12 +54,18 @@ need_engines() {
 # rust_tests CRATE...: runs the tests of these crates.
 rust_tests() { TEST_JUPYTER=$PWD/.local/jupyter/bin/jupyter-lab "$PYTHON" e2e/rust_tests.py run "$@"; }
 
-# tests MARKER FOLDER... [OPTION...]: runs the tests of these folders with this marker. For a repetition, TESTS_AGAIN has
-# the tests to run instead, one a line.
+# tests MARKER FOLDER... [OPTION...]: runs the tests of these folders with this marker: first those with the marker `alone`,
+# one after the other. For a repetition, TESTS_AGAIN has the tests to run instead, one a line.
 tests() {
   local -a what=("${@:2}")
-  [[ -z "${TESTS_AGAIN:-}" ]] || readarray -t what <<<"$TESTS_AGAIN"
-  .local/cluster/bin/python -m pytest -m "$1" "${what[@]}"
+  if [[ -n "${TESTS_AGAIN:-}" ]]; then
+    readarray -t what <<<"$TESTS_AGAIN"
+    .local/cluster/bin/python -m pytest -m "$1" "${what[@]}"
+  else
+    # Status 5: the folder has no such test.
+    .local/cluster/bin/python -m pytest -m "$1 and alone" "${what[@]}" --numprocesses 0 || (($? == 5))
+    .local/cluster/bin/python -m pytest -m "$1 and not alone" "${what[@]}"
+  fi
 }
 
 # server_tests ENGINE MARKER FOLDER... [OPTION...]: runs such tests on a server with this container engine.
