@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tiers.sh [TIER...]: runs these test tiers, or all; e2e/tiers.py declares them. `tiers.sh check` runs the tests before a
 # commit, `tiers.sh times` prints the durations of the last runs.
-# tiers.sh do COMMAND: runs one command of a tier with the functions of this file.
+# tiers.sh shell COMMAND: runs one command of a tier with the functions of this file.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
@@ -70,7 +70,7 @@ tests() {
 }
 
 # server_tests ENGINE MARKER FOLDER... [OPTION...]: runs such tests on a server with this container engine.
-server_tests() { e2e/containers/server.py "$1" "$0" do "tests $(printf '%q ' "${@:2}")"; }
+server_tests() { e2e/containers/server.py "$1" "$0" shell "tests $(printf '%q ' "${@:2}")"; }
 
 lint() {
   cargo fmt --all --check
@@ -85,7 +85,7 @@ lint() {
   fi
 }
 
-if [[ "${1:-}" == do ]]; then
+if [[ "${1:-}" == shell ]]; then
   eval "$2"
 else
   exec "$PYTHON" e2e/tiers.py "$@"
