@@ -44,7 +44,9 @@ def values_in(path):
 def helm(*words, stdin=None):
     """Runs Helm. Returns (status, output): with the errors if Helm fails, without its warnings if it succeeds."""
     command = [program("helm"), *map(str, words)]
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60)
+    # Without garbage collection, Helm takes a fifth less of CPU time, and 80 MiB of memory.
+    environment = os.environ | {"GOGC": "off"}
+    done = subprocess.run(command, env=environment, input=stdin, capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout + (done.stderr if done.returncode else "")
 
 
