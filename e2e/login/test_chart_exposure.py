@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from chart import FRONT_SETS, RELEASE, ROOT, SETS, TRAEFIK_SETS, render
-from yaml_files import load_all
+from chart import FRONT_SETS, RELEASE, SETS, TRAEFIK_SETS, render
 
 MIDDLEWARES = "traefik.ingress.kubernetes.io/router.middlewares"
 PRIORITY = "traefik.ingress.kubernetes.io/router.priority"
@@ -193,19 +192,6 @@ def test_ingress_policies_allow_only_edge_proxy_and_monitoring(name):
     for address in ("169.254.169.254", "100.100.100.200", "168.63.129.16"):
         for block in blocks:
             assert any(ipaddress.ip_address(address) in ipaddress.ip_network(one) for one in block["except"]), address
-
-
-def test_workshop_network_policies_match_committed_file():
-    original = load_all((ROOT / "deploy/network-policies.yaml").read_text())
-    committed = {found["metadata"]["name"]: found["spec"] for found in original}
-    rendered = render("minimal").named("NetworkPolicy")
-    assert rendered["workshops-egress"]["spec"] == committed["workshops-egress"]
-    assert rendered["workshops-ingress"]["spec"]["podSelector"] == committed["workshops-ingress"]["podSelector"]
-    assert {rendered[name]["metadata"]["namespace"] for name in committed} == {"workshops"}
-    for name in ("workshop-downloads", "workshop-snapshots"):
-        assert {**rendered[name]["spec"], "ingress": None} == {**committed[name], "ingress": None}
-    found = rendered["workshop-downloads"]["spec"]
-    assert (found["egress"], found["policyTypes"]) == ([], ["Ingress", "Egress"])
 
 
 # Changes of ci/full-values.yaml: an existing Gateway instead of one that the chart creates.

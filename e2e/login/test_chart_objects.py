@@ -119,21 +119,6 @@ def test_oauth2_proxy_accepts_its_configurations(name, folder):
         assert not re.search("skip_auth|trusted_ip|ping_user_agent|cookie_refresh", text), "a setting bypasses the login"
 
 
-def test_login_proxies_have_separate_cookies_and_secrets():
-    texts = render("minimal").login_configurations
-    first, second = (dict(line.split(" = ", 1) for line in texts[one].splitlines()) for one in LOGINS)
-    assert first["cookie_name"] == '"__Host-_oauth2_proxy"' and "cookie_domains" not in first
-    assert second["cookie_name"] == '"__Secure-_oauth2_proxy_workshops"'
-    assert second["cookie_domains"] == '[".workshops.example.net"]'
-    for name in ("minimal", "google"):
-        assert {one: read_secrets(render(name), one) for one in LOGINS} == {one: {f"{RELEASE}-{one}"} for one in LOGINS}
-
-
-def read_secrets(found, component):
-    """Returns the names of the Secrets in the environment of a login proxy."""
-    return {one["valueFrom"]["secretKeyRef"]["name"] for one in found.containers[component]["env"]}
-
-
 def login_secrets(found):
     """Returns the Secrets that the chart creates for the login: {name: {key: value}}."""
     made = {name: one for name, one in found.named("Secret").items() if name.endswith("login")}
@@ -217,22 +202,6 @@ def test_roles_match_committed_rules_in_workshop_namespace(name):
     assert "*" not in {resource for rules in committed for rule in rules for resource in rule["resources"]}
     # The launcher creates the Secrets with launch parameters. Only the kubelet reads Secrets.
     assert [[rule["verbs"] for rule in rules if "secrets" in rule["resources"]] for rules in committed] == [[["create"]], []]
-
-
-@every_set
-def test_launcher_has_one_replica_with_sqlite_and_several_with_postgresql(name):
-    found = render(name)
-    spec, own, claims = found.named("Deployment")[RELEASE]["spec"], found.env("launcher"), found.named("PersistentVolumeClaim")
-    assert spec["template"]["spec"]["terminationGracePeriodSeconds"] > sum(
-        int(own[f"SERVICE_SHUTDOWN_{part}"]) for part in ("DELAY", "GRACE")
-    )
-    if name in ("full", "github"):
-        assert (spec["replicas"], spec["strategy"]["type"]) == (3, "RollingUpdate")
-        assert not claims and RELEASE in found.named("PodDisruptionBudget")
-    else:
-        assert (spec["replicas"], spec["strategy"]["type"]) == (1, "Recreate")
-        mounted = {volume.get("persistentVolumeClaim", {}).get("claimName") for volume in spec["template"]["spec"]["volumes"]}
-        assert RELEASE in mounted & set(claims)
 
 
 @every_set

@@ -84,37 +84,6 @@ def test_several_replicas_are_spread_over_nodes_by_default():
     assert {one["topologyKey"] for (one,) in spread.values()} == {"kubernetes.io/hostname"}
 
 
-def file_of(found, component, name, path):
-    """Returns the source of the file ca.crt that a volume of this name mounts at this path."""
-    assert {"name": name, "mountPath": path, "readOnly": True} in found.containers[component]["volumeMounts"]
-    (volume,) = [one for one in found.pods[component]["volumes"] if one["name"] == name]
-    return {field: value for field, value in volume.items() if field != "name"}
-
-
-@pytest.mark.parametrize("proxy", ["login", "workshops-login"])
-def test_only_login_proxies_trust_private_ca_and_use_egress_proxy(proxy):
-    found = render("full")
-    source = {"name": "provider-ca", "items": [{"key": "ca.crt", "path": "ca.crt"}]}
-    assert file_of(found, proxy, "provider-ca", "/etc/oauth2-proxy-ca") == {"configMap": source}
-    lines = found.login_configurations[proxy].splitlines()
-    assert 'provider_ca_files = ["/etc/oauth2-proxy-ca/ca.crt"]' in lines and "use_system_trust_store = true" in lines
-    assert "provider_ca_files" not in render("minimal").login_configurations[proxy]
-    variables = found.env(proxy)
-    assert variables["HTTP_PROXY"] == variables["HTTPS_PROXY"] == "http://proxy.example.org:3128"
-    assert variables["NO_PROXY"] == ".svc,10.0.0.0/8"
-    assert "HTTPS_PROXY" not in found.env("launcher")
-
-
-def test_launcher_verifies_database_server_with_private_ca():
-    found = render("full")
-    source = {"secretName": "database-ca", "items": [{"key": "root.pem", "path": "ca.crt"}]}
-    assert file_of(found, "launcher", "database-ca", "/etc/workshop-launcher-database") == {"secret": source}
-    variables = found.env("launcher")
-    assert variables["PGSSLROOTCERT"] == "/etc/workshop-launcher-database/ca.crt"
-    assert variables["PGSSLMODE"] == "verify-full"
-    assert "PGSSLMODE" not in render("minimal").env("launcher")
-
-
 @pytest.mark.parametrize("name", SETS)
 def test_helm_test_runs_doctor_with_settings_and_on_node_of_launcher(name):
     found = render(name)
