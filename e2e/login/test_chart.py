@@ -23,7 +23,7 @@ def test_committed_renderings_and_copies_are_up_to_date():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", ALL_SETS)
+@pytest.mark.parametrize("name", ["full", "minimal"])
 def test_helm_lint_passes(name):
     status, text = helm("lint", CHART, "--strict", "--values", values_of(name))
     assert status == 0 and "[WARNING]" not in text, text
