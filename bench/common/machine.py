@@ -64,6 +64,20 @@ def memory(pid, children=True):
     return fields["Rss"], fields["Pss"]
 
 
+def pss(pids):
+    """Returns the proportional set size of these processes, in MiB."""
+    return sum(memory(pid, children=False)[1] for pid in pids)
+
+
+def named(*names):
+    """Returns the pids of all processes whose names begin so. The kernel abbreviates names to 15 characters."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/comm"):
+        with contextlib.suppress(OSError):
+            found += [int(path.parent.name)] if path.read_text().startswith(names) else []
+    return found
+
+
 def unshared(pid):
     """Returns the processes' anonymous memory in MiB: the cost of one more instance of a program that already runs."""
     rollups = (pathlib.Path(f"/proc/{each}/smaps_rollup").read_text() for each in tree(pid))
