@@ -1,5 +1,6 @@
 """Fixtures of the tests of deploy/server. Setup runs in the process of the tests, on folders in memory if possible."""
 
+import functools
 import os
 import pathlib
 import shutil
@@ -41,7 +42,7 @@ def home(place):
     return empty(place)
 
 
-@pytest.fixture(scope="session")
+@functools.cache
 def installation(place):
     home = empty(place)
     home.write_given_files()
@@ -49,14 +50,7 @@ def installation(place):
     return state(*home.folders)
 
 
-@pytest.fixture
-def school(installation, home):
-    """An installation with local accounts, and ACME."""
-    put(installation, *home.folders)
-    return home
-
-
-@pytest.fixture(scope="session")
+@functools.cache
 def later_installation(place):
     home = empty(place)
     home.write_given_files()
@@ -76,9 +70,18 @@ def later_installation(place):
 
 
 @pytest.fixture
-def restorable(later_installation, home):
+def school(place):
+    """An installation with local accounts, and ACME."""
+    found, home = installation(place), empty(place)
+    put(found, *home.folders)
+    return home
+
+
+@pytest.fixture
+def restorable(place):
     """An installation without local accounts, and a backup of its earlier state: other settings, files and rows."""
-    put(later_installation, *home.folders, home.work)
+    found, home = later_installation(place), empty(place)
+    put(found, *home.folders, home.work)
     return home
 
 

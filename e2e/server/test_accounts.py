@@ -70,11 +70,14 @@ def test_existing_accounts_keep_passwords_until_new_ones_are_requested(school):
     assert fits(sheet(school, "third.html")[BOB], renewed[BOB])
 
 
-def test_accounts_are_removed_and_listed(school):
+def test_accounts_are_removed_and_listed_and_need_local_login(school):
     add(school, CLASS)
     assert "1 accounts removed" in school.run("accounts", "-", "--remove", stdin="BOB@example.org\nzoe@example.org\n")
     assert set(stored(school)) == {ADA, CARLA} and school.run("accounts", "--list").split() == [ADA, CARLA]
     assert "is an admin" in school.run("accounts", "-", "--remove", stdin=f"{ADA}\n", code=2)
+    school.write_given_files()
+    school.run(*GOOGLE)
+    assert "setup --login local" in school.run("accounts", "-", stdin=CLASS, code=2)
 
 
 @pytest.mark.parametrize(
@@ -136,9 +139,3 @@ def test_names_are_text_on_sheet_and_in_configuration(school):
     add(school, f'email,name\nbob@example.org,"{quoted}"\n')
     assert "<b>" not in (school.work / "sheet.html").read_text().split("<body>")[1]
     assert stored(school, "username")[BOB] == name == json.loads(school.text("accounts.json"))[BOB]["name"]
-
-
-def test_accounts_need_local_login(school):
-    school.write_given_files()
-    school.run(*GOOGLE)
-    assert "setup --login local" in school.run("accounts", "-", stdin=CLASS, code=2)

@@ -75,11 +75,6 @@ def test_service_has_no_more_rights_than_it_needs(name):
     assert writable == own.get(name, set())
 
 
-def test_administrator_can_set_user_of_apps():
-    # A variable of the service would have precedence over the file.
-    assert "SERVICE_RUN_AS_USER" not in LAUNCHER and SERVICES["launcher"]["env_file"] == ["launcher.env"]
-
-
 def test_images_are_pinned_in_one_file():
     assert {service["image"] for service in SERVICES.values()} == {f"${{{name}}}" for name in IMAGES.keys() - IN_WORKSHOPS}
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
@@ -97,6 +92,8 @@ def test_variables_and_paths_of_compose_file_are_written(school):
     paths = [school.root / source for name in SERVICES for source, _, _ in mounts(name) if not source.startswith("$")]
     assert paths and all(path.is_dir() for path in paths)
     assert all((school.root / one).is_file() for service in SERVICES.values() for one in service.get("env_file", []))
+    # The administrator can set the user of apps in the file. A variable of the service would have precedence.
+    assert "SERVICE_RUN_AS_USER" not in LAUNCHER and SERVICES["launcher"]["env_file"] == ["launcher.env"]
 
 
 def test_all_programs_except_traefik_listen_on_loopback(school):

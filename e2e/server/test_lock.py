@@ -15,7 +15,7 @@ import subprocess
 import pytest
 
 from harness import wait_for
-from installed import HELP, LOCAL, SERVER
+from installed import HELP, SERVER
 from installer import backup, checks, lock
 
 
@@ -39,25 +39,19 @@ class Process(subprocess.Popen):
         return self.returncode, told
 
 
-def fifo(home, name):
-    """Creates a FIFO. Returns a function that waits for a reader, and returns the FIFO opened for writing."""
-    os.mkfifo(home.work / name)
+@pytest.fixture
+def busy(school):
+    """A command that has the lock and waits: (process, FIFO of its CSV file, opened for writing)."""
+    os.mkfifo(school.work / "class.csv")
+    first = Process(school, "accounts", "class.csv", "--sheet", "first.html")
 
     def opened():
         try:
-            return os.fdopen(os.open(home.work / name, os.O_WRONLY | os.O_NONBLOCK), "w")
+            return os.fdopen(os.open(school.work / "class.csv", os.O_WRONLY | os.O_NONBLOCK), "w")
         except OSError as error:
             assert error.errno == errno.ENXIO
 
-    return lambda: wait_for(f"a reader of {name}", opened, 120)
-
-
-@pytest.fixture
-def busy(school):
-    """A command that has the lock and waits: (process, FIFO of its CSV file)."""
-    reader = fifo(school, "class.csv")
-    first = Process(school, "accounts", "class.csv", "--sheet", "first.html")
-    with reader() as file:
+    with wait_for("a reader of the FIFO", opened, 120) as file:
         yield first, file
     first.kill()
     first.wait()
@@ -92,24 +86,6 @@ def test_killed_command_leaves_no_lock(school, busy):
     assert "waiting" not in school.run()
 
 
-def test_next_setup_has_lock_if_first_setup_fails(home):
-    readers = [fifo(home, name) for name in ("first", "second")]
-    words = [*LOCAL, "--data-dir", home.data, "--client-secret-file"]
-    first = Process(home, *words, "first")
-    with readers[0]() as file:
-        second = Process(home, *words, "second")
-        assert second.waits()
-        # The first setup removes the empty folder, which the second one has open.
-        file.write("two\nlines\n")
-    assert first.end()[0] == 2
-    with readers[1]() as file:
-        third = Process(home, "--help-url", HELP)
-        assert third.waits()
-        file.write("secret\n")
-    assert [process.end()[0] for process in (second, third)] == [0, 0]
-    assert home.variables()["HELP_URL"] == HELP
-
-
 @contextlib.contextmanager
 def locked(folder):
     handle = os.open(folder, os.O_RDONLY)
@@ -141,6 +117,16 @@ def test_lock_leaves_no_file(home):
     before = home.state()
     home.run("accounts", "-", code=1)
     assert home.state() == before
+
+
+def test_folder_that_a_failed_setup_removed_is_not_locked(home):
+    with lock.held(home.root, print):
+        # The next command has the folder open while the failed one removes it, and a third one creates it.
+        handle, _ = lock._open(home.root)
+    assert not home.root.exists() and not lock._lock(home.root, handle)
+    home.root.mkdir()
+    assert not lock._lock(home.root, handle)
+    os.close(handle)
 
 
 @pytest.fixture
