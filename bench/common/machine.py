@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import platform
 import re
 import resource
 import signal
@@ -29,6 +30,12 @@ def prepare():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def described():
+    """Returns the machine, its load, and the time, for the head of a report."""
+    load = f"load {os.getloadavg()[0]:.1f} before"
+    return f"{os.cpu_count()} CPUs, {load}, Linux {platform.release()}, {time.strftime('%F %R %Z')}"
 
 
 def load_average():

@@ -5,7 +5,6 @@ import argparse
 import concurrent.futures
 import os
 import pathlib
-import platform
 import subprocess
 import sys
 import time
@@ -15,7 +14,7 @@ sys.path[:0] = [str(ROOT / each) for each in ("bench", "e2e", "e2e/containers")]
 
 import harness  # noqa: E402
 from bare import Bare  # noqa: E402
-from common.machine import named, pss  # noqa: E402
+from common.machine import described, named, pss  # noqa: E402
 from common.table import Aims, cell, ratios, table  # noqa: E402
 from notebook import run_cell  # noqa: E402
 from world import ALICE, ENGINE, JUPYTER, QUICK, World  # noqa: E402
@@ -178,8 +177,7 @@ def main():
     chosen = arguments()
     harness.Launcher.command = (chosen.program, "serve")
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    machine = f"{ENGINE}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} before, Linux {platform.release()}"
-    print(f"{machine}, {commit}, {time.strftime('%F %R %Z')}\n", flush=True)
+    print(f"{ENGINE}, {described()}, {commit}\n", flush=True)
     with World(SERVICE_LOG="warn") as world:
         template = world.template(QUICK)
         if {"one", "many", "memory"} & set(chosen.parts):

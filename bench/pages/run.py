@@ -9,15 +9,14 @@ machine.
 """
 
 import argparse
-import os
 import pathlib
-import platform
 import sys
-import time
 
 import serve_time
 import stage
 import streams
+
+from common.machine import described
 
 PARTS = {"serve-time": serve_time.run, "streams": streams.run}
 
@@ -37,9 +36,7 @@ def main():
     chosen = arguments()
     if not chosen.program.exists():
         sys.exit(f"{chosen.program} is missing: cargo build --release --locked -p launcher")
-    machine = f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} before, Linux {platform.release()}"
-    program = f"{chosen.program.stat().st_size / 1e6:.1f} MB of program"
-    print(f"{machine}, {time.strftime('%F %R %Z')}, {program}\n", flush=True)
+    print(f"{described()}, {chosen.program.stat().st_size / 1e6:.1f} MB of program\n", flush=True)
     for part in chosen.parts:
         PARTS[part](chosen)
 
