@@ -8,6 +8,7 @@ import io
 import itertools
 import os
 import shutil
+import signal
 import sys
 import tarfile
 import threading
@@ -143,9 +144,18 @@ def test_killed_restore_of_empty_server_can_be_repeated(restorable):
 @pytest.fixture
 def half(restorable):
     """A server whose restore was killed during the swap. Returns its files before the restore."""
-    before = contents(*restorable.folders)
-    found = crashes(restorable, *RESTORE)
-    put(next(crash for crash in found if restorable.root / ".restore/swap.json" in crash), *restorable.folders)
+    start, before = state(*restorable.folders), contents(*restorable.folders)
+    expected = next(crash for crash in crashes(restorable, *RESTORE) if restorable.root / ".restore/swap.json" in crash)
+    put(start, *restorable.folders)
+    if not (child := os.fork()):
+        try:
+            with observed(lambda path: is_swapping(restorable) and os.kill(os.getpid(), signal.SIGKILL)):
+                restorable.call(*RESTORE)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    # The kill leaves what crashes() sees.
+    assert contents(*restorable.folders) == {path: entry[2:] for path, entry in expected.items()}
     return before
 
 

@@ -16,8 +16,9 @@ from installed import CLIENT, GOOGLE, LOCAL
 from installer import checks, installation, kernel
 from installer import settings as answers
 from test_accounts import ADA, fits, stored
+from test_compose import IMAGES
 
-IMAGE = "localhost/workshop-launcher/launcher:0.1.0"
+IMAGE = IMAGES["LAUNCHER_IMAGE"]
 HERE, OTHER = "198.51.100.7", "192.0.2.9"
 BOTH = {"launcher.example.org": [HERE], "*.workshops.example.net": [HERE]}
 # The number of ports from --local-port on.
