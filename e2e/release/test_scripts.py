@@ -154,7 +154,8 @@ def test_release_with_too_large_image_fails(changed, tmp_path):
     (scripts / "image.sh").write_text("#!/bin/sh\n")
     for later in ("sbom.sh", "tarball.sh"):
         (scripts / later).write_text("#!/bin/sh\necho later step >&2\n")
-    (scripts / "oci.py").write_text("import os, sys\nos.makedirs(sys.argv[3])\nos.truncate(os.open(sys.argv[3] + '/program', os.O_CREAT | os.O_WRONLY), 26_000_000)\n")
+    program = "import os, sys\nos.makedirs(sys.argv[3])\nos.truncate(os.open(sys.argv[3] + '/program', os.O_CREAT | os.O_WRONLY), 26_000_000)\n"
+    (scripts / "oci.py").write_text(program)
     code, error = changed.run("architecture.sh", tmp_path / "parts")
     assert code == 1 and "the image launcher is too large" in error and "later step" not in error
 

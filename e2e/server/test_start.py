@@ -53,9 +53,9 @@ def test_password_of_new_admin_is_printed_by_all_commands(engine, school):
     accounts = school.root / "accounts.json"
     accounts.unlink()
     school.run("backup", "backup.tar.gz")
-    for words, stdin in ((["upgrade"], ""), (["accounts", "-", "--sheet", "sheet.html"], "bob@example.org\n"), (["restore", "backup.tar.gz", "--replace"], "")):
+    for words in (["upgrade"], ["accounts", "-", "--sheet", "sheet.html"], ["restore", "backup.tar.gz", "--replace", *SKIP]):
         accounts.unlink(missing_ok=True)
-        told = engine.run(school, *words, *(SKIP if words[0] == "restore" else ()), stdin=stdin)
+        told = engine.run(school, *words, stdin="bob@example.org\n")
         assert STARTED in told and fits(password(told), stored(school)[ADA])
     assert ADA not in (school.work / "sheet.html").read_text()
 
@@ -97,7 +97,10 @@ def test_stored_engine_that_does_not_answer_is_not_replaced(engine, school):
     assert "podman does not answer" in told and "--engine docker" in told and not engine.calls_of("docker")
 
 
-@pytest.mark.parametrize("engine, info", [("docker", '{"CgroupVersion": "%s"}'), ("podman", '{"host": {"cgroupVersion": "v%s"}}')], indirect=["engine"])
+INFO = [("docker", '{"CgroupVersion": "%s"}'), ("podman", '{"host": {"cgroupVersion": "v%s"}}')]
+
+
+@pytest.mark.parametrize("engine, info", INFO, indirect=["engine"])
 def test_rootless_engine_without_limits_is_refused(engine, school, info):
     engine.info.write_text(info % 1)
     told = engine.run(school, *SKIP, "--engine-socket", engine.socket)
