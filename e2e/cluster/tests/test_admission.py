@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from faults import Proxy
 from harness import ADMIN, DEADLINE, ROOT, exchange, wait_for
-from world import ALICE, API_VERSION, BOB, IMAGES, LABELS, World, by_hand
+from world import ALICE, API_VERSION, BOB, IMAGES, LABELS, World, by_hand, parse_time
 
 PERMISSIONS = ROOT / "deploy/permissions.txt"
 SETTINGS = {"SERVICE_ROOM_GRACE": "2", "SERVICE_LOG": "info,launcher_operator=debug"}
@@ -207,9 +207,9 @@ def restarted_extended_and_lost(world, name):
     world.kubectl("delete", "pod", name, "--wait=false")
     world.until_other_pod(name, uid)
     # The operator writes the new expiry to the pod.
-    world.extend(name)
+    expiry = world.extend(name)
     noted = lambda: world.pod(name)["metadata"]["annotations"]["workshoplauncher.dev/expires-at"]
-    wait_for("the new expiry in the pod", lambda: not noted().startswith("+"))
+    wait_for("the new expiry in the pod", lambda: (at := noted())[0] != "+" and parse_time(at) == expiry)
     # The launcher is down during the deletion, so its watch misses it. The launcher must then use the verb `get`.
     world.launcher.kill()
     world.kubectl("delete", "workshop", name)

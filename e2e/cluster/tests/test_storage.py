@@ -101,7 +101,7 @@ def test_crashed_app_runs_again_with_its_files_and_fails_at_the_third_crash(worl
     kill(world, name, END)
     failed = world.until(name, "failed")
     assert failed["reason"]["code"] == "crashed" and "exit code 0" in failed["reason"]["message"], failed
-    assert failed["log_tail"].endswith("ends at SIGTERM\n")
+    assert failed["log_tail"].rstrip().endswith("ends at SIGTERM")
     world.end(name)
     successor = world.launch(template, "crash@example.org")
     assert (world.until(successor, "running")["volume"], read(world, successor)) == (before["volume"], "kept")

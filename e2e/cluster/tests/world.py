@@ -320,7 +320,7 @@ class World:
 
     def cluster_ip(self, name):
         """Returns the cluster IP of the Workshop's Service. The Service listens on port 80."""
-        return self.named("services", name)["spec"]["clusterIP"]
+        return wait_for(f"the Service {name}", lambda: self.named("services", name))["spec"]["clusterIP"]
 
     def status_now(self, name, email=None):
         """Sends one request to the Workshop's Service. Returns the status, or None without an answer. Packets to a pod that
