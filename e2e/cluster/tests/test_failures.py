@@ -2,7 +2,6 @@
 unaffected."""
 
 import json
-import re
 import typing
 
 import pytest
@@ -20,15 +19,13 @@ SETTINGS = {
 MUCH_CPU = {"cpu_request": "64", "cpu_limit": "64"}
 # Memory quota of the namespace, and memory of the only workshop that exceeds it.
 QUOTA, MORE_THAN_QUOTA = "2Gi", {"memory_request": "3Gi", "memory_limit": "3Gi"}
-TELL = "Tell your teacher or an administrator"
 
 
 class Cause(typing.NamedTuple):
-    """A cause of failure. `message` and `remedy` are patterns for the beginning of the texts that the owner reads."""
+    """A cause of failure. `message` is the part of the message that comes from the cluster."""
 
     code: str
     message: str
-    remedy: str
     changes: dict = {}
     after_running: typing.Callable | None = None
     log_tail: typing.Callable | None = None
@@ -54,57 +51,19 @@ def is_end_of_exit(lines):
     return len(lines) == 20 and said == last
 
 
+def is_output_of_hog(lines):
+    return lines[:1] == ["took 8 MiB"] and len(lines) < 4
+
+
 CAUSES = {
-    "no-image": Cause(
-        "image-pull-failed",
-        rf"The cluster could not download the workshop's image\. .*{IMAGES}/missing:test",
-        f"{TELL}: the template names a wrong image",
-        {"image": f"{IMAGES}/missing:test"},
-    ),
-    "crash": Cause(
-        "crashed",
-        r"The workshop's program stopped unexpectedly\. The app terminated repeatedly with exit code 3\.$",
-        r"Files that were not saved elsewhere are lost\. Launch it again, or show its output",
-        {"args": ["exit", "3"]},
-        log_tail=is_end_of_exit,
-    ),
-    "no-memory": Cause(
-        "out-of-memory",
-        r"The workshop exceeded its memory limit\.$",
-        r"Files that were not saved elsewhere are lost\. Launch it again and load less data",
-        {"args": ["hog"], **resources(memory_limit="32Mi")},
-        log_tail=lambda lines: lines[:1] == ["took 8 MiB"] and len(lines) < 4,
-    ),
-    "no-room": Cause(
-        "unschedulable",
-        r"The cluster has no free capacity for this workshop right now\. .*Insufficient cpu",
-        "Try again in a few minutes",
-        resources(**MUCH_CPU),
-    ),
-    "no-quota": Cause(
-        "quota-exceeded",
-        r"The quota for workshops is used up\. .*exceeded quota: room",
-        "Try again when other workshops have ended",
-        resources(**MORE_THAN_QUOTA),
-    ),
-    "no-command": Cause(
-        "invalid-spec",
-        r"The workshop's template has settings that cannot run\. .*/no/such/program",
-        f"{TELL}: they must correct the template",
-        {"command": ["/no/such/program"]},
-    ),
-    "evicted": Cause(
-        "evicted",
-        r"The cluster stopped the workshop, for example because its node was drained or ran short of memory or disk\.",
-        r"Files that were not saved elsewhere are lost\. Launch it again\.$",
-        after_running=evict,
-    ),
-    "no-answer": Cause(
-        "start-timeout",
-        r"The workshop did not become ready in time\. The app runs but does not answer on its port\.$",
-        r"Launch it again\. If it is slow again",
-        {"args": ["silent"]},
-    ),
+    "no-image": Cause("image-pull-failed", f"{IMAGES}/missing:test", {"image": f"{IMAGES}/missing:test"}),
+    "crash": Cause("crashed", "with exit code 3.", {"args": ["exit", "3"]}, log_tail=is_end_of_exit),
+    "no-memory": Cause("out-of-memory", "", {"args": ["hog"], **resources(memory_limit="32Mi")}, log_tail=is_output_of_hog),
+    "no-room": Cause("unschedulable", "Insufficient cpu", resources(**MUCH_CPU)),
+    "no-quota": Cause("quota-exceeded", "exceeded quota: room", resources(**MORE_THAN_QUOTA)),
+    "no-command": Cause("invalid-spec", "/no/such/program", {"command": ["/no/such/program"]}),
+    "evicted": Cause("evicted", "", after_running=evict),
+    "no-answer": Cause("start-timeout", "does not answer on its port", {"args": ["silent"]}),
 }
 
 
@@ -144,10 +103,8 @@ def test_failed_workshop_is_explained_and_frees_resources(world, launched, cause
 
     failed = world.until(name, "failed")
     reason = failed["reason"]
-    assert reason["code"] == expected.code
-    assert re.match(expected.message, reason["message"]), reason["message"]
-    assert re.match(expected.remedy, reason["remedy"]), reason["remedy"]
-    assert failed["url"] is None
+    assert (reason["code"], failed["url"]) == (expected.code, None)
+    assert expected.message in reason["message"] and reason["remedy"], reason
     lines = (failed["log_tail"] or "").splitlines()
     assert expected.log_tail(lines) if expected.log_tail else not lines, lines
 
