@@ -31,7 +31,7 @@ class ApiServer:
         words = ["kubectl", "config", "view", "--minify", "--raw", "--flatten", "--output", "json"]
         config = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-        self.url = cluster["server"]
+        self.cluster, self.url = cluster, cluster["server"]
         self.authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
         self._tls = ssl.create_default_context(cadata=self.authority)
         self._kept = threading.local()

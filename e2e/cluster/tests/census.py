@@ -43,6 +43,10 @@ class ObjectRecorder:
                 if uid not in self.seen[kind][name]:
                     self.seen[kind][name].append(uid)
 
+    def ended(self):
+        """Returns True if a watch has ended."""
+        return any(watch.poll() is not None for watch, _ in self.watches)
+
     def of(self, name):
         """Returns the uids of all recorded objects of this Workshop: {kind: [uid]}, in order of appearance."""
         with self.lock:
@@ -51,11 +55,9 @@ class ObjectRecorder:
     def assert_one_each(self, *names):
         """Fails unless each name had exactly one Workshop and one pod since the recording began."""
         # The watches report an object later than the launcher does.
-        recorded = lambda: all(all(self.of(name).values()) for name in names)
-        with contextlib.suppress(AssertionError):
-            wait_for("the watches to report all objects", recorded, 30)
-        for watch, _ in self.watches:
-            assert watch.poll() is None, "a watch has ended: the recording may be incomplete"
+        recorded = lambda: all(all(self.of(name).values()) for name in names) or self.ended()
+        wait_for("the watches to report all objects", recorded)
+        assert not self.ended(), "a watch has ended: the recording may be incomplete"
         counts = {name: {kind: len(uids) for kind, uids in self.of(name).items()} for name in names}
         wrong = {name: count for name, count in counts.items() if set(count.values()) != {1}}
         assert not wrong, f"expected exactly one Workshop and one pod for each name: {wrong}"

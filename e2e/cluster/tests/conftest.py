@@ -6,18 +6,28 @@ import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1]))
 
-from world import World
-
+from world import World  # noqa: E402
 
 # The files that take longest, longest first. They start first, so that no worker runs alone at the end.
-LONGEST = ("faults", "replicas", "lost_node", "expiry", "deletions", "operator", "by_hand", "outages", "journey", "doctor", "scale")
+LONGEST = ("storage", "journey", "download", "lost_node", "material", "faults", "saved_files", "operator", "policies", "doctor")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "cluster: needs a Kubernetes cluster, see e2e/cluster/README.md")
+    config.addinivalue_line("filterwarnings", "error::pytest.PytestUnhandledThreadExceptionWarning")
+    # xdist starts the files in the order of the tests, not of their number.
+    config.option.loadscopereorder = False
 
 
 def pytest_collection_modifyitems(items):
     order = {f"test_{name}": place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: order.get(item.module.__name__, len(LONGEST)))
+    items.sort(key=lambda item: order.get(item.path.stem, len(LONGEST)))
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.cluster)
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ import yarl
 from aiohttp import web
 
 from api_server import api_server
-from harness import free_port, wait_for
+from harness import DEADLINE, free_port, wait_for
 
 REASONS = {409: "Conflict", 410: "Expired", 429: "TooManyRequests", 500: "InternalError", 504: "Timeout"}
 HOP_BY_HOP = {"connection", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
@@ -82,7 +82,7 @@ class Proxy:
         self.loop.close()
 
     def _run(self, work):
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=30)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=DEADLINE)
 
     # Methods for tests.
 
@@ -104,7 +104,7 @@ class Proxy:
 
     def drop_watches(self, at_least=0):
         """Waits until the program has this many watches, and resets the connections of all. Returns their number."""
-        wait_for(f"{at_least} watches", lambda: len(self.watches) >= at_least, 30)
+        wait_for(f"{at_least} watches", lambda: len(self.watches) >= at_least)
         return self._run(self._drop_watches())
 
     def begin_outage(self):

@@ -38,7 +38,7 @@ def local_volumes(world, storage_class, count, disk=None):
         yield
     finally:
         world.kubectl("delete", "workshops,workshopdownloads", "--all", check=False)
-        wait_for("the pods to be gone", lambda: not world.objects("pods"), 60)
+        wait_for("the pods to be gone", lambda: not world.objects("pods"))
         world.kubectl("delete", "persistentvolumeclaims", "--all", check=False)
         world.kubectl("delete", "persistentvolume", *names, "--ignore-not-found", check=False)
         world.kubectl("delete", "storageclass", storage_class, "--ignore-not-found", check=False)

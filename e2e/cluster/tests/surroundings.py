@@ -9,20 +9,11 @@ import re
 import socket
 import subprocess
 
-from harness import PATIENCE, wait_for
-from world import ALICE, BOB, IMAGES
+from harness import DEADLINE, wait_for
+from world import IMAGES
 
-INGRESS_LABELS = {"app.kubernetes.io/name": "traefik"}
 # Error message of the test app for a blocked connection. Any other error must not count as blocked.
 DROPPED = re.compile(r"^no (answer|connection): ", re.MULTILINE)
-# Address ranges from which a test temporarily adds addresses to this machine. The ranges exclude the cloud's metadata
-# address, because the machine may need it. The last range is public, but no longer in use on the internet.
-NETWORKS = {
-    "machine link-local": "169.254.64.0/24",
-    "machine shared": "100.100.64.0/24",
-    "machine private": "172.31.255.0/24",
-    "machine public": "192.88.99.0/24",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,61 +23,49 @@ class Source:
     namespace: str
     pod: str
 
-    def command(self, *words):
-        """Returns the kubectl arguments that run the test app in this pod with these arguments."""
-        return ("exec", self.pod, "--namespace", self.namespace, "--container", "app", "--", "/app", *words)
-
     def run(self, world, *words):
         """Runs the test app in this pod with these arguments. Returns stdout and stderr."""
-        return world.kubectl(*self.command(*words), check=False)
-
-    def start(self, *words):
-        """Starts the test app in this pod with these arguments, in the background."""
-        command = ["kubectl", *self.command(*words)]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = ("exec", self.pod, "--namespace", self.namespace, "--container", "app", "--", "/app", *words)
+        return world.kubectl(*command, check=False)
 
     def reaches(self, world, target):
-        """Returns True if the pod can connect, False if the connection is blocked. Fails on other errors, after several
-        attempts: a busy API server may close the connection of `kubectl exec`."""
+        """Returns True if the pod can connect, False if the connection is blocked. Tries again after other errors: a busy
+        API server may close the connection of `kubectl exec`."""
 
         def look():
             said = self.run(world, "connect", target)
             return said if "connected" in said or DROPPED.search(said) else None
 
-        return "connected" in wait_for(f"the result of a connection from {self.pod} to {target}", look, 20)
-
-
-@dataclasses.dataclass
-class Topology:
-    """Two workshops, and the pods and addresses for tests of connections from and to them."""
-
-    names: dict
-    pods: dict
-    sources: dict
-    machine: dict
-    reached: dict = dataclasses.field(default_factory=dict)
-
-    def target(self, name):
-        """Returns HOST:PORT of a target: `NAME:PORT` of a workshop or pod, or a name such as `machine private`. Other
-        hosts stay unchanged."""
-        host, port = name.rsplit(":", 1) if ":" in name else (name, "")
-        return self.machine.get(name) or f"{self.pods.get(host, host)}:{port}"
+        return "connected" in wait_for(f"the result of a connection from {self.pod} to {target}", look)
 
 
 def client_pod(name, namespace, labels):
+    """Returns a pod that the Pod Security profile `restricted` admits."""
     hardened = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    hardened |= {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
     app = {"name": "app", "image": f"{IMAGES}/http:test", "args": ["serve", "8000"], "securityContext": hardened}
     spec = {
         "containers": [app | {"imagePullPolicy": "IfNotPresent", "readinessProbe": {"tcpSocket": {"port": 8000}}}],
         "automountServiceAccountToken": False,
         "terminationGracePeriodSeconds": 0,
     }
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": namespace, "labels": labels},
-        "spec": spec,
-    }
+    metadata = {"name": name, "namespace": namespace, "labels": labels}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+@contextlib.contextmanager
+def client_pods(world, pods):
+    """Runs these pods, {name: (namespace, labels)}, during the block. Yields {name: Source}."""
+    for name, (namespace, labels) in pods.items():
+        pod = json.dumps(client_pod(name, namespace, labels))
+        world.kubectl("apply", "--namespace", namespace, "--filename", "-", input=pod)
+    try:
+        for name, (namespace, _) in pods.items():
+            world.kubectl("wait", "pod", name, "--namespace", namespace, "--for=condition=Ready", f"--timeout={DEADLINE}s")
+        yield {name: Source(namespace, name) for name, (namespace, _) in pods.items()}
+    finally:
+        for name, (namespace, _) in pods.items():
+            world.kubectl("delete", "pod", name, "--namespace", namespace, "--wait=false")
 
 
 @contextlib.contextmanager
@@ -109,41 +88,10 @@ def listening_at(network):
         subprocess.run(["ip", "address", "delete", f"{host}/32", "dev", "lo"], check=True)
 
 
-def non_pod_targets(world, listeners):
-    """Returns the connection targets that are not pods: API server, DNS service, addresses of this machine."""
-    api = ("service", "--namespace", "default", "kubernetes", "--output", "jsonpath={.spec.clusterIP}")
-    dns = ("service", "--namespace", "kube-system", "kube-dns", "--output", "jsonpath={.spec.clusterIP}")
-    slices = ("endpointslices", "--namespace", "default", "--selector", "kubernetes.io/service-name=kubernetes")
-    behind = "jsonpath={.items[0].endpoints[0].addresses[0]}:{.items[0].ports[0].port}"
-    return listeners | {
-        "api service": world.kubectl("get", *api) + ":443",
-        "api node": world.kubectl("get", *slices, "--output", behind),
-        "dns service": world.kubectl("get", *dns) + ":53",
+def api_addresses(world):
+    """Returns HOST:PORT of the API server: of its Service, and of its node."""
+    slices = ("endpointslices", "--namespace=default", "--selector=kubernetes.io/service-name=kubernetes")
+    return {
+        "api service": world.jsonpath("service", "--namespace=default", "kubernetes", "{.spec.clusterIP}") + ":443",
+        "api node": world.jsonpath(*slices, "{.items[0].endpoints[0].addresses[0]}:{.items[0].ports[0].port}"),
     }
-
-
-def set_up(world, ingress, listeners):
-    """Creates the two workshops and the client pods. Returns them as a Topology."""
-    names = {"mine": world.running(ALICE), "theirs": world.running(BOB, port=8787)}
-    client_pods = {
-        "stranger": (world.namespace, {}),
-        "impostor": (world.namespace, INGRESS_LABELS),
-        "outsider": (ingress, {}),
-        "ingress": (ingress, INGRESS_LABELS),
-    }
-    for name, (namespace, labels) in client_pods.items():
-        made = json.dumps(client_pod(name, namespace, labels))
-        world.kubectl("apply", "--namespace", namespace, "--filename", "-", input=made)
-    sources = {name: Source(namespace, name) for name, (namespace, _) in client_pods.items()}
-    pods = {}
-    for name, source in sources.items():
-        world.kubectl("wait", "pod", name, "--namespace", source.namespace, "--for=condition=Ready", f"--timeout={60 * PATIENCE}s")
-        words = ("--namespace", source.namespace, name, "--output", "jsonpath={.status.podIP}")
-        pods[name] = world.kubectl("get", "pod", *words)
-    for name, workshop in names.items():
-        pod = world.pod(workshop)
-        pods[name] = pod["status"]["podIP"]
-        sources[name] = Source(world.namespace, pod["metadata"]["name"])
-    dns = ("--namespace", "kube-system", "--selector", "k8s-app=kube-dns")
-    pods["dns"] = world.kubectl("get", "pod", *dns, "--output", "jsonpath={.items[0].status.podIP}")
-    return Topology(names, pods, sources, non_pod_targets(world, listeners))

@@ -1,112 +1,238 @@
-"""The API server fails the writes of launcher and operator, with every fault of the proxy: the state converges, no
-object is duplicated, and no workshop ends by mistake."""
+"""The API server fails calls of launcher and operator: each kind of write and delete with every fault of the proxy, all
+watches, the Lease, all calls, or calls at random. The state converges, no object is duplicated, and no workshop ends by
+mistake."""
 
+import contextlib
+import itertools
 import json
-
-import pytest
+from concurrent.futures import ThreadPoolExecutor
 
 import faults
+import pytest
 from census import ObjectRecorder
-from faulty import assert_still_runs, stop_faults_after_test, template, unrelated_workshop, world
-from harness import ADMIN, wait_for
-from settled import until_ended
-from world import expires_at, parse_time
+from harness import ADMIN, seed_of, wait_for
+from world import World
 
-FAULTS = [faults.CONFLICT, faults.TOO_MANY, faults.BROKEN, faults.DONE_BUT_504, faults.DONE_BUT_RESET, faults.RESET]
+STORM_LAUNCHES = 8
+STORM_CHANCE = 0.3
+# {kind of write of the launcher or the operator: its faults}. Each fault occurs at some write, and each write fails. The
+# first creation of a pod may have created it despite its fault, so there may be no second one.
+LAUNCHER_WRITES = {
+    "PATCH workshops": (faults.DONE_BUT_504, faults.CONFLICT, faults.HANG),
+    "DELETE workshops": (faults.CONFLICT, faults.CONFLICT, faults.BROKEN, faults.DONE_BUT_RESET),
+}
+OPERATOR_WRITES = {
+    "POST pods": (faults.HANG,),
+    "PATCH services": (faults.TOO_MANY, faults.DONE_BUT_RESET),
+    "PATCH ingresses": (faults.RESET, faults.DONE_BUT_504),
+    "PATCH workshops/status": (faults.BROKEN, faults.CONFLICT),
+}
+# {kind of child: faults of the operator's deletes, after which the delete is repeated}.
+DELETES = {
+    "ingresses": (faults.CONFLICT, faults.BROKEN),
+    "services": (faults.TOO_MANY, faults.RESET),
+    "pods": (faults.BROKEN, faults.CONFLICT),
+}
 
 
-def extend(world, name):
-    """Extends the instance and waits until the Workshop has the new expiry."""
-    status, _, extended = world.launcher.request("POST", f"/instances/{name}/extend", body={})
-    assert status == 200, (status, extended)
-    wait_for("the extension", lambda: expires_at(world.workshop(name)) == parse_time(extended["expires_at"]), 45)
+class FaultyWorld(World):
+    """A World whose launcher and operator each reach the API server through a separate fault-injecting proxy."""
+
+    def __init__(self, name, **settings):
+        super().__init__(name, **settings)
+        self.to_launcher, self.to_operator = faults.Proxy(), faults.Proxy()
+        self.proxies = contextlib.ExitStack()
+
+    def __enter__(self):
+        self.proxies.enter_context(self.to_launcher)
+        self.proxies.enter_context(self.to_operator)
+        return super().__enter__()
+
+    def __exit__(self, *_):
+        try:
+            super().__exit__()
+        finally:
+            self.proxies.close()
+
+    def new_launcher(self, server=None, **settings):
+        return super().new_launcher(server or self.to_launcher.url, **settings)
+
+    def new_operator(self, server=None, **settings):
+        return super().new_operator(server or self.to_operator.url, **settings)
+
+    def stop_faults(self):
+        self.to_launcher.stop_faults()
+        self.to_operator.stop_faults()
+
+    def injected(self):
+        return self.to_launcher.injected + self.to_operator.injected
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_failed_writes_are_retried(world, unrelated_workshop, fault):
-    """Runs one workshop from launch to end; each kind of write fails twice, and the creation of the pod once."""
-    rules = [world.to_launcher.inject(fault, f"{verb} workshops", 2, "unlucky") for verb in ("PATCH", "DELETE")]
-    written = ["services", "ingresses", "workshops/status"]
-    rules += [world.to_operator.inject(fault, f"PATCH {what}", 2, "unlucky") for what in written]
-    # Only once: if the first call created the pod, there is no second one.
-    rules.append(world.to_operator.inject(fault, "POST pods", 1, "unlucky"))
+@pytest.fixture(scope="module")
+def world():
+    with FaultyWorld("faults", SERVICE_LEASE_SECONDS="10") as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def stop_faults_after_test(world):
+    yield
+    world.stop_faults()
+
+
+@pytest.fixture(scope="module")
+def template(world):
+    return world.template()
+
+
+@pytest.fixture(autouse=True)
+def unrelated(world, template):
+    """A workshop that no test changes: it runs in the same pod afterwards."""
+    running = [name for name, row in world.launcher.instances().items() if row["state"] == "running"]
+    name = running[0] if running else world.launch(template, ADMIN)
+    world.until(name, "running")
+    uid = world.uid(name)
+    yield name
+    assert (world.instance(name)["state"], world.uid(name)) == ("running", uid), "the unrelated workshop was changed"
+
+
+def rules(proxy, faults_of, name):
+    return [proxy.inject(fault, call, 1, name) for call, found in faults_of.items() for fault in found]
+
+
+def until_injected(injected):
+    wait_for("each fault to occur", lambda: not [rule for rule in injected if rule.left])
+
+
+def test_failed_writes_are_retried(world):
+    """One workshop from launch to end. No row becomes `terminated` while its Workshop exists, for any answer of the API
+    server to the delete."""
+    injected = rules(world.to_launcher, LAUNCHER_WRITES, "unlucky") + rules(world.to_operator, OPERATOR_WRITES, "unlucky")
     with ObjectRecorder(world) as recorder:
         name = world.launch(world.template(name="unlucky"), ADMIN)
         world.until(name, "running")
-        extend(world, name)
+        world.extend(name)
         world.end(name)
-        assert until_ended(world, name)["end_reason"] == "owner"
+        assert world.until_ended(name)["end_reason"] == "owner"
         recorder.assert_one_each(name)
-    wait_for("each fault to be injected", lambda: not any(rule.left for rule in rules), 10)
-    assert_still_runs(world, unrelated_workshop)
+    until_injected(injected)
 
 
-def test_unanswered_writes_are_retried(world, template, unrelated_workshop):
-    """The programs time out and repeat the writes."""
-    names = [world.template(name=name) for name in ("mute launcher", "mute operator")]
-    rules = [
-        world.to_launcher.inject(faults.HANG, "PATCH workshops", 1, "mute-launcher"),
-        world.to_launcher.inject(faults.HANG, "DELETE workshops", 1, "mute-launcher"),
-        world.to_operator.inject(faults.HANG, "POST pods", 1, "mute-operator"),
-    ]
-    with ObjectRecorder(world) as recorder:
-        names = [world.launch(one, ADMIN) for one in names]
-        for name in names:
-            world.until(name, "running")
-            world.end(name)
-        for name in names:
-            until_ended(world, name)
-        recorder.assert_one_each(*names)
-    assert [rule.injected for rule in rules] == [1, 1, 1]
-    assert_still_runs(world, unrelated_workshop)
-
-
-def test_instance_stays_terminating_while_delete_is_refused(world, template):
-    """A row never becomes `terminated` while its Workshop exists, for any answer of the API server to the delete."""
-    name = world.launch(template, ADMIN)
-    world.until(name, "running")
-    refused = world.to_launcher.inject(faults.CONFLICT, "DELETE workshops", 4, name)
-    also = world.to_launcher.inject(faults.BROKEN, "GET workshops", 1, name)
-    world.end(name)
-
-    def all_refused():
-        seen = (world.instance(name)["state"], world.workshop(name) is not None)
-        assert seen == ("terminating", True) or not refused.left, seen
-        return not refused.left
-
-    wait_for("all requests to be refused", all_refused, 60)
-    assert (refused.injected, also.injected) == (4, 1)
-    until_ended(world, name)
-
-
-@pytest.mark.parametrize("fault", [faults.BROKEN, faults.HANG])
-def test_failing_delete_does_not_block_other_workshops(world, template, unrelated_workshop, fault):
-    """Other workshops start and end while the launcher cannot delete an orphaned Workshop."""
-    there = world.workshop(unrelated_workshop[0])
-    metadata = {"name": "stray", "labels": there["metadata"]["labels"]}
-    refused = world.to_launcher.inject(fault, "DELETE workshops", 1000, "stray")
-    world.apply({"apiVersion": there["apiVersion"], "kind": "Workshop", "metadata": metadata, "spec": there["spec"]})
-    wait_for("the deletion of the orphaned Workshop to be refused", lambda: refused.injected, 30)
-    name = world.launch(template, ADMIN)
-    world.until(name, "running")
-    world.end(name)
-    until_ended(world, name)
-    assert world.workshop("stray")
+def test_failed_deletes_of_a_workload_are_retried(world):
+    """A workshop fails and another one expires. The operator alone removes the workloads: here the launcher cannot delete
+    the Workshop of the first, and the second has no launcher."""
+    world.to_launcher.inject(faults.BROKEN, "DELETE workshops", 100_000, "failing")
+    calls = {f"DELETE {kind}": found for kind, found in DELETES.items()}
+    injected = rules(world.to_operator, calls, "failing") + rules(world.to_operator, calls, "expiring")
+    # The first delete succeeds although its answer is an error. The operator need not repeat it.
+    done = itertools.cycle((faults.DONE_BUT_504, faults.DONE_BUT_RESET))
+    injected += [world.to_operator.inject(fault, call, 1, "done") for call, fault in zip(calls, done)]
+    short = {"lifetimeSeconds": 5}
+    with ObjectRecorder(world) as recorder, world.by_hand("expiring", **short), world.by_hand("done", **short):
+        name = world.launch(world.template(name="failing", args=["exit", "3"]), ADMIN)
+        assert world.until(name, "failed")["reason"]["code"] == "crashed"
+        for one, phase in ((name, "Failed"), ("expiring", "Expired"), ("done", "Expired")):
+            world.until_no_workload(one)
+            assert world.phase(one) == phase, "expected that only the operator deletes the workload"
+        assert world.instance(name)["state"] == "failed"
+        until_injected(injected)
+        recorder.assert_one_each(name, "expiring", "done")
     world.stop_faults()
-    world.until_gone("stray", 90)
+    world.end(name)
+    assert world.until_ended(name)["end_reason"] == "failed"
 
 
-@pytest.mark.parametrize("fault", [faults.CONFLICT, faults.TOO_MANY, faults.BROKEN, faults.DONE_BUT_504, faults.RESET])
-def test_leader_keeps_lease_after_one_failed_renewal(world, fault):
-    """The leader renews its lease by a retry before the lease expires, and lists no objects again."""
-    before = lease(world)
-    rule = world.to_operator.inject(fault, "PUT leases", 1, "workshop-operator")
-    wait_for("the fault to be injected", lambda: rule.injected, 20)
-    then = lease(world)
-    renewed = lambda: lease(world)["renewTime"] > then["renewTime"] and lease(world)["holderIdentity"]
-    wait_for("the lease to be renewed", renewed, 20)
-    assert lease(world)["leaseTransitions"] == before["leaseTransitions"], "the leader gave up the lease"
+def test_changes_made_during_broken_watches_are_applied(world, template):
+    """All watches are cut and their resource versions expire: the programs still detect later changes. The launcher cannot
+    list or watch at first: its next list shows the deletion."""
+    watched = ["workshops", "deployments", "services", "ingresses", "pods"]
+    injected = [world.to_operator.inject(faults.EXPIRED, f"WATCH {kind}") for kind in watched]
+    injected.append(world.to_launcher.inject(faults.EXPIRED, "WATCH workshops"))
+    lost, ended = (world.launch(template, ADMIN) for _ in range(2))
+    with ObjectRecorder(world) as recorder:
+        world.to_operator.drop_watches(at_least=5)
+        world.to_launcher.drop_watches(at_least=1)
+        for name in (lost, ended):
+            world.until(name, "running")
+        injected.append(world.to_launcher.inject(faults.BROKEN, "WATCH workshops"))
+        world.to_launcher.drop_watches(at_least=1)
+        world.kubectl("delete", "workshop", lost)
+        world.end(ended)
+        assert world.until(lost, "terminated")["end_reason"] == "lost"
+        assert world.until_ended(ended)["end_reason"] == "owner"
+        world.until_gone(lost)
+        recorder.assert_one_each(ended, lost)
+    until_injected(injected)
 
 
 def lease(world):
     return json.loads(world.kubectl("get", "lease", "workshop-operator", "--output", "json"))["spec"]
+
+
+def test_leader_keeps_its_lease_after_failed_renewals(world):
+    """The leader repeats each failed renewal before the lease expires."""
+    before = lease(world)
+    for fault in (faults.CONFLICT, faults.BROKEN, faults.DONE_BUT_504):
+        until_injected([world.to_operator.inject(fault, "PUT leases", 1, "workshop-operator")])
+        then = lease(world)["renewTime"]
+        wait_for("the lease to be renewed", lambda then=then: lease(world)["renewTime"] > then)
+    assert lease(world)["leaseTransitions"] == before["leaseTransitions"], "the leader gave up the lease"
+
+
+def test_changes_are_applied_after_api_server_outage(world, template, unrelated):
+    """The API keeps answering, and the operator stops leading. The requested changes happen once the API server is back."""
+    ended = world.launch(template, ADMIN)
+    world.until(ended, "running")
+    world.to_launcher.begin_outage()
+    world.to_operator.begin_outage()
+    with ObjectRecorder(world) as recorder:
+        launched = world.launch(template, ADMIN)
+        world.end(ended)
+        wait_for("the operator to stand by", lambda: world.operator.metrics()["operator_leading"] == 0)
+        wait_for("the launch to begin", lambda: world.instance(launched)["state"] != "queued")
+        rows = {name: row["state"] for name, row in world.launcher.instances().items()}
+        assert (rows[launched], rows[ended], rows[unrelated]) == ("starting", "terminating", "running")
+        assert world.workshop(launched) is None and world.workshop(ended) is not None
+        world.to_launcher.end_outage()
+        world.to_operator.end_outage()
+        world.until(launched, "running")
+        world.until_ended(ended)
+        world.end(launched)
+        world.until_ended(launched)
+        recorder.assert_one_each(launched)
+
+
+def test_state_converges_after_random_faults(world, template):
+    """About a third of all calls fail, with random faults, during launches, extensions and ends."""
+    seed = seed_of("FAULTS_SEED")
+    before = world.injected()
+    with ObjectRecorder(world) as recorder:
+        world.to_launcher.inject_randomly(seed, STORM_CHANCE)
+        world.to_operator.inject_randomly(seed + 1, STORM_CHANCE)
+        names = [world.launch(template, ADMIN) for _ in range(STORM_LAUNCHES)]
+        ended, kept = names[::2], names[1::2]
+        with ThreadPoolExecutor(len(ended)) as people:
+            lives = people.map(hurried_life, [world] * len(ended), ended, itertools.cycle([True, False]))
+            # Watches would last a minute. Reset them, so that the programs open new watches while faults are injected.
+            cut = world.to_launcher.drop_watches() + world.to_operator.drop_watches()
+            list(lives)
+        injected = world.injected() - before
+        world.stop_faults()
+        for name in kept:
+            world.until(name, "running")
+        assert {world.until_ended(name)["end_reason"] for name in ended} == {"owner"}
+        for name in ended:
+            assert all(len(uids) <= 1 for uids in recorder.of(name).values()), (name, recorder.of(name))
+        world.end(*kept)
+        world.until_ended(*kept)
+        recorder.assert_one_each(*kept)
+    print(f"injected: {sorted(injected.items())}")
+    assert sum(injected.values()) - cut > STORM_LAUNCHES, injected
+
+
+def hurried_life(world, name, runs_first):
+    """Ends the workshop, either before it runs or after an extension."""
+    if runs_first:
+        world.until(name, "running")
+        world.launcher.request("POST", f"/instances/{name}/extend", body={})
+    world.end(name)

@@ -7,58 +7,31 @@ import os
 import socket
 
 import pytest
+from harness import ADMIN, wait_for
+from surroundings import api_addresses, listening_at
+from test_policies import NETWORKS, POLICIES
 
-from harness import ADMIN, ROOT, wait_for
-from surroundings import NETWORKS, listening_at
-from world import World
-
-# The wait has its default limit of 120 s: with many pods on few cores, addresses are reported up to 20 s late.
-WORLD = {"SERVICE_WAIT_FOR_ISOLATION": "true"}
-POLICIES = ROOT / "deploy/network-policies.yaml"
 ATTACK_SECONDS = 3
 # Each app attacks this many addresses below and above its own. Workshops that start together have adjacent addresses.
 NEIGHBOURS = 8
 VICTIM_PORT = 8787
-# Numbers of workshops that start together. 30, as in a class, take minutes, and run only with ISOLATION_CLASS set.
-COUNTS = [6, *([30] if os.environ.get("ISOLATION_CLASS") else [])]
+# Number of workshops that start together. 30, as in a class, take minutes.
+COUNT = 30 if os.environ.get("ISOLATION_CLASS") else 6
 
 
-def apply_policies(world):
-    text = POLICIES.read_text().replace("namespace: workshops\n", f"namespace: {world.namespace}\n")
-    world.kubectl("apply", "--filename", "-", input=text)
-
-
-def jsonpath(world, *words):
-    return world.kubectl("get", *words[:-1], "--output", f"jsonpath={words[-1]}")
-
-
-def node_address(world):
-    internal = '{.items[0].status.addresses[?(@.type=="InternalIP")].address}'
-    return jsonpath(world, "nodes", "--selector=type!=fake", internal)
-
-
-@contextlib.contextmanager
-def forbidden(world):
-    """Yields the forbidden destinations, {name: HOST:PORT}; the victim is a workshop that already runs."""
+@pytest.fixture(scope="module")
+def places(world):
+    """The forbidden destinations, {name: HOST:PORT}; the victim is a workshop that already runs."""
+    world.replace_operator(SERVICE_WAIT_FOR_ISOLATION="false")
     victim = world.pod(world.running(ADMIN, name="victim", port=VICTIM_PORT))["status"]["podIP"]
-    slices = ("endpointslices", "--namespace=default", "--selector=kubernetes.io/service-name=kubernetes")
     with listening_at(NETWORKS["machine link-local"]) as link_local:
-        yield {
-            "api service": jsonpath(world, "service", "--namespace=default", "kubernetes", "{.spec.clusterIP}") + ":443",
-            "api node": jsonpath(world, *slices, "{.items[0].endpoints[0].addresses[0]}:{.items[0].ports[0].port}"),
-            "kubelet": f"{node_address(world)}:10250",
+        yield api_addresses(world) | {
+            "kubelet": f"{world.node_address()}:10250",
             "link-local": link_local,
             "another's sidecar": f"{victim}:8080",
             "another's telemetry": f"{victim}:8081",
             "another's app": f"{victim}:{VICTIM_PORT}",
         }
-
-
-@pytest.fixture(scope="module")
-def places(world):
-    apply_policies(world)
-    with forbidden(world) as made:
-        yield made
 
 
 def attack(places):
@@ -78,52 +51,44 @@ def outcome(world, name):
                 said.update(json.loads(body))
         return said.get("done")
 
-    wait_for(f"the attack of {name} to end", is_over, 60)
+    wait_for(f"the attack of {name} to end", is_over)
     assert said["tried"] > 3 * NEIGHBOURS
     return said["reached"]
 
 
-@contextlib.contextmanager
-def launched(world, template, count):
-    """Launches this many workshops together, yields their names when all run, and ends them afterwards."""
-    names = [world.launch(template, ADMIN) for _ in range(count)]
-    try:
-        for name in names:
-            world.until(name, "running", seconds=60 + 6 * count)
-        yield names
-    finally:
-        for name in names:
-            world.end(name)
-        for name in names:
-            world.until_gone(name, seconds=60 + 6 * count)
-
-
-def test_attack_reaches_all_targets_without_policies_and_isolation_wait():
+def test_attack_reaches_all_targets_without_policies_and_isolation_wait(world, places):
     """Control: the other tests would detect a reached address."""
-    with World("open-network", SERVICE_WAIT_FOR_ISOLATION="false") as world, forbidden(world) as places:
-        name = world.running(ADMIN, args=attack(places))
-        reached = outcome(world, name)
+    world.replace_operator(SERVICE_WAIT_FOR_ISOLATION="false")
+    name = world.running(ADMIN, args=attack(places))
+    reached = outcome(world, name)
     assert {what for what, target in places.items() if target not in reached} == set()
+    world.end(name)
+    world.until_ended(name)
 
 
-@pytest.mark.parametrize("count", COUNTS)
-def test_workshops_launched_together_reach_nothing_forbidden(world, places, count):
-    template = world.template(name=f"attacker-{count}", args=attack(places))
-    with launched(world, template, count) as names:
-        reached = {name: outcome(world, name) for name in names}
-    assert {name: found for name, found in reached.items() if found} == {}
-
-
-def test_pod_that_is_never_isolated_fails_and_its_app_never_starts():
-    with World("no-policies", SERVICE_WAIT_FOR_ISOLATION="true", SERVICE_ISOLATION_TIMEOUT="5") as world:
-        host = node_address(world)
-        with socket.create_server((host, 0)) as listener:
-            template = world.template(args=["attack", "60", f"{host}:{listener.getsockname()[1]}"])
-            name = world.launch(template, ADMIN)
-            failed = world.until(name, "failed", seconds=60)
-            listener.settimeout(1)
-            with pytest.raises(TimeoutError):
-                listener.accept()
-        wait_for("the workload to be deleted", lambda: not world.workload(name), 60)
+def test_pod_that_is_never_isolated_fails_and_its_app_never_starts(world):
+    world.replace_operator(SERVICE_WAIT_FOR_ISOLATION="true", SERVICE_ISOLATION_TIMEOUT="5")
+    host = world.node_address()
+    with socket.create_server((host, 0)) as listener:
+        template = world.template(args=["attack", "60", f"{host}:{listener.getsockname()[1]}"])
+        failed = world.until(name := world.launch(template, ADMIN), "failed")
+        world.until_no_workload(name)
+        listener.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
     assert failed["reason"]["code"] == "network-not-isolated"
     assert "network" in failed["reason"]["message"] and "network policies" in failed["reason"]["remedy"]
+
+
+def test_workshops_launched_together_reach_nothing_forbidden(world, places):
+    # The wait has its default limit of 120 s: with many pods on few cores, addresses are reported up to 20 s late.
+    world.replace_operator(SERVICE_WAIT_FOR_ISOLATION="true")
+    template = world.template(name="attacker", args=attack(places))
+    with world.applied_file(POLICIES):
+        names = [world.launch(template, ADMIN) for _ in range(COUNT)]
+        for name in names:
+            world.until(name, "running")
+        reached = {name: outcome(world, name) for name in names}
+        world.end(*names)
+        world.until_ended(*names)
+    assert {name: found for name, found in reached.items() if found} == {}

@@ -1,59 +1,102 @@
-"""A workshop's whole life on the cluster, through the API: launch, visit, extend, end, and nothing left."""
+"""A workshop's whole life on the cluster, through the API: launch, visit, extend, expiry in the frame page, end, and nothing
+left; and what `kubectl` and the Events report."""
 
 import json
+import re
 
-from harness import ADMIN, wait_for
-from world import ALICE, BOB, IMAGES, WORKSHOP_DOMAIN, expires_at, parse_time, seconds_from_now
+import pytest
+from harness import wait_for
+from world import ALICE, BOB, IMAGES, LABELS, WORKSHOP_DOMAIN, parse_time, seconds_from_now
+
+MISSING = f"{IMAGES}/missing:test"
 
 
-def test_workshop_lifecycle_from_launch_to_end(world):
-    template = world.template()
-    name = world.launch(template)
-    instance = world.until(name, "running")
+@pytest.fixture(scope="module")
+def failing(world):
+    """A workshop whose image does not exist. It fails while other tests run."""
+    return world.launch(world.template(image=MISSING), BOB)
+
+
+@pytest.fixture(scope="module")
+def running(world, failing):
+    return world.running()
+
+
+def test_workshop_lifecycle_from_launch_to_end(world, running):
+    name, instance, pod = running, world.instance(running), world.pod(running)
     assert instance["url"] == f"http://{name}.{WORKSHOP_DOMAIN}/"
     assert 0 < seconds_from_now(instance["expires_at"]) <= 7200
-
-    pod = world.pod(name)
     containers = {one["name"]: one["image"] for one in pod["spec"]["containers"]}
     assert containers == {"app": f"{IMAGES}/http:test", "sidecar": f"{IMAGES}/sidecar:test"}
-    assert [one["name"] for one in pod["spec"]["containers"]][1] == "sidecar"
+    workshop = world.workshop(name)
+    assert (workshop["metadata"]["labels"], workshop["spec"]["owner"]) == (LABELS, ALICE), "no label has the owner"
 
     status, body = world.visit(name, ALICE, "/lab?x=1")
-    assert status == 200
-    assert json.loads(body)["path"] == "/lab?x=1"
+    assert (status, json.loads(body)["path"]) == (200, "/lab?x=1")
     assert "X-Auth-Request-Email" not in json.loads(body)["headers"]
-    assert world.visit(name, BOB)[0] == 403
-    assert world.visit(name)[0] == 403
+    refused = world.visit(name, BOB)
+    assert (refused[0], world.visit(name)[0]) == (403, 403)
+    assert world.visit(name, ALICE, "/_launcher/frame")[0] == 200
+    for path in ("/_launcher/frame", "/_launcher/status", "/_launcher/frame.js"):
+        assert world.visit(name, BOB, path) == refused
 
-    before = instance["expires_at"]
-    status, _, extended = world.launcher.request("POST", f"/instances/{name}/extend", ALICE, {})
-    assert status == 200
-    assert extended["expires_at"] > before
+    def shown():
+        """Returns the expiry that the frame page shows."""
+        return parse_time(json.loads(world.visit(name, ALICE, "/_launcher/status")[1])["expires_at"])
 
-    wait_for("the extension", lambda: expires_at(world.workshop(name)) == parse_time(extended["expires_at"]), 15)
-    assert world.pod(name)["metadata"]["uid"] == pod["metadata"]["uid"], "the extension restarted the workshop"
+    # The operator has not written it: the sidecar counts the lifetime from the time at which the app was ready.
+    assert abs((shown() - parse_time(instance["expires_at"])).total_seconds()) < 60
+    later = world.extend(name, ALICE)
+    assert later > parse_time(instance["expires_at"])
+    # The kubelet updates the file with the expiry with its sync period, of a minute.
+    wait_for("the new expiry on the frame page", lambda: shown() == later)
+    assert (world.uid(name), world.restarts(name)) == (pod["metadata"]["uid"], {"app": 0, "sidecar": 0})
 
     assert {one.split("/")[0] for one in world.workload(name)} == {"pods", "services", "ingresses"}
-    world.end(name, ALICE)
-    ended = world.until(name, "terminated")
-    assert ended["end_reason"] == "owner"
-    assert world.workshop(name) is None
-    assert world.workload(name) == [], "the row is terminated while objects of it exist"
+    other = world.running(security_profile="baseline")
+    assert world.visit(other, ALICE)[0] == 200
+    world.end(other, email=ALICE)
+    assert world.until_ended(other)["end_reason"] == "owner"
+    world.assert_nothing_was_forbidden()
 
 
-def test_workshop_labels_do_not_contain_owner(world):
-    name = world.running()
-    workshop = world.workshop(name)
-    assert workshop["metadata"]["labels"] == {"app": "workshop", "managed-by": "workshop-launcher"}
-    assert workshop["spec"]["owner"] == ALICE
-    world.end(name, ADMIN)
-    assert world.until(name, "terminated")["end_reason"] == "admin"
+def test_kubectl_shows_and_selects_workshops(world, running):
+    header, line = world.kubectl("get", "workshops", running).splitlines()
+    assert header.split() == ["NAME", "OWNER", "PHASE", "URL", "EXPIRES", "AGE"]
+    *columns, age = line.split()
+    # The expiry is a time in the future, which kubectl cannot print as a date: it would print <invalid>.
+    expiry = world.status(running)["expiresAt"]
+    assert columns == [running, ALICE, "Running", f"http://{running}.{WORKSHOP_DOMAIN}/", expiry]
+    assert re.fullmatch(r"(\d+[hms])+", age)
+    assert f"workshop.workshoplauncher.dev/{running}" in world.kubectl("get", "workshop-launcher", "--output", "name").split()
+    for selector, is_selected in {
+        f"spec.owner={ALICE},status.phase=Running": True,
+        "spec.owner=carol@example.org": False,
+        "status.phase=Expired": False,
+    }.items():
+        assert (running in world.kubectl("get", "workshops", "--field-selector", selector)) == is_selected, selector
+    for what, text in {
+        "workshops": "Workshop of one user. The operator runs it in a pod with the same name.",
+        "workshop.spec.owner": "only user that the sidecar admits",
+    }.items():
+        assert text in " ".join(world.kubectl("explain", what).split())
 
 
-def test_workshop_expires(world):
-    short = {"lifetime_seconds": 60, "extension_seconds": 60, "max_lifetime_seconds": 120}
-    name = world.running(**short)
-    assert 0 < seconds_from_now(world.instance(name)["expires_at"]) <= 60
-    ended = world.until(name, "terminated", seconds=150)
-    assert ended["end_reason"] == "expired"
-    world.until_gone(name)
+def events(world, name):
+    """Returns the Events of a Workshop, oldest first: (type, reason, text)."""
+    listed = json.loads(world.kubectl("get", "events.v1.events.k8s.io", "--output", "json"))["items"]
+    mine = [one for one in listed if (one["regarding"]["kind"], one["regarding"]["name"]) == ("Workshop", name)]
+    mine.sort(key=lambda one: one["eventTime"])
+    return [(one["type"], one["reason"], one.get("note", "")) for one in mine]
+
+
+def test_result_of_a_start_writes_an_event_and_the_conditions(world, running, failing):
+    world.until(failing, "failed")
+    told = wait_for("the Event", lambda: events(world, running))
+    assert told == [("Normal", "Running", f"The app answers at http://{running}.{WORKSHOP_DOMAIN}/")]
+    [last] = wait_for("the Event", lambda: events(world, failing))
+    assert last[:2] == ("Warning", "Failed") and last[2].startswith("image-pull-failed: ") and MISSING in last[2], last
+    workshop = world.workshop(running)
+    conditions = {one["type"]: (one["status"], one["reason"]) for one in workshop["status"]["conditions"]}
+    assert conditions == {"Ready": ("True", "Answers"), "Exposed": ("True", "IngressApplied")}
+    assert workshop["status"]["observedGeneration"] == workshop["metadata"]["generation"]

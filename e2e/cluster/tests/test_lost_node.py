@@ -6,39 +6,19 @@ import subprocess
 import uuid
 
 import pytest
-from harness import ROOT
+from harness import ROOT, wait_for
 from local_volumes import local_volumes
-from test_storage import FILE, PYTHON, READ, STORAGE, run, until_moved
-from world import ALICE, World, assert_nothing_was_forbidden
+from python_app import KEPT, PYTHON, read, write
+from world import ALICE
 
 CLASS = f"lost-{uuid.uuid4().hex[:8]}"
 TAINT = "second-node"
-SETTINGS = {
-    "SERVICE_POD_TEMPLATE_ALLOW": f"toleration/{TAINT}",
-    "SERVICE_STORAGE_CLASS": CLASS,
-    "SERVICE_START_TIMEOUT": "120",
-}
-# Writes the file to the disk before it returns.
-WRITE = f"""
-import os
-with open('{FILE}', 'w') as file:
-    file.write('kept')
-    file.flush()
-    os.fsync(file.fileno())
-"""
+ALLOW = {"SERVICE_POD_TEMPLATE_ALLOW": f"toleration/{TAINT}"}
+WORLD = {"launcher": ALLOW, "SERVICE_STORAGE_CLASS": CLASS, "SERVICE_START_TIMEOUT": "120", **ALLOW}
 
 
 def second_node(action):
     subprocess.run([ROOT / "e2e/cluster/second-node.sh", action], check=True, timeout=600)
-
-
-@pytest.fixture
-def world():
-    with World("lost-node", processes=False) as made:
-        made.launcher, made.operator = made.new_launcher(**SETTINGS), made.new_operator(**SETTINGS)
-        made.launcher.start()
-        made.operator.start()
-        yield made
 
 
 @pytest.fixture
@@ -65,23 +45,21 @@ def labelled(world, node):
 
 
 def test_workshop_continues_with_its_files_on_another_node(world, node):
-    nodes = world.kubectl("get", "nodes", "--output", "jsonpath={.items[*].metadata.name}").split()
+    nodes = world.jsonpath("nodes", "{.items[*].metadata.name}").split()
     other = next(name for name in nodes if name != node)
     there = {"nodeSelector": {CLASS: "here"}, "tolerations": [{"key": TAINT, "operator": "Exists"}]}
     with local_volumes(world, CLASS, 1), labelled(world, node):
-        template = world.template(storage=STORAGE, pod_template={"spec": there}, **PYTHON)
-        name = world.launch(template, ALICE)
-        before = world.until(name, "running")
-        pod = world.pod(name)
+        name = world.launch(world.template(storage=KEPT, pod_template={"spec": there}, **PYTHON), ALICE)
+        before, pod = world.until(name, "running"), world.pod(name)
         assert pod["spec"]["nodeName"] == node
-        run(world, name, WRITE)
+        write(world, name, "kept")
         second_node("lose")
         with labelled(world, other):
             # The deletion of the node declares the machine gone, as an administrator or the cloud does.
             world.kubectl("delete", "node", node)
-            after = until_moved(world, name, pod["metadata"]["uid"], seconds=180)
+            after = wait_for("the row to have the disruption", lambda: (row := world.instance(name))["last_crash"] and row)
+            world.until_other_pod(name, pod["metadata"]["uid"])
             assert (after["url"], after["expires_at"]) == (before["url"], before["expires_at"])
             assert (after["last_crash"]["code"], after["last_crash"]["files_lost"]) == ("node-lost", False), after
-            assert world.pod(name)["spec"]["nodeName"] == other
-            assert run(world, name, READ) == "kept"
-    assert_nothing_was_forbidden(world)
+            assert (world.pod(name)["spec"]["nodeName"], read(world, name)) == (other, "kept")
+    world.assert_nothing_was_forbidden()

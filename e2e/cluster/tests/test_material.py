@@ -1,177 +1,187 @@
-"""Course material in real pods: it is there before the app starts, an edit of the student outlives an update, and no
+"""Course material in real pods: it is there before the app starts, the edits of the student outlive an update, and no
 failure of a source stops the start."""
 
-import contextlib
-import hashlib
-import http.server
-import io
+import base64
+import json
 import os
 import pathlib
-import signal
 import socket
-import threading
-import zipfile
+import subprocess
+import uuid
 
 import pytest
-from harness import wait_for
-from settled import phase
-from test_storage import PYTHON, WORLD as WITH_STORAGE, append, run, until_running, volumes  # noqa: F401
-from world import ALICE, IMAGES, assert_nothing_was_forbidden
+from git_server import git_server
+from local_volumes import local_volumes
+from python_app import HOME, KEPT, PYTHON, read, run, write
+from world import ALICE, BOB, IMAGES
 
-WORLD = {**WITH_STORAGE, "SERVICE_MATERIAL_IMAGE": f"{IMAGES}/material:test"}
-HOME = "/home/jovyan"
-LESSON = f"{HOME}/data/lesson.txt"
-
-
-def archive(files):
-    """Returns a zip archive of these files, with its SHA-256."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as written:
-        for name, text in files.items():
-            written.writestr(name, text)
-    return content.getvalue(), hashlib.sha256(content.getvalue()).hexdigest()
-
+CLASS = f"material-{uuid.uuid4().hex[:8]}"
+# Half of the start timeout is the time to load the material, in seconds.
+SECONDS = 60
+IS_FOREIGN = "TEST_KUBECONFIG" in os.environ
+WORLD = {
+    "SERVICE_MATERIAL_IMAGE": f"{IMAGES}/{'material' if IS_FOREIGN else 'trusting'}:test",
+    "SERVICE_STORAGE_CLASS": CLASS,
+    "SERVICE_ROOM_GRACE": "30",
+    "SERVICE_START_TIMEOUT": str(2 * SECONDS),
+}
+FOLDER = f"{HOME}/course"
+# The certificate authority that the image trusts.
+AUTHORITY = pathlib.Path(os.environ.get("KUBECONFIG", "")).parent / "pki"
+PASSWORD = "correct-horse"
+TEACHER = "Basic " + base64.b64encode(f"teacher:{PASSWORD}".encode()).decode()
+# Prints {name: content} of the files.
+FILES = f"""
+import json, os
+print(json.dumps({{name: open(os.path.join('{FOLDER}', name)).read() for name in os.listdir('{FOLDER}')}}))
+"""
 
 @pytest.fixture(scope="module")
 def node(world):
     """The address of the node, at which pods reach this machine."""
-    jsonpath = "jsonpath={.items[0].status.addresses[?(@.type=='InternalIP')].address}"
-    return world.kubectl("get", "nodes", "--output", jsonpath)
+    return world.node_address()
 
 
-@contextlib.contextmanager
-def serving(node, files):
-    """Serves an archive of these files. Yields it as a source of course material."""
-    content, digest = archive(files)
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer((node, 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        url = f"http://{node}:{server.server_port}/data.zip"
-        yield {"kind": "archive", "url": url, "sha256": digest, "target": "data"}
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+@pytest.fixture(scope="module", autouse=True)
+def volumes(world):
+    with local_volumes(world, CLASS, 5):
+        yield
 
 
-@contextlib.contextmanager
-def silent(node):
-    """Listens, and never answers. Yields a source of course material, and the listening socket."""
-    with socket.create_server((node, 0)) as server:
-        server.setblocking(False)
-        url = f"http://{node}:{server.getsockname()[1]}/data.zip"
-        yield {"kind": "archive", "url": url, "sha256": "0" * 64, "target": "data"}, server
+@pytest.fixture(scope="module")
+def slow(world, node, volumes):
+    """A slow server, and a workshop that waits for it while the other tests run. Returns (course, template, name)."""
+    with git_server(node, is_slow=True) as course:
+        course.push({"lesson.txt": "one\n"})
+        template = template_with(world, course)
+        yield course, template, world.launch(template)
 
 
-def new_connections(server):
-    """Accepts the connections since the last call. Returns them as a list."""
-    found = []
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            found.append(server.accept()[0])
-    return found
+def source_of(course, **more):
+    return {"kind": "git", "url": course.url, "ref": "main", "target": "course", **more}
 
 
-@contextlib.contextmanager
-def workshop(world, name, *sources, **spec):
-    """Runs a Workshop with these sources during the block, and then waits until its pod is gone."""
-    base = {"owner": ALICE, "image": PYTHON["image"], "appType": "custom", "port": 8888, "command": PYTHON["command"]}
-    base["resources"] = {"cpuRequest": "5m", "cpuLimit": "1", "memoryRequest": "32Mi", "memoryLimit": "128Mi"}
-    base |= {"securityProfile": "restricted", "lifetimeSeconds": 3600}
-    base["material"] = {"directory": HOME, "sources": list(sources)}
-    kind = {"apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "metadata": {"name": name}}
-    world.apply(kind | {"spec": base | spec})
-    try:
-        yield name
-    finally:
-        world.kubectl("delete", "workshop", name, "--ignore-not-found")
-        world.until_gone(name)
+def template_with(world, course, **more):
+    """Creates a template with kept files and this repository. Returns its id."""
+    return world.template(name="course", storage=KEPT, material={"sources": [source_of(course, **more)]}, **PYTHON)
 
 
-def report(world, name):
-    """Returns the report about the only source of a running Workshop."""
-    until_running(world, name)
-    (source,) = world.workshop(name)["status"]["material"]["sources"]
-    assert source["target"] == "data"
-    return source
+def opened(world, template, email=ALICE):
+    """Launches the template, and waits until the workshop runs. Returns its name, and the report about its repository."""
+    name = world.launch(template, email)
+    (report,) = world.until(name, "running")["material"]
+    return name, report
 
 
-def test_app_without_kept_files_finds_files_that_it_can_change(world, node):
-    with serving(node, {"lesson.txt": "lesson\n"}) as source, workshop(world, "places", source) as name:
-        found = report(world, name)
-        assert (found["outcome"], found["version"]) == ("placed", source["sha256"])
-        run(world, name, append(LESSON, "mine"))
-        assert run(world, name, f"print(open('{LESSON}').read())") == "lesson\nmine"
-        names = f"import os; print(sorted(os.listdir('{HOME}/data')))"
-        assert run(world, name, names) == "['lesson.txt']"
-    assert_nothing_was_forbidden(world)
+def files(world, name):
+    return json.loads(run(world, name, FILES))
 
 
-def test_edit_in_kept_files_outlives_an_update_of_the_teacher(world, node):
-    storage = {"volume": "work-material", "size": "1Gi", "path": HOME}
-    with serving(node, {"lesson.txt": "one\n", "notes.txt": "one\n"}) as first:
-        with workshop(world, "first", first, storage=storage) as name:
-            assert report(world, name)["outcome"] == "placed"
-            run(world, name, f"open('{HOME}/data/notes.txt', 'w').write('mine')")
-    with serving(node, {"lesson.txt": "two\n", "notes.txt": "one\n"}) as second:
-        with workshop(world, "second", second, storage=storage) as name:
-            assert report(world, name)["outcome"] == "updated"
-            read = f"print(open('{LESSON}').read(), open('{HOME}/data/notes.txt').read())"
-            assert run(world, name, read) == "two\n mine"
+def end(world, *names):
+    world.end(*names)
+    world.until_ended(*names)
 
 
-def test_instance_of_the_api_has_the_report(world, node):
-    with serving(node, {"lesson.txt": "lesson\n"}) as source:
-        name = world.running(**PYTHON, material={"directory": HOME, "sources": [source]})
-        (found,) = world.instance(name)["material"]
-        assert (found["target"], found["outcome"]) == ("data", "placed")
-        world.end(name)
-        world.until_gone(name)
-
-
-def test_server_that_is_down_stops_no_start(world, node):
+def test_app_finds_files_that_it_can_change_and_a_server_that_is_down_stops_no_start(world, slow, node):
     with socket.create_server((node, 0)) as server:
         url = f"http://{node}:{server.getsockname()[1]}/data.zip"
-    source = {"kind": "archive", "url": url, "sha256": "0" * 64, "target": "data"}
-    with workshop(world, "down", source) as name:
-        found = report(world, name)
-        assert found["outcome"] == "failed" and found["message"]
-        assert run(world, name, f"import os; print(os.path.isdir('{HOME}/data'))") == "True", "an empty directory"
+    down = {"kind": "archive", "url": url, "sha256": "0" * 64, "target": "down"}
+    with git_server(node) as course:
+        version = course.push({"lesson.txt": "lesson\n"})
+        name = world.running(**PYTHON, material={"directory": HOME, "sources": [source_of(course), down]})
+    found = {one["target"]: one for one in world.instance(name)["material"]}
+    assert (found["course"]["outcome"], found["course"]["version"]) == ("placed", version), found
+    assert found["down"]["outcome"] == "failed" and found["down"]["message"], found
+    assert files(world, name) == {"lesson.txt": "lesson\n"}
+    write(world, name, "mine", f"{FOLDER}/lesson.txt")
+    assert files(world, name) == {"lesson.txt": "mine"}
+    assert run(world, name, f"import os; print(os.listdir('{HOME}/down'))") == "[]"
+    world.end(name)
+    world.assert_nothing_was_forbidden()
 
 
-def programs(source):
-    """Returns the process ids of the programs that load this source. Other tests load material on this machine, too."""
-    found = []
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            is_program = (process / "comm").read_text().startswith("launcher-materi")
-            if is_program and source["url"].encode() in (process / "environ").read_bytes():
-                found.append(int(process.name))
-    return found
+def test_next_launch_has_the_edits_of_the_student_and_the_push_of_the_teacher(world, slow, node):
+    with git_server(node) as course:
+        version = course.push({"lesson.txt": "one\n", "notes.txt": "one\n", "both.txt": "one\n"})
+        template = template_with(world, course)
+        name, report = opened(world, template)
+        assert (report["outcome"], report["version"]) == ("placed", version), report
+        for one in ("notes.txt", "both.txt"):
+            write(world, name, "one\nmine", f"{FOLDER}/{one}")
+        end(world, name)
+
+        version = course.push({"lesson.txt": "two\n", "both.txt": "two\n", "week2.txt": "new\n"})
+        (name, report), (other, theirs) = opened(world, template), opened(world, template, BOB)
+        assert (report["outcome"], report["version"]) == ("updated", version), report
+        assert report["conflicts"] == ["both.txt"]
+        mine = {"notes.txt": "one\nmine", "both.txt": "one\nmine", f"both (from teacher {version[:7]}).txt": "two\n"}
+        assert files(world, name) == {"lesson.txt": "two\n", "week2.txt": "new\n"} | mine
+        assert theirs["outcome"] == "placed"
+        assert files(world, other) == {"lesson.txt": "two\n", "notes.txt": "one\n", "both.txt": "two\n", "week2.txt": "new\n"}
+    end(world, name, other)
+    world.assert_nothing_was_forbidden()
 
 
-def test_killed_program_gives_up_at_its_second_run(world, node):
-    with silent(node) as (source, server), workshop(world, "killed", source) as name:
-        # The connections stay open until the program is killed.
-        connections = wait_for("the program to connect", lambda: new_connections(server), 60)
-        wait_for("the phase", lambda: phase(world, name) == "Starting", 10)
-        assert programs(source)
-        for process in programs(source):
-            os.kill(process, signal.SIGKILL)
-        found = report(world, name)
-        assert found["outcome"] == "failed" and "memory" in found["message"]
-        assert new_connections(server) == [], "the program asked the server again"
-        for connection in connections:
-            connection.close()
+@pytest.fixture(scope="module")
+def certificate(node, tmp_path_factory):
+    """Files with a certificate for the address of the node, and its key."""
+    folder = tmp_path_factory.mktemp("certificate")
+    (folder / "names").write_text(f"subjectAltName=IP:{node}\n")
+    openssl = lambda *words: subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "server.key")
+    openssl("req", *key, "-subj", "/CN=material", "-out", "server.csr")
+    issuer = ("-CA", str(AUTHORITY / "ca.crt"), "-CAkey", str(AUTHORITY / "ca.key"), "-set_serial", "4711")
+    openssl("x509", "-req", "-in", "server.csr", *issuer, "-days", "2", "-extfile", "names", "-out", "server.crt")
+    return folder / "server.crt", folder / "server.key"
+
+
+def write_secret(world, password):
+    keys = {"username": "teacher", "password": password}
+    kind = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "material-course"}}
+    world.apply(kind | {"type": "kubernetes.io/basic-auth", "stringData": keys})
+
+
+@pytest.mark.skipif(IS_FOREIGN, reason="the authority of this cluster is unknown")
+def test_private_repository_needs_its_password_and_its_files_outlive_a_wrong_one(world, slow, node, certificate):
+    world.kubectl("delete", "secret", "material-course", "--ignore-not-found")
+    with git_server(node, certificate, TEACHER) as course:
+        version = course.push({"lesson.txt": "one\n"})
+        template = template_with(world, course, secret="course")
+        name, report = opened(world, template)
+        assert report["outcome"] == "failed" and "on a cluster as the Secret material-course" in report["message"], report
+        assert course.logins == []
+        end(world, name)
+
+        write_secret(world, PASSWORD)
+        name, report = opened(world, template)
+        assert (report["outcome"], report["version"]) == ("placed", version), report
+        assert set(course.logins) == {TEACHER}
+        assert files(world, name) == {"lesson.txt": "one\n"}
+        write(world, name, "one\nmine", f"{FOLDER}/lesson.txt")
+        shown = json.dumps([world.pod(name), world.workshop(name)]) + world.kubectl("logs", name, "--all-containers")
+        shown += run(world, name, "import os; print(dict(os.environ), os.path.exists('/etc/workshop-launcher'))")
+        assert PASSWORD not in shown and TEACHER.split()[1] not in shown and shown.endswith("False")
+        end(world, name)
+
+        course.push({"lesson.txt": "two\n"})
+        write_secret(world, "wrong")
+        name, report = opened(world, template)
+        assert report["outcome"] == "failed" and "refuses the secret course (401)" in report["message"], report
+        assert files(world, name) == {"lesson.txt": "one\nmine"}
+        end(world, name)
+    world.assert_nothing_was_forbidden()
+
+
+def test_workshop_of_a_slow_server_opens_with_a_note_and_the_next_one_has_the_files(world, slow):
+    course, template, name = slow
+    (report,) = world.until(name, "running")["material"]
+    late = f"The source was not ready after {SECONDS} seconds. The next launch tries again."
+    assert (report["outcome"], report["message"]) == ("failed", late)
+    write(world, name, "kept")
+    end(world, name)
+    course.is_slow = False
+    name, report = opened(world, template)
+    assert report["outcome"] == "placed", report
+    assert (files(world, name), read(world, name)) == ({"lesson.txt": "one\n"}, "kept")
+    end(world, name)
+    world.assert_nothing_was_forbidden()

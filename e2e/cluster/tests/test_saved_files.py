@@ -6,19 +6,16 @@ import subprocess
 import uuid
 
 import pytest
-from harness import PATIENCE, wait_for
+from harness import DEADLINE, wait_for
 from local_volumes import local_volumes
+from python_app import CRASH_SAFE, HOME, KEPT, PYTHON, read, run, write
 from saved_files import saved_files
-from settled import until_ended
-from test_storage import PYTHON, READ, WRITE, run
-from world import ALICE, BOB, IMAGES, World, assert_nothing_was_forbidden
+from world import ALICE, BOB, IMAGES, World
 
-STORAGE = {"kind": "workshop", "path": "/home/jovyan"}
-KEPT = {"kind": "kept", "size": "1Gi", "path": "/home/jovyan"}
 CLASS = f"expiring-{uuid.uuid4().hex[:8]}"
-# In seconds. The others must run before the first one expires.
-SHORT = {"lifetime_seconds": 120, "max_lifetime_seconds": 120}
-NUMBERS = "/home/jovyan/numbers.txt"
+# In seconds. The test must write the files before the workshops expire.
+SHORT = {"lifetime_seconds": 60, "max_lifetime_seconds": 60, "extension_seconds": 60}
+NUMBERS = f"{HOME}/numbers.txt"
 # Writes one number after the other, and prints each number after it is written.
 COUNT = f"""
 import itertools, time
@@ -26,29 +23,15 @@ with open('{NUMBERS}', 'w') as file:
     for number in itertools.count():
         print(number, file=file, flush=True)
         print(number, flush=True)
-        time.sleep(0.1)
-"""
-
-
-def write(text):
-    """Returns Python code that writes a file which only its user can read."""
-    return f"""
-import os
-with open(os.open('/home/jovyan/private.txt', os.O_CREAT | os.O_WRONLY, 0o600), 'w') as file:
-    file.write('{text}')
+        time.sleep(0.1)  # pacing: a student who saves all the time
 """
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    material = {"SERVICE_MATERIAL_IMAGE": f"{IMAGES}/material:test"}
-    settings = {"SERVICE_STORAGE_CLASS": CLASS, "SERVICE_ROOM_GRACE": str(15 * PATIENCE)}
-    with World("saved-files", processes=False, **material, **settings) as made, local_volumes(made, CLASS, 4):
-        store = str(tmp_path_factory.mktemp("snapshots"))
-        made.launcher = made.new_launcher(SERVICE_SNAPSHOT_STORE=store, SERVICE_MAX_INSTANCES_PER_USER="10")
-        made.operator = made.new_operator()
-        made.launcher.start()
-        made.operator.start()
+    store = {"SERVICE_SNAPSHOT_STORE": str(tmp_path_factory.mktemp("snapshots")), "SERVICE_MAX_INSTANCES_PER_USER": "10"}
+    settings = {"SERVICE_MATERIAL_IMAGE": f"{IMAGES}/material:test", "SERVICE_STORAGE_CLASS": CLASS, "SERVICE_ROOM_GRACE": "30"}
+    with World("saved-files", launcher=store, **settings) as made, local_volumes(made, CLASS, 3):
         yield made
 
 
@@ -59,10 +42,10 @@ def counting(world, name, log):
     command = ["kubectl", "--namespace", world.namespace, "exec", name, "--container", "app", "--", "python3", "-c", COUNT]
     with log.open("w") as output, subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL) as writer:
         try:
-            wait_for("the first number", log.read_text, 20)
+            wait_for("the first number", log.read_text)
 
             def written():
-                writer.wait(30 * PATIENCE)
+                writer.wait(DEADLINE)
                 return [int(line) for line in log.read_text().splitlines()]
 
             yield written
@@ -72,13 +55,13 @@ def counting(world, name, log):
 
 @pytest.fixture(scope="module", autouse=True)
 def expiring(world, tmp_path_factory):
-    """Workshops that expire while the other tests run: {what: (template, name)}, and the written numbers of `kept`."""
-    storages = {"saved": STORAGE, "kept": KEPT, "paused": KEPT | {"at_expiry": "suspend"}}
+    """Workshops that expire while the other test runs: {what: (template, name)}, and the written numbers of `kept`."""
+    storages = {"saved": CRASH_SAFE, "kept": KEPT}
     templates = {what: world.template(name=what, storage=one, **SHORT, **PYTHON) for what, one in storages.items()}
     launched = {what: (template, world.launch(template)) for what, template in templates.items()}
-    for what, (_, name) in launched.items():
+    for _, name in launched.values():
         world.until(name, "running")
-        run(world, name, write("expired") if what == "saved" else WRITE)
+        write(world, name, "expired")
     with counting(world, launched["kept"][1], tmp_path_factory.mktemp("counting") / "log") as numbers:
         yield launched | {"numbers": numbers}
 
@@ -87,52 +70,37 @@ def saved(world, name):
     return saved_files(world.launcher, name, ALICE, BOB)
 
 
-def test_owner_ends_the_workshop_and_its_files_are_saved(world):
-    name = world.running(name="ended", storage=STORAGE, **PYTHON)
-    run(world, name, write("last byte"))
-    world.end(name, ALICE)
-    until_ended(world, name)
-    assert saved(world, name)["private.txt"] == "last byte"
-
-
 def test_launcher_is_killed_during_the_end_and_the_files_are_saved(world):
-    name = world.running(name="killed", storage=STORAGE, **PYTHON)
-    run(world, name, write("last byte"))
-    world.end(name, ALICE)
+    names = [world.launch(world.template(name=name, storage=CRASH_SAFE, **PYTHON)) for name in ("ended", "killed")]
+    for name in names:
+        world.until(name, "running")
+        write(world, name, f"last byte of {name}")
+    world.end(names[0], email=ALICE)
+    world.until_ended(names[0])
+    world.end(names[1], email=ALICE)
     world.launcher.kill()
     world.launcher.start()
-    until_ended(world, name)
-    assert saved(world, name)["private.txt"] == "last byte"
+    world.until_ended(names[1])
+    for name in names:
+        assert saved(world, name)["kept.txt"] == f"last byte of {name}"
 
 
 def test_workshop_expires_and_its_files_are_saved(world, expiring):
     _, name = expiring["saved"]
-    until_ended(world, name)
-    files = wait_for("the saved files", lambda: saved(world, name), 10)
-    assert files["private.txt"] == "expired"
-    assert_nothing_was_forbidden(world)
+    world.until_ended(name)
+    assert saved(world, name)["kept.txt"] == "expired"
+    world.assert_nothing_was_forbidden()
 
 
 def test_workshop_with_kept_files_expires_and_the_next_one_has_all_that_was_written(world, expiring):
     template, name = expiring["kept"]
-    assert until_ended(world, name)["end_reason"] == "expired"
+    assert world.until_ended(name)["end_reason"] == "expired"
     written = expiring["numbers"]()
     successor, other = world.launch(template, ALICE), world.launch(template, BOB)
     world.until(successor, "running")
     found = [int(line) for line in run(world, successor, f"print(open('{NUMBERS}').read())").splitlines()]
     assert found[: len(written)] == written and len(written) > 1, (written[-3:], found[-3:])
-    assert run(world, successor, READ) == "kept"
+    assert read(world, successor) == "expired"
     world.until(other, "running")
-    assert run(world, other, "import os; print(os.listdir('/home/jovyan'))") == "[]"
-    assert_nothing_was_forbidden(world)
-
-
-def test_workshop_that_is_paused_at_the_expiry_is_resumed_with_its_files(world, expiring):
-    _, name = expiring["paused"]
-    world.until(name, "suspended")
-    world.until_gone(name)
-    status, _, body = world.launcher.request("POST", f"/instances/{name}/resume", ALICE)
-    assert status == 202, (status, body)
-    world.until(name, "running")
-    assert run(world, name, READ) == "kept"
-    assert_nothing_was_forbidden(world)
+    assert run(world, other, f"import os; print(os.listdir('{HOME}'))") == "[]"
+    world.assert_nothing_was_forbidden()

@@ -1,6 +1,8 @@
 """A namespace with a launcher and an operator, which use their own service accounts, and functions to control them."""
 
+import contextlib
 import datetime
+import functools
 import http.client
 import json
 import pathlib
@@ -9,12 +11,14 @@ import tempfile
 import uuid
 
 from api_server import api_server
-from harness import ADMIN, PATIENCE, PROGRAM, ROOT, Launcher, Program, exchange, wait_for
+from harness import ADMIN, DEADLINE, PROGRAM, ROOT, Launcher, Program, exchange, wait_for
 
 ALICE, BOB = "alice@example.org", "bob@example.org"
 WORKSHOP_DOMAIN = "workshops.test"
 IMAGES = "localhost/workshop-launcher"
 WORKLOAD = ("deployments", "replicasets", "pods", "services", "ingresses")
+LABELS = {"app": "workshop", "managed-by": "workshop-launcher"}
+API_VERSION = "workshoplauncher.dev/v1alpha1"
 APP = {
     "name": "app",
     "app_type": "custom",
@@ -32,15 +36,17 @@ class Operator(Program):
 
 
 class World:
-    """A namespace, with a launcher and an operator unless `processes` is false. Usage: `with World(...) as world`."""
+    """A namespace, with a launcher and an operator unless `processes` is false. Usage: `with World(...) as world`.
 
-    def __init__(self, name, security="baseline", processes=True, **operator_settings):
+    `launcher` has settings of all launchers, `operator` those of all operators."""
+
+    def __init__(self, name, security="baseline", processes=True, launcher=None, **operator):
         self.namespace = f"{name}-{uuid.uuid4().hex[:8]}"
         self.security, self.processes = security, processes
         self.programs = []
         self.files = tempfile.TemporaryDirectory(prefix="launcher-world-")
         self.launcher = self.operator = None
-        self.operator_settings = operator_settings
+        self.launcher_settings, self.operator_settings = launcher or {}, operator
 
     def __enter__(self):
         self._make_namespace()
@@ -61,30 +67,25 @@ class World:
         self.kubectl("delete", "namespace", self.namespace, "--wait=false", "--ignore-not-found")
 
     def _make_namespace(self):
+        define_workshops()
         labels = {"pod-security.kubernetes.io/enforce": self.security}
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace, "labels": labels}}
         rbac = (ROOT / "deploy/rbac.yaml").read_text()
         rbac = rbac.replace("namespace: workshops\n", f"namespace: {self.namespace}\n")
-        crds = ROOT / "crds/workshops.yaml"
-        self.kubectl("apply", "--server-side", "--filename", crds)
-        self.kubectl("wait", "--for=condition=Established", "--filename", crds, "--timeout=90s")
-        self.apply(namespace)
-        self.kubectl("apply", "--filename", "-", input=rbac)
+        self.kubectl("apply", "--filename", "-", input=f"{json.dumps(namespace)}\n---\n{rbac}")
 
     # Launcher and operator.
 
     def kubeconfig(self, account, server=None):
         """Writes a kubeconfig for this service account and returns its path. A given `server` URL replaces the URL of
         the API server."""
-        admin = json.loads(self.kubectl("config", "view", "--minify", "--raw", "--output", "json"))
-        cluster = {"server": server} if server else admin["clusters"][0]["cluster"]
+        cluster = {"server": server} if server else api_server().cluster
         token = self.kubectl("create", "token", account, "--duration=2h").strip()
-        context = {"cluster": "it", "user": "it", "namespace": self.namespace}
         config = {
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": "it",
-            "contexts": [{"name": "it", "context": context}],
+            "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it", "namespace": self.namespace}}],
             "clusters": [{"name": "it", "cluster": cluster}],
             "users": [{"name": "it", "user": {"token": token}}],
         }
@@ -100,7 +101,7 @@ class World:
             "SERVICE_LOG": "info,launcher_api=warn",
             "KUBECONFIG": self.kubeconfig("workshop-launcher", server),
         }
-        return self._own(Launcher(**defaults | settings))
+        return self._own(Launcher(**defaults | self.launcher_settings | settings))
 
     def new_operator(self, server=None, **settings):
         """Returns an operator that is not started. A given `server` URL replaces the URL of the API server."""
@@ -114,6 +115,13 @@ class World:
         }
         return self._own(Operator(**defaults | self.operator_settings | settings))
 
+    def replace_operator(self, **settings):
+        """Stops the operator, and starts another one with these settings."""
+        if self.operator.process.poll() is None:
+            self.operator.stop()
+        self.operator = self.new_operator(**settings)
+        self.operator.start()
+
     def _own(self, program):
         self.programs.append(program)
         return program
@@ -124,30 +132,36 @@ class World:
 
     # Calls of the launcher's API.
 
+    def ask(self, status, method, path, email=ADMIN, body=None, launcher=None):
+        """Sends an API request. Fails unless the answer has this status. Returns the body of the answer."""
+        found, _, answer = (launcher or self.launcher).request(method, path, email, body)
+        assert found == status, (method, path, found, answer)
+        return answer
+
     def template(self, launcher=None, **changes):
         """Creates a template: APP with these changes. Returns its id."""
-        status, _, body = (launcher or self.launcher).request("POST", "/templates/", body=APP | changes)
-        assert status == 201, (status, body)
-        return body["template_id"]
+        return self.ask(201, "POST", "/templates/", body=APP | changes, launcher=launcher)["template_id"]
 
-    def launch(self, template_id, email=ALICE, launcher=None):
+    def launch(self, template_id, email=ALICE, launcher=None, **body):
         """Launches the template. Returns the name of the instance."""
-        status, _, body = (launcher or self.launcher).request("POST", f"/templates/{template_id}/launch", email, {})
-        assert status == 201, (status, body)
-        return body["k8s_name"]
+        return self.ask(201, "POST", f"/templates/{template_id}/launch", email, body, launcher)["k8s_name"]
 
     def instance(self, name, launcher=None):
         """Returns the instance from the launcher's API."""
-        status, _, body = (launcher or self.launcher).request("GET", f"/instances/{name}")
-        assert status == 200, (status, body)
-        return body
+        return self.ask(200, "GET", f"/instances/{name}", launcher=launcher)
 
-    def end(self, name, email=ADMIN):
-        """Ends the instance."""
-        status, _, body = self.launcher.request("DELETE", f"/instances/{name}", email)
-        assert status == 202, (status, body)
+    def end(self, *names, email=ADMIN):
+        """Ends the instances."""
+        for name in names:
+            self.ask(202, "DELETE", f"/instances/{name}", email)
 
-    def until(self, name, state, seconds=90, launcher=None):
+    def extend(self, name, email=ADMIN):
+        """Extends the instance, and waits until its Workshop has the new expiry. Returns the expiry."""
+        expiry = parse_time(self.ask(200, "POST", f"/instances/{name}/extend", email, {})["expires_at"])
+        wait_for("the extension", lambda: parse_time(self.workshop(name)["spec"].get("expiresAt") or LONG_AGO) == expiry)
+        return expiry
+
+    def until(self, name, state, launcher=None):
         """Waits until the instance is in this state, and returns the instance. Fails at once if the instance fails."""
         seen = {}
 
@@ -158,7 +172,7 @@ class World:
             return seen["state"] == state
 
         try:
-            wait_for(f"{name} to be {state}", look, seconds)
+            wait_for(f"{name} to be {state}", look)
         except AssertionError as error:
             raise AssertionError(f"{error}; the instance: {seen}") from None
         return seen
@@ -169,20 +183,69 @@ class World:
         self.until(name, "running")
         return name
 
+    def until_ended(self, *names):
+        """Waits until the instances are `terminated`. Fails if a Workshop or workload still exists at that moment. Returns
+        the last instance."""
+        for name in names:
+            ended = self.until(name, "terminated")
+            assert self.workshop(name) is None, f"{name} is terminated, but its Workshop still exists"
+            assert self.workload(name) == [], f"{name} is terminated, but its workload still exists"
+        return ended
+
+    def until_converged(self, running=(), ended=()):
+        """Waits until the instances in `running` run, and those in `ended` are terminated with their workloads gone."""
+        for name in running:
+            self.until(name, "running")
+            self.until_phase(name, "Running")
+        if ended:
+            self.until_ended(*ended)
+
+    @contextlib.contextmanager
+    def killed_operator(self):
+        """Kills the operator. After the block, starts an operator process with a new lease identity."""
+        self.operator.kill()
+        try:
+            yield
+        finally:
+            self.operator.start()
+
     # Access to the cluster.
 
     def kubectl(self, *words, input=None, check=True):
         """Runs kubectl in this namespace. Returns stdout. check=False ignores failures and also returns stderr."""
         command = ["kubectl", "--namespace", self.namespace, *map(str, words)]
-        done = subprocess.run(command, input=input, capture_output=True, text=True, timeout=120 * PATIENCE)
+        done = subprocess.run(command, input=input, capture_output=True, text=True, timeout=DEADLINE)
         if check and done.returncode != 0:
             raise AssertionError(f"{' '.join(command)}: {done.stderr}")
         return done.stdout if check else done.stdout + done.stderr
 
-    def apply(self, *objects):
-        """Applies these objects with the permissions of a cluster administrator."""
+    def apply(self, *objects, check=True):
+        """Applies these objects with the permissions of a cluster administrator. Returns the output of kubectl."""
         listed = {"apiVersion": "v1", "kind": "List", "items": objects}
-        self.kubectl("apply", "--filename", "-", input=json.dumps(listed))
+        return self.kubectl("apply", "--filename", "-", input=json.dumps(listed), check=check)
+
+    @contextlib.contextmanager
+    def applied_file(self, path, *replaced):
+        """Applies this file of the repository during the block, for this namespace instead of `workshops`, and with these
+        other replacements (text, new text)."""
+        text = (ROOT / path).read_text().replace("namespace: workshops\n", f"namespace: {self.namespace}\n")
+        for before, after in replaced:
+            text = text.replace(before, after)
+        self.kubectl("apply", "--filename", "-", input=text)
+        try:
+            yield
+        finally:
+            self.kubectl("delete", "--filename", "-", input=text)
+
+    @contextlib.contextmanager
+    def by_hand(self, name, **spec):
+        """Runs a Workshop without the launcher during the block, and then waits until nothing of it is left."""
+        self.apply(by_hand(name, **spec))
+        try:
+            yield name
+        finally:
+            self.kubectl("delete", "workshop", name, "--ignore-not-found")
+            self.until_gone(name)
 
     def objects(self, kind, **selectors):
         """Returns the objects of this kind that match the selectors of `ApiServer.list`."""
@@ -197,6 +260,18 @@ class World:
         """Returns the Workshop with this name, or None."""
         return self.named("workshops", name)
 
+    def status(self, name):
+        """Returns the status of the Workshop: {} if there is none."""
+        return (self.workshop(name) or {}).get("status") or {}
+
+    def phase(self, name):
+        """Returns the phase in the Workshop's status, or None."""
+        return self.status(name).get("phase")
+
+    def until_phase(self, name, phase):
+        """Waits until the Workshop has this phase. Returns its status."""
+        return wait_for(f"{name} to be {phase}", lambda: (found := self.status(name)).get("phase") == phase and found)
+
     def of_workshop(self, kind, name):
         """Returns the objects of this kind in the workload of this Workshop."""
         return self.objects(kind, labelSelector=f"workshoplauncher.dev/workshop={name}")
@@ -205,10 +280,12 @@ class World:
         """Returns the objects of this Workshop's workload as a list of `kind/name`."""
         return [f"{kind}/{one['metadata']['name']}" for kind in WORKLOAD for one in self.of_workshop(kind, name)]
 
-    def until_gone(self, name, seconds=60):
+    def until_no_workload(self, name):
+        wait_for(f"the workload of {name} to be deleted", lambda: not self.workload(name))
+
+    def until_gone(self, name):
         """Waits until the Workshop and its workload are gone."""
-        left = lambda: self.workshop(name) or self.workload(name)
-        wait_for(f"all objects of {name} to be deleted", lambda: not left(), seconds)
+        wait_for(f"all objects of {name} to be deleted", lambda: not (self.workshop(name) or self.workload(name)))
 
     def pod(self, name):
         """Returns the pod of this Workshop. Fails unless exactly one pod exists."""
@@ -216,13 +293,38 @@ class World:
         assert len(pods) == 1, [pod["metadata"]["name"] for pod in pods]
         return pods[0]
 
+    def uid(self, name):
+        """Returns the uid of the pod of this Workshop."""
+        return self.pod(name)["metadata"]["uid"]
+
+    def until_other_pod(self, name, uid):
+        """Waits until the Workshop runs in a single pod, which is not the one with this uid."""
+
+        def is_replaced():
+            uids = [pod["metadata"]["uid"] for pod in self.of_workshop("pods", name)]
+            return len(uids) == 1 and uids != [uid] and self.phase(name) == "Running"
+
+        wait_for(f"{name} to run in another pod", is_replaced)
+
+    def restarts(self, name):
+        """Returns {container: restarts} of the pod of this Workshop."""
+        return {one["name"]: one["restartCount"] for one in self.pod(name)["status"]["containerStatuses"]}
+
+    def jsonpath(self, *words):
+        """Returns the output of `kubectl get` for these words, of which the last one is a JSONPath."""
+        return self.kubectl("get", *words[:-1], "--output", f"jsonpath={words[-1]}")
+
+    def node_address(self):
+        """Returns the address of the node, at which pods reach this machine."""
+        return self.jsonpath("nodes", "--selector=type!=fake", "{.items[0].status.addresses[?(@.type=='InternalIP')].address}")
+
     def cluster_ip(self, name):
         """Returns the cluster IP of the Workshop's Service. The Service listens on port 80."""
-        return self.named("services", name)["spec"]["clusterIP"]
+        return wait_for(f"the Service {name}", lambda: self.named("services", name))["spec"]["clusterIP"]
 
     def status_now(self, name, email=None):
-        """Sends one request to the Workshop's Service. Returns the status, or None without an answer within 3 s. Packets
-        to a pod that was just deleted get no answer until kube-proxy removes its route."""
+        """Sends one request to the Workshop's Service. Returns the status, or None without an answer. Packets to a pod that
+        was just deleted get no answer until kube-proxy removes its route."""
         headers = {"X-Auth-Request-Email": email} if email else {}
         try:
             return exchange(80, "GET", "/", headers, host=self.cluster_ip(name), timeout=3)[0]
@@ -231,21 +333,55 @@ class World:
 
     def address(self, name):
         """Waits until the Workshop's Service is routed. Returns its cluster IP."""
-        # kube-proxy needs up to 1 s to route a new Service. After that, the sidecar answers 403, because this request has
-        # no identity.
-        wait_for(f"the Service {name} to be routed", lambda: self.status_now(name) == 403, 60)
+        # kube-proxy routes a new Service late. After that, the sidecar answers 403, because this request has no identity.
+        wait_for(f"the Service {name} to be routed", lambda: self.status_now(name) == 403)
         return self.cluster_ip(name)
 
     def visit(self, name, email=None, path="/", proof=None):
         """Sends one request to the Workshop's Service with this identity and proxy secret. Returns (status, body)."""
         headers = {"X-Auth-Request-Email": email, "X-Auth-Request-Proof": proof}
         headers = {header: value for header, value in headers.items() if value}
-        status, _, body = exchange(80, "GET", path, headers, host=self.address(name))
-        return status, body
+        return exchange(80, "GET", path, headers, host=self.address(name))[::2]
 
-    def until_app_answers(self, name, email, seconds=60):
+    def until_app_answers(self, name, email):
         """Waits until the app answers 200 to this identity. A pod that is being replaced may refuse connections."""
-        wait_for(f"the app of {name} to answer", lambda: self.status_now(name, email) == 200, seconds)
+        wait_for(f"the app of {name} to answer", lambda: self.status_now(name, email) == 200)
+
+    def assert_nothing_was_forbidden(self):
+        """Fails if one of our programs, each with its own account, logged a request without permission. Quotas and Pod
+        Security also forbid requests, but their messages name no user."""
+        for program in self.programs:
+            lines = program.log.read_text().splitlines()
+            assert [line for line in lines if "forbidden: user" in line.lower()] == []
+
+
+LONG_AGO = "2000-01-01T00:00:00Z"
+
+
+@functools.cache
+def define_workshops():
+    """Applies the resource definitions, once in each process."""
+    crds = ROOT / "crds/workshops.yaml"
+    subprocess.run(["kubectl", "apply", "--server-side", "--filename", crds], check=True, capture_output=True)
+    established = ["kubectl", "wait", "--for=condition=Established", "--filename", crds, f"--timeout={DEADLINE}s"]
+    subprocess.run(established, check=True, capture_output=True)
+
+
+def by_hand(name, labels=None, **spec):
+    """Returns a Workshop as an administrator would write it. Without the labels of the launcher, which then leaves it
+    alone: it has no row."""
+    usual = {
+        "owner": ALICE,
+        "image": APP["image"],
+        "appType": "custom",
+        "port": 8888,
+        "args": ["serve"],
+        "resources": {"cpuRequest": "5m", "cpuLimit": "1", "memoryRequest": "16Mi", "memoryLimit": "64Mi"},
+        "securityProfile": "restricted",
+        "lifetimeSeconds": 3600,
+    }
+    metadata = {"name": name, "labels": labels or {}}
+    return {"apiVersion": API_VERSION, "kind": "Workshop", "metadata": metadata, "spec": usual | spec}
 
 
 def parse_time(time):
@@ -253,20 +389,6 @@ def parse_time(time):
     return datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
 
 
-def expires_at(workshop):
-    """Returns the expiry in the Workshop's spec as a datetime, or None if the spec has no expiry."""
-    time = workshop["spec"].get("expiresAt")
-    return time and parse_time(time)
-
-
 def seconds_from_now(time):
     """Returns the seconds from now until this timestamp."""
     return (parse_time(time) - datetime.datetime.now(datetime.UTC)).total_seconds()
-
-
-def assert_nothing_was_forbidden(world):
-    """Fails if one of our programs, each with its own account, logged a request without permission. Quotas and Pod Security
-    also forbid requests, but their messages name no user."""
-    for program in world.programs:
-        lines = program.log.read_text().splitlines()
-        assert [line for line in lines if "forbidden: user" in line.lower()] == []
