@@ -22,7 +22,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/launcher"
 ADMIN = "admin@example.org"
 MARKER = b"WORKSHOP_LAUNCHER_ID="
-# In CI, other tiers use the same processors at the same time, so every wait may take longer.
+# Upper bound of each wait for an event, in seconds. It only bounds a hang: no event of a test may depend on it.
+DEADLINE = 180
+# In CI, other tiers use the same processors at the same time, so a wait with a limit of its own may take longer.
 PATIENCE = 3 if os.environ.get("CI") == "true" else 1
 
 
@@ -48,7 +50,22 @@ def free_port():
             return port
 
 
-def wait_for(what, look, seconds):
+def need(present, missing):
+    """Skips the test unless the requirement is `present`. With CI=true, the test fails instead. `missing` says what to do."""
+    if not present:
+        import pytest
+
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(missing)
+
+
+def seed_of(variable):
+    """Returns the seed in this environment variable, else a random one, and prints it."""
+    seed = int(os.environ.get(variable) or random.randrange(2**32))
+    print(f"{variable}={seed}", flush=True)
+    return seed
+
+
+def wait_for(what, look, seconds=DEADLINE):
     """Calls look() until the result is true, and returns the result. Fails after `seconds`, in CI after three times as
     long."""
     seconds *= PATIENCE
@@ -56,13 +73,13 @@ def wait_for(what, look, seconds):
     while not (found := look()):
         if time.monotonic() > deadline:
             raise AssertionError(f"timed out after {seconds:g} s waiting for {what}")
-        time.sleep(pause)
+        time.sleep(pause)  # pacing: a poll loop
         # A long wait polls less often, because polling takes CPU time from the awaited programs.
         pause = min(pause * 1.2, 0.1)
     return found
 
 
-def exchange(port, method, path, headers=None, body=None, host="127.0.0.1", timeout=20):
+def exchange(port, method, path, headers=None, body=None, host="127.0.0.1", timeout=DEADLINE):
     """Sends one HTTP request. Returns (status, headers with lower-case names, body as bytes)."""
     connection = http.client.HTTPConnection(host, port, timeout=timeout)
     try:
@@ -100,7 +117,7 @@ class Program:
             print(self.log_tail(), file=sys.stderr)
         self.clean_up()
 
-    def start(self, command=None, seconds=30, **options):
+    def start(self, command=None, seconds=DEADLINE, **options):
         """Starts the program and waits until /readyz answers 200."""
         with self.log.open("ab") as log:
             streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
@@ -120,9 +137,9 @@ class Program:
         self.process.wait()
 
     def stop(self):
-        """Sends SIGTERM and waits up to 45 s for the exit, in CI 135 s. Fails if the exit status is not 0."""
+        """Sends SIGTERM and waits for the exit. Fails if the exit status is not 0."""
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(timeout=45 * PATIENCE)
+        status = self.process.wait(timeout=DEADLINE)
         assert status == 0, f"the program exited with status {status} after SIGTERM\n{self.log_tail()}"
 
     def clean_up(self):

@@ -5,6 +5,7 @@ import json
 import socket
 import uuid
 
+from harness import DEADLINE
 from websockets.sync.client import connect
 
 
@@ -16,7 +17,7 @@ class Notebook:
         self.headers = {"Host": self.host, "X-Auth-Request-Email": email}
 
     def request(self, method, path, body=None, **headers):
-        connection = http.client.HTTPConnection(self.address, self.port, timeout=30)
+        connection = http.client.HTTPConnection(self.address, self.port, timeout=DEADLINE)
         text = None if body is None else json.dumps(body)
         connection.request(method, path, text, self.headers | headers)
         response = connection.getresponse()
@@ -45,16 +46,16 @@ class Notebook:
         headers = {name: value for name, value in self.headers.items() if name != "Host"}
         return connect(
             f"ws://{self.host}{path}",
-            sock=socket.create_connection((self.address, self.port), timeout=30),
+            sock=socket.create_connection((self.address, self.port), timeout=DEADLINE),
             origin=f"http://{self.host}",
-            # JupyterLab answers when the kernel is ready. A busy machine starts a kernel in more than 10 s, the default.
-            open_timeout=60,
+            # JupyterLab answers when the kernel is ready.
+            open_timeout=DEADLINE,
             additional_headers=headers,
             proxy=None,
         )
 
 
-def run_cell(channels, code, seconds=60):
+def run_cell(channels, code, seconds=DEADLINE):
     """Runs a cell; returns the text of its result. Fails if the kernel is silent for so many seconds."""
     identifier = uuid.uuid4().hex
     header = {"msg_id": identifier, "msg_type": "execute_request", "username": "", "session": "it", "version": "5.3"}

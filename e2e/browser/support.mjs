@@ -71,7 +71,7 @@ export async function startLauncher(test, settings = {}) {
       SERVICE_FLEET: "local",
       SERVICE_ADMIN_EMAILS: ADMIN,
       SERVICE_SEED_TEMPLATES: "packaging/local/templates.json",
-      SERVICE_LOCAL_JUPYTER: join(ROOT, ".local/jupyter/bin/jupyter-lab"),
+      SERVICE_LOCAL_JUPYTER: process.env.TEST_JUPYTER ?? join(ROOT, ".local/jupyter/bin/jupyter-lab"),
       ...settings,
     },
   });

@@ -4,10 +4,7 @@ The app acknowledges a note after it has replaced the file, so each acknowledged
 """
 
 import json
-import pathlib
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from harness import ADMIN
 
 APP = """

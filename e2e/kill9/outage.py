@@ -1,25 +1,25 @@
 """Requests and checks for tests in which the launcher temporarily cannot write to its database."""
 
 import concurrent.futures
-import pathlib
-import sys
-import time
 import urllib.parse
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from harness import ADMIN, exchange, trees, wait_for
-from kill9 import TEMPLATE
 
-# Maximum duration of reads. A read that waited for the blocked writers would take longer.
-SLOWEST_READ_SECONDS = 4
+TEMPLATE = {
+    "name": "plain",
+    "app_type": "custom",
+    "image": "docker.io/library/python:3.13-alpine",
+    "port": 8000,
+    "command": ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"],
+}
 
 
 class Outage:
     """A launcher during an outage of its database, and the Idempotency-Keys that the test launches meanwhile."""
 
-    def __init__(self, launcher, keys):
+    def __init__(self, launcher, keys=()):
         self.launcher, self.keys = launcher, keys
-        self.refused = self.looks = 0
+        self.refused = 0
         self.template = self.create_template("plain", TEMPLATE["command"])
 
     def create_template(self, name, command, **fields):
@@ -41,15 +41,18 @@ class Outage:
         assert self.visit(name, email) == 200
         return name
 
-    def until(self, name, state, seconds=30):
+    def until(self, name, state):
         """Waits until the instance of this name is in this state, and returns it."""
-        wait_for(f"{name} to be {state}", lambda: self.row(name)["state"] == state, seconds)
+        wait_for(f"{name} to be {state}", lambda: self.row(name)["state"] == state)
         return self.row(name)
+
+    def ask_to_end(self, name):
+        status, _, body = self.launcher.request("DELETE", f"/instances/{name}")
+        assert status == 202, (status, body)
 
     def end(self, name):
         """Ends the workshop of this name, and waits until it is gone. Returns its row."""
-        status, _, body = self.launcher.request("DELETE", f"/instances/{name}")
-        assert status == 202, (status, body)
+        self.ask_to_end(name)
         return self.until(name, "terminated")
 
     def row(self, name):
@@ -75,19 +78,15 @@ class Outage:
         self.refused += 1
 
     def assert_reads_and_apps_work(self, rows, working):
-        """Fails unless reads are fast, instances are exactly those of `rows`, and the apps of `working` answer."""
-        began = time.monotonic()
+        """Fails unless reads succeed, instances are exactly those of `rows`, and the apps of `working` answer."""
         assert set(self.launcher.instances("all")) == rows, "the outage changed the list of instances"
         for path in ("/templates/", *(f"/instances/{name}" for name in rows)):
             status, _, body = self.launcher.request("GET", path)
             assert status == 200, (path, status, body)
-        took = time.monotonic() - began
-        assert took < SLOWEST_READ_SECONDS, f"reads during the outage took {took:.1f} s"
         running = trees(self.launcher.workshop_processes())
         assert set(running) <= rows, f"processes run without an instance: {set(running) - rows}"
         for name in working:
             assert running.get(name) == 1 and self.visit(name) == 200, f"{name} does not run or answer: {running}"
-        self.looks += 1
 
     def assert_all_launch_once(self):
         """Repeats each refused launch twice. Fails unless each key launches one instance. Returns the names."""
@@ -102,7 +101,7 @@ class Outage:
     def assert_states(self, states):
         """Waits for these states, {name: state}. Fails unless each running workshop has one process tree."""
         became = lambda: {name: row["state"] for name, row in self.launcher.instances("all").items()}
-        wait_for(f"the instances to have the states {states}", lambda: became() == states, 60)
+        wait_for(f"the instances to have the states {states}", lambda: became() == states)
         wanted = {name: 1 for name, state in states.items() if state == "running"}
         running = trees(self.launcher.workshop_processes())
         assert running == wanted, f"process trees per workshop: {running}, expected: {wanted}"
@@ -110,8 +109,7 @@ class Outage:
     def end_all(self):
         """Ends all workshops, checks that no process remains, and stops the launcher."""
         for name in self.launcher.instances():
-            status, _, body = self.launcher.request("DELETE", f"/instances/{name}")
-            assert status == 202, (status, body)
-        wait_for("all workshops to end", lambda: not self.launcher.instances(), 30)
+            self.ask_to_end(name)
+        wait_for("all workshops to end", lambda: not self.launcher.instances())
         assert not self.launcher.workshop_processes()
         self.launcher.stop()

@@ -18,6 +18,8 @@ import resource
 import socket
 import time
 
+from harness import DEADLINE
+
 # Seconds between two bytes that a slow client sends or reads.
 DRIP = 1.0
 # Seconds before a client replaces a closed connection.
@@ -82,19 +84,19 @@ async def _send(loop, connection, kind):
         return
     for byte in itertools.chain(kind.request, itertools.cycle(kind.body)):
         await loop.sock_sendall(connection, bytes([byte]))
-        await asyncio.sleep(DRIP)
+        await asyncio.sleep(DRIP)  # pacing: a slow client
 
 
 async def _read(loop, connection, kind, counts):
     while data := await loop.sock_recv(connection, 65536 if kind.read else 1):
         counts["bytes read"] += len(data)
         if not kind.read:
-            await asyncio.sleep(DRIP)
+            await asyncio.sleep(DRIP)  # pacing: a slow client
     raise ConnectionResetError
 
 
-async def _client(target, kind, counts):
-    loop = asyncio.get_running_loop()
+async def _client(target, kind, counts, connected):
+    loop, is_new = asyncio.get_running_loop(), True
     while True:
         with socket.socket(target.family, socket.SOCK_STREAM) as connection:
             connection.setblocking(False)
@@ -103,6 +105,10 @@ async def _client(target, kind, counts):
             try:
                 await loop.sock_connect(connection, (target.host, target.port))
                 counts[f"connections: {kind.name}"] += 1
+                if is_new:
+                    is_new = False
+                    with connected:
+                        connected.value += 1
                 reading = asyncio.create_task(_read(loop, connection, kind, counts))
                 try:
                     await _send(loop, connection, kind)
@@ -113,21 +119,21 @@ async def _client(target, kind, counts):
                         await reading
             except OSError:
                 pass
-        await asyncio.sleep(COMES_BACK)
+        await asyncio.sleep(COMES_BACK)  # pacing: an attacker that comes back
 
 
-async def _clients(target, kinds, stop, counts):
-    clients = [asyncio.create_task(_client(target, kind, counts)) for kind in kinds]
+async def _clients(target, kinds, stop, counts, connected):
+    clients = [asyncio.create_task(_client(target, kind, counts, connected)) for kind in kinds]
     while not stop.is_set():
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.2)  # pacing: a poll loop
     return clients
 
 
-def _run(target, kinds, stop, results):
+def _run(target, kinds, stop, connected, results):
     # Low CPU priority: real attackers run on other machines and take no CPU from the program.
     os.nice(19)
     counts = collections.Counter()
-    asyncio.new_event_loop().run_until_complete(_clients(target, kinds, stop, counts))
+    asyncio.new_event_loop().run_until_complete(_clients(target, kinds, stop, counts, connected))
     results.send(counts)
     # Exit without cleanup: the kernel closes all connections at once.
     os._exit(0)
@@ -140,11 +146,12 @@ class Attack:
         allow_files(clients + 100)
         context = multiprocessing.get_context("spawn")
         self.stop, self.total, self.results, self.processes = context.Event(), collections.Counter(), [], []
+        self.opened = context.Value("i", 0)
         everyone = list(itertools.islice(itertools.cycle(kinds), clients))
         for each in range(PROCESSES):
             result, ends = context.Pipe(duplex=False)
             self.results.append(result)
-            words = (target, everyone[each::PROCESSES], self.stop, ends)
+            words = (target, everyone[each::PROCESSES], self.stop, self.opened, ends)
             self.processes.append(context.Process(target=_run, args=words, daemon=True))
 
     def __enter__(self):
@@ -155,10 +162,14 @@ class Attack:
     def __exit__(self, *_):
         self.stop.set()
         for process, result in zip(self.processes, self.results):
-            if result.poll(20):
+            if result.poll(DEADLINE):
                 self.total += result.recv()
             process.kill()
             process.join()
+
+    def connected(self):
+        """Returns the number of clients that have connected at least once."""
+        return self.opened.value
 
     def counts(self):
         """Returns the number of connections of each kind and the bytes read. Call it after the block."""
@@ -235,5 +246,5 @@ def probe(target, request, seconds, expected=200, every=0.05, keep=False):
         if connection and not (keep and status):
             connection.close()
             connection = None
-        time.sleep(max(0.0, every - (time.monotonic() - begun)))
+        time.sleep(max(0.0, every - (time.monotonic() - begun)))  # pacing: the rate of the probe
     return figures

@@ -4,7 +4,7 @@ import socket
 import sys
 import urllib.parse
 
-from harness import ROOT, Launcher, trees, wait_for
+from harness import DEADLINE, ROOT, Launcher, trees, wait_for
 
 LIMITS = {"SERVICE_MAX_INSTANCES_PER_USER": "10", "SERVICE_LOG": "warn"}
 
@@ -46,13 +46,13 @@ class Local:
         return urllib.parse.urlsplit(row["url"]).netloc, self.launcher.port
 
     def dial(self, host, port):
-        return socket.create_connection(("127.0.0.1", port), timeout=20)
+        return socket.create_connection(("127.0.0.1", port), timeout=DEADLINE)
 
     def processes(self):
         return {"launcher": self.launcher.process.pid}
 
     def assert_nothing_left(self):
-        wait_for("all processes to end", lambda: trees(self.launcher.workshop_processes()) == {}, 30)
+        wait_for("all processes to end", lambda: trees(self.launcher.workshop_processes()) == {})
         assert self.launcher.instances("live") == {}
 
 
@@ -94,14 +94,14 @@ class Kubernetes:
         return self.world.address(name), 80
 
     def dial(self, host, port):
-        return socket.create_connection((host, port), timeout=20)
+        return socket.create_connection((host, port), timeout=DEADLINE)
 
     def processes(self):
         return {"launcher": self.launcher.process.pid, "operator": self.world.operator.process.pid}
 
     def assert_nothing_left(self):
         left = lambda: self.world.objects("workshops,deployments,pods,services,ingresses")
-        wait_for("all objects to be deleted", lambda: not left(), 60)
+        wait_for("all objects to be deleted", lambda: not left())
         assert self.launcher.instances("live") == {}
 
 

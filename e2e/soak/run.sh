@@ -13,7 +13,7 @@ packaging/local/venv.sh cluster e2e/cluster/tests/requirements.txt
 cargo build --quiet --locked --package launcher
 cargo build --quiet --locked --release --package launcher
 say "starting 1,000 launches under kill -9"
-KILL9_ROUNDS=250 "$PYTHONS" e2e/kill9/kill9.py
+KILL9_ROUNDS=250 "$PYTHONS" -m pytest -s -m kill9 e2e/kill9/test_kill9.py
 say "starting a soak test of $MINUTES minutes on this machine"
 "$PYTHONS" e2e/soak/soak.py local --minutes "$MINUTES"
 # shellcheck source=e2e/cluster/env.sh

@@ -21,7 +21,7 @@ import time
 E2E = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(E2E), str(E2E / "cluster/tests")]
 
-from harness import PROGRAM, wait_for
+from harness import DEADLINE, PROGRAM, wait_for
 from places import FLEETS
 from websockets.sync.client import connect
 
@@ -55,13 +55,13 @@ class Client(threading.Thread):
         status, _, made = fleet.launcher.request("POST", f"/templates/{fleet.template}/launch", self.person, {})
         assert status == 201, (status, made)
         name = made["k8s_name"]
-        running = self.until(name, "running", 120)
+        running = self.until(name, "running")
         host, port = fleet.endpoint(name, running)
         headers = {"X-Auth-Request-Email": self.person}
         with connect(f"ws://{host}/echo", sock=fleet.dial(host, port), additional_headers=headers) as socket:
             for _ in range(10):
                 socket.send(MESSAGE)
-                assert socket.recv(timeout=20) == MESSAGE
+                assert socket.recv(timeout=DEADLINE) == MESSAGE
                 self.soak.counts["messages"] += 1
                 self.soak.stop.wait(2)
         if self.kind == "extended":
@@ -71,11 +71,11 @@ class Client(threading.Thread):
         if self.kind != "left alone":
             status, _, body = fleet.launcher.request("DELETE", f"/instances/{name}", self.person)
             assert status == 202, (status, body)
-        ended = self.until(name, "terminated", LIFETIME + 120)
+        ended = self.until(name, "terminated")
         assert ended["end_reason"] == BEHAVIOURS[self.kind], ended["end_reason"]
         self.soak.counts[self.kind] += 1
 
-    def until(self, name, state, seconds):
+    def until(self, name, state):
         seen = {}
 
         def look():
@@ -87,7 +87,7 @@ class Client(threading.Thread):
             self.soak.pause.wait(0.5)
             return body["state"] == state
 
-        wait_for(f"{name} to be {state}", look, seconds)
+        wait_for(f"{name} to be {state}", look)
         return seen
 
 
@@ -111,8 +111,8 @@ class Soak:
                 self.sample(passed)
             self.pause.wait(self.every)
         for client in clients:
-            client.join(300)
-            assert not client.is_alive(), "a client thread did not end within 300 s"
+            client.join(2 * DEADLINE)
+            assert not client.is_alive(), "a client thread did not end"
         assert not self.failures, "\n".join(self.failures[:10])
         return self.assert_no_growth(len(clients))
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Kills the launcher with SIGKILL at random times during launches and terminations.
 
 After each kill, the test starts a launcher on the same data and repeats each unanswered launch with its
@@ -15,11 +14,14 @@ import os
 import pathlib
 import random
 import signal
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from harness import Launcher, Promises, trees, wait_for
+import pytest
 
+from harness import Promises, seed_of, trees, wait_for
+from kill9.outage import TEMPLATE
+
+pytestmark = pytest.mark.kill9
+ROUNDS = int(os.environ.get("KILL9_ROUNDS") or 40)
 LAUNCHES_A_ROUND = 4
 # Upper bounds of the time from the first request to the kill. Each round draws one bound. With the shortest bound, the
 # kill happens during the requests. With the longest bound, it may happen after the start of the last process.
@@ -28,13 +30,7 @@ SETTLED = {"running", "failed"}
 # Sleep time of the escaped processes. The test finds these processes by this unique number.
 ESCAPED_SECONDS = str(10**9 + os.getpid())
 ESCAPE = f"setsid env -i sh -c 'sleep {ESCAPED_SECONDS} &'"
-TEMPLATE = {
-    "name": "kill9",
-    "app_type": "custom",
-    "image": "docker.io/library/python:3.13-alpine",
-    "port": 8000,
-    "command": ["sh", "-c", f"{ESCAPE}; exec python3 -m http.server $(PORT) --bind 127.0.0.1"],
-}
+COMMAND = ["sh", "-c", f"{ESCAPE}; exec python3 -m http.server $(PORT) --bind 127.0.0.1"]
 
 
 class KillTest:
@@ -46,7 +42,7 @@ class KillTest:
         self.kills_before_answer = 0
 
     def create_template(self):
-        status, _, body = self.launcher.request("POST", "/templates/", body=TEMPLATE)
+        status, _, body = self.launcher.request("POST", "/templates/", body=TEMPLATE | {"command": COMMAND})
         assert status == 201, (status, body)
         self.promises = Promises(body["template_id"])
 
@@ -66,14 +62,14 @@ class KillTest:
     def check(self, launches):
         """Waits until no instance is in transition. Then compares confirmed requests, instances and processes."""
         assert len(self.promises.names) == launches, "a launch got no answer from a running launcher"
-        wait_for("every instance to be running, failed or terminated", self.is_settled, 30)
+        wait_for("every instance to be running, failed or terminated", self.is_settled)
         rows = self.launcher.instances("all")
         self.promises.check(rows)
         assert set(rows) == set(self.promises.names.values()), "instances exist that no client launched"
         wanted = {name: 1 for name, row in rows.items() if row["state"] == "running"}
         running = trees(self.launcher.workshop_processes())
         assert running == wanted, f"process trees per workshop: {running}, expected: {wanted}"
-        wait_for("one escaped process per running workshop", lambda: len(escaped_processes()) == len(wanted), 10)
+        wait_for("one escaped process per running workshop", lambda: len(escaped_processes()) == len(wanted))
 
     def is_settled(self):
         return {row["state"] for row in self.launcher.instances("live").values()} <= SETTLED
@@ -90,35 +86,26 @@ def escaped_processes():
     return found
 
 
-def main():
-    try:
-        run()
-    finally:
-        for pid in escaped_processes():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+@pytest.fixture
+def no_escaped_process():
+    """Kills the escaped processes of a failed test."""
+    yield
+    for pid in escaped_processes():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
-def run():
-    seed = int(os.environ.get("KILL9_SEED") or random.randrange(2**32))
-    rounds = int(os.environ.get("KILL9_ROUNDS") or 40)
-    print(f"kill9: {rounds} rounds, KILL9_SEED={seed}", flush=True)
-    with Launcher(SERVICE_LOG="warn") as launcher:
-        test = KillTest(launcher, random.Random(seed))
-        launcher.start()
-        test.create_template()
-        for number in range(1, rounds + 1):
-            test.round(number)
-        states = [row["state"] for row in launcher.instances("all").values()]
-        counted = ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
-        print(f"kill9: {len(states)} launches ({test.kills_before_answer} answered only when repeated): {counted}")
-        for name in launcher.instances():
-            test.promises.end(launcher, name)
-        test.check(rounds * LAUNCHES_A_ROUND)
-        left = launcher.workshop_processes() + escaped_processes()
-        assert not left, f"processes remain after all workshops ended: {left}"
-        launcher.stop()
-
-
-if __name__ == "__main__":
-    main()
+def test_killed_launcher_loses_and_doubles_no_launch(launcher, no_escaped_process):
+    test = KillTest(launcher, random.Random(seed_of("KILL9_SEED")))
+    test.create_template()
+    for number in range(1, ROUNDS + 1):
+        test.round(number)
+    states = [row["state"] for row in launcher.instances("all").values()]
+    counted = ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
+    print(f"{len(states)} launches ({test.kills_before_answer} answered only when repeated): {counted}")
+    for name in launcher.instances():
+        test.promises.end(launcher, name)
+    test.check(ROUNDS * LAUNCHES_A_ROUND)
+    left = launcher.workshop_processes() + escaped_processes()
+    assert not left, f"processes remain after all workshops ended: {left}"
+    launcher.stop()

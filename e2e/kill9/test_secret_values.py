@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Searches for secret launch parameters in everything that a local launcher writes, at the log level `trace`.
 
 While the workshop runs, no answer of the API, page, metric or log line has a value. After its end and the stop of the
@@ -8,13 +7,15 @@ launcher, no file of the data directory has one. Only the app gets the values.
 import pathlib
 import re
 import secrets
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-import notes
-from harness import ADMIN, Launcher, exchange
-from outage import Outage
+import pytest
 
+from harness import ADMIN, exchange
+from kill9 import notes
+from kill9.outage import Outage
+
+pytestmark = pytest.mark.kill9
+SETTINGS = {"SERVICE_LOG": "trace"}
 ALICE = "alice@example.org"
 # Nine values that need several pages of the database, and a short one.
 VALUES = {f"TOKEN_{number}": 1000 for number in range(9)} | {"SHORT": 12}
@@ -31,7 +32,7 @@ class Secrets:
     """A launcher with a workshop that has secrets."""
 
     def __init__(self, launcher):
-        self.launcher, self.outage = launcher, Outage(launcher, [])
+        self.launcher, self.outage = launcher, Outage(launcher)
         self.values = {name: value(length) for name, length in VALUES.items()}
         # A repeated launch may have another value. A refused launch has one that is too long.
         self.others = {"repeated": value(100), "refused": value(1002)}
@@ -72,20 +73,12 @@ class Secrets:
             self.assert_hidden(path, path.read_bytes())
 
 
-def main():
-    with Launcher(SERVICE_LOG="trace") as launcher:
-        launcher.start()
-        test = Secrets(launcher)
-        name = test.launch()
-        test.assert_given(name)
-        test.assert_answers_are_clean()
-        test.outage.end(name)
-        test.assert_answers_are_clean()
-        launcher.stop()
-        test.assert_files_are_clean()
-        size = launcher.log.stat().st_size >> 10
-        print(f"secret values: only the app had them; {len(test.pages)} addresses and {size} KiB of log searched")
-
-
-if __name__ == "__main__":
-    main()
+def test_only_the_app_gets_the_values_of_secret_parameters(launcher):
+    test = Secrets(launcher)
+    name = test.launch()
+    test.assert_given(name)
+    test.assert_answers_are_clean()
+    test.outage.end(name)
+    test.assert_answers_are_clean()
+    launcher.stop()
+    test.assert_files_are_clean()

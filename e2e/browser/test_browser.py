@@ -1,0 +1,27 @@
+"""Runs the *.test.mjs files of this folder and of measured/ with Node's test runner, in a real Chromium.
+
+The tests in login/ and server/ belong to other tiers, which start the login chain.
+"""
+
+import pathlib
+import subprocess
+
+import pytest
+
+pytestmark = pytest.mark.browser
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def files():
+    for path in sorted(HERE.glob("*.test.mjs")):
+        yield pytest.param(path, id=path.name)
+    for path in sorted(HERE.glob("measured/*.test.mjs")):
+        yield pytest.param(path, id=f"measured/{path.name}", marks=pytest.mark.alone)
+
+
+@pytest.mark.parametrize("path", files())
+def test_browser(launcher_program, jupyter, browser_packages, path):
+    command = ["node", "--test", "--test-reporter=spec", path]
+    done = subprocess.run(command, cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    print(done.stdout)
+    assert done.returncode == 0, f"{path.name} failed: see its output"
