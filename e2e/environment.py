@@ -97,8 +97,10 @@ STEPS = {
 }
 
 
-def prepare(tier, at_end):
-    """Prepares what the tests of this tier need. `at_end` registers functions that run after the last test."""
+def prepare(markers, at_end):
+    """Prepares what the tests need whose marker expression begins with a tier. `at_end` registers functions that run after
+    the last test."""
+    tier = markers.partition(" ")[0]
     for step in STEPS.get(tier, ()):
         step()
     if tier == "cluster":

@@ -28,13 +28,14 @@ DEADLINE = 180
 PATIENCE = 3 if os.environ.get("CI") == "true" else 1
 
 
-# Ports that free_port() has returned. A stopped program keeps its port for its next start, so no other program may get it.
-GIVEN_PORTS = set()
+# Sockets that reserve the ports that free_port() has returned, also against other test processes. A stopped program keeps
+# its port for its next start, so no other program may get it.
+RESERVATIONS = []
 
 
 def free_port():
     """Returns a free loopback port below the range that the kernel uses for outgoing connections. Each call returns
-    another one.
+    another one, in all test processes of this machine: a UDP socket with the same port reserves it.
 
     A restarted launcher uses its port again. While the launcher is down, no outgoing connection can take a port below
     this range.
@@ -42,12 +43,13 @@ def free_port():
     first_outgoing = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.randrange(first_outgoing // 2, first_outgoing)
-        if port in GIVEN_PORTS:
-            continue
+        reservation = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         with socket.socket() as listener, contextlib.suppress(OSError):
+            reservation.bind(("127.0.0.1", port))
             listener.bind(("127.0.0.1", port))
-            GIVEN_PORTS.add(port)
+            RESERVATIONS.append(reservation)
             return port
+        reservation.close()
 
 
 def need(present, missing):
@@ -274,7 +276,7 @@ class Promises:
         rng.shuffle(work)
         with concurrent.futures.ThreadPoolExecutor(len(work)) as threads:
             doing = [threads.submit(act, launcher, what) for act, what in work]
-            time.sleep(rng.uniform(0, rng.choice(latest)))
+            time.sleep(rng.uniform(0, rng.choice(latest)))  # pacing: the drawn moment of the kill
             launcher.kill()
         for one in doing:
             one.result()

@@ -78,7 +78,7 @@ TIERS = [
          f'"$PYTHON" e2e/rust_tests.py covered {" ".join(CRATES.values())}', check=True),
     rust("rules", "unit and property tests of domain, Workshop and operator", check=True),
     rust("service", "use cases, loops, rows in SQLite and PostgreSQL, process plumbing", "e2e/postgres/server.sh needs",
-         'e2e/postgres/server.sh run "$0" do', check=True),
+         'e2e/postgres/server.sh run "$0" shell', check=True),
     rust("api", "the API and the pages over real HTTP", check=True),
     rust("sidecar", "the sidecar over raw sockets; course material from real and hostile servers", "need_command git git", cpus=1),
     rust("fleet", "the local fleet with real processes and a real JupyterLab", "need_jupyter", cpus=1),
@@ -126,7 +126,7 @@ REQUIREMENTS = "requirements"
 
 
 def shell(command):
-    return ["bash", str(ROOT / "e2e/tiers.sh"), "do", command]
+    return ["bash", str(ROOT / "e2e/tiers.sh"), "shell", command]
 
 
 def load(path):
@@ -200,7 +200,7 @@ class Run:
         needed = {build for tier in self.waiting for build in tier.builds}
         self.builds = [name for name in BUILDS if name in needed]
         # Installs what is missing, without waiting for the tiers before. A tier reports what it lacks when it starts.
-        checks = [f'"$0" do {shlex.quote(tier.needs)} || true' for tier in self.waiting]
+        checks = [f'"$0" shell {shlex.quote(tier.needs)} || true' for tier in self.waiting]
         self.start(Job(REQUIREMENTS, "\n".join(checks)))
         while self.waiting or self.running():
             self.start_what_fits()

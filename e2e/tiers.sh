@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tiers.sh [TIER...]: runs these test tiers, or all; e2e/tiers.py declares them. `tiers.sh check` runs the tests before a
 # commit, `tiers.sh times` prints the durations of the last runs.
-# tiers.sh do COMMAND: runs one command of a tier with the functions of this file.
+# tiers.sh shell COMMAND: runs one command of a tier with the functions of this file.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
@@ -54,16 +54,23 @@ need_engines() {
 # rust_tests CRATE...: runs the tests of these crates.
 rust_tests() { TEST_JUPYTER=$PWD/.local/jupyter/bin/jupyter-lab "$PYTHON" e2e/rust_tests.py run "$@"; }
 
-# tests MARKER FOLDER... [OPTION...]: runs the tests of these folders with this marker. For a repetition, TESTS_AGAIN has
-# the tests to run instead, one a line.
+# tests MARKER FOLDER... [OPTION...]: runs the tests of these folders with this marker: first those with the marker `alone`,
+# one after the other. For a repetition, TESTS_AGAIN has the tests to run instead, one a line.
 tests() {
   local -a what=("${@:2}")
-  [[ -z "${TESTS_AGAIN:-}" ]] || readarray -t what <<<"$TESTS_AGAIN"
-  .local/cluster/bin/python -m pytest -m "$1" "${what[@]}"
+  if [[ -n "${TESTS_AGAIN:-}" ]]; then
+    readarray -t what <<<"$TESTS_AGAIN"
+    .local/cluster/bin/python -m pytest -m "$1" "${what[@]}"
+  else
+    if git grep --quiet 'mark\.alone' -- "$2"; then
+      .local/cluster/bin/python -m pytest -m "$1 and alone" "${what[@]}" --numprocesses 0
+    fi
+    .local/cluster/bin/python -m pytest -m "$1 and not alone" "${what[@]}"
+  fi
 }
 
 # server_tests ENGINE MARKER FOLDER... [OPTION...]: runs such tests on a server with this container engine.
-server_tests() { e2e/containers/server.py "$1" "$0" do "tests $(printf '%q ' "${@:2}")"; }
+server_tests() { e2e/containers/server.py "$1" "$0" shell "tests $(printf '%q ' "${@:2}")"; }
 
 lint() {
   cargo fmt --all --check
@@ -78,7 +85,7 @@ lint() {
   fi
 }
 
-if [[ "${1:-}" == do ]]; then
+if [[ "${1:-}" == shell ]]; then
   eval "$2"
 else
   exec "$PYTHON" e2e/tiers.py "$@"

@@ -8,12 +8,9 @@ Both keep the same number of records in SQLite, have one core each and nothing t
 
 import argparse
 import contextlib
-import os
 import pathlib
-import platform
 import sys
 import tempfile
-import time
 from collections import defaultdict
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -21,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from api.hub import HEADERS, Hub  # noqa: E402
 from common import tools  # noqa: E402
 from common.machine import (  # noqa: E402
-    AROUND, MEASURED, Started, answers, cpu_seconds, free_port, load_average, memory, prepare,
+    AROUND, MEASURED, Started, answers, cpu_seconds, described, free_port, load_average, memory, prepare,
 )
 from common.table import Aims, cell, ratios, table  # noqa: E402
 from launcher.program import ADMIN, ALICE, Launcher, fill, template  # noqa: E402
@@ -151,8 +148,8 @@ def main():
         tools.build_load()
     tools.build_floor()
     tools.build_hub()
-    print(f"## The API beside JupyterHub\n\n{os.cpu_count()} CPUs, Linux {platform.release()}, "
-          f"{time.strftime('%F %R %Z')}. Medians of {options.rounds} rounds of {options.seconds} s in turns, "
+    print(f"## The API beside JupyterHub\n\n{described()}. "
+          f"Medians of {options.rounds} rounds of {options.seconds} s in turns, "
           "8 connections, one core for each program.")
     aims, kept = Aims("requests a second, ratio"), []
     for records in options.records:

@@ -10,8 +10,9 @@ import time
 import door
 from bare import PARALLEL
 from kube import PATHS, Timeline
-from stage import Stage, percentile
+from stage import Stage
 from usage import Usage
+from common.table import percentile
 from world import ALICE, APP, WORKSHOP_DOMAIN
 
 SECONDS = 3600

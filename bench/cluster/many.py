@@ -6,8 +6,9 @@ import time
 
 from bare import PARALLEL, Model, apply, create, delete_all, names
 from kube import Timeline
-from stage import RESOURCES, Events, Stage, bare_namespace, check_room, percentile, table
+from stage import RESOURCES, Events, Stage, bare_namespace, check_room
 from usage import machine_cpu, until_idle
+from common.table import percentile, table
 from world import ALICE
 
 from harness import ADMIN
@@ -197,7 +198,7 @@ def run(kube, count, rounds):
 
 
 def report(taken, count, number):
-    print(f"## {count} at once, round {number}")
+    print(f"## {count} at once, round {number}\n")
     launched = taken["launches"]
     rows = []
     for what, one in taken.items():
@@ -213,7 +214,7 @@ def report(taken, count, number):
 
 
 def report_reads(launched, count):
-    print(f"## Reads during {count} launches, all ready after {launched['seconds']:.1f} s")
+    print(f"## Reads during {count} launches, all ready after {launched['seconds']:.1f} s\n")
     reads, rows = launched["reads"], []
     for what, seconds in reads.seconds.items():
         figures = (percentile(seconds, 50), percentile(seconds, 99), max(seconds))

@@ -6,8 +6,10 @@ import time
 
 from bare import Model, delete_all
 from kube import Timeline
-from stage import Events, Stage, bare_namespace, table
+from stage import Events, Stage, bare_namespace
 from world import ALICE
+
+from common.table import table
 
 SECONDS = 90
 # Marks of a launch in chronological order.
@@ -100,7 +102,7 @@ def run(kube, rounds):
 
 
 def report(taken, rounds):
-    print(f"## One launch, {rounds} rounds in turns: median (lowest–highest)")
+    print(f"## One launch, {rounds} rounds in turns: median (lowest–highest)\n")
     ready = {what: [one.get("row running", one["pod Ready"]) for one in all_] for what, all_ in taken.items()}
     answers = {what: [one["first answer"] for one in all_ if "first answer" in one] for what, all_ in taken.items()}
     launched = statistics.median(ready["launch"])

@@ -9,17 +9,16 @@ separate namespaces and processes, and removes them afterwards. Compared figures
 """
 
 import argparse
-import os
 import pathlib
-import platform
 import sys
-import time
 
 import fake
 import many
 import one
 import stage
 from kube import Kube
+
+from common.machine import described
 
 
 def arguments():
@@ -40,8 +39,7 @@ def main():
     if not chosen.program.exists():
         sys.exit(f"{chosen.program} is missing: cargo build --release -p launcher")
     stage.Stage.program = chosen.program
-    machine = f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} before, Linux {platform.release()}"
-    print(f"{machine}, {time.strftime('%F %R %Z')}\n", flush=True)
+    print(f"{described()}\n", flush=True)
     with Kube() as kube:
         if "one" in chosen.parts:
             one.run(kube, chosen.rounds)

@@ -12,7 +12,7 @@ import time
 import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "e2e"), str(ROOT / "e2e/cluster/tests")]
+sys.path[:0] = [str(ROOT / each) for each in ("bench", "e2e", "e2e/cluster/tests")]
 
 from harness import ADMIN  # noqa: E402
 from world import APP, World  # noqa: E402
@@ -101,16 +101,3 @@ def cpu(spec):
     """Returns the sum of the CPU requests of a pod's containers, in millicores."""
     asked = (one.get("resources", {}).get("requests", {}).get("cpu", "0") for one in spec["containers"])
     return sum(map(millicores, asked))
-
-
-def percentile(values, percent):
-    values = sorted(values)
-    return values[min(len(values) - 1, int(len(values) * percent / 100))]
-
-
-def table(head, rows):
-    """Prints a Markdown table."""
-    print(f"\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
-    for row in rows:
-        print(f"| {' | '.join(map(str, row))} |")
-    print(flush=True)

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import platform
 import re
 import resource
 import signal
@@ -29,6 +30,12 @@ def prepare():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def described():
+    """Returns the machine, its load, and the time, for the head of a report."""
+    load = f"load {os.getloadavg()[0]:.1f} before"
+    return f"{os.cpu_count()} CPUs, {load}, Linux {platform.release()}, {time.strftime('%F %R %Z')}"
 
 
 def load_average():
@@ -62,6 +69,20 @@ def memory(pid, children=True):
         for name, kib in re.findall(r"^(Rss|Pss):\s+(\d+)", rollup, re.M):
             fields[name] += int(kib) / 1024
     return fields["Rss"], fields["Pss"]
+
+
+def pss(pids):
+    """Returns the proportional set size of these processes, in MiB."""
+    return sum(memory(pid, children=False)[1] for pid in pids)
+
+
+def named(*names):
+    """Returns the pids of all processes whose names begin so. The kernel abbreviates names to 15 characters."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/comm"):
+        with contextlib.suppress(OSError):
+            found += [int(path.parent.name)] if path.read_text().startswith(names) else []
+    return found
 
 
 def unshared(pid):

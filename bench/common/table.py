@@ -26,11 +26,16 @@ def cell(values):
     return f"{number(statistics.median(values))} ({number(min(values))}–{number(max(values))})"
 
 
+def percentile(values, percent):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(len(values) * percent / 100))]
+
+
 def table(heads, rows):
     print(f"| {' | '.join(heads)} |")
     print(f"|{'---|' * len(heads)}")
     for row in rows:
-        print(f"| {' | '.join(row)} |")
+        print(f"| {' | '.join(map(str, row))} |")
     print(flush=True)
 
 

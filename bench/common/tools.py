@@ -84,8 +84,12 @@ def build_hub():
 
 
 def build_floor():
+    """Builds the program with the versions in the launcher's Cargo.lock: cargo drops the packages that it does not need."""
     need("cargo")
-    run("cargo", "build", "--release", "--locked", "--target-dir", FLOOR.parents[1], cwd=ROOT / "bench/api/floor")
+    place = PLACE / "floor-source"
+    shutil.copytree(ROOT / "bench/api/floor", place, dirs_exist_ok=True)
+    shutil.copy(ROOT / "Cargo.lock", place)
+    run("cargo", "build", "--release", "--target-dir", FLOOR.parents[1], cwd=place)
 
 
 def version(*command):

@@ -5,7 +5,6 @@ import argparse
 import concurrent.futures
 import os
 import pathlib
-import platform
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ sys.path[:0] = [str(ROOT / each) for each in ("bench", "e2e", "e2e/containers")]
 
 import harness  # noqa: E402
 from bare import Bare  # noqa: E402
+from common.machine import described, named, pss  # noqa: E402
 from common.table import Aims, cell, ratios, table  # noqa: E402
 from notebook import run_cell  # noqa: E402
 from world import ALICE, ENGINE, JUPYTER, QUICK, World  # noqa: E402
@@ -100,29 +100,7 @@ def many(world, template, bare, rounds):
     aims.show()
 
 
-def pss(pids):
-    """Returns the proportional set size of these processes, in MiB."""
-    total = 0
-    for pid in pids:
-        for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                total += int(line.split()[1])
-    return total / 1024
-
-
-def named(*names):
-    """Returns the pids of all processes with these names, as the kernel abbreviates them."""
-    found = []
-    for path in pathlib.Path("/proc").glob("[0-9]*/comm"):
-        try:
-            if path.read_text().strip() in names:
-                found.append(int(path.parent.name))
-        except OSError:
-            pass
-    return found
-
-
-ENGINE_PARTS = ("containerd-shim", "conmon", "dockerd", "containerd", "podman")
+ENGINE_PARTS = ("containerd", "conmon", "dockerd", "podman")
 
 
 def memory(world, template, bare, count):
@@ -199,8 +177,7 @@ def main():
     chosen = arguments()
     harness.Launcher.command = (chosen.program, "serve")
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    machine = f"{ENGINE}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} before, Linux {platform.release()}"
-    print(f"{machine}, {commit}, {time.strftime('%F %R %Z')}\n", flush=True)
+    print(f"{ENGINE}, {described()}, {commit}\n", flush=True)
     with World(SERVICE_LOG="warn") as world:
         template = world.template(QUICK)
         if {"one", "many", "memory"} & set(chosen.parts):

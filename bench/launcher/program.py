@@ -3,7 +3,6 @@
 import http.client
 import json
 import os
-import pathlib
 import signal
 import sqlite3
 import subprocess
@@ -11,7 +10,7 @@ import sys
 import time
 import uuid
 
-from common.machine import free_port
+from common.machine import free_port, memory
 from common.tools import LAUNCHER
 
 ALICE_MAIL = "alice@example.org"
@@ -22,8 +21,8 @@ ADMIN = {"X-Auth-Request-Email": "admin@example.org"}
 class Launcher:
     """A launcher process: `with Launcher(data) as launcher`."""
 
-    def __init__(self, data, cores=None, **settings):
-        self.command = [*(("taskset", "-c", cores) if cores else ()), LAUNCHER, "serve"]
+    def __init__(self, data, cores=None, program=LAUNCHER, **settings):
+        self.command = [*(("taskset", "-c", cores) if cores else ()), program, "serve"]
         self.port = free_port()
         self.telemetry = free_port()
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("SERVICE_")} | {
@@ -79,10 +78,8 @@ class Launcher:
         return response.status, response.read()
 
     def memory(self):
-        """Returns RSS and Pss in MiB."""
-        status = pathlib.Path(f"/proc/{self.process.pid}/smaps_rollup").read_text().splitlines()
-        fields = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in status[1:]}
-        return fields["Rss"], fields["Pss"]
+        """Returns the launcher's RSS and Pss in MiB, without its workshops'."""
+        return memory(self.process.pid, children=False)
 
     def timed(self, path, headers, count):
         """Returns the milliseconds of `count` sequential GETs on one connection."""

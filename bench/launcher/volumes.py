@@ -6,9 +6,9 @@ import statistics
 import uuid
 
 from common.machine import load_average
-from common.table import cell, table
+from common.table import cell, percentile, table
 
-from .growth import READS, percentile
+from .growth import READS
 from .program import ADMIN, ALICE, ALICE_MAIL, Launcher, fill, template
 
 ROWS = 10_000

@@ -9,15 +9,14 @@ machine.
 """
 
 import argparse
-import os
 import pathlib
-import platform
 import sys
-import time
 
 import serve_time
 import stage
 import streams
+
+from common.machine import described
 
 PARTS = {"serve-time": serve_time.run, "streams": streams.run}
 
@@ -25,7 +24,7 @@ PARTS = {"serve-time": serve_time.run, "streams": streams.run}
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="+", choices=PARTS)
-    parser.add_argument("--program", type=pathlib.Path, default=stage.PROGRAM, help="the launcher to measure")
+    parser.add_argument("--program", type=pathlib.Path, default=stage.programs.LAUNCHER, help="the launcher to measure")
     parser.add_argument("--workshops", type=int, default=500, help="live instances of `serve-time`")
     parser.add_argument("--requests", type=int, default=1000, help="of each page, one at a time and again 8 at once")
     parser.add_argument("--people", type=int, default=300, help="open pages of `streams`, each of another person")
@@ -37,9 +36,7 @@ def main():
     chosen = arguments()
     if not chosen.program.exists():
         sys.exit(f"{chosen.program} is missing: cargo build --release --locked -p launcher")
-    machine = f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} before, Linux {platform.release()}"
-    program = f"{chosen.program.stat().st_size / 1e6:.1f} MB of program"
-    print(f"{machine}, {time.strftime('%F %R %Z')}, {program}", flush=True)
+    print(f"{described()}, {chosen.program.stat().st_size / 1e6:.1f} MB of program\n", flush=True)
     for part in chosen.parts:
         PARTS[part](chosen)
 

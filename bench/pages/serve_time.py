@@ -4,8 +4,10 @@ import sys
 import threading
 import time
 
-from stage import ADMIN, RUNS, WAITS, Stage, percentile
+from stage import ADMIN, RUNS, WAITS, Stage
 from wire import Line, request
+
+from common.table import percentile, table
 
 AT_ONCE = 8
 ROUNDS = 5
@@ -58,10 +60,8 @@ def report(title, stage, count, people):
     for _ in range(ROUNDS):
         for page in pages.values():
             page.measure(count // ROUNDS)
-    print(f"\n| {title} | kB | p50 | p99 | p50, {AT_ONCE} at once | p99, {AT_ONCE} at once | its CPU time |")
-    print("|---|---|---|---|---|---|---|")
-    for name, page in pages.items():
-        print(f"| {name} | {page.row()} |", flush=True)
+    heads = (title, "kB", "p50", "p99", f"p50, {AT_ONCE} at once", f"p99, {AT_ONCE} at once", "its CPU time")
+    table(heads, [(name, *page.row()) for name, page in pages.items()])
 
 
 def style_of(page):
@@ -113,4 +113,4 @@ class Page:
         alone = [f"{percentile(self.alone, percent):.2f} ms" for percent in (50, 99)]
         together = [f"{percentile(self.together, percent):.2f} ms" for percent in (50, 99)]
         cpu = f"{self.cpu_seconds / len(self.alone) * 1000:.2f} ms"
-        return " | ".join([f"{self.bytes / 1000:.1f}", *alone, *together, cpu])
+        return [f"{self.bytes / 1000:.1f}", *alone, *together, cpu]

@@ -1,19 +1,16 @@
 """The benches' environment: a separate launcher, with running workshops that cost little."""
 
 import json
-import os
 import pathlib
-import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 
-from wire import Line
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release/launcher"
+from common.machine import cpu_seconds  # noqa: E402
+from launcher import program as programs  # noqa: E402
+
 ADMIN = "admin@example.org"
 PATIENCE = 300
 # The smallest app: answers each connection with an empty 200.
@@ -34,74 +31,29 @@ RUNS = [sys.executable, "-I", "-S", "-c", APP, "$(PORT)"]
 WAITS = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(1e6)"]
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Stage:
+class Stage(programs.Launcher):
     """`with Stage(program, SERVICE_…="…") as stage`: a serving launcher, which is removed with its data afterwards."""
 
     def __init__(self, program, **settings):
-        self.program, self.settings = program, settings
-
-    def __enter__(self):
         self.data = tempfile.TemporaryDirectory(prefix="launcher-bench-")
-        self.port, self.telemetry = free_port(), free_port()
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("SERVICE_")}
-        own = {
-            "SERVICE_LISTEN_ADDR": f"127.0.0.1:{self.port}",
-            "SERVICE_TELEMETRY_ADDR": f"127.0.0.1:{self.telemetry}",
-            "SERVICE_DATA_DIR": self.data.name,
-            "SERVICE_FLEET": "local",
-            "SERVICE_ADMIN_EMAILS": ADMIN,
-            "SERVICE_LOG": "error",
-        }
-        self.process = subprocess.Popen([self.program, "serve"], env=inherited | own | self.settings)
-        try:
-            self.wait("the launcher to be ready", self.is_ready)
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
+        super().__init__(self.data.name, program=program, SERVICE_FLEET="local", **settings)
 
     def __exit__(self, *_):
-        self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(PATIENCE)
+        super().__exit__()
         self.data.cleanup()
-        if status != 0:
-            sys.exit(f"the launcher ended with status {status}")
+        if self.process.returncode != 0:
+            sys.exit(f"the launcher ended with status {self.process.returncode}")
 
-    def is_ready(self):
-        try:
-            with Line(self.telemetry) as line:
-                return line.get("/readyz")[0] == 200
-        except OSError:
-            return False
-
-    def wait(self, what, look):
-        """Waits until look() is true."""
-        deadline = time.monotonic() + PATIENCE
-        while not look():
-            if self.process.poll() is not None:
-                sys.exit(f"the launcher ended with status {self.process.returncode}")
-            if time.monotonic() > deadline:
-                sys.exit(f"timed out after {PATIENCE} s waiting for {what}")
-            time.sleep(0.05)
-
-    def call(self, method, path, person, body=None, expect=200):
+    def call(self, method, path, person, expect=200):
         """Sends a request to the API; returns the JSON of the answer."""
-        with Line(self.port, person) as line:
-            status, answer = line.send(method, f"/api/v1{path}", body)
+        status, answer = self.request(method, f"/api/v1{path}", {"X-Auth-Request-Email": person})
         if status != expect:
             sys.exit(f"{method} {path} answered {status}: {answer[:300].decode()}")
         return json.loads(answer)
 
     def template(self, **fields):
         """Creates a catalog entry; returns its id."""
-        body = {"name": "Bench", "description": "A **workshop** of the bench.", "app_type": "custom", "image": "none"}
-        return self.call("POST", "/templates/", ADMIN, body | {"port": 8000} | fields, expect=201)["template_id"]
+        return programs.template(self, description="A **workshop** of the bench.", **fields)
 
     def launch(self, template, people):
         """Launches for these people, one after the other; returns the instances' names."""
@@ -110,20 +62,12 @@ class Stage:
 
     def wait_until_running(self, count):
         """Waits until this many run (500 at most, the limit of a list)."""
-        path = "/instances/?state=running&limit=500"
-        self.wait(f"{count} workshops to run", lambda: len(self.call("GET", path, ADMIN)) == count)
-
-    def memory(self):
-        """Returns the launcher's RSS and Pss in MiB."""
-        lines = pathlib.Path(f"/proc/{self.process.pid}/smaps_rollup").read_text().splitlines()[1:]
-        fields = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines}
-        return fields["Rss"], fields["Pss"]
+        deadline = time.monotonic() + PATIENCE
+        while len(self.call("GET", "/instances/?state=running&limit=500", ADMIN)) != count:
+            if time.monotonic() > deadline:
+                sys.exit(f"timed out after {PATIENCE} s waiting for {count} workshops to run")
+            time.sleep(0.05)
 
     def cpu_seconds(self):
         """Returns the launcher's CPU seconds so far."""
-        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def percentile(values, percent):
-    return sorted(values)[min(len(values) - 1, int(len(values) * percent / 100))]
+        return cpu_seconds(self.process.pid, children=False)

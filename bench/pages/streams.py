@@ -8,8 +8,10 @@ import sys
 import time
 
 from listener import Listener
-from stage import ADMIN, RUNS, Stage, percentile
+from stage import ADMIN, RUNS, Stage
 from wire import content_length, request
+
+from common.table import percentile
 
 AT_ONCE = 8
 # Number of admins who have the list of all instances open.

@@ -20,7 +20,6 @@ BROWSER = [
     "Cookie: _xsrf=2|0a1b2c3d|0123456789abcdef0123456789abcdef|1700000000; username=workshop",
     "X-Forwarded-Proto: https",
 ]
-UNITS = {"us": 1, "ms": 1e3, "s": 1e6}
 
 
 def output(command):

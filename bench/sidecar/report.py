@@ -1,10 +1,6 @@
 """The tables, and the verdicts on the targets."""
 
-import os
-import platform
-import time
-
-from common.machine import AROUND, MEASURED
+from common.machine import AROUND, MEASURED, described
 from common.table import Aims, cell, ratios, table
 
 from . import rest
@@ -14,8 +10,8 @@ AIMS = Aims("sidecar / nginx")
 
 
 def opening(each, options):
-    print(f"## The sidecar beside other proxies\n\n{os.cpu_count()} CPUs, Linux {platform.release()}, "
-          f"{time.strftime('%F %R %Z')}. Medians of {options.rounds} rounds of {options.seconds} s in turns, "
+    print(f"## The sidecar beside other proxies\n\n{described()}. "
+          f"Medians of {options.rounds} rounds of {options.seconds} s in turns, "
           "lowest to highest in parentheses.")
     versions = ", ".join(f"{proxy.name} {proxy.version}" for proxy in each)
     print(f"{versions}. Each has core {MEASURED} to itself; the app and the load are on {AROUND}.")

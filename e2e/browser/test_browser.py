@@ -19,7 +19,7 @@ def files():
         yield pytest.param(path, id=f"measured/{path.name}", marks=pytest.mark.alone)
 
 
-@pytest.mark.parametrize("path", files())
+@pytest.mark.parametrize("path", list(files()))
 def test_browser(launcher_program, jupyter, browser_packages, path):
     command = ["node", "--test", "--test-reporter=spec", path]
     done = subprocess.run(command, cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

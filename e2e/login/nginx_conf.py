@@ -2,6 +2,8 @@
 
 import re
 
+from chart import RELEASE
+
 
 def parsed(text):
     """Parses an nginx configuration into a tree: [(words of the directive, block of the directive or None)]."""
@@ -43,3 +45,14 @@ def the(tree, name):
     found = directives(tree, name)
     assert len(found) <= 1, (name, found)
     return " ".join(found[0]) if found else None
+
+
+def http_of(rendering):
+    """Returns the http block of the front in a rendering of the chart."""
+    return blocks(parsed(rendering.data(f"{RELEASE}-front")["nginx.conf"]), "http")[""]
+
+
+def servers_of(http):
+    """Returns the servers of nginx: {server_name: {location: block}}. The first server receives all unknown hosts."""
+    found = [inner for words, inner in http if words == ("server",)]
+    return {the(server, "server_name"): blocks(server, "location") for server in found}

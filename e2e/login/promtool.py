@@ -1,9 +1,8 @@
 """Runs promtool, the command-line tool of Prometheus, to check rules and evaluate queries over generated series."""
 
+import json
 import re
 import subprocess
-
-import yaml
 
 from chart import RELEASE, program
 
@@ -45,9 +44,14 @@ def series(target, told):
         yield {"series": f"{metric}{{{labels}, {rest or '}'}", "values": values}
 
 
-def play(folder, rules=None, **test):
-    """Runs a test in promtool's format, with these rules or no rules. Returns (status, output with errors)."""
-    document = {"evaluation_interval": "1m", "rule_files": ["rules.yaml"], "tests": [{"interval": "1m"} | test]}
-    (folder / "rules.yaml").write_text(yaml.safe_dump(rules or {"groups": []}))
-    (folder / "test.yaml").write_text(yaml.safe_dump(document, sort_keys=False))
+def collected(targets):
+    """Returns the series of all targets, {target: {series: values}}, in promtool's format."""
+    return [one for target, told in targets.items() for one in series(target, told)]
+
+
+def play(folder, *tests, rules=None):
+    """Runs tests in promtool's format in one process, with these rules or no rules. Returns (status, output with errors)."""
+    document = {"evaluation_interval": "1m", "rule_files": ["rules.yaml"], "tests": [{"interval": "1m"} | one for one in tests]}
+    (folder / "rules.yaml").write_text(json.dumps(rules or {"groups": []}))
+    (folder / "test.yaml").write_text(json.dumps(document))
     return promtool("test", "rules", folder / "test.yaml")

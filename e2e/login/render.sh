@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# render.sh [write]: renders the chart with each values file of ci/ and compares the results with the folder rendered.
+# render.sh [write]: renders the chart with two values files of ci/ and compares the results with the folder rendered.
 # Also compares the chart's copies from crds and deploy with the originals. `write` rewrites both.
 set -euo pipefail
 # shellcheck source=e2e/login/common.sh
@@ -7,15 +7,16 @@ source "$(dirname "$0")/common.sh"
 
 root=$(cd "$login/../.." && pwd)
 readonly CHART=$root/charts/workshop-launcher
+# The required values, and nearly all values. The tests check objects and fields of the other values files.
+readonly RENDERED=(minimal full)
 readonly ORIGINALS=(crds/workshops.yaml deploy/rbac.yaml deploy/network-policies.yaml)
 
-# render FOLDER: renders one file for each values file, independent of the machine.
+# render FOLDER: renders one file for each name in RENDERED, independent of the machine.
 render() {
-  local values name
-  for values in "$CHART"/ci/*-values.yaml; do
-    name=$(basename "$values" -values.yaml)
-    "$LOGIN_BIN/helm" template workshop-launcher "$CHART" --namespace launcher --kube-version 1.34 --values "$values" \
-      >"$1/$name.yaml"
+  local name
+  for name in "${RENDERED[@]}"; do
+    "$LOGIN_BIN/helm" template workshop-launcher "$CHART" --namespace launcher --kube-version 1.34 \
+      --values "$CHART/ci/$name-values.yaml" >"$1/$name.yaml"
   done
 }
 

@@ -6,8 +6,6 @@ import posixpath
 import re
 import subprocess
 
-import pytest
-
 from chart import ROOT
 from test_docs import anchors
 
@@ -17,14 +15,11 @@ REPOSITORY = "https://git.example.org/launcher/blob/main"
 CHAPTERS = re.findall(r"\]\(([^)]+\.md)\)", (DOCS / "SUMMARY.md").read_text())
 
 
-def chapter(path, content):
-    place = {"path": path, "source_path": path, "parent_names": []}
-    return {"name": path, "content": content, "number": None, "sub_items": [], **place}
-
-
 def preprocess(chapters, repository=REPOSITORY):
     """Runs the preprocessor as mdBook does. Returns {path in the book: content}."""
-    book = {"items": [{"Chapter": chapter(path, content)} for path, content in chapters.items()]}
+    fixed = {"number": None, "sub_items": [], "parent_names": []}
+    made = [{"name": path, "content": text, "path": path, "source_path": path, **fixed} for path, text in chapters.items()]
+    book = {"items": [{"Chapter": one} for one in made]}
     environment = os.environ | {"REPOSITORY_URL": repository}
     done = subprocess.run(
         [LINKS], input=json.dumps([{}, book]), env=environment, check=True, capture_output=True, text=True, timeout=30
@@ -33,14 +28,10 @@ def preprocess(chapters, repository=REPOSITORY):
     return {one["path"]: one["content"] for one in found}
 
 
-def test_table_of_contents_lists_every_page_once():
+def test_table_of_contents_lists_every_page_once_with_its_title():
     pages = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if page.name != "SUMMARY.md"]
     assert sorted(CHAPTERS) == sorted(pages)
-
-
-def test_chapters_have_the_titles_of_their_pages():
-    listed = re.findall(r"\[(.+)\]\((.+\.md)\)", (DOCS / "SUMMARY.md").read_text())
-    titles = {path: title for title, path in listed}
+    titles = {path: title for title, path in re.findall(r"\[(.+)\]\((.+\.md)\)", (DOCS / "SUMMARY.md").read_text())}
     assert {path: (DOCS / path).read_text().split("\n")[0].removeprefix("# ") for path in titles} == titles
 
 
@@ -61,29 +52,22 @@ def test_links_of_book_lead_to_chapters_files_or_the_repository(tmp_path):
                 assert not anchor or anchor in anchors(tmp_path / linked), f"{path}: {target}"
 
 
-@pytest.mark.parametrize(
-    "link,expected",
-    [
-        ("[a](install.md#x)", "[a](install.md#x)"),
-        ("[a](../ARCHITECTURE.md#terms)", "[a](architecture.md#terms)"),
-        ("[a](../quickstart/README.md)", "[a](quickstart.md)"),
-        ("[a](../deploy/rbac.yaml)", f"[a]({REPOSITORY}/deploy/rbac.yaml)"),
-        ("[a](https://example.org/x.md)", "[a](https://example.org/x.md)"),
-        ("[a](#x)", "[a](#x)"),
-        ("```\n[a](../deploy/rbac.yaml)\n```", "```\n[a](../deploy/rbac.yaml)\n```"),
-    ],
-)
-def test_link_is_adapted(link, expected):
-    assert preprocess({"page.md": link})["page.md"] == expected
+LINKS_IN_BOOK = {
+    "[a](install.md#x)": "[a](install.md#x)",
+    "[a](../ARCHITECTURE.md#terms)": "[a](architecture.md#terms)",
+    "[a](../quickstart/README.md)": "[a](quickstart.md)",
+    "[a](../deploy/rbac.yaml)": f"[a]({REPOSITORY}/deploy/rbac.yaml)",
+    "[a](https://example.org/x.md)": "[a](https://example.org/x.md)",
+    "[a](#x)": "[a](#x)",
+    "```\n[a](../deploy/rbac.yaml)\n```": "```\n[a](../deploy/rbac.yaml)\n```",
+}
 
 
-def test_link_in_subfolder_is_relative_to_its_chapter():
-    assert preprocess({"adr/page.md": "[a](../../ARCHITECTURE.md)"})["adr/page.md"] == "[a](../architecture.md)"
-
-
-def test_link_outside_book_becomes_text_without_address_of_repository():
+def test_links_are_adapted():
+    pages = {f"{number}.md": link for number, link in enumerate(LINKS_IN_BOOK)}
+    made = preprocess(pages | {"adr/page.md": "[a](../../ARCHITECTURE.md)"})
+    assert [made[f"{number}.md"] for number in range(len(LINKS_IN_BOOK))] == list(LINKS_IN_BOOK.values())
+    assert made["adr/page.md"] == "[a](../architecture.md)", "a link is relative to its chapter"
+    # Without the address of the repository, a link outside the book becomes text.
     assert preprocess({"page.md": "[a](../deploy/rbac.yaml) b"}, repository="")["page.md"] == "a b"
-
-
-def test_preprocessor_supports_html():
     assert subprocess.run([LINKS, "supports", "html"], timeout=30).returncode == 0

@@ -6,11 +6,10 @@ import promql_parser
 import pytest
 
 import promtool
-from chart import SETS, objects
+from chart import RELEASE, render
 from series import metrics
 
-FOUND = [one for one in objects("full", "ConfigMap") if "grafana_dashboard" in one["metadata"]["labels"]]
-DASHBOARD = json.loads(FOUND[0]["data"]["workshop-launcher.json"])
+DASHBOARD = json.loads(render("full").data(f"{RELEASE}-dashboard")["workshop-launcher.json"])
 PANELS = {panel["title"]: panel for panel in DASHBOARD["panels"] if panel["type"] != "row"}
 each = pytest.mark.parametrize("title", PANELS)
 # Values of Grafana's variables, as if a user selected the release of ci/full-values.yaml.
@@ -37,14 +36,14 @@ def selectors(title):
     return [node for node in found if isinstance(node, promql_parser.VectorSelector)]
 
 
-def test_dashboard_is_off_by_default_and_has_configured_labels():
-    marked = lambda name: [one for one in objects(name, "ConfigMap") if one["metadata"]["name"].endswith("-dashboard")]
-    assert [name for name in SETS if marked(name)] == ["full"]
-    assert FOUND[0]["metadata"]["labels"].items() >= {"grafana_dashboard": "1", "team": "courses"}.items()
-
-
 @each
-def test_panel_queries_existing_metrics_and_labels(title):
+def test_panel_has_description_and_legend_and_queries_existing_metrics(title):
+    panel = PANELS[title]
+    assert panel["description"].endswith(".")
+    for target in panel["targets"]:
+        shown = target["legendFormat"].strip("{}")
+        by = f"by ({shown})" in target["expr"]
+        assert by or "{{" not in target["legendFormat"] or shown == "pod", target["legendFormat"]
     assert selectors(title)
     for selector in selectors(title):
         wanted = {one.name: one.value for one in selector.matchers.matchers}
@@ -52,16 +51,6 @@ def test_panel_queries_existing_metrics_and_labels(title):
         assert set(wanted) <= metrics()[selector.name][1] | {"namespace", "job"}, selector.prettify()
         assert wanted["namespace"] == "$namespace"
         assert wanted["job"] == {"launcher": "$release", "operator": "$release-operator"}[program]
-
-
-@each
-def test_panel_has_description_and_legend(title):
-    panel = PANELS[title]
-    assert panel["description"].endswith(".")
-    for target in panel["targets"]:
-        shown = target["legendFormat"].strip("{}")
-        by = f"by ({shown})" in target["expr"]
-        assert by or "{{" not in target["legendFormat"] or shown == "pod", target["legendFormat"]
 
 
 def test_every_scraped_metric_has_a_panel():
@@ -83,14 +72,12 @@ def everything(program):
             yield f"{name}{{{', '.join([*own, *filter(None, [bound])])}}}", "1x10" if kind == "gauge" else "0+3x10"
 
 
-@each
-def test_panel_queries_return_results(title, tmp_path):
+def test_panel_queries_return_results(tmp_path):
     programs = {f"{program} a": dict(everything(program)) for program in ("launcher", "operator")}
-    collected = [one for target, told in programs.items() for one in promtool.series(target, told)]
     # A quotient without data is NaN, which a panel does not show. `>= 0` drops NaN, so that this test fails for it.
-    questions = [f"count(({question}) >= 0) > bool 0" for question in asked(title, *CHOSEN)]
+    questions = [f"count(({question}) >= 0) > bool 0" for title in PANELS for question in asked(title, *CHOSEN)]
     answered = [{"expr": one, "eval_time": "9m", "exp_samples": [{"labels": "{}", "value": 1}]} for one in questions]
-    status, said = promtool.play(tmp_path, input_series=collected, promql_expr_test=answered)
+    status, said = promtool.play(tmp_path, {"input_series": promtool.collected(programs), "promql_expr_test": answered})
     assert status == 0, said
 
 
@@ -98,9 +85,8 @@ def test_phase_panel_shows_only_counts_of_leading_operator(tmp_path):
     """A former leader reports its old counts until it exits. The panel must not add these to the leader's counts."""
     before = {"operator_leading": "1x2 0x7", 'operator_workshops{phase="Running"}': "70x9"}
     leader = {"operator_leading": "0x2 1x7", 'operator_workshops{phase="Running"}': "_x3 40x6"}
-    collected = [*promtool.series("operator a", before), *promtool.series("operator b", leader)]
+    collected = promtool.collected({"operator a": before, "operator b": leader})
     (question,) = asked("Workshops by phase", *CHOSEN)
-    counted = {"labels": '{phase="Running"}', "value": 40}
-    answered = [{"expr": question, "eval_time": "9m", "exp_samples": [counted]}]
-    status, said = promtool.play(tmp_path, input_series=collected, promql_expr_test=answered)
+    answered = [{"expr": question, "eval_time": "9m", "exp_samples": [{"labels": '{phase="Running"}', "value": 40}]}]
+    status, said = promtool.play(tmp_path, {"input_series": collected, "promql_expr_test": answered})
     assert status == 0, said

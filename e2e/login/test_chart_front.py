@@ -1,13 +1,14 @@
-"""Tests of the front: its rendered nginx configuration and Kubernetes objects. No cluster is needed."""
+"""Tests of the front: its rendered nginx configuration, its Kubernetes objects, and the start script, which adapts nginx to
+its pod and its version. No cluster is needed."""
 
-import functools
 import re
+import shutil
+import subprocess
 
 import pytest
 
-from chart import CHART, RELEASE, helm, objects, values_of, values_schema
-from nginx_conf import blocks, directives, parsed, the
-from yaml_files import load_all
+from chart import RELEASE, render, values_schema
+from nginx_conf import directives, http_of, servers_of, the
 
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
 FRONT = f"{RELEASE}-front"
@@ -22,31 +23,14 @@ IDENTITY = {
 }
 
 
-def render_any(*words):
-    """Renders ci/any-values.yaml with these options of helm. Returns {(kind, name): object}."""
-    common = ("--namespace", "launcher", "--kube-version", "1.34", "--values", values_of("any"))
-    status, text = helm("template", RELEASE, CHART, *common, *words)
-    assert status == 0, text
-    return {(one["kind"], one["metadata"]["name"]): one for one in load_all(text) if one}
-
-
-@functools.cache
-def rendered():
-    """Returns the objects of the unchanged ci/any-values.yaml: {(kind, name): object}."""
-    return render_any()
-
-
 @pytest.fixture(scope="module")
 def http():
-    text = rendered()["ConfigMap", FRONT]["data"]["nginx.conf"]
-    return blocks(parsed(text), "http")[""]
+    return http_of(render("any"))
 
 
 @pytest.fixture(scope="module")
 def servers(http):
-    """Returns the servers of nginx: {server_name: {location: block}}. The first server receives all unknown hosts."""
-    found = [inner for words, inner in http if words == ("server",)]
-    return {the(server, "server_name"): blocks(server, "location") for server in found}
+    return servers_of(http)
 
 
 WORKSHOP = r"~^(?<front_workshop>[a-z]([a-z0-9-]{0,61}[a-z0-9])?)\.workshops\.example\.net$"
@@ -84,35 +68,29 @@ def test_each_nginx_location_has_expected_upstream_and_login_proxy(servers):
     }
 
 
-@pytest.mark.parametrize(
-    "name,matches",
-    [
-        ("jupyterlab-abcdefghij", True), ("a", True), ("a" * 63, True), ("a" * 64, False), ("", False),
-        ("-a", False), ("a-", False), ("1a", False), ("a.b", False), ("a_b", False), ("a/b", False), ("a%2e", False),
-    ],
-)
-def test_nginx_accepts_only_dns_labels_as_workshop_names(name, matches):
-    pattern = WORKSHOP.removeprefix("~").replace("?<", "?P<")
-    assert bool(re.search(pattern, f"{name}.{DOMAIN}")) is matches
-    assert not re.search(pattern, f"{name}.workshops-example.net") and not re.search(pattern, f"{name}.{DOMAIN}.evil")
+def workshop_in(pattern, host):
+    """Returns the name of the workshop that this server_name of nginx finds in a host, or None."""
+    found = re.search(pattern.removeprefix("~").replace("?<", "?P<"), host)
+    return found and found["front_workshop"]
 
 
-@pytest.mark.parametrize(
-    "host,name",
-    [
-        ("jupyterlab-abcdefghij-ws", "jupyterlab-abcdefghij"), ("x-ws-ws", "x-ws"), ("a" * 60 + "-ws", "a" * 60),
-        ("jupyterlab-abcdefghij", None), ("jupyterlab-abcdefghij-w", None), ("jupyterlab-abcdefghij-wsx", None),
-        ("launcher", None), ("login", None), ("-ws", None), ("ws", None), ("a--ws", None), ("a.b-ws", None), ("a-WS", None),
-    ],
-)
-def test_nginx_takes_name_of_workshop_from_host_with_suffix(host, name):
-    domain = ("host=launcher.apps.example.edu", "workshops.domain=apps.example.edu", "workshops.nameSuffix=-ws")
-    text = render_any("--set", ",".join(domain))["ConfigMap", FRONT]["data"]["nginx.conf"]
-    servers = [the(inner, "server_name") for words, inner in blocks(parsed(text), "http")[""] if words == ("server",)]
-    *exact, pattern = servers
+def test_nginx_accepts_only_dns_labels_as_workshop_names():
+    for name in ("jupyterlab-abcdefghij", "a", "a" * 63):
+        assert workshop_in(WORKSHOP, f"{name}.{DOMAIN}") == name
+        assert not workshop_in(WORKSHOP, f"{name}.workshops-example.net") and not workshop_in(WORKSHOP, f"{name}.{DOMAIN}.evil")
+    for name in ("a" * 64, "", "-a", "a-", "1a", "a.b", "a_b", "a/b", "a%2e"):
+        assert not workshop_in(WORKSHOP, f"{name}.{DOMAIN}"), name
+
+
+def test_nginx_takes_name_of_workshop_from_host_with_suffix():
+    changes = "host=launcher.apps.example.edu,workshops.domain=apps.example.edu,workshops.nameSuffix=-ws"
+    *exact, pattern = servers_of(http_of(render("any", changes)))
     assert exact == ["_", "launcher.apps.example.edu", "login.apps.example.edu"]
-    found = re.search(pattern.removeprefix("~").replace("?<", "?P<"), f"{host}.apps.example.edu")
-    assert (found and found["front_workshop"]) == name
+    for name in ("jupyterlab-abcdefghij", "x-ws", "a" * 60):
+        assert workshop_in(pattern, f"{name}-ws.apps.example.edu") == name
+    without = ("jupyterlab-abcdefghij", "jupyterlab-abcdefghij-w", "jupyterlab-abcdefghij-wsx", "launcher", "login")
+    for name in (*without, "-ws", "ws", "a--ws", "a.b-ws", "a-WS"):
+        assert not workshop_in(pattern, f"{name}.apps.example.edu"), name
 
 
 def test_identity_headers_come_only_from_login_proxy(http, servers):
@@ -127,8 +105,7 @@ def test_identity_headers_come_only_from_login_proxy(http, servers):
         for location, block in locations.items():
             if location in (f"= {AUTH_LOCATION}", "@login"):
                 continue
-            # A location with its own proxy_set_header inherits none from the http block. nginx would then forward the
-            # identity headers of the client.
+            # A location with its own proxy_set_header inherits none from the http block, and forwards the client's identity.
             assert not directives(block, "proxy_set_header"), (server, location)
             told = directives(block, "auth_request_set")
             if the(block, "auth_request"):
@@ -152,14 +129,12 @@ def test_login_proxy_receives_only_listed_headers(servers):
             assert {words[0] for words in directives(block, "proxy_set_header")} == named
 
 
-def test_nginx_buffers_fit_longest_host_and_largest_cookies(http):
+def test_nginx_buffers_fit_longest_host_and_largest_cookies(http, servers):
     """The schema limits the length of hosts. Launcher and sidecar limit the size of cookies."""
     longest = len("login.") + values_schema()["properties"]["host"]["maxLength"]
     assert longest < int(the(http, "server_names_hash_bucket_size")) - 24, "the hash bucket is too small"
     assert the(http, "large_client_header_buffers") == "1 64k"
-
-
-def test_nginx_accepts_large_session_cookies_from_login_proxy(servers):
+    # Session cookies from the login proxy.
     places = [
         block for locations in servers.values() for name, block in locations.items()
         if name in (f"= {AUTH_LOCATION}", "@login", "~ ^/oauth2(/|$)")
@@ -177,106 +152,52 @@ def test_unauthenticated_requests_are_rate_limited_and_their_bodies_refused(http
             assert bool([words for words in block if "$front_body" in str(words)]) is bool(is_public), (server, name)
 
 
-def test_nginx_ignores_internal_redirects_of_apps(http):
-    assert {"X-Accel-Redirect", "X-Accel-Limit-Rate"} <= set(the(http, "proxy_ignore_headers").split())
-    assert the(http, "proxy_redirect") == "off"
-
-
-def test_nginx_streams_bodies_and_keeps_idle_connections_for_an_hour(http):
-    expected = {
-        "client_max_body_size": "0", "proxy_request_buffering": "off", "proxy_buffering": "off",
-        "proxy_read_timeout": "3600s", "proxy_send_timeout": "3600s", "client_body_timeout": "3600s",
-        "proxy_http_version": "1.1", "access_log": "off",
-    }
-    assert {name: the(http, name) for name in expected} == expected
-
-
-def test_bad_gateway_page_refreshes_only_if_workshop_exists(http, servers):
-    added = directives(servers[WORKSHOP]["/.front/notices/"], "add_header")
-    assert ("Refresh", "$front_again", "always") in added
-    assert blocks(http, "map")["$upstream_addr $front_again"] == [(("", ""), None), (("default", "2"), None)]
-
-
 def test_nginx_pods_restart_only_if_configuration_changes():
     pods = [
-        render_any(*words)["Deployment", FRONT]["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
-        for words in ((), ("--set", "host=other.example.org"), ("--set", "front.replicas=3"))
+        render("any", *changes).templates["front"]["metadata"]["annotations"]["checksum/config"]
+        for changes in ((), ("host=other.example.org",), ("front.replicas=3",))
     ]
     assert pods[0] != pods[1] and pods[0] == pods[2]
 
 
 def test_one_ingress_routes_launcher_and_workshop_hosts_to_nginx():
-    found = objects("any", "Ingress")
-    assert len(found) == 1 and "annotations" not in found[0]["metadata"]
-    spec = found[0]["spec"]
+    found = render("any")
+    ((name, ingress),) = found.named("Ingress").items()
     path = {"path": "/", "pathType": "Prefix", "backend": {"service": {"name": FRONT, "port": {"name": "http"}}}}
     hosts = (HOST, f"*.{DOMAIN}")
-    assert spec["ingressClassName"] == "haproxy"
-    assert {rule["host"]: rule["http"]["paths"] for rule in spec["rules"]} == dict.fromkeys(hosts, [path])
-    secrets = {host: one["secretName"] for one in spec["tls"] for host in one["hosts"]}
+    assert name == FRONT and ingress["spec"]["ingressClassName"] == "haproxy" and "annotations" not in ingress["metadata"]
+    assert {rule["host"]: rule["http"]["paths"] for rule in ingress["spec"]["rules"]} == dict.fromkeys(hosts, [path])
+    secrets = {host: one["secretName"] for one in ingress["spec"]["tls"] for host in one["hosts"]}
     assert secrets == {HOST: "launcher-certificate", f"*.{DOMAIN}": "workshops-certificate"}
-    assert not objects("any", "Middleware")
+    assert not found.named("Middleware")
+    given = render("any", r"--set-string=ingress.annotations.haproxy\.org/timeout-tunnel=1h").named("Ingress")[FRONT]
+    assert given["metadata"]["annotations"] == {"haproxy.org/timeout-tunnel": "1h"}
+    without = render("any", "ingress.className=")
+    assert not without.named("Ingress")
+    assert without.named("Service")[FRONT]["spec"]["ports"] == [{"name": "http", "port": 80, "targetPort": "http"}]
+    # The operator creates no Ingress either.
+    told = found.env("operator")
+    assert told["SERVICE_WORKSHOPS_ROUTED_ELSEWHERE"] == "true" and not [name for name in told if "INGRESS" in name]
 
 
-def test_ingress_has_configured_annotations():
-    given = render_any("--set-string", r"ingress.annotations.haproxy\.org/timeout-tunnel=1h")
-    assert given["Ingress", FRONT]["metadata"]["annotations"] == {"haproxy.org/timeout-tunnel": "1h"}
-
-
-def test_empty_ingress_class_renders_no_ingress():
-    found = render_any("--set", "ingress.className=")
-    assert not [kind for kind, _ in found if kind == "Ingress"]
-    assert found["Service", FRONT]["spec"]["ports"] == [{"name": "http", "port": 80, "targetPort": "http"}]
-
-
-def test_operator_creates_no_ingress_if_front_is_installed():
-    container = rendered()["Deployment", f"{RELEASE}-operator"]["spec"]["template"]["spec"]["containers"][0]
-    told = {one["name"]: one["value"] for one in container["env"]}
-    assert told["SERVICE_WORKSHOPS_ROUTED_ELSEWHERE"] == "true"
-    assert not [name for name in told if "INGRESS" in name]
-
-
-def test_nginx_pods_have_strict_security_context():
-    fields = ("podSecurityContext", "securityContext", "extraVolumes", "extraVolumeMounts")
-    made = render_any(*(word for field in fields for word in ("--set", f"front.{field}=null")))
-    pod = made["Deployment", FRONT]["spec"]["template"]["spec"]
-    assert pod["automountServiceAccountToken"] is False
-    assert pod["securityContext"]["runAsNonRoot"] is True
-    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-    own = pod["containers"][0]
-    assert own["securityContext"] == {
-        "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
-    }
-    assert {one["mountPath"]: one.get("readOnly", False) for one in own["volumeMounts"]} == {
-        "/etc/workshop-launcher": True, "/etc/workshop-launcher-proxy": True, "/tmp": False,
-    }
-    assert own["livenessProbe"]["httpGet"] == own["readinessProbe"]["httpGet"] == {"path": "/healthz", "port": "http"}
-    assert ("PodDisruptionBudget", FRONT) in rendered()
-
-
+NAMESPACE = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "haproxy-controller"}}}
+ANY_NAMESPACE = {"namespaceSelector": {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "Exists"}]}}
+LABELS = {"podSelector": {"matchLabels": {"app.kubernetes.io/name": "kubernetes-ingress"}}}
+# {change of the values: peers that may connect to the front}.
 PEERS = {
-    (): [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "haproxy-controller"}},
-          "podSelector": {"matchLabels": {"app.kubernetes.io/name": "kubernetes-ingress"}}}],
-    ("--set", "ingress.podLabels=null"): [
-        {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "haproxy-controller"}}}
-    ],
-    ("--set", "ingress.namespace="): [
-        {"namespaceSelector": {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "Exists"}]},
-         "podSelector": {"matchLabels": {"app.kubernetes.io/name": "kubernetes-ingress"}}}
-    ],
-    ("--set", "ingress.podLabels=null", "--set", "ingress.namespace="): None,
+    "": [NAMESPACE | LABELS], "ingress.podLabels=null": [NAMESPACE], "ingress.namespace=": [ANY_NAMESPACE | LABELS],
+    "ingress.podLabels=null,ingress.namespace=": None,
 }
 
 
-@pytest.mark.parametrize("words", PEERS, ids=["namespace-and-labels", "namespace", "labels", "all"])
-def test_front_ingress_policy_allows_configured_peers_or_all(words):
-    rules = render_any(*words)["NetworkPolicy", FRONT]["spec"]["ingress"]
-    expected = {"ports": [{"protocol": "TCP", "port": 8080}]}
-    assert rules == [expected | ({"from": PEERS[words]} if PEERS[words] else {})]
+def test_front_ingress_policy_allows_configured_peers_or_all():
+    for change, peers in PEERS.items():
+        rules = render("any", *filter(None, [change])).named("NetworkPolicy")[FRONT]["spec"]["ingress"]
+        assert rules == [{"ports": [{"protocol": "TCP", "port": 8080}]} | ({"from": peers} if peers else {})], change
 
 
 def test_front_egress_policy_allows_only_dns_launcher_login_proxies_and_workshops():
-    spec = rendered()["NetworkPolicy", FRONT]["spec"]
+    spec = render("any").named("NetworkPolicy")[FRONT]["spec"]
     assert spec["policyTypes"] == ["Ingress", "Egress"]
     names, *others = spec["egress"]
     assert "to" not in names and {one["port"] for one in names["ports"]} == {53, 1053, 5353}
@@ -291,3 +212,73 @@ def test_front_egress_policy_allows_only_dns_launcher_login_proxies_and_workshop
     assert reached == {
         "launcher": (8000, None), "login": (4180, None), "workshops-login": (4180, None), "workshop": (8080, workshops),
     }
+
+
+RESOLV = {
+    "nameserver 10.96.0.10\nsearch launcher.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n": (
+        "10.96.0.10", "svc.cluster.local",
+    ),
+    "search a.svc.corp.example svc.corp.example corp.example svc.other\nnameserver fd00::a\nnameserver 10.0.0.1\n": (
+        "[fd00::a] 10.0.0.1", "svc.corp.example",
+    ),
+    "nameserver 10.0.0.1\n": ("10.0.0.1", "svc.cluster.local"),
+}
+
+
+def started(folder, resolv=next(iter(RESOLV)), addresses=None, status=0):
+    """Runs the start script with a fake nginx, whose configuration test exits with `status`.
+
+    `resolv` replaces /etc/resolv.conf, and `addresses` are the lines of /proc/net/if_inet6. Returns the lines of each
+    file that the script writes.
+    """
+    (folder / "resolv.conf").write_text(resolv)
+    (folder / "nginx").write_text(f'#!/bin/sh\necho "$@" >>{folder}/started\n[ "$1" = -e ] || exit {status}\n')
+    (folder / "nginx").chmod(0o755)
+    start = render("any").data(FRONT)["start.sh"].replace("/tmp/", f"{folder}/")
+    if addresses is not None:
+        (folder / "if_inet6").write_text("".join(f"{address}\n" for address in addresses))
+    for path in ("/etc/resolv.conf", "/proc/net/if_inet6"):
+        start = start.replace(path, str(folder / path.rpartition("/")[2]))
+    (folder / "start.sh").write_text(start)
+    # The PATH contains only awk and the fake nginx, so the script fails if it uses another program.
+    (folder / "awk").symlink_to(shutil.which("awk"))
+    subprocess.run(["/bin/sh", folder / "start.sh"], env={"PATH": str(folder)}, check=True, timeout=10)
+    return {name: (folder / f"{name}.conf").read_text().splitlines() for name in ("resolver", "listen", "listen-once", "heads")}
+
+
+@pytest.mark.parametrize("text", RESOLV, ids=["default-domain", "other-domain-and-two-servers", "no-search-domain"])
+def test_nginx_uses_name_servers_and_domain_of_its_pod(text, tmp_path):
+    servers, domain = RESOLV[text]
+    assert started(tmp_path, text)["resolver"] == [
+        f"resolver {servers} valid=5s ipv6=off;", f"map $host $front_services {{ default {domain}; }}",
+    ]
+
+
+LOOPBACK, LOCAL, GLOBAL = (
+    f"{address} {number} 80 {scope} 80 {name}"
+    for address, number, scope, name in (
+        ("00000000000000000000000000000001", "01", "10", "lo"), ("fe800000000000000000000000000001", "02", "20", "eth0"),
+        ("fd000000000000000000000000000005", "02", "00", "eth0"),
+    )
+)
+# {case: (lines of /proc/net/if_inet6, nginx listens on IPv6, nginx resolves IPv6 addresses)}.
+FAMILIES = {
+    "ipv6-disabled": (None, False, "off"), "no-address": ([], False, "off"), "loopback": ([LOOPBACK], True, "off"),
+    "link-local": ([LOOPBACK, LOCAL], True, "off"), "global": ([LOOPBACK, LOCAL, GLOBAL], True, "on"),
+}
+
+
+@pytest.mark.parametrize("case", FAMILIES)
+def test_nginx_uses_address_families_of_its_pod(case, tmp_path):
+    addresses, both, names = FAMILIES[case]
+    found = started(tmp_path, addresses=addresses)
+    listeners = ["8080", "[::]:8080"] if both else ["8080"]
+    assert found["listen"] == [f"listen {listener};" for listener in listeners]
+    assert found["listen-once"] == [f"listen {listener} rcvbuf=16k sndbuf=16k;" for listener in listeners]
+    assert f" ipv6={names};" in found["resolver"][0]
+
+
+@pytest.mark.parametrize("status,lines", [(0, ["max_headers 128;"]), (1, [])], ids=["supported", "not-supported"])
+def test_nginx_starts_with_and_without_max_headers_support(status, lines, tmp_path):
+    assert started(tmp_path, status=status)["heads"] == lines
+    assert (tmp_path / "started").read_text().splitlines()[-1] == f"-e stderr -c {tmp_path}/nginx.conf"

@@ -4,14 +4,10 @@ The rules are those of OpenShift's default security context constraint. crates/l
 pod_security.rs tests the pods of workshops, which the operator creates.
 """
 
-import functools
-
 import pytest
 
-from chart import CHART, RELEASE, helm, values_of
-from test_chart_objects import complaint
+from chart import assert_programs_accept, render
 from test_docs import MORE, blocks
-from yaml_files import load_all
 
 # Volume types and capabilities that the constraint admits.
 VOLUMES = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"}
@@ -19,7 +15,6 @@ CAPABILITIES = {"NET_BIND_SERVICE"}
 HOST = ("hostNetwork", "hostPID", "hostIPC")
 # Fields for which the constraint requires a value of the namespace's range, and assigns it to pods without one.
 ASSIGNED = ("runAsUser", "runAsGroup", "fsGroup", "seLinuxOptions")
-CONTROLLERS = ("traefik", "any")
 
 
 def documented():
@@ -28,21 +23,9 @@ def documented():
     return text
 
 
-@functools.cache
-def rendered(folder, controller, name=None):
-    """Returns the rendered objects, with the values of the file `name` in this folder over the required ones."""
-    words = ["--values", values_of("minimal"), "--set", f"ingress.controller={controller}"]
-    words += ["--values", folder / name] if name else []
-    status, text = helm("template", RELEASE, CHART, "--namespace", "launcher", "--kube-version", "1.34", *words)
-    assert status == 0, text
-    return [one for one in load_all(text) if one]
-
-
-def pods(objects):
-    """Returns the pods of Deployments and of `helm test`: {name: spec of the pod}."""
-    found = {one["metadata"]["name"]: one["spec"] for one in objects if one["kind"] == "Pod"}
-    templates = {one["metadata"]["name"]: one["spec"]["template"] for one in objects if one["kind"] == "Deployment"}
-    return found | {name: template["spec"] for name, template in templates.items()}
+def pods(rendering):
+    """Returns the pods of Deployments and of `helm test`: {component: spec of the pod}."""
+    return rendering.pods | {"doctor": one["spec"] for one in rendering.named("Pod").values()}
 
 
 def violations(pod):
@@ -66,31 +49,26 @@ def violations(pod):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("openshift")
-    (made / "openshift.yaml").write_text(documented())
-    return made
+def openshift(tmp_path_factory):
+    """Returns the option of Helm for the values in the documentation."""
+    file = tmp_path_factory.mktemp("openshift") / "values.yaml"
+    file.write_text(documented())
+    return f"--values={file}"
 
 
-@pytest.mark.parametrize("controller", CONTROLLERS)
-def test_pods_keep_rules_of_restricted_v2(folder, controller):
-    found = pods(rendered(folder, controller, "openshift.yaml"))
-    parts = {"traefik": "notice", "any": "front"}
-    expected = {"", "-operator", "-login", "-workshops-login", "-doctor", f"-{parts[controller]}"}
-    assert found.keys() == {f"{RELEASE}{part}" for part in expected}
+@pytest.mark.parametrize("controller,edge", [("traefik", "notice"), ("any", "front")])
+def test_pods_keep_rules_of_restricted_v2(openshift, controller, edge):
+    found = pods(render("minimal", openshift, f"ingress.controller={controller}"))
+    assert found.keys() == {"launcher", "operator", "login", "workshops-login", "doctor", edge}
     assert {name: list(violations(pod)) for name, pod in found.items()} == dict.fromkeys(found, [])
-
-
-@pytest.mark.parametrize("controller", CONTROLLERS)
-def test_pods_break_only_rules_about_users_and_sysctls_without_these_values(folder, controller):
+    # Without these values, pods break only rules about users and sysctls.
     fixed = {f"pod.{field}" for field in ("runAsUser", "runAsGroup", "fsGroup")}
-    for name, pod in pods(rendered(folder, controller)).items():
-        assert set(violations(pod)) == fixed | ({"pod.sysctls"} if name.endswith("-front") else set()), name
+    for name, pod in pods(render("minimal", f"ingress.controller={controller}")).items():
+        assert set(violations(pod)) == fixed | ({"pod.sysctls"} if name == "front" else set()), name
 
 
-def test_operator_leaves_user_ids_of_workshops_to_cluster(folder):
-    for name, user in (("openshift.yaml", "assigned"), (None, "1000")):
-        (container,) = pods(rendered(folder, "traefik", name))[f"{RELEASE}-operator"]["containers"]
-        assert {one["name"]: one.get("value") for one in container["env"]}["SERVICE_RUN_AS_USER"] == user
-        said = complaint(container, [])
-        assert "SERVICE_" not in said, said
+def test_operator_leaves_user_ids_of_workshops_to_cluster(openshift, tmp_path):
+    found = render("minimal", openshift)
+    assert found.env("operator")["SERVICE_RUN_AS_USER"] == "assigned"
+    assert render("minimal").env("operator")["SERVICE_RUN_AS_USER"] == "1000"
+    assert_programs_accept(found, tmp_path, "operator")

@@ -6,84 +6,76 @@ ConfigMaps and Secrets that they name.
 
 import copy
 import functools
+import json
 
 import pytest
-import yaml
 
-from chart import ALL_SETS, CHART, RELEASE, helm, leaves, values_of, values_schema
-from yaml_files import load, load_all
+from chart import ALL_SETS, CHART, Rendering, leaves, template, value_in, values_in, values_of, values_schema
 
 LAUNCHER, OPERATOR, NOTICE, FRONT = {"launcher"}, {"operator"}, {"notice"}, {"front"}
 LOGIN = {"login", "workshops-login"}
 PROGRAMS = LAUNCHER | OPERATOR
 TRAEFIK = PROGRAMS | LOGIN | NOTICE
-# Values that each component has.
-OF_PODS = (
-    "resources", "podLabels", "podAnnotations", "nodeSelector", "tolerations", "affinity", "topologySpreadConstraints",
-    "priorityClassName", "podSecurityContext", "securityContext", "extraEnv", "extraEnvFrom", "extraVolumes",
-    "extraVolumeMounts", "serviceAccount.name",
-)
-COMPONENTS = {"launcher": LAUNCHER, "operator": OPERATOR, "login": LOGIN, "front": FRONT, "notice": NOTICE}
-# {value or group of values: components whose pods it must reach}.
-REACHES = {
-    **{f"{group}.{name}": pods for group, pods in COMPONENTS.items() for name in OF_PODS},
-    "nameOverride": TRAEFIK, "fullnameOverride": TRAEFIK - NOTICE, "host": TRAEFIK,
-    "workshops.domain": TRAEFIK - NOTICE,
-    "api.adminEmails": LAUNCHER, "api.helpURL": LAUNCHER,
-    "workshops.namespace": PROGRAMS, "workshops.nameSuffix": OPERATOR, "workshops.startTimeoutSeconds": PROGRAMS, "workshops.podTemplateAllow": PROGRAMS,
-    "workshops.imagePullPolicy": OPERATOR, "workshops.imagePullSecrets": OPERATOR, "workshops.roomGraceSeconds": OPERATOR,
-    "workshops.runAsUser": OPERATOR, "workshops.userNamespaces": OPERATOR, "workshops.nodeSelector": OPERATOR,
-    "workshops.tolerations": OPERATOR, "workshops.storageClass": OPERATOR,
-    "workshops.materialProxy.url": OPERATOR, "workshops.materialProxy.noProxy": OPERATOR,
-    "limits.maxInstancesPerUser": LAUNCHER, "limits.launchRate": LAUNCHER, "limits.launchBurst": LAUNCHER,
-    "limits.maxConcurrentStarts": LAUNCHER, "limits.maxQueued": LAUNCHER, "limits.historyDays": LAUNCHER,
-    "limits.volumeRetentionDays": LAUNCHER, "limits.maxStorageGibPerUser": LAUNCHER, "limits.keepDays": LAUNCHER,
-    "snapshots.store": LAUNCHER,
-    "templates": LAUNCHER,
-    "images.launcher": PROGRAMS, "images.sidecar": OPERATOR | NOTICE, "images.material": OPERATOR, "images.oauth2Proxy": LOGIN, "images.front": FRONT,
-    "images.pullPolicy": TRAEFIK, "images.pullSecrets": TRAEFIK,
-    "login.provider": LOGIN, "login.emailDomains": LOGIN, "login.sessionLifetime": LOGIN,
-    "login.secret": {"login"}, "login.workshopsSecret": {"workshops-login"},
-    "login.clientID": LOGIN, "login.clientSecret": LOGIN, "login.cookieSecret": {"login"},
-    "login.workshopsClientID": {"workshops-login"}, "login.workshopsClientSecret": {"workshops-login"},
-    "login.workshopsCookieSecret": {"workshops-login"},
-    "login.secretKeys.clientID": LOGIN, "login.secretKeys.clientSecret": LOGIN, "login.secretKeys.cookieSecret": LOGIN,
-    "login.signedOutURL": LAUNCHER | {"workshops-login"},
-    "login.oidc.issuerURL": LOGIN, "login.oidc.loginURL": LOGIN, "login.oidc.redeemURL": LOGIN, "login.oidc.jwksURL": LOGIN,
-    "login.github.org": LOGIN, "login.github.teams": LOGIN,
-    "login.ca.configMap": LOGIN, "login.ca.secret": LOGIN, "login.ca.key": LOGIN,
-    "login.egressProxy.http": LOGIN, "login.egressProxy.https": LOGIN, "login.egressProxy.noProxy": LOGIN,
-    "database.type": LAUNCHER, "database.sqlite.existingClaim": LAUNCHER,
-    "database.postgresql.secret": LAUNCHER, "database.postgresql.key": LAUNCHER,
-    "database.postgresql.ca.configMap": LAUNCHER, "database.postgresql.ca.secret": LAUNCHER,
-    "database.postgresql.ca.key": LAUNCHER,
-    "launcher.shutdownDelaySeconds": LAUNCHER, "launcher.shutdownGraceSeconds": LAUNCHER,
-    "logLevel": PROGRAMS, "traces.endpoint": PROGRAMS, "traces.headersSecret": PROGRAMS, "traces.headersKey": PROGRAMS,
-    "traces.resourceAttributes": PROGRAMS,
-    # The front replaces the notice program.
-    "ingress.controller": FRONT | NOTICE | OPERATOR,
-    "ingress.className": OPERATOR, "ingress.entryPoint": OPERATOR, "ingress.tls.workshopsSecret": OPERATOR,
-    "ingress.tls.issuer.name": OPERATOR, "ingress.scheme": TRAEFIK, "ingress.port": TRAEFIK,
-    "front.boundSocketBuffers": FRONT,
-    "proxySecret.enabled": PROGRAMS,
-    # The operator names the Secret, so that the pods of workshops mount it.
-    "proxySecret.launcher": PROGRAMS | FRONT, "proxySecret.workshops": PROGRAMS | FRONT,
-    "networkPolicy.enabled": OPERATOR, "networkPolicy.waitForIsolation": OPERATOR,
+# {group of values: (set of values with them, components whose pods they must reach)}.
+COMPONENTS = {
+    "launcher": ("full", LAUNCHER), "operator": ("full", OPERATOR), "login": ("full", LOGIN), "front": ("full", FRONT),
+    "notice": ("traefik", NOTICE),
 }
-# Values that change other objects than pods: numbers of pods, accounts, namespaces, policies, ingresses, monitoring.
-ELSEWHERE = {
-    *(f"{group}.serviceAccount.{name}" for group in COMPONENTS for name in ("create", "annotations")),
-    *(f"{group}.replicas" for group in COMPONENTS if group != "notice"),
-    "workshops.createNamespace", "workshops.podSecurity", "database.sqlite.size", "database.sqlite.storageClass",
-    "ingress.namespace", "ingress.podLabels", "ingress.annotations", "ingress.gateway.name", "ingress.gateway.namespace",
-    "ingress.gateway.launcherListener", "ingress.gateway.workshopsListener", "ingress.gateway.port",
-    "ingress.tls.launcherSecret", "ingress.tls.issuer.kind", "ingress.tls.issuer.group",
-    "networkPolicy.exceptAlso", "monitoring.namespace", "monitoring.serviceMonitor.enabled",
-    "monitoring.serviceMonitor.labels", "monitoring.serviceMonitor.interval", "monitoring.prometheusRule.enabled",
-    "monitoring.prometheusRule.labels", "monitoring.prometheusRule.runbooksURL", "monitoring.dashboard.enabled",
-    "monitoring.dashboard.labels", "extraObjects", "crds.install",
-    # The condition of a parent chart, which this chart does not read.
-    "enabled",
+# Values of each group. test_chart_pods.py tests that each of them reaches the pods of its group.
+OF_PODS = (
+    "resources podLabels podAnnotations nodeSelector tolerations affinity topologySpreadConstraints priorityClassName "
+    "podSecurityContext securityContext extraEnv extraEnvFrom extraVolumes extraVolumeMounts serviceAccount.name"
+).split()
+# All other values that change pods: components whose pods they must reach, and values.
+REACHES = {
+    name: components
+    for components, names in (
+        (
+            LAUNCHER,
+            "api.adminEmails api.helpURL limits.maxInstancesPerUser limits.launchRate limits.launchBurst "
+            "limits.maxConcurrentStarts limits.maxQueued limits.historyDays limits.volumeRetentionDays "
+            "limits.maxStorageGibPerUser limits.keepDays snapshots.store templates database.type "
+            "database.sqlite.existingClaim database.postgresql.secret database.postgresql.key "
+            "database.postgresql.ca.configMap database.postgresql.ca.secret database.postgresql.ca.key "
+            "launcher.shutdownDelaySeconds launcher.shutdownGraceSeconds",
+        ),
+        (
+            OPERATOR,
+            "workshops.nameSuffix workshops.imagePullPolicy workshops.imagePullSecrets workshops.roomGraceSeconds "
+            "workshops.runAsUser workshops.userNamespaces workshops.nodeSelector workshops.tolerations workshops.storageClass "
+            "workshops.materialProxy.url workshops.materialProxy.noProxy images.material ingress.className ingress.entryPoint "
+            "ingress.tls.workshopsSecret ingress.tls.issuer.name networkPolicy.enabled networkPolicy.waitForIsolation",
+        ),
+        (
+            PROGRAMS,
+            "workshops.startTimeoutSeconds workshops.podTemplateAllow images.launcher logLevel traces.endpoint "
+            "traces.headersSecret traces.headersKey traces.resourceAttributes proxySecret.enabled",
+        ),
+        (
+            LOGIN,
+            "images.oauth2Proxy login.provider login.emailDomains login.sessionLifetime login.clientID login.clientSecret "
+            "login.secretKeys.clientID login.secretKeys.clientSecret login.secretKeys.cookieSecret login.oidc.issuerURL "
+            "login.oidc.loginURL login.oidc.redeemURL login.oidc.jwksURL login.github.org login.github.teams "
+            "login.ca.configMap login.ca.secret login.ca.key login.egressProxy.http login.egressProxy.https "
+            "login.egressProxy.noProxy",
+        ),
+        ({"login"}, "login.secret login.cookieSecret"),
+        (
+            {"workshops-login"},
+            "login.workshopsSecret login.workshopsClientID login.workshopsClientSecret login.workshopsCookieSecret",
+        ),
+        (LAUNCHER | {"workshops-login"}, "login.signedOutURL"),
+        (FRONT, "images.front front.boundSocketBuffers"),
+        (OPERATOR | NOTICE, "images.sidecar"),
+        # The operator names the Secret, so that the pods of workshops mount it.
+        (PROGRAMS | FRONT, "workshops.namespace proxySecret.launcher proxySecret.workshops"),
+        # The front replaces the notice program.
+        (FRONT | NOTICE | OPERATOR, "ingress.controller"),
+        (TRAEFIK, "nameOverride host images.pullPolicy ingress.scheme"),
+        (TRAEFIK | FRONT, "images.pullSecrets ingress.port"),
+        (TRAEFIK - NOTICE, "fullnameOverride workshops.domain"),
+    )
+    for name in names.split()
 }
 # Changes for values that the chart requires: {value: (set of values, another value)}.
 OTHERS = {
@@ -104,7 +96,6 @@ OTHERS = {
     "login.oidc.jwksURL": ("full", "https://other.example.org"),
     "login.github.org": ("github", "other"),
     "database.postgresql.secret": ("github", "other"),
-    "operator.serviceAccount.name": ("full", "other"),
     "traces.endpoint": ("full", "http://other.tracing:4318"),
 }
 # Fixed secrets for the sets without these values, because the chart generates different ones at each rendering.
@@ -113,97 +104,73 @@ SECRETS = {"launcher": ["secret-of-the-launcher-for-tests-0001"], "workshops": [
 
 @functools.cache
 def values_file(name):
-    """Returns the values of a set."""
-    values = load(values_of(name).read_text())
-    values["proxySecret"] = SECRETS | values.get("proxySecret", {})
-    return values
+    """Returns the values of a set. The caller must not change them."""
+    values = values_in(values_of(name))
+    return values | {"proxySecret": SECRETS | values.get("proxySecret", {})}
 
 
-def value_in(values, name):
-    """Returns the value with this dotted name, or None."""
-    for word in name.split("."):
-        values = values.get(word) if isinstance(values, dict) else None
-    return values
-
-
-def changed(values, name, other):
-    """Returns a copy of the values with another value. None removes the value, so that the chart uses its default."""
+def changed(values, **others):
+    """Returns a copy of the values with other values. None removes a value, so that the chart uses its default."""
     values = copy.deepcopy(values)
-    *groups, last = name.split(".")
-    group = functools.reduce(lambda found, word: found.setdefault(word, {}), groups, values)
-    if other is None:
-        del group[last]
-    else:
-        group[last] = other
+    for name, other in others.items():
+        *groups, last = name.split(".")
+        group = functools.reduce(lambda found, word: found.setdefault(word, {}), groups, values)
+        if other is None:
+            group.pop(last, None)
+        else:
+            group[last] = other
     return values
 
 
-def pods(values, folder):
+def pods(values):
     """Renders the chart with these values. Returns {component: (pod template, data that it names)}, or None if the chart
     refuses the values. The checksums of the templates are left out: they only repeat the data."""
-    file = folder / "values.yaml"
-    file.write_text(yaml.safe_dump(values))
-    words = ("--namespace", "launcher", "--kube-version", "1.34", "--values", file)
-    status, text = helm("template", RELEASE, CHART, *words)
+    status, text = template(None, "--values=-", stdin=json.dumps(values))
     if status != 0:
         return None
-    objects = [one for one in load_all(text) if one]
-    stored = [
-        one for one in objects
-        if one["kind"] in ("ConfigMap", "Secret") and one["metadata"].get("namespace") == "launcher"
-    ]
-    found = {}
-    for one in objects:
-        if one["kind"] == "Deployment":
-            template = one["spec"]["template"]
-            notes = template["metadata"].get("annotations", {})
-            template["metadata"]["annotations"] = {key: notes[key] for key in notes if not key.startswith("checksum/")}
-            named = set(words_of(template["spec"]))
-            used = [kept for kept in stored if kept["metadata"]["name"] in named]
-            data = {(kept["kind"], kept["metadata"]["name"]): kept["data"] for kept in used}
-            found[one["spec"]["selector"]["matchLabels"]["app.kubernetes.io/component"]] = template, data
+    rendering, found = Rendering(text), {}
+    for component, one in rendering.templates.items():
+        notes = {key: value for key, value in one["metadata"].get("annotations", {}).items() if not key.startswith("checksum/")}
+        spec = json.dumps(one["spec"])
+        used = {
+            key: stored["data"] for key, stored in rendering.keyed.items()
+            if key[0] in ("ConfigMap", "Secret") and key[1] == "launcher" and f'"{key[2]}"' in spec
+        }
+        found[component] = one["metadata"]["labels"], notes, spec, used
     return found
 
 
-def words_of(part):
-    """Yields all texts in a part of an object."""
-    if isinstance(part, str):
-        yield part
-    elif isinstance(part, (dict, list)):
-        for below in part.values() if isinstance(part, dict) else part:
-            yield from words_of(below)
+unchanged = functools.cache(lambda name: pods(values_file(name)))
 
 
-def candidates(name):
-    """Yields (set of values, other value) for each rendered case of a value."""
-    if name in OTHERS:
-        yield OTHERS[name]
-        return
-    default = value_in(load((CHART / "values.yaml").read_text()), name)
-    for case in ALL_SETS:
-        if value_in(values_file(case), name) not in (None, default):
-            yield case, None
-
-
-@pytest.fixture(scope="module")
-def rendered(tmp_path_factory):
-    """Returns the pods of a set of values, each rendered once."""
-    return functools.cache(lambda case: pods(values_file(case), tmp_path_factory.mktemp("values")))
+def reached(name, **others):
+    """Returns the components whose pods change with these other values, or None if the chart refuses them."""
+    before, after = unchanged(name), pods(changed(values_file(name), **others))
+    return after and {component for component in {*before, *after} if before.get(component) != after.get(component)}
 
 
 @pytest.mark.parametrize("name", REACHES)
-def test_value_reaches_expected_pods_only(name, rendered, tmp_path):
-    reached = set()
-    for case, other in candidates(name):
-        before, after = rendered(case), pods(changed(values_file(case), name, other), tmp_path)
-        if after is not None:
-            reached |= {component for component in {*before, *after} if before.get(component) != after.get(component)}
-        if reached == REACHES[name]:
+def test_value_reaches_expected_pods_only(name):
+    default, found = value_in(values_in(CHART / "values.yaml"), name), set()
+    sets = [case for case in ALL_SETS if value_in(values_file(case), name) not in (None, default)]
+    for case, other in [OTHERS[name]] if name in OTHERS else [(case, None) for case in sets]:
+        found |= reached(case, **{name: other}) or set()
+        if found == REACHES[name]:
             break
-    assert reached == REACHES[name]
+    assert found == REACHES[name]
 
 
-def test_every_value_has_a_case():
-    """A new value belongs into REACHES, or into ELSEWHERE if it changes no pod."""
-    assert {*REACHES, *ELSEWHERE} == set(leaves(values_schema()))
-    assert not REACHES.keys() & ELSEWHERE
+@pytest.mark.parametrize("group", COMPONENTS)
+def test_values_of_a_group_reach_only_its_pods(group):
+    name, components = COMPONENTS[group]
+    others = dict.fromkeys((f"{group}.{value}" for value in OF_PODS)) | {f"{group}.resources.limits.memory": "3Gi"}
+    assert reached(name, **others | {f"{group}.serviceAccount.name": "other"}) == components
+
+
+@pytest.mark.parametrize("name", ["full", "traefik"])
+def test_all_other_values_reach_no_pod(name):
+    """They change other objects: numbers of pods, accounts, namespaces, policies, ingresses, monitoring."""
+    of_pods = {f"{group}.{value}" for group in COMPONENTS for value in OF_PODS}
+    known = set(leaves(values_schema()))
+    assert {*REACHES, *of_pods} <= known
+    assert reached(name, **dict.fromkeys(known - {*REACHES, *of_pods})) == set()

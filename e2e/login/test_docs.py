@@ -1,21 +1,20 @@
 """Compares the documentation with the chart and the code, and checks its links. No cluster is needed."""
 
 import functools
+import json
 import re
 import subprocess
 import textwrap
 
 import pytest
-import yaml
 
-from chart import CHART, RELEASE, ROOT, helm, leaves, values_schema
+from chart import CHART, ROOT, leaves, template, values_schema
 from installation import steps
 from series import metrics, registered
 from yaml_files import load, load_all
 
 READMES = [ROOT / "quickstart/README.md", CHART / "README.md", ROOT / "e2e/login/README.md"]
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md")), *READMES]
-NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 # First line of a YAML block with a complete values.yaml, of a block with additions to values.yaml, and of a block with a
 # part of another object.
 WHOLE, MORE, PART = "# values.yaml\n", "# also in values.yaml\n", "# in the spec of"
@@ -48,13 +47,11 @@ BASE = next(text for _, text in blocks("install.md") if text.startswith(WHOLE))
 RELEASED = "images: {launcher: registry.example.org/launcher:1, sidecar: registry.example.org/sidecar:1}"
 
 
-def render_documented(folder, *texts):
-    """Renders the chart of a release with these values files, later ones over earlier ones. Returns (status, output)."""
-    words = []
-    for number, text in enumerate((RELEASED, *texts)):
-        (folder / f"{number}.yaml").write_text(text)
-        words += ["--values", folder / f"{number}.yaml"]
-    return helm("template", RELEASE, CHART, "--namespace", "launcher", "--kube-version", "1.34", *words)
+def render_documented(folder, base, text=""):
+    """Renders the chart of a release with these values, `text` over `base`. Returns (status, output)."""
+    (folder / "released.yaml").write_text(RELEASED)
+    (folder / "base.yaml").write_text(base)
+    return template(None, *(f"--values={one}" for one in (folder / "released.yaml", folder / "base.yaml", "-")), stdin=text)
 
 
 @pytest.mark.parametrize("text", [*snippets(), pytest.param(chart_readme(), id="chart-README.md")])
@@ -65,9 +62,7 @@ def test_documented_values_are_accepted_by_chart(text, tmp_path):
 
 def test_installation_has_seven_steps_with_one_command_each():
     """tests/test_documented_installation.py runs these steps on the cluster."""
-    assert len(steps()) == 7
-    for step in steps():
-        assert len(step.commands) <= 1, step
+    assert [len(step.commands) <= 1 for step in steps()] == [True] * 7
     (install,) = (command for step in steps() for command in step.commands if "install" in command)
     # These two are not values of the file, because they are a secret of the provider.
     assert re.findall(r" --set ([\w.]+)=", " ".join(install)) == ["login.clientID", "login.clientSecret"]
@@ -82,7 +77,7 @@ def test_installation_needs_three_values(tmp_path):
         values = load(text)
         *groups, last = name.split(".")
         del functools.reduce(dict.get, groups, values)[last]
-        status, rendered = render_documented(tmp_path, yaml.safe_dump(values))
+        status, rendered = render_documented(tmp_path, json.dumps(values))
         if status != 0:
             assert "is missing" in rendered, rendered
             required.add(name)
@@ -100,10 +95,11 @@ def leaves_of(values, prefix=""):
             yield prefix + name
 
 
-@pytest.mark.parametrize("text", [text for page in (*VALUES, "upgrade.md") for _, text in blocks(page)])
-def test_documented_yaml_is_valid(text):
-    for found in load_all(text):
-        assert found and (text.startswith((WHOLE, MORE, PART)) or {"apiVersion", "kind", "metadata"} <= set(found))
+def test_documented_yaml_is_valid():
+    for page, line, text in ((page, *one) for page in (*VALUES, "upgrade.md") for one in blocks(page)):
+        for found in load_all(text):
+            is_part = text.startswith((WHOLE, MORE, PART))
+            assert found and (is_part or {"apiVersion", "kind", "metadata"} <= set(found)), f"{page}:{line}"
 
 
 def test_every_login_provider_has_documented_values():
@@ -135,29 +131,24 @@ def test_test_files_named_in_threat_model_exist():
     assert [name for name in named if not (ROOT / name).exists() and not (ROOT / "crates" / name).exists()] == []
 
 
-def reliability():
-    """Returns the table rows of docs/reliability.md that name tests, as lists of cells."""
-    lines = (ROOT / "docs/reliability.md").read_text().splitlines()
-    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines if line.startswith("| ")]
-    return [cells for cells in rows if re.search(r"\.(?:rs|py)::", cells[-2])]
-
-
-def tracked():
-    """Returns the paths of the Rust and Python files that git tracks."""
+def test_reliability_page_names_existing_tests_and_tiers():
     listed = subprocess.run(["git", "ls-files", "*.rs", "*.py"], cwd=ROOT, check=True, capture_output=True, text=True)
-    return listed.stdout.splitlines()
-
-
-def test_tests_named_in_reliability_page_exist():
-    files = tracked()
-    named = re.findall(r"`([\w./-]+\.(?:rs|py))::(\w+)`", (ROOT / "docs/reliability.md").read_text())
-    assert len(named) > 100
-    wrong = []
-    for path, name in named:
-        ending = [file for file in files if file.endswith(f"/{path}")]
-        if len(ending) != 1 or not re.search(rf"\b(?:fn|def) {name}\(", (ROOT / ending[0]).read_text()):
+    text, wrong, numbers = (ROOT / "docs/reliability.md").read_text(), [], []
+    for path, name in re.findall(r"`([\w./-]+\.(?:rs|py))::(\w+)`", text):
+        ending = [file for file in listed.stdout.split() if file.endswith(f"/{path}")]
+        if len(ending) != 1 or not re.search(rf"\b(?:fn|def) {name}\(", source(ending[0])):
             wrong.append(f"{path}::{name} in {ending}")
-    assert wrong == []
+    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in text.splitlines() if line.startswith("| ")]
+    for cells in (cells for cells in rows if re.search(r"\.(?:rs|py)::", cells[-2])):
+        numbers += [int(cells[0])] if len(cells) == 5 else []
+        assert set(cells[-1].split(", ")) <= set(known_tiers()), f"{cells[0]}: {cells[-1]}"
+        assert all(re.fullmatch(r"`[\w./-]+::\w+`", one) for one in cells[-2].split(", ")), f"{cells[0]}: {cells[-2]}"
+    assert (wrong, numbers) == ([], list(range(1, 40)))
+
+
+@functools.cache
+def source(path):
+    return (ROOT / path).read_text()
 
 
 def known_tiers():
@@ -177,34 +168,19 @@ def test_makefile_gives_a_reason_for_each_tier_that_ci_leaves_out():
     assert sorted(run + left_out) == sorted(known_tiers())
 
 
-def test_every_reliability_case_names_tests_and_tiers():
-    rows = reliability()
-    numbers = [int(cells[0]) for cells in rows if len(cells) == 5]
-    assert numbers == list(range(1, 40))
-    known = known_tiers()
-    for cells in rows:
-        tiers = cells[-1].split(", ")
-        assert set(tiers) <= set(known), f"{cells[0]}: {tiers}"
-        assert all(re.fullmatch(r"`[\w./-]+::\w+`", one) for one in cells[-2].split(", ")), f"{cells[0]}: {cells[-2]}"
-
-
+@functools.cache
 def anchors(page):
     """Returns the anchors that GitHub generates from the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_documentation_links_resolve(name):
-    page = ROOT / name
-    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
-        if target.startswith(("https:", "http:", "mailto:")):
-            continue
-        path, _, anchor = target.partition("#")
-        linked = (page.parent / path).resolve() if path else page
-        assert linked.exists(), f"{name} links to {target}"
-        if anchor and linked.suffix == ".md":
-            assert anchor in anchors(linked), f"{name} links to {target}"
+def test_documentation_links_resolve():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)\)", page.read_text()):
+            path, _, anchor = target.partition("#")
+            linked = (page.parent / path).resolve() if path else page
+            assert linked.exists() and (not anchor or linked.suffix != ".md" or anchor in anchors(linked)), f"{page}: {target}"
 
 
 def test_documented_metrics_match_registered_metrics():
@@ -218,12 +194,11 @@ def test_documented_log_commands_show_all_lines_of_all_pods():
 
     With --selector, kubectl shows all pods, but by default only ten lines of each.
     """
-    texts = {name: (ROOT / name).read_text() for name in NAMES}
-    asked = [(name, line) for name in texts for line in re.findall(r"kubectl [^`\n]*\blogs\b[^`\n]*", texts[name])]
+    asked = [(page, line) for page in PAGES for line in re.findall(r"kubectl [^`\n]*\blogs\b[^`\n]*", page.read_text())]
     assert any("--selector" in line for _, line in asked)
-    for name, line in asked:
-        assert "deployment" not in line, f"{name}: {line}"
-        assert "--selector" not in line or {"--tail", "--prefix"} <= set(re.findall(r"--\w+", line)), f"{name}: {line}"
+    for page, line in asked:
+        assert "deployment" not in line, f"{page}: {line}"
+        assert "--selector" not in line or {"--tail", "--prefix"} <= set(re.findall(r"--\w+", line)), f"{page}: {line}"
 
 
 def test_log_messages_named_in_runbooks_exist_in_code():

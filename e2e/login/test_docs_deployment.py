@@ -1,19 +1,16 @@
 """Compares the pages on sizing, air-gapped installation and GitOps with the chart. No cluster is needed."""
 
-import functools
 import json
 import re
 
 import pytest
 
-from chart import CHART, RELEASE, ROOT, SETS, helm, values_of
+from chart import CHART, ROOT, SETS, render, values_in
 from test_docs import anchors
-from yaml_files import load, load_all
 
-SECRETS = ("proxySecret.launcher=null", "proxySecret.workshops=null", "login.cookieSecret=", "login.workshopsCookieSecret=")
-NO_SECRETS = tuple(word for secret in SECRETS for word in ("--set", secret))
+NO_SECRETS = "proxySecret.launcher=null,proxySecret.workshops=null,login.cookieSecret=,login.workshopsCookieSecret="
 MIRROR = "registry.example.org/mirrored"
-DEFAULTS = load((CHART / "values.yaml").read_text())
+DEFAULTS = values_in(CHART / "values.yaml")
 
 
 def page(name):
@@ -26,21 +23,6 @@ def table(name, heading):
     lines = below.split("\n\n")[0].splitlines()[2:]
     assert lines, f"{name} has no table {heading}"
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-
-
-@functools.cache
-def render(name, *words, again=False):
-    """Renders a set of values with these options of Helm. `again` makes the cache distinguish a second rendering."""
-    common = ("--namespace", "launcher", "--kube-version", "1.34", "--values", values_of(name))
-    status, text = helm("template", RELEASE, CHART, *common, *words)
-    assert status == 0, text
-    return text
-
-
-def objects(text):
-    """Returns {(kind, namespace, name): object}."""
-    found = [one for one in load_all(text) if one]
-    return {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]): one for one in found}
 
 
 def images_of(value):
@@ -62,11 +44,8 @@ def images_of(value):
 @pytest.mark.parametrize("name", SETS)
 def test_listed_image_values_cover_every_image(name):
     listed = [cells[0].strip("`") for cells in table("air-gapped.md", "value | default | used by")]
-    settings = [word for one in listed for word in ("--set", f"{one}={MIRROR}")]
-    rendered = objects(render(name, *settings, "--set", "templates=null"))
-    del rendered["CustomResourceDefinition", None, "workshops.workshoplauncher.dev"]
-    found = set(images_of(list(rendered.values())))
-    assert found == {MIRROR}
+    found = render(name, *(f"{one}={MIRROR}" for one in listed), "templates=null").objects
+    assert set(images_of([one for one in found if one["kind"] != "CustomResourceDefinition"])) == {MIRROR}
 
 
 def test_listed_images_are_chart_defaults():
@@ -80,15 +59,10 @@ def test_listed_images_are_chart_defaults():
     assert dict(mirrored) == {name: value[value.index("@") :] for name, value in references.items() if value}
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_renderings_with_the_same_secrets_are_equal(name):
-    assert render(name) == render(name, again=True)
-
-
 def test_listed_objects_differ_without_secrets():
     differing = set()
     for name in ("minimal", "any", "google"):
-        first, second = (objects(render(name, *NO_SECRETS, again=again)) for again in (False, True))
+        first, second = (render(name, NO_SECRETS, again=again).keyed for again in (False, True))
         assert first.keys() == second.keys()
         differing |= {key for key in first if first[key] != second[key]}
     namespaces = {"the release's": "launcher", "the workshops'": "workshops"}
@@ -97,22 +71,14 @@ def test_listed_objects_differ_without_secrets():
 
 
 def test_kept_objects_are_those_of_gitops_page():
-    """If the page lacks a kind, Argo CD may prune it unexpectedly."""
-    kept = {
-        kind
-        for name in SETS
-        for (kind, _, _), one in objects(render(name)).items()
-        if one["metadata"].get("annotations", {}).get("helm.sh/resource-policy") == "keep"
-    }
-    assert kept == {"CustomResourceDefinition", "Namespace", "NetworkPolicy", "Secret", "PersistentVolumeClaim"}
+    """If the page lacks a kind, Argo CD may prune it unexpectedly. test_chart_objects.py compares the kinds with the chart."""
     (sentence,) = re.findall(r"have the annotation `helm.sh/resource-policy: keep`:(.*?)\.", page("gitops.md"), re.DOTALL)
     for words in ("the CRD", "namespace", "NetworkPolicies", "proxy secrets", "volume of SQLite"):
         assert words in " ".join(sentence.split())
 
 
 def test_requests_of_release_match_chart():
-    rendered = objects(render("any")) | objects(render("minimal"))
-    deployments = {name: one for (kind, _, name), one in rendered.items() if kind == "Deployment"}
+    deployments = render("any").named("Deployment") | render("minimal").named("Deployment")
     rows = table("sizing.md", "Deployment | pods | CPU request | memory request | memory limit")
     assert {cells[0].split("`")[1] for cells in rows} == set(deployments)
     for cells in rows:

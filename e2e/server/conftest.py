@@ -1,65 +1,90 @@
-"""Fixtures of the tests of deploy/server. They write to temporary folders, and start no program."""
+"""Fixtures of the tests of deploy/server. Setup runs in the process of the tests, on folders in memory if possible."""
 
+import functools
 import os
 import pathlib
-import subprocess
+import shutil
 import sys
+import tempfile
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SERVER = ROOT / "deploy/server"
-sys.path[:0] = [str(SERVER), str(ROOT / "e2e")]
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "deploy/server")]
 sys.dont_write_bytecode = True
 
-LOCAL = ("--domain", "launcher.example.org", "--workshops-domain", "workshops.example.net", "--admin", "ada@example.org")
-LOCAL += ("--login", "local", "--tls", "private-ca")
+from fake_engine import FakeEngine  # noqa: E402
+from installed import ACME, FLAGS, HELP, Home, put, state, write_database  # noqa: E402
 
 
-class Home:
-    """The folders of one installation, and the command that works on them."""
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent == HERE:
+            item.add_marker(pytest.mark.scripts)
 
-    def __init__(self, folder, data):
-        self.root = folder / "workshop-launcher"
-        self.data = data
-        self.work = folder / "work"
-        self.work.mkdir()
 
-    def run(self, *words, code=0, stdin="", start=False):
-        """Runs setup. Returns its output: stdout and stderr together."""
-        commands = ("accounts", "backup", "restore")
-        command = [words[0]] if words and words[0] in commands else []
-        rest = [str(word) for word in words[len(command):]]
-        end = [] if start or command == ["backup"] else ["--no-start"]
-        done = subprocess.run(
-            [SERVER / "setup", *command, "--directory", self.root, *rest, *end],
-            cwd=self.work, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
-        )
-        assert done.returncode == code, done.stdout
-        return done.stdout
+@pytest.fixture(scope="session")
+def place():
+    """The folder of the server, the same for all tests: settings contain absolute paths."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+        yield pathlib.Path(folder)
 
-    def install(self, *words, **options):
-        """Runs setup with local accounts and a private authority."""
-        return self.run(*LOCAL, "--data-dir", self.data, *words, **options)
 
-    def state(self):
-        """Returns everything that a program or an administrator can notice of the files."""
-        found = {}
-        for path in sorted(self.root.rglob("*")):
-            known = os.lstat(path)
-            content = path.read_bytes() if path.is_file() else None
-            found[str(path.relative_to(self.root))] = (known.st_ino, known.st_mtime_ns, known.st_mode, known.st_uid, content)
-        return found
-
-    def text(self, name):
-        return (self.root / name).read_text()
-
-    def variables(self):
-        """Returns the .env of the compose file."""
-        lines = [line for line in self.text(".env").splitlines() if not line.startswith("#")]
-        return dict(line.split("=", 1) for line in lines)
+def empty(place):
+    for path in place.iterdir():
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    return Home(place)
 
 
 @pytest.fixture
-def home(tmp_path):
-    return Home(tmp_path, tmp_path / "data")
+def home(place):
+    """A server without an installation. The files that commands read are in its folder of work."""
+    return empty(place)
+
+
+@functools.cache
+def installation(place):
+    home = empty(place)
+    home.write_given_files()
+    home.install(*ACME)
+    return state(*home.folders)
+
+
+@functools.cache
+def later_installation(place):
+    home = empty(place)
+    home.write_given_files()
+    home.run(*FLAGS, "--data-dir", home.data, "--help-url", HELP)
+    (home.root / "acme/old.key").write_text("old")
+    (home.data / "fleet").mkdir()
+    (home.data / "fleet/id").write_text("0199")
+    write_database(home, "backup")
+    home.run("backup", "backup.tar.gz")
+    home.run("--help-url", "", "--engine", "podman")
+    (home.root / "acme/old.key").unlink()
+    (home.root / "acme/new.key").write_text("new")
+    write_database(home, "installed")
+    for path in place.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    return state(*home.folders, home.work)
+
+
+@pytest.fixture
+def school(place):
+    """An installation with local accounts, and ACME."""
+    found, home = installation(place), empty(place)
+    put(found, *home.folders)
+    return home
+
+
+@pytest.fixture
+def restorable(place):
+    """An installation without local accounts, and a backup of its earlier state: other settings, files and rows."""
+    found, home = later_installation(place), empty(place)
+    put(found, *home.folders, home.work)
+    return home
+
+
+@pytest.fixture(params=["docker"])
+def engine(tmp_path, request):
+    return FakeEngine(tmp_path / "engine", request.param)

@@ -2,17 +2,14 @@
 
 import json
 import os
-import pathlib
 import shutil
 import stat
-import subprocess
-import sys
-
-from conftest import SERVER
 
 # Flags that omit the checks of the server.
-SKIP = [word for check in ("dns", "memory", "ports", "provider") for word in ("--skip", check)]
-SCRIPT = """#!/bin/sh
+SKIP = "--skip dns --skip memory --skip ports --skip provider".split()
+# The end of each run that reaches the start: no run waits for a login.
+STARTED = "the fake engine starts nothing"
+SCRIPT = """
 state={state}
 echo "${{0##*/}} $*" >>"$state/calls"
 case "$*" in
@@ -23,64 +20,55 @@ case "$*" in
   ps*) cat "$state/containers" ;;
   "inspect "*) cat "$state/inspected" ;;
   *" down") [ -s "$state/stubborn" ] || : >"$state/containers" ;;
-  *" up "*) echo "the fake engine starts nothing" >&2; exit 1 ;;
+  *" up "*) echo "{started}" >&2; exit 1 ;;
 esac
 """
 
 
 class FakeEngine:
-    """A folder of fake commands. Setup finds no others: `compose up` fails, so no run waits for a login."""
+    """A folder of fake commands, the only ones that setup finds, and the engine's socket, on which no program listens."""
 
     def __init__(self, folder, *engines):
-        self.folder, self.bin = folder, folder / "bin"
+        self.folder, self.bin, self.socket = folder, folder / "bin", folder / "engine.sock"
         self.bin.mkdir(parents=True)
-        self.calls = folder / "calls"
-        # Missing images and existing containers, one a line.
-        self.missing, self.containers = folder / "missing", folder / "containers"
-        # Any text, and Compose removes no container.
-        self.stubborn = folder / "stubborn"
-        # JSON of the engine's information. With it, the engine is rootless for root, too.
-        self.info = folder / "info"
-        for path in (self.calls, self.missing, self.containers, self.info):
-            path.touch()
+        os.mknod(self.socket, stat.S_IFSOCK | 0o600)
+        # Texts: calls, missing images and existing containers, one a line. With `stubborn`, Compose removes no container.
+        # `info` is JSON: with it, the engine is rootless for root, too.
+        for name in ("calls", "missing", "containers", "stubborn", "info"):
+            setattr(self, name, folder / name)
+            (folder / name).touch()
         for name in ("sh", "id", "cat", "grep", "openssl"):
             (self.bin / name).symlink_to(shutil.which(name))
         self.inspect("launcher")
         self.install(*engines)
 
+    def command(self, name, script):
+        (self.bin / name).write_text(f"#!/bin/sh\n{script}\n")
+        (self.bin / name).chmod(0o755)
+
     def install(self, *engines):
         """Adds the commands of an engine: docker with its plugin compose, or podman with docker-compose."""
         for name in engines:
             for command in (name, "docker-compose") if name == "podman" else (name,):
-                path = self.bin / command
-                path.write_text(SCRIPT.format(state=self.folder))
-                path.chmod(0o755)
+                self.command(command, SCRIPT.format(state=self.folder, started=STARTED))
 
-    def inspect(self, service, **labels):
-        """Sets the service and further labels of the container."""
-        known = {f"com.docker.compose.{name}": value for name, value in {"service": service, **labels}.items()}
-        container = {"Id": "1", "State": {"Status": "running", "StartedAt": ""}, "Config": {"Labels": known}}
+    def inspect(self, service):
+        """Sets the service of the container."""
+        labels = {"com.docker.compose.service": service}
+        container = {"Id": "1", "State": {"Status": "running", "StartedAt": ""}, "Config": {"Labels": labels}}
         (self.folder / "inspected").write_text(json.dumps([container]))
 
-    def socket(self, name):
-        """Creates a socket with this path below the folder. No program listens on it."""
-        path = self.folder / name
-        path.parent.mkdir(exist_ok=True)
-        os.mknod(path, stat.S_IFSOCK | 0o600)
-        return path
+    def run(self, home, *words, code=1, variables=None, **options):
+        """Runs setup with these commands. Returns its output."""
+        return home.run(*words, code=code, start=True, variables={"PATH": str(self.bin)} | (variables or {}), **options)
 
-    def run(self, home, *words, code=1, variables=None):
-        """Runs setup with these commands. Returns its output: stdout and stderr together."""
-        known = {name: value for name, value in os.environ.items() if name not in ("DOCKER_HOST", "XDG_RUNTIME_DIR")}
-        done = subprocess.run(
-            [sys.executable, SERVER / "setup", *map(str, words), "--directory", home.root],
-            cwd=home.work, env=known | {"PATH": str(self.bin)} | (variables or {}),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
-        )
-        assert done.returncode == code, done.stdout
-        return done.stdout
+    def start(self, home, *words, **options):
+        """Runs setup with this socket and without checks, up to the start. Returns its output."""
+        told = self.run(home, *SKIP, "--engine-socket", self.socket, *words, **options)
+        assert STARTED in told, told
+        return told
 
-    def calls_of(self, command):
-        """Returns the calls of this command so far, without its name."""
+    def calls_of(self, command, end=""):
+        """Returns the calls of this command so far that end with this text, without the command's name."""
         lines = [line.partition(" ") for line in self.calls.read_text().splitlines()]
-        return [words for name, _, words in lines if name == command]
+        return [words for name, _, words in lines if name == command and words.endswith(end)]

@@ -1,25 +1,151 @@
-"""An installation, a backup of its earlier state, and restores that are repeated from the same state."""
+"""Setup, which runs in the process of the tests, and the folders that it writes."""
 
+import collections
+import contextlib
+import io
 import os
 import pathlib
+import resource
 import shutil
+import signal
 import sqlite3
 import stat
 import subprocess
-import tempfile
+from unittest import mock
 
-import pytest
+from installer import cli
 
-import interruption
-from conftest import LOCAL, Home
-
-# Without local accounts and a private authority, setup starts no program.
-FLAGS = [
-    *LOCAL[:6], "--login", "google", "--client-id", "id", "--client-secret-file", "secret", "--email-domain", "example.org",
-    "--tls", "acme", "--acme-provider", "cloudflare", "--acme-env", "dns.env",
-]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SERVER = ROOT / "deploy/server"
+DOMAINS = "--domain launcher.example.org --workshops-domain workshops.example.net --admin ada@example.org".split()
+LOCAL = [*DOMAINS, *"--login local --tls private-ca".split()]
+# Certificates without a private authority, and a login without local accounts: for these, setup starts no program.
+ACME = "--tls acme --acme-provider cloudflare --acme-env dns.env".split()
+CLIENT = "--client-id id --client-secret-file secret --email-domain example.org".split()
+GOOGLE = ["--login", "google", *CLIENT]
+FLAGS = [*DOMAINS, *GOOGLE, *ACME]
 HELP = "https://help.example.org"
-CP = shutil.which("cp")
+
+# A file or a folder. A folder has no content.
+Entry = collections.namedtuple("Entry", "inode changed mode owner content")
+
+
+def state(*folders):
+    """Returns everything that a program or an administrator can notice of the folders: {path: Entry}."""
+    found = {}
+    for path in [path for folder in folders if folder.exists() for path in (folder, *sorted(folder.rglob("*")))]:
+        known = path.lstat()
+        content = path.read_bytes() if stat.S_ISREG(known.st_mode) else None
+        found[path] = Entry(known.st_ino, known.st_mtime_ns, stat.S_IMODE(known.st_mode), known.st_uid, content)
+    return found
+
+
+def contents(*folders):
+    """Returns mode, owner and content of all files and folders."""
+    return {path: entry[2:] for path, entry in state(*folders).items()}
+
+
+def put(found, *folders):
+    """Gives the folders this state again, with its owners, modes and hard links."""
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    links = {}
+    for path, entry in found.items():
+        if entry.inode in links:
+            os.link(links[entry.inode], path)
+            continue
+        if entry.content is None:
+            path.mkdir()
+        else:
+            path.write_bytes(entry.content)
+            links[entry.inode] = path
+        path.chmod(entry.mode)
+        os.chown(path, entry.owner, -1)
+
+
+class Home:
+    """The folders of one installation, and the command that works on them."""
+
+    def __init__(self, place):
+        self.root, self.data, self.work = (place / name for name in ("workshop-launcher", "data", "work"))
+        self.work.mkdir()
+
+    @property
+    def folders(self):
+        return self.root, self.data
+
+    def words(self, *words, start=False):
+        """Returns the words of a command on these folders. Without `start`, it starts nothing."""
+        end = [] if start or words[:1] == ("backup",) else ["--no-start"]
+        return [str(word) for word in (*words, "--directory", self.root, *end)]
+
+    def call(self, *words, stdin="", start=False, variables=None, terminal=False, file_size=None):
+        """Runs setup. `file_size`: no file can become larger, as on a full disk.
+
+        Returns (exit code, stdout and stderr together). Other exceptions than setup's own fail the test.
+        """
+        told, asked = io.StringIO(), io.TextIOWrapper(io.BytesIO(stdin.encode()))
+        asked.isatty = lambda: terminal
+        known = {name: value for name, value in os.environ.items() if name not in ("DOCKER_HOST", "XDG_RUNTIME_DIR")}
+        sizes = resource.getrlimit(resource.RLIMIT_FSIZE)
+        surroundings = [contextlib.chdir(self.work), mock.patch.dict(os.environ, known | (variables or {}), clear=True)]
+        surroundings += [mock.patch("sys.stdin", asked), contextlib.redirect_stdout(told), contextlib.redirect_stderr(told)]
+        with contextlib.ExitStack() as stack:
+            for each in surroundings:
+                stack.enter_context(each)
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                stack.callback(signal.signal, number, signal.getsignal(number))
+            stack.callback(os.umask, os.umask(0o022))
+            stack.callback(resource.setrlimit, resource.RLIMIT_FSIZE, sizes)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size or sizes[0], sizes[1]))
+            try:
+                code = cli.main(self.words(*words, start=start))
+            except SystemExit as end:
+                code = end.code
+        return code, told.getvalue()
+
+    def run(self, *words, code=0, **options):
+        """Runs setup, which must end with this code. Returns its output."""
+        ended, told = self.call(*words, **options)
+        assert ended == code, told
+        return told
+
+    def process(self, *words, memory=None, **options):
+        """Runs setup as a process. `memory`: the most bytes of data that it can have. Returns (exit code, stderr)."""
+        limit = (lambda: resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))) if memory else None
+        command, pipes = [SERVER / "setup", *self.words(*words)], {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+        done = subprocess.run(command, cwd=self.work, preexec_fn=limit, timeout=300, **pipes, **options)
+        return done.returncode, done.stderr
+
+    def install(self, *words, **options):
+        """Sets up local accounts and a private authority."""
+        return self.run(*LOCAL, "--data-dir", self.data, *words, **options)
+
+    def state(self):
+        return state(*self.folders)
+
+    def text(self, name):
+        return (self.root / name).read_text()
+
+    def write(self, name, text):
+        (self.work / name).write_text(text)
+
+    def write_given_files(self):
+        """Writes the files that ACME and CLIENT name."""
+        self.write("secret", "secret")
+        self.write("dns.env", "TOKEN=1\n")
+
+    def variables(self):
+        """Returns the .env of the compose file."""
+        return dict(line.split("=", 1) for line in self.text(".env").splitlines() if not line.startswith("#"))
+
+    def changed_variables(self, before):
+        return {name for name, value in self.variables().items() if before[name] != value}
+
+    def move_away(self, *folders):
+        """Makes the server empty, as a new one is; or only these folders."""
+        for folder in folders or self.folders:
+            folder.rename(folder.with_name(f"{folder.name}.away"))
 
 
 def write_database(home, text, size=0):
@@ -40,88 +166,7 @@ def rows(home):
     copy.mkdir()
     for path in home.data.glob("launcher.db*"):
         shutil.copyfile(path, copy / path.name)
-    database = sqlite3.connect(copy / "launcher.db")
-    found = [text for (text,) in database.execute("SELECT text FROM rows")]
-    database.close()
+    with contextlib.closing(sqlite3.connect(copy / "launcher.db")) as database:
+        found = [text for (text,) in database.execute("SELECT text FROM rows")]
     shutil.rmtree(copy)
     return found
-
-
-def contents(*folders):
-    """Returns mode and content of all files and folders: {path: (mode, content)}."""
-    found = {}
-    for folder in folders:
-        for path in (folder, *folder.rglob("*")) if folder.exists() else ():
-            found[str(path)] = (stat.S_IMODE(path.stat().st_mode), path.read_bytes() if path.is_file() else None)
-    return found
-
-
-@pytest.fixture
-def home(tmp_path):
-    """An installation in memory if possible: the tests sync thousands of files."""
-    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path
-    with tempfile.TemporaryDirectory(dir=memory) as folder:
-        yield Home(pathlib.Path(folder), pathlib.Path(folder, "data"))
-
-
-@pytest.fixture
-def school(home, monkeypatch):
-    """An installation, and a backup of its earlier state, which has other settings, files and rows."""
-    monkeypatch.chdir(home.work)
-    (home.work / "secret").write_text("secret")
-    (home.work / "dns.env").write_text("TOKEN=1\n")
-    home.run(*FLAGS, "--data-dir", home.data, "--help-url", HELP)
-    (home.root / "acme/old.key").write_text("old")
-    (home.root / "acme/old.key").chmod(0o600)
-    (home.data / "fleet").mkdir(mode=0o700)
-    (home.data / "fleet/id").write_text("0199")
-    write_database(home, "backup")
-    home.run("backup", "backup.tar.gz")
-    home.run("--help-url", "", "--engine", "podman")
-    (home.root / "acme/old.key").unlink()
-    (home.root / "acme/new.key").write_text("new")
-    write_database(home, "installed")
-    for path in home.root.parent.rglob("*"):
-        path.chmod(0o700 if path.is_dir() else 0o600)
-    return home
-
-
-def copy(folders, target):
-    """Copies folders with their owners."""
-    if present := [folder for folder in folders if folder.exists()]:
-        subprocess.run([CP, "--archive", *present, target], check=True)
-
-
-class Trial:
-    """Repeats an interrupted restore from the same state, with another step each time."""
-
-    def __init__(self, home):
-        self.home, self.log = home, home.work / "log"
-        self.start = home.work / "start"
-        self.folders = (home.root, home.data)
-        self.before = contents(*self.folders)
-        self.start.mkdir()
-        copy(self.folders, self.start)
-
-    def reset(self):
-        for folder in self.folders:
-            shutil.rmtree(folder, ignore_errors=True)
-        copy(self.start.iterdir(), self.home.root.parent)
-
-    def run(self, *words, **interrupted):
-        return interruption.run([*words, "--directory", self.home.root, "--no-start"], self.log, **interrupted)
-
-    def restore(self, **interrupted):
-        return self.run("restore", self.home.work / "backup.tar.gz", "--replace", "--data-dir", self.home.data, **interrupted)
-
-    def is_clean(self):
-        return not any((folder / ".restore").exists() for folder in self.folders)
-
-
-def check_new(home):
-    """The files are those of the backup, except for the settings of the server."""
-    assert rows(home) == ["backup"]
-    assert (home.root / "acme/old.key").read_text() == "old" and not (home.root / "acme/new.key").exists()
-    assert home.variables()["HELP_URL"] == HELP and home.variables()["ENGINE_TARGET"] == "/run/engine"
-    assert home.variables()["DATA_DIR"] == str(home.data)
-    assert not list(home.data.glob("launcher.db-*"))

@@ -21,7 +21,7 @@ needs() {
 
 main() {
   local engine contexts
-  local -a engines work=("$repository/e2e/tiers.sh" do "tests server $repository/e2e/server/live")
+  local -a engines work=("$repository/e2e/tiers.sh" shell "tests server $repository/e2e/server/live")
   needs
   [[ "${1:-}" != needs ]] || return 0
   if [[ "${1:-}" == measure ]]; then

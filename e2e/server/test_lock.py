@@ -1,174 +1,154 @@
-"""The lock of the configuration's folder, with several processes at the same time.
+"""The lock of the configuration's folder, and signals, with several processes at the same time.
 
 A command that reads a FIFO has the lock and the state, and waits for the test.
 """
 
+import contextlib
+import errno
+import fcntl
 import json
 import os
+import signal
+import sqlite3
 import subprocess
-import sys
-import threading
 
 import pytest
 
-from conftest import LOCAL, SERVER
-from fake_engine import FakeEngine
-from fake_network import FakeNetwork
-
-# Setup with a short patience.
-IMPATIENT = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from installer import cli, lock
-lock.PATIENCE = 0
-sys.exit(cli.main(sys.argv[2:]))
-"""
+from harness import wait_for
+from installed import HELP, SERVER
+from installer import backup, checks, lock
 
 
-class Process:
+class Process(subprocess.Popen):
     """A running setup."""
 
     def __init__(self, home, *words):
-        words = [SERVER / "setup", *words, "--directory", home.root, "--no-start"]
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-        self.process = subprocess.Popen(words, cwd=home.work, **pipes, text=True)
+        # A background process ignores SIGINT, and its children inherit this. Restore the default action.
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+        default = lambda: [signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGHUP)]  # noqa: E731
+        super().__init__([SERVER / "setup", *home.words(*words)], cwd=home.work, preexec_fn=default, **pipes)
+        self.waiting = f"waiting for another setup command that uses {home.root}"
 
-    def line(self):
-        """Returns the next line of stderr."""
-        return self.process.stderr.readline()
+    def waits(self):
+        """True if the next line of stderr says that the command waits for the lock."""
+        return self.stderr.readline().startswith(self.waiting)
 
     def end(self):
         """Waits for the end. Returns (exit code, rest of stderr)."""
-        _, told = self.process.communicate(timeout=60)
-        return self.process.returncode, told
-
-
-class Fifo:
-    """A FIFO in the folder of work."""
-
-    def __init__(self, home, name):
-        self.path, self.file = home.work / name, None
-        os.mkfifo(self.path)
-
-    def wait(self):
-        """Waits until a process reads."""
-        thread = threading.Thread(target=self._open, daemon=True)
-        thread.start()
-        thread.join(60)
-        assert self.file, f"no process reads {self.path}"
-
-    def _open(self):
-        self.file = self.path.open("w")
-
-    def write(self, text):
-        self.file.write(text)
-        self.file.close()
-
-
-@pytest.fixture
-def school(home):
-    home.install()
-    return home
+        told = self.communicate(timeout=300)[1]
+        return self.returncode, told
 
 
 @pytest.fixture
 def busy(school):
-    """A command that has the lock and waits: (process, FIFO of its CSV file)."""
-    fifo = Fifo(school, "class.csv")
+    """A command that has the lock and waits: (process, FIFO of its CSV file, opened for writing)."""
+    os.mkfifo(school.work / "class.csv")
     first = Process(school, "accounts", "class.csv", "--sheet", "first.html")
-    fifo.wait()
-    yield first, fifo
-    first.process.kill()
-    first.process.communicate()
+
+    def opened():
+        try:
+            return os.fdopen(os.open(school.work / "class.csv", os.O_WRONLY | os.O_NONBLOCK), "w")
+        except OSError as error:
+            assert error.errno == errno.ENXIO
+
+    with wait_for("a reader of the FIFO", opened, 120) as file:
+        yield first, file
+    first.kill()
+    first.wait()
 
 
 def add_carla(home):
-    (home.work / "carla.csv").write_text("carla@example.org\n")
-    return Process(home, "accounts", "carla.csv", "--sheet", "second.html")
+    home.write("carla.csv", "carla@example.org\n")
+    process = Process(home, "accounts", "carla.csv", "--sheet", "second.html")
+    assert process.waits()
+    return process
 
 
 def test_second_command_waits_and_no_account_is_lost(school, busy):
-    first, fifo = busy
-    second, third = add_carla(school), Process(school, "--help-url", "https://help.example.org")
-    for waiting in (second, third):
-        assert waiting.line().startswith(f"waiting for another setup command that uses {school.root}")
-    fifo.write("bob@example.org\n")
-    assert [process.end()[0] for process in (first, second, third)] == [0, 0, 0]
+    first, file = busy
+    killed, second, third = add_carla(school), add_carla(school), Process(school, "--help-url", HELP)
+    assert third.waits()
+    # The lock stays with the first one.
+    killed.kill()
+    killed.wait()
+    file.write("bob@example.org\n")
+    file.close()
+    assert [each.end()[0] for each in (first, second, third)] == [0, 0, 0]
     assert set(json.loads(school.text("accounts.json"))) == {"ada@example.org", "bob@example.org", "carla@example.org"}
-    assert school.variables()["HELP_URL"] == "https://help.example.org"
+    assert school.variables()["HELP_URL"] == HELP
 
 
 def test_killed_command_leaves_no_lock(school, busy):
-    first, _ = busy
     second = add_carla(school)
-    assert "waiting" in second.line()
-    first.process.kill()
+    busy[0].kill()
     code, told = second.end()
     assert code == 0, told
-    code, told = Process(school).end()
-    assert code == 0 and "waiting" not in told
+    assert "waiting" not in school.run()
 
 
-def test_lock_is_kept_after_interrupted_wait(school, busy):
-    second, third = add_carla(school), add_carla(school)
-    assert "waiting" in second.line() and "waiting" in third.line()
-    second.process.kill()
-    second.end()
-    first, fifo = busy
-    fifo.write("bob@example.org\n")
-    assert (first.end()[0], third.end()[0]) == (0, 0)
+@contextlib.contextmanager
+def locked(folder):
+    handle = os.open(folder, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    yield
+    os.close(handle)
 
 
-@pytest.mark.parametrize("command", ["", "backup backup.tar.gz", "upgrade", "accounts -", "restore backup.tar.gz"])
-def test_command_fails_after_bounded_wait(school, busy, command):
-    school.work.joinpath("backup.tar.gz").touch()
+def test_commands_fail_after_bounded_wait_except_those_that_write_nothing(school, engine, monkeypatch):
+    assert lock.PATIENCE == 300
+    monkeypatch.setattr(lock, "PATIENCE", 0)
+    monkeypatch.setattr(checks, "dns", lambda settings: [])
     before = school.state()
-    words = [sys.executable, "-c", IMPATIENT, SERVER, *command.split(), "--directory", school.root]
-    done = subprocess.run(words, cwd=school.work, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert f"error: another setup command uses {school.root}" in done.stderr and "pgrep -af setup" in done.stderr
-    assert school.state() == before
-
-
-def test_read_only_commands_and_stop_do_not_wait(school, busy, tmp_path):
-    engine = FakeEngine(tmp_path / "engine", "docker")
-    engine.containers.write_text("1\n")
-    assert engine.run(school, "accounts", "--list", code=0) == "ada@example.org\n"
-    told = engine.run(school, "stop", code=0)
-    assert "stopped" in told and "waiting" not in told
-    told = engine.run(school, "doctor", variables=FakeNetwork(engine).variables)
-    assert "checks: " in told and "waiting" not in told
-
-
-def test_next_setup_has_lock_if_first_setup_fails(home):
-    fifos = [Fifo(home, name) for name in ("first", "second")]
-    words = [*LOCAL, "--data-dir", home.data, "--client-secret-file"]
-    first = Process(home, *words, "first")
-    fifos[0].wait()
-    second = Process(home, *words, "second")
-    assert "waiting" in second.line()
-    # The first setup removes the empty folder, which the second one has open.
-    fifos[0].write("two\nlines\n")
-    assert first.end()[0] == 2
-    fifos[1].wait()
-    third = Process(home, "--help-url", "https://help.example.org")
-    assert "waiting" in third.line()
-    fifos[1].write("secret\n")
-    assert [process.end()[0] for process in (second, third)] == [0, 0]
-    assert home.variables()["HELP_URL"] == "https://help.example.org"
+    with locked(school.root):
+        for command in ("", "backup backup.tar.gz", "upgrade", "accounts -", "restore backup.tar.gz"):
+            told = school.run(*command.split(), start=True, code=1)
+            assert f"error: another setup command uses {school.root}" in told and "pgrep -af setup" in told
+        assert school.state() == before
+        engine.containers.write_text("1\n")
+        assert engine.run(school, "accounts", "--list", code=0) == "ada@example.org\n"
+        assert "checks: " in engine.run(school, "doctor")
+        assert "stopped" in engine.run(school, "stop", code=0)
 
 
 def test_lock_leaves_no_file(home):
-    told = home.run("accounts", "-", code=1)
-    assert "Run setup first" in told and not home.root.exists()
-    home.root.mkdir(mode=0o755)
+    assert "Run setup first" in home.run("accounts", "-", code=1) and not home.root.exists()
+    home.root.mkdir()
+    home.root.chmod(0o755)
+    before = home.state()
     home.run("accounts", "-", code=1)
-    assert list(home.root.iterdir()) == [] and home.root.stat().st_mode & 0o777 == 0o755
+    assert home.state() == before
 
 
-def test_file_in_place_of_folder_is_refused(home):
-    home.root.write_text("mine")
-    assert f"{home.root} is not a folder" in home.install(code=1)
-    home.root.unlink()
-    home.root.symlink_to(home.work / "missing")
-    assert f"{home.root} is not a folder" in home.install(code=1)
+def test_folder_that_a_failed_setup_removed_is_not_locked(home):
+    with lock.held(home.root, print):
+        # The next command has the folder open while the failed one removes it, and a third one creates it.
+        handle, _ = lock._open(home.root)
+    assert not home.root.exists() and not lock._lock(home.root, handle)
+    home.root.mkdir()
+    assert not lock._lock(home.root, handle)
+    os.close(handle)
+
+
+@pytest.fixture
+def locked_database(school):
+    """A database that another program locks."""
+    with contextlib.closing(sqlite3.connect(school.data / "launcher.db", isolation_level=None)) as database:
+        database.execute("CREATE TABLE rows (text TEXT)")
+        database.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_interrupted_backup_leaves_nothing(school, locked_database, number):
+    process = Process(school, "backup", "backup.tar.gz")
+    wait_for("a copy of the database", lambda: list(school.data.glob("workshop-launcher-*/launcher.db")), 120)
+    process.send_signal(number)
+    code, told = process.end()
+    assert code == 1 and told.startswith("error: interrupted")
+    assert not list(school.work.iterdir()) and [path.name for path in school.data.iterdir()] == ["launcher.db"]
+
+
+def test_backup_of_locked_database_ends(school, locked_database, monkeypatch):
+    monkeypatch.setattr(backup, "PATIENCE", 0)
+    assert "another program locks" in school.run("backup", "backup.tar.gz", code=1)
+    assert not list(school.work.iterdir())

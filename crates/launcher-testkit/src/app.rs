@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::{Client, FakeFleet, TestClock, TestEntropy, eventually};
+use crate::{Client, DEADLINE, FakeFleet, TestClock, TestEntropy, eventually, memory_folder};
 
 /// A user.
 pub const ALICE: &str = "alice@example.org";
@@ -28,8 +28,6 @@ pub const ALICE: &str = "alice@example.org";
 pub const BOB: &str = "bob@example.org";
 /// The administrator.
 pub const ADMIN: &str = "admin@example.org";
-/// Timeout for results of the background loops.
-const SOON: Duration = Duration::from_secs(60);
 
 /// Settings of the application that a test can change.
 #[derive(Debug, Clone)]
@@ -135,7 +133,7 @@ impl TestApp {
 
     /// Starts the application with these options.
     pub async fn start_with(options: Options) -> Users {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = memory_folder();
         let store = Store::open(&format!("sqlite://{}", folder.path().join("launcher.db").display())).await.unwrap();
         let store = options.max_examined.into_iter().fold(store, Store::examining_at_most);
         let clock = Arc::new(TestClock::default());
@@ -206,7 +204,7 @@ impl TestApp {
 
     /// Waits until an instance is in this state. Returns the instance.
     pub async fn reaches(&self, person: &Client, name: &str, state: &str) -> Value {
-        eventually(SOON, async || {
+        eventually(async || {
             let instance = person.get(&format!("/instances/{name}")).await.expect(200).json();
             (instance["state"] == state).then_some(instance)
         })
@@ -216,7 +214,7 @@ impl TestApp {
     /// Makes a running instance outdated, as after an upgrade of the fleet. Returns the instance.
     pub async fn outdated(&self, person: &Client, name: &str) -> Value {
         self.fleet.outdate(name);
-        eventually(SOON, async || {
+        eventually(async || {
             let instance = person.get(&format!("/instances/{name}")).await.expect(200).json();
             (instance["outdated"] == true).then_some(instance)
         })
@@ -240,9 +238,9 @@ impl TestApp {
     pub async fn finish(mut self) {
         self.finished = true;
         if self.launcher.ready().await.is_ok() {
-            eventually(SOON, async || (self.orphans().await.is_empty()).then_some(())).await;
+            eventually(async || (self.orphans().await.is_empty()).then_some(())).await;
         }
-        assert!(self.stop.finish(SOON).await, "requests were still in flight");
+        assert!(self.stop.finish(DEADLINE).await, "requests were still in flight");
         (&mut self.server).await.unwrap();
         self.loops_stop.cancel();
         (&mut self.loops).await.unwrap();

@@ -9,6 +9,7 @@ mod entropy;
 mod events;
 mod fleet;
 pub mod fleet_contract;
+mod folder;
 pub mod metrics;
 mod poll;
 
@@ -18,4 +19,5 @@ pub use clock::TestClock;
 pub use entropy::TestEntropy;
 pub use events::{EventStream, ServerEvent};
 pub use fleet::{Delay, FakeFleet, Fault};
-pub use poll::eventually;
+pub use folder::memory_folder;
+pub use poll::{DEADLINE, FrozenTime, eventually, in_time, wait_until};

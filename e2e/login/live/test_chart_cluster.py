@@ -87,10 +87,10 @@ def namespace(monitoring):
 
 @pytest.mark.parametrize("name", ALL_SETS)
 def test_api_server_accepts_all_objects_without_warnings(name, namespace):
-    text = render(name, "--set", f"workshops.namespace={namespace}-workshops", namespace=namespace)
+    rendering = render(name, f"workshops.namespace={namespace}-workshops", namespace=namespace)
     # The cluster has no cert-manager. A pod needs an existing service account, which a dry run does not create. The pod of
     # `helm test` has the settings of the launcher's Deployment.
-    found = [one for one in load_all(text) if one and one["kind"] not in ("Certificate", "Pod")]
+    found = [one for one in rendering.objects if one["kind"] not in ("Certificate", "Pod")]
     listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": found})
     words = ("apply", "--server-side", "--dry-run=server", "--force-conflicts", "--validate=strict", "--filename", "-")
     said = kubectl(*words, input=listed)

@@ -1,15 +1,11 @@
 //! Admission: the body limit of each route, the in-flight requests of each caller, and the in-flight bytes of all
 //! callers.
 
-use std::time::Duration;
-
-use launcher_testkit::{ADMIN, ALICE, Client, TestApp, eventually};
+use launcher_testkit::{ADMIN, ALICE, Client, TestApp, eventually, in_time};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 
-const SOON: Duration = Duration::from_secs(60);
 const MAX_IN_FLIGHT: usize = 64;
 
 /// Opens a new connection and sends one request as raw text.
@@ -31,7 +27,7 @@ async fn hold_body(app: &TestApp, identity: &str, line: &str, bytes: usize) -> T
 
 async fn status(stream: &mut TcpStream) -> String {
     let mut status = [0; 12];
-    timeout(SOON, stream.read_exact(&mut status)).await.expect("an answer").unwrap();
+    in_time(stream.read_exact(&mut status)).await.unwrap();
     String::from_utf8_lossy(&status[9..]).into_owned()
 }
 
@@ -82,14 +78,14 @@ async fn in_flight_limit_is_per_caller() {
     for _ in 0..MAX_IN_FLIGHT {
         held.push(hold_body(&app, ALICE, &launch, 100).await);
     }
-    eventually(SOON, async || (alice.get("/me").await.status == 429).then_some(())).await;
+    eventually(async || (alice.get("/me").await.status == 429).then_some(())).await;
     let refused = alice.get("/me").await.expect(429);
     assert_eq!((refused.code().as_str(), refused.header("retry-after")), ("too-many-requests", "2"));
     alice.page("/").await.expect(429);
     bob.get("/me").await.expect(200);
     unauthenticated.get("/me").await.expect(401);
     drop(held);
-    eventually(SOON, async || is_admitted(&alice).await).await;
+    eventually(async || is_admitted(&alice).await).await;
     app.finish().await;
 }
 
@@ -100,12 +96,12 @@ async fn request_is_in_flight_until_response_is_read() {
     for _ in 0..MAX_IN_FLIGHT {
         stalled.push(begin(&app, ALICE, "GET /api/v1/docs/swagger-ui-bundle.js\r\nConnection: close\r\n").await);
     }
-    eventually(SOON, async || (alice.get("/me").await.status == 429).then_some(())).await;
+    eventually(async || (alice.get("/me").await.status == 429).then_some(())).await;
     bob.get("/me").await.expect(200);
     let mut answer = Vec::new();
     stalled.pop().unwrap().read_to_end(&mut answer).await.unwrap();
     assert!(answer.len() > 1_000_000, "{}", answer.len());
-    eventually(SOON, async || is_admitted(&alice).await).await;
+    eventually(async || is_admitted(&alice).await).await;
     drop(stalled);
     app.finish().await;
 }
@@ -134,17 +130,17 @@ async fn bodies_beyond_global_budget_are_refused() {
     for _ in 0..32 {
         held.push(hold_body(&app, ADMIN, "POST /api/v1/templates/", 256 * 1024).await);
     }
-    let mut refused = eventually(SOON, async || {
+    let mut refused = eventually(async || {
         let mut stream = hold_body(&app, ADMIN, "POST /api/v1/templates/", 256 * 1024).await;
         (status(&mut stream).await == "503").then_some(stream)
     })
     .await;
     let mut rest = String::new();
-    timeout(SOON, refused.read_to_string(&mut rest)).await.ok();
+    in_time(refused.read_to_string(&mut rest)).await.ok();
     alice.post(&launch).await.expect(201);
     alice.post_json(&launch, &json!({})).await.expect(503);
     drop(held);
-    eventually(SOON, async || (alice.post_json(&launch, &json!({})).await.status == 201).then_some(())).await;
+    eventually(async || (alice.post_json(&launch, &json!({})).await.status == 201).then_some(())).await;
     app.finish().await;
 }
 

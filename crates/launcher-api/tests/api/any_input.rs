@@ -26,7 +26,7 @@ fn list_with_arbitrary_cursor_returns_page_or_422() {
     let template = runtime.block_on(app.template(&admin));
     runtime.block_on(app.launched(&admin, &template, "running"));
     let class = format!("admin/templates/{template}/class");
-    proptest!(|(text in cursor())| {
+    proptest!(ProptestConfig::with_cases(64), |(text in cursor())| {
         let sent: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
         runtime.block_on(async {
             for list in ["instances", "templates", "activity", "snapshots"] {
@@ -92,7 +92,7 @@ fn line() -> impl Strategy<Value = (String, String)> {
 fn sidecar_and_api_recognise_same_identity() {
     let runtime = Runtime::new().unwrap();
     let (app, unauthenticated, ..) = runtime.block_on(TestApp::start());
-    proptest!(|(lines in prop_oneof![3 => prop::collection::vec(line(), 1..2), 1 => prop::collection::vec(line(), 0..4)])| {
+    proptest!(ProptestConfig::with_cases(128), |(lines in prop_oneof![3 => prop::collection::vec(line(), 1..2), 1 => prop::collection::vec(line(), 0..4)])| {
         let head: String = lines.iter().map(|(line, _)| line.as_str()).collect();
         let meant = lines.iter().map(|(_, value)| value.as_str()).chain([ALICE, BOB]);
         runtime.block_on(async {

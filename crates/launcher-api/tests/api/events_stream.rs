@@ -1,14 +1,10 @@
 //! `GET /events`: the event stream of the API.
 
-use std::time::Duration;
-
 use http::Method;
-use launcher_testkit::{EventStream, Options, ServerEvent, TestApp, eventually};
-
-const SOON: Duration = Duration::from_secs(10);
+use launcher_testkit::{EventStream, Options, ServerEvent, TestApp, eventually, in_time};
 
 async fn next(events: &mut EventStream) -> ServerEvent {
-    let event = tokio::time::timeout(SOON, events.next()).await.expect("an event comes").expect("the stream goes on");
+    let event = in_time(events.next()).await.expect("the stream goes on");
     assert_eq!(event.event, "instance");
     event
 }
@@ -34,7 +30,7 @@ async fn event_stream_sends_changes_as_instance_json() {
     let name = app.launched(&alice, &template, "starting").await;
     until(&mut events, &name, "starting").await;
     assert_eq!(events.retry, Some(2000));
-    eventually(SOON, async || app.fleet.workshop(&name)).await;
+    eventually(async || app.fleet.workshop(&name)).await;
     app.fleet.ready(&name);
     let running = until(&mut events, &name, "running").await;
     assert!(running.id.parse::<i64>().unwrap() > 0);
@@ -101,8 +97,7 @@ async fn event_streams_end_when_launcher_stops() {
     let name = app.launched(&alice, &template, "running").await;
     until(&mut events, &name, "running").await;
     app.request_stop();
-    let end = tokio::time::timeout(SOON, async { while events.next().await.is_some() {} }).await;
-    assert!(end.is_ok(), "the stream ends");
+    in_time(async { while events.next().await.is_some() {} }).await;
     app.finish().await;
 }
 
@@ -121,7 +116,7 @@ async fn event_stream_limit_is_per_caller() {
     assert_eq!(alice.page("/fragments/events").await.expect(429).header("retry-after"), "10");
     assert_eq!(bob.events(None).await.status, 200);
     drop(streams.pop());
-    eventually(SOON, async || (alice.events(None).await.status == 200).then_some(())).await;
+    eventually(async || (alice.events(None).await.status == 200).then_some(())).await;
     drop(streams);
     app.finish().await;
 }

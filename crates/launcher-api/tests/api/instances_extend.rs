@@ -16,7 +16,7 @@ async fn instance_is_extended_up_to_max_lifetime() {
     let refused = alice.post(&extend).await.expect(409);
     assert_eq!(refused.code(), "lifetime-limit-reached");
     let wanted = extended["expires_at"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
-    launcher_testkit::eventually(std::time::Duration::from_secs(60), async || {
+    launcher_testkit::eventually(async || {
         app.fleet.workshop(&name)?.spec.expires_at.filter(|expires_at| *expires_at == wanted)
     })
     .await;

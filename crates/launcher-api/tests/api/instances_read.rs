@@ -59,7 +59,7 @@ async fn failed_instance_has_reason_and_log_tail() {
     let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "starting").await;
-    launcher_testkit::eventually(std::time::Duration::from_secs(60), async || app.fleet.workshop(&name)).await;
+    launcher_testkit::eventually(async || app.fleet.workshop(&name)).await;
     app.fleet.fail(&name, FailureCode::Crashed, "no module named pandas");
     let failed = app.reaches(&alice, &name, "failed").await;
     assert_eq!(failed["reason"]["code"], "crashed");
@@ -82,7 +82,7 @@ async fn crashed_instance_keeps_running_and_has_last_crash() {
 
     for (code, files_lost) in [(FailureCode::OutOfMemory, true), (FailureCode::Crashed, false)] {
         app.fleet.crash(&name, code, files_lost);
-        let crashed = launcher_testkit::eventually(std::time::Duration::from_secs(60), async || {
+        let crashed = launcher_testkit::eventually(async || {
             let read = alice.get(&path).await.json();
             (read["last_crash"]["code"] == code.as_str()).then_some(read)
         });
@@ -103,7 +103,7 @@ async fn report_about_material_is_shown_with_the_instance() {
     let failed = SourceReport::failed("data", "The server does not answer.");
     app.fleet.report_material(&name, MaterialReport { sources: vec![failed] });
     let path = format!("/instances/{name}");
-    let read = launcher_testkit::eventually(std::time::Duration::from_secs(60), async || {
+    let read = launcher_testkit::eventually(async || {
         let read = alice.get(&path).await.json();
         (read["material"] != json!([])).then_some(read)
     });

@@ -3,8 +3,6 @@
 use launcher_testkit::{TestApp, eventually};
 use serde_json::json;
 
-const SOON: std::time::Duration = std::time::Duration::from_secs(20);
-
 #[tokio::test]
 async fn restart_of_outdated_instance_changes_workshop_once_and_keeps_expiry() {
     let (app, _, alice, _, admin) = TestApp::start().await;
@@ -16,7 +14,7 @@ async fn restart_of_outdated_instance_changes_workshop_once_and_keeps_expiry() {
     let restarted = admin.post(&path).await.expect(202).json();
     assert_eq!((&restarted["state"], &restarted["outdated"]), (&json!("running"), &json!(false)));
     assert_eq!(restarted["expires_at"], before["expires_at"]);
-    let asked = eventually(SOON, async || app.fleet.workshop(&name)?.spec.restarted_at).await;
+    let asked = eventually(async || app.fleet.workshop(&name)?.spec.restarted_at).await;
     let again = admin.post(&path).await.expect(409).json();
     assert_eq!(again["code"], "not-outdated");
 

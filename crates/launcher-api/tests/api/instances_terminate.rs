@@ -14,7 +14,7 @@ async fn terminate_deletes_workshop_and_can_be_repeated() {
     assert!(["terminating", "terminated"].contains(&ended["state"].as_str().unwrap()), "{ended}");
     let terminated = app.reaches(&alice, &name, "terminated").await;
     assert_eq!(alice.delete(&path).await.expect(202).json(), terminated);
-    eventually(std::time::Duration::from_secs(60), async || app.fleet.names().is_empty().then_some(())).await;
+    eventually(async || app.fleet.names().is_empty().then_some(())).await;
     app.finish().await;
 }
 
@@ -33,7 +33,7 @@ async fn failed_instance_is_listed_until_dismissed() {
     let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "starting").await;
-    eventually(std::time::Duration::from_secs(60), async || app.fleet.workshop(&name)).await;
+    eventually(async || app.fleet.workshop(&name)).await;
     app.fleet.fail(&name, FailureCode::OutOfMemory, "");
     app.reaches(&alice, &name, "failed").await;
     assert_eq!(alice.get("/instances/").await.json()[0]["k8s_name"], name, "it stays listed until then");

@@ -102,10 +102,7 @@ async fn snapshot_is_deleted_after_its_retention() {
     // Another deletion starts the upkeep at once.
     ended(&app, &alice, &app.template(&admin).await).await;
     alice.delete(&newest(&alice).await).await.expect(204);
-    eventually(Duration::from_secs(20), async || {
-        (alice.get(&format!("{path}/download")).await.status == 404).then_some(())
-    })
-    .await;
+    eventually(async || (alice.get(&format!("{path}/download")).await.status == 404).then_some(())).await;
     app.finish().await;
 }
 

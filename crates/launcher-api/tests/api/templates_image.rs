@@ -6,7 +6,6 @@ use launcher_testkit::{Fault, Options, TestApp};
 use serde_json::json;
 
 const IMAGE: &str = "quay.io/jupyter/base-notebook:latest";
-const UNKNOWN: &str = "01890000-0000-7000-8000-000000000000";
 
 fn with_images() -> Options {
     Options { has_images: true, ..Options::default() }
@@ -47,22 +46,6 @@ async fn repeated_request_for_image_begins_one_pull() {
     app.fleet.set_image(IMAGE, ImageState::Ready);
     assert_eq!(admin.post(&pull).await.expect(202).json()["state"], "ready");
     assert_eq!(app.fleet.image_pulls(), [IMAGE], "a ready image is not pulled again");
-    app.finish().await;
-}
-
-#[tokio::test]
-async fn image_is_for_admins_only() {
-    let (app, unauthenticated, alice, _, admin) = TestApp::start_with(with_images()).await;
-    for template in [&app.template(&admin).await, UNKNOWN] {
-        let (image, pull) = (format!("/templates/{template}/image"), format!("/templates/{template}/image/pull"));
-        assert_eq!(alice.get(&image).await.expect(403).code(), "admin-only");
-        assert_eq!(alice.post(&pull).await.expect(403).code(), "admin-only");
-        unauthenticated.get(&image).await.expect(401);
-        unauthenticated.post(&pull).await.expect(401);
-    }
-    assert_eq!(admin.get(&format!("/templates/{UNKNOWN}/image")).await.expect(404).code(), "not-found");
-    assert_eq!(admin.post(&format!("/templates/{UNKNOWN}/image/pull")).await.expect(404).code(), "not-found");
-    assert!(app.fleet.image_pulls().is_empty());
     app.finish().await;
 }
 

@@ -9,8 +9,6 @@ use launcher_domain::{LaunchRate, Limits};
 use launcher_testkit::{Client, Options, Reply, TestApp, eventually};
 use serde_json::json;
 
-const SOON: Duration = Duration::from_secs(20);
-
 async fn launch(person: &Client, template: &str, key: &str) -> Reply {
     let path = person.api(&format!("/templates/{template}/launch"));
     Reply::of(person.request(Method::POST, &path).header("Idempotency-Key", key)).await
@@ -115,7 +113,7 @@ async fn repeated_idempotency_key_launches_once() {
     let other = app.template(&admin).await;
     assert_eq!(launch(&alice, &other, "key-1").await.expect(422).code(), "idempotency-key-reused");
     assert_ne!(launch(&bob, &template, "key-1").await.expect(201).json()["k8s_name"], name, "a key is its caller's");
-    eventually(SOON, async || (app.fleet.created() == 2).then_some(())).await;
+    eventually(async || (app.fleet.created() == 2).then_some(())).await;
     app.finish().await;
 }
 
@@ -151,7 +149,7 @@ async fn launches_beyond_start_limit_are_queued_and_refused_when_queue_is_full()
     let refused = bob.post(&path).await.expect(503);
     assert_eq!((refused.code().as_str(), refused.header("retry-after")), ("at-capacity", "30"));
 
-    eventually(SOON, async || app.fleet.workshop(&starting)).await;
+    eventually(async || app.fleet.workshop(&starting)).await;
     app.fleet.ready(&starting);
     app.reaches(&alice, first["k8s_name"].as_str().unwrap(), "starting").await;
     let second = bob.get(&format!("/instances/{}", second["k8s_name"].as_str().unwrap())).await.json();

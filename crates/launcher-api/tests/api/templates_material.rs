@@ -95,8 +95,7 @@ async fn launch_adds_a_repository_that_the_template_allows() {
 
     let launched = launch("https://git.example.org/team/ex-1.git").await.expect(201).json();
     let name = launched["k8s_name"].as_str().unwrap();
-    let workshop =
-        launcher_testkit::eventually(std::time::Duration::from_secs(60), async || app.fleet.workshop(name)).await;
+    let workshop = launcher_testkit::eventually(async || app.fleet.workshop(name)).await;
     let sources = workshop.spec.material.unwrap().sources;
     let targets: Vec<_> = sources.iter().map(|source| source.target.as_str()).collect();
     assert_eq!(targets, ["stats", "ex-1"]);
@@ -124,8 +123,7 @@ async fn secret_of_a_source_is_a_name_in_the_workshop_and_no_launch_can_name_one
     let repository = json!({ "url": "https://git.example.org/a" });
     let launched = alice.post_json(&path, &json!({ "repository": repository })).await.expect(201).json();
     let name = launched["k8s_name"].as_str().unwrap();
-    let workshop =
-        launcher_testkit::eventually(std::time::Duration::from_secs(60), async || app.fleet.workshop(name)).await;
+    let workshop = launcher_testkit::eventually(async || app.fleet.workshop(name)).await;
     let secrets: Vec<_> = workshop.spec.material.unwrap().sources.into_iter().map(|source| source.secret).collect();
     assert_eq!(secrets, [Some("statistics".to_owned()), None]);
     app.finish().await;

@@ -5,8 +5,6 @@ use launcher_domain::{FailureCode, Limits};
 use launcher_testkit::{Client, Options, TestApp, eventually};
 use serde_json::{Value, json};
 
-const SOON: std::time::Duration = std::time::Duration::from_secs(10);
-
 async fn template(admin: &Client, name: &str, storage: &Value) -> String {
     let body = json!({ "name": name, "app_type": "notebook", "image": "example.org/image", "storage": storage });
     let created = admin.post_json("/templates/", &body).await.expect(201).json();
@@ -100,7 +98,7 @@ async fn volume_is_listed_for_its_owner_and_admins_and_deleted_once() {
     assert_eq!(bob.delete(&path).await.expect(404).body, missing.body, "it does not reveal that the volume exists");
     alice.delete(&path).await.expect(204);
     alice.delete(&path).await.expect(404);
-    eventually(SOON, async || app.fleet.volumes().is_empty().then_some(())).await;
+    eventually(async || app.fleet.volumes().is_empty().then_some(())).await;
     app.finish().await;
 }
 

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use launcher_domain::{EmailAddress, FailureCode, TemplateDraft};
-use launcher_service::TemplateUpdate;
+use launcher_service::{LaunchRequest, TemplateUpdate};
 use uuid::Uuid;
 
 use crate::support::{ADMIN, ALICE, Answer, App, BOB, borrowed};
@@ -162,7 +162,7 @@ async fn activity_page_filters_by_person_and_is_paged() {
     let admin = app.browser(ADMIN);
     let mine = app.template("Penguins", |_| {}).await;
     for _ in 0..101 {
-        admin.launch(&mine).await;
+        app.test.launcher.launch(&app.admin(), mine.parse().unwrap(), &LaunchRequest::default()).await.unwrap();
     }
     let his = app.browser(BOB).launch(&mine).await;
     let of_bob = admin.get(&format!("{LOG}?person=%20BOB@example.org")).await;

@@ -1,15 +1,11 @@
 //! The view of a class: all instances of one template, a list of its people, and the extension of all workshops.
 
-use std::time::Duration;
-
 use http::StatusCode;
 use launcher_domain::{AdminList, EmailAddress, FailureCode};
 use launcher_service::LaunchRequest;
 use launcher_testkit::{Options, eventually};
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed, unescape, with};
-
-const SOON: Duration = Duration::from_secs(20);
 
 fn class_of(template: &str) -> String {
     format!("/admin/templates/{template}/class")
@@ -57,7 +53,7 @@ async fn launch_class(app: &App, template: &str, count: usize) {
     }
     let admin = app.browser(ADMIN);
     let all_ready = [0, count as u64, 0, 0];
-    eventually(SOON, async || (tiles(&admin.get(&class_of(template)).await.body) == all_ready).then_some(())).await;
+    eventually(async || (tiles(&admin.get(&class_of(template)).await.body) == all_ready).then_some(())).await;
 }
 
 #[tokio::test]
@@ -167,7 +163,7 @@ async fn pasted_list_is_compared_with_the_class() {
     let (hers, his) = (alice.launch(&template).await, bob.launch(&template).await);
     alice.launch(&other).await;
     for name in [&hers, &his] {
-        eventually(SOON, async || app.test.fleet.workshop(name)).await;
+        eventually(async || app.test.fleet.workshop(name)).await;
     }
     app.test.fleet.ready(&hers);
     alice.get_until(&format!("/instances/{hers}"), "Ready").await;
@@ -248,6 +244,6 @@ async fn class_lists_its_instances_by_owner_with_bulk_actions() {
     let report = admin.post("/admin/instances/bulk", &end).await;
     assert!(report.body.contains(&format!("href=\"{path}\"")), "{}", report.body);
     let is_left = |page: &str| rows(page) == [names[1].as_str()] && tiles(page) == [0, 1, 0, 0];
-    eventually(SOON, async || is_left(&admin.get(&path).await.body).then_some(())).await;
+    eventually(async || is_left(&admin.get(&path).await.body).then_some(())).await;
     app.finish().await;
 }

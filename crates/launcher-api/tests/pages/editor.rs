@@ -104,7 +104,7 @@ fn unchanged_form_of_arbitrary_template_keeps_it_identical() {
     let env = prop::collection::btree_map("[A-Z_][A-Z0-9_]{0,4}", hard(), 0..4);
     let name = "[!-~é]([ -~é]{0,20}[!-~])?";
     let template = (name, hard(), words(), words(), env, hard());
-    proptest!(|((name, description, command, args, env, value) in template)| {
+    proptest!(ProptestConfig::with_cases(64), |((name, description, command, args, env, value) in template)| {
         runtime.block_on(async {
             let id = app.template(&name, |draft| {
                 draft.description = description;

@@ -1,7 +1,5 @@
 //! The small page that extends a workshop.
 
-use std::time::Duration;
-
 use http::StatusCode;
 use jiff::Timestamp;
 use launcher_testkit::{Options, eventually};
@@ -60,7 +58,7 @@ async fn workshop_without_frame_page_opens_at_its_bare_address() {
     let template = app.template("Penguins", |_| {}).await;
     let alice = app.browser(ALICE);
     let name = alice.launch(&template).await;
-    eventually(Duration::from_secs(20), async || app.test.fleet.workshop(&name)).await;
+    eventually(async || app.test.fleet.workshop(&name)).await;
     app.test.fleet.ready_without_frame_page(&name);
     alice.get_until("/", &format!("href=\"http://{name}.workshops.test/\"")).await;
     let open = alice.get(&format!("/instances/{name}/open")).await;

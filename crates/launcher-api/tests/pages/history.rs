@@ -17,7 +17,7 @@ async fn history_links_to_older_page_after_50_rows() {
         app.test.launcher.terminate(&app.admin(), &launched.listed.instance.k8s_name).await.unwrap();
     }
     let admin = app.browser(ADMIN);
-    eventually(Duration::from_secs(20), async || {
+    eventually(async || {
         let ended: Value = serde_json::from_str(&admin.get("/api/v1/instances/?state=ended").await.body).unwrap();
         (ended.as_array().map(Vec::len) == Some(51)).then_some(())
     })

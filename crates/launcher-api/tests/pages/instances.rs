@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use launcher_domain::{FailureCode, FailureReason, FailureRemedy, StartStep};
-use launcher_testkit::{Options, eventually};
+use launcher_testkit::{Options, eventually, in_time};
 use serde_json::Value;
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed, unescape};
@@ -177,7 +177,7 @@ async fn page_event_stream_reports_only_own_changes() {
             told.push_str(std::str::from_utf8(&part).unwrap());
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(20), listen).await.unwrap();
+    in_time(listen).await;
     assert!(told.starts_with("event: workshops-changed\ndata: connected\n\n"), "{told}");
     let names: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("data: ")).skip(1).collect();
     assert!(names.iter().all(|told| *told == name), "only her own: {names:?}");
@@ -206,7 +206,7 @@ async fn starting_instance_shows_current_step() {
     let alice = app.browser(ALICE);
     let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
     let waiting = alice.get_until("/", "Starting").await.body;
-    eventually(Duration::from_secs(10), async || app.test.fleet.workshop(&name)).await;
+    eventually(async || app.test.fleet.workshop(&name)).await;
     assert!(waiting.contains("data-since>"), "it says for how long: {waiting}");
     for (step, words, code) in [
         (StartStep::WaitingForRoom, "waiting for free capacity", "waiting-for-room"),

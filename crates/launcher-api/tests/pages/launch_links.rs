@@ -1,7 +1,5 @@
 //! Links that add a repository to a template with launch parameters.
 
-use std::time::Duration;
-
 use http::StatusCode;
 use launcher_domain::{MaterialDraft, TemplateDraft};
 use launcher_testkit::eventually;
@@ -45,7 +43,7 @@ async fn refused_form_has_the_repository_and_the_value_of_the_link() {
 
     let launched = alice.post(&launch, &with(&form, "p.SIZE", "50")).await;
     let name = launched.location().split('/').nth(2).unwrap().to_owned();
-    let workshop = eventually(Duration::from_secs(20), async || app.test.fleet.workshop(&name)).await;
+    let workshop = eventually(async || app.test.fleet.workshop(&name)).await;
     assert_eq!(workshop.spec.env.get("SIZE").map(String::as_str), Some("50"));
     let material = workshop.spec.material.unwrap();
     assert_eq!(material.sources[0].folder.as_deref(), Some("week 1"));

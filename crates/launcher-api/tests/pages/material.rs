@@ -1,7 +1,5 @@
 //! Course material: the notices about it, and its fields in the template editor.
 
-use std::time::Duration;
-
 use http::StatusCode;
 use launcher_domain::{Material, MaterialDraft, MaterialKind, MaterialOutcome, MaterialReport, SourceReport};
 use launcher_testkit::eventually;
@@ -190,7 +188,7 @@ async fn repository_of_a_link_is_confirmed_and_added_to_the_launch() {
     }
     let waiting = alice.post(&launch, &borrowed(&page.form(&launch))).await;
     let name = waiting.location().split('/').nth(2).unwrap().to_owned();
-    let workshop = eventually(Duration::from_secs(20), async || app.test.fleet.workshop(&name)).await;
+    let workshop = eventually(async || app.test.fleet.workshop(&name)).await;
     let material = workshop.spec.material.unwrap();
     assert_eq!(material.sources.len(), 1);
     assert_eq!(material.sources[0].target, "ex-1");

@@ -56,7 +56,7 @@ async fn admin_pages_warn_while_workshops_share_one_user() {
 /// Launches a workshop for a user. After the time `after`, the instance becomes ready, or fails if `fails`.
 async fn launched(app: &App, email: &'static str, template: &str, after: Duration, fails: bool) -> String {
     let name = app.browser(email).launch(template).await;
-    eventually(HOUR / 60, async || app.test.fleet.workshop(&name)).await;
+    eventually(async || app.test.fleet.workshop(&name)).await;
     app.test.clock.advance(after);
     if fails {
         app.test.fleet.fail(&name, FailureCode::Crashed, "");

@@ -161,7 +161,7 @@ fn arbitrary_pod_template() -> impl Strategy<Value = Value> {
 fn unchanged_form_of_arbitrary_pod_template_keeps_it_identical() {
     let runtime = Runtime::new().unwrap();
     let app = runtime.block_on(App::start());
-    proptest!(|(stored in arbitrary_pod_template())| {
+    proptest!(ProptestConfig::with_cases(64), |(stored in arbitrary_pod_template())| {
         runtime.block_on(async {
             let stored = stored.as_object().cloned();
             let id = app.template("Penguins", |draft| draft.pod_template.clone_from(&stored)).await;

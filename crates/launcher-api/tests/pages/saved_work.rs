@@ -105,7 +105,7 @@ async fn saved_work_is_listed_and_deleted_after_a_question() {
     let answer = alice.post(&question, &borrowed(&confirm.form(&question))).await;
     assert_eq!(answer.location(), "/work");
     assert!(!alice.get("/work").await.body.contains(&volume));
-    eventually(std::time::Duration::from_secs(10), async || app.test.fleet.volumes().is_empty().then_some(())).await;
+    eventually(async || app.test.fleet.volumes().is_empty().then_some(())).await;
     let log = app.browser(ADMIN).get("/admin/activity").await.body;
     assert!(log.contains("alice@example.org deleted the saved work of "), "{log}");
     app.finish().await;

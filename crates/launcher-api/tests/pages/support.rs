@@ -99,7 +99,7 @@ impl Browser {
 
     /// Loads the page until it contains `text`. Returns the page.
     pub(crate) async fn get_until(&self, path: &str, text: &str) -> Answer {
-        eventually(std::time::Duration::from_secs(20), async || {
+        eventually(async || {
             let page = self.get(path).await;
             page.body.contains(text).then_some(page)
         })

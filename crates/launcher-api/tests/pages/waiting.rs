@@ -15,7 +15,7 @@ async fn slow_app(limits: Limits) -> App {
 
 /// Waits until the fleet has the Workshop with this name.
 async fn applied(app: &App, name: &str) {
-    eventually(Duration::from_secs(20), async || app.test.fleet.workshop(name)).await;
+    eventually(async || app.test.fleet.workshop(name)).await;
 }
 
 #[tokio::test]

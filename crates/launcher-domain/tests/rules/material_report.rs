@@ -108,6 +108,9 @@ fn seen(phase: ObservedPhase) -> Observation {
 }
 
 proptest! {
+    // Generating long texts is slow.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn every_report_fits_in_a_termination_message(
         sources in prop::collection::vec(

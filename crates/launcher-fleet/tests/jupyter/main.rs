@@ -147,20 +147,26 @@ async fn owner_runs_code_in_jupyterlab() {
     fleet.stop().await;
 }
 
+/// One JupyterLab serves all these requests, because its start takes long.
 #[tokio::test]
-async fn jupyter_refuses_foreign_host() {
+async fn jupyter_refuses_foreign_hosts_pages_and_users() {
     let home = home();
     let fleet = home.open();
     let address = listen(&fleet).await;
     fleet.apply(&notebook()).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
 
-    let mut browser = Browser::open(address).await;
+    foreign_host_is_refused(Browser::open(address).await).await;
+    foreign_page_cannot_use_gateway_login(Browser::open(address).await).await;
+    requests_without_token_are_refused(port(&home)).await;
+    fleet.stop().await;
+}
+
+async fn foreign_host_is_refused(mut browser: Browser) {
     browser.headers.insert(HOST, "rebound.example.org".parse().unwrap());
     browser.headers.remove("origin");
 
     assert_eq!(browser.send(Method::GET, "/api/contents", None).await.status(), StatusCode::FORBIDDEN);
-    fleet.stop().await;
 }
 
 /// Returns the port on which JupyterLab listens.
@@ -169,15 +175,9 @@ fn port(home: &Home) -> u16 {
     serde_json::from_slice::<Value>(&record).unwrap()["process"]["port"].as_u64().unwrap().try_into().unwrap()
 }
 
-#[tokio::test]
-async fn jupyter_refuses_requests_without_token() {
-    let home = home();
-    let fleet = home.open();
-    fleet.apply(&notebook()).await.unwrap();
-    wait_for(&fleet, "lab-a", Phase::Running).await;
-
+async fn requests_without_token_are_refused(port: u16) {
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-    let app = format!("http://127.0.0.1:{}", port(&home));
+    let app = format!("http://127.0.0.1:{port}");
     for path in ["/api/contents", "/api/kernels", "/files/a.txt"] {
         for header in ["x-nothing", "x-auth-request-email"] {
             let answer = in_time(client.get(format!("{app}{path}")).header(header, OWNER).send()).await.unwrap();
@@ -190,23 +190,14 @@ async fn jupyter_refuses_requests_without_token() {
     assert_eq!(page.headers()["location"], "/login?next=%2Flab");
     let kernel = in_time(client.post(format!("{app}/api/kernels")).send()).await.unwrap();
     assert_eq!(kernel.status(), StatusCode::FORBIDDEN);
-    let request = format!("ws://127.0.0.1:{}/api/kernels/0-0-0-0-0/channels", port(&home));
+    let request = format!("ws://127.0.0.1:{port}/api/kernels/0-0-0-0-0/channels");
     match in_time(connect_async(request)).await {
         Err(tungstenite::Error::Http(answer)) => assert_eq!(answer.status(), StatusCode::FORBIDDEN),
         other => panic!("{other:?}"),
     }
-    fleet.stop().await;
 }
 
-#[tokio::test]
-async fn foreign_page_cannot_use_gateway_login() {
-    let home = home();
-    let fleet = home.open();
-    let address = listen(&fleet).await;
-    fleet.apply(&notebook()).await.unwrap();
-    wait_for(&fleet, "lab-a", Phase::Running).await;
-    let mut browser = Browser::open(address).await;
-
+async fn foreign_page_cannot_use_gateway_login(mut browser: Browser) {
     // A browser sends a foreign page's requests with the cookies, but without this header: only the workshop's pages
     // can set it.
     browser.headers.remove("x-xsrftoken");
@@ -220,7 +211,6 @@ async fn foreign_page_cannot_use_gateway_login() {
         let read = browser.send(Method::GET, "/api/contents", None).await;
         assert!(!read.headers().contains_key("access-control-allow-origin"), "{origin:?}: {read:?}");
     }
-    fleet.stop().await;
 }
 
 #[tokio::test]

@@ -149,8 +149,7 @@ async fn launcher_killed_at_any_moment_leaves_one_process_group_per_workshop() {
         if round % 2 == 1 {
             eventually("something runs", || !home.processes().is_empty()).await;
         }
-        // Kill at a different moment in each round.
-        tokio::time::sleep(Duration::from_millis(23 * round)).await;
+        tokio::time::sleep(Duration::from_millis(23 * round)).await; // pacing: each round kills at another moment
         launcher.kill();
     }
     let launcher = Launcher::begin(&home, test);

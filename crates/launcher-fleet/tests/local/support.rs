@@ -18,7 +18,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Timeout of every wait in a test.
+/// Deadline of every wait. It only bounds a hang.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An empty list of PIDs, to compare with [`Home::processes`].
@@ -285,7 +285,7 @@ pub(crate) async fn in_time<T>(future: impl Future<Output = T>) -> T {
 pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
     let asked = async {
         while !condition() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await; // pacing: interval of the poll
         }
     };
     assert!(tokio::time::timeout(PATIENCE, asked).await.is_ok(), "{what}");

@@ -12,12 +12,14 @@ use launcher_material::image::{Copied, CopyError, copy};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
+use crate::support::memory_directory;
+
 /// Directories of an image and of a volume.
 struct Folders(TempDir);
 
 impl Folders {
     fn new() -> Self {
-        let folders = Self(TempDir::new().unwrap());
+        let folders = Self(memory_directory());
         fs::create_dir(folders.image()).unwrap();
         fs::create_dir(folders.volume()).unwrap();
         folders

@@ -16,7 +16,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::support::list;
+use crate::support::{list, memory_directory};
 
 /// Few paths, so that changes meet. Some are below others.
 const PATHS: [&str; 9] = ["a", "a/b", "a/b/c", "d.txt", "d.txt/e", "f/g.ipynb", "f/h", "i", "j/k/l"];
@@ -185,11 +185,6 @@ fn directories(root: &Path, prefix: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Directory in memory, if there is one: each merge writes to the disk.
-fn directory() -> TempDir {
-    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -198,7 +193,7 @@ proptest! {
         lessons in vec(vec((0..PATHS.len(), 0_u8..4), 1..7), 2..4),
         edits in vec(vec(edit(), 0..6), 3),
     ) {
-        let directory = directory();
+        let directory = memory_directory();
         let root = directory.path().join("course");
         let mut old = Files::new();
         for (index, choices) in lessons.iter().enumerate() {
@@ -235,7 +230,7 @@ proptest! {
         lessons in vec((vec((0..PATHS.len(), 0_u8..4), 1..7), proptest::option::of(0_usize..5)), 2..6),
         edits in vec(vec(edit(), 0..4), 6),
     ) {
-        let directory = directory();
+        let directory = memory_directory();
         let root = directory.path().join("course");
         let mut edited = BTreeSet::<&str>::new();
         for (index, (choices, breaks_after)) in lessons.iter().enumerate() {

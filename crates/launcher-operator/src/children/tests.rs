@@ -5,7 +5,7 @@ use tokio::time::timeout;
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn all_reconciles_continue_after_initial_lists_are_complete() {
     let (children, mut watches) = Children::new();
     let waiters: Vec<_> = (0..4)

@@ -204,7 +204,7 @@ impl Cluster {
             _ => None,
         };
         let Some((after, event)) = next else { return pending().await };
-        sleep(after).await;
+        sleep(after).await; // simulated time
         Body::from(format!("{event}\n").into_bytes())
     }
 

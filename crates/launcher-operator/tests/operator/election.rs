@@ -72,7 +72,7 @@ async fn renewal_changes_only_the_renew_time() {
 async fn operator_that_stops_releases_its_lease() {
     let (cluster, stop) = (cluster(), Stop::new());
     let ended = tokio::spawn(run(cluster.operator(at("12:30:00")), stop.clone()));
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
     stop.request();
     timeout(Duration::from_secs(5), ended).await.unwrap().unwrap();
     let spec = cluster.lease().unwrap()["spec"].clone();
@@ -83,7 +83,7 @@ async fn operator_that_stops_releases_its_lease() {
 async fn former_leader_keeps_the_lease_of_its_successor_when_it_stops() {
     let (cluster, stop) = (cluster(), Stop::new());
     let ended = tokio::spawn(run(cluster.operator(at("12:30:00")), stop.clone()));
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
     cluster.store("leases", held());
     stop.request();
     timeout(Duration::from_secs(5), ended).await.unwrap().unwrap();
@@ -96,10 +96,10 @@ async fn leader_without_renewal_stops_acting_before_its_lease_expires() {
     // the lease expires (15 s).
     let cluster = cluster();
     let running = tokio::spawn(run(cluster.operator(at("12:59:46.5")), Stop::new()));
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
     assert_ne!(cluster.calls(), []);
     let cluster = cluster.refusing("leases", 500, "etcdserver: request timed out");
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    tokio::time::sleep(Duration::from_secs(60)).await; // simulated time
     assert_eq!(cluster.calls(), []);
     running.abort();
 }
@@ -110,14 +110,14 @@ async fn leadership_lost_to_another_operator_ends_all_changes() {
     // Workshop.
     let cluster = cluster();
     let running = tokio::spawn(run(cluster.operator(at("12:59:30")), Stop::new()));
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
     assert_ne!(cluster.calls(), []);
     // Another operator takes the Lease now, and renews it every 10 seconds.
     for transitions in 0..10 {
         let mut lease = held();
         lease["spec"]["leaseTransitions"] = transitions.into();
         cluster.store("leases", lease);
-        tokio::time::sleep(Duration::from_secs(10)).await;
+        tokio::time::sleep(Duration::from_secs(10)).await; // simulated time
     }
     assert_eq!(cluster.calls(), []);
     assert_eq!(cluster.lease().unwrap()["spec"]["holderIdentity"], "other");

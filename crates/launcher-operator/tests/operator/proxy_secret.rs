@@ -111,7 +111,7 @@ async fn missing_proxy_secret_is_found_if_warning_appears_after_the_grace_period
     let warning = event("MountVolume.SetUp failed for volume \"proxy-secret\" : secret \"workshop-proxy\" not found");
     // The grace period of a minute has ended 10 seconds before.
     let late = async {
-        sleep(Duration::from_secs(60)).await;
+        sleep(Duration::from_secs(60)).await; // simulated time
         cluster.clone().listed("events", &warning)
     };
     let (calls, _) = join!(cluster.run_operator(at("12:00:10")), late);

@@ -117,7 +117,7 @@ async fn unreadable_workshop_keeps_the_time_of_its_first_readiness() {
 async fn pod_that_is_deleted_while_the_watch_is_broken_is_replaced() {
     let cluster = ready(&running()).outdating("pods", Duration::from_secs(30));
     let deletion = async {
-        sleep(Duration::from_secs(10)).await;
+        sleep(Duration::from_secs(10)).await; // simulated time
         cluster.clone().unlisted("pods")
     };
     let (calls, _) = join!(cluster.run_operator(at("12:30:00")), deletion);

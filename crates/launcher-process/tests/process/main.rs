@@ -13,11 +13,29 @@ mod settings;
 mod stop;
 mod telemetry;
 
+use std::time::Duration;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+/// Deadline of every wait. It only bounds a hang.
+const DEADLINE: Duration = Duration::from_secs(120);
+
 async fn listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").await.unwrap()
+}
+
+/// Stops the automatic advance of the paused clock until the returned sender is dropped. `advance` still moves the
+/// clock. The automatic advance would happen whenever all tasks wait, even while the kernel still transfers bytes.
+fn hold_the_clock() -> std::sync::mpsc::Sender<()> {
+    let (held, until) = std::sync::mpsc::channel();
+    tokio::task::spawn_blocking(move || until.recv().is_err());
+    held
+}
+
+/// Waits for a future. Fails after the deadline.
+async fn in_time<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(DEADLINE, future).await.unwrap()
 }
 
 /// Sends bytes, and reads until the server closes the connection.

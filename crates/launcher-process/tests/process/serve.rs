@@ -11,9 +11,9 @@ use launcher_process::stop::Stop;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
-use crate::{exchange, listener};
+use crate::{DEADLINE, exchange, hold_the_clock, in_time, listener};
 
 fn hello() -> Response<Body> {
     Response::new(Full::from("hello").map_err(Into::into).boxed_unsync())
@@ -24,14 +24,6 @@ async fn start(stop: &Stop) -> TcpStream {
     let addr = listener.local_addr().unwrap();
     tokio::spawn(serve_http(listener, stop.clone(), |_, _| async { hello() }));
     TcpStream::connect(addr).await.unwrap()
-}
-
-/// Stops the automatic advance of the paused clock until the returned sender is dropped. `advance` still moves the
-/// clock. The automatic advance would happen whenever all tasks wait, even while the kernel still transfers bytes.
-fn hold_the_clock() -> std::sync::mpsc::Sender<()> {
-    let (held, until) = std::sync::mpsc::channel();
-    tokio::task::spawn_blocking(move || until.recv().is_err());
-    held
 }
 
 /// Waits until the server has read all bytes sent so far. It has read them once it answers a request on a later
@@ -158,9 +150,9 @@ async fn stopping_server_completes_in_flight_request_and_refuses_connections() {
     TcpStream::connect(addr).await.unwrap_err();
     go_on.notify_one();
     let mut answer = String::new();
-    timeout(Duration::from_secs(10), stream.read_to_string(&mut answer)).await.unwrap().unwrap();
+    in_time(stream.read_to_string(&mut answer)).await.unwrap();
     assert!(answer.ends_with("hello"), "{answer}");
-    assert!(stop.finish(Duration::from_secs(10)).await);
+    assert!(stop.finish(DEADLINE).await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -205,7 +197,7 @@ async fn stop_under_load_resets_no_connection() {
         let listener = listener().await;
         let addr = listener.local_addr().unwrap();
         let server = tokio::spawn(serve_http(listener, stop.clone(), |_, _| async {
-            tokio::time::sleep(Duration::from_millis(2)).await;
+            tokio::time::sleep(Duration::from_millis(2)).await; // pacing: requests are in flight when the server stops
             hello()
         }));
         let answered = Arc::new(AtomicUsize::new(0));
@@ -226,7 +218,7 @@ async fn stop_under_load_resets_no_connection() {
         }
         stop.request();
         server.await.unwrap();
-        assert!(stop.finish(Duration::from_secs(10)).await, "requests in flight are done soon");
+        assert!(stop.finish(DEADLINE).await, "requests in flight are done soon");
         let failed = clients.into_iter().filter_map(|client| client.join().err()).count();
         assert_eq!(failed, 0, "of 64 clients, with a drain of {drain:?}");
     }

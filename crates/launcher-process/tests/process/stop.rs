@@ -3,7 +3,9 @@ use std::time::Duration;
 use launcher_process::stop::Stop;
 use rustix::process::{Signal, getpid, kill_process};
 use tokio::sync::oneshot;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
+
+use crate::in_time;
 
 #[tokio::test(start_paused = true)]
 async fn stop_waits_for_task_that_ends_within_grace() {
@@ -12,7 +14,7 @@ async fn stop_waits_for_task_that_ends_within_grace() {
     let asked = stop.clone();
     stop.track(async move {
         asked.requested().await;
-        tokio::time::sleep(Duration::from_secs(5)).await;
+        tokio::time::sleep(Duration::from_secs(5)).await; // simulated time
         done.send(()).unwrap();
     });
     assert!(stop.finish(Duration::from_secs(10)).await);
@@ -24,7 +26,7 @@ async fn stop_drops_task_that_exceeds_grace() {
     let stop = Stop::new();
     let (done, finished) = oneshot::channel::<()>();
     stop.track(async move {
-        tokio::time::sleep(Duration::from_secs(60)).await;
+        tokio::time::sleep(Duration::from_secs(60)).await; // simulated time
         done.send(()).unwrap();
     });
     assert!(!stop.finish(Duration::from_secs(10)).await);
@@ -39,7 +41,7 @@ async fn finish_requests_the_stop_and_returns_with_the_last_task() {
         let asked = stop.clone();
         stop.track(async move {
             asked.requested().await;
-            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            tokio::time::sleep(Duration::from_secs(seconds)).await; // simulated time
         });
     }
     let begun = Instant::now();
@@ -76,7 +78,7 @@ async fn drain_time_begins_when_stop_is_requested() {
     let stop = Stop::new().with_drain(Duration::from_secs(20));
     let begun = Instant::now();
     let request_later = async {
-        tokio::time::sleep(Duration::from_secs(5)).await;
+        tokio::time::sleep(Duration::from_secs(5)).await; // simulated time
         assert!(!stop.is_requested());
         stop.request();
     };
@@ -122,12 +124,11 @@ async fn stop_request_cancels_token_but_not_the_reverse() {
 async fn first_signal_requests_the_stop_and_second_forces_it() {
     let stop = Stop::on_signals().unwrap();
     assert!(!stop.is_requested());
-    let patience = Duration::from_secs(20);
     kill_process(getpid(), Signal::TERM).unwrap();
-    timeout(patience, stop.requested()).await.unwrap();
+    in_time(stop.requested()).await;
     let hanging = stop.track(std::future::pending());
     assert!(!hanging.is_finished(), "one signal forces nothing");
     kill_process(getpid(), Signal::INT).unwrap();
-    timeout(patience, stop.forced()).await.unwrap();
-    timeout(patience, hanging).await.unwrap().unwrap();
+    in_time(stop.forced()).await;
+    in_time(hanging).await.unwrap();
 }

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use launcher_domain::{ActivityAction, EndReason, FailureCode, InstanceState, TemplateDraft};
-use launcher_service::{ActivityFilter, LaunchRequest, Page, ServiceError, TemplateUpdate};
+use launcher_service::{ActivityFilter, LaunchRequest, Page, TemplateUpdate};
 use launcher_testkit::eventually;
 
-use crate::{SOON, World, caller, draft};
+use crate::{World, caller, draft};
 
 const PAGE: Page<i64> = Page { limit: 100, after: None };
 
@@ -99,17 +99,6 @@ async fn template_update_without_changes_is_not_logged() {
 }
 
 #[tokio::test]
-async fn only_admins_read_the_activity_log() {
-    let world = World::new().await;
-    world.launch(&caller("alice")).await;
-    let mine = ActivityFilter { person: Some(caller("alice").email().clone()), subject: None };
-    for filter in [ActivityFilter::default(), mine] {
-        let refused = world.launcher.activities(&caller("alice"), &filter, &PAGE).await.unwrap_err();
-        assert!(matches!(refused, ServiceError::Forbidden), "{refused}");
-    }
-}
-
-#[tokio::test]
 async fn activity_log_is_purged_after_the_history_limit() {
     let mut world = World::new().await;
     world.launch(&caller("alice")).await;
@@ -118,7 +107,7 @@ async fn activity_log_is_purged_after_the_history_limit() {
     world.launch(&caller("bob")).await;
     world.clock.advance(Duration::from_secs(7200));
     world.start();
-    eventually(SOON, async || {
+    eventually(async || {
         let entries = world.launcher.activities(&caller("admin"), &ActivityFilter::default(), &PAGE).await.unwrap();
         let launched = entries.iter().filter(|entry| entry.activity.action == ActivityAction::Launched);
         let by: Vec<_> = launched.filter_map(|entry| entry.activity.act.actor_email.as_ref()).collect();

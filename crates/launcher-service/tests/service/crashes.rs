@@ -3,13 +3,13 @@
 use launcher_domain::{FailureCode, Instance, InstanceState};
 use launcher_testkit::eventually;
 
-use crate::{SOON, World, caller};
+use crate::{World, caller};
 
 impl World {
     /// Waits until the row has a crash with this code.
     async fn row_after_crash(&self, name: &str, code: FailureCode) -> Instance {
         let admin = caller("admin");
-        eventually(SOON, async || {
+        eventually(async || {
             let row = self.launcher.instance(&admin, name).await.unwrap().instance;
             row.last_crash.as_ref().is_some_and(|crash| crash.code == code).then_some(row)
         })

@@ -4,7 +4,7 @@ use launcher_domain::{FailureCode, InstanceState, TemplateDraft};
 use launcher_service::LaunchRequest;
 use launcher_testkit::eventually;
 
-use crate::{SOON, World, caller, draft};
+use crate::{World, caller, draft};
 
 #[tokio::test]
 async fn spec_of_workshop_changed_from_outside_is_restored() {
@@ -14,7 +14,7 @@ async fn spec_of_workshop_changed_from_outside_is_restored() {
     world.everything_told().await;
     let before = world.fleet.workshop(&running.k8s_name).unwrap().spec;
     world.fleet.edit_spec(&running.k8s_name, |spec| spec.args = vec!["by-hand".to_owned()]);
-    eventually(SOON, async || (world.fleet.workshop(&running.k8s_name)?.spec == before).then_some(())).await;
+    eventually(async || (world.fleet.workshop(&running.k8s_name)?.spec == before).then_some(())).await;
 }
 
 #[tokio::test]

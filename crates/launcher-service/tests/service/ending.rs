@@ -3,7 +3,7 @@ use launcher_domain::{EndReason, FailureCode, InstanceState, Limits};
 use launcher_service::ServiceError;
 use launcher_testkit::eventually;
 
-use crate::{SOON, World, caller};
+use crate::{World, caller};
 
 #[tokio::test]
 async fn extension_updates_row_and_workshop() {
@@ -12,7 +12,7 @@ async fn extension_updates_row_and_workshop() {
     let running = world.running(&alice).await;
     let extended = world.launcher.extend(&alice, &running.k8s_name, running.expires_at).await.unwrap().instance;
     assert!(extended.expires_at > running.expires_at);
-    eventually(SOON, async || {
+    eventually(async || {
         (world.fleet.workshop(&running.k8s_name)?.spec.expires_at == extended.expires_at).then_some(())
     })
     .await;
@@ -58,7 +58,7 @@ async fn failed_instance_frees_its_slot_and_stays_until_dismissed() {
     let failed = world.until(&running.k8s_name, InstanceState::Failed).await;
     let code = failed.reason.map(|reason| reason.code);
     assert_eq!((code, failed.log_tail.as_deref()), (Some(FailureCode::OutOfMemory), Some("Killed")));
-    eventually(SOON, async || world.fleet.names().is_empty().then_some(())).await;
+    eventually(async || world.fleet.names().is_empty().then_some(())).await;
     world.launch(&alice).await;
 
     world.launcher.terminate(&alice, &running.k8s_name).await.unwrap();

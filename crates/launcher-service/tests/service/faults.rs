@@ -1,11 +1,14 @@
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use launcher_domain::{ActivityAction, EndReason, FailureCode, Instance, InstanceState, Limits};
-use launcher_service::{ActivityFilter, LaunchRequest, Page};
-use launcher_testkit::{Fault, eventually};
+use launcher_fleet::Fleet;
+use launcher_service::{ActivityFilter, Page};
+use launcher_testkit::{Fault, FrozenTime, eventually, in_time};
 use launcher_workshop::desired_workshop;
+use tokio::time::{advance, pause, resume};
 
-use crate::{SOON, World, caller};
+use crate::{World, caller};
 
 #[tokio::test]
 async fn failed_fleet_call_is_retried() {
@@ -13,7 +16,7 @@ async fn failed_fleet_call_is_retried() {
     world.fleet.inject_faults([Fault::Unavailable, Fault::ErrorAfterSuccess]);
     let name = world.launch(&caller("alice")).await.k8s_name;
     world.workshop(&name).await;
-    eventually(SOON, async || (world.fleet.applied() >= 3).then_some(())).await;
+    eventually(async || (world.fleet.applied() >= 3).then_some(())).await;
     assert_eq!(world.fleet.names(), [name], "a retry after a lost answer creates no second Workshop");
 }
 
@@ -24,25 +27,31 @@ async fn unanswered_fleet_call_does_not_delay_other_instances() {
     let running = world.running(&alice).await;
     world.fleet.inject_faults([Fault::Hang]);
     world.launcher.terminate(&caller("alice"), &running.k8s_name).await.unwrap();
-    eventually(SOON, async || world.fleet.is_fault_free().then_some(())).await;
-    // This launch must be applied within 12 s. The unanswered call times out after 15 s, so the launch did not wait for
-    // it.
+    eventually(async || world.fleet.is_fault_free().then_some(())).await;
+    // The unanswered call never times out, so the launch does not wait for it.
+    let _frozen = FrozenTime::start();
+    let mut events = world.fleet.watch();
     let launched = world.launch(&alice).await.k8s_name;
-    eventually(Duration::from_secs(12), async || world.fleet.workshop(&launched)).await;
+    in_time(async {
+        while world.fleet.workshop(&launched).is_none() {
+            events.next().await;
+        }
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn instances_in_backoff_do_not_delay_other_instances() {
     // 520 instances, more than one batch of dispatch, are in backoff when one more instance is launched.
-    let world = World::with(Limits { max_concurrent_starts: 2000, ..Limits::default() }).await;
+    let mut world = World::with(Limits { max_concurrent_starts: 2000, ..Limits::default() }).await;
     let admin = caller("admin");
-    let template = world.template().await.template_id;
     world.fleet.inject_faults((0..4000).map(|_| Fault::Unavailable));
-    for _ in 0..520 {
-        world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
-    }
+    world.kill().await;
+    let first = world.launch(&admin).await.k8s_name;
+    world.copy_instance(&first, 519).await;
+    world.start();
     let last = world.launch(&admin).await.k8s_name;
-    eventually(SOON, async || (world.fleet.applied() >= 521).then_some(())).await;
+    eventually(async || (world.fleet.applied() >= 521).then_some(())).await;
     world.fleet.clear_faults();
     world.workshop(&last).await;
 }
@@ -55,9 +64,9 @@ async fn workshop_created_after_its_instance_failed_is_deleted() {
     let late = world.fleet.workshop(&running.k8s_name).unwrap();
     world.fleet.fail(&running.k8s_name, FailureCode::Crashed, "");
     world.until(&running.k8s_name, InstanceState::Failed).await;
-    eventually(SOON, async || world.fleet.names().is_empty().then_some(())).await;
+    eventually(async || world.fleet.names().is_empty().then_some(())).await;
     world.fleet.add_unrequested(&late);
-    eventually(SOON, async || world.fleet.names().is_empty().then_some(())).await;
+    eventually(async || world.fleet.names().is_empty().then_some(())).await;
 }
 
 #[tokio::test]
@@ -113,7 +122,7 @@ async fn launcher_killed_before_recording_an_apply_creates_no_duplicate() {
     world.everything_told().await;
     world.fleet.inject_faults([Fault::HangAfterSuccess]);
     world.launcher.terminate(&alice, &name).await.unwrap();
-    eventually(SOON, async || world.fleet.names().is_empty().then_some(())).await;
+    eventually(async || world.fleet.names().is_empty().then_some(())).await;
     world.kill().await;
     world.start();
     world.until(&name, InstanceState::Terminated).await;
@@ -141,7 +150,7 @@ async fn orphaned_workshop_is_deleted() {
     let running = world.running(&caller("alice")).await;
     let stray = Instance { k8s_name: "stray-aaaaaaaaaa".to_owned(), ..running.clone() };
     world.fleet.add_unrequested(&desired_workshop(&stray));
-    eventually(SOON, async || (world.fleet.names() == [running.k8s_name.clone()]).then_some(())).await;
+    eventually(async || (world.fleet.names() == [running.k8s_name.clone()]).then_some(())).await;
 }
 
 #[tokio::test]
@@ -154,8 +163,16 @@ async fn orphan_whose_deletion_failed_is_deleted_by_an_early_resync() {
     world.fleet.add_unrequested(&desired_workshop(&stray));
     world.fleet.inject_faults([Fault::Unavailable]);
     world.start();
-    eventually(SOON, async || (world.fleet.names() == [running.k8s_name.clone()]).then_some(())).await;
-    assert!(world.fleet.is_fault_free(), "the first deletion failed");
+    eventually(async || world.fleet.is_fault_free().then_some(())).await;
+    assert_eq!(world.fleet.names().len(), 2, "the first deletion failed");
+    eventually(async || {
+        // The clock advances quickly to the resync.
+        pause();
+        advance(Duration::from_secs(1)).await;
+        resume();
+        (world.fleet.names() == [running.k8s_name.clone()]).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -187,7 +204,7 @@ async fn workshop_without_launcher_labels_is_ignored() {
     world.fleet.add_unrequested(&stray("ours-aaaaaaaaaa"));
     let mut both = vec![running.k8s_name.clone(), "theirs-aaaaaaaaaa".to_owned()];
     both.sort();
-    eventually(SOON, async || (world.fleet.names() == both).then_some(())).await;
+    eventually(async || (world.fleet.names() == both).then_some(())).await;
 }
 
 #[tokio::test]
@@ -197,7 +214,7 @@ async fn extension_does_not_recreate_deleted_workshop() {
     world.fleet.remove_silently(&running.k8s_name);
     let applied = world.fleet.applied();
     world.launcher.extend(&caller("alice"), &running.k8s_name, None).await.unwrap();
-    eventually(SOON, async || (world.fleet.applied() > applied).then_some(())).await;
+    eventually(async || (world.fleet.applied() > applied).then_some(())).await;
     assert!(world.fleet.names().is_empty());
     world.fleet.relist();
     let ended = world.until(&running.k8s_name, InstanceState::Terminated).await;
@@ -212,7 +229,7 @@ async fn unreadable_workshop_is_rewritten_and_keeps_running() {
     let before = world.fleet.applied();
     world.fleet.make_unreadable(&name);
     world.fleet.relist();
-    eventually(SOON, async || (world.fleet.applied() > before).then_some(())).await;
+    eventually(async || (world.fleet.applied() > before).then_some(())).await;
     // The service handles events in order: when bob's instance runs, it has handled the events of alice's Workshop.
     world.running(&caller("bob")).await;
     let instance = world.until(&name, InstanceState::Running).await;
@@ -229,7 +246,7 @@ async fn ended_instances_are_purged_after_the_history_limit() {
     world.kill().await;
     world.clock.advance(Duration::from_secs(31 * 24 * 3600));
     world.start();
-    eventually(SOON, async || world.launcher.instance(&alice, &running.k8s_name).await.err()).await;
+    eventually(async || world.launcher.instance(&alice, &running.k8s_name).await.err()).await;
 }
 
 #[tokio::test]
@@ -260,6 +277,6 @@ async fn old_failed_instance_is_dismissed_by_upkeep_then_purged() {
     world.kill().await;
     world.clock.advance(DAY * 31);
     world.start();
-    eventually(SOON, async || world.launcher.instance(&alice, &old).await.err()).await;
+    eventually(async || world.launcher.instance(&alice, &old).await.err()).await;
     world.until(&recent, InstanceState::Terminated).await;
 }

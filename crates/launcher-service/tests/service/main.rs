@@ -4,6 +4,8 @@
 mod activities;
 mod claim;
 mod class;
+#[path = "../../../launcher-store/tests/conformance/copies.rs"]
+mod copies;
 mod crashes;
 mod drift;
 mod ending;
@@ -40,7 +42,6 @@ mod traces;
 mod volumes;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{
@@ -48,16 +49,13 @@ use launcher_domain::{
 };
 use launcher_service::{LaunchRequest, Launcher, Snapshots};
 use launcher_store::Store;
-use launcher_testkit::{FakeFleet, TestClock, eventually};
+use launcher_testkit::{FakeFleet, TestClock, eventually, memory_folder};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use sqlx::{AnyConnection, Connection};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-
-/// Maximum time that a test waits for an effect of the loops.
-const SOON: Duration = Duration::from_secs(60);
 
 /// A service with running loops. Dropping it stops the loops.
 struct World {
@@ -87,7 +85,7 @@ impl World {
     }
 
     async fn with(limits: Limits) -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = memory_folder();
         let store = Store::open(&database(&directory)).await.unwrap();
         let clock = Arc::new(TestClock::default());
         let fleet = FakeFleet::new(clock.clone(), false);
@@ -141,13 +139,19 @@ impl World {
 
     /// Waits until the fleet has the Workshop with this name.
     async fn workshop(&self, name: &str) -> launcher_workshop::Workshop {
-        eventually(SOON, async || self.fleet.workshop(name)).await
+        eventually(async || self.fleet.workshop(name)).await
     }
 
     /// Waits until the fleet has applied all rows.
     async fn everything_told(&self) {
         let told = async || self.store.dispatch_pending(0, 1).await.unwrap().instances.is_empty().then_some(());
-        eventually(SOON, told).await;
+        eventually(told).await;
+    }
+
+    /// Copies an instance `count` times, as if other users had launched it. Returns the names in the order of the
+    /// launches. The loops see the copies at the next change.
+    async fn copy_instance(&self, name: &str, count: u32) -> Vec<String> {
+        copies::copy_instance(&database(&self.directory), name, count).await
     }
 
     /// Makes a row unreadable, like a faulty change of the database by another program.
@@ -169,7 +173,7 @@ impl World {
     /// Waits until the instance is in this state.
     async fn until(&self, name: &str, state: InstanceState) -> Instance {
         let admin = caller("admin");
-        eventually(SOON, async || {
+        eventually(async || {
             let instance = self.launcher.instance(&admin, name).await.unwrap().instance;
             (instance.state == state).then_some(instance)
         })

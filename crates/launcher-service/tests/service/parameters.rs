@@ -8,7 +8,7 @@ use launcher_service::{LaunchRequest, Launched, ServiceError};
 use launcher_testkit::{Fault, eventually};
 use serde_json::json;
 
-use crate::{SOON, World, caller, draft, measured};
+use crate::{World, caller, draft, measured};
 
 const SECRET: &str = "hunter2-unique";
 
@@ -116,7 +116,7 @@ async fn secrets_survive_a_kill_before_the_fleet_got_them() {
     world.start();
     world.workshop(&launched.k8s_name).await;
     let given = async || (world.fleet.secrets(&launched.k8s_name).reveal("TOKEN") == Some(SECRET)).then_some(());
-    eventually(SOON, given).await;
+    eventually(given).await;
     world.fleet.ready(&launched.k8s_name);
     let running = world.until(&launched.k8s_name, InstanceState::Running).await;
     assert!(world.secrets(&running).await.contains("TOKEN"));

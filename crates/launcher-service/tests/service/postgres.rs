@@ -10,12 +10,12 @@ use launcher_service::{LaunchRequest, Launcher, ServiceError};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock, eventually};
 use sqlx::{AnyConnection, Connection, Executor, Row};
-use tokio::time::timeout;
+use tokio::time::{pause, resume, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::proxy::{Proxy, SOCKET, folder_of};
 use crate::server::FreshDatabase;
-use crate::{SOON, caller, draft, measured};
+use crate::{caller, draft, measured};
 
 /// Probe timeout of a kubelet.
 const PROBE: Duration = Duration::from_secs(5);
@@ -39,7 +39,10 @@ async fn silent_database_fails_readiness_before_probe_timeout() {
     proxy.shut().await;
     // The socket accepts connections but never answers.
     let _silence = UnixListener::bind(Path::new(folder_of(&proxy.url)).join(SOCKET)).unwrap();
+    // The paused clock advances to the timeout at once.
+    pause();
     let answer = timeout(PROBE, launcher.ready()).await.unwrap();
+    resume();
     assert!(matches!(answer, Err(ServiceError::Unavailable(_))), "{answer:?}");
     assert_eq!(launcher_ready(&launcher), "launcher_ready 0");
 }
@@ -54,7 +57,7 @@ async fn inline_after_upkeep(launcher: &Launcher, connection: &mut AnyConnection
         let (launcher, stop) = (launcher.clone(), stop.clone());
         async move { launcher.run(stop).await }
     });
-    eventually(SOON, async || {
+    eventually(async || {
         let unused = "SELECT 1 FROM template_settings WHERE settings_hash = 'unused'";
         connection.fetch_optional(unused).await.unwrap().is_none().then_some(())
     })

@@ -3,7 +3,7 @@
 use launcher_domain::{EndReason, FailureCode, InstanceState};
 use launcher_testkit::{Fault, eventually};
 
-use crate::{SOON, World, caller, measured};
+use crate::{World, caller, measured};
 
 impl World {
     /// Returns the number of dispatch failures from the metrics.
@@ -33,11 +33,11 @@ async fn refused_change_of_workshop_is_retried_and_keeps_it_running() {
     let (applied, failures) = (world.fleet.applied(), world.dispatch_failures());
     let extended = world.launcher.extend(&alice, &running.k8s_name, None).await.unwrap().instance;
     // After three more applies, dispatch has handled at least two refusals. They must not change the row.
-    eventually(SOON, async || (world.fleet.applied() >= applied + 3).then_some(())).await;
+    eventually(async || (world.fleet.applied() >= applied + 3).then_some(())).await;
     assert_eq!(world.until(&running.k8s_name, InstanceState::Running).await.expires_at, extended.expires_at);
     assert!(world.dispatch_failures() >= failures + 2, "each refusal is counted");
     world.fleet.clear_faults();
-    eventually(SOON, async || {
+    eventually(async || {
         (world.fleet.workshop(&running.k8s_name)?.spec.expires_at == extended.expires_at).then_some(())
     })
     .await;
@@ -54,7 +54,7 @@ async fn running_instance_with_unrecorded_apply_survives_refused_apply() {
     world.fleet.clear_faults();
     world.fleet.inject_faults((0..4000).map(|_| Fault::Refused));
     let (applied, failures) = (world.fleet.applied(), world.dispatch_failures());
-    eventually(SOON, async || (world.fleet.applied() >= applied + 2).then_some(())).await;
+    eventually(async || (world.fleet.applied() >= applied + 2).then_some(())).await;
     world.until(&name, InstanceState::Running).await;
     assert!(world.dispatch_failures() > failures, "a refusal is counted");
     world.fleet.clear_faults();
@@ -70,7 +70,7 @@ async fn instance_expires_after_refused_extension() {
     world.everything_told().await;
     world.fleet.inject_faults((0..2).map(|_| Fault::Refused));
     world.launcher.extend(&alice, &running.k8s_name, None).await.unwrap();
-    eventually(SOON, async || world.fleet.is_fault_free().then_some(())).await;
+    eventually(async || world.fleet.is_fault_free().then_some(())).await;
     world.fleet.expire(&running.k8s_name);
     let ended = world.until(&running.k8s_name, InstanceState::Terminated).await;
     assert_eq!(ended.end_reason, Some(EndReason::Expired));

@@ -7,7 +7,7 @@ use launcher_workshop::ResourceExt;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::{SOON, World, caller, launcher};
+use crate::{World, caller, launcher};
 
 impl World {
     /// Starts another replica, which finishes the suspension and resumes the instance. Stops it when the instance runs.
@@ -38,7 +38,7 @@ impl World {
         // The only replica restores the spec after the delayed call and its consequences.
         self.fleet.edit_spec(name, |spec| spec.args = vec!["by-hand".to_owned()]);
         delay.end();
-        eventually(SOON, async || {
+        eventually(async || {
             let found = self.fleet.workshop(name);
             assert_eq!(found.as_ref().and_then(ResourceExt::uid), resumed.workshop_uid, "the Workshop stays");
             (found?.spec == spec).then_some(())

@@ -15,7 +15,7 @@ use sqlx::{AnyConnection, Connection};
 use uuid::Uuid;
 
 use crate::volumes::draft_with_storage;
-use crate::{SOON, World, caller, database};
+use crate::{World, caller, database};
 
 const PAGE: Page = Page { limit: 100, after: None };
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -131,7 +131,7 @@ async fn workshop_stays_until_its_files_are_saved_at_most_a_minute() {
     world.launcher.terminate(&caller("alice"), &instance.k8s_name).await.unwrap();
     let row = world.until(&instance.k8s_name, InstanceState::Terminating).await;
     assert_eq!(outcome(&row), Some((SnapshotState::Pending, None)));
-    eventually(SOON, async || (world.fleet.app_reads() > 0).then_some(())).await;
+    eventually(async || (world.fleet.app_reads() > 0).then_some(())).await;
     world.everything_told().await;
     assert!(world.fleet.workshop(&instance.k8s_name).is_some(), "the files are not saved yet");
 
@@ -147,7 +147,7 @@ async fn slow_snapshot_is_not_begun_again_by_the_same_launcher() {
     let (slow, other) = (world.running(&caller("alice")).await, world.running(&caller("alice")).await);
     world.fleet.hang_app_reads(true);
     world.launcher.terminate(&caller("alice"), &slow.k8s_name).await.unwrap();
-    eventually(SOON, async || (world.fleet.app_reads() == 1).then_some(())).await;
+    eventually(async || (world.fleet.app_reads() == 1).then_some(())).await;
     // After 20 seconds, another replica would begin.
     world.clock.advance(Duration::from_secs(30));
     world.fleet.hang_app_reads(false);
@@ -170,7 +170,7 @@ async fn person_with_many_ends_does_not_delay_the_first_one_of_others() {
     }
     world.fleet.hang_app_reads(true);
     world.start();
-    eventually(SOON, async || (world.fleet.app_reads() == 4).then_some(())).await;
+    eventually(async || (world.fleet.app_reads() == 4).then_some(())).await;
     let mut begun = Vec::new();
     for instance in &instances {
         let row = world.launcher.instance(&caller("admin"), &instance.k8s_name).await.unwrap().instance;
@@ -211,10 +211,10 @@ async fn archive_without_a_row_in_the_database_is_deleted() {
     let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON snapshots BEGIN SELECT RAISE(ABORT, 'refused'); END";
     sqlx::query(refuse).execute(&mut connection).await.unwrap();
     world.launcher.terminate(&caller("alice"), &instance.k8s_name).await.unwrap();
-    eventually(SOON, async || (world.fleet.app_reads() == 1).then_some(())).await;
+    eventually(async || (world.fleet.app_reads() == 1).then_some(())).await;
     // The second attempt begins after the first one has failed.
     world.fleet.hang_app_reads(true);
-    eventually(SOON, async || (world.fleet.app_reads() == 2).then_some(())).await;
+    eventually(async || (world.fleet.app_reads() == 2).then_some(())).await;
     assert_eq!(world.objects(), [""; 0]);
 }
 
@@ -241,7 +241,7 @@ async fn killed_launcher_saves_the_files_after_its_start() {
         let row = world.launcher.instance(&caller("alice"), &instance.k8s_name).await.unwrap().instance;
         row.snapshot.unwrap().begun_at
     };
-    eventually(SOON, begun).await;
+    eventually(begun).await;
     world.kill().await;
     // The launcher was not running for a day: this time does not count.
     world.clock.advance(DAY);
@@ -311,7 +311,7 @@ async fn only_the_owner_and_admins_see_and_delete_a_snapshot() {
 
     world.launcher.delete_snapshot(&caller("alice"), id).await.unwrap();
     assert!(world.snapshots("alice").await.is_empty());
-    eventually(SOON, async || world.objects().is_empty().then_some(())).await;
+    eventually(async || world.objects().is_empty().then_some(())).await;
     assert!(matches!(world.launcher.delete_snapshot(&caller("alice"), id).await, Err(ServiceError::NotFound)));
 }
 
@@ -329,7 +329,7 @@ async fn retention_deletes_old_snapshots_and_nothing_else() {
 
     world.clock.advance(DAY);
     world.restart().await;
-    eventually(SOON, async || (world.objects() == [format!("{}.tar.gz", new.instance_id)]).then_some(())).await;
+    eventually(async || (world.objects() == [format!("{}.tar.gz", new.instance_id)]).then_some(())).await;
     let left = world.snapshots("alice").await;
     assert_eq!(left.iter().map(|snapshot| snapshot.snapshot_id).collect::<Vec<_>>(), [new.instance_id]);
     assert!(deleted_after <= world.clock.now());

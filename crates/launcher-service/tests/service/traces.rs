@@ -11,7 +11,7 @@ use opentelemetry::{Context, global};
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracerProvider, Span, SpanData, SpanProcessor};
 
-use crate::{SOON, World, caller};
+use crate::{World, caller};
 
 /// Span exporter that stores the spans of this process, in the order in which they end.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +45,7 @@ async fn start_of(name: &str) -> Vec<SpanData> {
     let is_its = |span: &SpanData| {
         span.span_context.trace_id() == steps || span.attributes.iter().any(|one| one.value.as_str() == name)
     };
-    eventually(SOON, async || {
+    eventually(async || {
         let told: Vec<_> = RECORDER.0.lock().unwrap().iter().filter(|span| is_its(span)).cloned().collect();
         told.iter().any(|span| span.name == "start").then_some(told)
     })

@@ -71,7 +71,7 @@ impl FaultInjector {
     pub(crate) async fn caught_up(&self, kind: &str) {
         let until = *self.behind.lock().unwrap();
         if kind == "workshops" {
-            sleep_until(until).await;
+            sleep_until(until).await; // simulated time
         }
     }
 

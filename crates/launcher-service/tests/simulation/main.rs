@@ -35,7 +35,7 @@ use crate::rows::Violation;
 use crate::world::World;
 
 /// Default number of seeds.
-const SEEDS: u64 = 40;
+const SEEDS: u64 = 24;
 /// Step of the simulated clock while faults occur.
 const STEP: Duration = Duration::from_millis(250);
 /// Step of the simulated clock after the last fault.

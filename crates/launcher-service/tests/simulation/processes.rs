@@ -145,7 +145,7 @@ impl Replica {
         process.spawn_loop(async move {
             // As in the real program, the loops start only after the rows are bound to this fleet.
             while loops.claim_fleet().await.is_err() {
-                tokio::time::sleep(Duration::from_secs(1)).await;
+                tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
             }
             loops.run(CancellationToken::new()).await;
         });

@@ -93,7 +93,7 @@ impl Server {
             if let Some(outcome) = self.bring_about(&asked, fate).await {
                 drop(answers.send(outcome));
             } else {
-                sleep(SILENCE).await;
+                sleep(SILENCE).await; // simulated time
                 drop(answers);
             }
         });
@@ -114,12 +114,12 @@ impl Server {
                 Some(broken())
             }
             Fate::DoneLate(late) => {
-                sleep(late).await;
+                sleep(late).await; // simulated time
                 Some(Ok(self.done(asked)))
             }
             Fate::AnsweredLate(late) => {
                 let answer = self.done(asked);
-                sleep(late).await;
+                sleep(late).await; // simulated time
                 Some(Ok(answer))
             }
             Fate::NeverAnswered => None,

@@ -47,7 +47,7 @@ async fn tell(server: &Server, asked: &Asked, fate: WatchFate, lines: &mpsc::Sen
             continue;
         };
         if !fate.lag.is_zero() {
-            sleep(fate.lag).await;
+            sleep(fate.lag).await; // simulated time
         }
         server.faults.caught_up(&asked.kind).await;
         seen = change.version;

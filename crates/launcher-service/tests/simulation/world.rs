@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use launcher_domain::{LaunchRate, Limits, Scope};
 use launcher_store::Store;
+use launcher_testkit::memory_folder;
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -60,7 +61,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn new(seed: u64, aloud: bool) -> Self {
-        let directory = directory();
+        let directory = memory_folder();
         let url = format!("sqlite:{}", directory.path().join("launcher.db").display());
         let store = Store::open(&url).await.unwrap();
         tokio::time::pause();
@@ -213,10 +214,4 @@ impl World {
         }
         Ok(())
     }
-}
-
-/// Creates the database directory in memory if possible, because a disk would slow the simulation down.
-fn directory() -> TempDir {
-    let memory = std::path::Path::new("/dev/shm");
-    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }

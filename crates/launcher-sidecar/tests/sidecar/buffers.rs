@@ -87,7 +87,7 @@ async fn in_namespace_kernel_buffers_of_stalled_connections_are_bounded() {
         for client in &clients {
             while client.io.try_write(&[b'u'; 64 * 1024]).is_ok() {}
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        tokio::time::sleep(Duration::from_millis(50)).await; // pacing: the kernel moves bytes between the sockets
         let now = held();
         unchanged = if now == before { unchanged + 1 } else { 0 };
         before = now;

@@ -59,7 +59,7 @@ async fn slow_first_head_on_connection_gets_408_after_30_seconds() {
             if writer.write_all(&[byte]).await.is_err() {
                 return;
             }
-            tokio::time::sleep(Duration::from_secs(9)).await;
+            tokio::time::sleep(Duration::from_secs(9)).await; // simulated time
         }
     });
     let mut status = [0; 13];
@@ -87,7 +87,7 @@ async fn idle_connection_is_closed_after_120_seconds() {
     assert_eq!(client.read_response().await.status, 403);
     let answered = Instant::now();
     // An empty line does not begin a request, so it must not restart the idle timeout.
-    tokio::time::sleep(Duration::from_secs(10)).await;
+    tokio::time::sleep(Duration::from_secs(10)).await; // simulated time
     client.send("\r\n").await;
     task.await.unwrap();
     assert_eq!(answered.elapsed().as_secs(), 120);
@@ -117,7 +117,7 @@ async fn slow_second_head_on_connection_gets_408_after_30_seconds() {
 #[tokio::test(start_paused = true)]
 async fn stop_closes_idle_connection_immediately() {
     let (_client, task, stop) = serve();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
     let begun = Instant::now();
     stop.request();
     task.await.unwrap();

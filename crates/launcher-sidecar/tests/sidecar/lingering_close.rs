@@ -23,7 +23,7 @@ async fn refused_client_that_keeps_sending_is_disconnected_after_2_seconds() {
     let answered = Instant::now();
     let sending = tokio::spawn(async move {
         while client.io.write_all(b"b").await.is_ok() {
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            tokio::time::sleep(Duration::from_millis(100)).await; // simulated time
         }
     });
     soon(task).await.unwrap();

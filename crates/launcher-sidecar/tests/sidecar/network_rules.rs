@@ -9,6 +9,7 @@ use std::time::Duration;
 use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 
+use super::support::PATIENCE;
 use super::support::namespace::run_in_namespace;
 use super::support::program::command;
 use super::support::workshop_network::{
@@ -38,6 +39,8 @@ const FORBIDDEN: [IpAddr; 9] = [
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
     IpAddr::V4(Ipv4Addr::new(198, 18, 0, 9)),
 ];
+/// Duration of an attempt that gets no answer.
+const NO_ANSWER: Duration = Duration::from_millis(500);
 const DNS: u16 = 53;
 const HTTP: u16 = 80;
 
@@ -140,15 +143,15 @@ fn in_namespace_new_connections_to_workshop_are_dropped_and_loopback_works() {
         loopback.into_iter().chain([WORKSHOP, WORKSHOP_IPV6]).for_each(|address| drop(echo((address, 8888).into())))
     });
     // The rules allow answers to INTERNET, so only the rules for incoming packets can refuse its connections.
-    let is_served = |peer: IpAddr, address: IpAddr| {
+    let is_served = |peer: IpAddr, address: IpAddr, within: Duration| {
         let socket = Socket::new(Domain::for_address((address, 8888).into()), Type::STREAM, None).unwrap();
         socket.bind(&SocketAddr::new(peer, 0).into()).unwrap();
-        socket.connect_timeout(&SocketAddr::new(address, 8888).into(), Duration::from_millis(500)).is_ok()
+        socket.connect_timeout(&SocketAddr::new(address, 8888).into(), within).is_ok()
     };
     let attempts = [(INTERNET, WORKSHOP), (GATEWAY, WORKSHOP), (INTERNET_IPV6, WORKSHOP_IPV6)];
-    assert!(attempts.into_iter().all(|(peer, address)| is_served(peer, address)));
+    assert!(attempts.into_iter().all(|(peer, address)| is_served(peer, address, PATIENCE)));
     world.limit_network();
-    assert!(!attempts.into_iter().any(|(peer, address)| is_served(peer, address)));
+    assert!(!attempts.into_iter().any(|(peer, address)| is_served(peer, address, NO_ANSWER)));
     world.workshop.inside(|| {
         // The workshop's own addresses belong to the loopback device, too.
         loopback
@@ -182,22 +185,22 @@ fn socket_bound_to_device_cannot_bypass_rules() {
 #[ignore = "runs in a network namespace"]
 fn in_namespace_socket_bound_to_device_cannot_bypass_rules() {
     let world = World::new();
-    // These attempts end by a timeout: the kernel reports the refusal on the loopback device, not on this device.
-    let reachable = |address: SocketAddr| {
+    let reachable = |address: SocketAddr, within: Duration| {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).unwrap();
         socket.bind_device(Some(b"inside")).unwrap();
-        socket.connect_timeout(&address.into(), Duration::from_millis(500)).is_ok()
+        socket.connect_timeout(&address.into(), within).is_ok()
     };
     let forbidden = || {
         let further = [HOST, GATEWAY, NAME_SERVER, GATEWAY_IPV6].map(|address| SocketAddr::new(address, HTTP));
         further.into_iter().chain([link_local("inside", HTTP)])
     };
     let internet = SocketAddr::new(INTERNET, HTTP);
-    world.workshop.inside(|| assert!(forbidden().chain([internet]).all(reachable)));
+    world.workshop.inside(|| assert!(forbidden().chain([internet]).all(|address| reachable(address, PATIENCE))));
     world.limit_network();
     world.workshop.inside(|| {
-        assert!(reachable(internet));
-        assert!(!forbidden().any(reachable));
+        assert!(reachable(internet, PATIENCE));
+        // The kernel reports the refusal on the loopback device, not on this device.
+        assert!(!forbidden().any(|address| reachable(address, NO_ANSWER)));
         let error = datagram(link_local("inside", HTTP)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
     });

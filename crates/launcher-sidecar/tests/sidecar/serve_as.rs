@@ -6,19 +6,18 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use super::support::namespace::run_in_namespace;
 use super::support::program::command;
+use super::support::wait_until;
 use super::support::workshop_network::{WorkshopNetwork, assert_reachable, assert_refused, echo};
 
 /// Public address of the host.
 const HOST: IpAddr = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 5));
 const HTTP: u16 = 80;
 const USER: &str = "65532";
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A workshop's network in which the host answers, and a folder that the user of the sidecar may use.
 struct World {
@@ -63,12 +62,10 @@ fn said(output: &Output) -> String {
 
 /// Waits until the sidecar listens, or has ended.
 fn wait_until_listening(child: &mut Child, socket: &Path) {
-    let deadline = Instant::now() + PATIENCE;
-    while UnixStream::connect(socket).is_err() {
-        let ended = child.try_wait().unwrap();
-        assert!(ended.is_none() && Instant::now() < deadline, "the sidecar does not listen: {ended:?}");
-        std::thread::yield_now();
-    }
+    wait_until("the sidecar listens", || {
+        assert_eq!(child.try_wait().unwrap(), None);
+        UnixStream::connect(socket).is_ok()
+    });
 }
 
 #[test]

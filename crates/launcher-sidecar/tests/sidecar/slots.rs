@@ -103,7 +103,7 @@ async fn owner_connections_stay_open_when_other_clients_fill_all_slots() {
 
 #[tokio::test]
 async fn displaced_connection_with_unread_response_is_reset() {
-    let body = "x".repeat(1 << 20);
+    let body = "x".repeat(1 << 19);
     let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     let setup = Setup::answering(response.leak()).await;
     let small = tokio::net::TcpSocket::new_v4().unwrap();

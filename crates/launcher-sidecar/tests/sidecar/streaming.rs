@@ -10,7 +10,7 @@ use super::support::program::Program;
 use super::support::{ALICE, App, AppStream, Client, Setup, eventually, policy, soon};
 
 /// Size of a large body, in bytes.
-const LARGE: usize = 300 * 1024 * 1024;
+const LARGE: usize = 100 * 1024 * 1024;
 /// Maximum growth of the sidecar's memory while it relays a large body, in KiB.
 const GROWTH_KIB: u64 = 16 * 1024;
 const PIECE: usize = 1024 * 1024;
@@ -224,9 +224,9 @@ async fn half_closed_client_of_silent_app_is_disconnected_after_30_seconds() {
     client.read_until(b"1\r\n:\r\n").await;
     client.io.shutdown().await.unwrap();
     tokio::time::pause();
-    tokio::time::sleep(Duration::from_secs(29)).await;
+    tokio::time::sleep(Duration::from_secs(29)).await; // simulated time
     assert!(leaving.is_empty());
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    tokio::time::sleep(Duration::from_secs(2)).await; // simulated time
     // Resume the clock: the app uses a real socket, which does not follow the paused clock.
     tokio::time::resume();
     soon(leaving.recv()).await.unwrap();
@@ -253,7 +253,7 @@ async fn client_that_reads_nothing_for_5_minutes_is_disconnected() {
     let begun = tokio::time::Instant::now();
     // Each byte that the client reads counts as progress and restarts the timeout.
     for _ in 0..3 {
-        tokio::time::sleep(Duration::from_secs(200)).await;
+        tokio::time::sleep(Duration::from_secs(200)).await; // simulated time
         client.io.read_exact(&mut [0; 1]).await.unwrap();
         assert!(!task.is_finished());
     }

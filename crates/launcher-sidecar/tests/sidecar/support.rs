@@ -8,7 +8,7 @@ pub(crate) mod program;
 pub(crate) mod workshop_network;
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use launcher_domain::email::EmailAddress;
 use launcher_process::listener::Listener;
@@ -20,8 +20,10 @@ use launcher_sidecar::{Policy, Sidecar};
 pub(crate) use app::{App, AppStream};
 pub(crate) use client::Client;
 
-/// Timeout of every wait of a test. After it, the test fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// Deadline of every wait of a test. It only bounds a hang.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+/// Polling interval.
+const PAUSE: Duration = Duration::from_millis(5);
 /// Header line with the identity of Alice, the owner.
 pub(crate) const ALICE: &str = "X-Auth-Request-Email: alice@example.org\r\n";
 
@@ -110,6 +112,15 @@ pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = tokio::time::Instant::now() + PATIENCE;
     while !holds() {
         assert!(tokio::time::Instant::now() < deadline, "never came true: {what}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        tokio::time::sleep(PAUSE).await; // pacing: interval of the poll
+    }
+}
+
+/// Blocks the thread until a condition holds. Fails after the timeout.
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "never came true: {what}");
+        std::thread::sleep(PAUSE); // pacing: interval of the poll
     }
 }

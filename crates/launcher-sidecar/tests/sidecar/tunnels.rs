@@ -77,7 +77,7 @@ async fn idle_websocket_stays_open_for_hours() {
         opened.client.send(byte).await;
         assert_eq!(opened.client.read_exact(1).await, byte);
         pause();
-        sleep(Duration::from_secs(3 * 3600)).await;
+        sleep(Duration::from_secs(3 * 3600)).await; // simulated time
         resume();
     }
     opened.client.send("d").await;
@@ -105,7 +105,7 @@ async fn websocket_whose_client_reads_nothing_for_5_minutes_is_closed() {
     // Each byte that the client reads counts as progress and restarts the timeout.
     for _ in 0..3 {
         pause();
-        sleep(Duration::from_secs(200)).await;
+        sleep(Duration::from_secs(200)).await; // simulated time
         resume();
         opened.client.io.read_exact(&mut [0; 1]).await.unwrap();
         assert!(!opened.task.is_finished());

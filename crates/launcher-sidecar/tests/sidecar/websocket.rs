@@ -147,8 +147,7 @@ async fn only_websocket_data_frames_count_as_activity() {
     client.read_head().await;
     let opened = setup.sidecar.activity().last_used;
     for (frame, is_data) in [(b"\x89\x80abcd", false), (b"\x8a\x80abcd", false), (b"\x81\x80abcd", true)] {
-        // Send each frame in another millisecond, because the sidecar records the last use in milliseconds.
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await; // pacing: the last use is recorded in milliseconds
         client.send(frame).await;
         client.read_exact(frame.len()).await;
         assert_eq!(setup.sidecar.activity().last_used > opened, is_data, "{frame:?}");

@@ -1,7 +1,10 @@
 //! Asserts that PostgreSQL uses an index for each statement on large tables, and never a sequential scan.
 
+use std::sync::{Arc, Weak};
+
 use launcher_domain::{InstanceState, Scope};
 use sqlx::{Executor, Row};
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use super::bob;
@@ -38,14 +41,22 @@ const ROWS: &str = "
 
 struct Planner {
     store: Store,
-    _database: FreshDatabase,
+    _database: Arc<FreshDatabase>,
 }
+
+/// The database of the tests that run at the same time. They only read it, and filling it takes long.
+static DATABASE: Mutex<Weak<FreshDatabase>> = Mutex::const_new(Weak::new());
 
 impl Planner {
     async fn new() -> Self {
-        let database = FreshDatabase::create().await;
+        let mut shared = DATABASE.lock().await;
+        if let Some(database) = shared.upgrade() {
+            return Self { store: Store::open(&database.url()).await.unwrap(), _database: database };
+        }
+        let database = Arc::new(FreshDatabase::create().await);
         let store = Store::open(&database.url()).await.unwrap();
         store.pool.execute(ROWS).await.unwrap();
+        *shared = Arc::downgrade(&database);
         Self { store, _database: database }
     }
 

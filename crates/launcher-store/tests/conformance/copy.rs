@@ -29,6 +29,14 @@ async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
 
 /// Returns a store with a value in every table and column, and more than one batch of rows.
 async fn filled(url: &str) -> Store {
+    let store = small(url).await;
+    let queued = store.queue(Scope::Everyone).await.unwrap().remove(0);
+    copy_instance(url, &queued.instance.k8s_name, 514).await;
+    store
+}
+
+/// Returns a store with a value in every table and column, and seven instances.
+async fn small(url: &str) -> Store {
     let store = Store::open(url).await.unwrap();
     store.create_template(&template(1)).await.unwrap();
     store.create_template(&template(2)).await.unwrap();
@@ -41,10 +49,10 @@ async fn filled(url: &str) -> Store {
     let archived = Template { active: false, listing, version: 2, updated_at: at(5), ..template(2) };
     assert!(store.save_template(&template(2), &archived, &admin()).await.unwrap());
     store.bind_fleet("here").await.unwrap();
-    for number in 0..519 {
+    for number in 0..5 {
         launched(&store, &format!("user{number}@example.org")).await;
     }
-    let mut with_volume = crate::volumes::draft("user519@example.org", StorageKind::Kept, 1);
+    let mut with_volume = crate::volumes::draft("user5@example.org", StorageKind::Kept, 1);
     with_volume.parameters = crate::parameters::draft().parameters;
     let secrets = crate::parameters::secrets();
     created(store.launch_with_secrets(&with_volume, &secrets, &NO_LIMITS, None).await.unwrap());
@@ -115,7 +123,7 @@ async fn copy_has_all_rows_and_accepts_launches() {
 async fn copy_to_non_empty_database_is_refused() {
     for target in databases().await {
         let source = sqlite();
-        let from = filled(&source.url).await;
+        let from = small(&source.url).await;
         let to = Store::open(&target.url).await.unwrap();
         to.bind_fleet("there").await.unwrap();
         let refused = from.copy_to(&to, FleetBinding::Keep).await;
@@ -151,8 +159,9 @@ async fn copy_of_unused_database_is_refused() {
 
 #[tokio::test]
 async fn copy_for_new_fleet_has_no_fleet_binding() {
-    for (source, target) in pairs().await {
-        let (from, to) = (filled(&source.url).await, Store::open(&target.url).await.unwrap());
+    for target in databases().await {
+        let source = sqlite();
+        let (from, to) = (small(&source.url).await, Store::open(&target.url).await.unwrap());
         let copied = from.copy_to(&to, FleetBinding::Clear).await.unwrap();
         assert!(copied.iter().all(|(table, _)| *table != "fleet_binding"), "{copied:?}");
         assert_eq!(to.bound_fleet().await.unwrap(), None);
@@ -168,14 +177,14 @@ async fn copy_for_new_fleet_has_no_fleet_binding() {
 async fn copy_to_slow_database_succeeds() {
     use sqlx::{AnyConnection, Connection, Executor};
 
-    // A trigger delays the writes: one batch (500 rows) takes 11 s. The server's idle timeout for a write transaction
-    // is 10 s.
+    // A trigger delays the writes: one batch, the seven rows, takes 11 s. The server's idle timeout for a write
+    // transaction is 10 s.
     const FAR_AWAY: &str = "
         CREATE FUNCTION far_away() RETURNS trigger LANGUAGE plpgsql
-            AS $$ BEGIN PERFORM pg_sleep(0.022); RETURN NEW; END $$;
+            AS $$ BEGIN PERFORM pg_sleep(1.6); RETURN NEW; END $$;
         CREATE TRIGGER far_away BEFORE INSERT ON workshop_instances FOR EACH ROW EXECUTE FUNCTION far_away()";
     let (source, target) = (postgres().await, postgres().await);
-    let (from, to) = (filled(&source.url).await, Store::open(&target.url).await.unwrap());
+    let (from, to) = (small(&source.url).await, Store::open(&target.url).await.unwrap());
     let mut other = AnyConnection::connect(&target.url).await.unwrap();
     other.execute(FAR_AWAY).await.unwrap();
     other.close().await.unwrap();

@@ -5,6 +5,7 @@
 
 mod activities;
 mod change;
+mod copies;
 mod copy;
 mod dispatch;
 mod doctor;
@@ -25,6 +26,8 @@ mod postgres;
 mod proxy;
 #[cfg(feature = "test-postgres")]
 mod replicas;
+#[cfg(feature = "test-postgres")]
+mod reused;
 mod scope;
 mod search;
 #[cfg(feature = "test-postgres")]

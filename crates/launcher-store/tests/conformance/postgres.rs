@@ -23,7 +23,7 @@ async fn until_waiting(url: &str, number: i64) {
     let waiting = "SELECT count(*) FROM pg_stat_activity \
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let all = async { while watcher.fetch_one(waiting).await.unwrap().get::<i64, _>(0) != number {} };
-    tokio::time::timeout(Duration::from_secs(60), all).await.expect("all sessions wait for a lock");
+    tokio::time::timeout(Duration::from_secs(120), all).await.expect("all sessions wait for a lock");
     watcher.close().await.unwrap();
 }
 

@@ -1,6 +1,7 @@
 //! Helpers of all tests: fresh databases, and functions that create rows.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
@@ -13,6 +14,8 @@ use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Page, Store};
 use serde_json::json;
 use tempfile::TempDir;
 use uuid::Uuid;
+
+pub(crate) use crate::copies::copy_instance;
 
 /// Launches that a test requests at the same time.
 pub(crate) const AT_ONCE: usize = 50;
@@ -35,7 +38,9 @@ enum Held {
 }
 
 pub(crate) fn sqlite() -> Database {
-    let folder = tempfile::tempdir().unwrap();
+    // In memory if possible: SQLite waits for the disk at each commit.
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     let url = format!("sqlite://{}", folder.path().join("launcher.db").display());
     Database { url, _held: Held::Folder(folder) }
 }
@@ -57,11 +62,23 @@ pub(crate) async fn databases() -> Vec<Database> {
 
 /// Runs a test on a fresh store per engine, in which [`template`] 1 is stored.
 pub(crate) async fn on_every_engine(test: impl AsyncFn(Store)) {
-    for database in databases().await {
-        let store = Store::open(&database.url).await.unwrap();
+    on_every_database(async |store, _| test(store).await).await;
+}
+
+/// Runs a test like [`on_every_engine`], also with the URL of the database. The test must not change the schema.
+pub(crate) async fn on_every_database(test: impl AsyncFn(Store, &str)) {
+    let run = async |url: &str| {
+        let store = Store::open(url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
-        test(store.clone()).await;
+        test(store.clone(), url).await;
         store.close().await;
+    };
+    run(&sqlite().url).await;
+    #[cfg(feature = "test-postgres")]
+    {
+        let database = crate::reused::Reused::take().await;
+        run(&database.url()).await;
+        database.give_back().await;
     }
 }
 
@@ -133,12 +150,13 @@ pub(crate) fn template(number: u128) -> Template {
     }
 }
 
-/// Returns an instance to launch, with a unique name and identifier; identifiers increase from call to call.
+/// Returns an instance to launch, with a unique name and identifier. Identifiers increase from call to call, and follow
+/// those of [`copy_instance`].
 pub(crate) fn instance(owner: &str) -> Instance {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     Instance {
-        instance_id: Uuid::from_u128(u128::from(number)),
+        instance_id: Uuid::from_u128((1 << 44) + u128::from(number)),
         k8s_name: format!("statistics-{number:010}"),
         owner_email: email(owner),
         template_id: Uuid::from_u128(1),

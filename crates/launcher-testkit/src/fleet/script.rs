@@ -103,6 +103,11 @@ impl FakeFleet {
         self.lock().workshops.remove(name);
     }
 
+    /// Adds a volume.
+    pub fn add_volume(&self, name: String) {
+        self.lock().volumes.insert(name);
+    }
+
     /// Adds a Workshop that the service did not request.
     pub fn add_unrequested(&self, workshop: &Workshop) {
         self.lock().store(workshop, None);

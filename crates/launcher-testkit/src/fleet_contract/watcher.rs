@@ -1,7 +1,6 @@
 //! A watch of the fleet that keeps the latest state of each Workshop from its events.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -9,8 +8,7 @@ use launcher_fleet::{Fleet, FleetEvent};
 use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopSpec};
 use tokio::time::timeout;
 
-/// Timeout of each wait. It exceeds the time that a cluster needs to start a pod.
-const PATIENCE: Duration = Duration::from_secs(90);
+use crate::DEADLINE;
 
 /// An open watch, and all Workshops according to its events.
 pub(super) struct Watcher {
@@ -29,7 +27,7 @@ impl Watcher {
 
     /// Receives one event, updates the known Workshops, and returns the event.
     pub(super) async fn next(&mut self, what: &str) -> FleetEvent {
-        let event = timeout(PATIENCE, self.events.next()).await;
+        let event = timeout(DEADLINE, self.events.next()).await;
         let event = event.unwrap_or_else(|_| panic!("no event while waiting for {what}"));
         let event = event.unwrap_or_else(|| panic!("the watch ended while waiting for {what}"));
         match &event {
@@ -68,7 +66,7 @@ impl Watcher {
                 self.next(&format!("{name} to be {phase:?}")).await;
             }
         };
-        let reached = timeout(PATIENCE, waiting).await.is_ok();
+        let reached = timeout(DEADLINE, waiting).await.is_ok();
         assert!(reached, "{name} is not {phase:?} but {:?}", self.known(name));
         self.known[name].clone()
     }

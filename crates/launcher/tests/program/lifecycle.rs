@@ -1,10 +1,10 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
 
 use launcher_testkit::metrics::{documented, exposed};
+use launcher_testkit::wait_until;
 
-use crate::serving::{PATIENCE, Serving};
+use crate::serving::Serving;
 use crate::{launcher, text};
 
 #[test]
@@ -47,18 +47,15 @@ fn launcher_starts_serves_and_stops() {
 fn metrics_match_documentation() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start_with(data.path(), &[("SERVICE_LOG", "warn")]);
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        // A metric with labels is missing until its first value: until a request, and until the launcher has counted
-        // instances.
-        serving.get(serving.listen, "/api/v1/me", "");
-        let metrics = serving.get(serving.telemetry, "/metrics", "");
-        if metrics.contains("launcher_instances{") && metrics.contains("launcher_http_requests_total{") {
-            assert_eq!(exposed(&metrics), documented("launcher_"));
-            break;
-        }
-        assert!(Instant::now() < deadline, "neither instances nor requests are counted: {metrics}");
-    }
+    // A metric with labels is missing until its first value: until a request, and until the launcher has counted
+    // instances.
+    serving.get(serving.listen, "/api/v1/me", "");
+    let mut metrics = String::new();
+    wait_until("neither instances nor requests are counted", || {
+        metrics = serving.get(serving.telemetry, "/metrics", "");
+        metrics.contains("launcher_instances{") && metrics.contains("launcher_http_requests_total{")
+    });
+    assert_eq!(exposed(&metrics), documented("launcher_"));
 }
 
 #[test]
@@ -94,7 +91,7 @@ fn ask_until_closed(addr: SocketAddr) -> usize {
 #[test]
 fn graceful_stop_finishes_requests_without_connection_reset() {
     let data = tempfile::tempdir().unwrap();
-    let serving = Serving::start_with(data.path(), &[("SERVICE_SHUTDOWN_DELAY", "6"), ("SERVICE_LOG", "warn")]);
+    let serving = Serving::start_with(data.path(), &[("SERVICE_SHUTDOWN_DELAY", "3"), ("SERVICE_LOG", "warn")]);
     let addr = serving.listen;
     let body = r#"{"name": "Penguins", "app_type": "custom", "image": "x", "port": 8000}"#;
     let (first, second) = body.split_at(body.len() / 2);
@@ -105,13 +102,10 @@ fn graceful_stop_finishes_requests_without_connection_reset() {
     );
     let mut posting = TcpStream::connect(addr).unwrap();
     posting.write_all(format!("{head}{first}").as_bytes()).unwrap();
-    let crowd: Vec<_> = (0..8).map(|_| std::thread::spawn(move || ask_until_closed(addr))).collect();
+    let crowd: Vec<_> = (0..4).map(|_| std::thread::spawn(move || ask_until_closed(addr))).collect();
 
     serving.terminate();
-    let deadline = Instant::now() + PATIENCE;
-    while !serving.get(serving.telemetry, "/readyz", "").contains("stopping") {
-        assert!(Instant::now() < deadline, "/readyz did not report \"stopping\" in time");
-    }
+    serving.wait_until_stopping();
     let new = serving.get(addr, "/api/v1/me", ADMIN);
     assert!(new.starts_with("HTTP/1.1 200 ") && new.contains("\r\nconnection: close\r\n"), "{new}");
     // The threads of `crowd` end when the listener is closed. The POST request on `posting` is still incomplete then.
@@ -140,17 +134,10 @@ fn second_stop_signal_stops_launcher_without_waiting_for_requests() {
     // The interim response `100 Continue` shows that the server waits for the body, which this client never sends.
     posting.read_exact(&mut [0; 12]).unwrap();
     serving.terminate();
-    let deadline = Instant::now() + PATIENCE;
-    while !serving.get(serving.telemetry, "/readyz", "").contains("stopping") {
-        assert!(Instant::now() < deadline, "/readyz did not report \"stopping\" in time");
-    }
+    serving.wait_until_stopping();
     assert!(serving.process.try_wait().unwrap().is_none(), "after one signal, the launcher waits for the open request");
-    let again = Instant::now();
     serving.terminate();
-    while serving.process.try_wait().unwrap().is_none() {
-        assert!(again.elapsed() < PATIENCE, "the launcher still runs after the second signal");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("the launcher still runs after the second signal", || serving.process.try_wait().unwrap().is_some());
     let (code, log) = serving.ended();
     assert_eq!(code, Some(0), "{log}");
 }

@@ -5,8 +5,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use launcher_process::serve::ServeLimits;
+use launcher_testkit::DEADLINE;
 
-use crate::serving::{PATIENCE, Serving};
+use crate::serving::Serving;
 
 const MIB: usize = 1 << 20;
 /// Memory of the program without requests, in bytes: 28 MiB with 10,000 rows (docs/performance.md), and 20 MiB of freed
@@ -52,7 +53,7 @@ fn queued(local: SocketAddr) -> usize {
 
 fn connect(addr: SocketAddr, request: &str, body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(addr).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
     stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
     // Ignore a write error: the server may refuse the request before the whole body is sent.
     drop(stream.write_all(request.as_bytes()).and_then(|()| stream.write_all(body)));
@@ -97,8 +98,8 @@ fn slow_clients_do_not_exhaust_memory_or_delay_others() {
         }
     }
     assert!(peak < before + 100 * MIB, "{} MiB before, {} MiB under attack", before / MIB, peak / MIB);
-    // Without the limits, a request waits for 30 s, until the others time out.
-    assert!(slowest < Duration::from_secs(10), "another client waited for {slowest:?}");
+    // Without the limits, a request waits until the server's timeout of 30 s closes the connections of the others.
+    assert!(slowest < Duration::from_secs(25), "another client waited for {slowest:?}");
     drop(held);
     assert_eq!(serving.stop().0, Some(0));
 }

@@ -2,11 +2,11 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
 
+use launcher_testkit::wait_until;
 use socket2::{Domain, Socket, Type};
 
-use crate::serving::{PATIENCE, Serving};
+use crate::serving::Serving;
 
 fn has_ipv6() -> bool {
     TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok()
@@ -95,10 +95,6 @@ fn no_other_process_can_listen_on_operator_port() {
             .spawn()
             .unwrap(),
     );
-    let deadline = Instant::now() + PATIENCE;
-    while std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-        assert!(Instant::now() < deadline, "the operator does not listen");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    wait_until("the operator does not listen", || std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
     assert_taken(port);
 }

@@ -1,8 +1,8 @@
 //! The proxy secret of the running program: it is required, can be replaced without a restart, and is never logged.
 
-use std::time::{Duration, Instant};
+use launcher_testkit::wait_until;
 
-use crate::serving::{PATIENCE, Serving};
+use crate::serving::Serving;
 
 const OLD: &str = "0123456789abcdef0123456789abcdef";
 const NEW: &str = "fedcba9876543210fedcba9876543210";
@@ -12,14 +12,6 @@ fn status(serving: &Serving, proof: &str) -> u16 {
     let proof = if proof.is_empty() { String::new() } else { format!("X-Auth-Request-Proof: {proof}\r\n") };
     let answer = serving.ask("/api/v1/me", &format!("X-Auth-Request-Email: admin@example.org\r\n{proof}"));
     answer.split(' ').nth(1).unwrap().parse().unwrap()
-}
-
-fn wait_for(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]
@@ -33,12 +25,12 @@ fn proxy_secret_is_replaced_without_a_restart() {
     assert_eq!([status(&serving, ""), status(&serving, NEW), status(&serving, OLD)], [401, 401, 200]);
 
     std::fs::write(&file, format!("{OLD}\n{NEW}\n")).unwrap();
-    wait_for("the second secret is not accepted", || {
+    wait_until("the second secret is not accepted", || {
         assert_eq!(status(&serving, OLD), 200, "no request is refused during a rotation");
         status(&serving, NEW) == 200
     });
     std::fs::write(&file, format!("{NEW}\n")).unwrap();
-    wait_for("the first secret is still accepted", || {
+    wait_until("the first secret is still accepted", || {
         assert_eq!(status(&serving, NEW), 200, "no request is refused during a rotation");
         status(&serving, OLD) == 401
     });

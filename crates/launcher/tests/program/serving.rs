@@ -5,9 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::{Duration, Instant};
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+use launcher_testkit::wait_until;
 
 /// A running launcher. Dropping it kills the process.
 pub(crate) struct Serving {
@@ -57,11 +56,7 @@ impl Serving {
             .spawn()
             .unwrap();
         let serving = Self { process, listen, telemetry };
-        let deadline = Instant::now() + PATIENCE;
-        while !serving.get(telemetry, "/readyz", "").starts_with("HTTP/1.1 200 ") {
-            assert!(Instant::now() < deadline, "the launcher is not ready after {PATIENCE:?}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_until("the launcher is not ready", || serving.get(telemetry, "/readyz", "").starts_with("HTTP/1.1 200 "));
         serving
     }
 
@@ -105,6 +100,11 @@ impl Serving {
     pub(crate) fn terminate(&self) {
         let asked = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
         assert!(asked.success());
+    }
+
+    /// Waits until `/readyz` reports the stop.
+    pub(crate) fn wait_until_stopping(&self) {
+        wait_until("/readyz does not report the stop", || self.get(self.telemetry, "/readyz", "").contains("stopping"));
     }
 
     /// Sends the stop signal, and waits for the end of the launcher. Returns the exit code and the log.

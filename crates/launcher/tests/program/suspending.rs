@@ -7,7 +7,7 @@ use launcher_testkit::eventually;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
-use crate::serving::{PATIENCE, Serving};
+use crate::serving::Serving;
 
 /// Appends a line to a file of the volume at each start, then serves the volume's files.
 const APP: &str = "echo started >> starts; exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
@@ -21,7 +21,7 @@ async fn ask(serving: &Serving, method: Method, path: &str, body: &Value) -> Val
 }
 
 async fn until(serving: &Serving, name: &str, state: &str) -> Value {
-    eventually(PATIENCE, async || {
+    eventually(async || {
         let row = ask(serving, Method::GET, &format!("/instances/{name}"), &json!({})).await;
         assert_ne!(row["state"], "failed", "{row}");
         (row["state"] == state).then_some(row)

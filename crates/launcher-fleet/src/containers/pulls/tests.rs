@@ -13,7 +13,8 @@ use super::Pulls;
 use crate::containers::engine::{Engine, EngineError};
 
 const HALF: &str = r#"{"status":"Downloading","id":"a","progressDetail":{"current":5,"total":10}}"#;
-const SOON: Duration = Duration::from_secs(10);
+/// Deadline of every wait. It only bounds a hang.
+const DEADLINE: Duration = Duration::from_secs(120);
 
 /// Numbers of pulls that the fake engine has seen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl FakeEngine {
 
     async fn until(&self, begun: usize, open: usize) {
         let wanted = Seen { begun, open };
-        timeout(SOON, self.seen.clone().wait_for(|seen| *seen == wanted)).await.unwrap().unwrap();
+        timeout(DEADLINE, self.seen.clone().wait_for(|seen| *seen == wanted)).await.unwrap().unwrap();
     }
 
     fn end(&self, last: &'static str) {
@@ -89,12 +90,12 @@ async fn all_users_of_an_image_share_one_pull() {
     let ahead = tokio::spawn(pulls.ahead(&fake.engine, "a/b").unwrap());
     assert!(pulls.ahead(&fake.engine, "a/b").is_none());
     let mut launch = pulls.join(&fake.engine, "a/b");
-    timeout(SOON, launch.percent.wait_for(|percent| *percent == 50)).await.unwrap().unwrap();
+    timeout(DEADLINE, launch.percent.wait_for(|percent| *percent == 50)).await.unwrap().unwrap();
     assert_eq!((pulls.percent("a/b"), pulls.percent("a/c")), (Some(50), None));
     fake.until(1, 1).await;
     fake.end("{}\n");
-    assert_eq!(timeout(SOON, launch.outcome).await.unwrap(), Ok(()));
-    timeout(SOON, ahead).await.unwrap().unwrap();
+    assert_eq!(timeout(DEADLINE, launch.outcome).await.unwrap(), Ok(()));
+    timeout(DEADLINE, ahead).await.unwrap().unwrap();
     assert_eq!((pulls.percent("a/b"), pulls.failure("a/b")), (None, None));
     fake.until(1, 0).await;
 }
@@ -124,13 +125,13 @@ async fn pull_ends_when_its_last_user_is_gone() {
 async fn failure_is_kept_until_the_next_pull_succeeds() {
     let (fake, pulls) = (FakeEngine::new(), Pulls::default());
     fake.end("{\"errorDetail\":{\"message\":\"manifest unknown\"},\"error\":\"manifest unknown\"}\n");
-    let error = timeout(SOON, pulls.join(&fake.engine, "a/b").outcome).await.unwrap().unwrap_err();
+    let error = timeout(DEADLINE, pulls.join(&fake.engine, "a/b").outcome).await.unwrap().unwrap_err();
     assert!(matches!(error, EngineError::ImageMissing { .. }), "{error:?}");
     assert_eq!(pulls.failure("a/b").unwrap().code, FailureCode::ImagePullFailed);
     fake.end("{}\n");
     let next = pulls.join(&fake.engine, "a/b");
     assert!(pulls.failure("a/b").is_some(), "the pull has not ended");
-    assert_eq!(timeout(SOON, next.outcome).await.unwrap(), Ok(()));
+    assert_eq!(timeout(DEADLINE, next.outcome).await.unwrap(), Ok(()));
     assert_eq!(pulls.failure("a/b"), None);
 }
 
@@ -147,6 +148,6 @@ async fn pulls_ahead_are_limited_and_launches_are_not() {
     fake.until(images.len(), images.len()).await;
     fake.end("{}\n");
     for launch in launches {
-        assert_eq!(timeout(SOON, launch).await.unwrap().unwrap(), Ok(()));
+        assert_eq!(timeout(DEADLINE, launch).await.unwrap().unwrap(), Ok(()));
     }
 }

@@ -108,7 +108,7 @@ async fn until_deleted(calls: &Calls) {
             yield_now().await;
         }
     };
-    timeout(Duration::from_secs(60), deletion).await.unwrap();
+    timeout(Duration::from_secs(120), deletion).await.unwrap();
     assert_eq!(bodies(calls, &Method::DELETE)[0]["preconditions"]["uid"], "download");
 }
 

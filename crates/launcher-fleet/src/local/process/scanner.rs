@@ -76,7 +76,7 @@ mod tests {
             })
         });
         for asked in asking.collect::<Vec<_>>() {
-            tokio::time::timeout(Duration::from_secs(30), asked).await.unwrap().unwrap();
+            tokio::time::timeout(Duration::from_secs(120), asked).await.unwrap().unwrap();
         }
         let ticks = began.elapsed().as_millis() / SNAPSHOT_INTERVAL.as_millis() + 1;
         let looks = u128::from(scanner.begun.load(Ordering::SeqCst));

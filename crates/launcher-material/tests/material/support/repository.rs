@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use super::http::{Request, Server, respond};
+use super::memory_directory;
 
 /// Version of the protocol that a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +31,7 @@ impl Repository {
     }
 
     pub(crate) fn with(protocol: Protocol) -> Self {
-        let directory = TempDir::new().unwrap();
+        let directory = memory_directory();
         let root = directory.path().to_owned();
         let server = Server::start(move |request, stream| serve(&root, protocol, request, stream));
         let repository = Self { server, directory };

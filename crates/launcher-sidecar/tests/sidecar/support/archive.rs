@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use super::PATIENCE;
 use super::program::free;
+use super::{PATIENCE, wait_until};
 
 pub(crate) const TOKEN: &str = "5d41402abc4b2a76b9719d911017c592";
 
@@ -78,17 +78,14 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn connect(&self) -> TcpStream {
-        let began = std::time::Instant::now();
-        loop {
-            match TcpStream::connect(self.address) {
-                Ok(stream) => {
-                    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-                    return stream;
-                }
-                Err(error) => assert!(began.elapsed() < PATIENCE, "the program does not listen: {error}"),
-            }
-            std::thread::yield_now();
-        }
+        let mut connected = None;
+        wait_until("the program listens", || {
+            connected = TcpStream::connect(self.address).ok();
+            connected.is_some()
+        });
+        let stream = connected.unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
     }
 
     /// Sends a request, and returns the status and the raw body.

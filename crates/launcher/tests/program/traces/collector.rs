@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -17,8 +16,6 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use tokio::net::TcpListener;
-
-const SOON: Duration = Duration::from_secs(30);
 
 /// A stub of an OTLP collector. Clones share its state.
 #[derive(Clone, Default)]
@@ -77,7 +74,7 @@ impl Collector {
 
     /// Waits for a span that `wanted` accepts, and returns it.
     pub(super) async fn span(&self, wanted: impl Fn(&Span) -> bool) -> Span {
-        eventually(SOON, async || self.0.lock().unwrap().spans.iter().find(|span| wanted(span)).cloned()).await
+        eventually(async || self.0.lock().unwrap().spans.iter().find(|span| wanted(span)).cloned()).await
     }
 
     /// Returns all received spans.
@@ -92,7 +89,7 @@ impl Collector {
 
     /// Waits until only this many faults remain to be injected.
     pub(super) async fn has_left(&self, faults: usize) {
-        eventually(SOON, async || (self.0.lock().unwrap().faults.len() == faults).then_some(())).await;
+        eventually(async || (self.0.lock().unwrap().faults.len() == faults).then_some(())).await;
     }
 }
 
