@@ -1,5 +1,10 @@
-"""Fixtures of the container tests. Run them on a test server: `server.py docker python -m pytest e2e/containers`."""
+"""Fixtures of the container tests. Run them on a test server: see README.md.
 
+Docker runs all tests (marker `containers`), Podman those with the marker `podman`: what an engine does differently.
+"""
+
+import collections
+import contextlib
 import pathlib
 import sys
 
@@ -8,18 +13,17 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from traces import traces, until_nothing_new  # noqa: E402
-from world import ENGINE, SHELL, World, engine  # noqa: E402
+from harness import wait_for  # noqa: E402
+from world import ENGINE, PLACE, SHELL, World, engine  # noqa: E402
+
+# Programs of containers, and those that an engine runs for each container, as the kernel abbreviates them.
+PROCESSES = ("containerd-shim", "conmon", "launcher-sideca", "busybox", "python3", "runc", "jupyter-lab")
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "docker: runs only with Docker, because it is slow and no different with Podman")
-
-
-def pytest_collection_modifyitems(config, items):
-    left_out = [item for item in items if item.get_closest_marker("docker") and ENGINE != "docker"]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.containers)
 
 
 @pytest.fixture(scope="session")
@@ -34,16 +38,60 @@ def world(request):
         yield made
 
 
+@pytest.fixture(scope="module")
+def shell(world):
+    """A running workshop of SHELL."""
+    return world.running(SHELL)
+
+
 @pytest.fixture
 def leaves_nothing(world):
     """Compares the server before and after a test: the workshops of the test leave nothing."""
     # The first workshop of a fleet makes its network, which stays.
-    first = world.running()
-    world.end(first)
-    world.until_gone(first)
-    before = traces(world.api)
+    world.finish(world.running())
+    before, new = traces(world.api), {}
     yield
-    until_nothing_new(world.api, before)
+
+    def is_clean():
+        now = traces(world.api)
+        new.clear()
+        new.update({kind: sorted((now[kind] - before[kind]).elements()) for kind in now if now[kind] - before[kind]})
+        return not new
+
+    try:
+        wait_for("the workshops to leave nothing", is_clean)
+    except AssertionError as error:
+        raise AssertionError(f"{error}; they left {new}") from None
+
+
+def traces(api):
+    """Returns containers, networks, volumes, mounts, interfaces, cgroups and processes, to compare with another moment."""
+    mounts = [line.split()[4] for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()]
+    processes = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/comm"):
+        with contextlib.suppress(OSError):
+            processes.append(path.read_text().strip())
+    found = {
+        "containers": (each["Names"][0] for each in api.containers()),
+        "networks": api.networks(),
+        "volumes": api.volumes(),
+        "mounts": (path for path in mounts if str(PLACE) in path or "/netns/" in path),
+        "interfaces": (each.name for each in pathlib.Path("/proc/sys/net/ipv4/conf").glob("veth*")),
+        "cgroups": cgroups(),
+        "processes": (each for each in processes if each in PROCESSES),
+    }
+    return {kind: collections.Counter(names) for kind, names in found.items()}
+
+
+def cgroups():
+    """Returns the cgroups of containers that this engine has created."""
+    parent = PLACE.name if ENGINE == "docker" else "libpod_parent"
+    found = map(str, pathlib.Path("/sys/fs/cgroup").glob(f"*/{parent}/*/"))
+    if ENGINE == "docker":
+        return found
+    # Podmans of other servers put their containers below the same cgroup. The name is libpod- and the id.
+    created = (PLACE / "events.log").read_text()
+    return [path for path in found if "/libpod-" in path and path.rpartition("/libpod-")[2] in created]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -56,9 +104,3 @@ def pytest_runtest_makereport(item, call):
                 report.sections.append(("launcher", made.launcher.log_tail(60)))
         report.sections.append(("engine", "\n".join(engine().log.read_text(errors="replace").splitlines()[-20:])))
     return report
-
-
-@pytest.fixture(scope="module")
-def shell(world):
-    """A running workshop of SHELL."""
-    return world.running(SHELL)

@@ -1,19 +1,25 @@
-"""Docker and Podman as processes of the test server, each with directories of its own."""
+"""Docker and Podman as processes of the test server, each with directories of its own, and requests to their API.
+
+The API is Docker's; Podman has it, too.
+"""
 
 import contextlib
+import http.client
 import json
 import os
 import pathlib
 import re
 import resource
 import signal
+import socket
 import subprocess
 import sys
+import urllib.parse
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from containers.engine_api import EngineApi  # noqa: E402
-from harness import wait_for  # noqa: E402
+from harness import DEADLINE, wait_for
 
+# Version of the API. Docker 20.10 has 1.41, Podman 4.3 has 1.41, too.
+VERSION = "/v1.41"
 # dockerd exits with this error if its containerd does not answer within 15 seconds, as on a busy machine. A service manager
 # then starts dockerd again.
 SLOW_START = "timeout waiting for containerd to start"
@@ -75,20 +81,140 @@ def missing_capabilities():
     return [f"CAP_{name}" for number, name in CAPABILITIES.items() if number <= last and not bounding >> number & 1]
 
 
+class UnixConnection(http.client.HTTPConnection):
+    """An HTTP connection to a Unix socket."""
+
+    def __init__(self, path, timeout):
+        super().__init__("engine", timeout=timeout)
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class EngineError(AssertionError):
+    """The engine refused a request."""
+
+
+class EngineApi:
+    """The API of the engine that listens on this socket."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def request(self, method, path, body=None, timeout=DEADLINE, **headers):
+        """Sends a request. Returns (status, body). A body that is a file is sent as it is, other bodies as JSON."""
+        connection = UnixConnection(self.path, timeout)
+        try:
+            kind = "application/x-tar" if hasattr(body, "read") else "application/json"
+            sent = body if body is None or hasattr(body, "read") else json.dumps(body)
+            connection.request(method, VERSION + path, sent, {"Content-Type": kind} | headers)
+            response = connection.getresponse()
+            return response.status, response.read()
+        finally:
+            connection.close()
+
+    def call_raw(self, method, path, body=None, **more):
+        """Sends a request, and returns the bytes of the answer. Fails unless the status is 2xx."""
+        status, text = self.request(method, path, body, **more)
+        if status >= 300:
+            raise EngineError(f"{method} {path}: {status} {text.decode(errors='replace')}")
+        return text
+
+    def call(self, method, path, body=None, **more):
+        """Sends a request, and returns the JSON of the answer, or its bytes."""
+        text = self.call_raw(method, path, body, **more)
+        with contextlib.suppress(ValueError):
+            return json.loads(text)
+        return text
+
+    def answers(self):
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return self.request("GET", "/_ping", timeout=5)[0] == 200
+        return False
+
+    # Objects of the engine.
+
+    def containers(self, **labels):
+        """Returns all containers with these labels, also those that do not run."""
+        wanted = [f"workshoplauncher.dev/{name}={value}" for name, value in labels.items()]
+        path = f"/containers/json?all=true&filters={quote({'label': wanted})}"
+
+        def listed():
+            try:
+                return [self.call("GET", path)]
+            except EngineError as error:
+                # Podman cannot list containers while it removes one of them.
+                if "container not known" not in str(error):
+                    raise
+
+        return wait_for("the list of the containers", listed)[0]
+
+    def inspect(self, container):
+        return self.call("GET", f"/containers/{container}/json")
+
+    def networks(self):
+        """Returns the names of all networks."""
+        return sorted(each["Name"] for each in self.call("GET", "/networks"))
+
+    def volumes(self):
+        """Returns the names of all volumes."""
+        return sorted(each["Name"] for each in self.call("GET", "/volumes")["Volumes"] or [])
+
+    def load(self, archive):
+        """Loads an archive as `docker save` writes it."""
+        with open(archive, "rb") as file:
+            answer = self.call_raw("POST", "/images/load", file, timeout=600)
+        if b"error" in answer:
+            raise EngineError(f"{archive} cannot be loaded: {answer}")
+
+    def push(self, image, repository, auth="e30="):
+        """Pushes an image to a registry under another name. `auth` is the value of X-Registry-Auth."""
+        name, _, tag = repository.rpartition(":")
+        self.call("POST", f"/images/{quote(image)}/tag?repo={quote(name)}&tag={tag}")
+        path = f"/images/{urllib.parse.quote(name, safe='/:')}/push?tag={tag}&tlsVerify=false"
+        answer = self.call_raw("POST", path, **{"X-Registry-Auth": auth})
+        if b"errorDetail" in answer or b'"error"' in answer:
+            raise EngineError(f"{repository} cannot be pushed: {answer}")
+        self.call("DELETE", f"/images/{quote(repository)}")
+
+    @contextlib.contextmanager
+    def container(self, image, command, host=None, **config):
+        """Creates and starts a container, yields its id, and removes it. `host` is its HostConfig."""
+        body = {"Image": image, "Cmd": command, "HostConfig": host or {}} | config
+        made = self.call("POST", "/containers/create", body)["Id"]
+        try:
+            self.call("POST", f"/containers/{made}/start")
+            yield made
+        finally:
+            self.request("DELETE", f"/containers/{made}?force=true&v=true")
+
+    def execute(self, container, command, **options):
+        """Runs a command in a running container. Returns (exit status, output)."""
+        body = {"Cmd": command, "AttachStdout": True, "AttachStderr": True, "Tty": True} | options
+        made = self.call("POST", f"/containers/{container}/exec", body)["Id"]
+        output = self.call_raw("POST", f"/exec/{made}/start", {"Detach": False, "Tty": True}, timeout=600)
+        return self.call("GET", f"/exec/{made}/json")["ExitCode"], output.decode(errors="replace")
+
+
+def quote(value):
+    """Encodes a value for a query: text as it is, other values as JSON."""
+    return urllib.parse.quote(value if isinstance(value, str) else json.dumps(value), safe="")
+
+
 class Engine:
     """A container engine. `with Engine(place)` starts it, and stops it with all its containers."""
 
-    def __init__(self, place, data_size=None):
-        self.place, self.data_size = place, data_size
+    def __init__(self, place):
+        self.place = place
         self.data, self.socket, self.log = place / "data", place / "engine.sock", place / "engine.log"
         self.pid_file = place / "engine.pid"
         self.api = EngineApi(self.socket)
 
     def __enter__(self):
         self.data.mkdir()
-        if self.data_size:
-            option = f"size={self.data_size},mode=0710"
-            subprocess.run(["mount", "-t", "tmpfs", "-o", option, "engine", self.data], check=True)
         self.prepare()
         self.start()
         return self
@@ -111,7 +237,7 @@ class Engine:
     def start(self):
         """Starts the engine and waits until it answers."""
         self.spawn()
-        wait_for("the engine to answer", self._answers, 90)
+        wait_for("the engine to answer", self._answers)
 
     def spawn(self):
         """Starts the engine's process."""
@@ -144,7 +270,7 @@ class Engine:
         """Stops the engine, and with Docker its containers."""
         if self.runs():
             os.kill(int(self.pid_file.read_text()), number)
-            wait_for("the engine to stop", lambda: not self.runs(), 60)
+            wait_for("the engine to stop", lambda: not self.runs())
 
     def kill(self):
         """Kills the engine's process. Its containers continue, or end at the next start."""
@@ -154,6 +280,10 @@ class Engine:
 class Docker(Engine):
     """Docker Engine: dockerd, which starts containerd."""
 
+    def group(self):
+        """Returns the cgroup of the containers, which server.py removes."""
+        return f"/{self.place.name}"
+
     def start(self):
         # A killed dockerd leaves this file. The new one believes that the old one runs, until its parent has seen the end.
         (self.place / "docker.pid").unlink(missing_ok=True)
@@ -162,7 +292,7 @@ class Docker(Engine):
     def command(self):
         return [
             "dockerd", "--data-root", self.data, "--exec-root", self.place / "exec", "--pidfile", self.place / "docker.pid",
-            "--host", f"unix://{self.socket}", "--cgroup-parent", f"/{self.place.name}", "--storage-driver", "overlay2",
+            "--host", f"unix://{self.socket}", "--cgroup-parent", self.group(), "--storage-driver", "overlay2",
             "--config-file", self.place / "daemon.json", "--log-level", "warn",
         ]
 

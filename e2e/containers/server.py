@@ -11,8 +11,7 @@ gets these variables:
 - SERVER_PLACE: the directory of engine and network: logs, data
 
 When the command ends, all processes of the server end. The data directory and the cgroups are removed. `server.py
-needs` checks the prerequisites, and installs missing Debian packages if it can. `--data-size 300m` gives the engine a
-separate small disk. Linux and root only.
+needs` checks the prerequisites, and installs missing Debian packages if it can. Linux and root only.
 """
 
 import argparse
@@ -28,8 +27,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from containers import network  # noqa: E402
-from containers.engine import ENGINES  # noqa: E402
+import network  # noqa: E402
+from engine import ENGINES  # noqa: E402
 
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 # Names the directory of the server. Set only inside the server.
@@ -38,7 +37,6 @@ INSIDE = "SERVER_PLACE"
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-size", help="size of the engine's disk, as mount's option size= takes it")
     parser.add_argument("--images", default="all", choices=["all", "small", "none"], help="the archive of images to load")
     parser.add_argument("engine", choices=sorted(ENGINES))
     parser.add_argument("command", nargs=argparse.REMAINDER)
@@ -69,7 +67,7 @@ def remove_cgroup(path):
                 os.rmdir(folder)
         if not path.exists():
             return True
-        time.sleep(0.05)
+        time.sleep(0.05)  # pacing: a poll loop
     return False
 
 
@@ -128,7 +126,7 @@ def serve(words):
     for path in ("/run", "/dev/shm"):
         subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=0755", "tmpfs", path], check=True)
     network.set_up(place)
-    engine = ENGINES[words.engine](place, data_size=words.data_size)
+    engine = ENGINES[words.engine](place)
     with engine:
         if words.images != "none":
             engine.api.load(pathlib.Path(os.environ["SERVER_IMAGES"]) / f"{words.images}.tar")

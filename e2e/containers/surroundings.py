@@ -16,8 +16,7 @@ import tarfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from containers.addresses import ECHO_PORT, HTTP_PORTS, INTERNET, SURROUNDINGS  # noqa: E402
-from containers.network import INTERFACE, apply_settings  # noqa: E402
+from network import ECHO_PORT, HTTP_PORTS, INTERFACE, INTERNET, SURROUNDINGS, apply_settings  # noqa: E402
 
 DNS_PORT = 53
 
@@ -104,7 +103,7 @@ def serve_names():
 def main():
     show = ["ip", "link", "show", INTERFACE]
     while subprocess.run(show, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
-        time.sleep(0.01)
+        time.sleep(0.01)  # pacing: a poll loop
     lines = [f"address add {each} dev {INTERFACE}{' nodad' if ':' in each else ''}" for each in SURROUNDINGS]
     apply_settings()
     batch = "\n".join(["link set lo up", *lines, f"link set {INTERFACE} up", ""])

@@ -1,75 +1,75 @@
-"""A full disk of the engine. Needs a small one: `server.py --data-size 120m --images small docker python -m pytest …`."""
+"""A full disk of the engine: a second Docker Engine on this server, with a small disk."""
 
+import os
+import pathlib
 import shutil
+import subprocess
+import tempfile
 
 import pytest
+from engine import Docker
 from harness import wait_for
-from registry import Registry
-from world import ALICE, BOTH, IMAGES, PLACE, QUICK, World
+from world import ALICE, BOTH, PLACE, QUICK, World
 
+BUSYBOX = ["/bin/busybox", "sh", "-c"]
 # An app that first fills the disk, then answers.
 FILL = "/bin/busybox dd if=/dev/zero of=/tmp/fill bs=65536 2>/dev/null; exec /bin/busybox httpd -f -p 127.0.0.1:8888 -h /www"
-SHELL = ["/bin/busybox", "sh", "-c"]
 # An app that writes a kept file at its first start, and shows it.
 KEEP = "[ -f /work/file ] || echo kept > /work/file; exec /bin/busybox httpd -f -p 127.0.0.1:8888 -h /work"
 
 
-@pytest.fixture(scope="module")
-def world():
-    with World() as made:
+class SmallDocker(Docker):
+    """An engine in a network namespace of its own: two of them would remove each other's bridge."""
+
+    def group(self):
+        return f"/{PLACE.name}/{self.place.name}"
+
+    def command(self):
+        return ["unshare", "--net", *super().command()]
+
+    def prepare(self):
+        super().prepare()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=130m,mode=0710", "engine", self.data], check=True)
+
+    def free(self):
+        return shutil.disk_usage(self.data).free
+
+
+@pytest.fixture
+def docker():
+    with SmallDocker(pathlib.Path(tempfile.mkdtemp(dir=PLACE))) as started:
+        started.api.load(pathlib.Path(os.environ["SERVER_IMAGES"]) / "small.tar")
+        yield started
+
+
+@pytest.fixture
+def world(docker):
+    with World(docker.api, SERVICE_CONTAINER_INTERNET="false") as made:
         yield made
 
 
-def free():
-    return shutil.disk_usage(PLACE / "data").free
-
-
-def test_full_disk_is_explained_and_ends_with_its_cause(world, leaves_nothing):
+def test_full_disk_is_explained_and_ends_with_its_cause(docker, world):
     """A workshop fills the disk: other workshops continue with their kept files, launches fail with the reason, and succeed
     after its end."""
-    storage = {"kind": "kept", "size": "1Gi", "path": "/work"}
-    keeping = world.template(name="keeping", storage=storage, command=[*SHELL, KEEP])
-    healthy = world.launch(keeping)
-    world.until(healthy, "running")
-    filling = world.running(QUICK, name="filling", command=[*SHELL, FILL])
-    wait_for("the disk to be full", lambda: free() < 1 << 20, 30)
+    keeping = world.template(name="keeping", storage={"kind": "kept", "size": "1Gi", "path": "/work"}, command=[*BUSYBOX, KEEP])
+    healthy = world.launched(keeping)
+    filling = world.running(QUICK, name="filling", command=[*BUSYBOX, FILL])
+    wait_for("the disk to be full", lambda: docker.free() < 1 << 20)
     assert world.visit(healthy, path="/file") == (200, b"kept\n")
     assert world.visit(filling)[0] == 200
     template = world.template()
-    name = world.launch(template)
-    failed = world.until(name, "failed", 60)
-    assert "disk" in failed["reason"]["message"].lower(), failed["reason"]
-    world.until_gone(name)
-    world.end(healthy)
-    world.until_gone(healthy)
-    world.end(filling)
-    world.until_gone(filling)
-    assert free() > 20 << 20, "the files of the ended workshop are left"
-    again = [world.launch(template), world.launch(keeping)]
-    for each in again:
-        world.until(each, "running")
+    refused = world.launch(template)
+    reason = world.until(refused, "failed")["reason"]
+    assert "disk" in reason["message"].lower(), reason
+    world.until_gone(refused)
+    world.finish(healthy, filling)
+    wait_for("the files of the ended workshop to be removed", lambda: docker.free() > 20 << 20)
+
+    again = [world.launched(template), world.launched(keeping)]
     assert world.visit(again[1], path="/file") == (200, b"kept\n")
     assert world.parts() == dict.fromkeys(again, BOTH)
     volume = world.instance(again[1])["volume"]
-    for each in again:
-        world.end(each)
-        world.until(each, "terminated")
-    assert world.launcher.request("DELETE", f"/volumes/{volume}", ALICE)[0] == 204
-
-
-def test_pull_on_a_full_disk_is_explained(world, leaves_nothing):
-    with Registry() as registry:
-        image = registry.push(world.api, f"{IMAGES}/pull:test", "pull:test")
-        world.api.call("DELETE", f"/images/{IMAGES}/pull:test")
-        keep = PLACE / "data/filler"
-        with keep.open("wb") as file:
-            left = free()
-            file.write(bytes(max(0, left - (300 << 10))))
-        try:
-            name = world.launch(world.template(image=image, name="big"))
-            failed = world.until(name, "failed", 60)
-            assert "disk" in failed["reason"]["message"].lower(), failed["reason"]
-            world.until_gone(name)
-        finally:
-            keep.unlink()
-        world.end(world.running(image=image, name="big"))
+    world.finish(*again)
+    world.ask("DELETE", f"/volumes/{volume}", ALICE, expected=204)
+    wait_for("the volume to be removed", lambda: not docker.api.volumes())
+    assert docker.api.containers() == []

@@ -12,12 +12,10 @@ import subprocess
 import tarfile
 
 import pytest
-from addresses import INTERNET
 from git_server import git_server
 from harness import wait_for
-from network import in_surroundings
-from test_kept_files import WORK, end, shell
-from world import ALICE, BOB, IMAGES, PLACE, QUICK_TO_END, World
+from network import INTERNET, in_surroundings
+from world import ALICE, BOB, IMAGES, PLACE, QUICK_TO_END, WORK, World
 
 PASSWORD = secrets.token_hex(16)
 TEACHER = "Basic " + base64.b64encode(f"teacher:{PASSWORD}".encode()).decode()
@@ -67,7 +65,7 @@ def store_secret(world, name, **files):
 
 def outcomes(world, name):
     """Waits until the workshop runs. Returns the outcomes of its course material, {folder: outcome}."""
-    return {source["target"]: source["outcome"] for source in world.until(name, "running", 90)["material"]}
+    return {source["target"]: source["outcome"] for source in world.until(name, "running")["material"]}
 
 
 def places(world, name, word):
@@ -75,7 +73,7 @@ def places(world, name, word):
     search = f"cat /proc/[0-9]*/environ | grep -q '{word}' && echo processes"
     search += f"; grep -rlsF '{word}' / --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr || true"
     containers = [part for part in ("app", "sidecar") if word in json.dumps(world.container(name, part))]
-    return containers + shell(world, name, search).splitlines()
+    return containers + world.shell(name, search).splitlines()
 
 
 def test_next_launch_has_edit_and_push_also_if_the_servers_are_down(world, certificate):
@@ -98,8 +96,8 @@ def test_next_launch_has_edit_and_push_also_if_the_servers_are_down(world, certi
         assert places(world, first, "question 1") == ["/work/exam/question.txt"]
         assert {"app", "processes"} <= set(places(world, first, "PYTHONPATH=/opt/workshop"))
         assert places(world, first, PASSWORD) == places(world, first, TEACHER.split()[1]) == []
-        shell(world, first, "cd /work; echo edit >> lesson/notes.txt; echo answer >> exam/question.txt")
-        end(world, first)
+        world.shell(first, "cd /work; echo edit >> lesson/notes.txt; echo answer >> exam/question.txt")
+        world.finish(first)
 
         lesson.push({"task.txt": "task 2\n"})
         exam.push({"question2.txt": "question 2\n"})
@@ -108,17 +106,17 @@ def test_next_launch_has_edit_and_push_also_if_the_servers_are_down(world, certi
         assert outcomes(world, other) == {"lesson": "placed", "exam": "placed", "refused": "failed"}
         show = "cd /work; cat lesson/* exam/*"
         of_alice = "notes 1\nedit\ntask 2\nquestion 1\nanswer\nquestion 2\n"
-        assert shell(world, second, show) == of_alice
-        assert shell(world, other, show, BOB) == "notes 1\ntask 2\nquestion 1\nquestion 2\n"
-        end(world, second)
+        assert world.shell(second, show) == of_alice
+        assert world.shell(other, show, BOB) == "notes 1\ntask 2\nquestion 1\nquestion 2\n"
+        world.finish(second)
 
     third = world.launch(template)
     assert set(outcomes(world, third).values()) == {"failed"}
     for source in world.instance(third)["material"]:
         assert source["message"].startswith(f"{INTERNET} refuses the connection"), source
-    assert shell(world, third, show) == of_alice
+    assert world.shell(third, show) == of_alice
     assert PASSWORD not in world.launcher.log.read_text()
-    world.end(third)
+    world.finish(third)
 
 
 def test_killed_program_stops_no_start_and_the_next_launch_has_edit_and_push(world):
@@ -128,22 +126,22 @@ def test_killed_program_stops_no_start_and_the_next_launch_has_edit_and_push(wor
         course.push({"notes.txt": "notes 1\n", "task.txt": "task 1\n"})
         first = world.launch(template)
         assert outcomes(world, first) == {"course": "placed"}
-        shell(world, first, "echo edit >> /work/course/notes.txt")
-        end(world, first)
+        world.shell(first, "echo edit >> /work/course/notes.txt")
+        world.finish(first)
 
         course.push({"task.txt": "task 2\n"})
         course.is_slow = True
         killed = world.launch(template)
-        os.kill(wait_for("the program to run", lambda: program(world, killed), 30), signal.SIGKILL)
+        os.kill(wait_for("the program to run", lambda: program(world, killed)), signal.SIGKILL)
         assert outcomes(world, killed) == {"course": "failed"}
-        assert shell(world, killed, "cat /work/course/*") == "notes 1\nedit\ntask 1\n"
-        end(world, killed)
+        assert world.shell(killed, "cat /work/course/*") == "notes 1\nedit\ntask 1\n"
+        world.finish(killed)
 
         course.is_slow = False
         last = world.launch(template)
         assert outcomes(world, last) == {"course": "updated"}
-        assert shell(world, last, "cat /work/course/*") == "notes 1\nedit\ntask 2\n"
-        world.end(last)
+        assert world.shell(last, "cat /work/course/*") == "notes 1\nedit\ntask 2\n"
+        world.finish(last)
 
 
 def program(world, name):

@@ -11,8 +11,8 @@ import sys
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from containers.engine import ENGINES  # noqa: E402
-from harness import ADMIN, Launcher, exchange, wait_for  # noqa: E402
+from engine import ENGINES  # noqa: E402
+from harness import ADMIN, DEADLINE, Launcher, exchange, wait_for  # noqa: E402
 from notebook import Notebook  # noqa: E402
 
 ENGINE = os.environ["SERVER_ENGINE"]
@@ -33,6 +33,8 @@ JUPYTER = {
     "image": f"{IMAGES}/jupyter:test",
     "resources": RESOURCES | {"cpu_limit": "2", "memory_request": "128Mi", "memory_limit": "1Gi"},
 }
+# The storage of a template whose files are kept.
+WORK = {"kind": "kept", "size": "1Gi", "path": "/work"}
 # The parts of each running workshop, as World.parts() counts them.
 BOTH = {"app": 1, "sidecar": 1}
 
@@ -47,9 +49,6 @@ class World:
 
     def __init__(self, api=None, **settings):
         self.api = api or engine().api
-        self.launcher = self.new_launcher(**settings)
-
-    def new_launcher(self, **settings):
         defaults = {
             "SERVICE_FLEET": "containers",
             "SERVICE_ENGINE_SOCKET": str(self.api.path),
@@ -60,7 +59,7 @@ class World:
             "SERVICE_LAUNCH_BURST": "1000",
             "SERVICE_MAX_INSTANCES_PER_USER": "100",
         }
-        return Launcher(**defaults | settings)
+        self.launcher = Launcher(**defaults | settings)
 
     def __enter__(self):
         try:
@@ -81,28 +80,27 @@ class World:
 
     # The launcher's API.
 
+    def ask(self, method, path, email=ADMIN, body=None, expected=200):
+        """Sends a request to the API, and returns the body of the answer. Fails if it has another status than `expected`."""
+        status, _, answer = self.launcher.request(method, path, email, body)
+        assert status == expected, (status, answer)
+        return answer
+
     def template(self, draft=QUICK, **changes):
         """Creates a template: the draft with these changes. Returns its id."""
-        status, _, body = self.launcher.request("POST", "/templates/", body=draft | changes)
-        assert status == 201, (status, body)
-        return body["template_id"]
+        return self.ask("POST", "/templates/", body=draft | changes, expected=201)["template_id"]
 
-    def launch(self, template, email=ALICE):
+    def launch(self, template, email=ALICE, **body):
         """Launches the template. Returns the name of the instance."""
-        status, _, body = self.launcher.request("POST", f"/templates/{template}/launch", email, {})
-        assert status == 201, (status, body)
-        return body["k8s_name"]
+        return self.ask("POST", f"/templates/{template}/launch", email, body, 201)["k8s_name"]
 
     def instance(self, name):
-        status, _, body = self.launcher.request("GET", f"/instances/{name}")
-        assert status == 200, (status, body)
-        return body
+        return self.ask("GET", f"/instances/{name}")
 
     def end(self, name, email=ADMIN):
-        status, _, body = self.launcher.request("DELETE", f"/instances/{name}", email)
-        assert status == 202, (status, body)
+        self.ask("DELETE", f"/instances/{name}", email, expected=202)
 
-    def until(self, name, state, seconds=60):
+    def until(self, name, state, seconds=DEADLINE):
         """Waits until the instance is in this state, and returns the instance. Fails at once if the instance fails."""
         seen = {}
 
@@ -120,19 +118,41 @@ class World:
 
     def running(self, draft=QUICK, email=ALICE, **changes):
         """Launches a template, the draft with these changes, and waits until the instance runs. Returns its name."""
-        name = self.launch(self.template(draft, **changes), email)
+        return self.launched(self.template(draft, **changes), email)
+
+    def launched(self, template, email=ALICE, **body):
+        """Launches a template, and waits until the instance runs. Returns its name."""
+        name = self.launch(template, email, **body)
         self.until(name, "running")
         return name
 
-    def until_gone(self, *names, seconds=60):
+    def until_gone(self, *names, seconds=DEADLINE):
         """Waits until no container of these workshops is left."""
         for name in names:
             wait_for(f"the containers of {name} to be removed", lambda: not self.containers(name), seconds)
 
+    def until_answering(self, *names):
+        """Waits until these workshops of Alice answer."""
+        for name in names:
+            wait_for(f"{name} to answer", lambda: self.visit(name)[0] == 200)
+
+    def finish(self, *names):
+        """Ends workshops, and waits until nothing of them is left."""
+        for name in names:
+            self.end(name)
+        for name in names:
+            self.until(name, "terminated")
+        self.until_gone(*names)
+
+    def restart(self):
+        """Kills the launcher, and starts it again."""
+        self.launcher.kill()
+        self.launcher.start()
+
     def doctor(self):
         """Returns the output of `launcher doctor` with the settings of the launcher."""
         command = [self.launcher.command[0], "doctor"]
-        done = subprocess.run(command, env=self.launcher.environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=self.launcher.environment, capture_output=True, text=True, timeout=DEADLINE)
         return done.stdout + done.stderr
 
     def launcher_memory(self):
@@ -142,17 +162,13 @@ class World:
 
     # Workshops.
 
-    def host(self, name):
-        """Returns the host of the workshop, with the port of its URL."""
-        return urllib.parse.urlsplit(self.instance(name)["url"]).netloc
-
-    def visit(self, name, email=ALICE, path="/"):
+    def visit(self, name, email=ALICE, path="/", seconds=DEADLINE):
         """Sends a request to the workshop through the launcher's gateway. Returns (status, body)."""
         headers = {"Host": f"{name}.{WORKSHOP_DOMAIN}", "X-Auth-Request-Email": email}
-        status, _, text = exchange(self.launcher.port, "GET", path, headers)
+        status, _, text = exchange(self.launcher.port, "GET", path, headers, timeout=seconds)
         return status, text
 
-    def run(self, name, *command, email=ALICE, seconds=15):
+    def run(self, name, *command, email=ALICE, seconds=DEADLINE):
         """Runs a command in a workshop of SHELL. Returns (exit status, output); the status is None after a timeout."""
         connection = http.client.HTTPConnection("127.0.0.1", self.launcher.port, timeout=seconds + 5)
         with contextlib.closing(connection):
@@ -164,9 +180,15 @@ class World:
         done = json.loads(text)
         return done["status"], done["output"]
 
-    def started(self, name, email=ALICE):
+    def shell(self, name, script, email=ALICE):
+        """Runs a script of bash in a workshop of SHELL, and returns its output. Fails if its exit status is not 0."""
+        status, output = self.run(name, "bash", "-c", script, email=email)
+        assert status == 0, output
+        return output
+
+    def started(self, name, email=ALICE, **options):
         """Returns what /started of a workshop of SHELL says: it is the same as long as the same process answers."""
-        status, text = self.visit(name, email, "/started")
+        status, text = self.visit(name, email, "/started", **options)
         assert status == 200, (status, text)
         return json.loads(text)
 
@@ -192,10 +214,9 @@ class World:
         assert len(found) == 1, f"{name} has {len(found)} containers of the part {part}: {found}"
         return self.api.inspect(found[0]["Id"])
 
-    def address(self, name):
-        """Returns the address of the workshop in the network of the workshops."""
-        networks = self.container(name, "sidecar")["NetworkSettings"]["Networks"]
-        return next(each["IPAddress"] for each in networks.values() if each["IPAddress"])
+    def kill(self, name, part):
+        """Kills the first process of this container of a workshop."""
+        self.api.call("POST", f"/containers/{self.container(name, part)['Id']}/kill?signal=KILL")
 
     def parts(self):
         """Counts the containers of each workshop: {name: {part: count}}. Those that do not run count as another part."""
@@ -207,3 +228,13 @@ class World:
             key = part if state == "running" else f"{part}, {state}"
             parts[key] = parts.get(key, 0) + 1
         return counts
+
+
+def probe(*words):
+    """Returns the command of a probe of images/attack/, for World.run()."""
+    return "python3", "-m", "attack", *words
+
+
+def gained(output):
+    """Returns True if a probe has gained something, by its output."""
+    return json.loads(output)["gained"]

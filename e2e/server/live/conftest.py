@@ -16,6 +16,12 @@ sys.dont_write_bytecode = True
 from machine import Machine
 
 
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.is_relative_to(E2E / "server/live"):
+            item.add_marker(pytest.mark.server)
+
+
 @pytest.fixture(scope="session")
 def machine():
     """The server, set up, with two students. It is removed after the last test."""

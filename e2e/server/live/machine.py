@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tarfile
 
-from harness import ROOT, wait_for
+from harness import DEADLINE, ROOT, wait_for
 from visitor import Visitor
 
 LAUNCHER, WORKSHOP_DOMAIN = "https://launcher.test", "workshops.test"
@@ -24,6 +24,8 @@ IMAGES = {
     "OAUTH2_PROXY_IMAGE": "localhost/workshop-launcher/oauth2-proxy:test",
     "DEX_IMAGE": "localhost/workshop-launcher/dex:test",
 }
+# Headers of requests to the API.
+JSON = {"Accept": "application/json", "Content-Type": "application/json"}
 APP_IMAGE = "localhost/workshop-launcher/http:test"
 # Paths of the programs in the official images.
 PROGRAMS = {"traefik": "usr/local/bin/traefik", "oauth2-proxy": "bin/oauth2-proxy", "dex": "usr/local/bin/dex"}
@@ -93,15 +95,15 @@ class Machine:
     # Setup.
 
     def run(self, *words, code=0, stdin=""):
-        """Runs setup. Returns its output: stdout and stderr together."""
+        """Runs setup. Returns its output: stdout and stderr together. Fails unless its exit status is `code`, if it is a number."""
         commands = ("accounts", "backup", "restore", "upgrade", "doctor", "stop")
         command = [words[0]] if words and words[0] in commands else []
         rest = list(map(str, words[len(command):]))
         done = subprocess.run(
             [ROOT / "deploy/server/setup", *command, "--directory", self.root, *rest],
-            cwd=self.place, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300,
+            cwd=self.place, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600,
         )
-        assert done.returncode == code, done.stdout
+        assert code in (None, done.returncode), done.stdout
         return done.stdout
 
     def set_up(self):
@@ -132,9 +134,13 @@ class Machine:
         found = json.loads(self.command("inspect", *ids)) if ids else []
         return {one["Config"]["Labels"]["com.docker.compose.service"]: (one["Id"], one["State"]["StartedAt"]) for one in found}
 
+    def changed(self, before):
+        """Returns the services whose containers are not those of `before`, or have restarted."""
+        return {service for service, container in self.containers().items() if container != before[service]}
+
     def command(self, *words, check=True):
         """Runs the engine's command, and returns its output."""
-        done = subprocess.run([self.engine, *words], env=self.environment(), capture_output=True, text=True, timeout=120)
+        done = subprocess.run([self.engine, *words], env=self.environment(), capture_output=True, text=True, timeout=DEADLINE)
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done.stdout if check else done.stdout + done.stderr
 
@@ -166,22 +172,21 @@ class Machine:
 
     def me(self, visitor):
         """Returns the identity that the launcher sees, or the status of the refusal."""
-        answer = visitor.request("GET", f"{LAUNCHER}/api/v1/me", {"Accept": "application/json"})
+        answer = visitor.request("GET", f"{LAUNCHER}/api/v1/me", JSON)
         return json.loads(answer.body) if answer.status == 200 else answer.status
 
     def launched(self, visitor):
         """Launches the test app, waits until it runs, and returns (name, url)."""
-        headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        answer = visitor.request("POST", f"{LAUNCHER}/api/v1/templates/{ECHO}/launch", headers, "{}")
+        answer = visitor.request("POST", f"{LAUNCHER}/api/v1/templates/{ECHO}/launch", JSON, "{}")
         assert answer.status == 201, answer.body
         name = json.loads(answer.body)["k8s_name"]
 
         def is_running():
-            seen = json.loads(visitor.request("GET", f"{LAUNCHER}/api/v1/instances/{name}", headers).body)
+            seen = json.loads(visitor.request("GET", f"{LAUNCHER}/api/v1/instances/{name}", JSON).body)
             assert seen["state"] != "failed", seen
             return seen if seen["state"] == "running" else None
 
-        return name, wait_for(f"{name} to run", is_running, 60)["url"]
+        return name, wait_for(f"{name} to run", is_running)["url"]
 
     def opened(self, visitor, email, url):
         """Opens a workshop, with a login at the workshops' domain if it has none. Returns the last answer."""

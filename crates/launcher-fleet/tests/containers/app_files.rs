@@ -1,7 +1,6 @@
 //! The files of apps, which the launcher saves at the end of a workshop, and the end that waits for it.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,13 +8,13 @@ use futures_util::TryStreamExt;
 use launcher_domain::ArchiveToken;
 use launcher_domain::clock::SystemEntropy;
 use launcher_fleet::engine::EngineError;
-use launcher_fleet::{ByteStream, ContainerFleet, ContainerSettings, Fleet, FleetError, ReadError};
+use launcher_fleet::{ByteStream, ContainerFleet, Fleet, FleetError, ReadError};
 use launcher_process::stop::Stop;
 use launcher_testkit::TestClock;
 use launcher_workshop::{Phase, Workshop, WorkshopSnapshot};
 
-use super::support::fleet::{clean_up, open, quick, settings, wait_for};
-use super::support::{POLL_INTERVAL, TestFleet, in_time};
+use super::support::fleet::{clean_up, files, open, quick, wait_for, without_internet};
+use super::support::{TestFleet, in_time, until};
 
 /// Writes files below `/work`, whose subdirectory `course` is a volume, and a link to the directory of the kernel.
 const WRITES: &str = "cd /work && /bin/busybox mkdir -p notes dev && echo saved > notes/a.txt && echo own > dev/b.txt && \
@@ -24,21 +23,6 @@ const WRITES: &str = "cd /work && /bin/busybox mkdir -p notes dev && echo saved 
 
 /// Seconds after the expiry in which the launcher saves the files.
 const GRACE: u32 = 90;
-
-async fn files(stream: ByteStream) -> BTreeMap<String, String> {
-    let tar = stream.try_collect::<Vec<_>>().await.unwrap().concat();
-    let mut files = BTreeMap::new();
-    for entry in tar::Archive::new(&*tar).entries().unwrap() {
-        let mut entry = entry.unwrap();
-        if entry.header().entry_type().is_file() {
-            let path = entry.path().unwrap().to_str().unwrap().trim_start_matches("./").to_owned();
-            let mut text = String::new();
-            entry.read_to_string(&mut text).unwrap();
-            files.insert(path, text);
-        }
-    }
-    files
-}
 
 fn written() -> BTreeMap<String, String> {
     [("course/c.txt", "read\n"), ("dev/b.txt", "own\n"), ("notes/a.txt", "saved\n")]
@@ -121,10 +105,6 @@ async fn refusal(fleet: &ContainerFleet, name: &str) -> String {
     }
 }
 
-fn without_internet(data_dir: &std::path::Path) -> ContainerSettings {
-    ContainerSettings { internet: false, ..settings(data_dir) }
-}
-
 #[tokio::test]
 async fn files_of_a_running_app_are_read_and_others_are_refused_with_the_reason() {
     let home = tempfile::tempdir().unwrap();
@@ -168,10 +148,6 @@ async fn workshop_with_a_snapshot_ends_after_the_time_to_save_its_files() {
 }
 
 async fn until_expired(fleet: &ContainerFleet, name: &str) {
-    in_time(async {
-        while fleet.get(name).await.unwrap().unwrap().status.unwrap_or_default().phase != Phase::Expired {
-            tokio::time::sleep(POLL_INTERVAL).await;
-        }
-    })
-    .await;
+    let phase = async || fleet.get(name).await.unwrap().unwrap().status.unwrap_or_default().phase;
+    until(async || phase().await == Phase::Expired).await;
 }

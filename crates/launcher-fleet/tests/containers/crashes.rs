@@ -4,28 +4,16 @@ use std::path::Path;
 
 use bollard::query_parameters::KillContainerOptions;
 use launcher_domain::{Crash, FailureCode};
-use launcher_fleet::engine::{Engine, FoundContainer, Part};
-use launcher_fleet::{ContainerSettings, Fleet};
+use launcher_fleet::Fleet;
+use launcher_fleet::engine::Part;
 use launcher_workshop::{Phase, WorkshopStatus};
-use tokio::time::sleep;
 
-use super::support::fleet::{clean_up, crash, data_dir_id, open, script, settings, wait_for};
-use super::support::{POLL_INTERVAL, docker, in_time, socket};
+use super::support::fleet::{clean_up, container, crash, open, script, wait_for, without_internet};
+use super::support::{docker, engine, poll, until};
 
 /// Counts its starts in a file, writes the count to the log, and serves HTTP.
 const COUNTS_STARTS: &str = "echo start >> /tmp/starts; echo \"start $(/bin/busybox wc -l < /tmp/starts)\"; \
     exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h /www";
-
-fn without_internet(data_dir: &Path) -> ContainerSettings {
-    ContainerSettings { internet: false, ..settings(data_dir) }
-}
-
-/// Returns the names of the app's and the sidecar's container.
-async fn names(data_dir: &Path) -> [String; 2] {
-    let all = Engine::connect(&socket()).unwrap().list(&data_dir_id(data_dir)).await.unwrap();
-    let of = |part| all.iter().find(|FoundContainer { part: one, .. }| *one == part).unwrap().name.clone();
-    [of(Part::App), of(Part::Sidecar)]
-}
 
 async fn id(name: &str) -> Option<String> {
     docker().inspect_container(name, None).await.unwrap().id
@@ -33,27 +21,13 @@ async fn id(name: &str) -> Option<String> {
 
 /// Waits until the app has found the file of its first start: its log then has this second number.
 async fn until_second_start(app: &str) {
-    let engine = Engine::connect(&socket()).unwrap();
-    in_time(async {
-        while !engine.log_tail(app).await.unwrap().unwrap_or_default().ends_with("start 2") {
-            sleep(POLL_INTERVAL).await;
-        }
-    })
-    .await;
+    until(async || engine().log_tail(app).await.unwrap().unwrap_or_default().ends_with("start 2")).await;
 }
 
 /// Waits until the file with the last crash for the frame page has content, and returns it.
 async fn of_frame_page(data_dir: &Path) -> String {
     let file = data_dir.join("fleet/workshops/lab-a/sidecar/last-crash");
-    in_time(async {
-        loop {
-            match std::fs::read_to_string(&file) {
-                Ok(text) if !text.is_empty() => break text,
-                _ => sleep(POLL_INTERVAL).await,
-            }
-        }
-    })
-    .await
+    poll(async || std::fs::read_to_string(&file).ok().filter(|text| !text.is_empty())).await
 }
 
 fn reported(status: &WorkshopStatus) -> (FailureCode, bool) {
@@ -67,7 +41,7 @@ async fn killed_app_runs_again_in_its_container_with_its_files() {
     let fleet = open(without_internet(home.path())).await;
     fleet.apply(&script("lab-a", COUNTS_STARTS)).await.unwrap();
     let before = wait_for(&fleet, "lab-a", Phase::Running).await;
-    let [app, sidecar] = names(home.path()).await;
+    let (app, sidecar) = (container(home.path(), Part::App).await, container(home.path(), Part::Sidecar).await);
     let ids = [id(&app).await, id(&sidecar).await];
 
     let again = crash(&fleet, "lab-a", &app).await;
@@ -88,7 +62,7 @@ async fn third_crash_within_ten_minutes_fails_with_the_last_output() {
     let fleet = open(without_internet(home.path())).await;
     fleet.apply(&script("lab-a", COUNTS_STARTS)).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
-    let [app, _] = names(home.path()).await;
+    let app = container(home.path(), Part::App).await;
     crash(&fleet, "lab-a", &app).await;
     let second = crash(&fleet, "lab-a", &app).await;
 
@@ -106,7 +80,7 @@ async fn app_that_crashes_while_no_launcher_runs_starts_again() {
     let fleet = open(without_internet(home.path())).await;
     fleet.apply(&script("lab-a", COUNTS_STARTS)).await.unwrap();
     let before = wait_for(&fleet, "lab-a", Phase::Running).await;
-    let [app, _] = names(home.path()).await;
+    let app = container(home.path(), Part::App).await;
     fleet.close().await;
     // The data directory stays locked until the last clone of the fleet is dropped.
     drop(fleet);
@@ -114,14 +88,9 @@ async fn app_that_crashes_while_no_launcher_runs_starts_again() {
 
     let fleet = open(without_internet(home.path())).await;
 
-    let again = in_time(async {
-        loop {
-            let status = wait_for(&fleet, "lab-a", Phase::Running).await;
-            if status.last_crash.is_some() {
-                return status;
-            }
-            sleep(POLL_INTERVAL).await;
-        }
+    let again = poll(async || {
+        let status = wait_for(&fleet, "lab-a", Phase::Running).await;
+        status.last_crash.is_some().then_some(status)
     })
     .await;
     assert_eq!(again.ready_at, before.ready_at);

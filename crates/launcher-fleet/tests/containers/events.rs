@@ -27,7 +27,7 @@ async fn start_end_and_removal_of_own_containers_are_events() {
         other.run(&format!("app{number}"), "sleep 1000").await;
         tokio::select! {
             event = received.recv() => first = event,
-            () = sleep(Duration::from_secs(1)) => {}
+            () = sleep(Duration::from_secs(1)) => {} // pacing: time to subscribe
         }
         if first.is_some() {
             fleet.engine.stop(&name, Duration::ZERO).await.unwrap();

@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::http::Method;
 use bollard::query_parameters::KillContainerOptions;
 use futures_util::future::join_all;
-use launcher_fleet::engine::{Engine, FoundContainer, Part};
+use launcher_fleet::engine::Part;
 use launcher_fleet::{ContainerSettings, Fleet};
 use launcher_workshop::Phase;
-use tokio::time::sleep;
 
 use super::support::faulty_engine::{Fault, FaultyEngine};
-use super::support::fleet::{clean_up, crash, data_dir_id, open, quick, script, settings, wait_for};
-use super::support::{POLL_INTERVAL, docker, in_time, socket};
+use super::support::fleet::{
+    clean_up, container, containers, crash, open, quick, script, settings, wait_for, without_internet,
+};
+use super::support::{docker, engine as direct_engine, until};
 
 const CRASH: &str = "echo the last words; exit 3";
 
@@ -30,17 +31,16 @@ async fn cause_of_a_failure_is_kept_if_the_launcher_ends_during_the_removal() {
     let engine = FaultyEngine::new(|method, path| {
         (method == Method::DELETE && path.ends_with("-sidecar")).then_some(Fault::ResponseLost)
     });
-    let with_faults = ContainerSettings { engine_socket: engine.socket(), internet: false, ..settings(home.path()) };
+    let with_faults = ContainerSettings { engine_socket: engine.socket(), ..without_internet(home.path()) };
     let fleet = open(with_faults).await;
     fleet.apply(&script("lab-a", SERVES_AND_CRASHES)).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
-    let containers = containers(home.path()).await;
-    let app = containers.iter().find(|container| container.part == Part::App).unwrap();
+    let app = container(home.path(), Part::App).await;
     // The third crash ends the workshop.
-    crash(&fleet, "lab-a", &app.name).await;
-    crash(&fleet, "lab-a", &app.name).await;
+    crash(&fleet, "lab-a", &app).await;
+    crash(&fleet, "lab-a", &app).await;
     let sigterm = KillContainerOptions { signal: "SIGTERM".to_owned() };
-    docker().kill_container(&app.name, Some(sigterm)).await.unwrap();
+    docker().kill_container(&app, Some(sigterm)).await.unwrap();
     engine.until_failed().await;
     fleet.close().await;
     let removed = fleet.get("lab-a").await.unwrap().unwrap().status.unwrap();
@@ -60,7 +60,7 @@ async fn cause_of_a_failure_is_kept_if_the_launcher_ends_during_the_removal() {
 async fn unreadable_log_does_not_delay_the_end_of_a_workshop() {
     let home = tempfile::tempdir().unwrap();
     let engine = FaultyEngine::new(|_, path| path.ends_with("/logs").then_some(Fault::InternalError));
-    let with_faults = ContainerSettings { engine_socket: engine.socket(), internet: false, ..settings(home.path()) };
+    let with_faults = ContainerSettings { engine_socket: engine.socket(), ..without_internet(home.path()) };
     let fleet = open(with_faults).await;
     fleet.apply(&script("lab-a", CRASH)).await.unwrap();
 
@@ -122,15 +122,9 @@ async fn restart_creates_no_container() {
     }))
     .await;
 
-    let engine = Engine::connect(&socket()).unwrap();
-    in_time(async {
-        for container in &containers {
-            while !engine.inspect(&container.name).await.unwrap().unwrap().running {
-                sleep(POLL_INTERVAL).await;
-            }
-        }
-    })
-    .await;
+    for container in &containers {
+        until(async || direct_engine().inspect(&container.name).await.unwrap().unwrap().running).await;
+    }
 
     wait_for(&fleet, "lab-a", Phase::Running).await;
     clean_up(fleet, ["lab-a"]).await;
@@ -156,9 +150,4 @@ async fn ids(data_dir: &Path) -> Vec<Option<String>> {
         ids.push(docker().inspect_container(&container.name, None).await.unwrap().id);
     }
     ids
-}
-
-/// Returns the containers of the fleet with this data directory.
-async fn containers(data_dir: &Path) -> Vec<FoundContainer> {
-    Engine::connect(&socket()).unwrap().list(&data_dir_id(data_dir)).await.unwrap()
 }

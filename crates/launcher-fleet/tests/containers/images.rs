@@ -3,14 +3,10 @@
 use std::sync::Mutex;
 
 use bollard::query_parameters::RemoveImageOptions;
-use launcher_fleet::engine::{Engine, EngineError, EngineKind, PullProgress};
+use launcher_fleet::engine::{EngineError, EngineKind, PullProgress};
 
 use super::registry::Registry;
-use super::support::{IMAGE, TestFleet, docker, in_time, socket};
-
-fn engine() -> Engine {
-    Engine::connect(&socket()).unwrap()
-}
+use super::support::{IMAGE, TestFleet, docker, engine, in_time};
 
 async fn pull(image: &str) -> Result<Vec<PullProgress>, EngineError> {
     let progress = Mutex::new(Vec::new());

@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 
 use bollard::models::VolumeCreateRequest;
 use bollard::query_parameters::{ListVolumesOptions, RemoveVolumeOptions};
-use launcher_fleet::engine::{Engine, Part};
+use launcher_fleet::engine::Part;
 use launcher_fleet::{ContainerFleet, ContainerSettings, Fleet};
-use launcher_workshop::{MaterialSourceStatus, Phase, Workshop, WorkshopMaterial, WorkshopStatus, WorkshopStorage};
+use launcher_workshop::{MaterialSourceStatus, Phase, Workshop, WorkshopMaterial, WorkshopStatus};
 use serde_json::json;
-use tokio::time::sleep;
 
-use super::support::fleet::{LAST_LINE, clean_up, data_dir_id, open, output, script, settings, until_empty, wait_for};
-use super::support::{IMAGE, POLL_INTERVAL, TestFleet, docker, import, in_time, socket};
+use super::support::fleet::{
+    LAST_LINE, VOLUME, clean_up, containers, data_dir_id, open, output, script, settings, storage, until_empty,
+    wait_for, without_internet,
+};
+use super::support::{IMAGE, TestFleet, docker, engine, import, poll, until};
 
-const VOLUME: &str = "work-abcdefghij";
 /// Places a file, notes each run in another one, and writes the report.
 const PLACES: &str = "\
 #!/bin/sh
@@ -37,7 +38,7 @@ async fn program(name: &str, directory: &str, text: &str) -> String {
 }
 
 fn with_program(data_dir: &Path, image: &str) -> ContainerSettings {
-    ContainerSettings { internet: false, material_image: Some(image.to_owned()), ..settings(data_dir) }
+    ContainerSettings { material_image: Some(image.to_owned()), ..without_internet(data_dir) }
 }
 
 /// A Workshop with material, whose app writes what it finds to its log, and serves HTTP.
@@ -55,8 +56,7 @@ fn reads_material(name: &str, directory: &str) -> Workshop {
 }
 
 fn with_storage(mut workshop: Workshop, path: &str) -> Workshop {
-    let [volume, size, path] = [VOLUME, "1Gi", path].map(str::to_owned);
-    workshop.spec.storage = Some(WorkshopStorage { volume, size, path });
+    workshop.spec.storage = Some(storage(path));
     workshop
 }
 
@@ -78,8 +78,7 @@ fn copies_of_secrets(data_dir: &Path) -> PathBuf {
 async fn run(fleet: &ContainerFleet, data_dir: &Path, workshop: &Workshop) -> (MaterialSourceStatus, String) {
     fleet.apply(workshop).await.unwrap();
     let status = wait_for(fleet, workshop.metadata.name.as_deref().unwrap(), Phase::Running).await;
-    let engine = Engine::connect(&socket()).unwrap();
-    let containers = engine.list(&data_dir_id(data_dir)).await.unwrap();
+    let containers = containers(data_dir).await;
     assert_eq!(containers.iter().map(|one| one.part).collect::<Vec<_>>(), [Part::App, Part::Sidecar], "it is removed");
     (only_source(&status), output(&containers[0].name).await)
 }
@@ -254,7 +253,7 @@ async fn missing_secret_stops_no_start() {
 #[tokio::test]
 async fn workshop_starts_without_material_if_the_launcher_has_no_image() {
     let home = tempfile::tempdir().unwrap();
-    let fleet = open(ContainerSettings { internet: false, ..settings(home.path()) }).await;
+    let fleet = open(without_internet(home.path())).await;
 
     let (source, _) = run(&fleet, home.path(), &reads_material("lab-a", "/work")).await;
 
@@ -266,22 +265,15 @@ async fn workshop_starts_without_material_if_the_launcher_has_no_image() {
 
 /// Waits until the program of the Workshop runs, and returns the name of its container.
 async fn until_loading(fleet: &ContainerFleet, data_dir: &Path, name: &str) -> String {
-    let engine = Engine::connect(&socket()).unwrap();
-    in_time(async {
-        loop {
-            let found = engine.list(&data_dir_id(data_dir)).await.unwrap();
-            let container = found.into_iter().find(|container| container.part == Part::Material);
-            if let Some(container) = container
-                && engine.inspect(&container.name).await.unwrap().is_some_and(|state| state.running)
-            {
-                let status = fleet.get(name).await.unwrap().unwrap().status.unwrap_or_default();
-                assert_eq!(status.start_step.as_deref(), Some("loading-material"));
-                return container.name;
-            }
-            sleep(POLL_INTERVAL).await;
-        }
+    let container = poll(async || {
+        let found = containers(data_dir).await.into_iter().find(|container| container.part == Part::Material)?;
+        let state = engine().inspect(&found.name).await.unwrap()?;
+        state.running.then_some(found.name)
     })
-    .await
+    .await;
+    let status = fleet.get(name).await.unwrap().unwrap().status.unwrap_or_default();
+    assert_eq!(status.start_step.as_deref(), Some("loading-material"));
+    container
 }
 
 /// Creates the file for which the program waits.
@@ -332,7 +324,7 @@ async fn workshop_that_is_deleted_while_material_is_loaded_leaves_nothing() {
     fleet.delete("lab-a", None).await.unwrap();
     until_empty(&fleet).await;
 
-    assert_eq!(Engine::connect(&socket()).unwrap().list(&data_dir_id(home.path())).await.unwrap(), []);
+    assert_eq!(containers(home.path()).await, []);
     assert_eq!(volumes(home.path()).await, [""; 0]);
     assert!(!copies_of_secrets(home.path()).exists());
     fleet.close().await;
@@ -341,7 +333,7 @@ async fn workshop_that_is_deleted_while_material_is_loaded_leaves_nothing() {
 #[tokio::test]
 async fn orphaned_volume_is_removed_at_the_next_start_and_a_foreign_one_stays() {
     let home = tempfile::tempdir().unwrap();
-    let fleet = open(ContainerSettings { internet: false, ..settings(home.path()) }).await;
+    let fleet = open(without_internet(home.path())).await;
     fleet.close().await;
     drop(fleet);
     let create = async |name: &str, fleet_id: &str| {
@@ -356,14 +348,9 @@ async fn orphaned_volume_is_removed_at_the_next_start_and_a_foreign_one_stays() 
     create(&orphan, &data_dir_id(home.path())).await;
     create(&foreign, &other.id).await;
 
-    let fleet = open(ContainerSettings { internet: false, ..settings(home.path()) }).await;
+    let fleet = open(without_internet(home.path())).await;
 
-    in_time(async {
-        while docker().inspect_volume(&orphan).await.is_ok() {
-            sleep(POLL_INTERVAL).await;
-        }
-    })
-    .await;
+    until(async || docker().inspect_volume(&orphan).await.is_err()).await;
     docker().inspect_volume(&foreign).await.unwrap();
     docker().remove_volume(&foreign, None::<RemoveVolumeOptions>).await.unwrap();
     fleet.close().await;

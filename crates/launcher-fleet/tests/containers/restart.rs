@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
+use launcher_fleet::Fleet;
 use launcher_fleet::engine::Part;
-use launcher_fleet::{ContainerSettings, Fleet};
 use launcher_workshop::Phase;
-use tokio::time::sleep;
 
-use super::support::fleet::{clean_up, data_dir_id, open, quick, settings, wait_for};
-use super::support::{POLL_INTERVAL, TestFleet, in_time};
+use super::support::fleet::{clean_up, data_dir_id, open, quick, settings, wait_for, without_internet};
+use super::support::{TestFleet, poll, until};
 
 /// More than the interval of the fleet's searches for orphans.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(301);
@@ -28,14 +27,9 @@ async fn adopted_workshop_gets_the_present_address_of_the_launcher() {
 
     let fleet = open(moved).await;
 
-    let after = in_time(async {
-        loop {
-            let status = wait_for(&fleet, "lab-a", Phase::Running).await;
-            if status.url != before.url {
-                return status;
-            }
-            sleep(POLL_INTERVAL).await;
-        }
+    let after = poll(async || {
+        let status = wait_for(&fleet, "lab-a", Phase::Running).await;
+        (status.url != before.url).then_some(status)
     })
     .await;
     assert_eq!(after.url.as_deref(), Some("https://lab-a.workshops.example.net/"));
@@ -45,31 +39,36 @@ async fn adopted_workshop_gets_the_present_address_of_the_launcher() {
 }
 
 #[tokio::test]
-async fn orphans_are_removed_while_the_fleet_is_open() {
+async fn orphans_are_removed_at_the_start_and_while_the_fleet_is_open() {
     let (home, other) = (tempfile::tempdir().unwrap(), TestFleet::new().await);
-    let fleet = open(ContainerSettings { internet: false, ..settings(home.path()) }).await;
+    let fleet = open(without_internet(home.path())).await;
     fleet.apply(&quick("lab-a")).await.unwrap();
     let before = wait_for(&fleet, "lab-a", Phase::Running).await;
     let foreign = other.run("app", "sleep 1000").await;
-    let orphan = other.name("orphan");
-    let mut body = other.body(&["/bin/sleep", "1000"]);
-    let mut labels = other.labels("ghost", "uid-of-no-workshop", Part::App);
-    labels.insert("workshoplauncher.dev/fleet".to_owned(), data_dir_id(home.path()));
-    body.labels = Some(labels);
-    other.engine.create(&orphan, body).await.unwrap();
-    other.engine.start(&orphan).await.unwrap();
+    let run_orphan = async |suffix: &str| {
+        let orphan = other.name(suffix);
+        let mut body = other.body(&["/bin/sleep", "1000"]);
+        let mut labels = other.labels("ghost", "uid-of-no-workshop", Part::App);
+        labels.insert("workshoplauncher.dev/fleet".to_owned(), data_dir_id(home.path()));
+        body.labels = Some(labels);
+        other.engine.create(&orphan, body).await.unwrap();
+        other.engine.start(&orphan).await.unwrap();
+        orphan
+    };
+    // Podman answers with an error during the removal.
+    let until_removed = async |orphan: &str| until(async || other.engine.inspect(orphan).await == Ok(None)).await;
 
+    fleet.close().await;
+    drop(fleet);
+    let of_the_start = run_orphan("orphan-1").await;
+    let fleet = open(without_internet(home.path())).await;
+    until_removed(&of_the_start).await;
+    let later = run_orphan("orphan-2").await;
     tokio::time::pause();
     tokio::time::advance(SEARCH_INTERVAL).await;
     tokio::time::resume();
+    until_removed(&later).await;
 
-    in_time(async {
-        // Podman answers with an error during the removal.
-        while other.engine.inspect(&orphan).await != Ok(None) {
-            sleep(POLL_INTERVAL).await;
-        }
-    })
-    .await;
     assert!(other.state(&foreign).await.running, "a container of another fleet was removed");
     assert_eq!(fleet.get("lab-a").await.unwrap().unwrap().status, Some(before), "a Workshop was changed");
     let id = data_dir_id(home.path());

@@ -1,8 +1,13 @@
 //! Containers that cannot be created or started, or that exceed their memory limit.
 
+use std::time::Duration;
+
 use bollard::models::HostConfig;
 use launcher_fleet::engine::{EngineError, EngineKind};
+use launcher_fleet::{ContainerSettings, Fleet};
+use launcher_workshop::Phase;
 
+use super::support::fleet::{clean_up, open, script, wait_for, without_internet};
 use super::support::{IMAGE, TestFleet, host_config};
 
 #[tokio::test]
@@ -65,4 +70,15 @@ async fn memory_limit_kills_the_container() {
     assert_eq!(state.exit_code, Some(137));
     // Podman 4.3 does not report it under cgroup v1.
     assert!(state.oom_killed || fleet.engine.info().await.unwrap().kind == EngineKind::Podman);
+}
+
+#[tokio::test]
+async fn app_that_does_not_answer_fails_after_the_start_timeout() {
+    let home = tempfile::tempdir().unwrap();
+    let start_timeout = Duration::from_secs(2);
+    let fleet = open(ContainerSettings { start_timeout, ..without_internet(home.path()) }).await;
+    fleet.apply(&script("lab-a", "exec /bin/busybox sleep 1000")).await.unwrap();
+    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
+    assert_eq!(failed.reason.as_deref(), Some("start-timeout"), "{failed:?}");
+    clean_up(fleet, ["lab-a"]).await;
 }

@@ -21,12 +21,17 @@ use tokio::time::{sleep, timeout};
 
 /// Image with BusyBox and a user database, which the tests import into the engine.
 pub(crate) const IMAGE: &str = "localhost/launcher-engine-test:1";
-/// Timeout of every wait in a test.
-const PATIENCE: Duration = Duration::from_secs(60);
-pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Timeout of every wait in a test. It only bounds a hang.
+const DEADLINE: Duration = Duration::from_mins(3);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(crate) fn socket() -> PathBuf {
     std::env::var_os("TEST_ENGINE_SOCKET").expect("TEST_ENGINE_SOCKET names the socket of a container engine").into()
+}
+
+/// A client of the engine.
+pub(crate) fn engine() -> Engine {
+    Engine::connect(&socket()).unwrap()
 }
 
 /// A second client of the engine, for requests that the client under test does not have.
@@ -47,7 +52,7 @@ impl TestFleet {
         static IMPORTED: OnceCell<()> = OnceCell::const_new();
         IMPORTED.get_or_init(import_image).await;
         let id = format!("test{}x{}", std::process::id(), FLEETS.fetch_add(1, Ordering::Relaxed));
-        Self { engine: Engine::connect(&socket()).unwrap(), id }
+        Self { engine: engine(), id }
     }
 
     /// Returns the name of a container of this test.
@@ -87,26 +92,16 @@ impl TestFleet {
 
     /// Waits for the end of a container.
     pub(crate) async fn ended(&self, name: &str) -> ContainerState {
-        in_time(async {
-            loop {
-                let state = self.state(name).await;
-                if state.started && !state.running {
-                    return state;
-                }
-                sleep(POLL_INTERVAL).await;
-            }
+        poll(async || {
+            let state = self.state(name).await;
+            (state.started && !state.running).then_some(state)
         })
         .await
     }
 
     /// Waits until the log of a container has this text.
     pub(crate) async fn logged(&self, name: &str, text: &str) {
-        in_time(async {
-            while !self.engine.log_tail(name).await.unwrap().unwrap_or_default().contains(text) {
-                sleep(POLL_INTERVAL).await;
-            }
-        })
-        .await;
+        until(async || self.engine.log_tail(name).await.unwrap().unwrap_or_default().contains(text)).await;
     }
 
     /// Returns the whole output of a container.
@@ -146,7 +141,25 @@ pub(crate) fn host_config() -> HostConfig {
 }
 
 pub(crate) async fn in_time<T>(future: impl Future<Output = T>) -> T {
-    timeout(PATIENCE, future).await.expect("the wait is too long")
+    timeout(DEADLINE, future).await.expect("the wait is too long")
+}
+
+/// Polls until `look` returns a value, and returns it.
+pub(crate) async fn poll<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    in_time(async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            sleep(POLL_INTERVAL).await; // pacing: a poll loop
+        }
+    })
+    .await
+}
+
+/// Polls until `look` returns true.
+pub(crate) async fn until(mut look: impl AsyncFnMut() -> bool) {
+    poll(async || look().await.then_some(())).await;
 }
 
 async fn import_image() {

@@ -1,32 +1,26 @@
 //! Volumes with the files of owners: they outlive the workshop.
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::Path;
 use std::process::Command;
 
 use axum::http::Method;
 use bollard::models::VolumeCreateRequest;
 use bollard::query_parameters::{KillContainerOptions, ListContainersOptions, ListVolumesOptions, RemoveVolumeOptions};
-use futures_util::TryStreamExt;
-use launcher_fleet::engine::{Engine, EngineError, Part};
+use launcher_fleet::engine::{EngineError, Part};
 use launcher_fleet::{ContainerFleet, ContainerSettings, Fleet, FleetError};
-use launcher_workshop::{Phase, Workshop, WorkshopStorage};
+use launcher_workshop::{Phase, Workshop};
 
 use super::support::faulty_engine::{Fault, FaultyEngine};
 use super::support::fleet::{
-    LAST_LINE, clean_up, crash, data_dir_id, open, output, quick, script, settings, until_empty, wait_for,
+    LAST_LINE, VOLUME, clean_up, container, crash, data_dir_id, files, open, output, quick, script, settings, storage,
+    until_empty, wait_for, without_internet,
 };
-use super::support::{IMAGE, TestFleet, docker, in_time, socket};
+use super::support::{IMAGE, TestFleet, docker, until};
 
-const VOLUME: &str = "work-abcdefghij";
 /// A directory that the image does not have, and one that it has with a file. Both are root's.
 const NEW: &str = "/work";
 const IN_IMAGE: &str = "/www";
-
-fn without_internet(data_dir: &Path) -> ContainerSettings {
-    ContainerSettings { internet: false, ..settings(data_dir) }
-}
 
 /// A Workshop that appends a line to a file of its volume, writes the number of lines to its log, and serves HTTP.
 fn counts_starts(name: &str, path: &str) -> Workshop {
@@ -39,14 +33,9 @@ fn counts_starts(name: &str, path: &str) -> Workshop {
     workshop
 }
 
-fn storage(path: &str) -> WorkshopStorage {
-    WorkshopStorage { volume: VOLUME.to_owned(), size: "1Gi".to_owned(), path: path.to_owned() }
-}
-
 /// Returns the name of the app's container.
 async fn app(data_dir: &Path) -> String {
-    let all = Engine::connect(&socket()).unwrap().list(&data_dir_id(data_dir)).await.unwrap();
-    all.into_iter().find(|container| container.part == Part::App).unwrap().name
+    container(data_dir, Part::App).await
 }
 
 /// Runs a Workshop until it is ready, and returns the last lines of its log.
@@ -234,7 +223,7 @@ async fn volume_that_its_user_did_not_get_is_writable_in_the_next_workshop() {
     let with_faults = ContainerSettings { engine_socket: engine.socket(), ..without_internet(home.path()) };
     let fleet = open(with_faults).await;
     fleet.apply(&counts_starts("lab-a", IN_IMAGE)).await.unwrap();
-    in_time(engine.until_failed()).await;
+    engine.until_failed().await;
     wait_for(&fleet, "lab-a", Phase::Failed).await;
     end(&fleet, "lab-a").await;
     fleet.close().await;
@@ -265,19 +254,7 @@ async fn removal_of_a_missing_volume_leaves_a_volume_with_a_longer_name() {
 
 /// Returns the paths and contents of the files in a volume.
 async fn read(fleet: &ContainerFleet) -> Vec<(String, String)> {
-    let chunks: Vec<_> = fleet.archives().unwrap().read(VOLUME).await.unwrap().try_collect().await.unwrap();
-    let tar: Vec<u8> = chunks.concat();
-    let mut files = Vec::new();
-    for entry in tar::Archive::new(&*tar).entries().unwrap() {
-        let mut entry = entry.unwrap();
-        if entry.header().entry_type().is_file() {
-            let path = entry.path().unwrap().to_str().unwrap().trim_start_matches("./").to_owned();
-            let mut text = String::new();
-            entry.read_to_string(&mut text).unwrap();
-            files.push((path, text));
-        }
-    }
-    files
+    files(fleet.archives().unwrap().read(VOLUME).await.unwrap()).await.into_iter().collect()
 }
 
 /// Returns the names of the containers that read volumes.
@@ -299,12 +276,7 @@ async fn files_are_read_while_the_workshop_runs_and_after_its_end() {
     end(&fleet, "lab-a").await;
     assert_eq!(read(&fleet).await, files);
     drop(fleet.archives().unwrap().read(VOLUME).await.unwrap());
-    in_time(async {
-        while !readers().await.is_empty() {
-            tokio::task::yield_now().await;
-        }
-    })
-    .await;
+    until(async || readers().await.is_empty()).await;
     fleet.delete_volume(VOLUME).await.unwrap();
     assert_eq!(read(&fleet).await, []);
     clean_up(fleet, []).await;

