@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 from harness import ROOT, wait_for
-from visitor import DEADLINE, PAGE, Visitor
+from visitor import DEADLINE, Visitor
 
 LOGIN = ROOT / "e2e/login"
 RELEASE = "launcher"
@@ -224,6 +224,7 @@ class Chain:
 
     def remove(self, wait=True):
         """Removes the release, its prerequisites and the platform."""
+        Chain.installed = None
         remove_release(RELEASE, (NAMESPACE, WORKSHOPS), LOGIN / "platform", f"{NAMESPACE}-data", VOLUME, wait)
 
     # Users.
@@ -272,7 +273,3 @@ class Chain:
         """Launches a workshop, waits until its owner gets in, and returns (name, url)."""
         name = self.launch(visitor, template)
         return name, self.until_open(visitor, name)
-
-    def statuses(self, visitor, *urls):
-        """Returns the statuses of pages, without following redirects."""
-        return [visitor.request("GET", url, PAGE).status for url in urls]

@@ -12,8 +12,11 @@ from websockets.sync.client import connect
 
 from harness import wait_for
 
-# Seconds after which a wait has hung: for an awaited state, a connection, and each part of an answer.
+# Seconds after which a wait has hung.
 DEADLINE = 180
+# Seconds to wait for a connection, and for each part of an answer. Shorter than DEADLINE, so that a wait repeats a request
+# that got lost.
+ANSWER = 60
 PASSWORD = "password"
 MOST_REDIRECTS = 12
 PAGE = {"Accept": "text/html,application/xhtml+xml", "Sec-Fetch-Site": "none"}
@@ -87,8 +90,8 @@ class Visitor:
         """Opens a connection to the host of this split URL."""
         secure = parts.scheme == "https"
         port = parts.port or (443 if secure else 80)
-        connection = http.client.HTTPConnection(parts.hostname, port, timeout=DEADLINE)
-        plain = socket.create_connection((self.address(parts.hostname), port), timeout=DEADLINE)
+        connection = http.client.HTTPConnection(parts.hostname, port, timeout=ANSWER)
+        plain = socket.create_connection((self.address(parts.hostname), port), timeout=ANSWER)
         connection.sock = TLS.wrap_socket(plain, server_hostname=parts.hostname) if secure else plain
         return connection
 
@@ -105,11 +108,11 @@ class Visitor:
         """Opens a WebSocket as a page of this host does, with the cookies of this browser profile."""
         return connect(
             f"wss://{host}{path}",
-            sock=socket.create_connection((self.address(host), 443), timeout=DEADLINE),
+            sock=socket.create_connection((self.address(host), 443), timeout=ANSWER),
             ssl=WEB_SOCKET_TLS,
             server_hostname=host,
             origin=f"https://{host}",
-            open_timeout=DEADLINE,
+            open_timeout=ANSWER,
             additional_headers={"Cookie": self.cookies_for(host, path)},
             # Without an answer to a ping, the client would close the connection itself. A busy machine can answer late.
             ping_interval=None,
@@ -175,7 +178,7 @@ class Visitor:
 
     def raw(self, host, data, port=443):
         """Sends these bytes unchanged over TLS. Returns the bytes received until the server closes the connection."""
-        plain = socket.create_connection((self.address(host), port), timeout=DEADLINE)
+        plain = socket.create_connection((self.address(host), port), timeout=ANSWER)
         with TLS.wrap_socket(plain, server_hostname=host) as connection:
             connection.sendall(data)
             return b"".join(iter(lambda: connection.recv(65536), b""))
