@@ -48,6 +48,10 @@ def ask(visitor, host, path, lines):
     return response.status, response.read().decode(errors="replace")
 
 
+def host_of(url):
+    return url.split("/")[2]
+
+
 def forgeries():
     """Yields (test id, header lines that forge the identity of an admin)."""
     for name in SPELLINGS:
@@ -68,20 +72,20 @@ FORGERIES = dict(forgeries())
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_forged_identity_without_session_is_refused(chain, echo, forgery):
     visitor = chain.visitor()
-    assert ask(visitor, "launcher.test", "/api/v1/me", FORGERIES[forgery])[0] in (400, 401)
-    status, body = ask(visitor, echo[1].split("/")[2], "/", FORGERIES[forgery])
+    assert ask(visitor, host_of(chain.launcher), "/api/v1/me", FORGERIES[forgery])[0] in (400, 401)
+    status, body = ask(visitor, host_of(echo[1]), "/", FORGERIES[forgery])
     assert status in (302, 400, 401), (status, body)
     assert '"app"' not in body
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-def test_forged_identity_does_not_replace_session_identity(bob, echo, forgery):
-    status, body = ask(bob, "launcher.test", "/api/v1/me", FORGERIES[forgery])
+def test_forged_identity_does_not_replace_session_identity(chain, bob, echo, forgery):
+    status, body = ask(bob, host_of(chain.launcher), "/api/v1/me", FORGERIES[forgery])
     assert status in (200, 400, 401), (status, body)
     if status == 200:
         assert (json.loads(body)["email"], json.loads(body)["is_admin"]) == (BOB, False)
     claims = [line.replace(ADMIN, ALICE) for line in FORGERIES[forgery]]
-    status, body = ask(bob, echo[1].split("/")[2], "/", claims)
+    status, body = ask(bob, host_of(echo[1]), "/", claims)
     assert status in (400, 401, 403), "Bob reached Alice's workshop"
     assert '"app"' not in body
 
@@ -108,7 +112,7 @@ def test_forged_identity_in_trailer_is_ignored(bob, echo):
         response.begin()
         return response.status, response.read().decode(errors="replace")
 
-    status, body = launch(echo[1].split("/")[2], "/")
+    status, body = launch(host_of(echo[1]), "/")
     assert status == 403 and '"app"' not in body, (status, body)
     status, body = launch("launcher.test", f"/api/v1/templates/{ECHO}/launch")
     assert status == 201, (status, body)
@@ -119,7 +123,7 @@ def test_forged_identity_in_trailer_is_ignored(bob, echo):
 
 def test_pipelined_requests_are_authenticated_separately(alice, echo):
     """Sends two requests in one write: the first with Alice's session, the second without a session."""
-    host = echo[1].split("/")[2]
+    host = host_of(echo[1])
     data = (
         f"GET /first HTTP/1.1\r\nHost: {host}\r\nCookie: {alice.cookies_for(host)}\r\n\r\n"
         f"GET /second HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
@@ -132,7 +136,7 @@ def test_pipelined_requests_are_authenticated_separately(alice, echo):
 
 def test_owner_reaches_workshop_despite_forged_header(alice, echo):
     """Control for the refusals in the tests above: the owner's request succeeds despite a forged header."""
-    status, body = ask(alice, echo[1].split("/")[2], "/", [f"{EMAIL}: {BOB}"])
+    status, body = ask(alice, host_of(echo[1]), "/", [f"{EMAIL}: {BOB}"])
     assert (status, json.loads(body)["app"]) == (200, "http")
 
 
@@ -143,7 +147,7 @@ def test_requests_are_refused_while_login_proxies_are_down(chain, echo, bob):
 def refuse_while_login_proxies_are_down(chain, echo, visitors):
     deployments = [f"deployment/{FULL_NAME}-{name}" for name in ("login", "workshops-login")]
     asked = [(one, *place) for one in visitors for place in (
-        ("launcher.test", "/api/v1/me"), ("launcher.test", "/"), (echo[1].split("/")[2], "/"),
+        ("launcher.test", "/api/v1/me"), ("launcher.test", "/"), (host_of(echo[1]), "/"),
     )]
     kubectl("--namespace", NAMESPACE, "scale", *deployments, "--replicas=0")
     try:

@@ -1,7 +1,7 @@
 """Launcher and workshops below one wildcard domain, with Traefik: a suffix distinguishes the hosts of workshops.
 
 To a browser, launcher and workshops are then one site. It sends their cookies with requests of each other's pages, and pages
-can set cookies for the whole domain.
+can set cookies for the whole domain. The imported tests also run in their own files, there with two domains.
 """
 
 import copy
@@ -9,9 +9,15 @@ import json
 
 import pytest
 
-from chain import ALICE, BOB, INGRESS, WORKSHOPS, cluster_ip, kubectl
+from chain import ALICE, INGRESS, WORKSHOPS, cluster_ip, kubectl
 from test_browser import run_in_browser
-from test_sessions import test_no_session_cookie_reaches_an_app
+from test_edge_proxy import (
+    test_forged_identity_does_not_replace_session_identity, test_forged_identity_without_session_is_refused,
+)
+from test_sessions import (
+    test_no_session_cookie_reaches_an_app, test_other_user_gets_403_from_workshop_and_404_from_api,
+    test_sign_out_ends_launcher_and_workshop_sessions, test_websocket_opens_only_for_owner,
+)
 from visitor import PAGE
 
 HOST, DOMAIN = "launcher.apps.example.test", "apps.example.test"
@@ -48,10 +54,6 @@ def test_other_host_below_the_domain_is_no_workshop(echo, alice):
         assert answer.status == 403 and '"app"' not in answer.body, (host, answer)
 
 
-def test_other_user_gets_403(chain, echo):
-    assert chain.signed_in(BOB).log_in(echo[1], BOB).status == 403
-
-
 def test_launcher_cookie_is_host_only_and_workshops_cookie_is_another_one(alice):
     assert set(alice.sessions()) == {(HOST, LAUNCHER_COOKIE), (DOMAIN, WORKSHOPS_COOKIE)}
     assert [alice.cookies[HOST, LAUNCHER_COOKIE][2], alice.cookies[DOMAIN, WORKSHOPS_COOKIE][2]] == [True, False]
@@ -67,25 +69,6 @@ def test_session_of_one_login_proxy_is_refused_by_the_other(chain, echo, alice, 
     launcher = chain.api(stolen, "GET", "/me")[0]
     workshop = stolen.request("GET", echo[1], PAGE).status
     assert (launcher, workshop) == ((200, 302) if cookie == LAUNCHER_COOKIE else (401, 200))
-
-
-@pytest.mark.parametrize("site,origin,status", [
-    ("same-origin", "https://{launcher}", 200), ("same-site", "https://{workshop}", 403), ("same-site", None, 403),
-    (None, "https://{workshop}", 403),
-])
-def test_launcher_refuses_changes_of_same_site_pages(chain, echo, alice, site, origin, status):
-    origin = origin and origin.format(launcher=HOST, workshop=echo[1].split("/")[2])
-    headers = {name: value for name, value in {"Sec-Fetch-Site": site, "Origin": origin}.items() if value}
-    found, body = chain.api(alice, "POST", f"/instances/{echo[0]}/extend", "{}", **headers)
-    assert found == status, body
-
-
-def test_sign_out_ends_both_sessions(chain, echo):
-    alice = chain.signed_in(ALICE, echo[1])
-    answer = alice.sign_out(chain.launcher)
-    assert (answer.url, answer.status) == (f"{chain.launcher}/signed-out", 401)
-    assert chain.api(alice, "GET", "/me")[0] == 401
-    assert alice.request("GET", echo[1], PAGE).status == 302
 
 
 def test_hostile_workshop_in_browser(chain):

@@ -79,8 +79,8 @@ def test_requests_with_many_cookies_are_accepted(chain, echo):
 
 def test_sign_out_ends_launcher_and_workshop_sessions(chain, echo):
     alice = chain.signed_in(ALICE, echo[1])
-    answer = alice.sign_out(LAUNCHER)
-    assert (answer.url, answer.status) == (f"{LAUNCHER}/signed-out", 401)
+    answer = alice.sign_out(chain.launcher)
+    assert (answer.url, answer.status) == (f"{chain.launcher}/signed-out", 401)
     assert "You are signed out" in answer.body
     assert alice.sessions() == {}
     assert chain.api(alice, "GET", "/me")[0] == 401
