@@ -39,9 +39,11 @@ export async function logIn(page, email, provider = /^http:\/\/(dex\.test:5556|s
   await page.locator('button[type="submit"]').click();
 }
 
-/** Sends an API request with the session of this page of the launcher. Returns {status, body}. */
-export const api = (page, method, path, sent) =>
-  page.evaluate(
+/** Sends an API request with this profile's session, from a new tab of the launcher. Returns {status, body}. */
+export async function api(page, method, path, sent) {
+  const tab = await page.context().newPage();
+  await tab.goto(`${LAUNCHER}/history`);
+  const answer = await tab.evaluate(
     async ([method, path, sent]) => {
       const content = sent && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(sent) };
       const answer = await fetch(`/api/v1${path}`, { method, redirect: "manual", ...content });
@@ -49,6 +51,9 @@ export const api = (page, method, path, sent) =>
     },
     [method, path, sent],
   );
+  await tab.close();
+  return answer;
+}
 
 /**
  * Logs in as an admin, and creates a template like this one, of which nobody has a workshop yet. Returns its id, and the
