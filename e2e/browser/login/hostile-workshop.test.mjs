@@ -24,6 +24,7 @@ test("hostile workshop page cannot act as the user", async (t) => {
   const hostile = await context.newPage();
   await hostile.goto(url);
   await logIn(hostile, "bob@example.org");
+  await hostile.waitForURL(url);
   const open = (tab, url) => tab.goto(url).then((answer) => answer.status() === 200 && tab.url() === url, () => false);
   await waitFor("the workshop to be routed", DEADLINE, () => open(hostile, url));
   const read = async (path) => (await api(page, "GET", path)).body;

@@ -19,7 +19,6 @@ test("student and teacher use the quickstart", async (t) => {
     await logIn(student, STUDENT, PROVIDER);
     await student.waitForURL(`${LAUNCHER}/`);
     await student.getByRole("button", { name: "Launch JupyterLab" }).click();
-    await student.waitForURL(/\/wait$/);
     // The waiting page opens the workshop. Dex keeps no session, so it asks for a second login.
     await logIn(student, STUDENT, PROVIDER);
     await student.waitForURL(/^http:\/\/jupyterlab-[a-z0-9]{10}\.workshops\.localhost:8080\/_launcher\/frame/);
