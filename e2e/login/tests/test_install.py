@@ -27,6 +27,7 @@ def pods_of(names):
 
 
 def test_all_pods_are_ready_in_restricted_namespace(chain):
+    chain.end_old_pods()
     labels = read(NAMESPACE, "namespace", NAMESPACE)["metadata"]["labels"]
     assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
     pods = read(NAMESPACE, "pods")["items"]
