@@ -10,7 +10,11 @@ export const LAUNCHER = `https://${LOGIN_HOST}`;
 export const WORKSHOPS = LOGIN_DOMAIN;
 /** True if launcher and workshops share a domain, so that browsers see one site. */
 export const ONE_SITE = LOGIN_HOST.endsWith(`.${LOGIN_DOMAIN}`);
-const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
+export const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
+export const ECHO = "01980000-0000-7000-8000-000000000002";
+/** Time after which a wait has hung, in seconds and in milliseconds. */
+export const DEADLINE = 180;
+const TIMEOUT = DEADLINE * 1000;
 
 /** Starts a Chromium that resolves the hosts of launcher, workshops and login providers to the cluster. */
 export function startChainBrowser(test) {
@@ -21,7 +25,11 @@ export function startChainBrowser(test) {
 }
 
 /** Opens a page in a new browser profile. */
-export const openProfile = (test, browser) => openPage(test, browser, { ignoreHTTPSErrors: true });
+export async function openProfile(test, browser) {
+  const opened = await openPage(test, browser, { ignoreHTTPSErrors: true });
+  opened.context.setDefaultTimeout(TIMEOUT);
+  return opened;
+}
 
 /** Waits for the login form of a provider, fills it in, and submits it. */
 export async function logIn(page, email, provider = /^http:\/\/(dex\.test:5556|sso\.test:5557)\//) {
@@ -48,18 +56,43 @@ export async function api(page, method, path, sent) {
 }
 
 /**
- * Logs in as an admin, and creates a JupyterLab template of which nobody has a workshop yet. Returns its id, and the link
- * for a slide.
+ * Logs in as an admin, and creates a template like this one, of which nobody has a workshop yet. Returns its id, and the
+ * link for a slide.
  */
-export async function createNotebooks(test, browser) {
+export async function createTemplate(test, browser, like) {
   const { page } = await openProfile(test, browser);
   await page.goto(LAUNCHER);
   await logIn(page, "admin@example.org");
   await page.waitForURL(`${LAUNCHER}/`);
-  const { app_type, image, resources } = (await api(page, "GET", `/templates/${JUPYTERLAB}`)).body;
+  const { app_type, image, port, args, resources } = (await api(page, "GET", `/templates/${like}`)).body;
   const slug = `notebooks-${randomUUID().slice(0, 8)}`;
-  const template = { name: "Notebooks", slug, unlisted: true, app_type, image, resources };
+  const template = { name: "Notebooks", slug, unlisted: true, app_type, image, port, args, resources };
   const { status, body } = await api(page, "POST", "/templates/", template);
   assert.equal(status, 201, JSON.stringify(body));
   return { id: body.template_id, link: `${LAUNCHER}/go/${slug}?start=1` };
+}
+
+/** Runs a cell in a new notebook of the JupyterLab on this page, through the WebSocket of its kernel. */
+export async function runCell(page) {
+  const app = page.frameLocator("#app");
+  await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click();
+  await app.getByText(/\| Idle$/).waitFor();
+  const cell = app.locator(".jp-Notebook .jp-CodeCell").first();
+  await cell.locator(".cm-content").click();
+  await page.keyboard.type("6*7");
+  await page.keyboard.press("Shift+Enter");
+  await cell.locator(".jp-OutputArea-output").filter({ hasText: /^\s*42\s*$/ }).waitFor();
+}
+
+/** Signs out on the launcher's start page. Fails if a session of launcher or workshops, or a complaint remains. */
+export async function signOut(page, launcher, complaints) {
+  await page.goto(launcher);
+  await page.getByRole("link", { name: "Sign out" }).click();
+  await page.waitForURL(`${launcher}/signed-out`);
+  await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+  const sessions = (await page.context().cookies()).filter(({ name }) => /oauth2_proxy(_workshops)?$/.test(name));
+  assert.deepEqual(sessions, [], "expected no session cookie of launcher or workshops");
+  // Chromium reports two expected errors: status 401 of the signed-out page, and of the refresh in another tab.
+  const others = complaints.filter((complaint) => !/ status of 401 .*\/(signed-out|fragments\/workshops)$/.test(complaint));
+  assert.deepEqual(others, [], "expected no script error, no failed request, no violation of the content policy");
 }

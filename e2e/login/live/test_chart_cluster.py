@@ -13,13 +13,15 @@ from harness import wait_for
 from test_docs import blocks
 from yaml_files import load_all
 
+# Seconds after which a wait has hung.
+DEADLINE = 180
 MONITORING = "github.com/prometheus-operator/prometheus-operator"
 
 
 def kubectl(*words, input=None):
     """Runs kubectl. Returns its output with warnings. Fails if kubectl fails."""
     command = ["kubectl", *map(str, words)]
-    done = subprocess.run(command, input=input, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, input=input, capture_output=True, text=True, timeout=DEADLINE)
     assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
     return done.stdout + done.stderr
 
@@ -38,7 +40,7 @@ def wait_until_established(*files):
         states = kubectl("get", *files, "--output", state).split(",")[:-1]
         return states and set(states) == {"True"}
 
-    wait_for("the API server to serve the new resource definitions", established, 30)
+    wait_for("the API server to serve the new resource definitions", established, DEADLINE)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,7 @@
-"""Attacks the front in a memory cgroup with the chart's limit. Needs root, but no cluster."""
+"""Attacks the front in a memory cgroup with the chart's limit. Needs root, but no cluster.
+
+The tests measure response times, so they run alone.
+"""
 
 import base64
 import json
@@ -9,24 +12,21 @@ import sys
 import pytest
 
 from chart import LOGIN, RELEASE
-from front_arena import LAUNCHER as LAUNCHER_PORT
-from front_arena import LOGIN as LOGIN_PORT
-from front_arena import WORKSHOP as WORKSHOP_PORT
-from test_front_memory import LIMITS, front, memory_limit, sysctls
+import front_arena
+from test_front_memory import front, memory_limit, sysctls
 
+pytestmark = pytest.mark.alone
 # Folders of the front's pod. The test replaces them in all files by a temporary folder.
 FOLDERS = ("/tmp", "/etc/workshop-launcher-proxy")
 SERVICES = {
-    f"{RELEASE}-login.launcher": LOGIN_PORT, f"{RELEASE}-workshops-login.launcher": LOGIN_PORT,
-    f"{RELEASE}.launcher": LAUNCHER_PORT, "$front_workshop.workshops": WORKSHOP_PORT,
+    f"{RELEASE}-login.launcher": front_arena.LOGIN, f"{RELEASE}-workshops-login.launcher": front_arena.LOGIN,
+    f"{RELEASE}.launcher": front_arena.LAUNCHER, "$front_workshop.workshops": front_arena.WORKSHOP,
 }
-SECONDS = float(os.environ.get("FRONT_ATTACK_SECONDS", "6"))
-# Maximum of the 99th percentile of the users' response times, without other load on the machine.
-P99_SECONDS = float(os.environ.get("FRONT_ATTACK_P99", "1"))
-ATTACKS = {
-    "unfinished heads": 2000, "slow heads": 2000, "slow bodies": 2000, "slow logins": 2000, "pipelines": 2000,
-    "cookies": 2000, "stalled both ways": 2000,
-}
+# Length of each attack, after all clients have connected.
+SECONDS = float(os.environ.get("FRONT_ATTACK_SECONDS", "3"))
+# Maximum of the 99th percentile of the users' response times. docs/performance.md has the measured one: at most 0.2 s, with
+# the attackers on the same two CPUs. The limit allows for slower machines.
+P99_SECONDS = 3
 
 
 def adapted(text, folder):
@@ -55,12 +55,12 @@ def results(tmp_path_factory):
         (folder / name).write_bytes(base64.b64decode(text))
     todo = {
         "nginx": subprocess.run([LOGIN / "nginx.sh"], check=True, capture_output=True, text=True).stdout.strip(),
-        "limit": LIMITS[memory_limit(pod)], "sysctls": sysctls(pod), "seconds": SECONDS, "attacks": list(ATTACKS.items()),
+        "limit": int(memory_limit(pod).removesuffix("Gi")) << 30, "sysctls": sysctls(pod), "seconds": SECONDS,
         "proof": "example-of-a-proxy-secret-for-the-launcher",
     }
     (folder / "arena.json").write_text(json.dumps(todo))
-    words = ["unshare", "--net", sys.executable, LOGIN / "front_arena.py", folder]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60 + 3 * SECONDS * len(ATTACKS))
+    words = ["unshare", "--net", sys.executable, front_arena.__file__, folder]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600 + 3 * SECONDS * len(front_arena.ATTACKS))
     log = (folder / "front.log").read_text()[-2000:]
     assert done.returncode == 0, f"{done.stderr}{log}"
     found = json.loads(done.stdout) | {"limit": todo["limit"]}
@@ -77,7 +77,7 @@ def test_nginx_forwards_only_authenticated_requests(results):
         "signed in, 60 KiB of cookies": [200, None],
         "signed in, a head of 80 KiB": [400, None],
         "signed in, 200 header lines": [400, None],
-        "signed in, with a body": [200, None],
+        "signed in, with a body of 32 MB": [200, None],
         "unauthenticated, a page": [302, provider],
         "unauthenticated, forged identity": [302, provider],
         "unauthenticated, the API": [401, None],
@@ -88,14 +88,12 @@ def test_nginx_forwards_only_authenticated_requests(results):
     }
 
 
-@pytest.mark.parametrize("how", ATTACKS)
+@pytest.mark.parametrize("how", front_arena.ATTACKS)
 def test_nginx_under_attack_stays_below_memory_limit_and_answers_users(results, how):
     one = results[how]
-    assert one["held"] > ATTACKS[how] / 2, "less than half of the attacking connections stayed open"
+    assert one["held"] > front_arena.CLIENTS / 2, "less than half of the attacking connections stayed open"
     assert one["peak"] < results["limit"]
-    # The rate is low, because other tests run at the same time.
-    assert not one["failures"] and one["asked"] > 5 * SECONDS
-    assert one["p99"] < P99_SECONDS
+    assert not one["failures"] and one["p99"] < P99_SECONDS
 
 
 def test_nginx_workers_under_attack_are_not_killed(results):

@@ -8,35 +8,35 @@ import shutil
 import subprocess
 
 from harness import ROOT, wait_for
-from visitor import Visitor
+from visitor import DEADLINE, Visitor
 
 LOGIN = ROOT / "e2e/login"
 RELEASE = "launcher"
+FULL_NAME = f"{RELEASE}-workshop-launcher"
 NAMESPACE, WORKSHOPS = "login-launcher", "login-workshops"
 INGRESS, IDP = "login-test-ingress", "login-test-idp"
 LAUNCHER, WORKSHOP_DOMAIN = "https://launcher.test", "workshops.test"
-ALICE, BOB, ADMIN = "alice@example.org", "bob@example.org", "admin@example.org"
-JUPYTERLAB, ECHO = "01980000-0000-7000-8000-000000000001", "01980000-0000-7000-8000-000000000002"
+ALICE, BOB, ADMIN, MANY = "alice@example.org", "bob@example.org", "admin@example.org", "many@example.org"
+ECHO = "01980000-0000-7000-8000-000000000002"
 DEFINITIONS = ("workshops.workshoplauncher.dev", "workshopdownloads.workshoplauncher.dev")
-RELEASE_NAME = "meta.helm.sh/release-name"
+JSON = {"Accept": "application/json", "Content-Type": "application/json"}
+# Deadline of kubectl and Helm, longer than DEADLINE because an upgrade starts several pods one after the other.
+TIMEOUT = "--timeout=600s"
+# Options of Helm for the front as edge proxy.
 ANY = (
     "--set", "ingress.controller=any", "--set", "ingress.className=login-test",
     "--set", "images.front=localhost/workshop-launcher/nginx:test",
 )
-# Additions to ANY for the Gateway API. The port is that of Traefik's entry point; the test creates the Secret.
-GATEWAY = (
-    *ANY, "--set", "ingress.controller=gateway", "--set", "ingress.gateway.port=8443",
-    "--set", "ingress.tls.launcherSecret=gateway", "--set", "ingress.tls.workshopsSecret=gateway",
-)
-# One wildcard domain for launcher and workshops.
-ONE_HOST, ONE_DOMAIN = "launcher.apps.example.test", "apps.example.test"
-WILDCARD = ("--set", f"host={ONE_HOST},workshops.domain={ONE_DOMAIN},workshops.nameSuffix=-ws")
+# The provider that keeps a session for each browser. A sign-out at the launcher also ends the session there.
+SSO = "http://sso.test:5557"
+SIGN_OUT = f"{SSO}/session/end?client_id=launcher&post_logout_redirect_uri=https%3A%2F%2Flauncher.test%2Fsigned-out"
+WITH_SSO = ("--set", f"login.oidc.issuerURL={SSO}", "--set-string", f"login.signedOutURL={SIGN_OUT}")
 VOLUME = pathlib.Path("/var/tmp/login-launcher-data")
 
 
 def run(*command, input=None, check=True, cwd=None):
     """Runs a command. Returns stdout. check=False ignores failures and also returns stderr."""
-    done = subprocess.run(list(map(str, command)), input=input, capture_output=True, text=True, timeout=300, cwd=cwd)
+    done = subprocess.run(list(map(str, command)), input=input, capture_output=True, text=True, timeout=900, cwd=cwd)
     if check and done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
     return done.stdout if check else done.stdout + done.stderr
@@ -63,16 +63,41 @@ def namespaced(kind, name, api="v1", namespace=NAMESPACE, **body):
     return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": namespace}, **body}
 
 
+def read(namespace, *words):
+    """Returns objects of a namespace as `kubectl get --output json` prints them."""
+    return json.loads(kubectl("--namespace", namespace, "get", *words, "--output", "json"))
+
+
 def cluster_ip(namespace, service):
-    return kubectl("--namespace", namespace, "get", "service", service, "--output", "jsonpath={.spec.clusterIP}")
+    return read(namespace, "service", service)["spec"]["clusterIP"]
 
 
-def end_pods(*namespaces):
-    """Ends all pods of these namespaces quickly. Otherwise the deletion of a namespace first waits for half of their grace
-    period, which is 16 s and more."""
+def hostpath_volume(name, path, **spec):
+    """Creates a volume for the launcher's files. A hostPath is enough, because this machine is the only node."""
+    path.mkdir(exist_ok=True)
+    os.chown(path, 65532, 65532)
+    size = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": str(path)}}
+    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}}
+    apply({**volume, "spec": {**size, "persistentVolumeReclaimPolicy": "Retain", **spec}})
+
+
+def remove_release(release, namespaces, platform, volume, path, wait=True):
+    """Removes a release, its namespaces and volume, and the objects of the manifests in `platform`.
+
+    Ends all pods quickly. Otherwise the deletion of a namespace first waits for half of their grace period, which is 16 s
+    and more. wait=False does not wait for the deletion of the namespaces.
+    """
+    helm("uninstall", release, "--namespace", namespaces[0], "--ignore-not-found")
     for namespace in namespaces:
         everything = ("deployments,replicasets,pods", "--all", "--namespace", namespace)
         kubectl("delete", *everything, "--grace-period=1", "--ignore-not-found")
+    kubectl("delete", "namespace", *namespaces, "--ignore-not-found", "--wait=false")
+    waiting = f"--wait={str(wait).lower()}"
+    kubectl("delete", "--filename", platform, "--ignore-not-found", waiting)
+    if wait:
+        kubectl("wait", "namespace", *namespaces, "--for=delete", TIMEOUT)
+    kubectl("delete", "persistentvolume", volume, "--ignore-not-found", waiting)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def doctor_report(printed):
@@ -85,7 +110,7 @@ def crd_exists_outside_release():
     Helm then needs --take-ownership, and --force-conflicts for annotations that kubectl has set."""
     get = ("get", "customresourcedefinition", "--ignore-not-found", "--output", "json")
     found = [json.loads(text) for name in DEFINITIONS if (text := kubectl(*get, name))]
-    return any(one["metadata"].get("annotations", {}).get(RELEASE_NAME) != RELEASE for one in found)
+    return any(one["metadata"].get("annotations", {}).get("meta.helm.sh/release-name") != RELEASE for one in found)
 
 
 def settled(look):
@@ -94,8 +119,13 @@ def settled(look):
     Requests to the address of a deleted pod get no answer, and a terminating proxy closes connections."""
     try:
         return look()
-    except (OSError, http.client.HTTPException, AssertionError, ValueError, KeyError):
+    except (OSError, http.client.HTTPException, AssertionError, ValueError, KeyError, TypeError):
         return None
+
+
+def until(what, look):
+    """Calls look() until it returns a true value, also after requests without a usable answer. Returns the value."""
+    return wait_for(what, lambda: settled(look), DEADLINE)
 
 
 class Chain:
@@ -103,23 +133,27 @@ class Chain:
 
     # The launcher's URL without a path, and the workshops' domain.
     launcher, domain = LAUNCHER, WORKSHOP_DOMAIN
+    # Options of Helm of the installed release, or None if it is unknown. Copies of the chain share it.
+    installed = None
 
     def __init__(self):
         self.addresses = {}
+        # Names of workshops that test files share. Copies of the chain have the same list.
+        self.shared = []
 
-    def definitions(self):
-        """Installs the resource definitions of Traefik and of the Gateway API. They remain after the tests."""
+    def platform(self):
+        """Installs the components outside the chart: Traefik and the login providers. The resource definitions of Traefik
+        and of the Gateway API remain after the tests."""
         for name in ("traefik-crds.yaml", "gateway-crds.yaml"):
             kubectl("apply", "--server-side", "--filename", pathlib.Path(os.environ["LOGIN_BIN"]) / name)
         # kubectl neither applies nor deletes a GatewayClass before the API server serves this kind.
         served = ("get", "gatewayclasses.gateway.networking.k8s.io")
-        wait_for("the Gateway API to be served", lambda: "rror" not in kubectl(*served, check=False), 30)
-
-    def platform(self):
-        """Installs the components outside the chart: Traefik and the login providers."""
+        until("the Gateway API to be served", lambda: "rror" not in kubectl(*served, check=False))
+        # Remove leftover objects of an earlier run that was killed.
+        self.remove()
         kubectl("apply", "--filename", LOGIN / "platform")
         for namespace, name in ((INGRESS, "traefik"), (IDP, "dex"), (IDP, "sso")):
-            kubectl("--namespace", namespace, "rollout", "status", f"deployment/{name}", "--timeout=280s")
+            kubectl("--namespace", namespace, "rollout", "status", f"deployment/{name}", TIMEOUT)
         traefik = cluster_ip(INGRESS, "traefik")
         self.addresses = {
             "launcher.test": traefik,
@@ -127,64 +161,71 @@ class Chain:
             "dex.test": cluster_ip(IDP, "dex"),
             "sso.test": cluster_ip(IDP, "sso"),
         }
-
-    def prepare(self):
-        """Creates a restricted namespace and a volume."""
         labels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn")}
         apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}})
-        # A hostPath volume is enough for the launcher's files, because this machine is the only node.
-        VOLUME.mkdir(exist_ok=True)
-        os.chown(VOLUME, 65532, 65532)
-        size = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "by-hand"}
+        hostpath_volume(f"{NAMESPACE}-data", VOLUME, storageClassName="by-hand")
         claim = {"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteOnce"]}
-        volume = {**size, "hostPath": {"path": str(VOLUME)}, "persistentVolumeReclaimPolicy": "Retain"}
-        apply(
-            {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"{NAMESPACE}-data"}, "spec": volume},
-            namespaced("PersistentVolumeClaim", "data", spec={**claim, "storageClassName": "by-hand"}),
-        )
+        apply(namespaced("PersistentVolumeClaim", "data", spec={**claim, "storageClassName": "by-hand"}))
 
-    def install(self, *words):
-        """Runs helm upgrade --install, and waits until users can log in. Returns Helm's output."""
+    def upgrade(self, *words):
+        """Runs `helm upgrade --install`, and waits until users can log in."""
+        Chain.installed = None
         chart = ROOT / "charts/workshop-launcher"
-        common = ("--namespace", NAMESPACE, "--values", LOGIN / "values.yaml", "--wait", "--timeout", "280s")
+        common = ("--namespace", NAMESPACE, "--values", LOGIN / "values.yaml", "--wait", TIMEOUT)
         ownership = ("--take-ownership", "--force-conflicts") if crd_exists_outside_release() else ()
-        printed = helm("upgrade", "--install", RELEASE, chart, *common, *ownership, *words)
+        helm("upgrade", "--install", RELEASE, chart, *common, *ownership, *words)
         self.until_login_works()
-        return printed
 
-    def until_login_works(self):
-        """Waits until users can log in at launcher and workshops. The ingress routes to new pods with a delay."""
-
-        def gets_in():
-            page = self.visitor().log_in(f"{self.launcher}/", ALICE)
-            workshops = self.visitor().request("GET", f"https://login.{self.domain}/oauth2/start")
-            return (page.status, page.url, workshops.status) == (200, f"{self.launcher}/", 302)
-
-        # A pod of the earlier revision may answer, with cookies for other domains.
-        wait_for("the login at launcher and workshops", lambda: settled(gets_in), 60)
-
-    def until_old_pods_are_gone(self):
-        """Waits until no pod of an earlier revision is terminating: a request could still reach it, and get a 500."""
-
-        def are_gone():
-            pods = json.loads(kubectl("get", "pods", "--namespace", NAMESPACE, "--output", "json"))["items"]
-            return not any("deletionTimestamp" in pod["metadata"] for pod in pods)
-
-        wait_for("the pods of the earlier revision to end", are_gone, 90)
+    def ensure(self, *words):
+        """Installs the release with exactly these options of Helm, unless it has them already."""
+        if Chain.installed != words:
+            self.upgrade(*words)
+            self.end_old_pods()
+            # With pods of the new revision only.
+            self.until_login_works()
+            Chain.installed = words
 
     def uninstall(self):
-        return helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", "--ignore-not-found")
+        Chain.installed = None
+        helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", TIMEOUT)
 
-    def remove(self):
+    def until_login_works(self):
+        """Waits until users can log in at launcher and workshops. The ingress routes to new pods with a delay.
+
+        Sends each request several times: the ingress briefly alternates between old and new pods, which may set cookies for
+        other domains or redirect to another provider.
+        """
+
+        def gets_in():
+            visitor = self.visitor()
+            page = visitor.log_in(f"{self.launcher}/", ALICE)
+            start = f"https://login.{self.domain}/oauth2/start"
+            answers = [(visitor.open(page.url).status, self.visitor().request("GET", start)) for _ in range(3)]
+            return page.url == f"{self.launcher}/" and {(page, start.status) for page, start in answers} == {(200, 302)}
+
+        until("the login at launcher and workshops", gets_in)
+
+    def end_old_pods(self):
+        """Ends the pods of earlier revisions, which otherwise serve until the end of their grace period: a request could
+        still reach them, and get a 500. Waits until they are gone."""
+
+        def are_gone():
+            for one in read(NAMESPACE, "deployments")["items"]:
+                counts = [one["status"].get(name, 0) for name in ("replicas", "updatedReplicas")]
+                if counts != [one["spec"]["replicas"]] * 2:
+                    return False
+            pods = [one["metadata"] for one in read(NAMESPACE, "pods")["items"]]
+            old = [pod["name"] for pod in pods if "deletionTimestamp" in pod]
+            if old:
+                kubectl("--namespace", NAMESPACE, "delete", "pod", *old, "--grace-period=1", "--ignore-not-found")
+            return not old
+
+        until("the pods of the earlier revision to end", are_gone)
+
+    def remove(self, wait=True):
         """Removes the release, its prerequisites and the platform."""
-        self.uninstall()
-        end_pods(NAMESPACE, WORKSHOPS)
-        namespaces = ("namespace", NAMESPACE, WORKSHOPS)
-        kubectl("delete", *namespaces, "--ignore-not-found", "--wait=false")
-        kubectl("delete", "--filename", LOGIN / "platform", "--ignore-not-found")
-        kubectl("wait", *namespaces, "--for=delete", "--timeout=280s")
-        kubectl("delete", "persistentvolume", f"{NAMESPACE}-data", "--ignore-not-found")
-        shutil.rmtree(VOLUME, ignore_errors=True)
+        Chain.installed = None
+        remove_release(RELEASE, (NAMESPACE, WORKSHOPS), LOGIN / "platform", f"{NAMESPACE}-data", VOLUME, wait)
 
     # Users.
 
@@ -192,37 +233,43 @@ class Chain:
         """Returns a new browser profile in which the chain's host names resolve."""
         return Visitor(self.addresses)
 
-    def signed_in(self, email, url=None):
-        """Returns a new browser profile in which this user is logged in."""
+    def signed_in(self, email, *urls):
+        """Returns a new browser profile in which this user is logged in at the launcher. Then it opens these URLs."""
         visitor = self.visitor()
-        answer = visitor.log_in(url or f"{self.launcher}/", email)
+        answer = visitor.log_in(f"{self.launcher}/", email)
         assert (answer.status, answer.is_login_form) == (200, False), (answer.url, answer.status, answer.body[:500])
+        for url in urls:
+            visitor.log_in(url, email)
         return visitor
 
-    def launched(self, visitor, template=ECHO):
-        """Launches a workshop through the API, waits until the ingress routes the workshop, and returns (name, url)."""
-        json_headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        answer = visitor.request("POST", f"{self.launcher}/api/v1/templates/{template}/launch", json_headers, "{}")
-        assert answer.status == 201, answer.body
-        name = json.loads(answer.body)["k8s_name"]
+    def api(self, visitor, method, path, body=None, **headers):
+        """Sends an API request of this user. Returns (status, body)."""
+        answer = visitor.request(method, f"{self.launcher}/api/v1{path}", JSON | headers, body)
+        return answer.status, json.loads(answer.body) if "json" in answer.headers.get_content_type() else answer.body
 
-        def read():
-            answer = visitor.request("GET", f"{self.launcher}/api/v1/instances/{name}", json_headers)
-            return json.loads(answer.body) if answer.status == 200 else None
+    def launch(self, visitor, template=ECHO):
+        """Launches a workshop through the API, and returns its name."""
+        status, body = self.api(visitor, "POST", f"/templates/{template}/launch", "{}")
+        assert status == 201, body
+        return body["k8s_name"]
+
+    def until_open(self, visitor, name):
+        """Waits until its owner, who is logged in at the launcher, gets into this workshop, and returns the URL.
+
+        Traefik reads a new Ingress with a short delay. Without a login, the answer at an address does not tell whether a
+        workshop has this address.
+        """
 
         def is_running():
-            seen = settled(read) or {"state": None}
-            assert seen["state"] != "failed", seen
-            return seen if seen["state"] == "running" else None
+            status, seen = settled(lambda: self.api(visitor, "GET", f"/instances/{name}")) or (None, None)
+            assert status != 200 or seen["state"] != "failed", seen
+            return seen if status == 200 and seen["state"] == "running" else None
 
-        seen = wait_for(f"{name} to run", is_running, 90)
-        self.until_routed(seen["url"], seen["owner_email"])
-        return name, seen["url"]
+        seen = wait_for(f"{name} to run", is_running, DEADLINE)
+        until(f"{seen['url']} to be routed", lambda: visitor.log_in(seen["url"], seen["owner_email"]).status == 200)
+        return seen["url"]
 
-    def until_routed(self, url, owner):
-        """Waits until the ingress routes this workshop. Traefik reads a new Ingress with a short delay.
-
-        Without a login, the answer at an address does not tell whether a workshop has this address.
-        """
-        visitor = self.visitor()
-        wait_for(f"{url} to be routed", lambda: settled(lambda: visitor.log_in(url, owner).status == 200), 60)
+    def launched(self, visitor, template=ECHO):
+        """Launches a workshop, waits until its owner gets in, and returns (name, url)."""
+        name = self.launch(visitor, template)
+        return name, self.until_open(visitor, name)

@@ -1,41 +1,66 @@
 """Fixtures of the login tests. Prerequisites: KUBECONFIG, kubectl, LOGIN_BIN and the container images."""
 
+import copy
 import pathlib
 import sys
 
 import pytest
 
-for folder in pathlib.Path(__file__).resolve().parents[1:3]:
-    sys.path.insert(0, str(folder))
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = map(str, (FOLDER, *FOLDER.parents[:2]))
 
-from chain import ALICE, Chain
+from chain import ALICE, BOB, Chain
+
+# The order of the test files: files with the same options of Helm follow each other, so that the release is seldom upgraded.
+ORDER = (
+    "providers", "sessions", "edge_proxy", "notice", "browser", "install", "single_sign_on", "any_front", "proxy_secret",
+    "one_domain", "documented_installation", "quickstart_cluster",
+)
+
+
+def pytest_collection_modifyitems(items):
+    own = [item for item in items if item.path.parent == FOLDER]
+    for item in own:
+        item.add_marker(pytest.mark.login)
+    own.sort(key=lambda item: ORDER.index(item.module.__name__.removeprefix("test_")))
+    items[:] = [item for item in items if item.path.parent != FOLDER] + own
 
 
 @pytest.fixture(scope="session")
-def chain():
-    """Traefik, the login providers and the release, all ready. They are removed after the last test."""
+def platform():
+    """Traefik, the login providers and the prerequisites of the release. They are removed after the last test."""
     made = Chain()
-    made.definitions()
-    # Remove leftover objects of an earlier run that was killed.
-    made.remove()
     try:
         made.platform()
-        made.prepare()
-        made.install()
         yield made
     finally:
-        made.remove()
-
-
-@pytest.fixture(scope="session")
-def session_echo(chain):
-    """Alice's workshop, whose app echoes requests, shared by all test files: (name, url)."""
-    return chain.launched(chain.signed_in(ALICE))
+        made.remove(wait=False)
 
 
 @pytest.fixture(scope="module")
-def echo(chain, session_echo):
-    """Alice's workshop, whose app echoes requests: (name, url). Earlier tests may have changed the release, so this
-    fixture waits until the ingress routes the workshop."""
-    chain.until_routed(session_echo[1], ALICE)
-    return session_echo
+def chain(platform, request):
+    """The chain, whose release has the options OPTIONS of the test file."""
+    chain = copy.copy(platform)
+    chain.ensure(*getattr(request.module, "OPTIONS", ()))
+    return chain
+
+
+@pytest.fixture(scope="module")
+def echo(chain):
+    """Alice's workshop, whose app echoes requests, shared by all test files: (name, url)."""
+    alice = chain.signed_in(ALICE)
+    if not chain.shared:
+        chain.shared.append(chain.launch(alice))
+    return chain.shared[0], chain.until_open(alice, chain.shared[0])
+
+
+@pytest.fixture(scope="module")
+def alice(chain, echo):
+    """A browser profile in which Alice is logged in at launcher and workshops."""
+    return chain.signed_in(ALICE, echo[1])
+
+
+@pytest.fixture(scope="module")
+def bob(chain, echo):
+    """A browser profile in which Bob is logged in at launcher and workshops."""
+    return chain.signed_in(BOB, echo[1])

@@ -7,8 +7,8 @@ import signal
 import subprocess
 import tempfile
 
-from chain import run
-from harness import ROOT, wait_for
+from chain import run, until
+from harness import ROOT
 
 NAMESPACE = "login-browser"
 OUTSIDE, INSIDE = "10.98.77.1", "10.98.77.2"
@@ -39,7 +39,7 @@ def isolated_network():
             ("route", "add", "default", "via", OUTSIDE),
         ):
             run("ip", "-netns", NAMESPACE, *words)
-        wait_for("the network link", lambda: "state UP" in run("ip", "-netns", NAMESPACE, "link", "show", "eth0"), 10)
+        until("the network link", lambda: "state UP" in run("ip", "-netns", NAMESPACE, "link", "show", "eth0"))
         yield
     finally:
         try:
@@ -58,7 +58,7 @@ def kill_processes_in_namespace():
                 os.kill(int(pid), signal.SIGKILL)
         return not left
 
-    wait_for("the browser's processes to end", nothing_is_left, 20)
+    until("the browser's processes to end", nothing_is_left)
 
 
 def run_in_browser(chain, script):
@@ -81,7 +81,7 @@ def run_script(script, variables):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=900,
+            timeout=1800,
         )
     assert done.returncode == 0, done.stdout
 

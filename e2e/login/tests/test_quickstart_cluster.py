@@ -14,7 +14,7 @@ import tempfile
 import pytest
 
 import fixed_names
-from chain import cluster_ip, doctor_report, helm, kubectl
+from chain import TIMEOUT, cluster_ip, doctor_report, helm, kubectl
 from fixed_names import BUILT, NAMESPACE, RELEASE
 from harness import ROOT
 from test_browser import IN_NAMESPACE, OUTSIDE, isolated_network, run_script
@@ -71,7 +71,7 @@ def start(folder):
     }
     done = subprocess.run(
         [*IN_NAMESPACE, folder / "quickstart/up", "kind"],
-        env=os.environ | variables, capture_output=True, text=True, timeout=900,
+        env=os.environ | variables, capture_output=True, text=True, timeout=1800,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -80,11 +80,9 @@ def start(folder):
 @pytest.fixture(scope="module")
 def quickstart():
     """The quickstart, which `quickstart/up kind` has installed. Yields the output of the script."""
-    # Remove leftover objects of an earlier run that was killed.
-    fixed_names.remove(references(), PLATFORM)
     with tempfile.TemporaryDirectory(prefix="quickstart-") as folder, isolated_network():
         try:
-            fixed_names.prepare(references())
+            fixed_names.prepare(references(), PLATFORM)
             yield start(pathlib.Path(folder))
         finally:
             fixed_names.remove(references(), PLATFORM)
@@ -97,7 +95,7 @@ def test_quickstart_works_in_browser(quickstart):
 
 def test_helm_test_reaches_login_page_through_ingress(quickstart):
     """The cluster's DNS resolves the quickstart's names to Traefik, so the doctor sends its requests through Traefik."""
-    printed = helm("test", RELEASE, "--namespace", NAMESPACE, "--logs", "--timeout", "180s")
+    printed = helm("test", RELEASE, "--namespace", NAMESPACE, "--logs", TIMEOUT)
     found = doctor_report(printed)
     assert {"database", "operator", "edge proxy", "identity header", "login"} <= found.keys(), printed
     assert set(found.values()) == {"ok"}, printed

@@ -1,6 +1,5 @@
 """An HTTP client that imitates a browser: host names, TLS, cookies, redirects, and the provider's login form."""
 
-import contextlib
 import dataclasses
 import html
 import http.client
@@ -11,8 +10,13 @@ import urllib.parse
 
 from websockets.sync.client import connect
 
-from harness import PATIENCE, wait_for
+from harness import wait_for
 
+# Seconds after which a wait has hung.
+DEADLINE = 180
+# Seconds to wait for a connection, and for each part of an answer. Shorter than DEADLINE, so that a wait repeats a request
+# that got lost.
+ANSWER = 60
 PASSWORD = "password"
 MOST_REDIRECTS = 12
 PAGE = {"Accept": "text/html,application/xhtml+xml", "Sec-Fetch-Site": "none"}
@@ -22,8 +26,6 @@ TLS = ssl._create_unverified_context()
 # while the other thread reads a session ticket (https://github.com/openssl/openssl/issues/20446).
 WEB_SOCKET_TLS = ssl._create_unverified_context()
 WEB_SOCKET_TLS.maximum_version = ssl.TLSVersion.TLSv1_2
-# Seconds to wait for a connection, and for each part of an answer.
-WAIT = 20 * PATIENCE
 
 
 @dataclasses.dataclass
@@ -88,8 +90,8 @@ class Visitor:
         """Opens a connection to the host of this split URL."""
         secure = parts.scheme == "https"
         port = parts.port or (443 if secure else 80)
-        connection = http.client.HTTPConnection(parts.hostname, port, timeout=WAIT)
-        plain = socket.create_connection((self.address(parts.hostname), port), timeout=WAIT)
+        connection = http.client.HTTPConnection(parts.hostname, port, timeout=ANSWER)
+        plain = socket.create_connection((self.address(parts.hostname), port), timeout=ANSWER)
         connection.sock = TLS.wrap_socket(plain, server_hostname=parts.hostname) if secure else plain
         return connection
 
@@ -106,12 +108,11 @@ class Visitor:
         """Opens a WebSocket as a page of this host does, with the cookies of this browser profile."""
         return connect(
             f"wss://{host}{path}",
-            sock=socket.create_connection((self.address(host), 443), timeout=WAIT),
+            sock=socket.create_connection((self.address(host), 443), timeout=ANSWER),
             ssl=WEB_SOCKET_TLS,
             server_hostname=host,
             origin=f"https://{host}",
-            # The default, 10 s, can be too short while JupyterLab starts.
-            open_timeout=60,
+            open_timeout=ANSWER,
             additional_headers={"Cookie": self.cookies_for(host, path)},
             # Without an answer to a ping, the client would close the connection itself. A busy machine can answer late.
             ping_interval=None,
@@ -139,23 +140,33 @@ class Visitor:
         """Follows redirects, and repeats a request after a 502 with a Refresh header. Returns the last answer."""
         for _ in range(MOST_REDIRECTS):
             if answer.status == 502 and "Refresh" in answer.headers:
-                answer = self._until_it_answers(answer)
+                ask = lambda url=answer.url: self.request("GET", url, PAGE)
+                answer = wait_for("another status than 502", lambda: (got := ask()).status != 502 and got, DEADLINE)
             if not (300 <= answer.status < 400 and answer.location):
                 return answer
             answer = self.request("GET", answer.location, PAGE)
         raise AssertionError(f"too many redirects, the last from {answer.url} to {answer.location}")
 
-    def _until_it_answers(self, answer):
-        def asked_again():
-            again = self.request("GET", answer.url, PAGE)
-            return again if again.status != 502 else None
-
-        return wait_for(f"{answer.url} to answer", asked_again, 20)
 
     def log_in(self, url, email, password=PASSWORD):
         """Opens a page. If the provider's login form appears, submits the form. Returns the resulting page."""
         answer = self.open(url)
         return self.submit(answer, login=email, password=password) if answer.is_login_form else answer
+
+    def sign_out(self, launcher):
+        """Follows the sign-out link of the launcher's start page. Returns the resulting page."""
+        home = self.request("GET", f"{launcher}/", PAGE).body
+        link = next(part for part in home.split('"') if part.startswith("/oauth2/sign_out")).replace("&amp;", "&")
+        return self.open(f"{launcher}{link}")
+
+    def sessions(self):
+        """Returns the session cookies of both login proxies: {(domain, cookie name without the number of a part): {cookie
+        name: bytes of name and value}}."""
+        found = {}
+        for (domain, name), (value, _, _) in self.cookies.items():
+            if session := re.fullmatch(r"(.*_oauth2_proxy(?:_workshops)?)(_\d+)?", name):
+                found.setdefault((domain, session[1]), {})[name] = len(name) + len(value)
+        return found
 
     def submit(self, answer, **fields):
         """Submits the form of this page with these fields and the hidden fields. Returns the resulting page."""
@@ -166,12 +177,8 @@ class Visitor:
         return self.follow(self.request("POST", urllib.parse.urljoin(answer.url, action), sent, form))
 
     def raw(self, host, data, port=443):
-        """Sends these bytes unchanged over TLS. Returns the bytes received until the end, or until 20 s of silence."""
-        plain = socket.create_connection((self.address(host), port), timeout=20)
+        """Sends these bytes unchanged over TLS. Returns the bytes received until the server closes the connection."""
+        plain = socket.create_connection((self.address(host), port), timeout=ANSWER)
         with TLS.wrap_socket(plain, server_hostname=host) as connection:
             connection.sendall(data)
-            received = b""
-            with contextlib.suppress(TimeoutError):
-                while chunk := connection.recv(65536):
-                    received += chunk
-        return received
+            return b"".join(iter(lambda: connection.recv(65536), b""))
