@@ -12,7 +12,7 @@ destroy_set() {
   local _
   for _ in {1..100}; do
     ! ipset destroy "$1" 2>/dev/null || return 0
-    sleep 0.05
+    sleep 0.05 # pacing: a poll loop
   done
   say "keeping the ipset $1: it is still in use"
 }

@@ -53,7 +53,7 @@ wait_for() {
       tail --lines=20 "$RUN/log/$name.log" >&2
       fail "$name did not become ready (waited for: $*); its log is $RUN/log/$name.log"
     fi
-    sleep 0.1
+    sleep 0.1 # pacing: a poll loop
   done
 }
 

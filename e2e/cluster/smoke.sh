@@ -99,7 +99,7 @@ can() {
   shift
   for _ in {1..20}; do
     ! k exec "$pod" -- /app "$@" >/dev/null 2>&1 || return 0
-    sleep 0.2
+    sleep 0.2 # pacing: a poll loop
   done
   return 1
 }
@@ -111,7 +111,7 @@ cannot() {
   for _ in {1..20}; do
     # Only the app's own error counts: an exec may fail for other reasons.
     [[ ! "$(k exec "$pod" -- /app "$@" 2>&1)" =~ ^no\ (answer|connection): ]] || return 0
-    sleep 0.2
+    sleep 0.2 # pacing: a poll loop
   done
   return 1
 }

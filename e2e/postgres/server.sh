@@ -47,7 +47,7 @@ start() {
   server=$!
   until "$programs/pg_isready" --quiet --host="$directory"; do
     kill -0 "$server" 2>/dev/null || fail "PostgreSQL did not start: $(cat server.log)"
-    sleep 0.05
+    sleep 0.05 # pacing: a poll loop
   done
   cd - >/dev/null
   export TEST_POSTGRES="postgres:///postgres?host=$directory&user=postgres"

@@ -12,12 +12,12 @@ case $WORKSHOP_MATERIAL in
     echo '{"sources":[{"target":"lesson","outcome":"placed","version":"v1"}]}'
     ;;
 *'"target":"hanging"'*)
-    sleep 1000 &
+    sleep 1000 & # pacing: a process that hangs
     wait
     ;;
 *'"target":"once-hanging"'*)
     if [ "$(wc -l <runs)" -eq 1 ]; then
-        sleep 1000 &
+        sleep 1000 & # pacing: a process that hangs
         wait
     fi
     echo '{"sources":[{"target":"once-hanging","outcome":"unchanged","version":"v1"}]}'

@@ -121,11 +121,11 @@ server = http.server.ThreadingHTTPServer(('127.0.0.1', int(os.environ['PORT'])),
 threading.Thread(target=server.serve_forever, daemon=True).start()
 print(os.environ['PORT'], file=open('ports', 'a'))
 while not (first and os.path.exists('drop')):
-    time.sleep(0.02)
+    time.sleep(0.02)  # pacing: a poll loop
 server.shutdown()
 server.server_close()
 open('dropped', 'w')
-time.sleep(1000)
+time.sleep(1000)  # pacing: an app that hangs
 ";
 
 #[tokio::test]

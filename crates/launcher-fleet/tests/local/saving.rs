@@ -14,7 +14,7 @@ fn saving(name: &str, to: &Path) -> Workshop {
                def save(*_):\n    \
                    signal.signal(signal.SIGTERM, signal.SIG_DFL)\n    \
                    open(sys.argv[1], 'a').write('begun ')\n    \
-                   time.sleep(0.5)\n    \
+                   time.sleep(0.5)  # pacing: a slow save\n    \
                    open(sys.argv[1], 'a').write('saved')\n    \
                    os._exit(0)\n\
                signal.signal(signal.SIGTERM, save)\n\
