@@ -35,7 +35,7 @@ main() {
   # As for the cluster: without fat LTO, which takes most of the build and changes no behaviour.
   CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 "$repository/images/build.sh" sidecar material
   mkdir -p "$contexts/http"
-  (cd "$here/images/http" && CGO_ENABLED=0 GOWORK=off go build -trimpath -ldflags "-s -w" -o "$contexts/http/app" .)
+  go_build images/http -ldflags '-s -w' -o "$contexts/http/app" .
   export LOGIN_BIN IMAGE_CONTEXTS=$contexts CHROMIUM=${CHROMIUM:-$(type -P chromium)}
   ((${#engines[@]})) || engines=(docker)
   for engine in "${engines[@]}"; do
