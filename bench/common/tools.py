@@ -106,9 +106,9 @@ def size_mb(path):
     return sum(each.stat().st_size for each in files) / 1e6
 
 
-def pinned(folder, module):
-    """Returns the version that the login tests pin: programs built from a module do not know their own version."""
-    pins = (ROOT / "e2e/login/tools" / folder / "go.mod").read_text()
+def pinned(module):
+    """Returns the version that the tests pin: programs built from a module do not know their own version."""
+    pins = (ROOT / "e2e/cluster/tools/go.mod").read_text()
     return re.search(rf"{re.escape(module)} v(\S+)", pins).group(1)
 
 

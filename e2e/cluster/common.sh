@@ -30,11 +30,79 @@ readonly SOCKET=$RUN/containerd.sock
 # content_hash FILE...: prints a short hash of the files' content, independent of their paths.
 content_hash() { sha256sum "$@" | cut --delimiter=' ' --fields=1 | sha256sum | head --bytes=16; }
 
-# binaries: prints the folder of the programs built from the pinned modules.
-binaries() { printf '%s/bin-%s\n' "$CACHE" "$(content_hash "$here"/tools/*/go.{mod,sum} "$here/tools/programs")"; }
+# content_of_tools: prints a hash of the pinned modules.
+content_of_tools() {
+  local -a pins
+  readarray -d '' -t pins < <(find "$here/tools" -type f -print0 | sort --zero-terminated)
+  content_hash "${pins[@]}"
+}
 
-BIN=$(binaries)
+# The folder of the programs built from the pinned modules.
+BIN=$CACHE/bin-$(content_of_tools)
 readonly BIN
+
+# module_directory MODULE: downloads the module, checks it against go.sum, and prints its directory.
+module_directory() {
+  (cd "$here/tools" && GOFLAGS=-mod=readonly GOWORK=off go mod download -json "$1") \
+    | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p'
+}
+
+# go_build FOLDER FLAG...: runs `go build` in a folder of this one. All programs have the same versions, flags and tags, so
+# that Go's cache compiles a package once for all of them, without debugging information. They link no C, so that they also
+# run in an image that holds nothing else. The tag remove_all_sd leaves out the clouds in which a Prometheus would look for
+# targets. The compiler collects garbage only above 2 GiB. The caller's Go settings must not change the build.
+go_build() {
+  (cd "$here/$1" && GOFLAGS=-mod=readonly GOWORK=off CGO_ENABLED=0 GOGC=off GOMEMLIMIT=2GiB \
+    nice go build -trimpath -buildvcs=false -gcflags=all=-dwarf=false -tags netgo,osusergo,remove_all_sd "${@:2}")
+}
+
+# changed_source NAME MODULE WORK: copies the module, completes the copy by tools/NAME/parts, changes it by
+# tools/NAME/change.sh, and writes the go.mod of a build with the copy to the folder WORK.
+changed_source() {
+  local tool=$here/tools/$1 module
+  module=$(module_directory "$2")
+  mkdir "$3"
+  cp "$here/tools/go.mod" "$here/tools/go.sum" "$3"
+  cp --recursive --no-preserve=mode "$module" "$3/source"
+  go mod edit -replace "${2%@*}=$3/source" "$3/go.mod"
+  (cd "$3/source" && bash -e "$tool/change.sh" "$3/go.mod")
+  [[ ! -d "$tool/parts" ]] || cp --recursive "$tool/parts/." "$3/source"
+}
+
+# build_programs FOLDER NAME...: builds those of these programs of tools/programs that the folder lacks.
+build_programs() {
+  local folder=$1 work=$1/new name package changed version major minor stamp
+  local -a flags unchanged=()
+  shift
+  rm -rf "$work"
+  mkdir -p "$work"
+  # Kubernetes gets its version from the linker; the other programs have none of these variables.
+  version=$(sed -n 's|^\tk8s.io/kubernetes v||p' "$here/tools/go.mod")
+  IFS=. read -r major minor _ <<<"$version"
+  stamp=k8s.io/component-base/version
+  flags=(-ldflags "-s -w -X $stamp.gitVersion=v$version -X $stamp.gitMajor=$major -X $stamp.gitMinor=$minor")
+  while read -r name package changed; do
+    [[ " $* " == *" $name "* && ! -x "$folder/$name" ]] || continue
+    if [[ -z "$changed" ]]; then
+      unchanged+=("$package")
+      continue
+    fi
+    say "building $name"
+    changed_source "$name" "$changed" "$work/$name.work"
+    # The move makes a program appear complete or not at all.
+    go_build tools -modfile "$work/$name.work/go.mod" -ldflags '-s -w' -o "$work/$name" "$package"
+    mv "$work/$name" "$folder/$name"
+    rm -rf "$work/$name.work"
+  done < <(grep --invert-match '^#' "$here/tools/programs")
+  if ((${#unchanged[@]})); then
+    say "building ${unchanged[*]}"
+    go_build tools "${flags[@]}" -o "$work/" "${unchanged[@]}"
+    # The program of etcd's module is named after its folder.
+    [[ ! -e "$work/server" ]] || mv "$work/server" "$work/etcd"
+    mv "$work"/* "$folder"
+  fi
+  rmdir "$work"
+}
 
 # Overrides an exported KUBECONFIG: it may name a cluster in use.
 export KUBECONFIG=${TEST_KUBECONFIG:-$ADMIN}

@@ -37,6 +37,12 @@ if [[ "$count" == 0 ]]; then
   kubectl uncordon "$NODE" >/dev/null
   exit
 fi
+# Only these nodes need kwok, so build.sh does not build it.
+if [[ ! -x "$BIN/kwok" ]]; then
+  say "building kwok"
+  go_build tools -modfile kwok/go.mod -ldflags '-s -w' -o "$BIN/kwok.new" sigs.k8s.io/kwok/cmd/kwok
+  mv "$BIN/kwok.new" "$BIN/kwok"
+fi
 # The nodes report by leases, as real nodes do: under load, nodes that report by status alone are considered lost.
 alive kwok || start kwok "$BIN/kwok" --kubeconfig="$ADMIN" --manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake \
   --node-lease-duration-seconds=40

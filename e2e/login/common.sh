@@ -7,14 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../cluster/common.sh"
 login=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly LOGIN_CACHE=${CACHE%/*}/login
 
-# login_binaries: prints the folder of the programs built from the pinned modules.
-login_binaries() {
-  local -a pins
-  readarray -d '' -t pins < <(find "$login/tools" -type f -print0 | sort --zero-terminated)
-  printf '%s/bin-%s\n' "$LOGIN_CACHE" "$(content_hash "${pins[@]}")"
-}
-
-LOGIN_BIN=$(login_binaries)
+# The folder of the programs built from the pinned modules.
+LOGIN_BIN=$LOGIN_CACHE/bin-$(content_of_tools)
 readonly LOGIN_BIN
 
 # need_login_programs [NAME...]: builds these programs, by default Helm and the login chain's, unless they exist.

@@ -36,7 +36,7 @@ main() {
   LAUNCHER_PROGRAM=${LAUNCHER_PROGRAM:-$CARGO_TARGET_DIR/debug/launcher} "$repository/images/build.sh" launcher
   release_images sidecar material
   mkdir -p "$contexts/http"
-  (cd "$here/images/http" && CGO_ENABLED=0 GOWORK=off go build -trimpath -ldflags "-s -w" -o "$contexts/http/app" .)
+  go_build images/http -ldflags '-s -w' -o "$contexts/http/app" .
   export LOGIN_BIN IMAGE_CONTEXTS=$contexts CHROMIUM=${CHROMIUM:-$(type -P chromium)}
   ((${#engines[@]})) || engines=(docker)
   for engine in "${engines[@]}"; do

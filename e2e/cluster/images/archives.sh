@@ -16,7 +16,7 @@ prepare_coredns() { cp "$BIN/coredns" "$here/images/coredns/Dockerfile" "$1/"; }
 
 inputs_http() { printf '%s\n' "$here"/images/http/{Dockerfile,go.mod,main.go,attack.go}; }
 prepare_http() {
-  (cd "$here/images/http" && CGO_ENABLED=0 GOWORK=off go build -trimpath -ldflags "-s -w" -o "$1/app" .)
+  go_build images/http -ldflags '-s -w' -o "$1/app" .
   cp "$here/images/http/Dockerfile" "$1/"
 }
 

@@ -1,6 +1,0 @@
-//go:build tools
-
-// Package tools names the program that build.sh builds, so that go.mod pins what it is made of.
-package tools
-
-import _ "go.etcd.io/etcd/server/v3"
