@@ -29,6 +29,8 @@ main() {
     shift
   fi
   engines=("$@")
+  # Here, because the server has no internet.
+  PYTHONPATH=$repository/e2e "$repository/.local/cluster/bin/python" -c "import environment; environment.browser()"
   need_login_programs traefik oauth2-proxy dex
   contexts=$CARGO_TARGET_DIR/images
   LAUNCHER_PROGRAM=${LAUNCHER_PROGRAM:-$CARGO_TARGET_DIR/debug/launcher} "$repository/images/build.sh" launcher

@@ -80,20 +80,19 @@ def test_accounts_are_removed_and_listed_and_need_local_login(school):
     assert "setup --login local" in school.run("accounts", "-", stdin=CLASS, code=2)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "Name;E-Mail\nBob Berger;bob@example.org\n",
-        "name\temail\nBob Berger\tbob@example.org\n",
-        "bob@example.org,Bob Berger\n",
-        "\ufeffemail,name\r\nbob@example.org,Bob Berger\r\n\r\n,\r\n",
-        "email,name\rbob@example.org,Bob Berger\r",
-        'class,email,name\n7b, bob@example.org ,"Bob Berger"\n',
-    ],
-    ids=["semicolons", "tabs", "no header", "byte order mark", "carriage returns", "more columns"],
-)
-def test_files_of_spreadsheets_are_read(school, content):
-    add(school, content)
+SPREADSHEETS = {
+    "semicolons": "Name;E-Mail\nBob Berger;bob@example.org\n",
+    "tabs": "name\temail\nBob Berger\tbob@example.org\n",
+    "no header": "bob@example.org,Bob Berger\n",
+    "byte order mark": "\ufeffemail,name\r\nbob@example.org,Bob Berger\r\n\r\n,\r\n",
+    "carriage returns": "email,name\rbob@example.org,Bob Berger\r",
+    "more columns": 'class,email,name\n7b, bob@example.org ,"Bob Berger"\n',
+}
+
+
+@pytest.mark.parametrize("form", SPREADSHEETS)
+def test_files_of_spreadsheets_are_read(school, form):
+    add(school, SPREADSHEETS[form])
     assert stored(school, "username") == {ADA: "ada", BOB: "Bob Berger"}
 
 

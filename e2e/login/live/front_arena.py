@@ -22,11 +22,9 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
-from harness import wait_for  # noqa: E402
+from harness import DEADLINE, wait_for  # noqa: E402
 from memory_cgroup import MemoryCgroup  # noqa: E402
 
-# Seconds after which a wait has hung.
-DEADLINE = 180
 CLIENTS = 2000
 
 # Ports of the front's upstreams. Both login proxies share a port, and all workshops share a port.
@@ -298,12 +296,12 @@ def main(folder):
         front = stack.enter_context(
             running(["sh", "-c", join, folder / "start.sh"], env=environment, stderr=log)
         )
-        wait_for("the front to answer", front_answers, DEADLINE)
+        wait_for("the front to answer", front_answers)
         before = workers(front.pid)
         seen["answers"] = answers()
         for how in ATTACKS:
             seen[how] = attacked(how, todo["seconds"], group)
-        wait_for("the front to answer", front_answers, DEADLINE)
+        wait_for("the front to answer", front_answers)
         seen["kills"], seen["same workers"] = group.kills(), workers(front.pid) == before
     print(json.dumps(seen))
 

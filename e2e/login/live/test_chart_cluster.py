@@ -9,12 +9,10 @@ import uuid
 import pytest
 
 from chart import ALL_SETS, LOGIN, ROOT, program, render
-from harness import wait_for
+from harness import DEADLINE, wait_for
 from test_docs import blocks
 from yaml_files import load_all
 
-# Seconds after which a wait has hung.
-DEADLINE = 180
 MONITORING = "github.com/prometheus-operator/prometheus-operator"
 
 
@@ -40,7 +38,7 @@ def wait_until_established(*files):
         states = kubectl("get", *files, "--output", state).split(",")[:-1]
         return states and set(states) == {"True"}
 
-    wait_for("the API server to serve the new resource definitions", established, DEADLINE)
+    wait_for("the API server to serve the new resource definitions", established)
 
 
 @pytest.fixture(scope="module")

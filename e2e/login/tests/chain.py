@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 from harness import ROOT, wait_for
-from visitor import DEADLINE, Visitor
+from visitor import Visitor
 
 LOGIN = ROOT / "e2e/login"
 RELEASE = "launcher"
@@ -20,7 +20,7 @@ ALICE, BOB, ADMIN, MANY = "alice@example.org", "bob@example.org", "admin@example
 ECHO = "01980000-0000-7000-8000-000000000002"
 DEFINITIONS = ("workshops.workshoplauncher.dev", "workshopdownloads.workshoplauncher.dev")
 JSON = {"Accept": "application/json", "Content-Type": "application/json"}
-# Deadline of kubectl and Helm, longer than DEADLINE because an upgrade starts several pods one after the other.
+# Deadline of kubectl and Helm, longer than that of other waits because an upgrade starts several pods one after the other.
 TIMEOUT = "--timeout=600s"
 # Options of Helm for the front as edge proxy.
 ANY = (
@@ -125,7 +125,7 @@ def settled(look):
 
 def until(what, look):
     """Calls look() until it returns a true value, also after requests without a usable answer. Returns the value."""
-    return wait_for(what, lambda: settled(look), DEADLINE)
+    return wait_for(what, lambda: settled(look))
 
 
 class Chain:
@@ -265,7 +265,7 @@ class Chain:
             assert status != 200 or seen["state"] != "failed", seen
             return seen if status == 200 and seen["state"] == "running" else None
 
-        seen = wait_for(f"{name} to run", is_running, DEADLINE)
+        seen = wait_for(f"{name} to run", is_running)
         until(f"{seen['url']} to be routed", lambda: visitor.log_in(seen["url"], seen["owner_email"]).status == 200)
         return seen["url"]
 

@@ -2,15 +2,12 @@
 
 import copy
 import pathlib
-import sys
 
 import pytest
 
-FOLDER = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = map(str, (FOLDER, *FOLDER.parents[:2]))
-
 from chain import ALICE, BOB, Chain
 
+FOLDER = pathlib.Path(__file__).resolve().parent
 # The order of the test files: files with the same options of Helm follow each other, so that the release is seldom upgraded.
 ORDER = (
     "providers", "sessions", "edge_proxy", "notice", "browser", "install", "single_sign_on", "any_front", "proxy_secret",

@@ -11,7 +11,8 @@ from chain import (
     ADMIN, ALICE, FULL_NAME, IDP, LAUNCHER, NAMESPACE, TIMEOUT, WORKSHOPS, apply, cluster_ip, doctor_report, helm, kubectl,
     namespaced, node_images, read, until,
 )
-from visitor import DEADLINE, PAGE
+from harness import DEADLINE
+from visitor import PAGE
 
 SIDECAR = "localhost/workshop-launcher/sidecar:test"
 

@@ -7,7 +7,8 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from chain import ADMIN, ALICE, LAUNCHER, WORKSHOP_DOMAIN
-from visitor import DEADLINE, PAGE
+from harness import DEADLINE
+from visitor import PAGE
 
 
 def test_unauthenticated_pages_redirect_and_api_returns_401(chain):
