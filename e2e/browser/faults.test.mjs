@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ADMIN, freePort, launchFromCard, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+import { createTemplate, freePort, launchFromCard, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 const ALICE = "alice@example.org";
 // Locks the database against writes until stdin closes. Reads continue.
@@ -44,34 +44,24 @@ const ask = (page) =>
 test("page stays usable while the service fails", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
-  const template = {
-    name: "Amber",
-    app_type: "custom",
-    image: "docker.io/library/python:3.13-alpine",
-    port: 8000,
-    command: ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"],
-  };
-  const created = await fetch(`${launcher.url}/api/v1/templates/`, {
-    method: "POST",
-    headers: { "X-Auth-Request-Email": ADMIN, "Content-Type": "application/json" },
-    body: JSON.stringify(template),
-  });
-  assert.equal(created.status, 201);
+  await createTemplate(launcher, "Amber");
   const { page } = await openPage(t, browser, { email: ALICE });
   await page.goto(launcher.url);
   await launchFromCard(page, launcher, "Amber");
   const entry = workshopEntry(page, "Amber");
   const extend = entry.getByRole("button", { name: /^Extend until/ });
-  await extend.waitFor({ timeout: 30_000 });
+  await extend.waitFor();
   const notice = page.getByRole("alert");
   let loads = 0;
   page.on("load", () => (loads += 1));
   let fault;
+  /** Answers a request as the service did during its outage. */
+  const fails = (route) => route.fulfill({ status: 503, contentType: "text/html; charset=utf-8", body: fault });
 
   await t.test("failed extension shows an error until the extension succeeds", async (t) => {
     const ends = await entry.locator("time[data-countdown]").getAttribute("datetime");
     const release = await lock(t, launcher);
-    const answered = page.waitForResponse("**/extend", { timeout: 30_000 });
+    const answered = page.waitForResponse("**/extend");
     await extend.click();
     const answer = await answered;
     assert.equal(answer.status(), 503);
@@ -86,16 +76,14 @@ test("page stays usable while the service fails", async (t) => {
     assert.equal(await entry.locator("time[data-countdown]").getAttribute("datetime"), ends);
     assert.ok(await notice.isVisible(), "expected the notice to survive a refresh of the list");
     await extend.click();
-    await waitFor("a later expiry", 20, async () => (await entry.locator("time[data-countdown]").getAttribute("datetime")) !== ends);
+    await waitFor("a later expiry", async () => (await entry.locator("time[data-countdown]").getAttribute("datetime")) !== ends);
     await notice.waitFor({ state: "detached" });
     assert.equal(loads, 0, "expected no page load");
   });
 
   await t.test("failed refresh leaves the page unchanged and the next refresh succeeds", async () => {
     assert.match(fault, /^<!doctype html>/i);
-    await page.route("**/fragments/workshops", (route) =>
-      route.fulfill({ status: 503, contentType: "text/html; charset=utf-8", body: fault }),
-    );
+    await page.route("**/fragments/workshops", fails);
     await ask(page);
     await ask(page);
     await page.unroute("**/fragments/workshops");
@@ -106,20 +94,20 @@ test("page stays usable while the service fails", async (t) => {
     await entry.getByRole("link", { name: /^Open/ }).waitFor();
   });
 
-  await t.test("launch during an outage shows an error, and the next launch succeeds", async (t) => {
+  await t.test("launch during an outage shows an error, and the next launch succeeds", async () => {
     const launch = page.getByRole("button", { name: /^Launch (another )?Amber/ });
-    const release = await lock(t, launcher);
-    await page.mouse.wheel(0, 200);
+    await page.route("**/launch/*", fails);
+    await page.evaluate(() => window.scrollTo(0, 200));
     const place = await page.evaluate(() => window.scrollY);
-    const answered = page.waitForResponse("**/launch/*", { timeout: 30_000 });
+    const answered = page.waitForResponse("**/launch/*");
     await launch.click();
     assert.equal((await answered).status(), 503);
     await notice.getByText("The service did not answer.").waitFor();
     assert.equal(await page.evaluate(() => window.scrollY), place, "expected the page to keep its place");
     assert.equal(loads, 0, "expected no page load");
-    await release();
+    await page.unroute("**/launch/*");
     await launch.click();
-    await page.waitForURL((url) => url.origin !== launcher.url, { timeout: 30_000 });
+    await page.waitForURL((url) => url.origin !== launcher.url);
     await page.frameLocator("#app").getByText("Directory listing").first().waitFor();
   });
 

@@ -4,8 +4,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
-const START_SECONDS = 90;
-
 test("JupyterLab workshop launches, computes, is extended and ends", async (t) => {
   const launcher = await startLauncher(t, {
     SERVICE_REQUIRE_AUTHENTICATION: "false",
@@ -16,7 +14,6 @@ test("JupyterLab workshop launches, computes, is extended and ends", async (t) =
   const { context, page, complaints } = await openPage(t, browser);
   const entry = workshopEntry(page, "JupyterLab");
   const openLink = entry.getByRole("link", { name: /^Open/ });
-  let name;
 
   await t.test("one click on Launch opens the workshop when it is ready", async () => {
     await page.goto(launcher.url);
@@ -24,35 +21,31 @@ test("JupyterLab workshop launches, computes, is extended and ends", async (t) =
     await page.waitForURL(/\/wait$/);
     await page.getByRole("list", { name: "Steps of the start" }).waitFor();
     await screenshot(page, "jupyterlab-waiting");
-    await page.waitForURL((url) => url.origin !== launcher.url, { timeout: START_SECONDS * 1000 });
+    await page.waitForURL((url) => url.origin !== launcher.url);
     await page.goBack();
     assert.equal(page.url(), `${launcher.url}/`, "expected Back to skip the waiting page");
     await openLink.waitFor();
     await page.evaluate(() => Object.assign(window, { sinceLaunch: true }));
-    name = new URL(await openLink.getAttribute("href")).hostname.split(".")[0];
     await screenshot(page, "jupyterlab-running");
-    const running = await launcher.processes();
-    assert.ok(running.some((process) => process.workshop === name), `expected a process of ${name}: ${JSON.stringify(running)}`);
   });
 
   await t.test("notebook cell runs and shows its result", async () => {
     const [lab] = await Promise.all([context.waitForEvent("page"), openLink.click()]);
     await lab.waitForURL(/\/_launcher\/frame/, { waitUntil: "commit" });
-    assert.match(new URL(lab.url()).hostname, new RegExp(`^${name}\\.localhost$`));
     const heard = new Promise((resolve) => {
       lab.on("websocket", (socket) => {
         if (/\/api\/kernels\/.*\/channels/.test(socket.url())) socket.once("framereceived", () => resolve(true));
       });
     });
     const app = lab.frameLocator("#app");
-    await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
+    await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click();
     const cell = app.locator(".jp-Notebook .jp-CodeCell").first();
     // Wait for the kernel: JupyterLab ignores a cell that runs before the kernel is connected.
-    await app.getByText(/\| Idle$/).waitFor({ timeout: 60_000 });
+    await app.getByText(/\| Idle$/).waitFor();
     await cell.locator(".cm-content").click();
     await lab.keyboard.type("6*7");
     await lab.keyboard.press("Shift+Enter");
-    await cell.locator(".jp-OutputArea-output").filter({ hasText: /^\s*42\s*$/ }).waitFor({ timeout: 60_000 });
+    await cell.locator(".jp-OutputArea-output").filter({ hasText: /^\s*42\s*$/ }).waitFor();
     assert.ok(await heard, "expected a message from the kernel on its WebSocket");
     await screenshot(lab, "jupyterlab-notebook");
     await lab.close();
@@ -63,7 +56,7 @@ test("JupyterLab workshop launches, computes, is extended and ends", async (t) =
     const before = Date.parse(await end.getAttribute("datetime"));
     await entry.getByRole("button", { name: /^Extend/ }).click();
     const moved = async () => Date.parse(await end.getAttribute("datetime")) - before;
-    await waitFor("the expiry to move by an hour", 10, async () => (await moved()) === 3_600_000);
+    await waitFor("the expiry to move by an hour", async () => (await moved()) === 3_600_000);
     assert.match(await end.textContent(), /^2 hours \d+ minutes$|^3 hours/);
     await screenshot(page, "jupyterlab-extended");
   });
@@ -75,13 +68,10 @@ test("JupyterLab workshop launches, computes, is extended and ends", async (t) =
       await dialog.accept();
     });
     await entry.getByRole("button", { name: /^End/ }).click();
-    await entry.waitFor({ state: "detached", timeout: 30_000 });
+    await entry.waitFor({ state: "detached" });
     assert.notEqual(asked, "", "expected a confirmation dialog before the end");
     assert.deepEqual(await launcher.processes(), [], "expected no process of the JupyterLab server or its kernel");
     assert.ok(await page.evaluate(() => window.sinceLaunch), "expected no page reload");
-    await page.getByRole("navigation").getByRole("link", { name: "History" }).click();
-    await page.getByRole("row", { name: /JupyterLab/ }).waitFor();
-    await screenshot(page, "history");
     assert.deepEqual(complaints, [], "expected no script error and no violation of the content policy");
   });
 });

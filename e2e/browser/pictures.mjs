@@ -21,7 +21,6 @@ const FRAME_MS = 200;
 /** Number of frames of the animation: 20 seconds. */
 const FRAMES = 100;
 const MAX_BYTES = 1_500_000;
-const START_SECONDS = 120;
 
 const MORE_TEMPLATES = [
   {
@@ -122,7 +121,7 @@ class Film {
     done.then(settle, settle);
     const taken = [];
     while (!state.settled) {
-      const next = sleep(FRAME_MS);
+      const next = sleep(FRAME_MS); // pacing: the rate of the frames
       const path = await this.#take();
       if (path) taken.push(path);
       await next;
@@ -157,12 +156,12 @@ function drawPointer({ x, y }) {
 async function workInJupyter(page, film) {
   const lab = page.frameLocator("#app");
   const card = lab.locator('.jp-LauncherCard[data-category="Notebook"]').first();
-  await film.record(card.waitFor({ timeout: START_SECONDS * 1000 }), 15);
+  await film.record(card.waitFor(), 15);
   await film.hold(4);
   await film.pointAt(card);
   await card.click();
   // JupyterLab ignores a cell that runs before the kernel is connected.
-  await film.record(lab.getByText(/\| Idle$/).waitFor({ timeout: START_SECONDS * 1000 }), 12);
+  await film.record(lab.getByText(/\| Idle$/).waitFor(), 12);
   const cell = lab.locator(".jp-Notebook .jp-CodeCell").first();
   await cell.locator(".cm-content").click();
   for (const key of "sum(range(101))") {
@@ -171,7 +170,7 @@ async function workInJupyter(page, film) {
     await film.hold(1);
   }
   await page.keyboard.press("Shift+Enter");
-  await film.record(cell.locator(".jp-OutputArea-output").filter({ hasText: "5050" }).waitFor({ timeout: 60_000 }), 4);
+  await film.record(cell.locator(".jp-OutputArea-output").filter({ hasText: "5050" }).waitFor(), 4);
 }
 
 async function filmLaunch(page, url, template, folder) {
@@ -184,7 +183,7 @@ async function filmLaunch(page, url, template, folder) {
   await film.pointAt(button);
   await film.hold(2);
   await button.click();
-  const hasOpened = page.waitForURL((address) => address.origin !== url, { timeout: START_SECONDS * 1000, waitUntil: "commit" });
+  const hasOpened = page.waitForURL((address) => address.origin !== url, { waitUntil: "commit" });
   await film.record(hasOpened, 22);
   if (template === "JupyterLab") await workInJupyter(page, film);
   await page.waitForLoadState();

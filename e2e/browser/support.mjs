@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { mkdir, mkdtemp, open, readFile, readdir, rm } from "node:fs/promises";
 import { request } from "node:http";
@@ -17,39 +18,40 @@ export const ROOT = resolve(import.meta.dirname, "../..");
 export const ADMIN = "admin@example.org";
 const PROGRAM = resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target", "debug/launcher");
 const SCREENSHOTS = join(ROOT, ".local/screenshots");
+/** Upper bound of each wait for an event, in seconds. It only bounds a hang: no event of a test may depend on it. */
+const DEADLINE = 180;
 
-/** Calls `look` until it returns a truthy value, and returns that value. Fails after `seconds`. */
-export async function waitFor(what, seconds, look) {
-  const deadline = Date.now() + seconds * 1000;
+/** Calls `look` until it returns a truthy value, and returns that value. */
+export async function waitFor(what, look) {
+  const deadline = Date.now() + DEADLINE * 1000;
   for (;;) {
     const found = await look();
     if (found) return found;
-    assert.ok(Date.now() < deadline, `timed out after ${seconds} s waiting for ${what}`);
-    await sleep(50);
+    assert.ok(Date.now() < deadline, `timed out after ${DEADLINE} s waiting for ${what}`);
+    await sleep(50); // pacing: a poll loop
   }
 }
 
-/** Ports that freePort() has returned. */
-const givenPorts = new Set();
-
 /**
- * Returns a free loopback port, another one at each call. It is below the ephemeral range, so no outgoing connection can
- * take it meanwhile.
+ * Returns a free loopback port, another one at each call, in all test processes of this machine: a UDP socket with the same
+ * port reserves it. The port is below the ephemeral range, so no outgoing connection can take it meanwhile.
  */
 export async function freePort() {
   const firstOutgoing = parseInt(await readFile("/proc/sys/net/ipv4/ip_local_port_range", "utf8"), 10);
   for (;;) {
     const port = randomInt(firstOutgoing >> 1, firstOutgoing);
-    if (givenPorts.has(port)) continue;
-    const server = createServer().listen(port, "127.0.0.1");
+    const reservation = createSocket("udp4");
+    const server = createServer();
     try {
-      await once(server, "listening");
+      await once(reservation.bind({ port, address: "127.0.0.1", exclusive: true }), "listening");
+      await once(server.listen(port, "127.0.0.1"), "listening");
     } catch {
+      reservation.close();
       continue; // The port is in use.
     }
     server.close();
     await once(server, "close");
-    givenPorts.add(port);
+    reservation.unref();
     return port;
   }
 }
@@ -88,7 +90,7 @@ export async function startLauncher(test, settings = {}) {
     assert.equal(status, 0, `the launcher did not stop cleanly:\n${text}`);
     assert.deepEqual(left, [], "workshop processes remain after the stop");
   });
-  await waitFor("the launcher to be ready", 30, async () => {
+  await waitFor("the launcher to be ready", async () => {
     assert.equal(child.exitCode, null, "the launcher ended before it was ready");
     const answer = await fetch(`http://127.0.0.1:${telemetryPort}/readyz`).catch(() => null);
     return answer?.ok;
@@ -146,7 +148,7 @@ export async function openPage(test, browser, { email, ...options } = {}) {
     extraHTTPHeaders: email ? { "X-Auth-Request-Email": email } : {},
     ...options,
   });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(DEADLINE * 1000);
   test.after(() => context.close());
   const page = await context.newPage();
   // Only the console reports violations of the content policy and failed scripts.
@@ -158,12 +160,39 @@ export async function openPage(test, browser, { email, ...options } = {}) {
   return { context, page, complaints };
 }
 
-/** Saves a screenshot of the page in .local/screenshots, for a manual review. With CI=true nobody looks at it. */
+/** With SCREENSHOTS=1 in the environment, saves a screenshot of the page in .local/screenshots, for a manual review. */
 export async function screenshot(page, name) {
-  if (process.env.CI === "true") return;
+  if (!process.env.SCREENSHOTS) return;
   await mkdir(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
 }
+
+/** Sends an API request as this user. Returns the body of the answer. */
+export async function send(launcher, method, path, body, email = ADMIN) {
+  const headers = { "X-Auth-Request-Email": email, "Content-Type": "application/json" };
+  const answer = await fetch(`${launcher.url}/api/v1${path}`, { method, headers, body: body && JSON.stringify(body) });
+  const text = await answer.text();
+  assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
+  return text && JSON.parse(text);
+}
+
+/** Creates a template. Unless `fields` say otherwise, its app is Python's own web server. Returns its id. */
+export async function createTemplate(launcher, name, fields = {}) {
+  const command = ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"];
+  const image = "docker.io/library/python:3.13-alpine";
+  const template = { name, app_type: "custom", image, port: 8000, command, ...fields };
+  return (await send(launcher, "POST", "/templates/", template)).template_id;
+}
+
+/** Fields of a template whose app listens only when the file exists, so that the test can look at its start. */
+export const gated = (file) => ({
+  env: { GATE: file },
+  command: ["sh", "-c", 'until [ -e "$GATE" ]; do sleep 0.1; done; exec python3 -m http.server "$PORT" --bind 127.0.0.1'],
+});
+
+/** Launches a template as this user. Returns the name of the workshop. */
+export const launch = async (launcher, template, email) =>
+  (await send(launcher, "POST", `/templates/${template}/launch`, {}, email)).k8s_name;
 
 /** Returns the entry of a workshop in the list "My workshops". */
 export const workshopEntry = (page, name) =>

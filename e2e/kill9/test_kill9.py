@@ -5,8 +5,8 @@ Idempotency-Key. Each launched workshop then runs in exactly one process tree, u
 termination. Each confirmed termination is completed, and no process runs without an instance. Each app also starts a
 process that escapes its process group and clears its environment. This process must end together with its workshop.
 
-KILL9_ROUNDS and KILL9_SEED in the environment set the number of rounds and the random times. 250 rounds make 1,000
-launches.
+KILL9_ROUNDS and KILL9_SEED in the environment set the number of rounds of all launchers and the random times. 250 rounds
+make 1,000 launches.
 """
 
 import contextlib
@@ -22,6 +22,8 @@ from kill9.outage import TEMPLATE
 
 pytestmark = pytest.mark.kill9
 ROUNDS = int(os.environ.get("KILL9_ROUNDS") or 40)
+# Launchers that share the rounds, so that they can run at the same time.
+LAUNCHERS = 4
 LAUNCHES_A_ROUND = 4
 # Upper bounds of the time from the first request to the kill. Each round draws one bound. With the shortest bound, the
 # kill happens during the requests. With the longest bound, it may happen after the start of the last process.
@@ -95,17 +97,19 @@ def no_escaped_process():
             os.kill(pid, signal.SIGKILL)
 
 
-def test_killed_launcher_loses_and_doubles_no_launch(launcher, no_escaped_process):
-    test = KillTest(launcher, random.Random(seed_of("KILL9_SEED")))
+@pytest.mark.parametrize("part", range(LAUNCHERS))
+def test_killed_launcher_loses_and_doubles_no_launch(launcher, no_escaped_process, part):
+    test = KillTest(launcher, random.Random(seed_of("KILL9_SEED") + part))
     test.create_template()
-    for number in range(1, ROUNDS + 1):
+    rounds = len(range(part, ROUNDS, LAUNCHERS))
+    for number in range(1, rounds + 1):
         test.round(number)
     states = [row["state"] for row in launcher.instances("all").values()]
     counted = ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
     print(f"{len(states)} launches ({test.kills_before_answer} answered only when repeated): {counted}")
     for name in launcher.instances():
         test.promises.end(launcher, name)
-    test.check(ROUNDS * LAUNCHES_A_ROUND)
+    test.check(rounds * LAUNCHES_A_ROUND)
     left = launcher.workshop_processes() + escaped_processes()
     assert not left, f"processes remain after all workshops ended: {left}"
     launcher.stop()

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { waitFor } from "../support.mjs";
-import { api, DEADLINE, ECHO, LAUNCHER, logIn, ONE_SITE, openProfile, startChainBrowser, WORKSHOPS } from "./people.mjs";
+import { api, ECHO, LAUNCHER, logIn, ONE_SITE, openProfile, startChainBrowser, WORKSHOPS } from "./people.mjs";
 
 test("hostile workshop page cannot act as the user", async (t) => {
   const browser = await startChainBrowser(t);
@@ -15,7 +15,7 @@ test("hostile workshop page cannot act as the user", async (t) => {
   await page.waitForURL(`${LAUNCHER}/`);
   const launch = async () => (await api(page, "POST", `/templates/${ECHO}/launch`, {})).body.k8s_name;
   const running = (name) =>
-    waitFor("the workshop to run", DEADLINE, async () => {
+    waitFor("the workshop to run", async () => {
       const { body } = await api(page, "GET", `/instances/${name}`);
       return body.state === "running" && body.url;
     });
@@ -26,7 +26,7 @@ test("hostile workshop page cannot act as the user", async (t) => {
   await logIn(hostile, "bob@example.org");
   await hostile.waitForURL(url);
   const open = (tab, url) => tab.goto(url).then((answer) => answer.status() === 200 && tab.url() === url, () => false);
-  await waitFor("the workshop to be routed", DEADLINE, () => open(hostile, url));
+  await waitFor("the workshop to be routed", () => open(hostile, url));
   const read = async (path) => (await api(page, "GET", path)).body;
   // Workshops of earlier tests may still end.
   const live = async () => (await read("/instances/")).filter(({ state }) => state !== "terminating");
@@ -100,7 +100,7 @@ test("hostile workshop page cannot act as the user", async (t) => {
     const socket = ["socket", neighbourUrl.replace("https", "wss")];
     const stream = ["stream", `${LAUNCHER}/api/v1/events`];
     const neighbour = await context.newPage();
-    await waitFor("the other workshop to be routed", DEADLINE, () => open(neighbour, neighbourUrl));
+    await waitFor("the other workshop to be routed", () => open(neighbour, neighbourUrl));
     assert.equal(await neighbour.evaluate(listen, socket), "open", "expected the workshop's page to open a WebSocket");
     assert.equal(await page.evaluate(listen, stream), "open", "expected the launcher's pages to open an event stream");
     assert.equal(await hostile.evaluate(listen, socket), "error");

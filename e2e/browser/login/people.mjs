@@ -12,9 +12,6 @@ export const WORKSHOPS = LOGIN_DOMAIN;
 export const ONE_SITE = LOGIN_HOST.endsWith(`.${LOGIN_DOMAIN}`);
 export const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
 export const ECHO = "01980000-0000-7000-8000-000000000002";
-/** Time after which a wait has hung, in seconds and in milliseconds. */
-export const DEADLINE = 180;
-const TIMEOUT = DEADLINE * 1000;
 
 /** Starts a Chromium that resolves the hosts of launcher, workshops and login providers to the cluster. */
 export function startChainBrowser(test) {
@@ -25,11 +22,7 @@ export function startChainBrowser(test) {
 }
 
 /** Opens a page in a new browser profile. */
-export async function openProfile(test, browser) {
-  const opened = await openPage(test, browser, { ignoreHTTPSErrors: true });
-  opened.context.setDefaultTimeout(TIMEOUT);
-  return opened;
-}
+export const openProfile = (test, browser) => openPage(test, browser, { ignoreHTTPSErrors: true });
 
 /** Waits for the login form of a provider, fills it in, and submits it. */
 export async function logIn(page, email, provider = /^http:\/\/(dex\.test:5556|sso\.test:5557)\//) {

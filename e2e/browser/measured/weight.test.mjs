@@ -45,9 +45,9 @@ test("first view of the catalog stays within its network budget", async (t) => {
   const icon = await page.locator("link[rel=icon]").getAttribute("href");
   const all = () => [...log.values()];
   const stream = () => all().find(({ url }) => url.endsWith("/fragments/events"));
-  await waitFor("the page to open its stream", 20, stream);
-  await waitFor("the request for the icon", 20, () => all().some(({ url }) => url.endsWith(icon)));
-  await waitFor("all other requests to complete", 20, () => all().every((asked) => asked.done || asked === stream()));
+  await waitFor("the page to open its stream", stream);
+  await waitFor("the request for the icon", () => all().some(({ url }) => url.endsWith(icon)));
+  await waitFor("all other requests to complete", () => all().every((asked) => asked.done || asked === stream()));
 
   // Type Fetch is the event stream and its refreshes. They keep the page current and do not count as first view.
   const made = all().filter(({ type, cached }) => type !== "Fetch" && !cached);

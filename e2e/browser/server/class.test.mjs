@@ -15,7 +15,7 @@ async function logIn(page, name) {
   await page.locator('button[type="submit"]').click();
 }
 
-test("a class logs in and works", { timeout: 600_000 }, async (t) => {
+test("a class logs in and works", async (t) => {
   const { SERVER_ADDRESS: address } = process.env;
   const rules = `--host-resolver-rules=MAP launcher.test ${address}, MAP *.workshops.test ${address}`;
   const browser = await startBrowser(t, [rules, "--ignore-certificate-errors"]);
@@ -32,7 +32,7 @@ test("a class logs in and works", { timeout: 600_000 }, async (t) => {
       await page.getByRole("button", { name: "Launch" }).click();
       // Dex keeps no session: the workshops' domain needs a second login.
       await logIn(page, name);
-      await page.waitForURL((url) => url.hostname.endsWith(".workshops.test"), { timeout: 60_000 });
+      await page.waitForURL((url) => url.hostname.endsWith(".workshops.test"));
       const asked = JSON.parse(await page.frameLocator("#app").locator("body").innerText());
       assert.equal(asked.app, "http");
       await screenshot(page, `server-workshop-${name}`);
