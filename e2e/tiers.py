@@ -65,9 +65,10 @@ CRATES = {
 }
 
 
-def rust(name, about, needs="", before="", **options):
-    """A tier of the Rust tests of CRATES."""
-    return Tier(name, about, f"need_rust_tests; {needs}", f"{before} rust_tests {CRATES[name]}", **options)
+def rust(name, about, needs="", beside="", **options):
+    """A tier of the Rust tests of CRATES. `beside` runs a command with a service."""
+    run = f"rust_tests {CRATES[name]}"
+    return Tier(name, about, f"need_rust_tests; {needs}", f'{beside} "$0" shell {shlex.quote(run)}' if beside else run, **options)
 
 
 # In the order in which they start.
@@ -78,13 +79,13 @@ TIERS = [
          f'"$PYTHON" e2e/rust_tests.py covered {" ".join(CRATES.values())}', check=True),
     rust("rules", "unit and property tests of domain, Workshop and operator", check=True),
     rust("service", "use cases, loops, rows in SQLite and PostgreSQL, process plumbing", "e2e/postgres/server.sh needs",
-         'e2e/postgres/server.sh run "$0" shell', check=True),
+         "e2e/postgres/server.sh run", check=True),
     rust("api", "the API and the pages over real HTTP", check=True),
     rust("sidecar", "the sidecar over raw sockets; course material from real and hostile servers", "need_command git git", cpus=1),
     rust("fleet", "the local fleet with real processes and a real JupyterLab", "need_jupyter", cpus=1),
     rust("launcher", "the program: settings, start, stop, crate dependencies, generated files", "need_jupyter", cpus=1),
     real("kill9", "kill -9 at random moments, a locked database, full disks, ends: nothing lost, duplicated or orphaned",
-         "need_pytest", "tests kill9 e2e/kill9 --numprocesses 4", cpus=1),
+         "need_pytest; need_command git git", "tests kill9 e2e/kill9 --numprocesses 4", cpus=1),
     real("schemathesis", "fuzzing of the running API by its own OpenAPI document", "need_pytest",
          "tests schemathesis e2e/schemathesis", cpus=1),
     real("limits", "launcher and sidecar in memory cgroups, attacked by 2,000 slow clients", "need_pytest", "tests limits e2e/limits"),
