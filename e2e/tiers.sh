@@ -76,7 +76,8 @@ lint() {
   cargo fmt --all --check
   git ls-files '*.sh' .ci/run quickstart/up quickstart/down | xargs shellcheck --external-sources
   "$PYTHON" e2e/waits.py
-  git ls-files '*.py' | xargs "$PYTHON" -m compileall -q
+  # Not a shell script with the name that the stock Jupyter images use.
+  git ls-files '*.py' ':!e2e/cluster/images/jupyter/start-notebook.py' | xargs "$PYTHON" -m compileall -q
   if command -v go >/dev/null; then
     packaging/local/actionlint.sh .github/workflows/*.yml
   else
