@@ -253,7 +253,8 @@ def test_network_policies_permit_only_the_launcher(world, template):
     with client_pods(world, pods), world.by_hand("policed", **with_snapshot()) as name:
         world.until_phase(name, "Running")
         pod, port = archive_address(world, name)
-        targets = [f"{made(world, 'policed', volume)}:8080", f"{pod}:{port}"]
+        # The pod of a download has the name of the download, which therefore cannot be the Workshop's.
+        targets = [f"{made(world, 'policed-download', volume)}:8080", f"{pod}:{port}"]
 
         def reached(source):
             return [Source(world.namespace, source).reaches(world, target) for target in targets]
@@ -263,6 +264,6 @@ def test_network_policies_permit_only_the_launcher(world, template):
             wait_for("the policy", lambda: reached("stranger") == [False, False])
             assert reached("launcher") == [True, True]
             assert not Source(world.namespace, "launcher").reaches(world, f"{pod}:8080"), "only the edge proxy reaches it"
-            world.kubectl("delete", "workshopdownload", "policed", "--ignore-not-found")
+            world.kubectl("delete", "workshopdownload", "policed-download", "--ignore-not-found")
             until_no_downloads(world)
             assert download(world, volume, "policy@example.org") == {"kept.txt": b"the last saved byte"}

@@ -102,7 +102,7 @@ def test_crashed_app_runs_again_with_its_files_and_fails_at_the_third_crash(worl
     failed = world.until(name, "failed")
     assert failed["reason"]["code"] == "crashed" and "exit code 0" in failed["reason"]["message"], failed
     assert failed["log_tail"].rstrip().endswith("ends at SIGTERM")
-    world.end(name)
+    ended(world, name)
     successor = world.launch(template, "crash@example.org")
     assert (world.until(successor, "running")["volume"], read(world, successor)) == (before["volume"], "kept")
     world.end(successor)
@@ -145,7 +145,7 @@ def test_drained_workshop_continues_with_its_files_and_one_that_the_kubelet_evic
     reason = world.until(name, "failed")["reason"]
     assert reason["code"] == "evicted", reason
     assert reason["remedy"].startswith("The saved files of this workshop are kept."), reason
-    world.end(name)
+    ended(world, name)
     successor = world.launch(template, "evicted@example.org")
     assert (world.until(successor, "running")["volume"], read(world, successor)) == (before["volume"], "kept")
     world.end(successor)
