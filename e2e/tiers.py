@@ -71,7 +71,7 @@ def rust(name, about, needs="", beside="", **options):
     return Tier(name, about, f"need_rust_tests; {needs}", f'{beside} "$0" shell {shlex.quote(run)}' if beside else run, **options)
 
 
-# In the order in which they start.
+# In the order in which they start: those of the cluster take longest, and wait most.
 TIERS = [
     Tier("lint", "formatting, shell scripts, Python, waits, workflows", "need_rust; need_command shellcheck shellcheck",
          "lint", cpus=1, check=True),
@@ -81,6 +81,12 @@ TIERS = [
     rust("service", "use cases, loops, rows in SQLite and PostgreSQL, process plumbing", "e2e/postgres/server.sh needs",
          "e2e/postgres/server.sh run", check=True),
     rust("api", "the API and the pages over real HTTP", check=True),
+    real("cluster", "real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions", "need_cluster",
+         "tests cluster e2e/cluster/tests --numprocesses 4 --dist loadfile --no-loadscope-reorder",
+         cpus=1, builds=("programs-cluster",), cluster=True),
+    real("login", "the installed chart: Traefik, oauth2-proxy, a provider, a real Chromium, forged identities",
+         "need_cluster; need_browser; need_go; need_command curl curl", "tests login e2e/login/tests", cpus=1,
+         builds=("programs-cluster", "programs-login"), cluster=True),
     rust("sidecar", "the sidecar over raw sockets; course material from real and hostile servers", "need_command git git", cpus=1),
     rust("fleet", "the local fleet with real processes and a real JupyterLab", "need_jupyter", cpus=1),
     rust("launcher", "the program: settings, start, stop, crate dependencies, generated files", "need_jupyter", cpus=1),
@@ -88,12 +94,6 @@ TIERS = [
          "need_pytest; need_command git git", "tests kill9 e2e/kill9 --numprocesses 4", cpus=1),
     real("schemathesis", "fuzzing of the running API by its own OpenAPI document", "need_pytest",
          "tests schemathesis e2e/schemathesis", cpus=1),
-    real("limits", "launcher and sidecar in memory cgroups, attacked by 2,000 slow clients", "need_pytest", "tests limits e2e/limits"),
-    real("browser", "the pages and JupyterLab in a real Chromium", "need_browser",
-         "tests browser e2e/browser --numprocesses 3"),
-    real("chart", "the Helm chart without a cluster: lint, rendered objects, refused values, alerts; documents",
-         "need_pytest; need_command git git; need_go", "tests chart e2e/login/test_*.py --numprocesses 2",
-         builds=("programs-chart",)),
     real("scripts", "the setup of one server, without an engine; scripts of a release; the runner of the tests", "need_pytest",
          "tests scripts e2e/runner e2e/server e2e/release --ignore e2e/server/live --numprocesses 2", cpus=1),
     real("containers", "workshops in containers of Docker: attacks, faults, failures, JupyterLab", "need_engines",
@@ -102,15 +102,15 @@ TIERS = [
          "server_tests podman podman e2e/containers", cpus=1),
     real("server", "one server for real: setup, login, upgrade, backup, restore", "need_browser; need_engines; e2e/server/live.sh needs",
          "e2e/server/live.sh docker", cpus=1, builds=("programs-server",)),
-    real("cluster", "real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions", "need_cluster",
-         "tests cluster e2e/cluster/tests --numprocesses 4 --dist loadfile --no-loadscope-reorder",
-         builds=("programs-cluster",), cluster=True),
+    real("make_run", "make run: set-up, page, JupyterLab, Ctrl-C", "need_pytest", "tests make_run e2e/make_run", cpus=1),
+    real("browser", "the pages and JupyterLab in a real Chromium", "need_browser",
+         "tests browser e2e/browser --numprocesses 3"),
+    real("chart", "the Helm chart without a cluster: lint, rendered objects, refused values, alerts; documents",
+         "need_pytest; need_command git git; need_go", "tests chart e2e/login/test_*.py --numprocesses 2",
+         builds=("programs-chart",)),
+    real("limits", "launcher and sidecar in memory cgroups, attacked by 2,000 slow clients", "need_pytest", "tests limits e2e/limits"),
     real("chart_live", "the Helm chart: acceptance by the API server, nginx attacked by 2,000 clients in a cgroup",
          "need_cluster; need_go", "tests chart_live e2e/login/live", builds=("programs-cluster", "programs-login"), cluster=True),
-    real("login", "the installed chart: Traefik, oauth2-proxy, a provider, a real Chromium, forged identities",
-         "need_cluster; need_browser; need_go; need_command curl curl", "tests login e2e/login/tests", cpus=1.3,
-         builds=("programs-cluster", "programs-login"), cluster=True),
-    real("make_run", "make run: set-up, page, JupyterLab, Ctrl-C", "need_pytest", "tests make_run e2e/make_run", cpus=1),
 ]
 
 # Go programs of the tests, which are built in the background. The scheduling class `idle` gives a build only time that

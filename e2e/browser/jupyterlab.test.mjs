@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runCell } from "./lab.mjs";
 import { openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 test("JupyterLab workshop launches, computes, is extended and ends", async (t) => {
@@ -37,15 +38,7 @@ test("JupyterLab workshop launches, computes, is extended and ends", async (t) =
         if (/\/api\/kernels\/.*\/channels/.test(socket.url())) socket.once("framereceived", () => resolve(true));
       });
     });
-    const app = lab.frameLocator("#app");
-    await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click();
-    const cell = app.locator(".jp-Notebook .jp-CodeCell").first();
-    // Wait for the kernel: JupyterLab ignores a cell that runs before the kernel is connected.
-    await app.getByText(/\| Idle$/).waitFor();
-    await cell.locator(".cm-content").click();
-    await lab.keyboard.type("6*7");
-    await lab.keyboard.press("Shift+Enter");
-    await cell.locator(".jp-OutputArea-output").filter({ hasText: /^\s*42\s*$/ }).waitFor();
+    await runCell(lab);
     assert.ok(await heard, "expected a message from the kernel on its WebSocket");
     await screenshot(lab, "jupyterlab-notebook");
     await lab.close();

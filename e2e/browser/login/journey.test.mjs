@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runCell } from "../lab.mjs";
 import { startSlide } from "../slide.mjs";
 import { screenshot } from "../support.mjs";
 import {
-  createTemplate, JUPYTERLAB, LAUNCHER, logIn, openProfile, runCell, signOut, startChainBrowser, WORKSHOPS,
+  createTemplate, JUPYTERLAB, LAUNCHER, logIn, openProfile, signOut, startChainBrowser, WORKSHOPS,
 } from "./people.mjs";
 
 test("user logs in, uses a workshop and signs out", async (t) => {

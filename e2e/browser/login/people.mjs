@@ -65,18 +65,6 @@ export async function createTemplate(test, browser, like) {
   return { id: body.template_id, link: `${LAUNCHER}/go/${slug}?start=1` };
 }
 
-/** Runs a cell in a new notebook of the JupyterLab on this page, through the WebSocket of its kernel. */
-export async function runCell(page) {
-  const app = page.frameLocator("#app");
-  await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click();
-  await app.getByText(/\| Idle$/).waitFor();
-  const cell = app.locator(".jp-Notebook .jp-CodeCell").first();
-  await cell.locator(".cm-content").click();
-  await page.keyboard.type("6*7");
-  await page.keyboard.press("Shift+Enter");
-  await cell.locator(".jp-OutputArea-output").filter({ hasText: /^\s*42\s*$/ }).waitFor();
-}
-
 /** Signs out on the launcher's start page. Fails if a session of launcher or workshops, or a complaint remains. */
 export async function signOut(page, launcher, complaints) {
   await page.goto(launcher);

@@ -3,7 +3,8 @@
 
 import { test } from "node:test";
 import { screenshot, startBrowser } from "../support.mjs";
-import { logIn, openProfile, runCell, signOut } from "./people.mjs";
+import { runCell } from "../lab.mjs";
+import { logIn, openProfile, signOut } from "./people.mjs";
 
 const LAUNCHER = "http://launcher.localhost:8080";
 const PROVIDER = /^http:\/\/login\.localhost:8080\/dex\//;

@@ -1,0 +1,19 @@
+// Work of a user in a JupyterLab on a frame page.
+
+/**
+ * Runs a cell in a new notebook, through the WebSocket of its kernel, and waits for its result. JupyterLab reports its own
+ * stylesheet as missing if it has not arrived after two seconds: the user closes this message.
+ */
+export async function runCell(page) {
+  const app = page.frameLocator("#app");
+  const message = app.getByRole("dialog", { name: /^Error Loading Theme/ });
+  await page.addLocatorHandler(message, (dialog) => dialog.getByRole("button").last().click());
+  await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click();
+  // Wait for the kernel: JupyterLab ignores a cell that runs before the kernel is connected.
+  await app.getByText(/\| Idle$/).waitFor();
+  const cell = app.locator(".jp-Notebook .jp-CodeCell").first();
+  await cell.locator(".cm-content").click();
+  await page.keyboard.type("6*7");
+  await page.keyboard.press("Shift+Enter");
+  await cell.locator(".jp-OutputArea-output").filter({ hasText: /^\s*42\s*$/ }).waitFor();
+}
