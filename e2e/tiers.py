@@ -71,7 +71,7 @@ def rust(name, about, needs="", beside="", **options):
     return Tier(name, about, f"need_rust_tests; {needs}", f'{beside} "$0" shell {shlex.quote(run)}' if beside else run, **options)
 
 
-# In the order in which they start: those of the cluster take longest, and wait most.
+# In the order in which they start. Tiers that measure run before the cluster does, which uses the processors, too.
 TIERS = [
     Tier("lint", "formatting, shell scripts, Python, waits, workflows", "need_rust; need_command shellcheck shellcheck",
          "lint", cpus=1, check=True),
@@ -81,6 +81,9 @@ TIERS = [
     rust("service", "use cases, loops, rows in SQLite and PostgreSQL, process plumbing", "e2e/postgres/server.sh needs",
          "e2e/postgres/server.sh run", check=True),
     rust("api", "the API and the pages over real HTTP", check=True),
+    real("limits", "launcher and sidecar in memory cgroups, attacked by 2,000 slow clients", "need_pytest", "tests limits e2e/limits"),
+    real("browser", "the pages and JupyterLab in a real Chromium", "need_browser",
+         "tests browser e2e/browser --numprocesses 3"),
     real("cluster", "real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions", "need_cluster",
          "tests cluster e2e/cluster/tests --numprocesses 4 --dist loadfile --no-loadscope-reorder",
          cpus=1, builds=("programs-cluster",), cluster=True),
@@ -103,12 +106,9 @@ TIERS = [
     real("server", "one server for real: setup, login, upgrade, backup, restore", "need_browser; need_engines; e2e/server/live.sh needs",
          "e2e/server/live.sh docker", cpus=1, builds=("programs-server",)),
     real("make_run", "make run: set-up, page, JupyterLab, Ctrl-C", "need_pytest", "tests make_run e2e/make_run", cpus=1),
-    real("browser", "the pages and JupyterLab in a real Chromium", "need_browser",
-         "tests browser e2e/browser --numprocesses 3"),
     real("chart", "the Helm chart without a cluster: lint, rendered objects, refused values, alerts; documents",
          "need_pytest; need_command git git; need_go", "tests chart e2e/login/test_*.py --numprocesses 2",
          builds=("programs-chart",)),
-    real("limits", "launcher and sidecar in memory cgroups, attacked by 2,000 slow clients", "need_pytest", "tests limits e2e/limits"),
     real("chart_live", "the Helm chart: acceptance by the API server, nginx attacked by 2,000 clients in a cgroup",
          "need_cluster; need_go", "tests chart_live e2e/login/live", builds=("programs-cluster", "programs-login"), cluster=True),
 ]
