@@ -17,7 +17,7 @@ test: ## run every tier that this machine supports, and list the others
 test-%: ## run one tier
 	@exec e2e/tiers.sh $*
 
-check: ## before a commit, at most 3 minutes: formatting, clippy, the tests of rules, service (on SQLite) and API
+check: ## before a commit: formatting, clippy, the tests of rules, service and API
 	@exec e2e/tiers.sh check
 
 times: ## print the durations of the tiers and of the slowest tests, from their last runs on this machine
