@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test check times ci release-artifacts soak lint fmt deny requirements bench pictures clean cluster-up cluster-images cluster-smoke cluster-down server-images docs
+.PHONY: help run test check times ci release-artifacts soak lint fmt deny requirements bench pictures clean cluster-up cluster-images cluster-down server-images docs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
@@ -28,7 +28,7 @@ times: ## print the durations of the tiers and of the slowest tests, from their 
 #   cluster, chart_live, login  build Kubernetes and Traefik from source, and run a cluster: about half an hour on a fresh machine
 #   containers, podman, server  Debian 12 packages of Docker and Podman, on a machine without other engines
 ci: ## run the tiers that fit a hosted runner of GitHub
-	@exec e2e/tiers.sh lint build rules service api sidecar fleet launcher kill9 schemathesis browser chart scripts make_run
+	@exec e2e/tiers.sh lint build rules service api sidecar fleet launcher kill9 schemathesis browser measured chart scripts make_run
 
 release-artifacts: ## build the files of a release twice, compare them, and put them into target/release-artifacts
 	@exec packaging/release/twice.sh
@@ -60,9 +60,6 @@ cluster-up: ## boot a Kubernetes with real pods on this machine (root), or check
 
 cluster-images: ## build the images and bring them into that cluster
 	@exec e2e/cluster/images.sh
-
-cluster-smoke: ## show that the cluster works, with timings
-	@exec e2e/cluster/smoke.sh
 
 cluster-down: ## stop that cluster and revert all its changes to this machine
 	@exec e2e/cluster/down.sh

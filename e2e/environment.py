@@ -45,7 +45,7 @@ def jupyter():
 
 def browser():
     """Sets CHROMIUM, and installs the packages of the browser's tests."""
-    os.environ["CHROMIUM"] = shutil.which("chromium")
+    os.environ["CHROMIUM"] = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     folder = ROOT / "e2e/browser"
     pins, installed = folder / "package-lock.json", folder / "node_modules/installed-lock.json"
     if not installed.exists() or installed.read_bytes() != pins.read_bytes():

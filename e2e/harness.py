@@ -26,6 +26,8 @@ MARKER = b"WORKSHOP_LAUNCHER_ID="
 DEADLINE = 180
 # In CI, other tiers use the same processors at the same time, so a wait with a limit of its own may take longer.
 PATIENCE = 3 if os.environ.get("CI") == "true" else 1
+# `kubectl apply` by the server, which takes a third of the CPU time: kubectl reads no schemas.
+APPLY = ("apply", "--server-side", "--force-conflicts", "--validate=false", "--filename")
 
 
 # Sockets that reserve the ports that free_port() has returned, also against other test processes. A stopped program keeps
@@ -77,7 +79,7 @@ def wait_for(what, look, seconds=DEADLINE):
             raise AssertionError(f"timed out after {seconds:g} s waiting for {what}")
         time.sleep(pause)  # pacing: a poll loop
         # A long wait polls less often, because polling takes CPU time from the awaited programs.
-        pause = min(pause * 1.2, 0.1)
+        pause = min(pause * 1.2, 0.4)
     return found
 
 

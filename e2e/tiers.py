@@ -38,11 +38,11 @@ class Tier:
     # Commands of tiers.sh: `needs` checks the requirements and installs what is missing, `run` runs the tests.
     needs: str
     run: str
-    # Processors that the tests use. Tests that measure latency, and builds, need all.
+    # Processors that the tests use on average. Tests that measure latency, and builds, need all.
     cpus: float = PROCESSORS
     # Names of BUILDS whose programs the tests use.
     builds: tuple = ()
-    # True if the tests use the cluster of this machine.
+    # True if the tests use the cluster of this machine. Each has namespaces of its own.
     cluster: bool = False
     # True if `check` runs the tier.
     check: bool = False
@@ -71,7 +71,7 @@ def rust(name, about, needs="", beside="", **options):
     return Tier(name, about, f"need_rust_tests; {needs}", f'{beside} "$0" shell {shlex.quote(run)}' if beside else run, **options)
 
 
-# In the order in which they start. Tiers that measure run before the cluster does, which uses the processors, too.
+# In the order in which they start: what measures or needs all processors first, then the longest first.
 TIERS = [
     Tier("lint", "formatting, shell scripts, Python, waits, workflows", "need_rust; need_command shellcheck shellcheck",
          "lint", cpus=1, check=True),
@@ -82,33 +82,34 @@ TIERS = [
          "e2e/postgres/server.sh run", check=True),
     rust("api", "the API and the pages over real HTTP", check=True),
     real("limits", "launcher and sidecar in memory cgroups, attacked by 2,000 slow clients", "need_pytest", "tests limits e2e/limits"),
-    real("browser", "the pages and JupyterLab in a real Chromium", "need_browser",
-         "tests browser e2e/browser --numprocesses 3"),
+    real("measured", "size and speed of the pages in a real Chromium, by Lighthouse", "need_browser", "tests measured e2e/browser"),
     real("cluster", "real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions", "need_cluster",
          "tests cluster e2e/cluster/tests --numprocesses 4 --dist loadfile --no-loadscope-reorder",
-         cpus=1, builds=("programs-cluster",), cluster=True),
-    real("login", "the installed chart: Traefik, oauth2-proxy, a provider, a real Chromium, forged identities",
-         "need_cluster; need_browser; need_go; need_command curl curl", "tests login e2e/login/tests", cpus=1,
-         builds=("programs-cluster", "programs-login"), cluster=True),
-    rust("sidecar", "the sidecar over raw sockets; course material from real and hostile servers", "need_command git git", cpus=1),
-    rust("fleet", "the local fleet with real processes and a real JupyterLab", "need_jupyter", cpus=1),
-    rust("launcher", "the program: settings, start, stop, crate dependencies, generated files", "need_jupyter", cpus=1),
-    real("kill9", "kill -9 at random moments, a locked database, full disks, ends: nothing lost, duplicated or orphaned",
-         "need_pytest; need_command git git", "tests kill9 e2e/kill9 --numprocesses 4", cpus=1),
-    real("schemathesis", "fuzzing of the running API by its own OpenAPI document", "need_pytest",
-         "tests schemathesis e2e/schemathesis", cpus=1),
-    real("scripts", "the setup of one server, without an engine; scripts of a release; the runner of the tests", "need_pytest",
-         "tests scripts e2e/runner e2e/server e2e/release --ignore e2e/server/live --numprocesses 2", cpus=1),
+         cpus=0.6, builds=("programs-cluster",), cluster=True),
     real("containers", "workshops in containers of Docker: attacks, faults, failures, JupyterLab", "need_engines",
-         "server_tests docker containers e2e/containers", cpus=1),
+         "server_tests docker containers e2e/containers", cpus=0.5),
+    real("login", "the installed chart: Traefik, oauth2-proxy, a provider, a real Chromium, forged identities",
+         "need_cluster; need_browser; need_go; need_command curl curl", "tests login e2e/login/tests", cpus=0.5,
+         builds=("programs-cluster", "programs-login"), cluster=True),
+    real("browser", "the pages and JupyterLab in a real Chromium", "need_browser",
+         "tests browser e2e/browser --numprocesses 2", cpus=0.8),
+    real("schemathesis", "fuzzing of the running API by its own OpenAPI document", "need_pytest",
+         "tests schemathesis e2e/schemathesis --numprocesses 2", cpus=0.8),
     real("podman", "workshops in containers of Podman: what differs from Docker", "need_engines",
-         "server_tests podman podman e2e/containers", cpus=1),
+         "server_tests podman podman e2e/containers", cpus=0.6),
+    real("kill9", "kill -9 at random moments, a locked database, full disks, ends: nothing lost, duplicated or orphaned",
+         "need_pytest; need_command git git", "tests kill9 e2e/kill9 --numprocesses 4", cpus=0.8),
     real("server", "one server for real: setup, login, upgrade, backup, restore", "need_browser; need_engines; e2e/server/live.sh needs",
-         "e2e/server/live.sh docker", cpus=1, builds=("programs-server",)),
-    real("make_run", "make run: set-up, page, JupyterLab, Ctrl-C", "need_pytest", "tests make_run e2e/make_run", cpus=1),
+         "e2e/server/live.sh docker", cpus=0.8, builds=("programs-server",)),
+    real("make_run", "make run: set-up, page, JupyterLab, Ctrl-C", "need_pytest", "tests make_run e2e/make_run", cpus=1.2),
+    rust("fleet", "the local fleet with real processes and a real JupyterLab", "need_jupyter", cpus=0.9),
+    rust("sidecar", "the sidecar over raw sockets; course material from real and hostile servers", "need_command git git", cpus=1.0),
+    rust("launcher", "the program: settings, start, stop, crate dependencies, generated files", "need_jupyter", cpus=0.7),
+    real("scripts", "the setup of one server, without an engine; scripts of a release; the runner of the tests", "need_pytest",
+         "tests scripts e2e/runner e2e/server e2e/release --ignore e2e/server/live --numprocesses 2", cpus=1.2),
     real("chart", "the Helm chart without a cluster: lint, rendered objects, refused values, alerts; documents",
          "need_pytest; need_command git git; need_go", "tests chart e2e/login/test_*.py --numprocesses 2",
-         builds=("programs-chart",)),
+         cpus=1.6, builds=("programs-chart",)),
     real("chart_live", "the Helm chart: acceptance by the API server, nginx attacked by 2,000 clients in a cgroup",
          "need_cluster; need_go", "tests chart_live e2e/login/live", builds=("programs-cluster", "programs-login"), cluster=True),
 ]
@@ -121,6 +122,9 @@ BUILDS = {
     "programs-chart": "e2e/login/build.sh helm promtool",
     "programs-login": "e2e/login/build.sh",
 }
+
+# Name of the programs and pods of the cluster in the table of durations.
+CLUSTER = "Kubernetes"
 
 # Name of the job that installs the requirements of all tiers.
 REQUIREMENTS = "requirements"
@@ -150,7 +154,6 @@ class Job:
     def __init__(self, name, command, idle=False, tier=None, **variables):
         self.name, self.tier, self.idle, self.begun = name, tier, idle, time.monotonic()
         self.log = LOGS / f"{name}.log"
-        self.cluster_cpu = cluster_cpu() if tier and tier.cluster else 0
         prefix = ["chrt", "--idle", "0"] if idle else []
         environment = os.environ | {"TEST_TIER": name, "TEST_RECORD": str(TESTS)} | variables
         with self.log.open("ab" if variables else "wb") as log:
@@ -168,8 +171,6 @@ class Job:
     def end(self, status, usage):
         self.status, self.seconds = status, time.monotonic() - self.begun
         self.cpu = usage.ru_utime + usage.ru_stime
-        if self.tier and self.tier.cluster:
-            self.cpu += max(0, cluster_cpu() - self.cluster_cpu)
 
     def kill(self):
         with contextlib.suppress(ProcessLookupError):
@@ -177,7 +178,7 @@ class Job:
 
 
 def cluster_cpu():
-    """Returns the CPU seconds of the cluster's programs and pods so far: they are no children of the tier."""
+    """Returns the CPU seconds of the cluster's programs and pods so far: they are no children of a tier."""
     used = 0
     for path in (CACHE / "cluster/run/pid").glob("*"):
         with contextlib.suppress(OSError, ValueError):
@@ -203,10 +204,13 @@ class Run:
         # Installs what is missing, without waiting for the tiers before. A tier reports what it lacks when it starts.
         checks = [f'"$0" shell {shlex.quote(tier.needs)} || true' for tier in self.waiting]
         self.start(Job(REQUIREMENTS, "\n".join(checks)))
+        used = cluster_cpu()
         while self.waiting or self.running():
             self.start_what_fits()
             if self.jobs:
                 self.wait_for_one()
+        if any(TIER[name].cluster for name in self.results):
+            self.now[CLUSTER] = {"seconds": time.monotonic() - self.begun, "cpu": max(0, cluster_cpu() - used)}
 
     def running(self):
         return [job for job in self.jobs.values() if job.tier]
@@ -220,11 +224,10 @@ class Run:
             self.start(Job(name, BUILDS[name], idle=True))
         for tier in list(self.waiting):
             free = PROCESSORS - sum(job.tier.cpus for job in self.running())
-            # All other tiers use what `build` builds and what the requirements install; some use the one cluster.
+            # All other tiers use what `build` builds and what the requirements install.
             first = tier.name in ("lint", "build")
             blocked = not first and ("build" in self.unfinished() or REQUIREMENTS in self.building())
-            shared = tier.cluster and any(job.tier.cluster for job in self.running())
-            if (tier.cpus <= free or not self.running()) and not blocked and not shared and not set(tier.builds) & self.building():
+            if (tier.cpus <= free or not self.running()) and not blocked and not set(tier.builds) & self.building():
                 self.waiting.remove(tier)
                 self.start_tier(tier)
         if not self.running():
@@ -309,7 +312,7 @@ def say(text):
 def keep_times(run):
     """Stores the durations of the tiers that have passed, and of their slowest tests."""
     known = load(TIMES)
-    passed = {name: times for name, times in run.now.items() if run.results[name][0] == "passed"}
+    passed = {name: times for name, times in run.now.items() if name == CLUSTER or run.results[name][0] == "passed"}
     known.setdefault("tiers", {}).update(passed)
     tests = [one for one in known.get("tests", []) if one["tier"] not in passed]
     tests += [{name: one[name] for name in ("tier", "test", "seconds", "cpu")} for one in recorded() if one["tier"] in passed]
@@ -321,9 +324,9 @@ def print_times():
     """Prints the last durations as two tables of Markdown."""
     known = load(TIMES)
     say(f"| tier | seconds | CPU seconds | waiting seconds of {PROCESSORS} processors |\n|---|---|---|---|")
-    for tier in TIERS:
-        if one := known.get("tiers", {}).get(tier.name):
-            say(f"| {tier.name} | {one['seconds']:.0f} | {one['cpu']:.0f} | {max(0, PROCESSORS * one['seconds'] - one['cpu']):.0f} |")
+    for name in [*TIER, CLUSTER]:
+        if one := known.get("tiers", {}).get(name):
+            say(f"| {name} | {one['seconds']:.0f} | {one['cpu']:.0f} | {max(0, PROCESSORS * one['seconds'] - one['cpu']):.0f} |")
     say("\n| test | tier | seconds | CPU seconds | waiting seconds |\n|---|---|---|---|---|")
     for one in known.get("tests", [])[:SLOWEST]:
         cpu, waiting = ("", "") if one["cpu"] is None else (f"{one['cpu']:.1f}", f"{max(0, one['seconds'] - one['cpu']):.1f}")

@@ -16,6 +16,9 @@ if command -v rustc >/dev/null; then
   export RUSTC_WORKSPACE_WRAPPER
 fi
 
+# Engines, Kubernetes and its tools are Go programs, which would spend a part of their CPU time on a small heap.
+export GOGC=${GOGC:-400}
+
 need_rust_tests() {
   need_rust
   [[ -x "${RUSTC_WORKSPACE_WRAPPER:-}" ]] || fail "clippy is missing: rustup component add clippy rustfmt"
@@ -36,7 +39,7 @@ need_browser() {
   need_pytest
   need_command npm npm
   [[ "$(node --version)" =~ ^v([0-9]+) && "${BASH_REMATCH[1]}" -ge 20 ]] || fail "Node 20 or newer is missing: https://nodejs.org"
-  need_command chromium chromium
+  need_chromium
   need_command git git
 }
 
@@ -54,19 +57,12 @@ need_engines() {
 # rust_tests CRATE...: runs the tests of these crates.
 rust_tests() { TEST_JUPYTER=$PWD/.local/jupyter/bin/jupyter-lab "$PYTHON" e2e/rust_tests.py run "$@"; }
 
-# tests MARKER FOLDER... [OPTION...]: runs the tests of these folders with this marker: first those with the marker `alone`,
-# one after the other. For a repetition, TESTS_AGAIN has the tests to run instead, one a line.
+# tests MARKER FOLDER... [OPTION...]: runs the tests of these folders with this marker. For a repetition, TESTS_AGAIN has
+# the tests to run instead, one a line.
 tests() {
   local -a what=("${@:2}")
-  if [[ -n "${TESTS_AGAIN:-}" ]]; then
-    readarray -t what <<<"$TESTS_AGAIN"
-    .local/cluster/bin/python -m pytest -m "$1" "${what[@]}"
-  else
-    if git grep --quiet 'mark\.alone' -- "$2"; then
-      .local/cluster/bin/python -m pytest -m "$1 and alone" "${what[@]}" --numprocesses 0
-    fi
-    .local/cluster/bin/python -m pytest -m "$1 and not alone" "${what[@]}"
-  fi
+  [[ -z "${TESTS_AGAIN:-}" ]] || readarray -t what <<<"$TESTS_AGAIN"
+  .local/cluster/bin/python -m pytest -m "$1" "${what[@]}"
 }
 
 # server_tests ENGINE MARKER FOLDER... [OPTION...]: runs such tests on a server with this container engine.

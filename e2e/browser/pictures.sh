@@ -7,7 +7,7 @@ source packaging/local/needs.sh
 
 need_rust
 need_command npm npm
-need_command chromium chromium
+need_chromium
 need_command img2webp webp
 # The options of the test tiers, so that no dependency is built twice.
 cargo test --quiet --workspace --all-features --locked --no-run --test program
@@ -18,4 +18,4 @@ if ! cmp --silent e2e/browser/package-lock.json "$lock"; then
   npm --prefix e2e/browser ci --no-audit --no-fund
   cp e2e/browser/package-lock.json "$lock"
 fi
-CHROMIUM=$(command -v chromium) TEST_JUPYTER=$PWD/.local/jupyter/bin/jupyter-lab exec node e2e/browser/pictures.mjs
+CHROMIUM=$(chromium_path) TEST_JUPYTER=$PWD/.local/jupyter/bin/jupyter-lab exec node e2e/browser/pictures.mjs

@@ -1,6 +1,7 @@
 """Runs the *.test.mjs files of this folder and of measured/ with Node's test runner, in a real Chromium.
 
-The tests in login/ and server/ belong to other tiers, which start the login chain.
+The files in measured/ are a tier of their own, beside which nothing runs. The tests in login/ and server/ belong to tiers that
+start the login chain.
 """
 
 import pathlib
@@ -8,15 +9,14 @@ import subprocess
 
 import pytest
 
-pytestmark = pytest.mark.browser
 HERE = pathlib.Path(__file__).resolve().parent
 
 
 def files():
     for path in sorted(HERE.glob("*.test.mjs")):
-        yield pytest.param(path, id=path.name)
+        yield pytest.param(path, id=path.name, marks=pytest.mark.browser)
     for path in sorted(HERE.glob("measured/*.test.mjs")):
-        yield pytest.param(path, id=f"measured/{path.name}", marks=pytest.mark.alone)
+        yield pytest.param(path, id=f"measured/{path.name}", marks=pytest.mark.measured)
 
 
 @pytest.mark.parametrize("path", list(files()))

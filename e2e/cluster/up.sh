@@ -101,6 +101,7 @@ control_plane() {
   start controller-manager "$BIN/kube-controller-manager" --kubeconfig=controller-manager.conf --root-ca-file=pki/ca.crt \
     --kube-api-qps="$CONTROLLER_QPS" --kube-api-burst="$((CONTROLLER_QPS * 3 / 2))" \
     --service-account-private-key-file=pki/sa.key --use-service-account-credentials --leader-elect=false \
+    '--controllers=*,-endpoints-controller,-endpointslice-mirroring-controller' \
     --cluster-signing-cert-file=pki/ca.crt --cluster-signing-key-file=pki/ca.key
   start scheduler "$BIN/kube-scheduler" --kubeconfig=scheduler.conf --leader-elect=false
 }

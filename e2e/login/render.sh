@@ -11,12 +11,17 @@ readonly CHART=$root/charts/workshop-launcher
 readonly RENDERED=(minimal full)
 readonly ORIGINALS=(crds/workshops.yaml deploy/rbac.yaml deploy/network-policies.yaml)
 
-# render FOLDER: renders one file for each name in RENDERED, independent of the machine.
+# Of every object the same, and of every version another value.
+readonly SAME='app\.kubernetes\.io/(version|managed-by)|helm\.sh/chart'
+
+# render FOLDER: renders one file for each name in RENDERED, independent of the machine: without comments, the labels of
+# SAME and the dashboard, which is a copy of a file.
 render() {
   local name
   for name in "${RENDERED[@]}"; do
     "$LOGIN_BIN/helm" template workshop-launcher "$CHART" --namespace launcher --kube-version 1.34 \
-      --values "$CHART/ci/$name-values.yaml" >"$1/$name.yaml"
+      --values "$CHART/ci/$name-values.yaml" --set monitoring.dashboard.enabled=false \
+      | grep --invert-match --extended-regexp "^ *(#|\$|($SAME):)" >"$1/$name.yaml"
   done
 }
 

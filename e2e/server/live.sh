@@ -16,7 +16,7 @@ needs() {
   need_command dockerd docker.io
   need_command docker-compose docker-compose
   need_command npm npm
-  need_command chromium chromium
+  need_chromium
 }
 
 main() {
@@ -37,7 +37,7 @@ main() {
   release_images sidecar material
   mkdir -p "$contexts/http"
   go_build images/http -ldflags '-s -w' -o "$contexts/http/app" .
-  export LOGIN_BIN IMAGE_CONTEXTS=$contexts CHROMIUM=${CHROMIUM:-$(type -P chromium)}
+  export LOGIN_BIN IMAGE_CONTEXTS=$contexts CHROMIUM=${CHROMIUM:-$(chromium_path)}
   ((${#engines[@]})) || engines=(docker)
   for engine in "${engines[@]}"; do
     "$repository/e2e/containers/server.py" --images none "$engine" "${work[@]}"

@@ -30,6 +30,15 @@ need_command() {
   command -v "$1" >/dev/null || fail "the package $2 does not provide the command $1"
 }
 
+# need_chromium: ensures a Chromium. Debian has one without windows, which takes half of the CPU time.
+need_chromium() {
+  ! grep --quiet '^ID=debian$' /etc/os-release || need_command chromium-headless-shell chromium-headless-shell
+  chromium_path >/dev/null || need_command chromium chromium
+}
+
+# chromium_path: prints the path of the Chromium that tests use.
+chromium_path() { type -P chromium-headless-shell || type -P chromium; }
+
 # need_rust: ensures cargo, and the C compiler that the bundled SQLite requires.
 need_rust() {
   if ! command -v cargo >/dev/null && [[ -x "$HOME/.cargo/bin/cargo" ]]; then

@@ -9,7 +9,7 @@ import re
 import socket
 import subprocess
 
-from harness import DEADLINE, wait_for
+from harness import APPLY, DEADLINE, wait_for
 from world import IMAGES
 
 # Error message of the test app for a blocked connection. Any other error must not count as blocked.
@@ -58,7 +58,7 @@ def client_pods(world, pods):
     """Runs these pods, {name: (namespace, labels)}, during the block. Yields {name: Source}."""
     for name, (namespace, labels) in pods.items():
         pod = json.dumps(client_pod(name, namespace, labels))
-        world.kubectl("apply", "--namespace", namespace, "--filename", "-", input=pod)
+        world.kubectl("--namespace", namespace, *APPLY, "-", input=pod)
     try:
         for name, (namespace, _) in pods.items():
             world.kubectl("wait", "pod", name, "--namespace", namespace, "--for=condition=Ready", f"--timeout={DEADLINE}s")

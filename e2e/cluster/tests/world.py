@@ -11,7 +11,7 @@ import tempfile
 import uuid
 
 from api_server import api_server
-from harness import ADMIN, DEADLINE, PROGRAM, ROOT, Launcher, Program, exchange, wait_for
+from harness import ADMIN, APPLY, DEADLINE, PROGRAM, ROOT, Launcher, Program, exchange, wait_for
 
 ALICE, BOB = "alice@example.org", "bob@example.org"
 WORKSHOP_DOMAIN = "workshops.test"
@@ -72,7 +72,7 @@ class World:
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace, "labels": labels}}
         rbac = (ROOT / "deploy/rbac.yaml").read_text()
         rbac = rbac.replace("namespace: workshops\n", f"namespace: {self.namespace}\n")
-        self.kubectl("apply", "--filename", "-", input=f"{json.dumps(namespace)}\n---\n{rbac}")
+        self.kubectl(*APPLY, "-", input=f"{json.dumps(namespace)}\n---\n{rbac}")
 
     # Launcher and operator.
 
@@ -222,7 +222,7 @@ class World:
     def apply(self, *objects, check=True):
         """Applies these objects with the permissions of a cluster administrator. Returns the output of kubectl."""
         listed = {"apiVersion": "v1", "kind": "List", "items": objects}
-        return self.kubectl("apply", "--filename", "-", input=json.dumps(listed), check=check)
+        return self.kubectl(*APPLY, "-", input=json.dumps(listed), check=check)
 
     @contextlib.contextmanager
     def applied_file(self, path, *replaced):
@@ -231,7 +231,7 @@ class World:
         text = (ROOT / path).read_text().replace("namespace: workshops\n", f"namespace: {self.namespace}\n")
         for before, after in replaced:
             text = text.replace(before, after)
-        self.kubectl("apply", "--filename", "-", input=text)
+        self.kubectl(*APPLY, "-", input=text)
         try:
             yield
         finally:

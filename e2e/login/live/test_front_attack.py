@@ -1,6 +1,6 @@
 """Attacks the front in a memory cgroup with the chart's limit. Needs root, but no cluster.
 
-The tests measure response times, so they run alone.
+The tests measure response times, so nothing else may run beside them.
 """
 
 import base64
@@ -15,7 +15,6 @@ from chart import LOGIN, RELEASE
 import front_arena
 from test_front_memory import front, memory_limit, sysctls
 
-pytestmark = pytest.mark.alone
 # Folders of the front's pod. The test replaces them in all files by a temporary folder.
 FOLDERS = ("/tmp", "/etc/workshop-launcher-proxy")
 SERVICES = {

@@ -7,7 +7,7 @@ import pathlib
 import shutil
 import subprocess
 
-from harness import ROOT, wait_for
+from harness import APPLY, ROOT, wait_for
 from visitor import Visitor
 
 LOGIN = ROOT / "e2e/login"
@@ -56,7 +56,7 @@ def node_images(*words):
 
 
 def apply(*objects):
-    kubectl("apply", "--filename", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    kubectl(*APPLY, "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
 
 
 def namespaced(kind, name, api="v1", namespace=NAMESPACE, **body):
@@ -145,13 +145,13 @@ class Chain:
         """Installs the components outside the chart: Traefik and the login providers. The resource definitions of Traefik
         and of the Gateway API remain after the tests."""
         for name in ("traefik-crds.yaml", "gateway-crds.yaml"):
-            kubectl("apply", "--server-side", "--filename", pathlib.Path(os.environ["LOGIN_BIN"]) / name)
+            kubectl(*APPLY, pathlib.Path(os.environ["LOGIN_BIN"]) / name)
         # kubectl neither applies nor deletes a GatewayClass before the API server serves this kind.
         served = ("get", "gatewayclasses.gateway.networking.k8s.io")
         until("the Gateway API to be served", lambda: "rror" not in kubectl(*served, check=False))
         # Remove leftover objects of an earlier run that was killed.
         self.remove()
-        kubectl("apply", "--filename", LOGIN / "platform")
+        kubectl(*APPLY, LOGIN / "platform")
         for namespace, name in ((INGRESS, "traefik"), (IDP, "dex"), (IDP, "sso")):
             kubectl("--namespace", namespace, "rollout", "status", f"deployment/{name}", TIMEOUT)
         traefik = cluster_ip(INGRESS, "traefik")

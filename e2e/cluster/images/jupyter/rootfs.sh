@@ -25,7 +25,9 @@ chroot "\$1" env --unset=PIP_FIND_LINKS HOME=/root PIP_CERT=/pip/certificates.cr
   sh -eu -c '
   python3 -m venv /opt/jupyter
   /opt/jupyter/bin/python -m pip install --quiet --disable-pip-version-check --no-input --no-cache-dir --no-deps \
-    --require-hashes --only-binary :all: --requirement /pip/requirements.txt
+    --no-compile --require-hashes --only-binary :all: --requirement /pip/requirements.txt
+  # mmdebstrap changes times of files. Python would compile files whose time has changed at each start of a workshop.
+  /opt/jupyter/bin/python -m compileall -q --invalidation-mode unchecked-hash /opt/jupyter/lib || true
   groupadd --gid 1000 jovyan
   useradd --uid 1000 --gid 1000 --create-home --shell /bin/bash jovyan'
 cd "\$1"
