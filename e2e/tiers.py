@@ -181,8 +181,9 @@ def cluster_cpu():
     """Returns the CPU seconds of the cluster's programs and pods so far: they are no children of a tier."""
     used = 0
     for path in (CACHE / "cluster/run/pid").glob("*"):
-        with contextlib.suppress(OSError, ValueError):
-            words = pathlib.Path(f"/proc/{int(path.read_text())}/stat").read_text().rpartition(")")[2].split()
+        with contextlib.suppress(OSError, IndexError):
+            pid = path.read_text().split()[0]
+            words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             used += sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
     for name in ("cpuacct/kubepods/cpuacct.usage", "kubepods/cpu.stat"):
         with contextlib.suppress(OSError, ValueError):
