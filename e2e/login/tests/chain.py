@@ -7,6 +7,8 @@ import pathlib
 import shutil
 import subprocess
 
+import yaml
+
 from harness import APPLY, ROOT, wait_for
 from visitor import Visitor
 
@@ -32,6 +34,7 @@ SSO = "http://sso.test:5557"
 SIGN_OUT = f"{SSO}/session/end?client_id=launcher&post_logout_redirect_uri=https%3A%2F%2Flauncher.test%2Fsigned-out"
 WITH_SSO = ("--set", f"login.oidc.issuerURL={SSO}", "--set-string", f"login.signedOutURL={SIGN_OUT}")
 VOLUME = pathlib.Path("/var/tmp/login-launcher-data")
+RELEASE_OPTIONS = (RELEASE, ROOT / "charts/workshop-launcher", "--namespace", NAMESPACE, "--values", LOGIN / "values.yaml")
 
 
 def run(*command, input=None, check=True, cwd=None):
@@ -170,11 +173,16 @@ class Chain:
     def upgrade(self, *words):
         """Runs `helm upgrade --install`, and waits until users can log in."""
         Chain.installed = None
-        chart = ROOT / "charts/workshop-launcher"
-        common = ("--namespace", NAMESPACE, "--values", LOGIN / "values.yaml", "--wait", TIMEOUT)
         ownership = ("--take-ownership", "--force-conflicts") if crd_exists_outside_release() else ()
-        helm("upgrade", "--install", RELEASE, chart, *common, *ownership, *words)
+        helm("upgrade", "--install", *RELEASE_OPTIONS, "--wait", TIMEOUT, *ownership, *words)
         self.until_login_works()
+
+    @staticmethod
+    def next_secrets():
+        """Returns the data of the Secrets that the next `helm upgrade` with the same options writes: {name: data}."""
+        said = json.loads(helm("upgrade", *RELEASE_OPTIONS, "--dry-run=server", "--output", "json"))
+        secrets = [one for one in yaml.safe_load_all(said["manifest"]) if one and one["kind"] == "Secret"]
+        return {one["metadata"]["name"]: one["data"] for one in secrets if one["metadata"]["namespace"] == NAMESPACE}
 
     def ensure(self, *words):
         """Installs the release with exactly these options of Helm, unless it has them already."""

@@ -110,6 +110,7 @@ def test_upgrade_with_all_settings_changed_keeps_workshops_secrets_and_sessions(
     before, generated = pods_of(names), stored_secrets()
     logins = {(NAMESPACE, f"{FULL_NAME}-{name}") for name in ("login", "workshops-login")}
     assert set(generated) == logins | {(namespace, f"{FULL_NAME}-proxy-secret") for namespace in (NAMESPACE, WORKSHOPS)}
+    assert chain.next_secrets() == {name: data for (place, name), data in generated.items() if place == NAMESPACE}
     assert not outdated() & set(names)
     values = tmp_path / "values.yaml"
     values.write_text(yaml.safe_dump(changed_values(other_sidecar)))
