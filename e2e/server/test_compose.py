@@ -139,3 +139,10 @@ def test_login_proxies_have_settings_of_chart(school):
         first, second = ({key: value for key, value in one[name].items() if key not in different} for one in (found, chart))
         assert first == second and not (different - {"http_address", "email_domains"}) & chart[name].keys()
     assert found["login"]["cookie_secret"] != found["workshops-login"]["cookie_secret"]
+
+
+def test_edge_answers_401_at_the_same_paths_as_the_chart(school):
+    school.run()
+    words = re.search(r"PathRegexp\(`\^/\(([a-z|]+)\)\(/\|\$\)`\)", edge(school)["routers"]["launcher-api"]["rule"])[1].split("|")
+    paths = [path["path"] for rule in rendered("Ingress")["api"]["spec"]["rules"] for path in rule["http"]["paths"]]
+    assert [f"/{word}" for word in words] == paths
