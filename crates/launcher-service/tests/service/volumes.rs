@@ -155,12 +155,15 @@ async fn deleted_volume_is_removed_from_the_fleet_also_after_errors_and_a_kill()
     assert!(not_found(world.launcher.delete_volume(&caller("bob"), &volume).await));
     assert!(not_found(world.launcher.delete_volume(&caller("alice"), "../fleet").await));
 
+    let other = world.run(&template, "carol").await;
+    world.end(&other).await;
     world.fleet.inject_faults([Fault::Unavailable]);
     world.launcher.delete_volume(&caller("alice"), &volume).await.unwrap();
     assert!(not_found(world.launcher.delete_volume(&caller("alice"), &volume).await));
     assert_eq!(world.volumes("alice").await, []);
+    eventually(async || world.fleet.is_fault_free().then_some(())).await;
+    world.launcher.delete_volume(&caller("carol"), &other.volume.unwrap()).await.unwrap();
     world.kill().await;
-    world.fleet.clear_faults();
     world.start();
     eventually(async || world.fleet.volumes().is_empty().then_some(())).await;
     assert_ne!(world.run(&template, "alice").await.volume, Some(volume));
