@@ -30,9 +30,12 @@ need_command() {
   command -v "$1" >/dev/null || fail "the package $2 does not provide the command $1"
 }
 
-# need_chromium: ensures a Chromium. Debian has one without windows, which takes half of the CPU time.
+# need_chromium: ensures a Chromium. Debian has one without windows, which takes half of the CPU time. A user who cannot
+# install it can use the other one.
 need_chromium() {
-  ! grep --quiet '^ID=debian$' /etc/os-release || need_command chromium-headless-shell chromium-headless-shell
+  if can_install && grep --quiet '^ID=debian$' /etc/os-release; then
+    need_command chromium-headless-shell chromium-headless-shell
+  fi
   chromium_path >/dev/null || need_command chromium chromium
 }
 
