@@ -27,7 +27,7 @@ chroot "\$1" env --unset=PIP_FIND_LINKS HOME=/root PIP_CERT=/pip/certificates.cr
   /opt/jupyter/bin/python -m pip install --quiet --disable-pip-version-check --no-input --no-cache-dir --no-deps \
     --no-compile --require-hashes --only-binary :all: --requirement /pip/requirements.txt
   # mmdebstrap changes times of files. Python would compile files whose time has changed at each start of a workshop.
-  /opt/jupyter/bin/python -m compileall -q --invalidation-mode unchecked-hash /opt/jupyter/lib || true
+  /opt/jupyter/bin/python -m compileall -q --invalidation-mode unchecked-hash /opt/jupyter/lib
   groupadd --gid 1000 jovyan
   useradd --uid 1000 --gid 1000 --create-home --shell /bin/bash jovyan'
 cd "\$1"
