@@ -28,7 +28,7 @@ class Model:
         return made("pod", name, self.pod_spec(containers))
 
     def deployment(self, name, containers):
-        """Returns a Deployment with one pod, as earlier versions of the operator created it."""
+        """Returns a Deployment with one pod."""
         template = {"metadata": {"labels": {"run": name}}, "spec": self.pod_spec(containers)}
         spec = {"replicas": 1, "selector": {"matchLabels": {"run": name}}, "strategy": {"type": "Recreate"}}
         return made("deployment", name, spec | {"template": template})

@@ -148,15 +148,12 @@ def assert_programs_accept(rendering, folder, *components):
         assert "SERVICE_" not in said and "creating no Ingress" not in said, said
 
 
-def leaves(schema, prefix="", deprecated=False):
-    """Yields the dotted names of the values in a schema: only current names, or only deprecated names.
-
-    A list, or a map with free keys, counts as one value.
-    """
+def leaves(schema, prefix=""):
+    """Yields the dotted names of the values in a schema. A list, or a map with free keys, counts as one value."""
     for name, below in schema["properties"].items():
         if "properties" in below:
-            yield from leaves(below, f"{prefix}{name}.", deprecated)
-        elif below.get("deprecated", False) == deprecated:
+            yield from leaves(below, f"{prefix}{name}.")
+        else:
             yield prefix + name
 
 

@@ -48,18 +48,6 @@ def test_set_of_values_renders_its_distinctive_objects(name):
     assert committed.exists() or [one for one in DISTINCTIVE[name] if one not in text or one in minimal] == []
 
 
-def test_deprecated_limit_names_render_like_current_names():
-    numbers = (0, 5, 1000000, 201)
-    texts = [
-        render("full", *(f"limits.{name}={number}" for name, number in zip(names.split(), numbers, strict=True))).text
-        for names in (
-            "instancesPerUser launchesPerMinute concurrentStarts queued",
-            "maxInstancesPerUser launchRate maxConcurrentStarts maxQueued",
-        )
-    ]
-    assert texts[0] == texts[1] != render("full").text
-
-
 @functools.cache
 def install_notes(name, *changes):
     """Returns what `helm install` prints after an installation with this set of values and these changes."""
@@ -80,13 +68,12 @@ def install_notes(name, *changes):
         ("google", ["login.emailDomains={*}"], "WARNING: every google account may log in"),
         ("minimal", ["networkPolicy.enabled=false"], "WARNING: every pod of the cluster can reach the apps"),
         ("minimal", ["proxySecret.enabled=false"], "WARNING: a client that bypasses the edge proxy can claim any identity"),
-        ("minimal", ["limits.queued=7"], "limits.queued is deprecated, and overrides limits.maxQueued"),
     ],
 )
-def test_install_notes_warn_of_insecure_or_deprecated_values(name, changes, warning):
+def test_install_notes_warn_of_insecure_values(name, changes, warning):
     assert install_notes(name, *changes).count(warning) == 1
     secure = install_notes("minimal")
-    assert warning not in secure and "WARNING" not in secure and "deprecated" not in secure
+    assert warning not in secure and "WARNING" not in secure
 
 
 ISSUER, GATEWAY = "ingress.tls.issuer.name=internal", "ingress.controller=gateway"

@@ -100,7 +100,9 @@ class Kubernetes:
         return {"launcher": self.launcher.process.pid, "operator": self.world.operator.process.pid}
 
     def assert_nothing_left(self):
-        left = lambda: self.world.objects("workshops,deployments,pods,services,ingresses")
+        from world import WORKLOAD
+
+        left = lambda: [one for kind in ("workshops", *WORKLOAD) for one in self.world.objects(kind)]
         wait_for("all objects to be deleted", lambda: not left())
         assert self.launcher.instances("live") == {}
 

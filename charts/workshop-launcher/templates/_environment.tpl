@@ -2,7 +2,7 @@
      int64 keeps all digits: Helm reads a number of a values file as a float, and prints it as 1e+06 from a million on. */}}
 
 {{- define "launcher.environment" -}}
-{{- $limits := include "launcher.limits" . | fromYaml -}}
+{{- $limits := .Values.limits -}}
 - {name: SERVICE_LISTEN_ADDR, value: "0.0.0.0:8000"}
 - {name: SERVICE_TELEMETRY_ADDR, value: "0.0.0.0:9090"}
 - {name: SERVICE_PUBLIC_URL, value: {{ include "launcher.publicURL" . | quote }}}

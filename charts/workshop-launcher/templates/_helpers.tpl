@@ -38,26 +38,6 @@ app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{/* Deprecated names of values below limits, with their present names. docs/upgrade.md lists them. */}}
-{{- define "launcher.deprecatedLimits" -}}
-instancesPerUser: maxInstancesPerUser
-launchesPerMinute: launchRate
-concurrentStarts: maxConcurrentStarts
-queued: maxQueued
-{{- end }}
-
-{{/* The values below limits, under their present names. A deprecated name takes precedence, because values.yaml sets all
-present names. */}}
-{{- define "launcher.limits" -}}
-{{- $limits := deepCopy .Values.limits }}
-{{- range $old, $new := include "launcher.deprecatedLimits" . | fromYaml }}
-{{- if hasKey $limits $old }}
-{{- $_ := set $limits $new (get $limits $old) }}
-{{- end }}
-{{- end }}
-{{- toYaml $limits }}
-{{- end }}
-
 {{/* Port suffix of a host; empty for the default port of the scheme. */}}
 {{- define "launcher.portSuffix" -}}
 {{- if ne (int .Values.ingress.port) (ternary 443 80 (eq .Values.ingress.scheme "https")) }}:{{ int .Values.ingress.port }}{{ end }}

@@ -6,17 +6,14 @@ mod error;
 mod object;
 mod pod;
 
-use futures_util::future::join4;
+use futures_util::future::join3;
 use jiff::Timestamp;
-use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::DeleteParams;
 
 use crate::apply_cache::Version;
 use crate::build::Manifests;
-use crate::children::SeenWorkload;
 use crate::context::Context;
 use crate::settings::Exposure;
 use crate::workload::{Plan, plan};
@@ -35,9 +32,9 @@ pub(crate) struct Applied {
     pub(crate) created: Option<Timestamp>,
 }
 
-/// Applies all resources of a Workshop whose workload is `seen` in the watch cache. Workload and time must be the ones by
-/// which the reconcile decided whether it needs a live read. Returns the result of the Service and the Ingress separately:
-/// the pod exists also without them.
+/// Applies all resources of a Workshop that has these pods in the watch cache. Pods and time must be the ones by which the
+/// reconcile decided whether it needs a live read. Returns the result of the Service and the Ingress separately: the pod
+/// exists also without them.
 ///
 /// # Errors
 /// The pod or its claim was refused.
@@ -46,12 +43,12 @@ pub(crate) async fn apply(
     name: &str,
     uid: &str,
     built: &Manifests,
-    seen: &SeenWorkload,
+    pods: &[Pod],
     now: Timestamp,
 ) -> Result<(Applied, Result<(), ApplyError>), ApplyError> {
     let Manifests { pod, claim, service, ingress, url } = built;
     let children = &context.children;
-    let plan = plan(seen.deployment.as_deref(), &seen.pods, &pod.metadata, now);
+    let plan = plan(pods, &pod.metadata, now);
     if let (Plan::Create, Some(claim)) = (plan, claim) {
         claim::ensure(context, name, uid, claim).await?;
     }
@@ -59,7 +56,7 @@ pub(crate) async fn apply(
     let service = ensure(context, service, version_by_change, &children.services).await;
     let ingress = match ingress {
         Some(ingress) => ensure(context, ingress, version_by_change, &children.ingresses).await,
-        None => delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await,
+        None => delete::<Ingress, _>(context, name, uid, &children.ingresses).await,
     };
     let created = children.service_created(&context.settings.namespace, name);
     let applied = Applied { url: url.clone(), exposure: context.settings.ingress.exposure(), created };
@@ -70,16 +67,13 @@ pub(crate) async fn apply(
 /// collector, which deletes only resources that the cache does not have. If one deletion fails, the others still happen.
 pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(), ApplyError> {
     let children = &context.children;
-    let (ingress, service, pod, deployment) = join4(
-        delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()),
-        delete::<Service, _>(context, name, uid, &children.services, DeleteParams::background()),
-        delete::<Pod, _>(context, name, uid, &children.pods, DeleteParams::background()),
-        // Foreground deletion keeps the Deployment until its pods are gone. A Workshop that is deleted meanwhile then
-        // exists until its pods are gone, too.
-        delete::<Deployment, _>(context, name, uid, &children.deployments, DeleteParams::foreground()),
+    let (ingress, service, pod) = join3(
+        delete::<Ingress, _>(context, name, uid, &children.ingresses),
+        delete::<Service, _>(context, name, uid, &children.services),
+        delete::<Pod, _>(context, name, uid, &children.pods),
     )
     .await;
-    ingress.and(service).and(pod).and(deployment)?;
+    ingress.and(service).and(pod)?;
     context.forget(name);
     Ok(())
 }

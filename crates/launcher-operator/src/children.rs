@@ -1,5 +1,5 @@
-//! Watch caches of the Deployments, Services, Ingresses and pods of the Workshops. They keep only fields that the
-//! operator reads, to save memory.
+//! Watch caches of the Services, Ingresses and pods of the Workshops. They keep only fields that the operator reads, to
+//! save memory.
 
 pub(crate) mod prune;
 
@@ -8,7 +8,6 @@ use std::sync::Arc;
 use futures_util::future::ready;
 use futures_util::{Stream, StreamExt};
 use jiff::Timestamp;
-use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
 use kube::core::PartialObjectMeta;
@@ -23,7 +22,7 @@ use tokio::sync::mpsc::Sender;
 use crate::disrupted_pods::DisruptedPods;
 use crate::guarded::Guarded;
 use crate::identifiers::VOLUME_LABEL;
-use crate::owner::{is_owned_by, workshop_of, workshop_uid};
+use crate::owner::{is_owned_by, workshop_uid};
 
 /// Page size of list requests. It bounds the memory for received objects, which are ten times as large as pruned ones.
 const PAGE: u32 = 100;
@@ -35,7 +34,6 @@ impl<K, S: Stream<Item = Result<K, watcher::Error>> + Send + 'static> ChangeStre
 /// The read side of the watch caches, for the resources of all Workshops in one namespace.
 #[derive(Clone)]
 pub(crate) struct Children {
-    pub(crate) deployments: Store<Deployment>,
     pub(crate) services: Store<PartialObjectMeta<Service>>,
     pub(crate) ingresses: Store<PartialObjectMeta<Ingress>>,
     pub(crate) pods: Store<Pod>,
@@ -44,7 +42,6 @@ pub(crate) struct Children {
 
 /// The write side of the watch caches. Its streams fill the caches while they are polled.
 pub(crate) struct Watches {
-    deployments: Writer<Deployment>,
     services: Writer<PartialObjectMeta<Service>>,
     ingresses: Writer<PartialObjectMeta<Ingress>>,
     pods: Writer<Pod>,
@@ -52,17 +49,11 @@ pub(crate) struct Watches {
 
 impl Children {
     pub(crate) fn new() -> (Self, Watches) {
-        let (deployments, deployment_writer) = reflector::store();
         let (services, service_writer) = reflector::store();
         let (ingresses, ingress_writer) = reflector::store();
         let (pods, pod_writer) = reflector::store();
-        let watches = Watches {
-            deployments: deployment_writer,
-            services: service_writer,
-            ingresses: ingress_writer,
-            pods: pod_writer,
-        };
-        (Self { deployments, services, ingresses, pods, ready: Arc::default() }, watches)
+        let watches = Watches { services: service_writer, ingresses: ingress_writer, pods: pod_writer };
+        (Self { services, ingresses, pods, ready: Arc::default() }, watches)
     }
 
     /// Waits until every initial list is complete. Before that, an object that is missing in the cache may exist.
@@ -70,7 +61,6 @@ impl Children {
     /// Only one caller waits for the stores, and the others wait for that caller: a store wakes only its last waiter.
     pub(crate) async fn ready(&self) -> Result<(), WriterDropped> {
         let all = async || {
-            self.deployments.wait_until_ready().await?;
             self.services.wait_until_ready().await?;
             self.ingresses.wait_until_ready().await?;
             self.pods.wait_until_ready().await
@@ -85,11 +75,9 @@ impl Children {
             && (!ingress || is_cached(&self.ingresses, namespace, &name, &uid))
     }
 
-    /// True if the cache has a resource of the Workshop with this name and uid. The pods of a Deployment do not count: a
-    /// Deployment that is deleted in the foreground exists until its pods are gone.
+    /// True if the cache has a resource of the Workshop with this name and uid.
     pub(crate) fn has_any(&self, namespace: &str, name: &str, uid: &str) -> bool {
-        is_cached(&self.deployments, namespace, name, uid)
-            || is_cached(&self.pods, namespace, name, uid)
+        is_cached(&self.pods, namespace, name, uid)
             || is_cached(&self.services, namespace, name, uid)
             || is_cached(&self.ingresses, namespace, name, uid)
     }
@@ -114,7 +102,6 @@ impl Children {
         owner(&self.pods, namespace, name)
             .or_else(|| owner(&self.services, namespace, name))
             .or_else(|| owner(&self.ingresses, namespace, name))
-            .or_else(|| owner(&self.deployments, namespace, name))
     }
 
     /// Returns the name of a Workshop whose pod has this volume, other than the Workshop with this uid. A terminating pod
@@ -122,37 +109,19 @@ impl Children {
     pub(crate) fn other_user(&self, volume: &str, uid: &str) -> Option<String> {
         let has_volume = |pod: &Pod| pod.labels().get(VOLUME_LABEL).is_some_and(|name| name == volume);
         let pods = self.pods.state_filter(|pod| has_volume(pod) && !is_owned_by(&pod.metadata, uid));
-        pods.first().map(|pod| workshop_of(pod).map_or_else(|| pod.name_any(), str::to_owned))
+        pods.first().map(|pod| pod.name_any())
     }
 
-    /// Returns the workload of the Workshop with this name and uid.
-    pub(crate) fn workload(&self, namespace: &str, name: &str, uid: &str) -> SeenWorkload {
-        let deployment = self.deployments.get(&ObjectRef::new(name).within(namespace));
-        let pod = self.pods.get(&ObjectRef::new(name).within(namespace));
-        let pods = match pod.filter(|pod| is_owned_by(&pod.metadata, uid)) {
-            Some(pod) => vec![pod],
-            // Only now search in all pods: one may belong to a Deployment or to an earlier Workshop of this name.
-            None => self.pods.state_filter(|pod| workshop_of(pod) == Some(name)),
-        };
-        SeenWorkload {
-            deployment: deployment.filter(|deployment| is_owned_by(&deployment.metadata, uid)),
-            pods: pods.into_iter().map(|pod| (*pod).clone()).collect(),
-        }
+    /// Returns the pod of the Workshop with this name, or of an earlier Workshop of this name.
+    pub(crate) fn pod(&self, namespace: &str, name: &str) -> Option<Pod> {
+        self.pods.get(&ObjectRef::new(name).within(namespace)).map(|pod| (*pod).clone())
     }
-}
-
-/// The workload of one Workshop in the watch cache.
-pub(crate) struct SeenWorkload {
-    /// The Deployment, if an earlier version created the workload.
-    pub(crate) deployment: Option<Arc<Deployment>>,
-    /// The pod of the Workshop, or else all pods with the Workshop's label.
-    pub(crate) pods: Vec<Pod>,
 }
 
 impl Watches {
-    /// Starts the watches. Returns the changed Deployments, Services and Ingresses, and the Workshops of changed pods:
-    /// the controller reconciles a Workshop after each of these changes. Reports each version of a pod to `disrupted`,
-    /// and each repeated list to `relisted`.
+    /// Starts the watches. Returns the changed Services and Ingresses, and the Workshops of changed pods: the controller
+    /// reconciles a Workshop after each of these changes. Reports each version of a pod to `disrupted`, and each repeated
+    /// list to `relisted`.
     pub(crate) fn streams(
         self,
         client: &Client,
@@ -160,18 +129,11 @@ impl Watches {
         disrupted: Arc<DisruptedPods>,
         relisted: &Sender<()>,
     ) -> (
-        impl ChangeStream<Deployment>,
         impl ChangeStream<PartialObjectMeta<Service>>,
         impl ChangeStream<PartialObjectMeta<Ingress>>,
         impl Stream<Item = ObjectRef<Guarded>> + Send + 'static,
     ) {
-        let Self { deployments, services, ingresses, pods } = self;
-        let deployments = watcher(Api::namespaced(client.clone(), namespace), ours())
-            .modify(prune::deployment)
-            .default_backoff()
-            .reflect(deployments)
-            .inspect(report_relists(relisted.clone()))
-            .touched_objects();
+        let Self { services, ingresses, pods } = self;
         let pods = watcher(Api::namespaced(client.clone(), namespace), ours())
             .modify(prune::pod)
             .default_backoff()
@@ -184,7 +146,7 @@ impl Watches {
             });
         let services = metadata_of(client, namespace, services, relisted.clone());
         let ingresses = metadata_of(client, namespace, ingresses, relisted.clone());
-        (deployments, services, ingresses, pods)
+        (services, ingresses, pods)
     }
 }
 
@@ -249,10 +211,9 @@ fn ours() -> watcher::Config {
     watch().labels(&format!("app={APP_LABEL},managed-by={MANAGED_BY_LABEL}"))
 }
 
-/// Returns the Workshop of a pod. A pod that has lost its label has the name of its Workshop.
+/// Returns the Workshop of a pod, which has the same name.
 fn workshop_ref(pod: &Pod) -> Option<ObjectRef<Guarded>> {
-    let name = workshop_of(pod).map_or_else(|| pod.name_any(), str::to_owned);
-    Some(ObjectRef::new(&name).within(&pod.namespace()?))
+    Some(ObjectRef::new(&pod.name_any()).within(&pod.namespace()?))
 }
 
 #[cfg(test)]

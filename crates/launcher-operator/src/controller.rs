@@ -35,10 +35,8 @@ pub(crate) async fn run(context: Arc<Context>, watches: Watches) -> ControllerEr
         .reflect(writer)
         .inspect(report_relists(relisted.clone()))
         .touched_objects();
-    let (deployments, services, ingresses, pods) =
-        watches.streams(&client, &namespace, context.disrupted_pods.clone(), &relisted);
+    let (services, ingresses, pods) = watches.streams(&client, &namespace, context.disrupted_pods.clone(), &relisted);
     let outcomes = Controller::for_stream(workshops, reader.clone())
-        .owns_stream(deployments)
         .owns_stream(services)
         .owns_stream(ingresses)
         .reconcile_on(pods)

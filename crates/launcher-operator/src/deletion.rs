@@ -50,20 +50,8 @@ async fn delete(context: &Context, workshop: &Workshop) -> Result<(), ApplyError
     let workshops: Api<Workshop> = Api::namespaced(context.client.clone(), &context.settings.namespace);
     match workshops.delete(&name, &DeleteParams::background().preconditions(exactly)).await {
         Ok(_) => Ok(()),
-        Err(kube::Error::Api(status)) => match status.code {
-            // The garbage collector was faster. With 409, a new Workshop has this name.
-            404 | 409 => Ok(()),
-            // The Role of an earlier version lacks `delete`.
-            403 => {
-                tracing::debug!(workshop = %name, error = %status, "leaving a deleted Workshop to the garbage collector");
-                Ok(())
-            }
-            _ => Err(failed(name, kube::Error::Api(status))),
-        },
-        Err(source) => Err(failed(name, source)),
+        // The garbage collector was faster. With 409, a new Workshop has this name.
+        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
+        Err(source) => Err(ApplyError::Delete { kind: Workshop::kind(&()).into_owned(), name, source }),
     }
-}
-
-fn failed(name: String, source: kube::Error) -> ApplyError {
-    ApplyError::Delete { kind: Workshop::kind(&()).into_owned(), name, source }
 }

@@ -12,10 +12,9 @@ mod snapshot;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use k8s_openapi::api::apps::v1::DeploymentStatus;
 use k8s_openapi::api::core::v1::Pod;
+use launcher_domain::StartStep;
 use launcher_domain::crash::CrashVerdict;
-use launcher_domain::{FailureCode, StartStep};
 
 /// Removes the fields of a pod that the diagnosis does not read, as the watch cache does.
 pub use crate::children::prune::pod as prune;
@@ -36,8 +35,6 @@ const SEARCH_INTERVAL: Duration = Duration::from_secs(30);
 /// The observed state of one workload.
 #[derive(Debug, Clone, Copy)]
 pub struct ObservedWorkload<'a> {
-    /// The status of the Deployment, if an earlier version of the operator created one.
-    pub deployment: Option<&'a DeploymentStatus>,
     /// The pods of the workload, in any order.
     pub pods: &'a [Pod],
     /// Time at which the wait for readiness began: the creation of the workload, or the last loss of readiness.
@@ -96,11 +93,9 @@ pub fn diagnose(observed: &ObservedWorkload<'_>, settings: &OperatorSettings, no
     }
     let too_late = || disruption.map_or_else(|| pod::start_timeout(&live), |disruption| disruption.failure);
     let start = Deadline::new(observed.waiting_since, settings.start_timeout, too_late);
-    // With a pod, the Workshop does not wait for the pod of its Deployment.
-    let room = observed.deployment.filter(|_| live.is_empty()).and_then(|status| quota(status, settings.room_grace));
     let pull_fails_since = observed.pull_fails_since.unwrap_or(now);
     let waits = live.iter().filter_map(|pod| pod::wait_deadline(pod, settings.room_grace, pull_fails_since));
-    let deadlines: Vec<Deadline> = waits.chain(room).chain([start]).collect();
+    let deadlines: Vec<Deadline> = waits.chain([start]).collect();
     if let Some(passed) = deadlines.iter().find(|deadline| deadline.at <= now) {
         return Diagnosis::Failed(passed.failure.clone());
     }
@@ -109,23 +104,7 @@ pub fn diagnose(observed: &ObservedWorkload<'_>, settings: &OperatorSettings, no
     let stuck_pod = mounts_until.filter(|at| *at <= now).and_then(|_| live.first()?.metadata.name.clone());
     let search = mounts_until.map(|at| if at > now { at } else { add(now, SEARCH_INTERVAL) });
     let next = deadlines.iter().map(|deadline| deadline.at).chain(search).min();
-    let step = match live.first() {
-        Some(pod) => pod::step(pod),
-        // No pod exists. A second deadline means that a quota or an admission rule refuses the pod of a Deployment.
-        // Otherwise the workload is new, or its former pod is still there.
-        None if deadlines.len() > 1 => StartStep::WaitingForRoom,
-        None => StartStep::Preparing,
-    };
+    // Without a pod, the workload is new, or its former pod is still there.
+    let step = live.first().map_or(StartStep::Preparing, |pod| pod::step(pod));
     Diagnosis::Waiting { step, until: next.unwrap_or(now), stuck_pod }
-}
-
-/// Returns the deadline of a Deployment that cannot create its pod, because of a quota or an admission rule.
-fn quota(status: &DeploymentStatus, grace: Duration) -> Option<Deadline> {
-    let condition = status.conditions.iter().flatten().find(|condition| {
-        condition.type_.as_deref() == Some("ReplicaFailure") && condition.status.as_deref() == Some("True")
-    })?;
-    let since = condition.last_transition_time.as_ref()?.0;
-    let message = condition.message.as_deref().unwrap_or_default();
-    let code = if message.contains("exceeded quota") { FailureCode::QuotaExceeded } else { FailureCode::InvalidSpec };
-    Some(Deadline::new(since, grace, || Failure::new(code, Some(sentence(message).into()))))
 }

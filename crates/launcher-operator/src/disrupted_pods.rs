@@ -7,10 +7,11 @@ use std::sync::Mutex;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::ResourceExt;
 use launcher_domain::sync::lock;
 
 use crate::diagnose::is_disrupted;
-use crate::owner::{is_owned_by, workshop_of};
+use crate::owner::is_owned_by;
 
 /// The last version of the last disrupted pod of each Workshop.
 #[derive(Debug, Default)]
@@ -19,12 +20,12 @@ pub(crate) struct DisruptedPods(Mutex<HashMap<String, Pod>>);
 impl DisruptedPods {
     /// Notes a new version of a pod. A disruption can be cancelled.
     pub(crate) fn observe(&self, pod: &Pod) {
-        let Some(workshop) = workshop_of(pod) else { return };
+        let workshop = pod.name_any();
         let mut pods = lock(&self.0);
         if is_disrupted(pod) {
-            pods.insert(workshop.to_owned(), pod.clone());
-        } else if pods.get(workshop).is_some_and(|known| known.metadata.uid == pod.metadata.uid) {
-            pods.remove(workshop);
+            pods.insert(workshop, pod.clone());
+        } else if pods.get(&workshop).is_some_and(|known| known.metadata.uid == pod.metadata.uid) {
+            pods.remove(&workshop);
         }
     }
 

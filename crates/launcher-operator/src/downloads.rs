@@ -41,8 +41,7 @@ pub(crate) enum DownloadError {
     Slow,
 }
 
-/// Reconciles WorkshopDownloads until the future is dropped. A missing CRD is no error: an earlier version of the chart may
-/// have installed the other CRD only. Workshops do not need this one.
+/// Reconciles WorkshopDownloads until the future is dropped. A missing CRD is no error: Workshops do not need it.
 pub(crate) async fn run(context: Arc<Context>) {
     let api = downloads(&context);
     let outcomes = Controller::new(api, watch())

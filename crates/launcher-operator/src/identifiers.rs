@@ -7,7 +7,7 @@ pub const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";
 /// Label on a workshop's pod with the name of its volume. A pod without kept files does not have it.
 pub const VOLUME_LABEL: &str = "workshoplauncher.dev/volume";
 /// Annotation of a pod with the expiry of its workshop, in RFC 3339; empty before the workshop was ready. The sidecar
-/// reads it through a volume. A pod without the annotation has an older sidecar, without a frame page.
+/// reads it through a volume.
 pub(crate) const EXPIRES_AT: &str = "workshoplauncher.dev/expires-at";
 /// Annotation of a pod with the crashes of its app, as JSON. Pods with kept files have it after the first crash. Pods whose
 /// files outlive a crash without being kept have it from the beginning.

@@ -2,31 +2,30 @@
 //! watch connection has died unnoticed.
 
 use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{ApiResource, DynamicObject};
 use kube::{Api, ResourceExt};
 use launcher_workshop::Workshop;
 
-use crate::children::SeenWorkload;
 use crate::context::Context;
 use crate::validate::has_expired;
 use crate::wanted::Wanted;
 use crate::workload::{Plan, plan};
 
-/// True if a reconcile of this cached Workshop, whose workload is `seen`, would terminate the Workshop, create one of
-/// its resources, or delete its pod or Deployment. The operator then reads the Workshop first. `wanted` is `None` for an
-/// invalid Workshop.
+/// True if a reconcile of this cached Workshop, which has these pods, would terminate the Workshop, create one of its
+/// resources, or delete its pod. The operator then reads the Workshop first. `wanted` is `None` for an invalid Workshop.
 pub(crate) fn is_needed(
     workshop: &Workshop,
     wanted: Option<&Wanted>,
-    seen: &SeenWorkload,
+    pods: &[Pod],
     context: &Context,
     now: Timestamp,
 ) -> bool {
     let Some(Wanted { manifests, .. }) = wanted else { return true };
     has_expired(workshop, now)
         || !context.children.has_routes(&context.settings.namespace, workshop, manifests.ingress.is_some())
-        || plan(seen.deployment.as_deref(), &seen.pods, &manifests.pod.metadata, now) != Plan::Keep
+        || plan(pods, &manifests.pod.metadata, now) != Plan::Keep
 }
 
 /// Reads a Workshop that is known from the cache. Returns `None` if it is gone or being deleted, or if a new Workshop

@@ -1,22 +1,14 @@
 //! Owners of objects: the Workshop to which an object belongs.
 
-use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::{Resource, ResourceExt};
+use kube::Resource;
 use launcher_workshop::Workshop;
-
-use crate::identifiers::WORKSHOP_LABEL;
 
 /// Returns the uid of the Workshop that owns the object.
 pub(crate) fn workshop_uid(object: &ObjectMeta) -> Option<&str> {
     let kind = Workshop::kind(&());
     let owner = object.owner_references.iter().flatten().find(|owner| owner.kind == kind);
     owner.map(|owner| owner.uid.as_str())
-}
-
-/// Returns the name of the Workshop that a pod belongs to, from the pod's label.
-pub(crate) fn workshop_of(pod: &Pod) -> Option<&str> {
-    pod.labels().get(WORKSHOP_LABEL).map(String::as_str)
 }
 
 /// True if the object with this uid owns the object.

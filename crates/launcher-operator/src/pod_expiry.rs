@@ -22,11 +22,6 @@ use crate::validate::has_passed;
 /// the lifetime from its own start. While many workshops start at once, the operator writes nothing.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// True if the sidecar of the pod serves the frame page: the pod then has the annotation since its creation.
-pub(crate) fn has_frame_page(pod: &Pod) -> bool {
-    pod.annotations().contains_key(EXPIRES_AT)
-}
-
 /// Writes the expiry to each pod that has the annotation with another value. Does nothing while the expiry is unknown. The
 /// lifetime is replaced after an extension, or when the workshop has been ready for a minute.
 ///

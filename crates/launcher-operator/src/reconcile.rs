@@ -14,7 +14,6 @@ use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio::time::{Instant, timeout};
 
 use crate::apply::{self, ApplyError};
-use crate::children::SeenWorkload;
 use crate::context::Context;
 use crate::diagnose::{
     Diagnosis, ObservedWorkload, add, app_crashes, archive_address, diagnose, material_report, moved, pull_fails,
@@ -93,36 +92,36 @@ async fn reconcile_one(known: &Workshop, context: &Context) -> Result<Action, Re
     if is_final(known) {
         return end(known, context).await;
     }
-    let (seen, wanted) = look(known, context);
-    if !live_read::is_needed(known, wanted.as_ref().ok(), &seen, context, now) {
-        return reconcile_spec(known, wanted, seen, context, now).await;
+    let (pods, wanted) = look(known, context);
+    if !live_read::is_needed(known, wanted.as_ref().ok(), &pods, context, now) {
+        return reconcile_spec(known, wanted, pods, context, now).await;
     }
     match read_live(context, known).await.map_err(ReconcileError::Reread)? {
         Some(workshop) => {
-            let (seen, wanted) = look(&workshop, context);
-            reconcile_spec(&workshop, wanted, seen, context, now).await
+            let (pods, wanted) = look(&workshop, context);
+            reconcile_spec(&workshop, wanted, pods, context, now).await
         }
         // The Workshop is gone or being deleted: do nothing until the watch reports a change.
         None => Ok(Action::await_change()),
     }
 }
 
-/// Returns the workload of a Workshop in the watch cache, and the desired workload.
-fn look(workshop: &Workshop, context: &Context) -> (SeenWorkload, Result<Wanted, FailureReason>) {
-    let uid = workshop.uid().unwrap_or_default();
-    let mut seen = context.children.workload(&context.settings.namespace, &workshop.name_any(), &uid);
+/// Returns the pods of a Workshop in the watch cache, and the desired workload.
+fn look(workshop: &Workshop, context: &Context) -> (Vec<Pod>, Result<Wanted, FailureReason>) {
+    let found = context.children.pod(&context.settings.namespace, &workshop.name_any());
+    let mut pods: Vec<Pod> = found.into_iter().collect();
     if workshop.spec.storage.is_none() {
         // The operator creates no other pod while the workload has this one. The diagnosis then fails the Workshop.
-        seen.pods.extend(gone_pod(workshop, &seen, context));
+        pods.extend(gone_pod(workshop, &pods, context));
     }
-    let wanted = Wanted::of(workshop, &context.settings, &seen.pods);
-    (seen, wanted)
+    let wanted = Wanted::of(workshop, &context.settings, &pods);
+    (pods, wanted)
 }
 
 async fn reconcile_spec(
     workshop: &Workshop,
     wanted: Result<Wanted, FailureReason>,
-    seen: SeenWorkload,
+    mut pods: Vec<Pod>,
     context: &Context,
     now: Timestamp,
 ) -> Result<Action, ReconcileError> {
@@ -137,8 +136,8 @@ async fn reconcile_spec(
         Ok(wanted) => wanted,
         Err(reason) => return finish(workshop, status::failed(workshop, &reason, None, now), context).await,
     };
-    let gone = gone_pod(workshop, &seen, context);
-    let (applied, routes) = match apply::apply(context, &name, &uid, &built, &seen, now).await {
+    let gone = gone_pod(workshop, &pods, context);
+    let (applied, routes) = match apply::apply(context, &name, &uid, &built, &pods, now).await {
         Ok(applied) => applied,
         Err(error) => return handle_refused_apply(workshop, error, context, now).await,
     };
@@ -148,7 +147,6 @@ async fn reconcile_spec(
         routes => routes,
     };
     context.forget_refusals(&name);
-    let SeenWorkload { deployment, mut pods } = seen;
     pods.retain(|pod| !is_of_another_workshop(&pod.metadata, &uid));
     let present = pods.len();
     // Only the diagnosis uses the pod that is gone: it explains the disruption.
@@ -161,30 +159,20 @@ async fn reconcile_spec(
     // The start timeout of the next pod begins at the disruption. The cluster notices the loss of a node minutes after the
     // pod lost its readiness.
     let waiting_since = waiting_since.max(moved.as_ref().map_or_else(|| last_move(workshop), |crash| crash.at));
-    let deployment = deployment.as_ref().and_then(|deployment| deployment.status.as_ref());
     let pull_fails_since = pull_fails(pods).then(|| context.pull_failures.record(&name, now));
     if pull_fails_since.is_none() {
         context.pull_failures.forget(&name);
     }
     let crashes = app_crashes(workshop, pods);
     let crash_verdict = crashes.as_ref().map(|crashes| crashes.verdict);
-    let observed = ObservedWorkload {
-        deployment,
-        pods: observed_pods,
-        waiting_since,
-        pull_fails_since,
-        crash_verdict,
-        keeps_files,
-    };
+    let observed =
+        ObservedWorkload { pods: observed_pods, waiting_since, pull_fails_since, crash_verdict, keeps_files };
     let (diagnosis, log_tail) =
         failure_details::explain(context, &name, diagnose(&observed, &context.settings, now)).await;
     let since = if matches!(diagnosis, Diagnosis::Waiting { .. }) { unreported_since } else { now };
     let mut status = status::of_applied(workshop, &applied, &diagnosis, log_tail, since);
     if routes.is_err() {
         status = status::with_previous_exposure(status, workshop);
-    }
-    if pods.iter().any(pod_expiry::has_frame_page) {
-        status = status::with_frame_page(status);
     }
     // The pods that await a restart are deleted, so the status already describes the successor. A restart with a
     // forbidden pod template would fail the Workshop.
@@ -218,9 +206,9 @@ async fn reconcile_spec(
 }
 
 /// Returns the pod of a Workshop that the cluster has disrupted, if it is gone, and if the status does not report it yet.
-fn gone_pod(workshop: &Workshop, seen: &SeenWorkload, context: &Context) -> Option<Pod> {
+fn gone_pod(workshop: &Workshop, seen: &[Pod], context: &Context) -> Option<Pod> {
     let pod = context.disrupted_pods.find(&workshop.name_any(), workshop.metadata.uid.as_deref()?)?;
-    if seen.pods.iter().any(|one| one.metadata.uid == pod.metadata.uid) {
+    if seen.iter().any(|one| one.metadata.uid == pod.metadata.uid) {
         return None;
     }
     let at = moved(std::slice::from_ref(&pod)).map(|crash| crash.at);

@@ -42,6 +42,7 @@ pub(crate) fn of_applied(
         Diagnosis::Ready => WorkshopStatus {
             phase: Phase::Running,
             url: url.clone(),
+            frame_url: url.as_deref().map(frame_url),
             ready_at: before.ready_at.or(Some(now)),
             restarted_at: workshop.spec.restarted_at,
             last_crash: before.last_crash.clone(),
@@ -69,12 +70,6 @@ pub(crate) fn with_previous_exposure(status: WorkshopStatus, workshop: &Workshop
     let previous = before.conditions.iter().filter(|one| one.type_ == EXPOSED).cloned();
     let others = status.conditions.into_iter().filter(|one| one.type_ != EXPOSED);
     WorkshopStatus { conditions: others.chain(previous).collect(), ..status }
-}
-
-/// Adds the URL of the frame page to a status with a URL.
-#[must_use]
-pub(crate) fn with_frame_page(status: WorkshopStatus) -> WorkshopStatus {
-    WorkshopStatus { frame_url: status.url.as_deref().map(frame_url), ..status }
 }
 
 /// Sets the last crash after which the app started again. Without a crash in its pod, keeps the one of the status.

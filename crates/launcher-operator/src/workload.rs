@@ -1,14 +1,10 @@
 //! Decides what to do with the pod of a Workshop. The operator never changes a pod: a pod keeps the sidecar and the
 //! settings with which it was created. The operator replaces a pod only if the pod has ended, if the Workshop changed,
 //! or if the Workshop is restarted. It creates the successor when the predecessor is gone.
-//!
-//! Earlier versions created a Deployment for each Workshop. Such a Workshop keeps its Deployment until it ends or is
-//! restarted. If it has a pod of its own too, after a rollback to such a version, it keeps only this pod.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
-use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
@@ -24,59 +20,43 @@ pub(crate) const LEAST_AGE: Duration = Duration::from_secs(10);
 /// What to do with the pod of a Workshop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Plan<'a> {
-    /// Do nothing: the Workshop has its pod, or another object must be gone first.
+    /// Do nothing: the Workshop has its pod, or another pod must be gone first.
     Keep,
     /// Create the pod.
     Create,
     /// Delete this pod.
     Delete(&'a Pod),
-    /// Delete this Deployment of an earlier version. The Workshop then has only its own pod, or gets one.
-    DeleteDeployment(&'a Deployment),
 }
 
-/// Decides what to do. `deployment` is the Deployment of an earlier version, if the Workshop has one. `pods` are all
-/// pods with the label of the Workshop, and its own pod even without this label: [`Plan::Create`] then restores the
-/// label. `wanted` is the metadata of the pod to create. A pod that ended at once is kept for ten seconds.
+/// Decides what to do. `pods` are the pods of the Workshop in the watch cache, and a disrupted pod that is gone. For a pod
+/// without its label, [`Plan::Create`] restores the label. `wanted` is the metadata of the pod to create. A pod that ended
+/// at once is kept for ten seconds.
 #[must_use]
-pub fn plan<'a>(deployment: Option<&'a Deployment>, pods: &'a [Pod], wanted: &ObjectMeta, now: Timestamp) -> Plan<'a> {
-    let uids: Vec<&str> = wanted.owner_references.iter().flatten().map(|owner| owner.uid.as_str()).collect();
-    let is_ours = |pod: &Pod| uids.iter().any(|uid| is_owned_by(&pod.metadata, uid));
-    let mut ours = pods.iter().filter(|pod| is_ours(pod) && is_live(&pod.metadata));
-    if let Some(deployment) = deployment {
-        let is_live = is_live(&deployment.metadata);
-        return match ours.next() {
-            _ if is_live && awaits_restart(&deployment.metadata, wanted) => Plan::DeleteDeployment(deployment),
-            // The pod of the Deployment has the owner's work.
-            Some(pod) if is_over(pod, wanted) => Plan::Delete(pod),
-            Some(_) if is_live => Plan::DeleteDeployment(deployment),
-            _ => Plan::Keep,
-        };
-    }
+pub fn plan<'a>(pods: &'a [Pod], wanted: &ObjectMeta, now: Timestamp) -> Plan<'a> {
     if !pods.iter().any(|pod| pod.labels().contains_key(WORKSHOP_LABEL)) {
         return Plan::Create;
     }
+    let uids: Vec<&str> = wanted.owner_references.iter().flatten().map(|owner| owner.uid.as_str()).collect();
+    let is_ours = |pod: &Pod| uids.iter().any(|uid| is_owned_by(&pod.metadata, uid));
+    let mut ours = pods.iter().filter(|pod| is_ours(pod) && pod.metadata.deletion_timestamp.is_none());
     let is_old = |pod: &Pod| pod.metadata.creation_timestamp.as_ref().is_none_or(|at| add(at.0, LEAST_AGE) <= now);
     let is_obsolete = |pod: &ObjectMeta| is_of_another_spec(pod, wanted) || awaits_restart(pod, wanted);
     ours.find(|pod| (is_over(pod, wanted) && is_old(pod)) || is_obsolete(&pod.metadata))
         .map_or(Plan::Keep, Plan::Delete)
 }
 
-fn is_live(object: &ObjectMeta) -> bool {
-    object.deletion_timestamp.is_none()
-}
-
-/// True if the Workshop has been restarted since this pod or Deployment was created.
+/// True if the Workshop has been restarted since this pod was created.
 ///
 /// The annotation identifies a pod that the operator created after the restart, also if the clocks of launcher and API
-/// server differ: each restart therefore replaces the pod only once. The creation time protects a pod that an operator
-/// without this annotation created after the restart. It has whole seconds: a pod from the second of the restart counts
-/// as older, unless it has the annotation.
+/// server differ: each restart therefore replaces the pod only once. The creation time protects a pod of a later restart,
+/// which a restored database does not know. It has whole seconds: a pod from the second of the restart counts as older,
+/// unless it has the annotation.
 #[must_use]
-pub fn awaits_restart(object: &ObjectMeta, wanted: &ObjectMeta) -> bool {
+pub fn awaits_restart(pod: &ObjectMeta, wanted: &ObjectMeta) -> bool {
     let restart = annotation(wanted, RESTARTED_AT);
     let Ok(restarted_at) = restart.parse::<Timestamp>() else { return false };
-    let created = object.creation_timestamp.as_ref().map(|created| created.0.as_second());
-    annotation(object, RESTARTED_AT) != restart && created.is_none_or(|created| created <= restarted_at.as_second())
+    let created = pod.creation_timestamp.as_ref().map(|created| created.0.as_second());
+    annotation(pod, RESTARTED_AT) != restart && created.is_none_or(|created| created <= restarted_at.as_second())
 }
 
 /// True if the operator would now create another pod than this one: its version, its settings or the Workshop changed.

@@ -16,9 +16,6 @@ use crate::observe::{Resync, call_fleet, owns_workshop};
 const INTERVAL: Duration = Duration::from_secs(30);
 /// Retention of instances that ended before they left the queue.
 const WITHDRAWN_RETENTION: SignedDuration = SignedDuration::from_hours(1);
-/// Delay between the start of this process and the migration of old rows, if replicas share the database. During an
-/// upgrade, launchers of the earlier version may still run, and they cannot read migrated rows.
-const ROLLOUT_GRACE: SignedDuration = SignedDuration::from_mins(10);
 /// Time added to the start timeout before the service itself fails a start. The fleet has the same timeout, and its
 /// failure reason is more specific.
 const START_TIMEOUT_MARGIN: Duration = Duration::from_secs(60);
@@ -62,7 +59,7 @@ impl Launcher {
     }
 
     /// Purges rows with another retention than the history limit: instances that ended in the queue, full token buckets
-    /// and unused settings. Also migrates settings that an earlier version stored in instance rows.
+    /// and unused settings.
     async fn purge_unneeded_rows(&self) -> Result<(), LoopError> {
         let (store, now) = (&self.0.store, self.0.clock.now());
         if let Ok(before) = now.checked_sub(WITHDRAWN_RETENTION) {
@@ -72,16 +69,6 @@ impl Launcher {
             }
         }
         store.purge_gates(now).await?;
-        let erased = store.purge_secrets().await?;
-        if erased > 0 {
-            tracing::info!(erased, "erased secret parameters of ended instances");
-        }
-        if !store.is_shared() || self.0.started_at.checked_add(ROLLOUT_GRACE).is_ok_and(|until| until < now) {
-            let moved = store.move_inline_settings().await?;
-            if moved > 0 {
-                tracing::info!(moved, "migrated template settings that an earlier version stored in rows");
-            }
-        }
         let purged = store.purge_settings().await?;
         if purged > 0 {
             tracing::info!(purged, "purged unreferenced template settings");

@@ -38,7 +38,6 @@ const TABLES: [Table; 9] = [
             "k8s_name",
             "owner_email",
             "template_id",
-            "settings",
             "settings_hash",
             "state",
             "start_step",

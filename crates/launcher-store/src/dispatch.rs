@@ -33,12 +33,6 @@ pub(crate) const APPLIED: &str = "UPDATE workshop_instances \
 pub(crate) const SECRETS: &str =
     "SELECT secrets FROM workshop_instances WHERE instance_id = $1 AND secrets IS NOT NULL";
 
-/// Returns a row if an ended instance has secret parameters.
-pub(crate) const LEFT_SECRETS: &str = "SELECT 1 FROM workshop_instances \
-     WHERE secrets IS NOT NULL AND state IN ('terminating', 'terminated', 'failed') LIMIT 1";
-pub(crate) const ERASE_SECRETS: &str = "UPDATE workshop_instances SET secrets = NULL \
-     WHERE secrets IS NOT NULL AND state IN ('terminating', 'terminated', 'failed')";
-
 /// One batch of instances whose Workshop must be applied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pending {
@@ -109,23 +103,6 @@ impl Store {
         let Some(row) = row else { return Ok(SecretValues::default()) };
         let corrupt = |_| StoreError::Corrupt { table: "workshop_instances", row: instance_id, column: "secrets" };
         serde_json::from_str(&row.try_get::<String, _>("secrets")?).map_err(corrupt)
-    }
-
-    /// Erases the secret parameters of ended instances. Returns their number. The end itself erases them, unless a launcher
-    /// of an earlier version, which does not know the column, ended the instance during an upgrade.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn purge_secrets(&self) -> Result<u64, StoreError> {
-        if query(LEFT_SECRETS).fetch_optional(&self.pool).await?.is_none() {
-            return Ok(0);
-        }
-        let mut write = self.write().await?;
-        // A purge could lock the same rows in another order.
-        write.take_revisions(0).await?;
-        let erased = query(ERASE_SECRETS).execute(write.connection()).await?.rows_affected();
-        write.commit().await?;
-        Ok(erased)
     }
 
     /// Marks the instance for another apply, because its Workshop differs from its spec.

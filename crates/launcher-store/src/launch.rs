@@ -90,9 +90,9 @@ pub(crate) const HELD: &str = "SELECT count(*) AS held, \
      AND (end_reason IS NULL OR end_reason <> 'failed')";
 pub(crate) const QUEUED: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'queued'";
 const INSERT: &str = concat!(
-    "INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings, settings_hash, \
+    "INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings_hash, \
      created_at, revision, launch_number, state, spec_version, applied_version, volume, \
-     parameters, secrets, snapshot) VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7, 'queued', 0, 0, $8, $9, $10, $11) \
+     parameters, secrets, snapshot) VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 'queued', 0, 0, $8, $9, $10, $11) \
      ON CONFLICT (k8s_name) DO NOTHING RETURNING ",
     instance_columns!()
 );

@@ -197,8 +197,6 @@ async fn frequent_statements_use_their_index() {
         (observe::OLD, "workshop_instances_ended"),
         (observe::OLD_WITHDRAWN, "workshop_instances_withdrawn"),
         (settings::KNOWN, SETTINGS_HASH),
-        (settings::INLINE, "workshop_instances_settings"),
-        (settings::MOVE, INSTANCE_ID),
         (doctor::STATES, "workshop_instances_state"),
         (doctor::OLDEST, "workshop_instances_queue"),
     ] {

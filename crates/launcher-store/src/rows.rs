@@ -13,12 +13,11 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::reader::Reader;
 
-/// Settings of an instance. They are stored once in `template_settings`, or in the row itself if an earlier version of
-/// this program launched the instance.
+/// Settings of an instance, which are stored once in `template_settings`.
 macro_rules! instance_settings {
     () => {
-        "COALESCE((SELECT launched.settings FROM template_settings AS launched \
-         WHERE launched.settings_hash = workshop_instances.settings_hash), workshop_instances.settings)"
+        "(SELECT launched.settings FROM template_settings AS launched \
+         WHERE launched.settings_hash = workshop_instances.settings_hash)"
     };
 }
 

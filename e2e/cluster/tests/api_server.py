@@ -16,7 +16,6 @@ import urllib.parse
 
 GROUPS = {
     "api/v1": ("events", "persistentvolumeclaims", "pods", "services"),
-    "apis/apps/v1": ("deployments", "replicasets"),
     "apis/discovery.k8s.io/v1": ("endpointslices",),
     "apis/networking.k8s.io/v1": ("ingresses", "networkpolicies"),
     "apis/workshoplauncher.dev/v1alpha1": ("workshops", "workshopdownloads"),

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from faults import Proxy
 from harness import ADMIN, DEADLINE, ROOT, exchange, wait_for
-from world import ALICE, API_VERSION, BOB, IMAGES, LABELS, World, by_hand, parse_time
+from world import ALICE, API_VERSION, BOB, IMAGES, World, by_hand, parse_time
 
 PERMISSIONS = ROOT / "deploy/permissions.txt"
 SETTINGS = {"SERVICE_ROOM_GRACE": "2", "SERVICE_LOG": "info,launcher_operator=debug"}
@@ -162,9 +162,6 @@ def everything_that_happens(world):
     asks = world.launch(asking, "asks@example.org", parameters={"TOKEN": "hunter2"})
     lost = world.launch(world.template(name="lost"), "lost@example.org")
     world.apply(by_hand("short", lifetimeSeconds=3), by_hand("crash", args=["exit"]))
-    # The operator has created the pod before it sees a Deployment with the same name.
-    wait_for("crash to have a pod", lambda: world.named("pods", "crash") or world.phase("crash") == "Failed")
-    world.apply(deployment_of(world.workshop("crash")))
     restarted_extended_and_lost(world, lost)
     downloaded_and_deleted(world, kept)
 
@@ -230,15 +227,3 @@ def downloaded_and_deleted(world, kept):
     code, _, body = world.launcher.request("DELETE", f"/volumes/{volume}")
     assert code in (202, 204), (code, body)
     wait_for("the claim to be deleted", lambda: not world.named("persistentvolumeclaims", volume))
-
-
-def deployment_of(owner):
-    """Returns a Deployment without pods, as an earlier version of the operator created it for this Workshop."""
-    name = owner["metadata"]["name"]
-    labels = LABELS | {"workshoplauncher.dev/workshop": name}
-    reference = {"apiVersion": owner["apiVersion"], "kind": "Workshop", "name": name, "uid": owner["metadata"]["uid"]}
-    reference |= {"controller": True, "blockOwnerDeletion": True}
-    pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "app", "image": f"{IMAGES}/http:test"}]}}
-    spec = {"replicas": 0, "strategy": {"type": "Recreate"}, "selector": {"matchLabels": labels}, "template": pod}
-    metadata = {"name": name, "labels": labels, "ownerReferences": [reference]}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}

@@ -16,7 +16,7 @@ from harness import ADMIN, APPLY, DEADLINE, PROGRAM, ROOT, Launcher, Program, ex
 ALICE, BOB = "alice@example.org", "bob@example.org"
 WORKSHOP_DOMAIN = "workshops.test"
 IMAGES = "localhost/workshop-launcher"
-WORKLOAD = ("deployments", "replicasets", "pods", "services", "ingresses")
+WORKLOAD = ("pods", "services", "ingresses")
 LABELS = {"app": "workshop", "managed-by": "workshop-launcher"}
 API_VERSION = "workshoplauncher.dev/v1alpha1"
 APP = {

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{DeleteParams, Patch, PatchParams, Preconditions, PropagationPolicy};
+use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
 use kube::core::NamespaceResourceScope;
 use kube::runtime::reflector::{Lookup, ObjectRef, Store};
 use kube::{Api, Resource, ResourceExt};
@@ -49,13 +49,7 @@ where
 }
 
 /// Deletes an object if the Workshop with this uid owns it. An object of another Workshop with the same name stays.
-pub(super) async fn delete<K, S>(
-    context: &Context,
-    name: &str,
-    uid: &str,
-    seen: &Store<S>,
-    how: DeleteParams,
-) -> Result<(), ApplyError>
+pub(super) async fn delete<K, S>(context: &Context, name: &str, uid: &str, seen: &Store<S>) -> Result<(), ApplyError>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
     S: Resource<DynamicType = ()> + Lookup<DynamicType = ()> + Clone + 'static,
@@ -63,23 +57,18 @@ where
     let namespace = &context.settings.namespace;
     let Some(object) = seen.get(&ObjectRef::new(name).within(namespace)) else { return Ok(()) };
     let metadata = Resource::meta(&*object);
-    if is_owned_by(metadata, uid) { delete_exactly::<K>(context, metadata, how).await } else { Ok(()) }
+    if is_owned_by(metadata, uid) { delete_exactly::<K>(context, metadata).await } else { Ok(()) }
 }
 
-/// Deletes the object with this metadata, unless it is being deleted.
+/// Deletes the object with this metadata in the background, unless it is being deleted.
 ///
 /// If the garbage collector was faster, it has deleted the object in the foreground, for example a Service because of its
-/// EndpointSlices. It then needs minutes when many Workshops end. A deletion in the background removes such an object at once.
-pub(super) async fn delete_exactly<K>(
-    context: &Context,
-    metadata: &ObjectMeta,
-    how: DeleteParams,
-) -> Result<(), ApplyError>
+/// EndpointSlices. It then needs minutes when many Workshops end. This deletion removes such an object at once.
+pub(super) async fn delete_exactly<K>(context: &Context, metadata: &ObjectMeta) -> Result<(), ApplyError>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
 {
-    let waits_for_collector = metadata.finalizers.iter().flatten().any(|finalizer| finalizer == FOREGROUND)
-        && matches!(how.propagation_policy, Some(PropagationPolicy::Background));
+    let waits_for_collector = metadata.finalizers.iter().flatten().any(|finalizer| finalizer == FOREGROUND);
     if metadata.deletion_timestamp.is_some() && !waits_for_collector {
         return Ok(());
     }
@@ -87,7 +76,7 @@ where
     let name = metadata.name.as_deref().unwrap_or_default();
     let exactly = Preconditions { uid: metadata.uid.clone(), resource_version: None };
     let api: Api<K> = Api::namespaced(context.client.clone(), &context.settings.namespace);
-    match api.delete(name, &how.preconditions(exactly)).await {
+    match api.delete(name, &DeleteParams::background().preconditions(exactly)).await {
         Ok(_) => Ok(()),
         // Only 404 means that the object is gone. A conflict (409) means that a new object has this name: the retry
         // checks its owner.

@@ -1,9 +1,8 @@
 //! Creates and deletes the pod of a Workshop. [`crate::workload`] decides what to do.
 
-use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 
@@ -24,11 +23,7 @@ pub(super) async fn ensure(context: &Context, uid: &str, wanted: &Pod, plan: Pla
                 workshop = %wanted.name_any(),
                 "replacing the pod: it has ended, or the Workshop changed or is restarted"
             );
-            delete_exactly::<Pod>(context, &pod.metadata, DeleteParams::background()).await
-        }
-        Plan::DeleteDeployment(deployment) => {
-            tracing::info!(workshop = %wanted.name_any(), "deleting the Deployment of an earlier version: the Workshop has its own pod, or is restarted");
-            delete_exactly::<Deployment>(context, &deployment.metadata, DeleteParams::foreground()).await
+            delete_exactly::<Pod>(context, &pod.metadata).await
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::PodSpec;
 use launcher_workshop::app::ValidSpec;
+use launcher_workshop::pod_template::PodTemplate;
 use launcher_workshop::{WorkshopResources, WorkshopStorage};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -23,7 +24,8 @@ pub const TEMPLATE_DIGEST: &str = "workshoplauncher.dev/template-digest";
 /// Returns the value of the annotation [`SPEC_DIGEST`] for this Workshop: `VERSION-HEX`.
 pub(super) fn of(workshop: &Validated) -> String {
     // The digest excludes `restarted_at`: a restart replaces only the pods that were created before it. The digest also
-    // excludes the expiry: a new expiry must not replace the pod.
+    // excludes the expiry, because a new expiry must not replace the pod, and the values of secret parameters, which never
+    // change.
     let Validated {
         name,
         namespace: _,
@@ -51,33 +53,24 @@ pub(super) fn of(workshop: &Validated) -> String {
         profile,
     } = spec;
     let WorkshopResources { cpu_request, cpu_limit, memory_request, memory_limit } = resources;
-    let mut fields = vec![
-        json!(name),
-        json!(owner.to_string()),
-        json!(image),
-        json!(app_type.as_str()),
-        json!(port),
-        json!(command),
-        json!(args),
-        json!(env),
-        json!([cpu_request, cpu_limit, memory_request, memory_limit]),
-        json!(profile.as_str()),
-    ];
-    // Without a pod template, the digest is the same as that of earlier versions, which know no pod templates.
-    fields.extend(pod_template.as_ref().map(|template| json!(template.source())));
-    // The same holds for the storage.
-    fields.extend(
-        storage.as_ref().map(|WorkshopStorage { volume, size: _, path }| json!({ "volume": volume, "path": path })),
-    );
-    // And for the crash-safe directory.
-    fields.extend(crash_safe_directory.as_ref().map(|path| json!({ "crashSafeDirectory": path })));
-    // And for the course material.
-    fields.extend(material.as_ref().map(|material| json!({ "material": material })));
-    // And for the snapshot, whose token the pod has.
-    fields.extend(snapshot.as_ref().map(|snapshot| json!({ "snapshot": snapshot.token_sha256 })));
-    // And for secret parameters. Their values never change.
-    fields.extend((!secret_env.is_empty()).then(|| json!({ "secretEnv": secret_env })));
-    let fields = json!(fields);
+    let fields = json!([
+        name,
+        owner.to_string(),
+        image,
+        app_type.as_str(),
+        port,
+        command,
+        args,
+        env,
+        secret_env,
+        [cpu_request, cpu_limit, memory_request, memory_limit],
+        storage.as_ref().map(|WorkshopStorage { volume, size: _, path }| [volume, path]),
+        crash_safe_directory,
+        snapshot.as_ref().map(|snapshot| &snapshot.token_sha256),
+        material,
+        profile.as_str(),
+        pod_template.as_ref().map(PodTemplate::source),
+    ]);
     format!("{VERSION}-{}", hex(&fields))
 }
 

@@ -3,7 +3,6 @@
 
 use std::mem::take;
 
-use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec};
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_workshop::DISPATCHED_AT;
@@ -28,17 +27,6 @@ pub(crate) fn workshop(found: &mut ObjectMeta) {
     let dispatched = found.annotations.take().and_then(|mut noted| noted.remove_entry(DISPATCHED_AT));
     metadata(found);
     found.annotations = dispatched.map(|one| [one].into());
-}
-
-/// Prunes a Deployment to its identity, and the condition that explains why it creates no pod.
-pub(super) fn deployment(deployment: &mut Deployment) {
-    metadata(&mut deployment.metadata);
-    deployment.metadata.labels = None;
-    deployment.spec = DeploymentSpec::default();
-    if let Some(conditions) = deployment.status.as_mut().and_then(|status| status.conditions.as_mut()) {
-        conditions.retain(|condition| condition.type_.as_deref() == Some("ReplicaFailure"));
-        conditions.shrink_to_fit();
-    }
 }
 
 /// Prunes a pod to its identity, its owner, and the fields that the diagnosis and the trace of a start read.

@@ -15,7 +15,6 @@ async fn all_reconciles_continue_after_initial_lists_are_complete() {
         })
         .collect();
     tokio::task::yield_now().await;
-    watches.deployments.apply_watcher_event(&Event::InitDone);
     watches.services.apply_watcher_event(&Event::InitDone);
     watches.ingresses.apply_watcher_event(&Event::InitDone);
     watches.pods.apply_watcher_event(&Event::InitDone);

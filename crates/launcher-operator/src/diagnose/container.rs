@@ -9,7 +9,6 @@ use launcher_workshop::pod_template::{IMAGE_FILES, SNAPSHOT};
 
 use super::failure::{DetailSource, Failure, sentence};
 use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED, SIDECAR_CONTAINER};
-use crate::owner::workshop_of;
 
 /// Start of the kubelet's message while its cache of Secrets or ConfigMaps is not up to date. The kubelet tries again.
 const CACHE_NOT_SYNCED: &str = "failed to sync";
@@ -92,8 +91,7 @@ pub(super) fn missing_parameters(pod: &Pod) -> Option<&str> {
 fn lacks_parameters(pod: &Pod, status: &ContainerStatus) -> bool {
     let waiting = status.state.as_ref().and_then(|state| state.waiting.as_ref());
     let message = waiting.and_then(|waiting| waiting.message.as_deref()).unwrap_or_default();
-    let workshop = workshop_of(pod).map_or_else(|| pod.name_any(), str::to_owned);
-    status.name == APP_CONTAINER && message == format!("secret \"{}\" not found", parameters_secret(&workshop))
+    status.name == APP_CONTAINER && message == format!("secret \"{}\" not found", parameters_secret(&pod.name_any()))
 }
 
 /// Returns the failure of a container that crashed again after a restart.

@@ -1,6 +1,5 @@
 //! Tests of the diagnosis: pods as the cluster reports them, and the diagnosed state.
 
-use k8s_openapi::api::apps::v1::DeploymentStatus;
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::FailureCode;
 use launcher_domain::StartStep::{self, Preparing, PullingImage, RestartingApp, StartingApp, WaitingForRoom};
@@ -41,7 +40,6 @@ fn diagnose_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
     pods.iter_mut().for_each(prune);
     let pull_fails_since = failed.map(at);
     let observed = ObservedWorkload {
-        deployment: None,
         pods: &pods,
         waiting_since: at(START),
         pull_fails_since,
@@ -143,49 +141,6 @@ fn unschedulable_pod_fails_after_one_minute() {
     let failure = failure(diagnose_pods(&[pod], "12:02:00"));
     assert_eq!(failure.reason.code, FailureCode::Unschedulable);
     assert!(failure.reason.message.contains("0/1 nodes"), "{}", failure.reason.message);
-}
-
-#[test]
-fn deployment_over_quota_is_no_failure_of_a_workshop_with_its_own_pod() {
-    let refused: DeploymentStatus = serde_json::from_value(json!({ "conditions": [{
-        "type": "ReplicaFailure", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z",
-        "message": "pods \"x\" is forbidden: exceeded quota: compute",
-    }]}))
-    .unwrap();
-    let pods = [pod(json!({}))];
-    let observed = ObservedWorkload {
-        deployment: Some(&refused),
-        pods: &pods,
-        waiting_since: at("12:05:00"),
-        pull_fails_since: None,
-        crash_verdict: None,
-        keeps_files: false,
-    };
-    assert_eq!(diagnose(&observed, &settings(), at("12:05:00")), waiting(Preparing, "12:15:00"));
-}
-
-#[test]
-fn exceeded_quota_and_pod_security_violation_fail_with_different_codes() {
-    for (message, code) in [
-        ("pods \"x\" is forbidden: exceeded quota: compute", FailureCode::QuotaExceeded),
-        ("pods \"x\" is forbidden: violates PodSecurity", FailureCode::InvalidSpec),
-    ] {
-        let status: DeploymentStatus = serde_json::from_value(json!({ "conditions": [{
-            "type": "ReplicaFailure", "status": "True", "message": message,
-            "lastTransitionTime": "2026-01-01T12:00:00Z",
-        }]}))
-        .unwrap();
-        let observed = ObservedWorkload {
-            deployment: Some(&status),
-            pods: &[],
-            waiting_since: at(START),
-            pull_fails_since: None,
-            crash_verdict: None,
-            keeps_files: false,
-        };
-        assert_eq!(diagnose(&observed, &settings(), at("12:00:59")), waiting(WaitingForRoom, "12:01:00"));
-        assert_eq!(failure(diagnose(&observed, &settings(), at("12:01:00"))).reason.code, code);
-    }
 }
 
 #[test]

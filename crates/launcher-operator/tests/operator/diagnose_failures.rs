@@ -171,13 +171,15 @@ fn start_timeout_without_pod_has_no_details() {
 
 #[test]
 fn pruned_pod_keeps_only_what_the_diagnosis_reads() {
+    let owners =
+        json!([{ "apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "name": "intro", "uid": "u" }]);
     let mut pod: Pod = serde_json::from_value(json!({
         "metadata": {
-            "name": "intro-1", "labels": {
+            "name": "intro", "labels": {
                 "workshoplauncher.dev/workshop": "intro", "workshoplauncher.dev/volume": "work-a", "app": "workshop",
             },
             "annotations": { "a": "b" }, "managedFields": [{ "manager": "kubelet" }],
-            "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "intro", "uid": "u" }],
+            "ownerReferences": owners,
         },
         "spec": { "containers": [{ "name": "app" }] },
         "status": {
@@ -200,9 +202,9 @@ fn pruned_pod_keeps_only_what_the_diagnosis_reads() {
     let expected = json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {
-            "name": "intro-1",
+            "name": "intro",
             "labels": { "workshoplauncher.dev/workshop": "intro", "workshoplauncher.dev/volume": "work-a" },
-            "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "intro", "uid": "u" }],
+            "ownerReferences": owners,
         },
         "status": {
             "phase": "Failed", "reason": "Evicted", "message": "low on memory", "conditions": [{ "type": "Ready", "status": "True" }],

@@ -44,7 +44,6 @@ fn diagnose_kept(pods: &[Pod], now: &str) -> Diagnosis {
     let mut pods = pods.to_vec();
     pods.iter_mut().for_each(prune);
     let observed = ObservedWorkload {
-        deployment: None,
         pods: &pods,
         waiting_since: at("12:00:00"),
         pull_fails_since: None,
@@ -82,9 +81,9 @@ fn ended_pod_on_a_machine_that_shuts_down_is_replaced_only_with_kept_files() {
     let kept =
         |status: &Value| Pod { status: serde_json::from_value(status.clone()).unwrap(), ..built(with_storage).pod };
     let pods = [kept(&shut_down)];
-    assert_eq!(plan(None, &pods, &wanted(with_storage)), Plan::Delete(&pods[0]));
-    assert_eq!(plan(None, &[kept(&evicted_by_kubelet())], &wanted(with_storage)), Plan::Keep);
-    assert_eq!(plan(None, &[pod(shut_down)], &wanted(|_| {})), Plan::Keep);
+    assert_eq!(plan(&pods, &wanted(with_storage)), Plan::Delete(&pods[0]));
+    assert_eq!(plan(&[kept(&evicted_by_kubelet())], &wanted(with_storage)), Plan::Keep);
+    assert_eq!(plan(&[pod(shut_down)], &wanted(|_| {})), Plan::Keep);
 }
 
 /// A running Workshop whose files are on a volume.

@@ -77,7 +77,6 @@ fn waits_for(init: &str, state: &Value, last: &Value) -> Pod {
 fn diagnose_pod(pod: &Pod) -> Diagnosis {
     let pods = std::slice::from_ref(pod);
     let observed = ObservedWorkload {
-        deployment: None,
         pods,
         waiting_since: at("12:00:00"),
         pull_fails_since: None,

@@ -29,7 +29,6 @@ mod reader_pod;
 mod reconcile;
 mod refusals;
 mod restart;
-mod rollback;
 mod snapshot;
 mod stale_cache;
 mod storage;

@@ -65,14 +65,6 @@ async fn pod_with_current_expiry_is_not_patched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pod_of_older_operator_is_not_patched_and_has_no_frame_page() {
-    let calls = cluster(json!({ "other": "x" })).run_operator(at("12:30:00")).await;
-    assert_eq!(pod_patches(&calls), Vec::<&Value>::new());
-    let status = statuses(&calls).last().unwrap();
-    assert_eq!((&status["url"], &status["frameUrl"]), (&json!(format!("https://{}/", host())), &Value::Null));
-}
-
-#[tokio::test(start_paused = true)]
 async fn refused_write_of_expiry_does_not_prevent_the_end() {
     let cluster = cluster(json!({ EXPIRES_AT: "" })).refusing("pods", 403, "pods is forbidden");
     let calls = cluster.run_operator(at("12:59:30")).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, child, statuses, with_children, with_routes};
+use crate::cluster::{Cluster, statuses, with_children};
 use crate::support::{at, pod_object, running, settings};
 
 /// A simulated API server with one Workshop whose pod has this status.
@@ -83,25 +83,6 @@ async fn start_timeout_does_not_count_time_without_operator() {
     let calls = Cluster::default().listed("workshops", &workshop).by_now(&workshop).run_operator(at("12:30:00")).await;
     let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["startStep"])).collect();
     assert_eq!(told, [(&json!("Starting"), &json!("preparing"))]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn deployment_over_quota_waits_for_room_and_then_fails() {
-    let mut workshop = running();
-    workshop["status"] = Value::Null;
-    let mut deployment = child(&workshop);
-    deployment["status"] = json!({ "conditions": [
-        { "type": "Progressing", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z" },
-        {
-            "type": "ReplicaFailure", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z",
-            "message": "pods \"intro-1\" is forbidden: exceeded quota: few",
-        },
-    ]});
-    let cluster = with_routes(&workshop).listed("deployments", &deployment);
-    let calls = cluster.listed("workshops", &workshop).by_now(&workshop).run_operator(at("12:00:10")).await;
-    let told: Vec<_> =
-        statuses(&calls).map(|one| one["startStep"].as_str().or(one["reason"].as_str()).unwrap_or_default()).collect();
-    assert_eq!(told, ["waiting-for-room", "quota-exceeded"]);
 }
 
 #[tokio::test(start_paused = true)]

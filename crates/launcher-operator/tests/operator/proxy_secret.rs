@@ -9,7 +9,7 @@ use tokio::join;
 use tokio::time::sleep;
 
 use crate::cluster::{Cluster, statuses, with_children};
-use crate::support::{at, pod, running, settings};
+use crate::support::{at, pod, pod_object, running, settings};
 
 const FILE: &str = "/etc/workshop-launcher/proxy/secrets";
 
@@ -63,16 +63,10 @@ fn pod_without_proxy_secret_setting_mounts_no_secret() {
 fn unprepared() -> Cluster {
     let mut workshop = running();
     workshop["status"] = Value::Null;
-    let pod = json!({
-        "metadata": {
-            "name": "intro-1", "namespace": "workshops", "uid": "pod", "creationTimestamp": "2026-01-01T12:00:00Z",
-            "labels": { "workshoplauncher.dev/workshop": workshop["metadata"]["name"] },
-        },
-        "status": { "conditions": [
-            { "type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z" },
-            { "type": "PodReadyToStartContainers", "status": "False", "lastTransitionTime": "2026-01-01T12:00:00Z" },
-        ]},
-    });
+    let pod = pod_object(&json!({ "conditions": [
+        { "type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z" },
+        { "type": "PodReadyToStartContainers", "status": "False", "lastTransitionTime": "2026-01-01T12:00:00Z" },
+    ]}));
     let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
     cluster.with_settings(with_secret()).relisted("pods", &pod)
 }
@@ -80,7 +74,7 @@ fn unprepared() -> Cluster {
 /// A warning of the kubelet about the pod.
 fn event(warning: &str) -> Value {
     json!({
-        "metadata": { "name": "intro-1.1", "namespace": "workshops" }, "involvedObject": {}, "type": "Warning",
+        "metadata": { "name": "intro-abcdefghij.1", "namespace": "workshops" }, "involvedObject": {}, "type": "Warning",
         "reason": "FailedMount", "message": warning,
     })
 }

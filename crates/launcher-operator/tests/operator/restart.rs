@@ -1,15 +1,14 @@
 //! Tests of the restart of a Workshop by an admin: the operator replaces its pod once.
 
-use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_operator::RESTARTED_AT;
 use launcher_operator::workload::{Plan, is_outdated};
 use serde_json::{Value, json};
 
-use crate::cluster::{child, statuses, with_routes};
-use crate::support::{at, pod_object, running, settings};
-use crate::workload::{created_by_deployment, listed, plan, pod, wanted, writes};
+use crate::cluster::{statuses, with_routes};
+use crate::support::{at, running, settings};
+use crate::workload::{listed, plan, pod, wanted, writes};
 
 /// The metadata of the pod to create for the minimal Workshop after a restart at this time.
 fn restarted(time: &str) -> ObjectMeta {
@@ -32,25 +31,24 @@ fn restart_deletes_pod_from_before_it_and_keeps_the_successor() {
         (created("12:00:00", Some("12:10:00")), true),
         // Creation times have whole seconds: this pod may be from before the restart.
         (created("12:30:00", None), true),
-        // An operator of an earlier version created this pod after the restart.
-        (created("12:30:01", None), false),
         (created("12:30:01", Some(restart)), false),
         (created("12:30:00", Some(restart)), false),
         // The clock of the launcher is fast: the successor seems older than the restart.
         (created("12:20:00", Some(restart)), false),
         // The launcher has an older database again.
+        (created("12:30:01", Some("12:30:01")), false),
         (created("12:45:00", Some("12:44:00")), false),
     ] {
         let expected = if is_deleted { Plan::Delete(&pod) } else { Plan::Keep };
         let pods = std::slice::from_ref(&pod);
-        assert_eq!(plan(None, pods, &restarted(restart)), expected, "{:?}", pod.metadata);
+        assert_eq!(plan(pods, &restarted(restart)), expected, "{:?}", pod.metadata);
     }
 }
 
 #[test]
 fn pod_is_kept_without_a_restart() {
     for restart in [None, Some("12:10:00")] {
-        assert_eq!(plan(None, &[created("12:00:00", restart)], &wanted(|_| {})), Plan::Keep);
+        assert_eq!(plan(&[created("12:00:00", restart)], &wanted(|_| {})), Plan::Keep);
     }
 }
 
@@ -58,8 +56,8 @@ fn pod_is_kept_without_a_restart() {
 fn restart_waits_until_terminating_pod_is_gone() {
     let mut leaving = created("12:00:00", None);
     leaving.metadata.deletion_timestamp = Some(serde_json::from_value(json!("2026-01-01T12:31:00Z")).unwrap());
-    assert_eq!(plan(None, &[leaving], &restarted("12:30:00")), Plan::Keep);
-    assert_eq!(plan(None, &[], &restarted("12:30:00")), Plan::Create);
+    assert_eq!(plan(&[leaving], &restarted("12:30:00")), Plan::Keep);
+    assert_eq!(plan(&[], &restarted("12:30:00")), Plan::Create);
 }
 
 #[test]
@@ -68,22 +66,6 @@ fn restart_does_not_make_pod_outdated() {
     let annotations = restarted("12:30:00").annotations.unwrap();
     assert_eq!(annotations[RESTARTED_AT], "2026-01-01T12:30:00Z");
     assert!(!wanted(|_| {}).annotations.unwrap().contains_key(RESTARTED_AT));
-}
-
-#[test]
-fn restart_replaces_deployment_of_earlier_version() {
-    let created = |time: &str| {
-        let mut deployment = Deployment::default();
-        deployment.metadata.creation_timestamp =
-            Some(serde_json::from_value(json!(format!("2026-01-01T{time}Z"))).unwrap());
-        deployment
-    };
-    let (before, after, mut leaving) = (created("12:00:00"), created("12:31:00"), created("12:00:00"));
-    leaving.metadata.deletion_timestamp = Some(serde_json::from_value(json!("2026-01-01T12:31:00Z")).unwrap());
-    let pods = [created_by_deployment()];
-    let plan = |deployment| plan(Some(deployment), &pods, &restarted("12:30:00"));
-    assert_eq!(plan(&before), Plan::DeleteDeployment(&before));
-    assert_eq!((plan(&after), plan(&leaving)), (Plan::Keep, Plan::Keep));
 }
 
 /// The running Workshop after a restart at 12:30.
@@ -149,19 +131,4 @@ async fn expired_workshop_is_not_restarted() {
     let calls = cluster.listed("pods", &ready_pod("12:00:00", None)).run_operator(at("13:00:01")).await;
     assert_eq!(statuses(&calls).last().unwrap()["phase"], "Expired");
     assert!(!writes(&calls).contains(&"POST pods"), "{calls:?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn restarted_workshop_loses_its_deployment_of_earlier_version() {
-    let workshop = restarting();
-    let mut deployment = child(&workshop);
-    deployment["metadata"]["creationTimestamp"] = "2026-01-01T12:00:00Z".into();
-    let mut pod = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
-    pod["metadata"]["name"] = "intro-1".into();
-    pod["metadata"]["ownerReferences"] =
-        json!([{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "intro", "uid": "replicas" }]);
-    let cluster = with_routes(&workshop).listed("deployments", &deployment).listed("pods", &pod);
-    let calls = cluster.listed("workshops", &workshop).by_now(&workshop).run_operator(at("12:30:01")).await;
-    assert!(!writes(&calls).is_empty());
-    assert!(writes(&calls).iter().all(|what| *what == "DELETE deployments"), "{calls:?}");
 }

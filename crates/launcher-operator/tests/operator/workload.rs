@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_operator::build::{SPEC_DIGEST, TEMPLATE_DIGEST, build};
@@ -12,14 +11,14 @@ use launcher_operator::workload::{self, Plan, is_outdated};
 use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
-use crate::cluster::{Call, Cluster, child, statuses, with_children, with_routes};
+use crate::cluster::{Call, Cluster, statuses, with_children, with_routes};
 use crate::parameters::with_secrets;
 use crate::storage::with_storage;
-use crate::support::{at, built, pod_object, running, settings, workshop};
+use crate::support::{at, built, running, settings, workshop};
 
 /// The plan at a time long after the creation of the pods.
-pub(crate) fn plan<'a>(deployment: Option<&'a Deployment>, pods: &'a [Pod], wanted: &ObjectMeta) -> Plan<'a> {
-    workload::plan(deployment, pods, wanted, Timestamp::MAX)
+pub(crate) fn plan<'a>(pods: &'a [Pod], wanted: &ObjectMeta) -> Plan<'a> {
+    workload::plan(pods, wanted, Timestamp::MAX)
 }
 
 pub(crate) fn wanted(change: impl FnOnce(&mut Workshop)) -> ObjectMeta {
@@ -29,14 +28,6 @@ pub(crate) fn wanted(change: impl FnOnce(&mut Workshop)) -> ObjectMeta {
 /// The pod of the minimal Workshop in the cluster, with this status.
 pub(crate) fn pod(status: Value) -> Pod {
     Pod { status: serde_json::from_value(status).unwrap(), ..built(|_| {}).pod }
-}
-
-/// A pod whose owner is the ReplicaSet of a Deployment.
-pub(crate) fn created_by_deployment() -> Pod {
-    let mut pod = pod(json!({ "phase": "Running" }));
-    pod.metadata.creation_timestamp = Some(serde_json::from_value(json!("2026-01-01T12:00:00Z")).unwrap());
-    pod.metadata.owner_references = None;
-    pod
 }
 
 fn note(pod: &mut Pod, name: &str, value: &str) {
@@ -49,35 +40,27 @@ fn change_args(workshop: &mut Workshop) {
 
 #[test]
 fn pod_is_created_if_there_is_none_and_kept_otherwise() {
-    assert_eq!(plan(None, &[], &wanted(|_| {})), Plan::Create);
+    assert_eq!(plan(&[], &wanted(|_| {})), Plan::Create);
     for phase in ["Pending", "Running", "Unknown"] {
-        assert_eq!(plan(None, &[pod(json!({ "phase": phase }))], &wanted(|_| {})), Plan::Keep, "{phase}");
+        assert_eq!(plan(&[pod(json!({ "phase": phase }))], &wanted(|_| {})), Plan::Keep, "{phase}");
     }
-}
-
-#[test]
-fn workshop_with_deployment_of_earlier_version_keeps_it() {
-    assert_eq!(plan(Some(&Deployment::default()), &[], &wanted(|_| {})), Plan::Keep);
-    let mut failed = created_by_deployment();
-    failed.status.get_or_insert_default().phase = Some("Failed".to_owned());
-    assert_eq!(plan(Some(&Deployment::default()), &[failed], &wanted(change_args)), Plan::Keep);
 }
 
 #[test]
 fn ended_pod_is_deleted_unless_it_was_disrupted() {
     for phase in ["Failed", "Succeeded"] {
         let pods = [pod(json!({ "phase": phase, "reason": "OutOfcpu" }))];
-        assert_eq!(plan(None, &pods, &wanted(|_| {})), Plan::Delete(&pods[0]));
+        assert_eq!(plan(&pods, &wanted(|_| {})), Plan::Delete(&pods[0]));
     }
     let evicted = pod(json!({ "phase": "Failed", "reason": "Evicted" }));
-    assert_eq!(plan(None, &[evicted], &wanted(|_| {})), Plan::Keep);
+    assert_eq!(plan(&[evicted], &wanted(|_| {})), Plan::Keep);
 }
 
 #[test]
 fn successor_waits_until_terminating_pod_is_gone() {
     let mut leaving = pod(json!({ "phase": "Failed" }));
     leaving.metadata.deletion_timestamp = Some(serde_json::from_value(json!("2026-01-01T12:00:00Z")).unwrap());
-    assert_eq!(plan(None, &[leaving], &wanted(change_args)), Plan::Keep);
+    assert_eq!(plan(&[leaving], &wanted(change_args)), Plan::Keep);
 }
 
 #[test]
@@ -86,31 +69,31 @@ fn pod_that_ended_at_once_is_replaced_after_ten_seconds() {
     ended.metadata.creation_timestamp = Some(serde_json::from_value(json!("2026-01-01T12:00:00Z")).unwrap());
     let pods = [ended];
     let wanted = wanted(|_| {});
-    assert_eq!(workload::plan(None, &pods, &wanted, at("12:00:09")), Plan::Keep);
-    assert_eq!(workload::plan(None, &pods, &wanted, at("12:00:10")), Plan::Delete(&pods[0]));
+    assert_eq!(workload::plan(&pods, &wanted, at("12:00:09")), Plan::Keep);
+    assert_eq!(workload::plan(&pods, &wanted, at("12:00:10")), Plan::Delete(&pods[0]));
 }
 
 #[test]
 fn pod_of_changed_workshop_is_deleted() {
     let pods = [pod(json!({ "phase": "Running" }))];
-    assert_eq!(plan(None, &pods, &wanted(change_args)), Plan::Delete(&pods[0]));
+    assert_eq!(plan(&pods, &wanted(change_args)), Plan::Delete(&pods[0]));
 }
 
 #[test]
 fn pod_of_another_owner_is_not_deleted() {
     let pods = [pod(json!({ "phase": "Failed" }))];
     let again = wanted(|workshop| workshop.metadata.uid = Some("another".to_owned()));
-    assert_eq!(plan(None, &pods, &again), Plan::Keep);
+    assert_eq!(plan(&pods, &again), Plan::Keep);
 }
 
 #[test]
 fn pod_with_missing_or_newer_digest_is_kept() {
-    let mut older = pod(json!({}));
-    older.metadata.annotations = None;
+    let mut without = pod(json!({}));
+    without.metadata.annotations = None;
     let mut newer = pod(json!({}));
     note(&mut newer, SPEC_DIGEST, "2-00");
-    for pod in [older, newer] {
-        assert_eq!(plan(None, &[pod], &wanted(change_args)), Plan::Keep);
+    for pod in [without, newer] {
+        assert_eq!(plan(&[pod], &wanted(change_args)), Plan::Keep);
     }
 }
 
@@ -121,7 +104,7 @@ fn pod_of_other_settings_is_kept_and_outdated() {
     let mut settings = settings();
     settings.sidecar.image = "registry.example.org/sidecar:2".to_owned();
     let upgraded = build(&validate(&workshop(|_| {})).unwrap(), &settings).pod.metadata;
-    assert_eq!(plan(None, &pods, &upgraded), Plan::Keep);
+    assert_eq!(plan(&pods, &upgraded), Plan::Keep);
     assert!(is_outdated(&pods[0], &upgraded));
 }
 
@@ -130,7 +113,7 @@ fn digest_changes_with_pod_fields_and_not_with_lifetime() {
     let digest = |change: fn(&mut Workshop)| wanted(change).annotations.unwrap()[SPEC_DIGEST].clone();
     let before = digest(|_| {});
     // Pods of running workshops have this value. If it changes, increase VERSION in build/digest.rs.
-    assert_eq!(before, "1-ca0f8e1d0d35fdefff9efc84b63b4fc9");
+    assert_eq!(before, "1-9adfed41559b53cc53fb6abc7758b6e6");
     assert_eq!(before, digest(|workshop| workshop.spec.expires_at = Some(at("18:00:00"))));
     assert_eq!(before, digest(|workshop| workshop.spec.lifetime_seconds = 60));
     assert_eq!(before, digest(|workshop| workshop.spec.restarted_at = Some(at("18:00:00"))));
@@ -168,7 +151,7 @@ pub(crate) fn listed(pod: &Pod) -> Value {
 
 pub(crate) fn writes(calls: &[Call]) -> Vec<&str> {
     let all = calls.iter().map(|(what, _)| what.as_str());
-    all.filter(|what| what.ends_with(" pods") || what.ends_with(" deployments")).collect()
+    all.filter(|what| what.ends_with(" pods")).collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -220,7 +203,7 @@ async fn existing_pod_without_labels_gets_its_labels_again() {
 fn pod_that_lost_its_label_gets_it_again() {
     let mut unlabelled = pod(json!({ "phase": "Running" }));
     unlabelled.metadata.labels = None;
-    assert_eq!(plan(None, &[unlabelled], &wanted(|_| {})), Plan::Create);
+    assert_eq!(plan(&[unlabelled], &wanted(|_| {})), Plan::Create);
 }
 
 #[tokio::test(start_paused = true)]
@@ -233,27 +216,6 @@ async fn pod_name_of_another_owner_is_tried_again() {
     let calls = cluster.run_operator(at("12:30:00")).await;
     assert!(writes(&calls).iter().all(|what| *what == "POST pods"), "{calls:?}");
     assert!(writes(&calls).len() > 3, "{calls:?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn deployment_of_earlier_version_is_kept_until_the_end() {
-    let workshop = running();
-    let mut of_deployment = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
-    of_deployment["metadata"]["name"] = "intro-1".into();
-    of_deployment["metadata"]["ownerReferences"] =
-        json!([{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "intro", "uid": "replicas" }]);
-    let cluster = || {
-        let routes = with_routes(&workshop).listed("deployments", &child(&workshop));
-        routes.listed("workshops", &workshop).by_now(&workshop).listed("pods", &of_deployment)
-    };
-    let calls = cluster().run_operator(at("12:30:00")).await;
-    assert_eq!(writes(&calls), Vec::<&str>::new());
-    let status = statuses(&calls).last().unwrap();
-    assert_eq!((&status["phase"], &status["podOutdated"]), (&json!("Running"), &json!(true)));
-    let calls = cluster().run_operator(at("13:00:01")).await;
-    assert_eq!(writes(&calls), ["DELETE deployments"]);
-    let (_, options) = calls.iter().find(|(what, _)| what == "DELETE deployments").unwrap();
-    assert_eq!(options["propagationPolicy"], "Foreground");
 }
 
 #[tokio::test(start_paused = true)]

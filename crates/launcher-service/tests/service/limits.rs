@@ -133,24 +133,3 @@ async fn launch_terminated_in_queue_is_purged_early_but_stays_in_activity_log() 
     let page = launcher_service::Page { limit: 10, after: None };
     assert_eq!(world.launcher.activities(&admin, &filter, &page).await.unwrap().len(), 2);
 }
-
-#[tokio::test]
-async fn upkeep_migrates_settings_of_earlier_version() {
-    let mut world = World::new().await;
-    let running = world.running(&caller("alice")).await;
-    let mut connection = AnyConnection::connect(&database(&world.directory)).await.unwrap();
-    let earlier =
-        "UPDATE workshop_instances SET settings_hash = NULL, settings = (SELECT settings FROM template_settings)";
-    sqlx::query(earlier).execute(&mut connection).await.unwrap();
-    world.kill().await;
-    world.start();
-    eventually(async || {
-        let inline = "SELECT count(*) FROM workshop_instances WHERE settings_hash IS NULL";
-        let inline: i64 = sqlx::query(inline).fetch_one(&mut connection).await.unwrap().get(0);
-        (inline == 0).then_some(())
-    })
-    .await;
-    connection.close().await.unwrap();
-    let now = world.launcher.instance(&caller("admin"), &running.k8s_name).await.unwrap().instance;
-    assert_eq!((now.settings, now.state), (running.settings, InstanceState::Running));
-}

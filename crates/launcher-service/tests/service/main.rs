@@ -157,7 +157,9 @@ impl World {
     /// Makes a row unreadable, like a faulty change of the database by another program.
     async fn damage(&self, name: &str) {
         let mut connection = AnyConnection::connect(&database(&self.directory)).await.unwrap();
-        let damage = "UPDATE workshop_instances SET settings = '{', settings_hash = NULL WHERE k8s_name = $1";
+        let broken = "INSERT INTO template_settings (settings_hash, settings) VALUES ('broken', '{')";
+        sqlx::query(broken).execute(&mut connection).await.unwrap();
+        let damage = "UPDATE workshop_instances SET settings_hash = 'broken' WHERE k8s_name = $1";
         sqlx::query(damage).bind(name.to_owned()).execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();
     }

@@ -8,11 +8,27 @@ CREATE TABLE workshop_templates (
     version BIGINT NOT NULL,
     created_by TEXT NOT NULL,
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL
+    updated_at BIGINT NOT NULL,
+    -- Presentation in the catalog, and the slug of the link. Instances do not copy these columns. tags is a JSON array of
+    -- texts.
+    tags TEXT NOT NULL DEFAULT '[]',
+    icon TEXT,
+    unlisted BIGINT NOT NULL DEFAULT 0 CHECK (unlisted IN (0, 1)),
+    slug TEXT
 );
 
+-- The lists of admins and of all others.
 CREATE INDEX workshop_templates_newest ON workshop_templates (created_at, template_id);
-CREATE INDEX workshop_templates_active ON workshop_templates (created_at, template_id) WHERE active = 1;
+CREATE INDEX workshop_templates_listed ON workshop_templates (created_at, template_id)
+    WHERE active = 1 AND unlisted = 0;
+CREATE UNIQUE INDEX workshop_templates_slug ON workshop_templates (slug);
+
+-- Settings of templates as they were launched, stored once however many instances were launched with them. A row is named
+-- by its content (SHA-256 of settings, in hexadecimal digits) and never changes.
+CREATE TABLE template_settings (
+    settings_hash TEXT NOT NULL PRIMARY KEY,
+    settings TEXT NOT NULL
+);
 
 -- No cascade: a template that an instance refers to cannot be removed.
 CREATE TABLE workshop_instances (
@@ -20,13 +36,38 @@ CREATE TABLE workshop_instances (
     k8s_name TEXT NOT NULL UNIQUE,
     owner_email TEXT NOT NULL,
     template_id TEXT NOT NULL REFERENCES workshop_templates (template_id),
-    settings TEXT NOT NULL,
-    state TEXT NOT NULL
-        CHECK (state IN ('queued', 'starting', 'running', 'terminating', 'terminated', 'failed')),
+    settings_hash TEXT NOT NULL REFERENCES template_settings (settings_hash),
+    -- Name of the volume that the instance uses.
+    volume TEXT,
+    -- Values of the launch parameters by name, as JSON. A secret value is null.
+    parameters TEXT,
+    -- Values of the secret launch parameters by name, as JSON. NULL without secrets, and once the end is decided.
+    secrets TEXT,
+    state TEXT NOT NULL CHECK (state IN
+        ('queued', 'starting', 'running', 'suspending', 'suspended', 'terminating', 'terminated', 'failed')),
+    -- What an instance that starts is waiting for, and its progress: position in the queue for room, or downloaded part of
+    -- the image in percent.
+    start_step TEXT,
+    start_progress INTEGER,
     reason TEXT,
     log_tail TEXT,
+    -- Last crash after which the fleet started the app again in place, as JSON.
+    last_crash TEXT,
+    -- Report about the course material, as JSON.
+    material TEXT,
+    -- JSON with the state of the instance's snapshot; NULL if none is planned.
+    snapshot TEXT,
     url TEXT,
+    -- URL at which the owner opens the workshop below a bar with the time left.
+    frame_url TEXT,
+    -- True (1) if the workload of a running instance has an older version of sidecar or settings, and the time of the last
+    -- requested restart.
+    outdated BIGINT NOT NULL DEFAULT 0 CHECK (outdated IN (0, 1)),
+    restarted_at BIGINT,
     created_at BIGINT NOT NULL,
+    -- A suspended instance has no Workshop. A resume creates it again.
+    suspended_at BIGINT,
+    resumed_at BIGINT,
     dispatched_at BIGINT,
     started_at BIGINT,
     expires_at BIGINT,
@@ -35,6 +76,8 @@ CREATE TABLE workshop_instances (
     spec_version BIGINT NOT NULL,
     applied_version BIGINT NOT NULL,
     workshop_uid TEXT,
+    -- UID of the Workshop from before the last resume.
+    former_uid TEXT,
     -- The change of this row in the one order of all changes.
     revision BIGINT NOT NULL,
     -- The revision of the launch: the order of the queue.
@@ -53,13 +96,29 @@ CREATE INDEX workshop_instances_template_state ON workshop_instances (template_i
 CREATE INDEX workshop_instances_template_live ON workshop_instances (template_id, instance_id)
     WHERE state <> 'terminated';
 
--- The loops: who is next, what the fleet has not been told, what changed, what is old enough to go. Two of these name
+-- Whether any row refers to some settings, or uses some volume.
+CREATE INDEX workshop_instances_settings ON workshop_instances (settings_hash);
+CREATE INDEX workshop_instances_volume ON workshop_instances (volume)
+    WHERE volume IS NOT NULL AND state IN ('queued', 'starting', 'running', 'suspending', 'suspended', 'terminating');
+
+-- The loops: who is next, what the fleet has not been told, what changed, what is old enough to go. Some indexes name
 -- their state twice: only with it as a column SQLite prefers them to the index of all states.
 CREATE INDEX workshop_instances_queue ON workshop_instances (state, launch_number) WHERE state = 'queued';
 CREATE INDEX workshop_instances_pending ON workshop_instances (revision) WHERE applied_version < spec_version;
 CREATE UNIQUE INDEX workshop_instances_feed ON workshop_instances (revision);
 CREATE INDEX workshop_instances_owner_feed ON workshop_instances (owner_email, revision);
 CREATE INDEX workshop_instances_ended ON workshop_instances (state, ended_at) WHERE state = 'terminated';
+-- Who comes to the event stream is told of what has not ended, in the order of the changes, part by part; of the queue
+-- apart from that.
+CREATE INDEX workshop_instances_live_feed ON workshop_instances (revision)
+    WHERE state <> 'terminated' AND state <> 'queued';
+-- Instances that ended before they left the queue are purged early.
+CREATE INDEX workshop_instances_withdrawn ON workshop_instances (state, ended_at)
+    WHERE state = 'terminated' AND dispatched_at IS NULL;
+-- The list of outdated instances, and the planned snapshots. These indexes have the state as a column, because SQLite
+-- otherwise prefers the index of all states.
+CREATE INDEX workshop_instances_outdated ON workshop_instances (state, instance_id) WHERE outdated = 1;
+CREATE INDEX workshop_instances_snapshot ON workshop_instances (state, expires_at) WHERE snapshot IS NOT NULL;
 
 -- A key is useful only as long as its instance's row exists.
 CREATE TABLE idempotency_keys (
@@ -77,7 +136,9 @@ CREATE INDEX idempotency_keys_instance ON idempotency_keys (k8s_name);
 -- engine that locks rows instead of the whole database.
 CREATE TABLE launch_gate (
     owner_email TEXT NOT NULL PRIMARY KEY,
-    launches BIGINT NOT NULL
+    launches BIGINT NOT NULL,
+    -- The token bucket of the owner's launches: when it will be full again. 0: full. A full bucket needs no row.
+    full_at BIGINT NOT NULL DEFAULT 0
 );
 
 -- One row: the last revision that was given away.
@@ -93,3 +154,72 @@ CREATE TABLE fleet_binding (
     binding_id BIGINT NOT NULL PRIMARY KEY CHECK (binding_id = 1),
     fleet TEXT NOT NULL
 );
+
+-- Who launched, extended, ended, changed what. A line holds names as they were then and refers to no other row, because
+-- it outlives what it tells of.
+CREATE TABLE activities (
+    -- The revision that the change took: the change's place in the one order of all changes.
+    activity_id BIGINT NOT NULL PRIMARY KEY,
+    at BIGINT NOT NULL,
+    -- NULL: the service itself.
+    actor_email TEXT,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    subject_name TEXT NOT NULL,
+    -- NULL: of a template.
+    owner_email TEXT,
+    detail TEXT
+);
+
+-- Lists, newest first: what one person did, what happened to one person's, what happened to one thing.
+CREATE INDEX activities_actor ON activities (actor_email, activity_id);
+CREATE INDEX activities_owner ON activities (owner_email, activity_id);
+CREATE INDEX activities_subject ON activities (subject, activity_id);
+-- Lines are removed by their age. A clock that was wrong has written some that are older or younger than their neighbours.
+CREATE INDEX activities_at ON activities (at);
+
+-- Volumes: the kept files of users. The fleet has the files, this table has their owners.
+CREATE TABLE volumes (
+    volume_id TEXT PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL UNIQUE,
+    owner_email TEXT NOT NULL,
+    -- Empty for a volume that all templates of the kind home share.
+    template_id TEXT NOT NULL,
+    template_name TEXT,
+    size TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    last_used_at BIGINT NOT NULL,
+    -- Latest announced time of the deletion: a shorter retention deletes nothing earlier. NULL: none is announced.
+    kept_until BIGINT,
+    -- Set once the deletion is decided. The row is removed when the fleet has deleted the files.
+    deleted_at BIGINT
+);
+
+-- At most one volume per user and template.
+CREATE UNIQUE INDEX volumes_owner ON volumes (owner_email, template_id) WHERE deleted_at IS NULL;
+CREATE INDEX volumes_owner_list ON volumes (owner_email, volume_id) WHERE deleted_at IS NULL;
+CREATE INDEX volumes_unused ON volumes (last_used_at) WHERE deleted_at IS NULL;
+CREATE INDEX volumes_kept ON volumes ((kept_until - last_used_at)) WHERE deleted_at IS NULL;
+CREATE INDEX volumes_deleted ON volumes (deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- Snapshots: archives of the files of workshops without a volume, saved at their planned end. The object store has the
+-- archives, this table has their owners.
+CREATE TABLE snapshots (
+    -- Identifier of the instance, and name of the object.
+    snapshot_id TEXT PRIMARY KEY NOT NULL,
+    owner_email TEXT NOT NULL,
+    template_id TEXT NOT NULL,
+    template_name TEXT NOT NULL,
+    k8s_name TEXT NOT NULL,
+    bytes BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    -- Latest announced time of the deletion: a shorter retention deletes nothing earlier.
+    kept_until BIGINT NOT NULL DEFAULT 0,
+    -- Set once the deletion is decided. The row is removed when the object is deleted.
+    deleted_at BIGINT
+);
+
+CREATE INDEX snapshots_owner ON snapshots (owner_email, snapshot_id) WHERE deleted_at IS NULL;
+CREATE INDEX snapshots_old ON snapshots (created_at) WHERE deleted_at IS NULL;
+CREATE INDEX snapshots_kept ON snapshots ((kept_until - created_at)) WHERE deleted_at IS NULL;
+CREATE INDEX snapshots_deleted ON snapshots (deleted_at) WHERE deleted_at IS NOT NULL;

@@ -22,14 +22,14 @@ const ROWS: &str = "
         SELECT '00000000-0000-4000-8000-' || lpad(n::text, 12, '0'), repeat('x', 300), (n % 20 = 0)::int, 1,
             'root@example.org', n, n FROM generate_series(1, 10000) n;
     INSERT INTO template_settings SELECT 'hash-' || n, repeat('x', 300) FROM generate_series(1, 10000) n;
-    INSERT INTO workshop_instances
+    INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings_hash, state, created_at,
+            dispatched_at, ended_at, spec_version, applied_version, revision, launch_number)
         SELECT '00000000-0000-7000-8000-' || lpad(n::text, 12, '0'), 'name-' || n,
             CASE n % 100 WHEN 1 THEN 'bob' ELSE 'user' || n % 100 END || '@example.org',
-            '00000000-0000-4000-8000-' || lpad((n % 50 + 1)::text, 12, '0'), '',
+            '00000000-0000-4000-8000-' || lpad((n % 50 + 1)::text, 12, '0'), 'hash-' || n,
             CASE WHEN n < 8800 THEN 'terminated' WHEN n < 8970 THEN 'running' WHEN n < 8980 THEN 'failed'
                  WHEN n < 8990 THEN 'starting' ELSE 'queued' END,
-            NULL, NULL, NULL, n, CASE WHEN n % 40 > 0 AND n < 8990 THEN n END, NULL::bigint, NULL::bigint, n, NULL,
-            (n < 8990)::int, (n < 8985)::int, NULL, n, n, NULL, 'hash-' || n
+            n, CASE WHEN n % 40 > 0 AND n < 8990 THEN n END, n, (n < 8990)::int, (n < 8985)::int, n, n
         FROM generate_series(1, 10000) n;
     INSERT INTO idempotency_keys
         SELECT owner_email, 'key-' || launch_number, 'hash', k8s_name, 1 FROM workshop_instances;

@@ -11,8 +11,6 @@ use crate::{claim, dispatch, observe, resume, volumes};
 async fn secret_parameters_are_found_by_their_instance() {
     let planner = Planner::new().await;
     planner.assert_uses(dispatch::SECRETS, INSTANCE_ID).await;
-    planner.assert_uses(dispatch::LEFT_SECRETS, "workshop_instances_left_secrets").await;
-    planner.assert_uses(dispatch::ERASE_SECRETS, "workshop_instances_left_secrets").await;
 }
 
 #[tokio::test]

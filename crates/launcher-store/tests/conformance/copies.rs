@@ -10,10 +10,10 @@ pub(crate) async fn copy_instance(url: &str, k8s_name: &str, count: u32) -> Vec<
     let statements = format!(
         "INSERT INTO launch_gate (owner_email, launches)
             {numbers} SELECT 'copy' || n || '@example.org', 1 FROM numbers;
-        INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings, settings_hash, state,
+        INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings_hash, state,
                 created_at, ended_at, end_reason, spec_version, applied_version, revision, launch_number)
             {numbers} SELECT substr(instance_id, 1, 24) || '0' || CAST(10000000000 + n AS TEXT), k8s_name || n,
-                'copy' || n || '@example.org', template_id, settings, settings_hash, state, created_at, ended_at,
+                'copy' || n || '@example.org', template_id, settings_hash, state, created_at, ended_at,
                 end_reason, spec_version, applied_version, latest.revision + n, latest.revision + n
             FROM workshop_instances AS original, numbers, change_counter AS latest WHERE k8s_name = '{k8s_name}';
         INSERT INTO activities (activity_id, at, actor_email, action, subject, subject_name, owner_email)

@@ -111,24 +111,6 @@ async fn end_erases_secrets_from_the_database() {
 }
 
 #[tokio::test]
-async fn secrets_that_an_earlier_version_left_are_erased() {
-    for database in databases().await {
-        let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
-        let (live, left) = (launch(&store).await, launch(&store).await);
-        assert_eq!(store.purge_secrets().await.unwrap(), 0);
-        let mut connection = AnyConnection::connect(&database.url).await.unwrap();
-        let end = "UPDATE workshop_instances SET state = 'terminated' WHERE instance_id = $1";
-        sqlx::query(end).bind(left.instance_id.to_string()).execute(&mut connection).await.unwrap();
-        connection.close().await.unwrap();
-        assert_eq!(store.purge_secrets().await.unwrap(), 1);
-        assert!(store.dispatch_secrets(left.instance_id).await.unwrap().is_empty());
-        assert_eq!(store.dispatch_secrets(live.instance_id).await.unwrap(), secrets());
-        store.close().await;
-    }
-}
-
-#[tokio::test]
 async fn sqlite_file_does_not_contain_erased_secrets() {
     let database = sqlite();
     let path = database.url.trim_start_matches("sqlite://").to_owned();

@@ -160,7 +160,6 @@ async fn secret_parameters_survive_the_suspension_until_the_end() {
         let mut row = queued;
         for state in [InstanceState::Running, InstanceState::Suspending, InstanceState::Suspended] {
             row = changed(&store, &row, |row| row.state = state).await;
-            assert_eq!(store.purge_secrets().await.unwrap(), 0);
             assert_eq!(store.dispatch_secrets(row.instance_id).await.unwrap(), secrets, "{state:?}");
         }
         let queued = resumed(resume(&store, &row, &NO_LIMITS).await);

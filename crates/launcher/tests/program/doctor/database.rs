@@ -95,9 +95,10 @@ async fn doctor_reports_stalled_queue() {
         data.path(),
         "INSERT INTO workshop_templates (template_id, settings, active, version, created_by, created_at, updated_at) \
          VALUES ('01900000-0000-7000-8000-000000000001', '{}', 0, 1, 'x', 0, 0); \
-         INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings, state, created_at, \
+         INSERT INTO template_settings (settings_hash, settings) VALUES ('x', '{}'); \
+         INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings_hash, state, created_at, \
          spec_version, applied_version, revision, launch_number) VALUES ('1', 'a', 'a@example.org', \
-         '01900000-0000-7000-8000-000000000001', '{}', 'queued', 0, 0, 0, 1, 1)",
+         '01900000-0000-7000-8000-000000000001', 'x', 'queued', 0, 0, 0, 1, 1)",
     )
     .await;
     let visit = Visit::at(data.path(), &[]);
