@@ -97,23 +97,9 @@ impl Examination {
         if query(engine.doctor.migrated).fetch_optional(&self.store.pool).await?.is_none() {
             return Ok(Schema::None);
         }
-        let mut ours: BTreeMap<i64, &[u8]> = engine.migrations().collect();
-        let all = ours.len();
-        for row in query(APPLIED).fetch_all(&self.store.pool).await? {
-            let version = row.try_get("version")?;
-            match ours.remove(&version) {
-                None => return Ok(Schema::Newer(version)),
-                Some(checksum) if row.try_get::<Vec<u8>, _>("checksum")? != checksum => {
-                    return Ok(Schema::Changed(version));
-                }
-                Some(_) => {}
-            }
-        }
-        Ok(match ours.len() {
-            0 => Schema::Current,
-            missing if missing == all => Schema::None,
-            missing => Schema::Older(missing),
-        })
+        let rows = query(APPLIED).fetch_all(&self.store.pool).await?;
+        let applied = rows.iter().map(|row| Ok((row.try_get("version")?, row.try_get("checksum")?)));
+        Ok(compare(engine.migrations().collect(), &applied.collect::<Result<Vec<_>, StoreError>>()?))
     }
 
     /// Returns true if the server refuses all writes: a standby, or a server configured as read-only.
@@ -195,5 +181,45 @@ impl Examination {
     /// Closes the connection.
     pub async fn close(&self) {
         self.store.close().await;
+    }
+}
+
+/// Compares the applied migrations of a database with a program's, each as version and checksum.
+fn compare(mut ours: BTreeMap<i64, &[u8]>, applied: &[(i64, Vec<u8>)]) -> Schema {
+    let all = ours.len();
+    for (version, checksum) in applied {
+        match ours.remove(version) {
+            None => return Schema::Newer(*version),
+            Some(known) if known != checksum => return Schema::Changed(*version),
+            Some(_) => {}
+        }
+    }
+    match ours.len() {
+        0 => Schema::Current,
+        missing if missing == all => Schema::None,
+        missing => Schema::Older(missing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schema_is_older_while_the_next_version_has_not_migrated_it() {
+        let next = || [(1, &b"first"[..]), (2, b"next")].into();
+        let applied =
+            |versions: &[(i64, &str)]| versions.iter().map(|(n, sum)| (*n, sum.as_bytes().to_vec())).collect();
+        let cases: [(&[(i64, &str)], Schema); 5] = [
+            (&[], Schema::None),
+            (&[(1, "first")], Schema::Older(1)),
+            (&[(1, "first"), (2, "next")], Schema::Current),
+            (&[(1, "first"), (3, "later")], Schema::Newer(3)),
+            (&[(1, "other")], Schema::Changed(1)),
+        ];
+        for (versions, expected) in cases {
+            let applied: Vec<_> = applied(versions);
+            assert_eq!(compare(next(), &applied), expected, "{versions:?}");
+        }
     }
 }

@@ -11,9 +11,9 @@ use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock};
 use tokio::time::{pause, resume, timeout};
 
+use crate::measured;
 use crate::proxy::{Proxy, SOCKET, folder_of};
 use crate::server::FreshDatabase;
-use crate::measured;
 
 /// Probe timeout of a kubelet.
 const PROBE: Duration = Duration::from_secs(5);

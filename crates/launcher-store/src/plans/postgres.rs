@@ -13,7 +13,7 @@ use crate::order::{self, SortBy, SortOrder};
 use crate::page::{ActivityFilter, InstanceFilter, Page, SearchText, StateFilter};
 use crate::sql::Sql;
 use crate::store::Store;
-use crate::{activities, counts, dispatch, feed, instances, launch, observe, overview, settings, templates};
+use crate::{activities, counts, dispatch, feed, instances, launch, observe, overview, templates};
 
 /// 10,000 instances of 100 owners: most of them terminated, some running, about 1,000 queued. Also 10,000 templates,
 /// most of them archived.
@@ -163,8 +163,6 @@ async fn frequent_statements_use_their_index() {
         (with(observe::PURGE, ["5"]), "workshop_instances_ended"),
         (with(observe::OLD_WITHDRAWN, ["5"]), "workshop_instances_"),
         (with(observe::PURGE_WITHDRAWN, ["5"]), "workshop_instances_"),
-        (with(settings::INLINE, []), "workshop_instances_settings"),
-        (with(settings::MOVE, ["hash-1", id]), "workshop_instances_"),
     ] {
         planner.assert_uses(sql, index).await;
     }

@@ -52,13 +52,12 @@ async fn missing_or_differing_schema_is_reported_and_left_unchanged() {
     for database in databases().await {
         let url = &database.url;
         Store::open(url).await.unwrap().close().await;
-        told(url, "DELETE FROM _sqlx_migrations WHERE version = (SELECT max(version) FROM _sqlx_migrations)").await;
-        assert_eq!((schema(url).await, schema(url).await), (Schema::Older(1), Schema::Older(1)));
-        told(url, "DELETE FROM _sqlx_migrations WHERE version > 1").await;
         told(url, "UPDATE _sqlx_migrations SET version = 9000").await;
         assert_eq!(schema(url).await, Schema::Newer(9000));
-        told(url, "UPDATE _sqlx_migrations SET version = 3").await;
-        assert_eq!(schema(url).await, Schema::Changed(3));
+        told(url, "UPDATE _sqlx_migrations SET version = 1, checksum = substr(checksum, 2)").await;
+        assert_eq!(schema(url).await, Schema::Changed(1));
+        told(url, "DELETE FROM _sqlx_migrations").await;
+        assert_eq!((schema(url).await, schema(url).await), (Schema::None, Schema::None));
         told(url, "DROP TABLE _sqlx_migrations").await;
         assert_eq!(schema(url).await, Schema::None);
     }
