@@ -61,7 +61,7 @@ async fn doctor_reports_database_of_other_fleet() {
 }
 
 #[tokio::test]
-async fn doctor_reports_newer_or_older_schema() {
+async fn doctor_reports_newer_or_missing_schema() {
     let data = data("here").await;
     told(
         data.path(),
@@ -72,7 +72,7 @@ async fn doctor_reports_newer_or_older_schema() {
     visit.says("FAIL", "schema", &["schema change 9000", "run the newer version"]);
     visit.is_silent_about("fleet binding");
     told(data.path(), "DELETE FROM _sqlx_migrations WHERE version = 9000").await;
-    Visit::at(data.path(), &[]).says("warn", "schema", &["migrations are missing (1)", "Back up the database"]);
+    Visit::at(data.path(), &[]).says("warn", "schema", &["the database is empty", "SERVICE_DATABASE_URL"]);
 }
 
 #[tokio::test]
