@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test check times ci release-artifacts soak lint fmt deny requirements bench pictures clean cluster-up cluster-images cluster-down server-images docs
+.PHONY: help run test check times ci release-artifacts soak lint fmt generated deny requirements bench pictures clean cluster-up cluster-images cluster-down server-images docs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
@@ -41,6 +41,13 @@ lint: ## formatting, clippy, shell scripts
 
 fmt: ## format the Rust code
 	cargo fmt --all
+
+generated: ## write the generated files again: API document, definitions of the cluster, the chart's schema of templates
+	cargo run --quiet -p launcher -- openapi > target/openapi.json
+	cp target/openapi.json docs/openapi.json
+	cargo run --quiet -p launcher -- crd > target/crds.yaml
+	cp target/crds.yaml crds/workshops.yaml
+	charts/seed_schema.py
 
 deny: ## check licences, advisories and sources of the dependencies; not a tier, because it needs the network
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }

@@ -7,7 +7,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::routes;
 use crate::routes::docs::description::DESCRIPTION;
-use crate::wire::{template_body_schema, template_patch_schema, template_replacement_schema};
+use crate::routes::templates::template_schemas;
 
 /// Returns the OpenAPI 3.1 document of the API under a base path.
 #[must_use]
@@ -32,9 +32,9 @@ pub fn openapi(base_path: &str) -> Value {
         "description": "The auth proxy sets this header. It removes the header from requests of clients.",
     }});
     let schemas = &mut document["components"]["schemas"];
-    schemas["WorkshopTemplateBody"] = template_body_schema();
-    schemas["WorkshopTemplateReplacement"] = template_replacement_schema();
-    schemas["WorkshopTemplatePatch"] = template_patch_schema();
+    for (name, schema) in template_schemas() {
+        schemas[name] = schema;
+    }
     document["paths"]["/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]["schema"] = event();
     problems::complete(&mut document, base_path);
     document

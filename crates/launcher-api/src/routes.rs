@@ -7,7 +7,7 @@ mod events;
 mod instances;
 mod me;
 pub(crate) mod snapshots;
-mod templates;
+pub(crate) mod templates;
 pub(crate) mod volumes;
 
 use axum::Router;
@@ -28,17 +28,17 @@ pub(crate) fn documented() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(instances::suspend::suspend_instance),
         routes!(instances::resume::resume_instance),
         routes!(instances::restart::restart_instance),
-        routes!(templates::list::list_templates, templates::create::create_template),
+        routes!(templates::list_templates, templates::create_template),
         routes!(
-            templates::read::read_template,
-            templates::update::update_template,
-            templates::patch::patch_template,
-            templates::archive::archive_template
+            templates::read_template,
+            templates::update_template,
+            templates::patch_template,
+            templates::archive_template
         ),
-        routes!(templates::launch::launch_template),
-        routes!(templates::extend::extend_class),
-        routes!(templates::read_image::read_template_image),
-        routes!(templates::pull_image::pull_template_image),
+        routes!(templates::launch_template),
+        routes!(templates::extend_class),
+        routes!(templates::read_template_image),
+        routes!(templates::pull_template_image),
         routes!(volumes::list::list_volumes),
         routes!(volumes::delete::delete_volume),
         routes!(volumes::download::download_volume),

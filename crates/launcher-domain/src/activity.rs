@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::email::EmailAddress;
 use crate::instance::{Instance, InstanceState};
 use crate::snapshot::Snapshot;
-use crate::template::{Listing, Template, TemplateSettings};
+use crate::template::{Template, TemplateContent};
 use crate::text_enum::text_enum;
 use crate::volume::Volume;
 
@@ -176,65 +176,10 @@ impl Activity {
     }
 }
 
-/// Returns the names of the fields that differ, in the order of the API.
+/// Returns the names of the fields that differ, in the order of the API. Omits their values, because an environment
+/// variable may hold a secret.
 fn changed_fields(before: &Template, after: &Template) -> Vec<&'static str> {
-    let mut names = changed_settings(&before.settings, &after.settings);
-    names.extend(changed_listing(&before.listing, &after.listing));
-    names
-}
-
-fn changed_listing(before: &Listing, after: &Listing) -> impl Iterator<Item = &'static str> {
-    let Listing { tags, icon, unlisted, slug } = before;
-    let fields = [
-        ("tags", *tags != after.tags),
-        ("icon", *icon != after.icon),
-        ("unlisted", *unlisted != after.unlisted),
-        ("slug", *slug != after.slug),
-    ];
-    fields.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name)
-}
-
-/// Returns the names of the settings that differ. Omits their values, because an environment variable may hold a
-/// secret.
-fn changed_settings(before: &TemplateSettings, after: &TemplateSettings) -> Vec<&'static str> {
-    // Destructures all fields, so that a new field that is not compared here is a compile error.
-    let TemplateSettings {
-        name,
-        description,
-        app_type,
-        image,
-        port,
-        command,
-        args,
-        env,
-        resources,
-        security_profile,
-        pod_template,
-        storage,
-        material,
-        parameters,
-        lifetime_seconds,
-        extension_seconds,
-        max_lifetime_seconds,
-    } = before;
-    let settings = [
-        ("name", *name != after.name),
-        ("description", *description != after.description),
-        ("app_type", *app_type != after.app_type),
-        ("image", *image != after.image),
-        ("port", *port != after.port),
-        ("command", *command != after.command),
-        ("args", *args != after.args),
-        ("env", *env != after.env),
-        ("resources", *resources != after.resources),
-        ("security_profile", *security_profile != after.security_profile),
-        ("pod_template", *pod_template != after.pod_template),
-        ("storage", *storage != after.storage),
-        ("material", *material != after.material),
-        ("parameters", *parameters != after.parameters),
-        ("lifetime_seconds", *lifetime_seconds != after.lifetime_seconds),
-        ("extension_seconds", *extension_seconds != after.extension_seconds),
-        ("max_lifetime_seconds", *max_lifetime_seconds != after.max_lifetime_seconds),
-    ];
-    settings.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
+    let [before, after] = [before, after].map(|template| TemplateContent::from(template).to_json());
+    let fields = TemplateContent::fields().filter(|field| *field != "active");
+    fields.filter(|field| before.get(*field) != after.get(*field)).collect()
 }

@@ -56,9 +56,9 @@ pub use snapshot::{ArchiveToken, InstanceSnapshot, Snapshot, SnapshotFailure, Sn
 pub use source_url::SourceUrl;
 pub use start_step::StartStep;
 pub use template::{
-    AppType, AtExpiry, FieldError, FieldRule, Icon, LaunchValues, Listing, Material, MaterialDraft, MaterialKind,
-    MaterialSource, MaterialSourceDraft, Parameter, ParameterDraft, ParameterKind, PodTemplateKind, PodTemplateObject,
-    PodTemplatePolicy, PodTemplatePolicyError, RepositoryDraft, SecurityProfile, Storage, StorageDraft, StorageKind,
-    Template, TemplateDraft, TemplateSettings, ValidTemplate, is_storable_pod_template,
+    AppType, AtExpiry, Audience, FieldError, FieldRule, Icon, JsonObject, LaunchValues, Listing, Material,
+    MaterialKind, MaterialSource, Parameter, ParameterKind, PodTemplateKind, PodTemplateObject, PodTemplatePolicy,
+    PodTemplatePolicyError, RepositoryDraft, SecurityProfile, Storage, StorageKind, Template, TemplateContent,
+    TemplateSettings, is_storable_pod_template,
 };
 pub use volume::Volume;

@@ -1,6 +1,7 @@
 //! Configuration of the program that places course material.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value, json};
 
 use crate::template::MaterialSource;
 
@@ -18,6 +19,7 @@ pub struct MaterialConfig {
     /// Directory in which each source has its own directory.
     pub directory: String,
     /// Sources, placed in this order.
+    #[serde(serialize_with = "without_nulls")]
     pub sources: Vec<MaterialSource>,
     /// Maximum duration of the run, in seconds.
     pub deadline_seconds: u32,
@@ -28,4 +30,13 @@ pub struct MaterialConfig {
     /// `username` and `password`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secrets: Option<String>,
+}
+
+/// Omits absent fields: the configuration is an environment variable of each pod.
+fn without_nulls<S: Serializer>(sources: &[MaterialSource], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut sources = json!(sources);
+    for source in sources.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        source.retain(|_, value| !value.is_null());
+    }
+    sources.serialize(serializer)
 }

@@ -1,5 +1,14 @@
 //! Enums whose variants each have a fixed text. The database stores this text, and the API sends it.
 
+/// An enum whose variants each have a text.
+pub(crate) trait TextEnum: Sized {
+    /// Returns the variant with exactly this text.
+    fn of(text: &str) -> Option<Self>;
+
+    /// Returns the texts of all variants, in the order of their declaration.
+    fn texts() -> Vec<&'static str>;
+}
+
 /// Declares an enum of unit variants, each with its text. The macro adds three items to the enum:
 ///
 /// - `ALL`: every variant, in the order of the declaration;
@@ -36,6 +45,16 @@ macro_rules! text_enum {
         $(#[$enum_attribute])*
         pub enum $name {
             $($(#[$variant_attribute])* $variant,)+
+        }
+
+        impl $crate::text_enum::TextEnum for $name {
+            fn of(text: &str) -> Option<Self> {
+                Self::parse(text)
+            }
+
+            fn texts() -> Vec<&'static str> {
+                Self::ALL.map(Self::as_str).to_vec()
+            }
         }
 
         impl $name {

@@ -6,11 +6,12 @@ use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::uuid_v7;
 use launcher_domain::template::is_slug;
 use launcher_domain::{
-    Caller, EmailAddress, FieldError, PodTemplateObject, PodTemplatePolicy, Template, TemplateDraft, ValidTemplate,
+    Caller, EmailAddress, FieldError, JsonObject, PodTemplatePolicy, Template, TemplateContent,
     is_storable_pod_template,
 };
 use launcher_store::Page;
 use launcher_workshop::pod_template::PodTemplate;
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::error::ServiceError;
@@ -23,8 +24,8 @@ const ATTEMPTS: usize = 16;
 /// Full replacement of a template.
 #[derive(Debug, Clone)]
 pub struct TemplateUpdate {
-    /// The new content.
-    pub draft: TemplateDraft,
+    /// The new content: see [`TemplateContent::read`].
+    pub body: JsonObject,
     /// The version that the caller read, if given. A different current version is rejected.
     pub expected_version: Option<i64>,
 }
@@ -69,20 +70,20 @@ impl Launcher {
         }
     }
 
-    /// Validates a draft, with its pod template.
+    /// Reads the content of a template, with its pod template.
     ///
     /// # Errors
     /// All errors, each with its location; never empty.
-    pub fn validate_template(&self, draft: TemplateDraft) -> Result<ValidTemplate, Vec<FieldError>> {
-        validate_template(draft, &self.0.pod_template_policy)
+    pub fn validate_template(&self, body: &JsonObject) -> Result<TemplateContent, Vec<FieldError>> {
+        validate_template(body, &self.0.pod_template_policy)
     }
 
     /// Creates a template.
     ///
     /// # Errors
     /// Forbidden, Invalid, Unavailable.
-    pub async fn create_template(&self, caller: &Caller, draft: TemplateDraft) -> Result<Template, ServiceError> {
-        self.create_template_once(caller, self.draw_template_id(), draft).await
+    pub async fn create_template(&self, caller: &Caller, body: &JsonObject) -> Result<Template, ServiceError> {
+        self.create_template_once(caller, self.draw_template_id(), body).await
     }
 
     /// Creates a template with an identifier that was generated before the request. A repeated request returns the
@@ -94,10 +95,10 @@ impl Launcher {
         &self,
         caller: &Caller,
         template_id: Uuid,
-        draft: TemplateDraft,
+        body: &JsonObject,
     ) -> Result<Template, ServiceError> {
         self.may_manage_templates(caller)?;
-        let mut template = self.new_template(template_id, draft, caller.email().clone())?;
+        let mut template = self.new_template(template_id, body, caller.email().clone())?;
         for _ in 0..ATTEMPTS {
             if self.0.store.create_template(&template).await? {
                 tracing::info!(template = %template.template_id, by = %caller.email(), "template created");
@@ -129,10 +130,10 @@ impl Launcher {
     pub async fn seed_template(
         &self,
         template_id: Uuid,
-        draft: TemplateDraft,
+        body: &JsonObject,
         created_by: EmailAddress,
     ) -> Result<bool, ServiceError> {
-        let template = self.new_template(template_id, draft, created_by)?;
+        let template = self.new_template(template_id, body, created_by)?;
         Ok(self.0.store.seed_template(&template).await?)
     }
 
@@ -147,8 +148,8 @@ impl Launcher {
         update: TemplateUpdate,
     ) -> Result<Template, ServiceError> {
         self.may_manage_templates(caller)?;
-        let ValidTemplate { settings, listing, active } =
-            self.validate_template(update.draft).map_err(ServiceError::Invalid)?;
+        let TemplateContent { settings, listing, active } =
+            self.validate_template(&update.body).map_err(ServiceError::Invalid)?;
         self.change_template(caller, template_id, |before| {
             if update.expected_version.is_some_and(|expected| expected != before.version) {
                 return Err(ServiceError::VersionMismatch);
@@ -202,12 +203,12 @@ impl Launcher {
     fn new_template(
         &self,
         template_id: Uuid,
-        draft: TemplateDraft,
+        body: &JsonObject,
         created_by: EmailAddress,
     ) -> Result<Template, ServiceError> {
         let now = self.0.clock.now();
-        let ValidTemplate { settings, listing, active } =
-            self.validate_template(draft).map_err(ServiceError::Invalid)?;
+        let TemplateContent { settings, listing, active } =
+            self.validate_template(body).map_err(ServiceError::Invalid)?;
         Ok(Template {
             template_id,
             settings,
@@ -221,40 +222,46 @@ impl Launcher {
     }
 }
 
-/// Validates a draft, with its pod template. The policy says which names the pod template may use.
+/// Reads the content of a template, with its pod template. The policy says which names the pod template may use.
 ///
 /// # Errors
 /// All errors, each with its location; never empty.
-pub fn validate_template(draft: TemplateDraft, policy: &PodTemplatePolicy) -> Result<ValidTemplate, Vec<FieldError>> {
-    let pod_errors = match &draft.pod_template {
-        // Otherwise the validation of the draft reports it.
-        Some(source) if is_storable_pod_template(source) => pod_template_errors(source, &variables(&draft), policy),
-        _ => Vec::new(),
-    };
-    match draft.validate() {
-        Ok(valid) if pod_errors.is_empty() => Ok(valid),
+pub fn validate_template(body: &JsonObject, policy: &PodTemplatePolicy) -> Result<TemplateContent, Vec<FieldError>> {
+    let content = TemplateContent::read(body);
+    let pod_errors = pod_template_errors(body, &content, policy);
+    match content {
+        Ok(content) if pod_errors.is_empty() => Ok(content),
         Ok(_) => Err(pod_errors),
         Err(errors) => Err(errors.into_iter().chain(pod_errors).collect()),
     }
 }
 
-/// Returns the variables of the app that the template sets, or for which a launch gives the value.
-fn variables(draft: &TemplateDraft) -> BTreeMap<String, String> {
-    let parameters = draft.parameters.iter().map(|parameter| (parameter.name.clone(), String::new()));
-    draft.env.clone().into_iter().chain(parameters).collect()
-}
-
+/// Returns the errors inside of the pod template, also if other fields are wrong.
 fn pod_template_errors(
-    source: &PodTemplateObject,
-    env: &BTreeMap<String, String>,
+    body: &JsonObject,
+    content: &Result<TemplateContent, Vec<FieldError>>,
     policy: &PodTemplatePolicy,
 ) -> Vec<FieldError> {
-    let errors = match PodTemplate::parse(source, env) {
+    let source = match content {
+        Ok(content) => content.settings.pod_template.as_ref(),
+        // Otherwise the reader of the content reports it.
+        Err(_) => body.get("pod_template").and_then(Value::as_object).filter(|source| is_storable_pod_template(source)),
+    };
+    let Some(source) = source else { return Vec::new() };
+    let errors = match PodTemplate::parse(source, &variables(body)) {
         Ok(template) => template.forbidden(policy),
         Err(errors) => errors,
     };
     let at = |FieldError { pointer, rule }| FieldError::new(format!("/pod_template{pointer}"), rule);
     errors.into_iter().map(at).collect()
+}
+
+/// Returns the variables of the app that the template sets, or for which a launch gives the value.
+fn variables(body: &JsonObject) -> BTreeMap<String, String> {
+    let env = body.get("env").and_then(Value::as_object).into_iter().flatten().map(|(name, _)| name.clone());
+    let parameters = body.get("parameters").and_then(Value::as_array).into_iter().flatten();
+    let names = parameters.filter_map(|parameter| parameter.get("name")?.as_str().map(str::to_owned));
+    env.chain(names).map(|name| (name, String::new())).collect()
 }
 
 /// True when the stored template equals the wanted one: an earlier attempt has already stored it.

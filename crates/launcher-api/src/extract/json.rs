@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http_body::Body as _;
 use http_body_util::BodyExt;
-use launcher_domain::{FieldError, FieldRule, TemplateDraft};
+use launcher_domain::{FieldError, FieldRule};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
@@ -36,24 +36,6 @@ impl Body for LaunchBody {
 }
 impl Body for ExtendBody {}
 impl Body for ExtendClassBody {}
-impl Body for TemplateDraft {
-    const OBJECTS: &'static [&'static str] = &[
-        "",
-        "/resources",
-        "/parameters/0",
-        "/parameters/1",
-        "/parameters/2",
-        "/parameters/3",
-        "/parameters/4",
-        "/parameters/5",
-        "/parameters/6",
-        "/parameters/7",
-        "/parameters/8",
-        "/parameters/9",
-    ];
-    const OPTIONAL_OBJECTS: &'static [&'static str] = &["/material"];
-}
-
 /// Extracts a JSON body that must be present.
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
@@ -151,7 +133,7 @@ fn parse<T: Body>(bytes: &[u8]) -> Result<T, Problem> {
 ///
 /// # Errors
 /// 422 with the JSON pointer of the wrong value.
-pub(crate) fn deserialize<T: Body>(value: Value) -> Result<T, Problem> {
+fn deserialize<T: Body>(value: Value) -> Result<T, Problem> {
     let is_other = |pointer: &str| value.pointer(pointer).is_some_and(|value| !value.is_object());
     let is_value = |pointer: &str| is_other(pointer) && value.pointer(pointer) != Some(&Value::Null);
     let misplaced = T::OBJECTS.iter().find(|pointer| is_other(pointer));

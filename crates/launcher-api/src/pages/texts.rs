@@ -4,11 +4,10 @@
 mod activity;
 mod counts;
 mod errors;
-mod fields;
 mod kinds;
 mod notices;
 mod overview;
 mod units;
 
 pub(crate) use activity::Part;
-pub(crate) use fields::sentence;
+pub(crate) use errors::sentence;

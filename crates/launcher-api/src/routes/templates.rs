@@ -1,13 +1,606 @@
-//! `/templates/`.
+//! `/templates/`: the catalog.
 
-pub(crate) mod archive;
-pub(crate) mod create;
-pub(crate) mod extend;
-pub(crate) mod launch;
-pub(crate) mod list;
-pub(crate) mod patch;
-pub(crate) mod pull_image;
-pub(crate) mod read;
-pub(crate) mod read_image;
-mod read_only;
-pub(crate) mod update;
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::header::{ETAG, LOCATION};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use launcher_domain::{
+    Audience, EmailAddress, FieldError, FieldRule, JsonObject, Listing, Template, TemplateContent, TemplateSettings,
+};
+use launcher_service::{ClassExtension, ClassOutcome, ImageState, LaunchRequest, Page, ServiceError, TemplateUpdate};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::admission::MAX_BODY_BYTES;
+use crate::extract::{
+    IfMatch, Json as Body, ListQuery, MergePatch, OptionalJson, TemplateId, etag, idempotency_key, is_unchanged,
+    next_page, with_link,
+};
+use crate::identity::Identified;
+use crate::permission::{Allowed, ManageClass, ManageTemplates};
+use crate::problem::{Problem, ProblemCode};
+use crate::state::AppState;
+use crate::wire::{ExtendClassBody, LaunchBody, ReasonResponse, WorkshopInstanceResponse, named_schema, rfc3339};
+
+type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceResponse>);
+type Changed = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
+
+/// Number of attempts if another request changes the template between reading and writing it.
+const ATTEMPTS: usize = 5;
+
+/// List templates
+///
+/// Every user may call it. Users get the active templates that are not unlisted, admins get all templates. Newest first.
+/// `command`, `args` and `env` are empty unless the caller is an admin.
+#[utoipa::path(
+    get, path = "/templates/", operation_id = "listTemplates", tag = "templates",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
+            description = "Maximum number of entries. Default: 500."),
+        ("cursor" = Option<String>, Query, pattern = "^[0-9a-f]{32}$",
+            description = "Start of the next page, from the `Link` of the previous page."),
+    ),
+    responses((status = 200, description = "A page of templates.", body = [WorkshopTemplateResponse],
+        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
+    extensions(("x-problems" = json!(["invalid-parameters"])))
+)]
+pub(crate) async fn list_templates(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    manager: Result<Allowed<ManageTemplates>, Problem>,
+    mut query: ListQuery,
+) -> Result<Response, Problem> {
+    let page = query.page()?;
+    let query = query.finish()?;
+    let mut rows = state.launcher.templates(&caller, &Page { limit: page.limit + 1, ..page }).await?;
+    let path = state.api_path("/templates/");
+    let next = next_page(&mut rows, &page, |template| template.template_id, &path, &query);
+    let manager = manager.as_ref().ok();
+    let body: Vec<_> = rows.into_iter().map(|row| WorkshopTemplateResponse::new(row, manager)).collect();
+    Ok((with_link(next), Json(body)).into_response())
+}
+
+/// Create a template
+///
+/// Only admins may call it.
+#[utoipa::path(
+    post, path = "/templates/", operation_id = "createTemplate", tag = "templates",
+    request_body = TemplateBody,
+    responses((status = 201, description = "The new template.", body = WorkshopTemplateResponse, headers(
+        ("Location" = String, description = "The path of the template."),
+        ("ETag" = String, description = "The version, for `If-Match`."),
+    ))),
+    extensions(("x-problems" = json!([
+        "malformed-body", "admin-only", "body-too-large", "unsupported-media-type", "invalid-fields"
+    ])))
+)]
+pub(crate) async fn create_template(
+    State(state): State<AppState>,
+    manager: Allowed<ManageTemplates>,
+    Body(body): Body<JsonObject>,
+) -> Result<Response, Problem> {
+    let template = state.launcher.create_template(&manager.caller, &body).await?;
+    let location = state.api_path(&format!("/templates/{}", template.template_id));
+    let tag = etag(template.version);
+    let body = Json(WorkshopTemplateResponse::new(template, Some(&manager)));
+    Ok((StatusCode::CREATED, [(LOCATION, location)], [(ETAG, tag)], body).into_response())
+}
+
+/// Read a template
+///
+/// Every user may read every template, also an archived or unlisted one. `command`, `args` and `env` are empty unless the
+/// caller is an admin.
+#[utoipa::path(
+    get, path = "/templates/{template_id}", operation_id = "readTemplate", tag = "templates",
+    params(
+        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
+        ("If-None-Match" = Option<String>, Header,
+            description = "ETags that the caller has. The response is 304 if one is current."),
+    ),
+    responses(
+        (status = 200, description = "The template.", body = WorkshopTemplateResponse,
+            headers(("ETag" = String, description = "The version, for `If-Match`."))),
+        (status = 304, description = "The caller has the current version.",
+            headers(("ETag" = String, description = "The version, for `If-Match`."))),
+    ),
+    extensions(("x-problems" = json!(["not-found"])))
+)]
+pub(crate) async fn read_template(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    manager: Result<Allowed<ManageTemplates>, Problem>,
+    TemplateId(id): TemplateId,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let template = state.launcher.template(&caller, id).await?;
+    let tag = [(ETAG, etag(template.version))];
+    if is_unchanged(&headers, template.version) {
+        return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
+    }
+    Ok((tag, Json(WorkshopTemplateResponse::new(template, manager.as_ref().ok()))).into_response())
+}
+
+/// Replace a template
+///
+/// Only admins may call it. Fields that are absent from the body take their defaults. The body may be a template as it
+/// was read: read-only fields with their current values are ignored. Running workshops do not change.
+#[utoipa::path(
+    put, path = "/templates/{template_id}", operation_id = "updateTemplate", tag = "templates",
+    params(
+        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
+        ("If-Match" = Option<String>, Header,
+            description = "ETags. If none is current, the request is refused, so that it overwrites no other change. \
+                           `*` matches any."),
+    ),
+    request_body = TemplateReplacement,
+    responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
+        headers(("ETag" = String, description = "The version, for `If-Match`.")))),
+    extensions(("x-problems" = json!([
+        "malformed-body", "admin-only", "not-found", "version-mismatch", "body-too-large", "unsupported-media-type",
+        "invalid-fields"
+    ])))
+)]
+pub(crate) async fn update_template(
+    State(state): State<AppState>,
+    manager: Allowed<ManageTemplates>,
+    TemplateId(id): TemplateId,
+    if_match: IfMatch,
+    Body(mut body): Body<JsonObject>,
+) -> Result<Changed, Problem> {
+    let mut expected_version = if_match.expected_version(&state.launcher, &manager.caller, id).await?;
+    if READ_ONLY.iter().any(|field| body.contains_key(field.0)) {
+        let current = state.launcher.template(&manager.caller, id).await?;
+        // A body with the version or the time of the last change changes only this version.
+        let names_version = ["version", "updated_at"].iter().any(|field| body.contains_key(*field));
+        expected_version = expected_version.or_else(|| names_version.then_some(current.version));
+        remove_read_only(&mut body, &json!(WorkshopTemplateResponse::new(current, Some(&manager))))?;
+    }
+    let update = TemplateUpdate { body, expected_version };
+    let template = state.launcher.update_template(&manager.caller, id, update).await?;
+    Ok(([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, Some(&manager)))))
+}
+
+/// Change fields of a template
+///
+/// Only admins may call it. The body is a JSON merge patch (RFC 7396): absent fields do not change, and `null` restores
+/// the default of a field or removes a variable of `env`. Running workshops do not change.
+#[utoipa::path(
+    patch, path = "/templates/{template_id}", operation_id = "patchTemplate", tag = "templates",
+    params(
+        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
+        ("If-Match" = Option<String>, Header,
+            description = "ETags. If none is current, the request is refused, so that it overwrites no other change. \
+                           `*` matches any."),
+    ),
+    request_body(content = TemplatePatch, content_type = "application/merge-patch+json"),
+    responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
+        headers(("ETag" = String, description = "The version, for `If-Match`.")))),
+    extensions(("x-problems" = json!([
+        "malformed-body", "admin-only", "not-found", "version-mismatch", "body-too-large", "unsupported-media-type",
+        "invalid-fields"
+    ])))
+)]
+pub(crate) async fn patch_template(
+    State(state): State<AppState>,
+    manager: Allowed<ManageTemplates>,
+    TemplateId(id): TemplateId,
+    if_match: IfMatch,
+    MergePatch(patch): MergePatch,
+) -> Result<Changed, Problem> {
+    let required = if_match.expected_version(&state.launcher, &manager.caller, id).await?;
+    for _ in 0..ATTEMPTS {
+        let before = state.launcher.template(&manager.caller, id).await?;
+        let expected_version = Some(required.unwrap_or(before.version));
+        let update = TemplateUpdate { body: patched(&before, patch.clone(), &manager)?, expected_version };
+        match state.launcher.update_template(&manager.caller, id, update).await {
+            Err(ServiceError::VersionMismatch) if required.is_none() => {}
+            outcome => {
+                let template = outcome?;
+                let tag = [(ETAG, etag(template.version))];
+                return Ok((tag, Json(WorkshopTemplateResponse::new(template, Some(&manager)))));
+            }
+        }
+    }
+    Err(ServiceError::VersionMismatch.into())
+}
+
+/// Applies a patch to the fields that an admin can write.
+fn patched(
+    before: &Template,
+    mut patch: JsonObject,
+    manager: &Allowed<ManageTemplates>,
+) -> Result<JsonObject, Problem> {
+    remove_read_only(&mut patch, &json!(WorkshopTemplateResponse::new(before.clone(), Some(manager))))?;
+    let mut body = Value::Object(TemplateContent::from(before).to_json());
+    check_names(&body, &patch)?;
+    json_patch::merge(&mut body, &Value::Object(patch));
+    // Several small patches must not build a template that is too large to send as a whole.
+    if body.to_string().len() > MAX_BODY_BYTES {
+        let detail = format!("The changed template would be larger than {} KiB.", MAX_BODY_BYTES / 1024);
+        return Err(Problem::new(ProblemCode::BodyTooLarge, detail));
+    }
+    if let Value::Object(body) = body { Ok(body) } else { Ok(JsonObject::new()) }
+}
+
+/// Refuses unknown fields with the value `null`. A merge removes them, so the later check of the fields cannot see them.
+fn check_names(body: &Value, patch: &JsonObject) -> Result<(), Problem> {
+    let unknown = |known: &Value, patch: &JsonObject, start: &str| -> Vec<FieldError> {
+        let names = patch.keys().filter(|name| known.get(name.as_str()).is_none());
+        let pointer = |name: &String| format!("{start}/{}", name.replace('~', "~0").replace('/', "~1"));
+        let rule = |name: &String| {
+            let message = format!("unknown field `{name}`");
+            FieldRule::FieldUnknown { field: name.clone(), message }
+        };
+        names.map(|name| FieldError::new(pointer(name), rule(name))).collect()
+    };
+    let mut errors = unknown(body, patch, "");
+    if let Some(Value::Object(resources)) = patch.get("resources") {
+        errors.extend(unknown(&body["resources"], resources, "/resources"));
+    }
+    if errors.is_empty() { Ok(()) } else { Err(Problem::invalid_fields(errors)) }
+}
+
+/// Archive a template
+///
+/// Only admins may call it. Removes the template from the catalog. Running workshops keep running. A repeated request
+/// changes nothing. A PUT with `"active": true` restores the template.
+#[utoipa::path(
+    delete, path = "/templates/{template_id}", operation_id = "archiveTemplate", tag = "templates",
+    params(
+        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
+        ("If-Match" = Option<String>, Header,
+            description = "ETags. If none is current, the request is refused, so that it overwrites no other change. \
+                           `*` matches any."),
+    ),
+    responses((status = 204, description = "The template is archived.")),
+    extensions(("x-problems" = json!(["admin-only", "not-found", "version-mismatch"])))
+)]
+pub(crate) async fn archive_template(
+    State(state): State<AppState>,
+    Allowed { caller, .. }: Allowed<ManageTemplates>,
+    TemplateId(id): TemplateId,
+    if_match: IfMatch,
+) -> Result<StatusCode, Problem> {
+    let expected_version = if_match.expected_version(&state.launcher, &caller, id).await?;
+    state.launcher.archive_template(&caller, id, expected_version).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Launch a template
+///
+/// Creates an instance in state queued, which the caller owns, and responds at once. Every user may
+/// launch an active template, also an unlisted one. Only admins may launch archived templates, to test them. A
+/// repository is refused unless its URL begins with an address that the template allows.
+#[utoipa::path(
+    post, path = "/templates/{template_id}/launch", operation_id = "launchTemplate", tag = "templates",
+    params(
+        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
+        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$",
+            description = "Makes a launch safe to repeat: the same key of the same caller returns the same instance."),
+    ),
+    request_body(content = Option<LaunchBody>, description = "Optional, unless a parameter needs a value."),
+    responses(
+        (status = 201, description = "The new instance.", body = WorkshopInstanceResponse,
+            headers(("Location" = String, description = "The path of the instance."))),
+        (status = 200, description = "The instance that an earlier launch with the same key created.",
+            body = WorkshopInstanceResponse, headers(("Location" = String, description = "The path of the instance."))),
+    ),
+    extensions(("x-problems" = json!([
+        "malformed-body", "not-found", "template-inactive", "instance-limit-reached", "volume-in-use",
+        "storage-limit-reached", "body-too-large",
+        "unsupported-media-type", "invalid-fields", "invalid-parameters", "idempotency-key-reused",
+        "too-many-launches", "at-capacity"
+    ])))
+)]
+pub(crate) async fn launch_template(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    TemplateId(id): TemplateId,
+    headers: HeaderMap,
+    OptionalJson(LaunchBody { repository, parameters }): OptionalJson<LaunchBody>,
+) -> Result<Launched, Problem> {
+    let body = repository.as_ref().map_or_else(|| json!({}), |repository| json!({ "repository": repository }));
+    // A request without a body counts as one with an empty object: requests with the same key must have the same body.
+    let idempotency_key = idempotency_key(&headers)?;
+    let request = LaunchRequest { idempotency_key, repository, body, parameters: parameters.0 };
+    let launched = state.launcher.launch(&caller, id, &request).await?;
+    let status = if launched.created { StatusCode::CREATED } else { StatusCode::OK };
+    let location = state.api_path(&format!("/instances/{}", launched.listed.instance.k8s_name));
+    let body = WorkshopInstanceResponse::new(&state.launcher, &launched.listed);
+    Ok((status, [(LOCATION, location)], Json(body)))
+}
+
+/// Extend all running instances of a template
+///
+/// Only admins may call it. Extends each running instance until `until`, but never beyond its
+/// `extension.latest_expires_at`. No instance expires earlier than before. A repeated request changes nothing. If a
+/// request fails, some instances may already be extended: repeat the request.
+#[utoipa::path(
+    post, path = "/templates/{template_id}/extend", operation_id = "extendClass", tag = "templates",
+    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+    request_body = ExtendClassBody,
+    responses((status = 200, description = "The result for each running instance, newest first.",
+        body = [ClassExtensionResponse])),
+    extensions(("x-problems" = json!([
+        "malformed-body", "admin-only", "not-found", "body-too-large", "unsupported-media-type", "invalid-fields"
+    ])))
+)]
+pub(crate) async fn extend_class(
+    State(state): State<AppState>,
+    Allowed { caller, .. }: Allowed<ManageClass>,
+    TemplateId(id): TemplateId,
+    Body(ExtendClassBody { until }): Body<ExtendClassBody>,
+) -> Result<Json<Vec<ClassExtensionResponse>>, Problem> {
+    let results = state.launcher.extend_class(&caller, id, until).await?;
+    Ok(Json(results.into_iter().map(ClassExtensionResponse::from).collect()))
+}
+
+/// Read the state of a template's image
+///
+/// Only admins may call it. Says if the image is on the server of the container fleet, so that a launch needs no
+/// download. Other fleets do not manage images.
+#[utoipa::path(
+    get, path = "/templates/{template_id}/image", operation_id = "readTemplateImage", tag = "templates",
+    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+    responses((status = 200, description = "The state of the image.", body = TemplateImageResponse)),
+    extensions(("x-problems" = json!(["admin-only", "not-found", "fleet-without-images"])))
+)]
+pub(crate) async fn read_template_image(
+    State(state): State<AppState>,
+    Allowed { caller, .. }: Allowed<ManageTemplates>,
+    TemplateId(id): TemplateId,
+) -> Result<Json<TemplateImageResponse>, Problem> {
+    Ok(Json(state.launcher.image_state(&caller, id).await?.into()))
+}
+
+/// Pull a template's image ahead of a launch
+///
+/// Only admins may call it. The container fleet pulls the image in the background: follow its state with a GET of
+/// `/templates/{template_id}/image`. A repeated request changes nothing while the image is being pulled, or if it is
+/// ready. Other fleets do not manage images.
+#[utoipa::path(
+    post, path = "/templates/{template_id}/image/pull", operation_id = "pullTemplateImage", tag = "templates",
+    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+    responses((status = 202, description = "The state of the image after the request.", body = TemplateImageResponse)),
+    extensions(("x-problems" = json!(["admin-only", "not-found", "fleet-without-images"])))
+)]
+pub(crate) async fn pull_template_image(
+    State(state): State<AppState>,
+    Allowed { caller, .. }: Allowed<ManageTemplates>,
+    TemplateId(id): TemplateId,
+) -> Result<(StatusCode, Json<TemplateImageResponse>), Problem> {
+    let image = state.launcher.pull_image(&caller, id).await?;
+    Ok((StatusCode::ACCEPTED, Json(image.into())))
+}
+
+/// Fields of a template that only the service sets: name, and schema in a response. A client may send them back as it
+/// has read them.
+const READ_ONLY: [(&str, &str, &str, &str); 5] = [
+    ("template_id", "string", "uuid", "The identifier in paths."),
+    ("version", "integer", "int64", "Starts at 1 and increases with each change. The ETag contains it."),
+    ("created_by", "string", "email", "The admin who created the template. For information only."),
+    ("created_at", "string", "date-time", "Time of the template's creation."),
+    ("updated_at", "string", "date-time", "Time of the template's last change."),
+];
+
+/// Removes the read-only fields from a body. `current` is the template as the API sends it.
+///
+/// # Errors
+/// 422 if a read-only field differs from the current value.
+fn remove_read_only(body: &mut JsonObject, current: &Value) -> Result<(), Problem> {
+    let mut errors = Vec::new();
+    for (field, ..) in READ_ONLY {
+        if body.remove(field).is_some_and(|sent| sent != current[field]) {
+            errors.push(FieldError::new(format!("/{field}"), FieldRule::ReadOnly));
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(Problem::invalid_fields(errors)) }
+}
+
+/// A shared catalog entry, as the API sends it. Times are RFC 3339 in UTC with milliseconds, durations in seconds.
+#[derive(Debug, Serialize)]
+pub(crate) struct WorkshopTemplateResponse {
+    template_id: Uuid,
+    #[serde(flatten)]
+    settings: TemplateSettings,
+    #[serde(flatten)]
+    listing: Listing,
+    active: bool,
+    version: i64,
+    created_by: EmailAddress,
+    created_at: String,
+    updated_at: String,
+}
+
+impl WorkshopTemplateResponse {
+    /// Converts a template. Only a caller who may manage templates gets all settings.
+    pub(crate) fn new(template: Template, manager: Option<&Allowed<ManageTemplates>>) -> Self {
+        let Template { template_id, settings, listing, active, version, created_by, created_at, updated_at } = template;
+        let settings = if manager.is_some() { settings } else { settings.public() };
+        let (created_at, updated_at) = (rfc3339(created_at), rfc3339(updated_at));
+        Self { template_id, settings, listing, active, version, created_by, created_at, updated_at }
+    }
+}
+
+named_schema! {
+    /// The name of [`response_schema`].
+    WorkshopTemplateResponse = "WorkshopTemplateResponse"
+}
+named_schema! {
+    /// The name of [`body_schema`].
+    type TemplateBody = "WorkshopTemplateBody"
+}
+named_schema! {
+    /// The name of [`replacement_schema`].
+    type TemplateReplacement = "WorkshopTemplateReplacement"
+}
+named_schema! {
+    /// The name of [`patch_schema`].
+    type TemplatePatch = "WorkshopTemplatePatch"
+}
+
+/// Returns the schemas of templates (JSON Schema 2020-12), by name.
+pub(crate) fn template_schemas() -> [(&'static str, Value); 4] {
+    [
+        ("WorkshopTemplateResponse", response_schema()),
+        ("WorkshopTemplateBody", body_schema()),
+        ("WorkshopTemplateReplacement", replacement_schema()),
+        ("WorkshopTemplatePatch", patch_schema()),
+    ]
+}
+
+fn response_schema() -> Value {
+    let mut schema = TemplateContent::schema(Audience::Response);
+    schema["description"] =
+        json!("A shared catalog entry. Times are RFC 3339 in UTC with milliseconds, durations in seconds.");
+    for (field, kind, format, about) in READ_ONLY {
+        schema["properties"][field] = json!({ "type": kind, "format": format, "description": about });
+        if let Some(required) = schema["required"].as_array_mut() {
+            required.push(field.into());
+        }
+    }
+    schema
+}
+
+/// Returns the schema of a template as admins send it.
+fn body_schema() -> Value {
+    let mut schema = TemplateContent::schema(Audience::Request);
+    schema["description"] = json!(
+        "A template as an administrator writes it. Absent fields take their defaults. Unknown fields are refused."
+    );
+    schema["if"] = json!({ "properties": { "app_type": { "const": "custom" } } });
+    schema["then"] = json!({ "required": ["port"], "properties": { "port": { "type": "integer" } } });
+    schema["examples"] = json!([{
+        "name": "Statistics 101",
+        "description": "Notebooks for the **first** week.",
+        "app_type": "notebook",
+        "image": "quay.io/jupyter/base-notebook:latest",
+        "env": { "COURSE": "stats-101" },
+        "resources": { "memory_limit": "4Gi" },
+        "lifetime_seconds": 7200,
+    }]);
+    schema
+}
+
+/// Returns the schema of a template that replaces another one: it may have the read-only fields that the API sends.
+fn replacement_schema() -> Value {
+    let mut schema = body_schema();
+    for (field, kind, ..) in READ_ONLY {
+        let about = "Read-only. Accepted only with its current value.";
+        schema["properties"][field] = json!({ "type": kind, "description": about });
+    }
+    schema
+}
+
+/// Returns the schema of a JSON merge patch of a template: each field is optional, and may be `null`.
+fn patch_schema() -> Value {
+    let mut schema = replacement_schema();
+    schema["description"] = json!(
+        "A JSON merge patch (RFC 7396) of a template. Absent fields do not change. `null` restores a field's default."
+    );
+    schema["examples"] = json!([{ "description": "Notebooks for the second week.", "env": { "COURSE": null } }]);
+    // The patch of a variable may remove it, also a variable that does not exist.
+    let env = &mut schema["properties"]["env"];
+    env["description"] = json!("Variables to set, or to remove by `null`.");
+    nullable(&mut env["additionalProperties"]);
+    for keyword in ["maxProperties", "propertyNames", "default"] {
+        env.as_object_mut().and_then(|env| env.remove(keyword));
+    }
+    for keyword in ["required", "if", "then"] {
+        schema.as_object_mut().and_then(|schema| schema.remove(keyword));
+    }
+    nullable_properties(&mut schema["properties"]["resources"]);
+    nullable_properties(&mut schema);
+    schema
+}
+
+fn nullable_properties(schema: &mut Value) {
+    schema["properties"].as_object_mut().into_iter().flatten().for_each(|(_, property)| nullable(property));
+}
+
+/// Changes a schema so that it also accepts `null`.
+fn nullable(schema: &mut Value) {
+    *schema = json!({ "anyOf": [schema.take(), { "type": "null" }] });
+}
+
+/// Result of the extension for one instance.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ClassExtensionResponse {
+    /// Name of the instance in paths.
+    #[schema(example = "statistics-101-a7k3m9qz2x")]
+    k8s_name: String,
+    /// Person who launched the instance.
+    #[schema(value_type = String, example = "alice@example.org")]
+    owner_email: EmailAddress,
+    outcome: ClassOutcomeName,
+    /// Code of the reason, if the outcome is `refused`; null otherwise.
+    #[schema(required, example = "lifetime-limit-reached")]
+    denied_reason: Option<&'static str>,
+    /// Expiry after the request; null if the instance does not run any more.
+    #[schema(required, format = DateTime, example = "2026-03-02T12:30:00.000Z")]
+    expires_at: Option<String>,
+}
+
+/// Outcome for one instance. extended: it was extended until `until`. shortened: it was extended until its latest
+/// possible expiry, which is before `until`. unchanged: it already lasted until `until` or longer. refused: it has
+/// ended, or already had its latest possible expiry.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ClassOutcomeName {
+    Extended,
+    Shortened,
+    Unchanged,
+    Refused,
+}
+
+impl From<ClassExtension> for ClassExtensionResponse {
+    fn from(ClassExtension { k8s_name, owner_email, expires_at, outcome }: ClassExtension) -> Self {
+        let (outcome, denied_reason) = match outcome {
+            ClassOutcome::Extended => (ClassOutcomeName::Extended, None),
+            ClassOutcome::Shortened => (ClassOutcomeName::Shortened, None),
+            ClassOutcome::Unchanged => (ClassOutcomeName::Unchanged, None),
+            ClassOutcome::Refused(error) => (ClassOutcomeName::Refused, Some(error.code())),
+        };
+        Self { k8s_name, owner_email, outcome, denied_reason, expires_at: expires_at.map(rfc3339) }
+    }
+}
+
+/// The image of a template on the server of the fleet.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TemplateImageResponse {
+    state: ImageStateName,
+    /// Downloaded part of the image in percent, if the state is `pulling`; 100 while the server unpacks the image. Null
+    /// in other states.
+    #[schema(required, minimum = 0, maximum = 100)]
+    percent: Option<u32>,
+    /// Reason of the failure, if the state is `failed`; null otherwise.
+    #[schema(required)]
+    reason: Option<ReasonResponse>,
+}
+
+/// State of an image. missing: it is not on the server, and the next launch pulls it. pulling: it is being pulled.
+/// ready: it is on the server. failed: it is not on the server, and its last pull has failed. The next launch pulls it
+/// again.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ImageStateName {
+    Missing,
+    Pulling,
+    Ready,
+    Failed,
+}
+
+impl From<ImageState> for TemplateImageResponse {
+    fn from(state: ImageState) -> Self {
+        let (state, percent, reason) = match state {
+            ImageState::Missing => (ImageStateName::Missing, None, None),
+            ImageState::Pulling { percent } => (ImageStateName::Pulling, Some(percent), None),
+            ImageState::Ready => (ImageStateName::Ready, None, None),
+            ImageState::Failed(reason) => (ImageStateName::Failed, None, Some(ReasonResponse::from(&*reason))),
+        };
+        Self { state, percent, reason }
+    }
+}

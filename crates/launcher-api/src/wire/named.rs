@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use launcher_domain::{
-    ActivityAction, AppType, AtExpiry, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome,
-    ParameterKind, SecurityProfile, SnapshotFailure, SnapshotState, StartStep, StorageKind,
+    ActivityAction, EndReason, FailureCode, InstanceState, MaterialOutcome, SnapshotFailure, SnapshotState, StartStep,
 };
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema, openapi::RefOr};
@@ -65,30 +64,6 @@ named!(
      dismissed: a person removed a failed instance from the list. volume-deleted: a person deleted kept files, or the service deleted unused ones."
 );
 named!(
-    /// The schema of a kind of launch parameter.
-    ParameterKindName,
-    ParameterKind,
-    "Kind of a launch parameter. secret: the value is never shown again."
-);
-named!(
-    /// The schema of a kind of app.
-    AppTypeName,
-    AppType,
-    "The kind of app. It determines the default port and the settings for standard images."
-);
-named!(
-    /// The schema of an icon.
-    IconName,
-    Icon,
-    "Icon of a template in the catalog."
-);
-named!(
-    /// The schema of a security profile.
-    SecurityProfileName,
-    SecurityProfile,
-    "Pod security of the container. baseline allows root in the container, which standard RStudio images need."
-);
-named!(
     /// The schema of the progress of a snapshot.
     SnapshotStateName,
     SnapshotState,
@@ -101,26 +76,34 @@ named!(
     "Reason why files were not saved. time-limit: they were not saved in time. too-large: the archive has more than 2 GiB. limit-reached: the owner has 20 snapshots. files-unavailable: the fleet could not read the files. store-unavailable: the object store did not accept the archive. workshop-gone: the workload was gone before."
 );
 named!(
-    /// The schema of a kind of storage.
-    StorageKindName,
-    StorageKind,
-    "Lifetime of the files. workshop: they outlive a crash of the app, and end with the workshop. kept: they outlive the workshop, for all launches of one user and one template. home: the same, for all launches of one user of all templates with this kind."
-);
-named!(
-    /// The schema of the effect of an expiry.
-    AtExpiryName,
-    AtExpiry,
-    "Effect of the expiry. end: the workshop ends, and the next launch has its files. suspend: the workshop is suspended, and its owner can resume it."
-);
-named!(
-    /// The schema of a kind of source.
-    MaterialKindName,
-    MaterialKind,
-    "The kind of a source. git: a repository. archive: a zip, tar or tar.gz file."
-);
-named!(
     /// The schema of an outcome.
     MaterialOutcomeName,
     MaterialOutcome,
     "placed: the files are there for the first time. updated: they are merged with a newer version. unchanged: they were of the current version. failed: the source could not be placed completely. The student's own files are unchanged, and the next launch continues."
 );
+
+/// Gives a type a name in the document. The document replaces the placeholder schema by one that the builder cannot
+/// express.
+macro_rules! named_schema {
+    ($(#[$about:meta])* type $type:ident = $name:literal) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        pub(crate) enum $type {}
+
+        $crate::wire::named_schema! { $type = $name }
+    };
+    ($(#[$about:meta])* $type:ident = $name:literal) => {
+        impl utoipa::PartialSchema for $type {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                utoipa::openapi::schema::ObjectBuilder::new().into()
+            }
+        }
+
+        impl utoipa::ToSchema for $type {
+            fn name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+        }
+    };
+}
+pub(crate) use named_schema;

@@ -1,11 +1,14 @@
 //! Small request bodies.
 
-use jiff::Timestamp;
-use launcher_domain::RepositoryDraft;
-use serde::Deserialize;
-use utoipa::ToSchema;
+use std::collections::BTreeMap;
+use std::fmt;
 
-use super::launch_parameter::GivenParameters;
+use jiff::Timestamp;
+use launcher_domain::{RepositoryDraft, SecretValues};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use utoipa::ToSchema;
 
 /// A launch. The template determines what runs, and the caller's identity the owner.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
@@ -55,4 +58,32 @@ pub(crate) struct ExtendBody {
     #[serde(default)]
     #[schema(value_type = Option<String>, format = DateTime, example = "2026-03-02T10:00:12.345Z")]
     pub(crate) expected_expires_at: Option<Timestamp>,
+}
+
+/// Values of launch parameters by name. No error contains them, because some may be secrets.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GivenParameters(pub(crate) SecretValues);
+
+impl<'de> Deserialize<'de> for GivenParameters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let values = BTreeMap::<String, GivenValue>::deserialize(deserializer)?;
+        Ok(Self(values.into_iter().map(|(name, value)| (name, value.0)).collect()))
+    }
+}
+
+struct GivenValue(String);
+
+impl fmt::Debug for GivenValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GivenValue")
+    }
+}
+
+impl<'de> Deserialize<'de> for GivenValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Self(text)),
+            _ => Err(D::Error::custom("expected a string")),
+        }
+    }
 }

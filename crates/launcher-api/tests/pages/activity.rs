@@ -1,7 +1,7 @@
 //! The activity log from an admin's view.
 
 use http::StatusCode;
-use launcher_domain::{EmailAddress, FailureCode, TemplateDraft};
+use launcher_domain::{EmailAddress, FailureCode};
 use launcher_service::{LaunchRequest, TemplateUpdate};
 use uuid::Uuid;
 
@@ -82,10 +82,9 @@ async fn activity_entry_without_actor_shows_cause() {
 async fn template_change_entry_names_changed_fields() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
-    let seed: TemplateDraft =
-        serde_json::from_value(serde_json::json!({"name": "Seed", "app_type": "notebook", "image": "x"})).unwrap();
+    let seed = serde_json::json!({"name": "Seed", "app_type": "notebook", "image": "x"});
     let by = EmailAddress::parse("seed@launcher.invalid").unwrap();
-    app.test.launcher.seed_template(Uuid::from_u128(7), seed, by).await.unwrap();
+    app.test.launcher.seed_template(Uuid::from_u128(7), seed.as_object().unwrap(), by).await.unwrap();
     let list = admin.get("/admin/templates").await.body;
     assert!(list.contains("created by the service") && !list.contains("launcher.invalid"), "{list}");
     let action = format!("/admin/templates/{}", Uuid::from_u128(7));
@@ -115,18 +114,14 @@ async fn changed_fields_have_the_labels_of_the_editor_in_each_language() {
     let app = App::start().await;
     let (admin, template) = (app.browser(ADMIN), app.template("Penguins", |_| {}).await);
     let (id, edit) = (template.parse().unwrap(), format!("/admin/templates/{template}/edit"));
-    let draft: TemplateDraft = serde_json::from_value(serde_json::json!({
+    let body = serde_json::json!({
         "name": "Whales", "description": "x", "app_type": "rstudio", "image": "y:2", "port": 1234,
         "command": ["a"], "args": ["b"], "env": {"A": "1"}, "resources": {"cpu_limit": "3"},
         "security_profile": "baseline", "pod_template": {"spec": {"nodeSelector": {"a": "b"}}}, "lifetime_seconds": 60, "extension_seconds": 120, "max_lifetime_seconds": 600,
         "tags": ["x"], "icon": "code", "unlisted": true, "slug": "whales"
-    }))
-    .unwrap();
-    app.test
-        .launcher
-        .update_template(&app.admin(), id, TemplateUpdate { draft, expected_version: None })
-        .await
-        .unwrap();
+    });
+    let update = TemplateUpdate { body: body.as_object().cloned().unwrap(), expected_version: None };
+    app.test.launcher.update_template(&app.admin(), id, update).await.unwrap();
     let names = "name, description, app_type, image, port, command, args, env, resources, security_profile, \
                  pod_template, lifetime_seconds, extension_seconds, max_lifetime_seconds, tags, icon, unlisted, slug";
     for (code, separator, resources) in [

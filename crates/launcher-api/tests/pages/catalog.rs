@@ -5,6 +5,7 @@ use std::time::Duration;
 use http::StatusCode;
 use launcher_domain::{LaunchRate, Limits};
 use launcher_testkit::Options;
+use serde_json::json;
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed, with};
 
@@ -12,7 +13,7 @@ use crate::support::{ADMIN, ALICE, App, BOB, borrowed, with};
 async fn start_page_shows_catalog_and_own_instances_only() {
     let app = App::start().await;
     let penguins = app.template("Penguins", |_| {}).await;
-    app.template("Old course", |draft| draft.active = false).await;
+    app.template("Old course", |template| template["active"] = json!(false)).await;
     let name = app.browser(ALICE).launch(&penguins).await;
 
     let alice = app.browser(ALICE).get_until("/", "Ready").await;
@@ -133,7 +134,7 @@ async fn launch_above_rate_limit_shows_notice_with_wait_time() {
 #[tokio::test]
 async fn archived_template_page_launches_for_admins_only() {
     let app = App::start().await;
-    let template = app.template("Old course", |draft| draft.active = false).await;
+    let template = app.template("Old course", |template| template["active"] = json!(false)).await;
     let page = format!("/launch/{template}");
     let seen = app.browser(ALICE).get(&page).await;
     assert_eq!(seen.status, StatusCode::OK);
@@ -180,8 +181,8 @@ async fn catalog_search_matches_words_in_any_order() {
     }
     let alice = app.browser(ALICE);
     assert!(!alice.get("/").await.body.contains("role=\"search\""), "six templates need no search field");
-    app.template("Old penguins", |draft| draft.active = false).await;
-    app.template("Glaciers", |draft| draft.description = "Melting <b>ice</b> in *Ilulissat*".to_owned()).await;
+    app.template("Old penguins", |template| template["active"] = json!(false)).await;
+    app.template("Glaciers", |template| template["description"] = json!("Melting <b>ice</b> in *Ilulissat*")).await;
 
     for (query, found) in [
         ("", 7),

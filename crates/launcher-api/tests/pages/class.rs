@@ -4,6 +4,7 @@ use http::StatusCode;
 use launcher_domain::{AdminList, EmailAddress, FailureCode};
 use launcher_service::LaunchRequest;
 use launcher_testkit::{Options, eventually};
+use serde_json::json;
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed, unescape, with};
 
@@ -87,9 +88,9 @@ async fn class_of_30_is_extended_in_two_requests_and_repetition_changes_nothing(
 #[tokio::test]
 async fn class_extension_reports_maximum_and_refusal() {
     let app = App::start().await;
-    let template = app.template("Short", |draft| {
-        draft.lifetime_seconds = Some(1800);
-        draft.max_lifetime_seconds = Some(3600);
+    let template = app.template("Short", |template| {
+        template["lifetime_seconds"] = json!(1800);
+        template["max_lifetime_seconds"] = json!(3600);
     });
     let template = template.await;
     let (admin, action) = (app.browser(ADMIN), extend_path(&template));

@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use launcher_testkit::Options;
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::support::{ADMIN, App, BOB, borrowed, with};
@@ -62,7 +63,7 @@ async fn refused_or_previewed_template_form_keeps_template_id() {
 #[tokio::test]
 async fn template_form_with_existing_template_id_changes_no_template() {
     let app = App::with(Options { admins: format!("{ADMIN},{BOB}"), ..Options::default() }).await;
-    let theirs = app.template("Penguins", |draft| draft.image = "secret:1".to_owned()).await;
+    let theirs = app.template("Penguins", |template| template["image"] = json!("secret:1")).await;
     let id = Uuid::try_parse(&theirs).unwrap();
     let before = app.test.launcher.template(&app.admin(), id).await.unwrap();
     for (name, image) in [("Gulls", "x"), ("Penguins", "secret:1")] {

@@ -59,15 +59,16 @@ async fn unchanged_template_form_keeps_template_identical() {
         "&amp; é",
     ];
     let template_id = app
-        .template("Hard <i>things</i>", |draft| {
-            draft.description = "\n# One\r\n\r\n```\n</textarea>\n\"quoted\" {braces}\n```\n".to_owned();
-            draft.command = hard.map(str::to_owned).into();
-            draft.args = hard.map(str::to_owned).into();
-            draft.env =
-                hard.iter().enumerate().map(|(index, value)| (format!("V{index}"), (*value).to_owned())).collect();
-            draft.lifetime_seconds = Some(61);
-            draft.tags = vec!["hard".to_owned()];
-            (draft.unlisted, draft.slug) = (true, Some("hard".to_owned()));
+        .template("Hard <i>things</i>", |template| {
+            template["description"] = json!("\n# One\r\n\r\n```\n</textarea>\n\"quoted\" {braces}\n```\n");
+            template["command"] = json!(hard);
+            template["args"] = json!(hard);
+            template["env"] =
+                hard.iter().enumerate().map(|(index, value)| (format!("V{index}"), json!(value))).collect();
+            template["lifetime_seconds"] = json!(61);
+            template["tags"] = json!(["hard"]);
+            template["unlisted"] = json!(true);
+            template["slug"] = json!("hard");
         })
         .await;
     let (caller, id) = (app.admin(), Uuid::try_parse(&template_id).unwrap());
@@ -106,14 +107,14 @@ fn unchanged_form_of_arbitrary_template_keeps_it_identical() {
     let template = (name, hard(), words(), words(), env, hard());
     proptest!(ProptestConfig::with_cases(64), |((name, description, command, args, env, value) in template)| {
         runtime.block_on(async {
-            let id = app.template(&name, |draft| {
-                draft.description = description;
-                draft.command = command;
-                draft.args = args;
-                draft.env = env;
+            let id = app.template(&name, |template| {
+                template["description"] = json!(description);
+                template["command"] = json!(command);
+                template["args"] = json!(args);
+                template["env"] = json!(env);
                 let variable = json!({ "name": "v", "value": value });
                 let container = json!({ "name": "app", "env": [variable] });
-                draft.pod_template = json!({ "spec": { "containers": [container] } }).as_object().cloned();
+                template["pod_template"] = json!({ "spec": { "containers": [container] } });
             });
             let id = id.await;
             let (caller, key) = (app.admin(), Uuid::try_parse(&id).unwrap());
@@ -198,9 +199,9 @@ async fn template_copy_is_prefilled_and_inactive() {
     let app = App::start().await;
     let long = "P".repeat(80);
     let template = app
-        .template(&long, |draft| {
-            draft.args = vec!["--quiet".to_owned(), "a b".to_owned()];
-            draft.slug = Some("penguins".to_owned());
+        .template(&long, |template| {
+            template["args"] = json!(["--quiet", "a b"]);
+            template["slug"] = json!("penguins");
         })
         .await;
     let admin = app.browser(ADMIN);
@@ -246,14 +247,14 @@ async fn template_preview_is_rendered_but_not_saved() {
 
     let wrong = admin.post(NEW, &[("name", ""), ("then", "preview")]).await;
     assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(!wrong.body.contains("Nothing is saved yet"), "an invalid draft has no preview");
+    assert!(!wrong.body.contains("Nothing is saved yet"), "an invalid template has no preview");
     app.finish().await;
 }
 
 #[tokio::test]
 async fn inactive_template_can_be_tried_by_admins_only() {
     let app = App::start().await;
-    let template_id = app.template("Penguins", |draft| draft.active = false).await;
+    let template_id = app.template("Penguins", |template| template["active"] = json!(false)).await;
     let (admin, save) = (app.browser(ADMIN), format!("{NEW}/{template_id}"));
     let form = admin.get(&format!("{save}/edit")).await.form(&save);
     let mut fields = with(&form, "name", "Whales");

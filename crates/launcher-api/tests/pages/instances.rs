@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use launcher_domain::{FailureCode, FailureReason, FailureRemedy, StartStep};
 use launcher_testkit::{Options, eventually, in_time};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed, unescape};
 
@@ -31,10 +31,10 @@ async fn extend_form_sent_twice_extends_once() {
 #[tokio::test]
 async fn instance_at_max_lifetime_shows_why_extension_is_denied() {
     let app = App::start().await;
-    let template = app.template("Short", |draft| {
-        draft.lifetime_seconds = Some(300);
-        draft.extension_seconds = Some(60);
-        draft.max_lifetime_seconds = Some(300);
+    let template = app.template("Short", |template| {
+        template["lifetime_seconds"] = json!(300);
+        template["extension_seconds"] = json!(60);
+        template["max_lifetime_seconds"] = json!(300);
     });
     app.browser(ALICE).launch(&template.await).await;
     let page = app.browser(ALICE).get_until("/", "has reached its maximum lifetime").await;

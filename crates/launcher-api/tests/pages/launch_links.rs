@@ -1,24 +1,21 @@
 //! Links that add a repository to a template with launch parameters.
 
 use http::StatusCode;
-use launcher_domain::{MaterialDraft, TemplateDraft};
 use launcher_testkit::eventually;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{ALICE, App, borrowed, with};
 
 const REPOSITORY: &str = "<bdi>https://git.example.org/team/ex-1.git</bdi>";
 const LINK: &str = "repo=https://git.example.org/team/ex-1.git&ref=main&path=week%201";
 
-fn with_repositories(draft: &mut TemplateDraft) {
-    let allowed_repositories = vec!["https://git.example.org/team/".to_owned()];
-    draft.material = Some(MaterialDraft { allowed_repositories, ..MaterialDraft::default() });
+fn with_repositories(template: &mut Value) {
+    template["material"] = json!({ "allowed_repositories": ["https://git.example.org/team/"] });
 }
 
-fn with_size(draft: &mut TemplateDraft) {
-    with_repositories(draft);
-    let parameters = json!([{ "name": "SIZE", "label": "Size", "kind": "number", "max": 100 }]);
-    draft.parameters = serde_json::from_value(parameters).unwrap();
+fn with_size(template: &mut Value) {
+    with_repositories(template);
+    template["parameters"] = json!([{ "name": "SIZE", "label": "Size", "kind": "number", "max": 100 }]);
 }
 
 fn value<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {

@@ -1,8 +1,9 @@
 //! Course material: the notices about it, and its fields in the template editor.
 
 use http::StatusCode;
-use launcher_domain::{Material, MaterialDraft, MaterialKind, MaterialOutcome, MaterialReport, SourceReport};
+use launcher_domain::{Material, MaterialKind, MaterialOutcome, MaterialReport, SourceReport};
 use launcher_testkit::eventually;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::support::{ADMIN, ALICE, App, borrowed, with};
@@ -165,10 +166,9 @@ async fn wrong_sources_are_named_by_their_position() {
     app.finish().await;
 }
 
-fn allow(draft: &mut launcher_domain::TemplateDraft) {
-    let allowed_repositories = vec!["https://git.example.org/team/".to_owned()];
-    draft.material = Some(MaterialDraft { allowed_repositories, ..MaterialDraft::default() });
-    draft.slug = Some("penguins".to_owned());
+fn allow(template: &mut Value) {
+    template["material"] = json!({ "allowed_repositories": ["https://git.example.org/team/"] });
+    template["slug"] = json!("penguins");
 }
 
 const LINK: &str = "repo=https://git.example.org/team/ex-1.git&ref=main&path=week%201";

@@ -1,27 +1,26 @@
 //! Launch parameters on the pages: the launch form, links that fill it, and the page of the workshop.
 
 use http::StatusCode;
-use launcher_domain::{Limits, TemplateDraft};
+use launcher_domain::{Limits, TemplateContent};
 use launcher_testkit::Options;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{ADMIN, ALICE, App, borrowed, unescape, with};
 
 const SECRET: &str = "hunter2-unique";
 
-fn with_parameters(draft: &mut TemplateDraft) {
-    let parameters = json!([
+fn with_parameters(template: &mut Value) {
+    template["parameters"] = json!([
         { "name": "TITLE", "label": "Title <b>", "kind": "text", "help": "Shown at the top.", "max_length": 20 },
         { "name": "DATASET", "label": "Data set", "kind": "choice", "choices": ["iris", "cars"], "required": false },
         { "name": "SIZE", "label": "Size", "kind": "number", "default": "10", "min": 1, "max": 100, "integer": true },
         { "name": "TOKEN", "label": "Token", "kind": "secret", "required": false },
     ]);
-    draft.parameters = serde_json::from_value(parameters).unwrap();
 }
 
-fn without_required(draft: &mut TemplateDraft) {
-    with_parameters(draft);
-    draft.parameters.remove(0);
+fn without_required(template: &mut Value) {
+    with_parameters(template);
+    template["parameters"].as_array_mut().unwrap().remove(0);
 }
 
 fn value<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
@@ -119,9 +118,9 @@ async fn refused_launch_keeps_the_typed_values() {
 #[tokio::test]
 async fn link_fills_the_fields_except_secrets() {
     let app = App::start().await;
-    app.template("Penguins", |draft| {
-        with_parameters(draft);
-        draft.slug = Some("penguins".to_owned());
+    app.template("Penguins", |template| {
+        with_parameters(template);
+        template["slug"] = json!("penguins");
     })
     .await;
     let alice = app.browser(ALICE);
@@ -215,9 +214,10 @@ async fn editor_reproduces_parameters_and_reports_their_errors() {
     assert!(admin.post(&action, &with(&form, "then", "save")).await.is_saved());
     let id = template.parse().unwrap();
     let saved = app.test.launcher.template(&app.admin(), id).await.unwrap();
-    let mut draft = serde_json::from_value(json!({ "name": "x", "app_type": "notebook", "image": "x" })).unwrap();
-    with_parameters(&mut draft);
-    assert_eq!(saved.settings.parameters, draft.validate().unwrap().settings.parameters);
+    let mut written = json!({ "name": "x", "app_type": "notebook", "image": "x" });
+    with_parameters(&mut written);
+    let written = TemplateContent::read(written.as_object().unwrap()).unwrap();
+    assert_eq!(saved.settings.parameters, written.settings.parameters);
     for (text, part) in [
         (
             "- {name: A, label: A, kind: text, default: 5}\n- {name: A, label: '', kind: text}",

@@ -8,6 +8,7 @@ use flate2::read::GzDecoder;
 use http::{Method, StatusCode};
 use launcher_domain::FailureCode;
 use launcher_testkit::Options;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::support::{ADMIN, ALICE, Answer, App};
@@ -17,11 +18,11 @@ const EVIL: &str = "<img src=x onerror=alert(1)>";
 /// Returns every page that shows text written by users.
 async fn pages(app: &App) -> Vec<(String, Answer)> {
     let template = app
-        .template(EVIL, |draft| {
-            draft.description = format!(
+        .template(EVIL, |template| {
+            template["description"] = json!(format!(
                 "{EVIL}<script>alert(1)</script> [go](javascript:alert(1)) <a href=\"https://example.org\" onclick=\"alert(1)\" \
                  style=\"color:red\">x</a> <style>body{{}}</style> **bold**"
-            );
+            ));
         })
         .await;
     let ended = app.browser(ADMIN).launch(&template).await;

@@ -1,16 +1,16 @@
 //! Kept files: the page "Saved work", and the texts of workshops that keep their files.
 
-use launcher_domain::{AtExpiry, FailureCode, StorageDraft, StorageKind, TemplateDraft};
+use launcher_domain::FailureCode;
 use launcher_testkit::eventually;
+use serde_json::{Value, json};
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
 
 const DELETED: &str = "The files in a workshop are deleted when it ends. Download";
 const KEPT: &str = "Your files are kept when the workshop ends";
 
-pub(crate) fn kept(draft: &mut TemplateDraft) {
-    let at_expiry = AtExpiry::End;
-    draft.storage = Some(StorageDraft { kind: StorageKind::Kept, size: Some("2Gi".to_owned()), path: None, at_expiry });
+pub(crate) fn kept(template: &mut Value) {
+    template["storage"] = json!({ "kind": "kept", "size": "2Gi" });
 }
 
 /// Launches a template, waits until it runs, and ends it. Returns the name of its volume.

@@ -1,9 +1,10 @@
 //! An application under test, with browsers that do not run scripts.
 
 use http::{HeaderMap, Method, StatusCode};
-use launcher_domain::{AdminList, Caller, EmailAddress, Limits, TemplateDraft};
+use launcher_domain::{AdminList, Caller, EmailAddress, Limits};
 use launcher_testkit::{Client, Options, TestApp, eventually};
 use reqwest::RequestBuilder;
+use serde_json::{Value, json};
 
 pub(crate) use launcher_testkit::{ADMIN, ALICE, BOB};
 
@@ -46,14 +47,13 @@ impl App {
         AdminList::parse(ADMIN).unwrap().caller(EmailAddress::parse(ADMIN).unwrap())
     }
 
-    /// Creates a template in the catalog, from a draft that `change` has modified. Returns the template's id.
-    pub(crate) async fn template(&self, name: &str, change: impl FnOnce(&mut TemplateDraft)) -> String {
-        let mut draft: TemplateDraft = serde_json::from_value(serde_json::json!({
-            "name": name, "app_type": "notebook", "image": "quay.io/jupyter/base-notebook:latest"
-        }))
-        .unwrap();
-        change(&mut draft);
-        let template = self.test.launcher.create_template(&self.admin(), draft).await.unwrap();
+    /// Creates a template in the catalog, from a JSON object that `change` has modified. Returns the template's id.
+    pub(crate) async fn template(&self, name: &str, change: impl FnOnce(&mut Value)) -> String {
+        let image = "quay.io/jupyter/base-notebook:latest";
+        let mut body = json!({ "name": name, "app_type": "notebook", "image": image });
+        change(&mut body);
+        let body = body.as_object().unwrap();
+        let template = self.test.launcher.create_template(&self.admin(), body).await.unwrap();
         template.template_id.to_string()
     }
 }

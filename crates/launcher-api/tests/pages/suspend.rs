@@ -1,6 +1,6 @@
 //! The buttons "Pause" and "Resume".
 
-use launcher_domain::AtExpiry;
+use serde_json::{Value, json};
 
 use crate::saved_work::kept;
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
@@ -60,9 +60,9 @@ async fn workshop_without_kept_files_has_no_button_and_a_refusal_says_why() {
 #[tokio::test]
 async fn expired_workshop_is_paused_and_the_admin_of_the_class_sees_it() {
     let app = App::start().await;
-    let expiring = |draft: &mut launcher_domain::TemplateDraft| {
-        kept(draft);
-        draft.storage.as_mut().unwrap().at_expiry = AtExpiry::Suspend;
+    let expiring = |template: &mut Value| {
+        kept(template);
+        template["storage"]["at_expiry"] = json!("suspend");
     };
     let template = app.template("Penguins", expiring).await;
     let (alice, admin) = (app.browser(ALICE), app.browser(ADMIN));

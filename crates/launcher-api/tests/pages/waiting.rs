@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use launcher_domain::{FailureCode, Limits, MaterialDraft, MaterialKind, MaterialSourceDraft, StartStep};
+use launcher_domain::{FailureCode, Limits, StartStep};
 use launcher_testkit::{ADMIN, ALICE, BOB, Options, eventually};
+use serde_json::json;
 
 use crate::support::App;
 
@@ -22,11 +23,9 @@ async fn applied(app: &App, name: &str) {
 async fn download_of_course_material_is_a_step() {
     let app = slow_app(Limits::default()).await;
     let alice = app.browser(ALICE);
-    let url = "https://git.example.org/a.git".to_owned();
-    let (reference, sha256, folder, secret, target) = (None, None, None, None, "a".to_owned());
-    let source = MaterialSourceDraft { kind: MaterialKind::Git, url, reference, sha256, folder, secret, target };
-    let material = MaterialDraft { sources: vec![source], ..MaterialDraft::default() };
-    let name = alice.launch(&app.template("Penguins", |draft| draft.material = Some(material)).await).await;
+    let source = json!({ "kind": "git", "url": "https://git.example.org/a.git", "target": "a" });
+    let material = json!({ "sources": [source] });
+    let name = alice.launch(&app.template("Penguins", |template| template["material"] = material).await).await;
     let page = format!("/instances/{name}/wait");
     applied(&app, &name).await;
     app.test.fleet.starting(&name, StartStep::LoadingMaterial);

@@ -1,6 +1,9 @@
 //! Presentation of a template in the catalog, and the slug of its link.
 
-use super::field_error::Errors;
+use serde_json::{Value, json};
+
+use super::codecs::text_codec;
+use super::field::{Audience, Codec, Errors, json_object, text};
 use super::icon::Icon;
 use super::rule::FieldRule;
 use super::visible::has_invisible;
@@ -11,33 +14,39 @@ const MAX_TAG: usize = 30;
 pub const TAG_SEPARATORS: [char; 3] = [',', '，', '،'];
 const SLUG_LENGTH: std::ops::RangeInclusive<usize> = 2..=40;
 
-/// Presentation of a template in the catalog, and the slug of its link.
-///
-/// These fields belong to the template and not to its settings, because no workshop needs them: instances copy the
-/// settings, and rows refer to them by the hash of their content.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Listing {
-    /// At most 8 tags of 1–30 characters each. No two tags differ only in case.
-    pub tags: Vec<String>,
-    /// Chosen icon. If absent, the icon of the kind of app applies.
-    pub icon: Option<Icon>,
-    /// True when the lists omit the template for users who are not admins. They can read and launch it by its link.
-    pub unlisted: bool,
-    /// Slug of the template's link, unique among all templates: see [`is_slug`].
-    pub slug: Option<String>,
+json_object! {
+    /// Presentation of a template in the catalog, and the slug of its link. These fields belong to the template and not
+    /// to its settings, because no workshop needs them: instances copy the settings, and rows refer to them by the hash
+    /// of their content.
+    pub struct Listing {
+        /// Tags. Two tags must not be equal, also regardless of case.
+        tags: Vec<String> = defaulted(Tags, json!([])),
+        /// Icon in the catalog. null: the icon of the kind of app.
+        icon: Option<Icon> = optional(Icon),
+        /// True if the list of templates omits it for callers who are not admins. They can read and launch it by its link.
+        unlisted: bool = defaulted(bool, false.into()),
+        /// Slug of the template's link, unique among all templates.
+        slug: Option<String> = optional(Slug),
+    }
 }
 
-impl Listing {
-    pub(super) fn validated(
-        tags: Vec<String>,
-        icon: Option<Icon>,
-        unlisted: bool,
-        slug: Option<String>,
-        errors: &mut Errors,
-    ) -> Self {
-        let tags = valid_tags(&tags, errors);
-        errors.check(slug.as_deref().is_none_or(is_slug), "/slug", FieldRule::Slug);
-        Self { tags, icon, unlisted, slug }
+/// The slug of a link.
+enum Slug {}
+
+impl Codec for Slug {
+    type Value = String;
+
+    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<String> {
+        let slug = text(json, at, errors)?;
+        errors.check(is_slug(slug), at, FieldRule::Slug);
+        Some(slug.to_owned())
+    }
+
+    fn schema(_: Audience) -> Value {
+        json!({
+            "type": "string", "minLength": SLUG_LENGTH.start(), "maxLength": SLUG_LENGTH.end(),
+            "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", "examples": ["statistics-101"],
+        })
     }
 }
 
@@ -51,23 +60,38 @@ pub fn is_slug(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
-/// Returns the trimmed tags. Reports each invalid or repeated tag at its index.
-fn valid_tags(tags: &[String], errors: &mut Errors) -> Vec<String> {
-    errors.check(tags.len() <= MAX_TAGS, "/tags", FieldRule::TagCount);
-    let mut known: Vec<String> = Vec::new();
-    let mut valid = Vec::new();
-    // Ignore surplus tags, which have already caused an error: comparing thousands of tags would take too long.
-    for (index, tag) in tags.iter().take(MAX_TAGS).enumerate() {
-        let pointer = format!("/tags/{index}");
-        let tag = tag.trim();
-        let folded = tag.to_lowercase();
-        if !(1..=MAX_TAG).contains(&tag.chars().count()) || tag.contains(TAG_SEPARATORS) || has_invisible(tag) {
-            errors.add(pointer, FieldRule::Tag);
-        } else if known.contains(&folded) {
-            errors.add(pointer, FieldRule::TagRepeated { tag: tag.to_owned() });
+text_codec! {
+    /// A tag.
+    Tag, { "type": "string", "minLength": 1, "maxLength": MAX_TAG,
+           "pattern": r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$" },
+    Tag if not |tag| (1..=MAX_TAG).contains(&tag.chars().count()) && !tag.contains(TAG_SEPARATORS) && !has_invisible(tag)
+}
+
+/// The tags of a template.
+enum Tags {}
+
+impl Codec for Tags {
+    type Value = Vec<String>;
+
+    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<String>> {
+        let is_short = json.as_array().is_none_or(|tags| tags.len() <= MAX_TAGS);
+        errors.check(is_short, at, FieldRule::TagCount);
+        let Some(given) = json.as_array() else { return errors.wrong_type(at, json, "a sequence") };
+        let mut tags: Vec<String> = Vec::new();
+        // Ignore surplus tags, which have already caused an error: comparing thousands of tags would take too long.
+        for (index, tag) in given.iter().take(MAX_TAGS).enumerate() {
+            let at = format!("{at}/{index}");
+            let tag = Tag::read(tag, &at, errors)?;
+            let is_repeated = tags.iter().any(|earlier| earlier.to_lowercase() == tag.to_lowercase());
+            if is_repeated && !errors.has(&at) {
+                errors.add(at, FieldRule::TagRepeated { tag: tag.clone() });
+            }
+            tags.push(tag);
         }
-        known.push(folded);
-        valid.push(tag.to_owned());
+        Some(tags)
     }
-    valid
+
+    fn schema(audience: Audience) -> Value {
+        json!({ "type": "array", "maxItems": MAX_TAGS, "items": Tag::schema(audience), "examples": [["statistics"]] })
+    }
 }

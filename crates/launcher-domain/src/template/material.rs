@@ -1,9 +1,223 @@
 //! Course material of a template: files that are in the workshop's directory when it opens.
 
-mod content;
-mod draft;
-mod source;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-pub use content::{MAX_MATERIAL_SOURCES, Material};
-pub use draft::{MaterialDraft, MaterialSourceDraft};
-pub use source::{MaterialKind, MaterialSource, is_material_target};
+use super::codecs::{ListOf, MountPath, text_codec};
+use super::field::{Audience, Codec, Errors, items, json_object};
+use super::rule::FieldRule;
+use super::storage::Storage;
+use crate::material_secret::is_secret_name;
+use crate::source_url::SourceUrl;
+use crate::text_enum::text_enum;
+
+/// Maximum sources of a template. A launch from a link can add one more.
+pub const MAX_MATERIAL_SOURCES: usize = 5;
+const MAX_PREFIXES: usize = 10;
+const MAX_TARGET: usize = 64;
+const MAX_REFERENCE: usize = 255;
+const MAX_FOLDER_BYTES: usize = 255;
+const SHA256_DIGITS: usize = 64;
+
+text_enum! {
+    /// Kind of a source.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum MaterialKind {
+        /// Git repository.
+        Git = "git",
+        /// Archive: zip, tar or tar.gz.
+        Archive = "archive",
+    }
+}
+
+json_object! {
+    /// Course material: files that are in the workshop's directory when it opens. A failed download does not fail the
+    /// launch.
+    pub struct Material {
+        /// Sources, with different targets. At least one, unless allowed_repositories has an entry.
+        sources: Vec<MaterialSource> = defaulted(Sources, json!([])),
+        /// Prefixes of the URLs of repositories that a link can name, with the scheme https. A prefix ends at a whole
+        /// segment of the path.
+        allowed_repositories: Vec<String> = defaulted(ListOf<Prefix, MAX_PREFIXES>, json!([])),
+        /// Directory of the app in which each source has its own directory. With storage, only its path is allowed.
+        directory: String = computed(
+            MountPath,
+            FieldRule::MaterialDirectoryRequired,
+            "Default: the path of the storage, otherwise /home/rstudio for rstudio, /home/jovyan for notebook. Required \
+             for custom without storage."
+        ),
+    }
+}
+
+json_object! {
+    /// Source of course material. Its files appear in the directory `target`.
+    pub struct MaterialSource {
+        /// git: a repository. archive: a zip, tar or tar.gz file.
+        kind: MaterialKind = required(MaterialKind),
+        /// URL with the scheme http or https, without user information.
+        url: String = required(Address),
+        /// Branch, tag or full commit id of a repository. null: the default branch. Not for archives.
+        reference as "ref": Option<String> = optional_text(Reference),
+        /// SHA-256 of an archive. Required for archives, and not for repositories.
+        sha256: Option<String> = optional_text(Sha256),
+        /// Relative path inside of the source, without `..`: only files below it are placed. null: all files.
+        folder: Option<String> = optional_text(Folder),
+        /// Name of the secret with the user name and the password for the server of a private source, whose URL begins
+        /// with https. An administrator of the installation creates it. Never the password itself. null: the source is
+        /// public.
+        secret: Option<String> = optional_text(Secret),
+        /// Name of the directory that gets the files.
+        target: String = required(Target),
+    }
+}
+
+text_codec! {
+    /// A prefix of repositories.
+    Prefix, { "type": "string", "maxLength": 2048, "pattern": "^[Hh][Tt][Tt][Pp][Ss]://[^@#?\\\\]+$",
+              "examples": ["https://git.example.org/statistics/"] },
+    MaterialPrefix if not |prefix| SourceUrl::parse(prefix).is_some_and(|url| url.is_https() && url.is_plain())
+}
+
+// The rules of the texts below depend on each other: `MaterialSource::broken_rules` checks them.
+text_codec! {
+    /// URL of a source.
+    Address, { "type": "string", "minLength": 8, "maxLength": 2048, "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^@#\\\\]+$",
+               "examples": ["https://git.example.org/statistics/101.git"] }
+}
+text_codec! {
+    /// Branch, tag or commit id.
+    Reference, { "type": "string", "maxLength": MAX_REFERENCE, "examples": ["main"] }
+}
+text_codec! {
+    /// SHA-256 in hexadecimal digits.
+    Sha256, { "type": "string", "pattern": "^([0-9A-Fa-f]{64})?$" }
+}
+text_codec! {
+    /// Relative path.
+    Folder, { "type": "string", "maxLength": MAX_FOLDER_BYTES, "examples": ["week1"] }
+}
+text_codec! {
+    /// Name of a secret.
+    Secret, { "type": "string", "pattern": "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$", "examples": ["statistics"] }
+}
+text_codec! {
+    /// Name of a directory.
+    Target, { "type": "string", "minLength": 1, "maxLength": MAX_TARGET, "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]*$",
+              "examples": ["statistics-101"] }
+}
+
+impl Material {
+    /// True if a link can name a repository with this URL.
+    #[must_use]
+    pub fn allows_repository(&self, url: &SourceUrl) -> bool {
+        let mut prefixes = self.allowed_repositories.iter().filter_map(|prefix| SourceUrl::parse(prefix));
+        prefixes.any(|prefix| url.begins_with(&prefix))
+    }
+
+    /// Checks the rules that need more than one field.
+    pub(super) fn check(&self, storage: Option<&Storage>, errors: &mut Errors) {
+        let Self { directory, sources, allowed_repositories } = self;
+        let is_count = allowed_repositories.len() <= MAX_PREFIXES;
+        errors.check(is_count, "/material/allowed_repositories", FieldRule::MaterialPrefixCount);
+        let least = usize::from(allowed_repositories.is_empty());
+        let is_count = (least..=MAX_MATERIAL_SOURCES).contains(&sources.len());
+        errors.check(is_count || errors.has("/material/sources"), "/material/sources", FieldRule::MaterialSourceCount);
+        let is_of_storage = storage.is_none_or(|storage| storage.path == *directory);
+        errors.check(is_of_storage, "/material/directory", FieldRule::MaterialDirectoryOfStorage);
+    }
+}
+
+/// The sources of course material.
+enum Sources {}
+
+impl Codec for Sources {
+    type Value = Vec<MaterialSource>;
+
+    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<MaterialSource>> {
+        let mut sources = items::<MaterialSource>(json, at, errors)?;
+        sources.iter_mut().for_each(MaterialSource::normalise);
+        for (place, source) in sources.iter().enumerate() {
+            for (field, rule) in source.broken_rules() {
+                errors.add(format!("{at}/{place}/{field}"), rule);
+            }
+            let has_same_target = |earlier: &MaterialSource| earlier.target.eq_ignore_ascii_case(&source.target);
+            if sources.iter().take(place).any(has_same_target) {
+                let rule = FieldRule::MaterialTargetRepeated { target: source.target.clone() };
+                errors.add(format!("{at}/{place}/target"), rule);
+            }
+        }
+        Some(sources)
+    }
+
+    fn schema(audience: Audience) -> Value {
+        let items = MaterialSource::schema(audience);
+        json!({ "type": "array", "maxItems": MAX_MATERIAL_SOURCES, "items": items })
+    }
+}
+
+impl MaterialSource {
+    /// Returns the source in its normal form: digits in lower case, and a folder without a slash at its end.
+    pub(super) fn normalise(&mut self) {
+        self.sha256 = self.sha256.take().map(|digits| digits.to_ascii_lowercase());
+        self.folder = self.folder.take().map(|folder| folder.trim_end_matches('/').to_owned());
+    }
+
+    /// Returns the rules that this source breaks, each with the name of the field.
+    #[must_use]
+    pub fn broken_rules(&self) -> Vec<(&'static str, FieldRule)> {
+        let Self { kind, url, reference, sha256, folder, secret, target } = self;
+        let is_git = *kind == MaterialKind::Git;
+        let is_reference = reference.as_deref().is_none_or(|reference| is_git && is_reference(reference));
+        let is_sha256 = match sha256 {
+            Some(digits) => !is_git && is_sha256(digits),
+            None => is_git,
+        };
+        let parsed = SourceUrl::parse(url);
+        // Without https, everyone on the way could read the password.
+        let is_protected = secret.is_none() || parsed.as_ref().is_none_or(SourceUrl::is_https);
+        let checks = [
+            (parsed.is_some(), "url", FieldRule::MaterialUrl),
+            (is_protected, "url", FieldRule::MaterialSecretHttps),
+            (is_reference, "ref", if is_git { FieldRule::MaterialReference } else { FieldRule::MaterialOnlyGit }),
+            (is_sha256, "sha256", if is_git { FieldRule::MaterialOnlyArchive } else { FieldRule::MaterialSha256 }),
+            (folder.as_deref().is_none_or(is_folder), "folder", FieldRule::MaterialFolder),
+            (secret.as_deref().is_none_or(is_secret_name), "secret", FieldRule::MaterialSecret),
+            (is_material_target(target), "target", FieldRule::MaterialTarget),
+        ];
+        checks.into_iter().filter(|(holds, ..)| !holds).map(|(_, field, rule)| (field, rule)).collect()
+    }
+}
+
+/// True for the name of a directory that can get the files of a source: 1 to 64 letters, digits and `._-`, not
+/// beginning with a dot.
+#[must_use]
+pub fn is_material_target(name: &str) -> bool {
+    (1..=MAX_TARGET).contains(&name.len())
+        && !name.starts_with('.')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+}
+
+/// True for a branch, a tag or a commit id: the rules of git for names, without a hyphen at the beginning.
+fn is_reference(reference: &str) -> bool {
+    let is_allowed = |character: char| !character.is_control() && !" ~^:?*[\\".contains(character);
+    let is_component = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    reference.len() <= MAX_REFERENCE
+        && reference.chars().all(is_allowed)
+        && reference.split('/').all(is_component)
+        && !reference.starts_with('-')
+        && !reference.ends_with('.')
+        && !reference.contains("..")
+        && !reference.contains("@{")
+}
+
+fn is_sha256(digits: &str) -> bool {
+    digits.len() == SHA256_DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn is_folder(folder: &str) -> bool {
+    let is_part = |part: &str| !["", ".", ".."].contains(&part) && !part.eq_ignore_ascii_case(".git");
+    folder.len() <= MAX_FOLDER_BYTES
+        && folder.split('/').all(is_part)
+        && !folder.contains(|character: char| character.is_control() || character == '\\')
+}

@@ -1,9 +1,11 @@
 //! Pod template of a template: a partial Kubernetes PodTemplateSpec, as JSON. `launcher-workshop` knows its fields.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use super::field::JsonObject;
 
 /// A partial Kubernetes PodTemplateSpec.
-pub type PodTemplateObject = Map<String, Value>;
+pub type PodTemplateObject = JsonObject;
 
 /// Maximum size as JSON, in bytes.
 const MAX_BYTES: usize = 32 * 1024;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::field_error::FieldError;
-use super::material::{Material, MaterialKind, MaterialSource, MaterialSourceDraft};
+use super::field::FieldError;
+use super::material::{Material, MaterialKind, MaterialSource};
 use super::rule::FieldRule;
 use super::settings::TemplateSettings;
 use crate::source_url::SourceUrl;
@@ -45,7 +45,10 @@ impl Material {
         let kind = MaterialKind::Git;
         // A link never names a secret: its author could choose the server that gets the password.
         let (sha256, secret) = (None, None);
-        let source = MaterialSource::from(MaterialSourceDraft { kind, url, reference, sha256, folder, secret, target });
+        let text = |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        let (url, reference, folder) = (url.trim().to_owned(), text(reference), text(folder));
+        let mut source = MaterialSource { kind, url, reference, sha256, folder, secret, target };
+        source.normalise();
         let mut errors: Vec<FieldError> = source.broken_rules().into_iter().map(of_repository).collect();
         if self.sources.iter().any(|other| other.target.eq_ignore_ascii_case(&source.target)) {
             errors.push(at_url(FieldRule::MaterialTargetRepeated { target: source.target.clone() }));

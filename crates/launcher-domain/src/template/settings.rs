@@ -1,75 +1,93 @@
-//! Validated settings of a template.
+//! Settings of a template, and the content of a template as an admin writes it.
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::app_type::AppType;
+use super::codecs::{
+    Cpu, Description, Environment, Image, Memory, MountPath, Name, PodTemplate, Port, SECONDS, Seconds, Words,
+    is_mount_path,
+};
+use super::entry::Template;
+use super::field::{Audience, Codec, Errors, FieldError, JsonObject, json_object, refuse_unknown};
+use super::listing::Listing;
 use super::material::Material;
-use super::parameter::Parameter;
-use super::pod_template::PodTemplateObject;
+use super::parameter::{self, Parameter, Parameters};
+use super::rule::FieldRule;
 use super::security_profile::SecurityProfile;
 use super::storage::Storage;
 use crate::quantity::Quantity;
 
-/// Resource requests and limits of a workshop's container.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Resources {
-    /// CPU request.
-    pub cpu_request: Quantity,
-    /// CPU limit.
-    pub cpu_limit: Quantity,
-    /// Memory request.
-    pub memory_request: Quantity,
-    /// Memory limit. An app that exceeds it is killed.
-    pub memory_limit: Quantity,
+const LIFETIME_SECONDS: i64 = 7200;
+const EXTENSION_SECONDS: i64 = 3600;
+const MAX_LIFETIME_SECONDS: i64 = 28_800;
+
+json_object! {
+    /// Resources of the container, as Kubernetes quantities. A request cannot exceed its limit.
+    pub struct Resources {
+        /// CPU request: reserved for the container.
+        cpu_request: Quantity = nullable(Cpu, "100m".into()),
+        /// CPU limit.
+        cpu_limit: Quantity = nullable(Cpu, "2".into()),
+        /// Memory request: reserved for the container.
+        memory_request: Quantity = nullable(Memory, "256Mi".into()),
+        /// Memory limit. A container that exceeds it is killed.
+        memory_limit: Quantity = nullable(Memory, "2Gi".into()),
+    }
 }
 
-/// Validated settings of a template. Each instance keeps a copy, which is stored once for each content.
-///
-/// Only fields that a workshop needs are settings. The presentation in the catalog is in `Listing`: a changed tag must
-/// not create another stored copy of the settings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TemplateSettings {
-    /// 1–80 characters.
-    pub name: String,
-    /// Markdown, at most 4,000 characters.
-    pub description: String,
-    /// The kind of app.
-    pub app_type: AppType,
-    /// An image reference of at most 255 characters.
-    pub image: String,
-    /// Port of the app, 1–65535 without the sidecar's ports.
-    pub port: u16,
-    /// Replaces the image's entry point when not empty; at most 64 words. `$(PORT)` is the app's port.
-    pub command: Vec<String>,
-    /// Replaces the image's arguments when not empty; at most 64 words. `$(PORT)` is the app's port.
-    pub args: Vec<String>,
-    /// Environment variables, at most 64.
-    pub env: BTreeMap<String, String>,
-    /// Resource requests and limits.
-    pub resources: Resources,
-    /// Security profile of the container.
-    pub security_profile: SecurityProfile,
-    /// Partial Kubernetes PodTemplateSpec of the workshop's pod, without `null` values; at most 32 KiB as JSON. Only the
-    /// operator uses it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pod_template: Option<PodTemplateObject>,
-    /// Storage of the user's files; `None` if they end with the workshop, on a cluster also with a crash of the app.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub storage: Option<Storage>,
-    /// Files that are in the workshop's directory when it opens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub material: Option<Material>,
-    /// Launch parameters, at most 10.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parameters: Vec<Parameter>,
-    /// Time from ready to the first expiry, in seconds.
-    pub lifetime_seconds: u32,
-    /// Maximum seconds that one extension adds.
-    pub extension_seconds: u32,
-    /// Time from ready to the latest possible expiry, in seconds.
-    pub max_lifetime_seconds: u32,
+json_object! {
+    /// Validated settings of a template. Each instance keeps a copy, which is stored once for each content. Only fields
+    /// that a workshop needs are settings: the presentation in the catalog is in `Listing`, because a changed tag must not
+    /// create another stored copy of the settings.
+    pub struct TemplateSettings {
+        /// Name of the template, one line.
+        name: String = required(Name),
+        /// Description in Markdown.
+        description: String = defaulted(Description, "".into()),
+        /// The kind of app. It determines the default port and the settings for standard images.
+        app_type: AppType = required(AppType),
+        /// Reference of the image.
+        image: String = required(Image),
+        /// Port on which the app listens; not 8080 and 8081, which the sidecar uses.
+        port: u16 = computed(
+            Port,
+            FieldRule::PortRequired,
+            "Default: 8787 for rstudio, 8888 for notebook. Required for custom."
+        ),
+        /// Replaces the image's entry point if not empty. Each word has at most 4,096 bytes. $(PORT) stands for the app's
+        /// port. Responses to callers who are not admins have an empty list.
+        command: Vec<String> = defaulted(Words, json!([])),
+        /// Replaces the image's arguments if not empty. Each word has at most 4,096 bytes. $(PORT) stands for the app's
+        /// port. Responses to callers who are not admins have an empty list.
+        args: Vec<String> = defaulted(Words, json!([])),
+        /// Environment of the app. Each value has at most 32 KiB. Responses to callers who are not admins have an empty
+        /// object.
+        env: BTreeMap<String, String> = defaulted(Environment, json!({})),
+        /// Resources of the container, as Kubernetes quantities. A request cannot exceed its limit.
+        resources: Resources = defaulted(Resources, json!({})),
+        /// Pod security of the container. baseline allows root in the container, which standard RStudio images need.
+        security_profile: SecurityProfile = defaulted(SecurityProfile, SecurityProfile::default().as_str().into()),
+        /// Partial Kubernetes PodTemplateSpec of the pod; at most 32 KiB as JSON. It can set only the fields and names that
+        /// docs/pod-templates.md lists. Only Kubernetes uses it. Responses to callers who are not admins have null.
+        pod_template: Option<JsonObject> = optional(PodTemplate),
+        /// Storage of the user's files. null: the files end with the workshop, and on a cluster also with a crash of the
+        /// app.
+        storage: Option<Storage> = optional(Storage),
+        /// Course material: files that are in the workshop's directory when it opens. A failed download does not fail the
+        /// launch. Responses to callers who are not admins have null.
+        material: Option<Material> = optional(Material),
+        /// Values that a launch asks for. They become environment variables of the app. Their names differ from each other,
+        /// from `PORT`, and from those in `env`.
+        parameters: Vec<Parameter> = defaulted(Parameters, json!([])),
+        /// Time from ready to the first expiry; at most max_lifetime_seconds.
+        lifetime_seconds: u32 = computed(Seconds, FieldRule::Duration, "Default: 7200."),
+        /// Maximum that one extension adds; at most max_lifetime_seconds.
+        extension_seconds: u32 = computed(Seconds, FieldRule::Duration, "Default: 3600."),
+        /// Maximum time from ready to the expiry, with all extensions.
+        max_lifetime_seconds: u32 = computed(Seconds, FieldRule::Duration, "Default: 28800."),
+    }
 }
 
 impl TemplateSettings {
@@ -77,5 +95,176 @@ impl TemplateSettings {
     #[must_use]
     pub fn keeps_files(&self) -> bool {
         self.storage.as_ref().is_some_and(|storage| storage.kind.is_kept())
+    }
+
+    /// Returns the settings without those that may contain addresses and keys. Callers who do not manage templates get
+    /// only the settings that they need to choose a template.
+    #[must_use]
+    pub fn public(self) -> Self {
+        let (command, args, env) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self { command, args, env, pod_template: None, material: None, ..self }
+    }
+
+    /// Completes the settings, and checks the rules that need more than one field.
+    fn check(&mut self, errors: &mut Errors) {
+        let Resources { cpu_request, cpu_limit, memory_request, memory_limit } = &self.resources;
+        if !errors.has("/resources") {
+            let is_less = cpu_request.compare(cpu_limit).is_le();
+            errors.check(is_less, "/resources/cpu_request", FieldRule::CpuRequestTooLarge);
+            let is_less = memory_request.compare(memory_limit).is_le();
+            errors.check(is_less, "/resources/memory_request", FieldRule::MemoryRequestTooLarge);
+        }
+        if !errors.has("/max_lifetime_seconds") {
+            let is_less = self.lifetime_seconds <= self.max_lifetime_seconds || errors.has("/lifetime_seconds");
+            errors.check(is_less, "/max_lifetime_seconds", FieldRule::MaxLifetimeTooShort);
+            let is_less = self.extension_seconds <= self.max_lifetime_seconds || errors.has("/extension_seconds");
+            errors.check(is_less, "/extension_seconds", FieldRule::ExtensionTooLong);
+        }
+        if let Some(material) = &self.material {
+            material.check(self.storage.as_ref(), errors);
+        }
+        parameter::check(&mut self.parameters, &self.env, errors);
+    }
+}
+
+/// Content of a template: what an admin writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateContent {
+    /// Settings that each launched instance copies.
+    pub settings: TemplateSettings,
+    /// Presentation in the catalog, and the slug of its link.
+    pub listing: Listing,
+    /// True when users can launch the template.
+    pub active: bool,
+}
+
+/// Name of the field that is neither a setting nor part of the listing.
+const ACTIVE: &str = "active";
+
+impl TemplateContent {
+    /// Reads the content of a template from the body of a request, an entry of the seed file, or a form. Absent fields
+    /// get their defaults. Unknown fields are errors: with a mistyped `memroy_limit` the default would apply silently.
+    ///
+    /// # Errors
+    /// All errors, each with its location; never empty.
+    pub fn read(body: &JsonObject) -> Result<Self, Vec<FieldError>> {
+        let mut errors = Errors::default();
+        let fields: Vec<&str> = Self::fields().collect();
+        refuse_unknown(body, "", &mut errors, &fields);
+        let known = body.clone().into_iter().filter(|(name, _)| fields.contains(&&**name));
+        let (listing, mut settings): (JsonObject, JsonObject) =
+            known.partition(|(name, _)| Listing::FIELDS.contains(&&**name));
+        let active = settings.remove(ACTIVE).unwrap_or(true.into());
+        fill(&mut settings);
+        let mut settings = TemplateSettings::read(&settings.into(), "", &mut errors);
+        if let Some(settings) = &mut settings {
+            settings.check(&mut errors);
+        }
+        let listing = Listing::read(&listing.into(), "", &mut errors);
+        let active = bool::read(&active, "/active", &mut errors);
+        match (settings, listing, active) {
+            (Some(settings), Some(listing), Some(active)) if errors.0.is_empty() => {
+                Ok(Self { settings, listing, active })
+            }
+            _ => {
+                errors.0.sort_by_key(|error| place(&error.pointer, &fields));
+                Err(errors.0)
+            }
+        }
+    }
+
+    /// Returns the names of the fields, in the order of the API.
+    pub fn fields() -> impl Iterator<Item = &'static str> {
+        TemplateSettings::FIELDS.iter().copied().chain([ACTIVE]).chain(Listing::FIELDS.iter().copied())
+    }
+
+    /// Returns the object that reads as this content.
+    #[must_use]
+    pub fn to_json(&self) -> JsonObject {
+        let Self { settings, listing, active } = self;
+        let parts = [json!(settings), json!(listing), json!({ ACTIVE: active })];
+        let objects =
+            parts.into_iter().filter_map(|part| if let Value::Object(part) = part { Some(part) } else { None });
+        objects.flatten().collect()
+    }
+
+    /// Returns the JSON schema (2020-12) of the content. The descriptions state the rules that a schema cannot express:
+    /// which duration or resource must not exceed another one, and the maximum length of words and values in bytes.
+    #[must_use]
+    pub fn schema(audience: Audience) -> Value {
+        let mut schema = TemplateSettings::schema(audience);
+        let listing = Listing::schema(audience);
+        let mut active = json!({ "type": "boolean", "description": "True if users can launch it." });
+        if audience == Audience::Request {
+            active["default"] = true.into();
+        }
+        if let (Some(properties), Some(listed)) =
+            (schema["properties"].as_object_mut(), listing["properties"].as_object())
+        {
+            properties.extend(listed.clone());
+            properties.insert(ACTIVE.to_owned(), active);
+        }
+        if audience == Audience::Response
+            && let (Some(required), Some(listed)) = (schema["required"].as_array_mut(), listing["required"].as_array())
+        {
+            required.extend(listed.clone());
+            required.push(ACTIVE.into());
+        }
+        schema
+    }
+}
+
+impl From<&Template> for TemplateContent {
+    fn from(template: &Template) -> Self {
+        let Template { settings, listing, active, .. } = template.clone();
+        Self { settings, listing, active }
+    }
+}
+
+/// Returns the place of an error in the list: by field, and by item of the field's list.
+fn place(pointer: &str, fields: &[&str]) -> (Option<usize>, Option<usize>) {
+    let mut segments = pointer.split('/').skip(1);
+    let field = segments.next().and_then(|name| fields.iter().position(|field| *field == name));
+    (field, segments.next().and_then(|item| item.parse().ok()))
+}
+
+/// Adds the defaults that depend on other fields. The defaults of lifetime and extension are at most the maximum
+/// lifetime. The default of the maximum lifetime is at least the lifetime.
+fn fill(body: &mut JsonObject) {
+    let app_type = body.get("app_type").and_then(Value::as_str).and_then(AppType::parse).unwrap_or(AppType::Notebook);
+    if let Some(port) = app_type.default_port() {
+        fill_one(body, "port", port.into());
+    }
+    let seconds = |name: &str| body.get(name).and_then(Value::as_i64).filter(|seconds| SECONDS.contains(seconds));
+    let lifetime = seconds("lifetime_seconds").unwrap_or(0);
+    let longest = seconds("max_lifetime_seconds").unwrap_or(MAX_LIFETIME_SECONDS.max(lifetime));
+    fill_one(body, "lifetime_seconds", LIFETIME_SECONDS.min(longest).into());
+    fill_one(body, "extension_seconds", EXTENSION_SECONDS.min(longest).into());
+    fill_one(body, "max_lifetime_seconds", longest.into());
+    let home = app_type.home().map(str::to_owned);
+    let mut directory = home.clone();
+    if let Some(Value::Object(storage)) = body.get_mut("storage") {
+        fill_path(storage, "path", home);
+        let path = storage.get("path").and_then(Value::as_str).map(MountPath::normal);
+        directory = path.filter(|path| is_mount_path(path)).map(str::to_owned).or(directory);
+    }
+    if let Some(Value::Object(material)) = body.get_mut("material") {
+        fill_path(material, "directory", directory);
+    }
+}
+
+fn fill_one(object: &mut JsonObject, name: &str, default: Value) {
+    if object.get(name).is_none_or(Value::is_null) {
+        object.insert(name.to_owned(), default);
+    }
+}
+
+/// Replaces a blank path by the default, or removes it if there is none.
+fn fill_path(object: &mut JsonObject, name: &str, default: Option<String>) {
+    if object.get(name).and_then(Value::as_str).is_some_and(|path| path.trim().is_empty()) {
+        object.remove(name);
+    }
+    if let Some(default) = default {
+        fill_one(object, name, default.into());
     }
 }

@@ -2,15 +2,18 @@ use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{
     Act, Activity, ActivityAction, AppType, AtExpiry, EndReason, FailureCode, FailureReason, Icon, Instance,
-    InstanceState, Listing, Material, Parameter, PodTemplateObject, SecurityProfile, StartStep, Storage, StorageKind,
-    Template, TemplateSettings, Volume,
+    InstanceState, Material, Parameter, PodTemplateObject, SecurityProfile, StartStep, Storage, StorageKind, Template,
+    TemplateContent, TemplateSettings, Volume,
 };
+use serde_json::json;
 use uuid::Uuid;
 
-use crate::{at, email, instance, settings};
+use crate::template::with;
+use crate::{at, content, email, instance};
 
 fn parameter() -> Parameter {
-    serde_json::from_str(r#"{ "name": "A", "label": "A", "kind": "text", "required": true }"#).unwrap()
+    let list = json!({ "parameters": [{ "name": "A", "label": "A", "kind": "text" }] });
+    with(&list).unwrap().parameters.remove(0)
 }
 
 fn storage() -> Storage {
@@ -72,16 +75,7 @@ fn seen(phase: ObservedPhase) -> Observation {
 }
 
 fn template(active: bool) -> Template {
-    Template {
-        template_id: Uuid::from_u128(7),
-        settings: settings(),
-        listing: Listing::default(),
-        active,
-        version: 1,
-        created_by: email("admin@example.org"),
-        created_at: at(0),
-        updated_at: at(0),
-    }
+    Template { template_id: Uuid::from_u128(7), ..crate::template(TemplateContent { active, ..content() }) }
 }
 
 #[test]

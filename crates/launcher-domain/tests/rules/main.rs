@@ -34,8 +34,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{
-    AdminList, Caller, Clock, EmailAddress, Entropy, Instance, InstanceState, TemplateDraft, TemplateSettings,
+    AdminList, Caller, Clock, EmailAddress, Entropy, FieldError, Instance, InstanceState, Template, TemplateContent,
+    TemplateSettings,
 };
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 fn email(text: &str) -> EmailAddress {
@@ -50,12 +52,33 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
 }
 
-fn draft(json: &str) -> Result<TemplateDraft, serde_json::Error> {
-    serde_json::from_str(json)
+/// Reads a template after these fields were replaced or added.
+fn read(template: &Value, changes: &Value) -> Result<TemplateContent, Vec<FieldError>> {
+    let mut body = template.as_object().unwrap().clone();
+    body.extend(changes.as_object().unwrap().clone());
+    TemplateContent::read(&body)
+}
+
+fn content() -> TemplateContent {
+    read(&json!({ "name": "Jupyter", "app_type": "notebook", "image": "jupyter:1" }), &json!({})).unwrap()
 }
 
 fn settings() -> TemplateSettings {
-    draft(r#"{"name": "Jupyter", "app_type": "notebook", "image": "jupyter:1"}"#).unwrap().validate().unwrap().settings
+    content().settings
+}
+
+fn template(content: TemplateContent) -> Template {
+    let TemplateContent { settings, listing, active } = content;
+    Template {
+        template_id: Uuid::nil(),
+        settings,
+        listing,
+        active,
+        version: 1,
+        created_by: email("admin@example.org"),
+        created_at: at(0),
+        updated_at: at(0),
+    }
 }
 
 /// Alice's instance in this state, with a lifetime of 2 h, extensions of 1 h, and a maximum lifetime of 8 h. A running

@@ -1,19 +1,20 @@
 //! Course material of templates.
 
 use launcher_domain::material_secret::{is_kubernetes_secret, is_secret_name, kubernetes_secret};
-use launcher_domain::{FieldError, Material, MaterialConfig, MaterialKind, RepositoryDraft, SourceUrl, TemplateDraft};
+use launcher_domain::{
+    FieldError, Material, MaterialConfig, MaterialKind, RepositoryDraft, SourceUrl, TemplateSettings,
+};
 use serde_json::{Value, json};
 
-fn validated(changes: &Value) -> Result<Option<Material>, Vec<FieldError>> {
-    let mut draft = json!({ "name": "a", "app_type": "notebook", "image": "b", "port": 8000 });
-    for (name, value) in changes.as_object().unwrap() {
-        draft[name] = value.clone();
-    }
-    serde_json::from_value::<TemplateDraft>(draft).unwrap().validate().map(|valid| valid.settings.material)
+use crate::read;
+
+fn settings(changes: &Value) -> Result<TemplateSettings, Vec<FieldError>> {
+    let template = json!({ "name": "a", "app_type": "notebook", "image": "b", "port": 8000 });
+    read(&template, changes).map(|content| content.settings)
 }
 
 fn with(material: &Value) -> Result<Option<Material>, Vec<FieldError>> {
-    validated(&json!({ "material": material }))
+    settings(&json!({ "material": material })).map(|settings| settings.material)
 }
 
 fn errors(result: Result<Option<Material>, Vec<FieldError>>) -> Vec<(String, &'static str)> {
@@ -55,18 +56,19 @@ fn material_is_trimmed_and_gets_its_directory() {
 }
 
 #[test]
-fn draft_of_template_recreates_its_material() {
+fn material_as_json_reads_as_the_same_material() {
     let written =
         json!({ "sources": [repository_of_template()], "allowed_repositories": ["https://git.example.org/"] });
     let material = with(&written).unwrap();
-    assert_eq!(with(&serde_json::to_value(material.clone()).unwrap()).unwrap(), material);
+    assert_eq!(with(&json!(material)).unwrap(), material);
 }
 
 #[test]
 fn directory_is_the_path_of_the_storage() {
     let template = |app_type: &str, storage: Value, directory: Value| {
         let material = json!({ "directory": directory, "sources": [repository_of_template()] });
-        validated(&json!({ "app_type": app_type, "storage": storage, "material": material }))
+        let changes = json!({ "app_type": app_type, "storage": storage, "material": material });
+        settings(&changes).map(|settings| settings.material)
     };
     let kept = || json!({ "kind": "kept", "path": "/data" });
     for (app_type, storage, directory, expected) in [
@@ -159,7 +161,7 @@ fn invalid_fields_of_a_source_are_reported() {
 }
 
 #[test]
-fn secret_is_trimmed_and_public_sources_are_stored_as_before() {
+fn secret_is_trimmed_and_blank_secret_is_none() {
     let of = |secret: Value| {
         let mut source = repository_of_template();
         source["secret"] = secret;
@@ -167,8 +169,8 @@ fn secret_is_trimmed_and_public_sources_are_stored_as_before() {
     };
     assert_eq!(of(json!(" statistics ")).sources[0].secret.as_deref(), Some("statistics"));
     for public in [of(json!("")), of(Value::Null)] {
+        assert_eq!(public.sources[0].secret, None);
         let stored = serde_json::to_value(&public).unwrap();
-        assert_eq!(stored, json!({ "directory": "/home/jovyan", "sources": [repository_of_template()] }));
         assert_eq!(serde_json::from_value::<Material>(stored).unwrap(), public);
     }
 }
@@ -211,8 +213,7 @@ fn prefixes_of_repositories_are_https_and_at_most_ten() {
 fn with_repository(repository: &Value) -> Result<Vec<String>, Vec<(String, &'static str)>> {
     let prefixes = ["https://git.example.org/team/"];
     let material = json!({ "sources": [repository_of_template()], "allowed_repositories": prefixes });
-    let draft = json!({ "name": "a", "app_type": "notebook", "image": "b", "material": material });
-    let settings = serde_json::from_value::<TemplateDraft>(draft).unwrap().validate().unwrap().settings;
+    let settings = settings(&json!({ "material": material })).unwrap();
     let repository: RepositoryDraft = serde_json::from_value(repository.clone()).unwrap();
     let launched = settings
         .with_repository(repository)
@@ -236,8 +237,7 @@ fn link_can_name_no_secret_and_gets_none_of_the_template() {
     assert!(serde_json::from_value::<RepositoryDraft>(json!({ "url": url, "secret": "statistics" })).is_err());
     let private = json!({ "kind": "git", "url": url, "secret": "statistics", "target": "private" });
     let material = json!({ "sources": [private], "allowed_repositories": ["https://git.example.org/team/"] });
-    let draft = json!({ "name": "a", "app_type": "notebook", "image": "b", "material": material });
-    let settings = serde_json::from_value::<TemplateDraft>(draft).unwrap().validate().unwrap().settings;
+    let settings = settings(&json!({ "material": material })).unwrap();
     let launched = settings.with_repository(serde_json::from_value(json!({ "url": url })).unwrap()).unwrap();
     let secrets: Vec<_> = launched.material.unwrap().sources.into_iter().map(|source| source.secret).collect();
     assert_eq!(secrets, [Some("statistics".to_owned()), None]);
@@ -257,10 +257,8 @@ fn launch_with_another_repository_is_refused() {
     ] {
         assert_eq!(with_repository(&repository), Err(vec![(format!("/repository/{field}"), code)]), "{repository}");
     }
-    let draft = json!({ "name": "a", "app_type": "notebook", "image": "b" });
-    let settings = serde_json::from_value::<TemplateDraft>(draft).unwrap().validate().unwrap().settings;
     let repository = RepositoryDraft { url: "https://a.example/b".to_owned(), reference: None, folder: None };
-    let refused = settings.with_repository(repository).unwrap_err();
+    let refused = settings(&json!({})).unwrap().with_repository(repository).unwrap_err();
     assert_eq!(refused[0].rule.code(), "repository-not-allowed", "a template without material");
 }
 

@@ -1,15 +1,14 @@
 //! Launch parameters of templates, and the values of launches.
 
 use launcher_domain::template::read_values;
-use launcher_domain::{FieldError, FieldRule, Parameter, SecretValues, TemplateDraft};
+use launcher_domain::{FieldError, FieldRule, Parameter, SecretValues};
 use serde_json::{Value, json};
 
+use crate::read;
+
 fn validated(parameters: &Value) -> Result<Vec<Parameter>, Vec<FieldError>> {
-    let draft = json!({
-        "name": "a", "app_type": "notebook", "image": "b", "env": { "COURSE": "x" }, "parameters": parameters,
-    });
-    let draft: TemplateDraft = serde_json::from_value(draft).unwrap();
-    draft.validate().map(|valid| valid.settings.parameters)
+    let template = json!({ "name": "a", "app_type": "notebook", "image": "b", "env": { "COURSE": "x" } });
+    read(&template, &json!({ "parameters": parameters })).map(|content| content.settings.parameters)
 }
 
 fn parameters(parameters: &Value) -> Vec<Parameter> {
@@ -114,9 +113,10 @@ fn limits_of_parameter_are_checked() {
 
 #[test]
 fn unknown_field_of_parameter_is_refused() {
-    let draft = json!({ "name": "a", "app_type": "notebook", "image": "b",
-        "parameters": [{ "name": "A", "label": "A", "kind": "text", "pattern": ".*" }] });
-    assert!(serde_json::from_value::<TemplateDraft>(draft).unwrap_err().to_string().contains("pattern"));
+    let list = json!([{ "name": "A", "label": "A", "kind": "text", "pattern": ".*" }]);
+    let [FieldError { pointer, rule }] = &validated(&list).unwrap_err()[..] else { panic!("not one error") };
+    assert_eq!((pointer.as_str(), rule.code()), ("/parameters/0/pattern", "field-unknown"));
+    assert!(rule.to_string().starts_with("unknown field `pattern`, expected one of `name`, `label`, `help`"), "{rule}");
 }
 
 #[test]

@@ -1,28 +1,23 @@
 use launcher_domain::quantity::Quantity;
-use launcher_domain::template::ResourcesDraft;
 use launcher_domain::{
-    AppType, AtExpiry, FieldError, Icon, Listing, MaterialDraft, MaterialKind, MaterialSourceDraft, ParameterDraft,
-    ParameterKind, PodTemplateObject, SecurityProfile, StorageDraft, StorageKind, Template, TemplateDraft,
-    TemplateSettings, ValidTemplate,
+    AppType, AtExpiry, FieldError, FieldRule, Icon, Listing, MaterialKind, ParameterKind, SecurityProfile, StorageKind,
+    TemplateContent, TemplateSettings,
 };
 use proptest::prelude::*;
+use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use crate::{at, draft, email};
+use crate::{read, template};
 
 fn minimal() -> Value {
     json!({"name": "Files", "app_type": "custom", "image": "python:3", "port": 8000})
 }
 
-/// Validates the minimal template with these fields replaced.
+/// Reads the minimal template with these fields replaced.
 pub(crate) fn with(changes: &Value) -> Result<TemplateSettings, Vec<FieldError>> {
-    let mut body = minimal();
-    for (name, value) in changes.as_object().unwrap() {
-        body[name] = value.clone();
-    }
-    draft(&body.to_string()).unwrap().validate().map(|valid| valid.settings)
+    read(&minimal(), changes).map(|content| content.settings)
 }
 
 #[test]
@@ -55,17 +50,10 @@ fn pod_template_loses_null_values_and_has_at_most_32_kib() {
 }
 
 #[test]
-fn settings_without_pod_template_have_the_form_of_earlier_versions() {
-    let written = serde_json::to_value(with(&json!({})).unwrap()).unwrap();
-    assert_eq!(written.get("pod_template"), None);
-    assert_eq!(serde_json::from_value::<TemplateSettings>(written).unwrap(), with(&json!({})).unwrap());
-}
-
-#[test]
 fn default_port_depends_on_app_type() {
     for (kind, port) in [("rstudio", 8787), ("notebook", 8888)] {
-        let body = json!({"name": "x", "app_type": kind, "image": "x"});
-        assert_eq!(draft(&body.to_string()).unwrap().validate().unwrap().settings.port, port);
+        let content = read(&json!({"name": "x", "app_type": kind, "image": "x"}), &json!({})).unwrap();
+        assert_eq!(content.settings.port, port);
     }
     let errors = with(&json!({"port": null})).unwrap_err();
     assert_eq!(errors[0].pointer, "/port");
@@ -123,32 +111,70 @@ fn default_lifetimes_adapt_to_given_maximum_lifetime() {
 }
 
 #[test]
-fn unknown_template_field_is_refused() {
-    let error = draft(r#"{"name": "x", "app_type": "notebook", "image": "x", "memroy_limit": "1Gi"}"#).unwrap_err();
-    assert!(error.to_string().contains("memroy_limit"));
-}
-
-fn template(settings: TemplateSettings) -> Template {
-    Template {
-        template_id: uuid::Uuid::nil(),
-        settings,
-        listing: Listing::default(),
-        active: true,
-        version: 1,
-        created_by: email("admin@example.org"),
-        created_at: at(0),
-        updated_at: at(0),
-    }
+fn wrong_type_unknown_field_and_missing_field_are_reported_with_other_errors() {
+    let body = json!({
+        "app_type": "notebok", "image": "a b", "memroy_limit": "1Gi", "port": "8000", "args": ["x", 5],
+        "env": {"A": true, "1B": ""}, "resources": {"cpu": "1", "memory_limit": 5}, "security_profile": null,
+        "pod_template": [], "storage": {"size": "much", "at_expiry": "never", "path": "/work", "a/b": 1},
+        "material": {"sources": [{"url": "https://a.example/b", "branch": "main", "target": "b"}, "b"]},
+        "parameters": [{"name": "A", "label": 1.5, "kind": "list", "required": "yes"}, null],
+        "lifetime_seconds": "2h", "active": 1, "tags": "maps", "icon": {}, "unlisted": null, "slug": "-",
+    });
+    let invalid = |found: &str, expected: &str| format!("invalid type: {found}, expected {expected}");
+    let unknown = |field: &str, known: &str| format!("unknown field `{field}`, expected one of {known}");
+    let variant = |text: &str, known: &str| format!("unknown variant `{text}`, expected one of {known}");
+    let missing = |field: &str| format!("missing field `{field}`");
+    let object = || "must be an object".to_owned();
+    let of_template = TemplateSettings::FIELDS.iter().chain(&["active"]).chain(Listing::FIELDS);
+    let of_template = of_template.map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
+    let expected = [
+        ("/memroy_limit", unknown("memroy_limit", &of_template)),
+        ("/name", missing("name")),
+        ("/app_type", variant("notebok", "`rstudio`, `notebook`, `custom`")),
+        ("/image", FieldRule::Image.to_string()),
+        ("/port", invalid("string \"8000\"", "i64")),
+        ("/args/1", invalid("integer `5`", "a string")),
+        ("/env/1B", FieldRule::VariableName.to_string()),
+        ("/env/A", invalid("boolean `true`", "a string")),
+        ("/resources/cpu", unknown("cpu", "`cpu_request`, `cpu_limit`, `memory_request`, `memory_limit`")),
+        ("/resources/memory_limit", invalid("integer `5`", "a string")),
+        ("/security_profile", invalid("null", "a string")),
+        ("/pod_template", invalid("sequence", "a map")),
+        ("/storage/a~1b", unknown("a/b", "`kind`, `size`, `path`, `at_expiry`")),
+        ("/storage/kind", missing("kind")),
+        ("/storage/size", FieldRule::StorageSize { text: "\"much\"".to_owned() }.to_string()),
+        ("/storage/at_expiry", variant("never", "`end`, `suspend`")),
+        (
+            "/material/sources/0/branch",
+            unknown("branch", "`kind`, `url`, `ref`, `sha256`, `folder`, `secret`, `target`"),
+        ),
+        ("/material/sources/0/kind", missing("kind")),
+        ("/material/sources/1", object()),
+        ("/parameters/0/label", invalid("floating point `1.5`", "a string")),
+        ("/parameters/0/kind", variant("list", "`text`, `choice`, `number`, `secret`")),
+        ("/parameters/0/required", invalid("string \"yes\"", "a boolean")),
+        ("/parameters/1", object()),
+        ("/lifetime_seconds", invalid("string \"2h\"", "i64")),
+        ("/active", invalid("integer `1`", "a boolean")),
+        ("/tags", invalid("string \"maps\"", "a sequence")),
+        ("/icon", invalid("map", "a string")),
+        ("/unlisted", invalid("null", "a boolean")),
+        ("/slug", FieldRule::Slug.to_string()),
+    ];
+    let errors = read(&body, &json!({})).unwrap_err();
+    let found: Vec<_> = errors.iter().map(|error| (error.pointer.as_str(), error.detail())).collect();
+    assert_eq!(found, expected);
 }
 
 #[test]
-fn template_saved_without_changes_keeps_its_settings() {
-    let settings = with(&json!({
+fn template_saved_without_changes_keeps_its_content() {
+    let changes = json!({
         "description": "quotes \" ' and {{braces}}\nnewline", "args": ["--x={\"a\": 1}", "a b", ""],
-        "env": {"A": "line\nline", "B": "=\"'$("},
-    }))
-    .unwrap();
-    assert_eq!(TemplateDraft::from(&template(settings.clone())).validate().unwrap().settings, settings);
+        "env": {"A": "line\nline", "B": "=\"'$("}, "active": false, "tags": ["a"], "slug": "ab",
+    });
+    let content = read(&minimal(), &changes).unwrap();
+    let saved = TemplateContent::from(&template(content.clone())).to_json();
+    assert_eq!(TemplateContent::read(&saved).unwrap(), content);
 }
 
 #[test]
@@ -186,24 +212,31 @@ fn seconds() -> impl Strategy<Value = Option<i64>> {
     prop_oneof![4 => Just(None), 4 => (0..100_000_i64).prop_map(Some), 1 => any::<i64>().prop_map(Some)]
 }
 
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<i16>().prop_map(|number| json!(f64::from(number) / 4.0)),
+        text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::btree_map("[a-z]{1,4}", inner, 0..3).prop_map(|object| json!(object)),
+        ]
+    })
+}
+
 prop_compose! {
     fn resources()(
         cpu_request in amount(), cpu_limit in amount(), memory_request in memory(), memory_limit in memory(),
-    ) -> ResourcesDraft {
-        ResourcesDraft { cpu_request, cpu_limit, memory_request, memory_limit }
+    ) -> Value {
+        json!({
+            "cpu_request": cpu_request, "cpu_limit": cpu_limit, "memory_request": memory_request,
+            "memory_limit": memory_limit,
+        })
     }
-}
-
-fn pod_template() -> impl Strategy<Value = PodTemplateObject> {
-    let leaf = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::from), text().prop_map(Value::from)];
-    let value = leaf.prop_recursive(3, 12, 3, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
-            prop::collection::btree_map("[a-z]{1,4}", inner, 0..3)
-                .prop_map(|object| object.into_iter().collect::<PodTemplateObject>().into()),
-        ]
-    });
-    prop::collection::btree_map("[a-z]{1,4}", value, 0..3).prop_map(|object| object.into_iter().collect())
 }
 
 prop_compose! {
@@ -212,8 +245,8 @@ prop_compose! {
         size in prop::option::of(prop_oneof![3 => "[1-9][0-9]?[MG]i", 1 => text()]),
         path in prop::option::of(prop_oneof![3 => "/[a-z]{4,8}(/[a-z]{1,3})?", 1 => text()]),
         at_expiry in prop::sample::select(AtExpiry::ALL.to_vec()),
-    ) -> StorageDraft {
-        StorageDraft { kind, size, path, at_expiry }
+    ) -> Value {
+        json!({ "kind": kind, "size": size, "path": path, "at_expiry": at_expiry })
     }
 }
 
@@ -226,8 +259,11 @@ prop_compose! {
         folder in prop::option::of(prop_oneof![3 => "[a-z]{1,4}(/[a-z]{1,4})?/?", 1 => text()]),
         secret in prop::option::of(prop_oneof![3 => "[a-z]{1,8}", 1 => text()]),
         target in prop_oneof![6 => "[a-z]{1,8}", 1 => text()],
-    ) -> MaterialSourceDraft {
-        MaterialSourceDraft { kind, url, reference, sha256, folder, secret, target }
+    ) -> Value {
+        json!({
+            "kind": kind, "url": url, "ref": reference, "sha256": sha256, "folder": folder, "secret": secret,
+            "target": target,
+        })
     }
 }
 
@@ -236,8 +272,8 @@ prop_compose! {
         directory in prop::option::of(prop_oneof![3 => "/[a-z]{4,8}", 1 => text()]),
         sources in prop::collection::vec(source().boxed(), 0..3),
         allowed_repositories in prop::collection::vec(prop_oneof![3 => "https://[a-z]{1,8}/", 1 => text()], 0..2),
-    ) -> MaterialDraft {
-        MaterialDraft { directory, sources, allowed_repositories }
+    ) -> Value {
+        json!({ "directory": directory, "sources": sources, "allowed_repositories": allowed_repositories })
     }
 }
 
@@ -255,23 +291,25 @@ prop_compose! {
         (min, max) in (prop::option::weighted(0.1, -9..9_i64), prop::option::weighted(0.1, -9..9_i64)),
         integer in prop::bool::weighted(0.1),
         max_length in prop::option::weighted(0.3, 0..1200_i64),
-    ) -> ParameterDraft {
-        let (min, max) = (min.map(Into::into), max.map(Into::into));
-        ParameterDraft { name, label, help, kind, default, required, choices, min, max, integer, max_length }
+    ) -> Value {
+        json!({
+            "name": name, "label": label, "help": help, "kind": kind, "default": default, "required": required,
+            "choices": choices, "min": min, "max": max, "integer": integer, "max_length": max_length,
+        })
     }
 }
 
 prop_compose! {
-    fn any_draft()(
+    fn any_template()(
         (name, description, image) in (text(), text(), text()).boxed(),
-        app_type in prop::sample::select(vec![AppType::Rstudio, AppType::Notebook, AppType::Custom]),
+        app_type in prop::sample::select(AppType::ALL.to_vec()),
         port in prop_oneof![4 => (0..70_000_i64).prop_map(Some), 2 => Just(None), 1 => any::<i64>().prop_map(Some)].boxed(),
         command in prop::collection::vec(text(), 0..5).boxed(),
         args in prop::collection::vec(text(), 0..5).boxed(),
         env in prop::collection::btree_map(prop_oneof![6 => "[A-Z_]{1,8}", 1 => text()], text(), 0..4).boxed(),
-        resources in prop_oneof![1 => Just(ResourcesDraft::default()), 1 => resources()].boxed(),
+        resources in prop_oneof![1 => Just(json!({})), 1 => resources()].boxed(),
         security_profile in prop::sample::select(SecurityProfile::ALL.to_vec()),
-        pod_template in prop::option::of(pod_template().boxed()),
+        pod_template in prop::option::of(prop::collection::btree_map("[a-z]{1,4}", any_json(), 0..3)).boxed(),
         (storage, material) in
             (prop::option::of(storage().boxed()), prop_oneof![14 => Just(None), 1 => material().boxed().prop_map(Some)]).boxed(),
         parameters in prop_oneof![6 => Just(Vec::new()), 1 => prop::collection::vec(parameter().boxed(), 1..3)].boxed(),
@@ -280,19 +318,40 @@ prop_compose! {
         tags in prop::collection::vec(prop_oneof![3 => "[a-zA-Zä ]{1,10}", 1 => text()], 0..3).boxed(),
         icon in prop::option::of(prop::sample::select(Icon::ALL.to_vec())),
         slug in prop::option::of(prop_oneof![4 => "[a-z0-9]{2,10}(-[a-z0-9]{1,5})?", 1 => text()]).boxed(),
-    ) -> TemplateDraft {
-        TemplateDraft {
-            name, description, app_type, image, port, command, args, env, resources, security_profile,
-            pod_template, storage, material, parameters, lifetime_seconds, extension_seconds, max_lifetime_seconds,
-            active, tags, icon, unlisted, slug,
+        wrong in prop::option::weighted(0.1, (prop::collection::vec(any::<Index>(), 1..5), any_json())).boxed(),
+    ) -> Value {
+        let mut template = json!({
+            "name": name, "description": description, "app_type": app_type, "image": image, "port": port,
+            "command": command, "args": args, "env": env, "resources": resources,
+            "security_profile": security_profile, "pod_template": pod_template, "storage": storage,
+            "material": material, "parameters": parameters, "lifetime_seconds": lifetime_seconds,
+            "extension_seconds": extension_seconds, "max_lifetime_seconds": max_lifetime_seconds, "active": active,
+            "tags": tags, "icon": icon, "unlisted": unlisted, "slug": slug,
+        });
+        if let Some((path, value)) = wrong {
+            replace(&mut template, &path, value);
         }
+        template
     }
 }
 
-fn assert_refused_or_round_trips(draft: &TemplateDraft) -> bool {
-    let written = serde_json::to_string(draft).unwrap();
-    assert_eq!(&self::draft(&written).unwrap(), draft, "a draft is read as it was written");
-    match draft.clone().validate() {
+/// Replaces a value. Each step of the path chooses a field or an item of the one before.
+fn replace(json: &mut Value, path: &[Index], value: Value) {
+    let mut children: Vec<&mut Value> = match json {
+        Value::Array(items) => items.iter_mut().collect(),
+        Value::Object(fields) => fields.values_mut().collect(),
+        _ => Vec::new(),
+    };
+    match path.split_first() {
+        Some((step, rest)) if !children.is_empty() => {
+            replace(children.swap_remove(step.index(children.len())), rest, value);
+        }
+        _ => *json = value,
+    }
+}
+
+fn assert_refused_or_round_trips(body: &Value) -> bool {
+    match read(body, &json!({})) {
         Err(errors) => {
             assert!(!errors.is_empty());
             assert!(
@@ -301,30 +360,30 @@ fn assert_refused_or_round_trips(draft: &TemplateDraft) -> bool {
             );
             false
         }
-        Ok(ValidTemplate { settings, listing, active }) => {
-            let stored = serde_json::to_string(&settings).unwrap();
-            assert_eq!(serde_json::from_str::<TemplateSettings>(&stored).unwrap(), settings, "read as it was stored");
+        Ok(content) => {
+            let settings = &content.settings;
+            let stored = serde_json::to_string(settings).unwrap();
+            assert_eq!(&serde_json::from_str::<TemplateSettings>(&stored).unwrap(), settings, "read as it was stored");
             assert!(settings.lifetime_seconds <= settings.max_lifetime_seconds && settings.port > 0);
-            let stored = Template { listing: listing.clone(), active, ..template(settings.clone()) };
-            let read = TemplateDraft::from(&stored).validate().unwrap();
-            assert_eq!(read, ValidTemplate { settings, listing, active });
+            assert_eq!(TemplateContent::read(&content.to_json()).as_ref(), Ok(&content));
+            assert_eq!(TemplateContent::from(&template(content.clone())), content);
             true
         }
     }
 }
 
 #[test]
-fn generated_drafts_include_valid_and_invalid_ones() {
+fn generated_templates_include_valid_and_invalid_ones() {
     let mut runner = TestRunner::deterministic();
-    let drafts = (0..1000).map(|_| any_draft().new_tree(&mut runner).unwrap().current());
-    let accepted = drafts.filter(assert_refused_or_round_trips).count();
+    let templates = (0..1000).map(|_| any_template().new_tree(&mut runner).unwrap().current());
+    let accepted = templates.filter(assert_refused_or_round_trips).count();
     assert!((20..980).contains(&accepted), "{accepted}");
 }
 
 proptest! {
     #[test]
-    fn any_draft_is_refused_with_errors_or_round_trips(draft in any_draft()) {
-        assert_refused_or_round_trips(&draft);
+    fn any_template_is_refused_with_errors_or_round_trips(template in any_template()) {
+        assert_refused_or_round_trips(&template);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-use launcher_domain::{ActivityAction, EndReason, FailureCode, InstanceState, TemplateDraft};
+use launcher_domain::{ActivityAction, EndReason, FailureCode, InstanceState, TemplateContent};
 use launcher_service::{ActivityFilter, LaunchRequest, Page, TemplateUpdate};
 use launcher_testkit::eventually;
 
-use crate::{World, caller, draft};
+use crate::{World, body, caller};
 
 const PAGE: Page<i64> = Page { limit: 100, after: None };
 
@@ -83,15 +83,15 @@ async fn template_update_without_changes_is_not_logged() {
     let admin = caller("admin");
     let template = world.template().await;
     let id = template.template_id;
-    let update = async |draft| {
-        world.launcher.update_template(&admin, id, TemplateUpdate { draft, expected_version: None }).await.unwrap()
+    let update = async |body| {
+        world.launcher.update_template(&admin, id, TemplateUpdate { body, expected_version: None }).await.unwrap()
     };
-    update(TemplateDraft::from(&template)).await;
-    update(draft("Renamed")).await;
+    update(TemplateContent::from(&template).to_json()).await;
+    update(body("Renamed")).await;
     for _ in 0..2 {
         world.launcher.archive_template(&admin, id, None).await.unwrap();
     }
-    update(draft("Renamed")).await;
+    update(body("Renamed")).await;
     world.launcher.archive_template(&admin, id, Some(1)).await.unwrap_err();
     let expected =
         ["admin template-created", "admin template-changed name", "admin template-archived", "admin template-restored"];

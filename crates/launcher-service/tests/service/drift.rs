@@ -1,10 +1,11 @@
 //! Tests of Workshops whose spec differs from the database.
 
-use launcher_domain::{FailureCode, InstanceState, TemplateDraft};
+use launcher_domain::{FailureCode, InstanceState, JsonObject};
 use launcher_service::LaunchRequest;
 use launcher_testkit::eventually;
+use serde_json::json;
 
-use crate::{World, caller, draft};
+use crate::{World, body, caller, with};
 
 #[tokio::test]
 async fn spec_of_workshop_changed_from_outside_is_restored() {
@@ -19,13 +20,13 @@ async fn spec_of_workshop_changed_from_outside_is_restored() {
 
 #[tokio::test]
 async fn number_that_the_fleet_writes_differently_is_no_change_of_the_spec() {
-    let size = |number: &str| {
+    let size = |number: &str| -> JsonObject {
         let template = r#"{"spec": {"volumes": [{"name": "shm", "emptyDir": {"sizeLimit": NUMBER}}]}}"#;
         serde_json::from_str(&template.replace("NUMBER", number)).unwrap()
     };
     let world = World::new().await;
-    let draft = TemplateDraft { pod_template: Some(size("1000000000.0")), ..draft("Jupyter") };
-    let template = world.launcher.create_template(&caller("admin"), draft).await.unwrap().template_id;
+    let body = with(body("Jupyter"), &json!({ "pod_template": size("1000000000.0") }));
+    let template = world.launcher.create_template(&caller("admin"), &body).await.unwrap().template_id;
     let launched = world.launcher.launch(&caller("alice"), template, &LaunchRequest::default()).await.unwrap();
     let name = launched.listed.instance.k8s_name;
     world.workshop(&name).await;

@@ -1,7 +1,8 @@
-use launcher_domain::{InstanceState, TemplateDraft};
+use launcher_domain::{InstanceState, TemplateContent};
 use launcher_service::{LaunchRequest, ServiceError};
+use serde_json::json;
 
-use crate::{World, caller};
+use crate::{World, caller, with};
 
 #[tokio::test]
 async fn launched_instance_gets_a_workshop_and_runs() {
@@ -29,8 +30,8 @@ async fn template_edit_does_not_change_running_instance() {
     let running = world.running(&caller("alice")).await;
     let admin = caller("admin");
     let template = world.launcher.template(&admin, running.template_id).await.unwrap();
-    let draft = TemplateDraft { name: "Other".to_owned(), ..TemplateDraft::from(&template) };
-    let update = launcher_service::TemplateUpdate { draft, expected_version: None };
+    let body = with(TemplateContent::from(&template).to_json(), &json!({ "name": "Other" }));
+    let update = launcher_service::TemplateUpdate { body, expected_version: None };
     world.launcher.update_template(&admin, running.template_id, update).await.unwrap();
     let now = world.launcher.instance(&admin, &running.k8s_name).await.unwrap().instance;
     assert_eq!(now.settings.name, "Jupyter");

@@ -3,21 +3,22 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use launcher_domain::{FailureCode, InstanceState, LaunchRate, Limits, TemplateDraft};
+use launcher_domain::{FailureCode, InstanceState, JsonObject, LaunchRate, Limits};
 use launcher_service::{LaunchRequest, ServiceError};
 use launcher_store::ActivityFilter;
 use launcher_testkit::eventually;
+use serde_json::json;
 use sqlx::{AnyConnection, Connection, Row};
 
-use crate::{World, caller, database, draft, measured};
+use crate::{World, body, caller, database, measured, with};
 
 /// Size of a template's environment, in bytes.
 const LARGE: i64 = 200_000;
 
-fn large_draft() -> TemplateDraft {
+fn large_body() -> JsonObject {
     let value = "x".repeat(usize::try_from(LARGE).unwrap() / 50);
     let env: BTreeMap<String, String> = (0..50).map(|number| (format!("VAR_{number}"), value.clone())).collect();
-    TemplateDraft { env, ..draft("Large") }
+    with(body("Large"), &json!({ "env": env }))
 }
 
 /// Returns the size of the database in bytes: number of pages times page size.
@@ -82,7 +83,7 @@ async fn repeated_launch_and_delete_is_refused_after_the_burst() {
     let rate = LaunchRate { per_minute: 6, burst: 20 };
     let world = World::with(Limits { max_instances_per_user: 1, launch_rate: rate, ..Limits::default() }).await;
     let (alice, admin) = (caller("alice"), caller("admin"));
-    let template = world.launcher.create_template(&admin, large_draft()).await.unwrap().template_id;
+    let template = world.launcher.create_template(&admin, &large_body()).await.unwrap().template_id;
     let before = size(&world).await;
     let (mut created, mut refused) = (0, 0);
     for _ in 0..60 {

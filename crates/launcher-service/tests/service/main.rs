@@ -45,13 +45,14 @@ use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{
-    AdminList, Caller, EmailAddress, Instance, InstanceState, Limits, PodTemplatePolicy, Template, TemplateDraft,
+    AdminList, Caller, EmailAddress, Instance, InstanceState, JsonObject, Limits, PodTemplatePolicy, Template,
 };
 use launcher_service::{LaunchRequest, Launcher, Snapshots};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock, eventually, memory_folder};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
+use serde_json::{Value, json};
 use sqlx::{AnyConnection, Connection};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -74,9 +75,15 @@ fn caller(name: &str) -> Caller {
     AdminList::parse("admin@example.org").unwrap().caller(email)
 }
 
-fn draft(name: &str) -> TemplateDraft {
-    let body = format!(r#"{{"name": "{name}", "app_type": "custom", "image": "x", "port": 8000}}"#);
-    serde_json::from_str(&body).unwrap()
+/// Returns a template, as an admin writes it.
+fn body(name: &str) -> JsonObject {
+    with(JsonObject::new(), &json!({ "name": name, "app_type": "custom", "image": "x", "port": 8000 }))
+}
+
+/// Replaces or adds fields of a template.
+fn with(mut body: JsonObject, fields: &Value) -> JsonObject {
+    body.extend(fields.as_object().unwrap().clone());
+    body
 }
 
 impl World {
@@ -121,7 +128,7 @@ impl World {
     }
 
     async fn template(&self) -> Template {
-        self.launcher.create_template(&caller("admin"), draft("Jupyter")).await.unwrap()
+        self.launcher.create_template(&caller("admin"), &body("Jupyter")).await.unwrap()
     }
 
     async fn launch(&self, who: &Caller) -> Instance {

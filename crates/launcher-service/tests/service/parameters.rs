@@ -1,24 +1,24 @@
 //! Launch parameters: checked at the launch, given to the app, and secret ones erased at the end.
 
 use launcher_domain::{
-    EndReason, FailureCode, FailureDetail, FailureReason, FieldRule, Instance, InstanceState, SecretValues, Template,
-    TemplateDraft,
+    EndReason, FailureCode, FailureDetail, FailureReason, FieldRule, Instance, InstanceState, JsonObject, SecretValues,
+    Template,
 };
 use launcher_service::{LaunchRequest, Launched, ServiceError};
 use launcher_testkit::{Fault, eventually};
 use serde_json::json;
 
-use crate::{World, caller, draft, measured};
+use crate::{World, body, caller, measured, with};
 
 const SECRET: &str = "hunter2-unique";
 
-fn draft_with_parameters() -> TemplateDraft {
+fn body_with_parameters() -> JsonObject {
     let parameters = json!([
         { "name": "DATASET", "label": "Data set", "kind": "choice", "choices": ["iris", "cars"] },
         { "name": "SIZE", "label": "Size", "kind": "number", "default": "10", "max": 100 },
         { "name": "TOKEN", "label": "Token", "kind": "secret", "required": false },
     ]);
-    TemplateDraft { parameters: serde_json::from_value(parameters).unwrap(), ..draft("Notebook") }
+    with(body("Notebook"), &json!({ "parameters": parameters }))
 }
 
 fn request(key: Option<&str>, values: &[(&str, &str)]) -> LaunchRequest {
@@ -28,7 +28,7 @@ fn request(key: Option<&str>, values: &[(&str, &str)]) -> LaunchRequest {
 
 impl World {
     async fn template_with_parameters(&self) -> Template {
-        self.launcher.create_template(&caller("admin"), draft_with_parameters()).await.unwrap()
+        self.launcher.create_template(&caller("admin"), &body_with_parameters()).await.unwrap()
     }
 
     async fn try_launch(&self, template: &Template, request: &LaunchRequest) -> Result<Launched, ServiceError> {
@@ -96,9 +96,9 @@ async fn repeated_launch_succeeds_after_a_change_of_the_parameters() {
     let template = world.template_with_parameters().await;
     let first = request(Some("key"), &[("DATASET", "iris")]);
     assert!(world.try_launch(&template, &first).await.unwrap().created);
-    let mut draft = draft_with_parameters();
-    draft.parameters[0].choices[0] = "trees".to_owned();
-    let update = launcher_service::TemplateUpdate { draft, expected_version: None };
+    let mut body = body_with_parameters();
+    body["parameters"][0]["choices"][0] = json!("trees");
+    let update = launcher_service::TemplateUpdate { body, expected_version: None };
     world.launcher.update_template(&caller("admin"), template.template_id, update).await.unwrap();
     assert!(!world.try_launch(&template, &first).await.unwrap().created);
     let other = request(Some("other"), &[("DATASET", "iris")]);
@@ -158,7 +158,7 @@ async fn failure_is_stored_without_the_secrets_that_the_app_printed() {
 async fn variable_of_the_pod_template_cannot_be_a_parameter() {
     let world = World::new().await;
     let container = json!({ "spec": { "containers": [{ "name": "app", "env": [{ "name": "SIZE", "value": "1" }] }] } });
-    let draft = TemplateDraft { pod_template: container.as_object().cloned(), ..draft_with_parameters() };
-    let errors = world.launcher.validate_template(draft).unwrap_err();
+    let body = with(body_with_parameters(), &json!({ "pod_template": container }));
+    let errors = world.launcher.validate_template(&body).unwrap_err();
     assert!(errors[0].pointer.starts_with("/pod_template/spec/containers/0/env/0"), "{errors:?}");
 }

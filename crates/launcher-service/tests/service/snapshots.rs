@@ -14,7 +14,7 @@ use launcher_testkit::eventually;
 use sqlx::{AnyConnection, Connection};
 use uuid::Uuid;
 
-use crate::volumes::draft_with_storage;
+use crate::volumes::body_with_storage;
 use crate::{World, caller, database};
 
 const PAGE: Page = Page { limit: 100, after: None };
@@ -270,7 +270,7 @@ async fn change_that_was_not_applied_before_the_end_does_not_remove_the_workshop
 #[tokio::test]
 async fn files_are_not_saved_with_a_volume_or_if_the_fleet_cannot_read_them() {
     let world = World::saving().await;
-    let template = world.launcher.create_template(&caller("admin"), draft_with_storage()).await.unwrap();
+    let template = world.launcher.create_template(&caller("admin"), &body_with_storage()).await.unwrap();
     let kept = world.run(&template, "alice").await;
     assert_eq!(kept.snapshot, None);
     world.fleet.remove_archives();

@@ -3,24 +3,22 @@
 use std::time::Duration;
 
 use launcher_domain::instance::{ResumeError, SuspendError};
-use launcher_domain::{
-    ActivityAction, AtExpiry, Clock, EndReason, Instance, InstanceState, Limits, Template, TemplateDraft,
-};
+use launcher_domain::{ActivityAction, Clock, EndReason, Instance, InstanceState, Limits, Template};
 use launcher_fleet::{Fleet, FleetEvent};
 use launcher_service::{ActivityFilter, LaunchRequest, Page, ServiceError};
 use launcher_testkit::{Fault, eventually};
 use launcher_workshop::ResourceExt;
 use serde_json::json;
 
-use crate::volumes::draft_with_storage;
-use crate::{World, caller};
+use crate::volumes::body_with_storage;
+use crate::{World, caller, with};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const SECRET: &str = "hunter2-unique";
 
 impl World {
     pub(crate) async fn kept_template(&self) -> Template {
-        self.launcher.create_template(&caller("admin"), draft_with_storage()).await.unwrap()
+        self.launcher.create_template(&caller("admin"), &body_with_storage()).await.unwrap()
     }
 
     async fn suspend(&self, instance: &Instance) -> Instance {
@@ -213,9 +211,9 @@ async fn end_of_a_suspending_instance_ends_it() {
 #[tokio::test]
 async fn expiry_suspends_if_the_template_says_so() {
     let world = World::new().await;
-    let mut draft = draft_with_storage();
-    draft.storage.as_mut().unwrap().at_expiry = AtExpiry::Suspend;
-    let template = world.launcher.create_template(&caller("admin"), draft).await.unwrap();
+    let mut body = body_with_storage();
+    body["storage"]["at_expiry"] = json!("suspend");
+    let template = world.launcher.create_template(&caller("admin"), &body).await.unwrap();
     let row = world.run(&template, "alice").await;
     world.fleet.expire(&row.k8s_name);
     let suspended = world.until(&row.k8s_name, InstanceState::Suspended).await;
@@ -228,8 +226,8 @@ async fn expiry_suspends_if_the_template_says_so() {
 async fn secret_parameters_reach_the_resumed_app() {
     let world = World::new().await;
     let parameters = json!([{ "name": "TOKEN", "label": "Token", "kind": "secret" }]);
-    let draft = TemplateDraft { parameters: serde_json::from_value(parameters).unwrap(), ..draft_with_storage() };
-    let template = world.launcher.create_template(&caller("admin"), draft).await.unwrap();
+    let body = with(body_with_storage(), &json!({ "parameters": parameters }));
+    let template = world.launcher.create_template(&caller("admin"), &body).await.unwrap();
     let parameters = [("TOKEN".to_owned(), SECRET.to_owned())].into_iter().collect();
     let request = LaunchRequest { parameters, ..LaunchRequest::default() };
     let launched = world.launcher.launch(&caller("alice"), template.template_id, &request).await.unwrap();

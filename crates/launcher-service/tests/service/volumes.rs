@@ -4,28 +4,24 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::{
-    AtExpiry, Clock, EndReason, FailureCode, Instance, InstanceState, Limits, StorageDraft, StorageKind, Template,
-    TemplateDraft,
-};
+use launcher_domain::{Clock, EndReason, FailureCode, Instance, InstanceState, JsonObject, Limits, Template};
 use launcher_service::{LaunchRequest, ListedVolume, Page, ServiceError};
 use launcher_testkit::{Fault, eventually};
+use serde_json::json;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 
-use crate::{World, caller, database, draft, measured};
+use crate::{World, body, caller, database, measured, with};
 
 const PAGE: Page = Page { limit: 100, after: None };
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-pub(crate) fn draft_with_storage() -> TemplateDraft {
-    let storage =
-        StorageDraft { kind: StorageKind::Kept, size: None, path: Some("/work".to_owned()), at_expiry: AtExpiry::End };
-    TemplateDraft { storage: Some(storage), ..draft("Notebook") }
+pub(crate) fn body_with_storage() -> JsonObject {
+    with(body("Notebook"), &json!({ "storage": { "kind": "kept", "path": "/work" } }))
 }
 
 impl World {
     async fn template_with_storage(&self) -> Template {
-        self.launcher.create_template(&caller("admin"), draft_with_storage()).await.unwrap()
+        self.launcher.create_template(&caller("admin"), &body_with_storage()).await.unwrap()
     }
 
     pub(crate) async fn run(&self, template: &Template, who: &str) -> Instance {
@@ -88,9 +84,9 @@ async fn later_launch_of_the_same_user_gets_the_same_volume() {
 #[tokio::test]
 async fn files_that_only_outlive_a_crash_have_no_volume() {
     let world = World::new().await;
-    let mut draft = draft_with_storage();
-    draft.storage.as_mut().unwrap().kind = StorageKind::Workshop;
-    let template = world.launcher.create_template(&caller("admin"), draft).await.unwrap();
+    let mut body = body_with_storage();
+    body["storage"]["kind"] = json!("workshop");
+    let template = world.launcher.create_template(&caller("admin"), &body).await.unwrap();
     let (first, second) = (world.run(&template, "alice").await, world.run(&template, "alice").await);
     for instance in [first, second] {
         let spec = world.fleet.workshop(&instance.k8s_name).unwrap().spec;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::objects::{Objects, text};
 use crate::processes::Replica;
-use crate::users::{LaunchAttempt, USERS, draft};
+use crate::users::{LaunchAttempt, USERS, body};
 use crate::world::{LAUNCHERS, OPERATORS, World};
 
 impl World {
@@ -115,7 +115,7 @@ impl World {
         let place = self.rng.below(self.templates.len());
         let template: Uuid = self.templates[place];
         let lifetime = u32::try_from(60 + self.rng.below(120)).unwrap();
-        let edit = self.rng.happens(700).then(|| draft("edited", lifetime, 300));
+        let edit = self.rng.happens(700).then(|| body("edited", lifetime, 300));
         let users = self.users.clone();
         self.with_a_launcher(|launcher| users.edit(launcher, template, edit));
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use launcher_domain::{AdminList, Caller, EmailAddress, TemplateDraft};
+use launcher_domain::{AdminList, Caller, EmailAddress, JsonObject};
 use launcher_service::{LaunchRequest, ServiceError, TemplateUpdate};
 use uuid::Uuid;
 
@@ -18,13 +18,13 @@ pub(crate) fn caller(name: &str) -> Caller {
     AdminList::parse("admin@example.org").unwrap().caller(email)
 }
 
-pub(crate) fn draft(name: &str, lifetime: u32, longest: u32) -> TemplateDraft {
+pub(crate) fn body(name: &str, lifetime: u32, longest: u32) -> JsonObject {
     let body = serde_json::json!({
         "name": name, "app_type": "custom", "image": "x", "port": 8000, "lifetime_seconds": lifetime,
         "extension_seconds": 60, "max_lifetime_seconds": longest,
         "parameters": [{ "name": "TOKEN", "label": "Token", "kind": "secret" }],
     });
-    serde_json::from_value(body).unwrap()
+    body.as_object().cloned().unwrap()
 }
 
 /// One launch of a user. With an idempotency key, the user may send the request several times, and the launch still
@@ -162,14 +162,14 @@ impl Users {
     }
 
     /// Changes a template, or archives it.
-    pub(crate) fn edit(&self, replica: &mut Replica, template: Uuid, draft: Option<TemplateDraft>) {
+    pub(crate) fn edit(&self, replica: &mut Replica, template: Uuid, body: Option<JsonObject>) {
         let launcher = replica.launcher.clone();
-        self.trace.say(&format!("admin edits the template {template}: {}", draft.is_some()));
+        self.trace.say(&format!("admin edits the template {template}: {}", body.is_some()));
         replica.process.spawn(async move {
             let admin = caller("admin");
-            drop(match draft {
-                Some(draft) => {
-                    let update = TemplateUpdate { draft, expected_version: None };
+            drop(match body {
+                Some(body) => {
+                    let update = TemplateUpdate { body, expected_version: None };
                     launcher.update_template(&admin, template, update).await
                 }
                 None => launcher.archive_template(&admin, template, None).await,

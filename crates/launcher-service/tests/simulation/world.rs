@@ -18,7 +18,7 @@ use crate::rows::{Facts, Rows, Violation, ensure};
 use crate::seeded::{SeededEntropy, SeededRng, Time};
 use crate::server::Server;
 use crate::trace::Trace;
-use crate::users::{Users, caller, draft};
+use crate::users::{Users, body, caller};
 
 pub(crate) const LIMITS: Limits = Limits {
     max_instances_per_user: 2,
@@ -100,7 +100,8 @@ impl World {
     async fn make_templates(&mut self) {
         let launcher = self.replicas[0].as_ref().unwrap().launcher.clone();
         for (name, lifetime, longest) in [("short", 60, 180), ("middle", 90, 120), ("long", 7200, 28_800)] {
-            let template = launcher.create_template(&caller("admin"), draft(name, lifetime, longest)).await.unwrap();
+            let body = body(name, lifetime, longest);
+            let template = launcher.create_template(&caller("admin"), &body).await.unwrap();
             self.templates.push(template.template_id);
         }
     }

@@ -8,8 +8,9 @@ use uuid::Uuid;
 use crate::support::*;
 
 fn with_slug(number: u128, slug: &str) -> Template {
-    let listing = Listing { slug: Some(slug.to_owned()), ..Listing::default() };
-    Template { listing, ..template(number) }
+    let mut template = template(number);
+    template.listing.slug = Some(slug.to_owned());
+    template
 }
 
 #[tokio::test]
@@ -20,7 +21,7 @@ async fn listing_is_read_back_and_replaced() {
         let stored = Template { listing, ..template(2) };
         assert!(store.create_template(&stored).await.unwrap());
         assert_eq!(store.template(stored.template_id).await.unwrap(), Some(stored.clone()));
-        let plain = Template { listing: Listing::default(), version: 2, ..stored.clone() };
+        let plain = Template { listing: template(2).listing, version: 2, ..stored.clone() };
         assert!(store.save_template(&stored, &plain, &admin()).await.unwrap());
         assert_eq!(store.template(stored.template_id).await.unwrap(), Some(plain));
         assert_eq!(store.template_by_slug("maps").await.unwrap(), None, "the slug is free");
@@ -87,8 +88,9 @@ async fn one_of_two_simultaneous_templates_gets_the_slug() {
 async fn unlisted_templates_are_listed_for_admins_only() {
     on_every_engine(async |store| {
         for (number, unlisted, active) in [(2, true, true), (3, false, true), (4, true, false), (5, false, true)] {
-            let listing = Listing { unlisted, ..Listing::default() };
-            store.create_template(&Template { listing, active, ..template(number) }).await.unwrap();
+            let mut template = Template { active, ..template(number) };
+            template.listing.unlisted = unlisted;
+            store.create_template(&template).await.unwrap();
         }
         let pages = async |caller: Caller| {
             let (mut ids, mut after) = (Vec::new(), None);

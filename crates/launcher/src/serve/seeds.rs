@@ -4,9 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use launcher_domain::template::FieldRule;
-use launcher_domain::{EmailAddress, FieldError, PodTemplatePolicy, TemplateDraft};
+use launcher_domain::{EmailAddress, FieldError, JsonObject, PodTemplatePolicy};
 use launcher_service::{Launcher, ServiceError, validate_template};
-use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::settings::ServeSettings;
@@ -35,14 +34,14 @@ pub(crate) async fn seed_templates(launcher: &Launcher, settings: &ServeSettings
     for (index, seed) in entries(&path)?.into_iter().enumerate() {
         let entry = index + 1;
         let broken = |problem: String| SeedError::Entry { path: path.clone(), entry, problem };
-        let (template_id, draft) = read(seed).map_err(broken)?;
+        let (template_id, mut body) = read(seed).map_err(broken)?;
         let created_by = settings.bypass().cloned().map_or_else(|| EmailAddress::parse(SEEDED_BY), Ok);
         let created_by = created_by.map_err(|error| broken(error.to_string()))?;
-        let without_slug = TemplateDraft { slug: None, ..draft.clone() };
-        let mut seeded = launcher.seed_template(template_id, draft, created_by.clone()).await;
+        let mut seeded = launcher.seed_template(template_id, &body, created_by.clone()).await;
         if matches!(&seeded, Err(ServiceError::Invalid(errors)) if errors.iter().all(is_slug_taken)) {
             tracing::warn!(%template_id, entry, "another template has the slug of this seed, storing it without a slug");
-            seeded = launcher.seed_template(template_id, without_slug, created_by).await;
+            body.remove("slug");
+            seeded = launcher.seed_template(template_id, &body, created_by).await;
         }
         match seeded {
             Ok(created) => tracing::debug!(%template_id, created, "stored seed template unless it already existed"),
@@ -63,22 +62,21 @@ pub(crate) fn check(path: &Path, policy: &PodTemplatePolicy) -> Result<usize, Se
     let count = seeds.len();
     for (index, seed) in seeds.into_iter().enumerate() {
         let broken = |problem| SeedError::Entry { path: path.to_owned(), entry: index + 1, problem };
-        let (_, draft) = read(seed).map_err(broken)?;
-        validate_template(draft, policy).map_err(|errors| broken(sentence(&errors)))?;
+        let (_, body) = read(seed).map_err(broken)?;
+        validate_template(&body, policy).map_err(|errors| broken(sentence(&errors)))?;
     }
     Ok(count)
 }
 
-fn entries(path: &Path) -> Result<Vec<Map<String, Value>>, SeedError> {
+fn entries(path: &Path) -> Result<Vec<JsonObject>, SeedError> {
     let text = std::fs::read_to_string(path).map_err(|error| SeedError::Read { path: path.to_owned(), error })?;
     serde_json::from_str(&text).map_err(|error| SeedError::Json { path: path.to_owned(), error })
 }
 
-fn read(mut seed: Map<String, Value>) -> Result<(Uuid, TemplateDraft), String> {
+fn read(mut seed: JsonObject) -> Result<(Uuid, JsonObject), String> {
     let id = seed.remove("template_id").ok_or("template_id is missing: add a UUID that no other template has")?;
     let id = id.as_str().and_then(|id| Uuid::parse_str(id).ok()).ok_or("template_id is not a UUID")?;
-    let draft = serde_json::from_value(Value::Object(seed)).map_err(|error| error.to_string())?;
-    Ok((id, draft))
+    Ok((id, seed))
 }
 
 fn sentence(errors: &[FieldError]) -> String {

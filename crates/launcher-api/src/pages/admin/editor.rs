@@ -5,13 +5,13 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, TemplateDraft};
+use launcher_domain::{Caller, JsonObject};
 use launcher_service::{ServiceError, TemplateUpdate};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::fields::{Field, Group, Kind, groups};
-use super::form::{self, FormErrors, Next, TemplateForm};
+use super::codec::Kind;
+use super::form::{self, Field, FormErrors, Group, Next, TemplateForm};
 use super::images::{self, ImageLine, ImageQuery};
 use super::starting::{self, Start, StartingPoint};
 use super::templates::to_saved;
@@ -95,14 +95,14 @@ pub(crate) async fn new(
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     Query(query): Query<NewQuery>,
 ) -> PageResult {
-    let form = match Uuid::try_parse(&query.from) {
+    let mut form = match Uuid::try_parse(&query.from) {
         Ok(id) => TemplateForm::copy_of(t, &state.launcher.template(&caller, id).await?),
         Err(_) => match StartingPoint::named(&query.start) {
-            Some(point) => point.form(t.text(&format!("start-{}", point.name)).into_owned()),
+            Some(point) => point.form(&t.text(&format!("start-{}", point.name))),
             None => TemplateForm::new_template(),
         },
     };
-    let form = TemplateForm { template_id: state.launcher.draw_template_id().to_string(), ..form };
+    form.controls.template_id = state.launcher.draw_template_id().to_string();
     page(StatusCode::OK, &form_page(&state, &caller, t, &Purpose::New, &form, &FormErrors::default()))
 }
 
@@ -113,14 +113,17 @@ pub(crate) async fn create(
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
-    if !form.language.is_empty() {
-        return in_language(&state, &caller, Language::with_code(&form.language).unwrap_or(t), &Purpose::New, &form);
+    if !form.controls.language.is_empty() {
+        return in_language(&state, &caller, t, &Purpose::New, &form);
     }
-    let created = match form.draft(t, &state.launcher) {
-        Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &Purpose::New, &form, draft),
-        Ok(draft) => {
-            let drawn = Uuid::try_parse(&form.template_id).unwrap_or_else(|_| state.launcher.draw_template_id());
-            state.launcher.create_template_once(&caller, drawn, draft).await
+    let created = match form.body(t, &state.launcher) {
+        Ok(body) if form.controls.next == Next::Preview => {
+            return preview(&state, &caller, t, &Purpose::New, &form, &body);
+        }
+        Ok(body) => {
+            let drawn =
+                Uuid::try_parse(&form.controls.template_id).unwrap_or_else(|_| state.launcher.draw_template_id());
+            state.launcher.create_template_once(&caller, drawn, &body).await
         }
         Err(errors) => return refused(&state, &caller, t, &Purpose::New, &form, &errors),
     };
@@ -155,26 +158,26 @@ pub(crate) async fn update(
     t: Language,
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
-    Fields(form): Fields<TemplateForm>,
+    Fields(mut form): Fields<TemplateForm>,
 ) -> PageResult {
     let purpose = Purpose::Edit(id);
     let before = state.launcher.template(&caller, id).await?;
-    if !form.language.is_empty() {
-        return in_language(&state, &caller, Language::with_code(&form.language).unwrap_or(t), &purpose, &form);
+    if !form.controls.language.is_empty() {
+        return in_language(&state, &caller, t, &purpose, &form);
     }
-    let draft = match form.draft(t, &state.launcher) {
-        Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &purpose, &form, draft),
-        Ok(draft) => form::kept(draft, &before.settings),
+    let body = match form.body(t, &state.launcher) {
+        Ok(body) if form.controls.next == Next::Preview => return preview(&state, &caller, t, &purpose, &form, &body),
+        Ok(body) => form::kept(t, body, &before),
         Err(errors) => return refused(&state, &caller, t, &purpose, &form, &errors),
     };
     // A form without a readable version expects version 0, which no template has: it must not overwrite the change of
     // another admin.
-    let expected_version = Some(form.version.parse().unwrap_or(0));
-    match state.launcher.update_template(&caller, id, TemplateUpdate { draft, expected_version }).await {
+    let expected_version = Some(form.controls.version.parse().unwrap_or(0));
+    match state.launcher.update_template(&caller, id, TemplateUpdate { body, expected_version }).await {
         Ok(_) => Ok(saved(&form, id)),
         Err(ServiceError::VersionMismatch) => {
             let current = state.launcher.template(&caller, id).await?;
-            let form = TemplateForm { version: current.version.to_string(), ..form };
+            form.controls.version = current.version.to_string();
             let mut answer = answer(&state, &caller, t, &purpose, &form, &FormErrors::default());
             answer.notice = Some(conflict(t));
             page(StatusCode::CONFLICT, &answer)
@@ -186,7 +189,7 @@ pub(crate) async fn update(
 
 /// Redirects to the page that the pressed button requests.
 fn saved(form: &TemplateForm, id: Uuid) -> Response {
-    match form.next {
+    match form.controls.next {
         Next::Try => forms::see_other(&LocalPath::parse(&format!("/launch/{id}")).unwrap_or_else(LocalPath::root)),
         Next::Save | Next::Preview => to_saved(id),
     }
@@ -207,10 +210,11 @@ fn refused(
     page(StatusCode::UNPROCESSABLE_ENTITY, &answer(state, caller, t, purpose, form, errors))
 }
 
-/// Shows the form as it was sent, in a language that the browser remembers.
+/// Shows the form as it was sent, in the chosen language. The browser remembers this language.
 fn in_language(state: &AppState, caller: &Caller, t: Language, purpose: &Purpose, form: &TemplateForm) -> PageResult {
-    let found = || form.draft(t, &state.launcher).err().unwrap_or_default();
-    let errors = if form.shows_errors.is_empty() { FormErrors::default() } else { found() };
+    let t = Language::with_code(&form.controls.language).unwrap_or(t);
+    let found = || form.body(t, &state.launcher).err().unwrap_or_default();
+    let errors = if form.controls.shows_errors.is_empty() { FormErrors::default() } else { found() };
     let mut response = page(StatusCode::OK, &answer(state, caller, t, purpose, form, &errors))?;
     let (name, value) = t.cookie(state.settings.is_https());
     response.headers_mut().insert(name, value);
@@ -224,15 +228,15 @@ fn preview(
     t: Language,
     purpose: &Purpose,
     form: &TemplateForm,
-    draft: TemplateDraft,
+    body: &JsonObject,
 ) -> PageResult {
-    let valid = match state.launcher.validate_template(draft) {
-        Ok(valid) => valid,
+    let content = match state.launcher.validate_template(body) {
+        Ok(content) => content,
         Err(errors) => return refused(state, caller, t, purpose, form, &form.errors(t, &errors)),
     };
-    let card = Card::of(t, &state.launcher, Uuid::nil(), &valid.settings);
-    let card = card.listed(&valid.listing);
-    let preview = Preview { card, description: markdown::to_html(&valid.settings.description) };
+    let card = Card::of(t, &state.launcher, Uuid::nil(), &content.settings);
+    let card = card.listed(&content.listing);
+    let preview = Preview { card, description: markdown::to_html(&content.settings.description) };
     let mut answer = answer(state, caller, t, purpose, form, &FormErrors::default());
     answer.preview = Some(preview);
     page(StatusCode::OK, &answer)
@@ -259,7 +263,7 @@ fn form_page(
     form: &TemplateForm,
     errors: &FormErrors,
 ) -> FormPage {
-    let groups = groups(t, form, errors, state.settings.ignored_fields);
+    let groups = form.groups(t, errors, state.settings.ignored_fields);
     let wrong = groups.iter().flat_map(|group| &group.fields).filter(|field| !field.error.is_empty());
     let summary: Vec<Field> = wrong.cloned().collect();
     let (advanced, basic): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(|group| group.is_advanced);
@@ -269,11 +273,11 @@ fn form_page(
         Purpose::Edit(id) => (t.text("edit-template"), t.text("editor-save"), format!("{TEMPLATES}/{id}")),
     };
     let (template_id, version) = match purpose {
-        Purpose::New => (Some(form.template_id.clone()), None),
-        Purpose::Edit(_) => (None, Some(form.version.clone())),
+        Purpose::New => (Some(form.controls.template_id.clone()), None),
+        Purpose::Edit(_) => (None, Some(form.controls.version.clone())),
     };
     let shell = Shell { language_form: Some(FORM_ID), ..shell(state, caller, t, "admin-templates") };
-    let starting = if template_id.is_some() { starting::choices(t, &form.icon) } else { Vec::new() };
+    let starting = if template_id.is_some() { starting::choices(t, form.text("icon")) } else { Vec::new() };
     FormPage {
         t,
         shell,

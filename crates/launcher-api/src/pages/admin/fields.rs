@@ -1,214 +1,193 @@
-//! The fields of the template editor, in the order of the form.
+//! The table of the fields in the template editor, and the labels of these fields in the activity log.
 
-use launcher_domain::template::Icon;
-use launcher_domain::{AppType, AtExpiry, SecurityProfile, StorageKind};
-
-use super::form::{FormErrors, TemplateForm};
+use super::codec::{APP_TYPES, AT_EXPIRY, Codec, ICONS, SECURITY_PROFILES, STORAGE_KINDS};
 use super::pod_settings::Setting;
-use crate::pages::language::{Language, Text};
-use crate::pages::view::Choice;
+use crate::pages::language::Language;
 
-/// Input type of a field.
-#[derive(Debug, Clone)]
-pub(crate) enum Kind {
-    /// Input for one line of text.
-    Text,
-    /// Input for a number.
-    Number,
-    /// Input for several lines of text.
-    Prose,
-    /// Input for several lines. Each line is parsed separately.
-    Lines,
-    /// Choice from a list.
-    Select(Vec<Choice>),
-    /// A checkbox.
-    Check,
+/// A field of the form: a row of [`FIELDS`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FormField {
+    pub(super) group: &'static FormGroup,
+    /// Name in the form.
+    pub(super) name: &'static str,
+    /// JSON pointer of the value in the JSON object of a template.
+    pub(super) pointer: &'static str,
+    /// Notation of the value.
+    pub(super) codec: Codec,
+    /// Key of the label. The attribute `hint` of this message is the hint.
+    pub(super) label: &'static str,
+    /// Name of the field without which this one is ignored, if any.
+    pub(super) requires: Option<&'static str>,
 }
 
-/// A field of the template editor.
-#[derive(Debug, Clone)]
-pub(crate) struct Field {
-    pub(crate) id: String,
-    pub(crate) name: &'static str,
-    pub(crate) label: Text,
-    pub(crate) hint: Text,
-    pub(crate) kind: Kind,
-    pub(crate) value: String,
-    /// All errors of the field, as sentences; empty if the field is valid.
-    pub(crate) error: String,
-}
-
-impl Field {
-    /// Returns the direction of the text that people type here: from left to right for code, else as they write.
-    pub(crate) fn direction(&self) -> &'static str {
-        if ["name", "tags"].contains(&self.name) { "auto" } else { "ltr" }
-    }
-
-    /// Returns the HTML attributes that link the field to its hint and its error. They need no escaping, because they
-    /// contain only text of this module.
-    pub(crate) fn described(&self) -> String {
-        let hint = if self.hint.is_empty() { String::new() } else { format!("{}-hint", self.id) };
-        let error = if self.error.is_empty() { String::new() } else { format!("{}-error", self.id) };
-        let ids = [hint, error].into_iter().filter(|id| !id.is_empty()).collect::<Vec<_>>().join(" ");
-        let described = if ids.is_empty() { String::new() } else { format!(" aria-describedby=\"{ids}\"") };
-        let invalid = if self.error.is_empty() { "" } else { " aria-invalid=\"true\"" };
-        format!("{described}{invalid}")
-    }
-}
-
-/// A group of fields with a heading.
-#[derive(Debug, Clone)]
-pub(crate) struct Group {
+/// A group of fields, with a heading.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct FormGroup {
+    /// Key of the heading.
+    pub(super) legend: &'static str,
+    pub(super) class: &'static str,
     /// True if the page shows the group only on request.
-    pub(crate) is_advanced: bool,
-    pub(crate) legend: Text,
-    pub(crate) class: &'static str,
-    pub(crate) fields: Vec<Field>,
+    pub(super) is_advanced: bool,
 }
 
-/// Returns all groups of the form. Each field has the value as typed, and its errors. `ignored` lists the names of the
-/// fields that the fleet ignores.
-pub(crate) fn groups(t: Language, form: &TemplateForm, errors: &FormErrors, ignored: &[&str]) -> Vec<Group> {
-    let group = |(is_advanced, legend, class): (bool, &str, &'static str), rows: Vec<Row<'_>>| Group {
-        is_advanced,
-        legend: t.text(legend),
-        class,
-        fields: rows.into_iter().map(|row| field(t, row, errors, ignored)).collect(),
-    };
-    vec![
-        group((false, "field-shown", "fields"), shown(t, form)),
-        group((false, "field-run", "fields"), run(t, form)),
-        group((false, "field-used", "fields-pair"), used(form)),
-        group((false, "field-files", "fields-pair"), files(t, form)),
-        group((false, "field-material", "fields"), material(form)),
-        group((true, "field-asked", "fields"), asked(form)),
-        group((true, "field-command-line", "fields"), command(t, form)),
-        group((true, "field-more", "fields-pair"), more(form)),
-        group((true, "field-pod", "fields-pair"), pod(form)),
-    ]
+static CATALOG: FormGroup = FormGroup { legend: "field-shown", class: "fields", is_advanced: false };
+static APP: FormGroup = FormGroup { legend: "field-run", class: "fields", is_advanced: false };
+static USE: FormGroup = FormGroup { legend: "field-used", class: "fields-pair", is_advanced: false };
+static FILES: FormGroup = FormGroup { legend: "field-files", class: "fields-pair", is_advanced: false };
+static MATERIAL: FormGroup = FormGroup { legend: "field-material", class: "fields", is_advanced: false };
+static QUESTIONS: FormGroup = FormGroup { legend: "field-asked", class: "fields", is_advanced: true };
+static START: FormGroup = FormGroup { legend: "field-command-line", class: "fields", is_advanced: true };
+static MORE: FormGroup = FormGroup { legend: "field-more", class: "fields-pair", is_advanced: true };
+static POD: FormGroup = FormGroup { legend: "field-pod", class: "fields-pair", is_advanced: true };
+
+/// All fields of the form, in the order of the page. The fields of a group follow each other.
+pub(super) static FIELDS: &[FormField] = &[
+    row(&CATALOG, "name", "/name", Codec::Title, "field-name"),
+    row(&CATALOG, "description", "/description", Codec::Prose, "field-description"),
+    row(&CATALOG, "icon", "/icon", Codec::Choice(&ICONS), "field-icon"),
+    row(&CATALOG, "tags", "/tags", Codec::Tags, "field-tags"),
+    row(&CATALOG, "active", "/active", Codec::Checkbox, "field-active"),
+    row(&CATALOG, "unlisted", "/unlisted", Codec::Checkbox, "field-unlisted"),
+    row(&APP, "app_type", "/app_type", Codec::Choice(&APP_TYPES), "field-app-type"),
+    row(&APP, "image", "/image", Codec::Code, "field-image"),
+    row(&APP, "port", "/port", Codec::Integer, "field-port"),
+    row(&USE, "memory_limit", "/resources/memory_limit", Codec::Memory, "field-memory-limit"),
+    row(&USE, "cpu_limit", "/resources/cpu_limit", Codec::Cpu, "field-cpu-limit"),
+    row(&USE, "lifetime_seconds", "/lifetime_seconds", Codec::Duration, "field-lifetime"),
+    row(&FILES, "storage", "/storage/kind", Codec::Choice(&STORAGE_KINDS), "field-storage"),
+    row(&FILES, "storage_size", "/storage/size", Codec::Memory, "field-storage-size").requiring("storage"),
+    row(&FILES, "storage_path", "/storage/path", Codec::Text, "field-storage-path").requiring("storage"),
+    row(&FILES, "storage_at_expiry", "/storage/at_expiry", Codec::Choice(&AT_EXPIRY), "field-storage-at-expiry")
+        .requiring("storage"),
+    row(&MATERIAL, "material_sources", "/material/sources", Codec::Sources, "field-material-sources"),
+    row(
+        &MATERIAL,
+        "material_allowed_repositories",
+        "/material/allowed_repositories",
+        Codec::Lines,
+        "field-material-repositories",
+    ),
+    row(&MATERIAL, "material_directory", "/material/directory", Codec::Text, "field-material-directory"),
+    row(&QUESTIONS, "parameters", "/parameters", Codec::Parameters, "field-parameters"),
+    row(&START, "command", "/command", Codec::Words, "field-command"),
+    row(&START, "args", "/args", Codec::Words, "field-arguments"),
+    row(&START, "env", "/env", Codec::Environment, "field-environment"),
+    row(&START, "security_profile", "/security_profile", Codec::Choice(&SECURITY_PROFILES), "field-security-profile"),
+    row(&MORE, "memory_request", "/resources/memory_request", Codec::Memory, "field-memory-request"),
+    row(&MORE, "cpu_request", "/resources/cpu_request", Codec::Cpu, "field-cpu-request"),
+    row(&MORE, "extension_seconds", "/extension_seconds", Codec::Duration, "field-extension"),
+    row(&MORE, "max_lifetime_seconds", "/max_lifetime_seconds", Codec::Duration, "field-longest"),
+    row(&MORE, "slug", "/slug", Codec::Text, "field-slug"),
+    setting("shm_size", Setting::SharedMemory, "field-shm-size"),
+    setting("gpu_count", Setting::Gpus, "field-gpu-count"),
+    setting("ephemeral_storage", Setting::EphemeralStorage, "field-ephemeral-storage"),
+    setting("image_pull_secret", Setting::ImagePullSecret, "field-image-pull-secret"),
+    setting("node_selector", Setting::NodeSelector, "field-node-selector"),
+    row(&POD, "pod_template", POD_TEMPLATE, Codec::PodTemplate, "field-pod-template"),
+];
+
+/// JSON pointer of the pod template.
+const POD_TEMPLATE: &str = "/pod_template";
+
+/// Fields of the API that are objects, whose fields are rows of the table: name, and key of the label.
+const OBJECTS: [(&str, &str); 3] =
+    [("resources", "field-resources"), ("storage", "field-storage"), ("material", "field-material")];
+
+const fn row(
+    group: &'static FormGroup,
+    name: &'static str,
+    pointer: &'static str,
+    codec: Codec,
+    label: &'static str,
+) -> FormField {
+    FormField { group, name, pointer, codec, label, requires: None }
 }
 
-/// A field before it is built: name in the form, value, kind. Fields of the API have the same name in the form.
-type Row<'a> = (&'static str, &'a str, Kind);
-
-fn field(t: Language, (name, value, kind): Row<'_>, errors: &FormErrors, ignored: &[&str]) -> Field {
-    let api_field = if Setting::with_field(name).is_some() { "pod_template" } else { name };
-    let hint = match (ignored.contains(&api_field), api_field) {
-        (true, "pod_template") => t.text("editor-ignored-pod-template"),
-        (true, _) => t.text("editor-ignored"),
-        (false, _) => t.field_hint(name),
-    };
-    let label = t.field_label(name).unwrap_or_default();
-    Field { id: format!("field-{name}"), name, label, hint, kind, value: value.to_owned(), error: errors.of(name) }
+/// Returns the row of a setting, which is a part of the pod template.
+const fn setting(name: &'static str, setting: Setting, label: &'static str) -> FormField {
+    row(&POD, name, POD_TEMPLATE, Codec::Setting(setting), label)
 }
 
-fn shown<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
-    vec![
-        ("name", &*form.name, Kind::Text),
-        ("description", &*form.description, Kind::Prose),
-        ("icon", &*form.icon, Kind::Select(icons(t, &form.icon))),
-        ("tags", &*form.tags, Kind::Text),
-        ("active", &*form.active, Kind::Check),
-        ("unlisted", &*form.unlisted, Kind::Check),
-    ]
+impl FormField {
+    const fn requiring(self, field: &'static str) -> Self {
+        Self { requires: Some(field), ..self }
+    }
+
+    /// Returns the field with this name in the form.
+    pub(super) fn named(name: &str) -> Option<&'static Self> {
+        FIELDS.iter().find(|field| field.name == name)
+    }
+
+    /// Returns the field of a pod template's setting.
+    pub(super) fn of_setting(setting: Setting) -> Option<&'static Self> {
+        FIELDS.iter().find(|field| field.setting() == Some(setting))
+    }
+
+    /// Returns the field with the value at a JSON pointer, and the rest of the pointer below that value, without a slash
+    /// at its start.
+    pub(super) fn at(pointer: &str) -> Option<(&'static Self, &str)> {
+        FIELDS.iter().filter(|field| field.setting().is_none()).find_map(|field| {
+            let rest = pointer.strip_prefix(field.pointer)?;
+            if rest.is_empty() { Some((field, rest)) } else { Some((field, rest.strip_prefix('/')?)) }
+        })
+    }
+
+    pub(super) fn setting(&self) -> Option<Setting> {
+        if let Codec::Setting(setting) = self.codec { Some(setting) } else { None }
+    }
+
+    /// Returns the name of the field of the API that contains the value.
+    pub(super) fn api_name(&self) -> &'static str {
+        self.pointer.split('/').nth(1).unwrap_or_default()
+    }
 }
 
-fn run<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
-    vec![
-        ("app_type", &*form.app_type, Kind::Select(app_types(t, &form.app_type))),
-        ("image", &*form.image, Kind::Text),
-        ("port", &*form.port, Kind::Number),
-    ]
+impl Language {
+    /// Returns the labels of fields as a list. `names` are the names in the API, separated by commas. Shows the name of
+    /// a field that only a newer version knows.
+    pub(crate) fn field_labels(self, names: &str) -> String {
+        let label =
+            |name: &str| label_key(name).map_or_else(|| name.replace('_', " "), |key| self.text(key).into_owned());
+        let labels = names.split(", ").map(label);
+        let joined = labels
+            .reduce(|first, second| self.with("activity-joined", [("first", first.into()), ("second", second.into())]));
+        joined.unwrap_or_default()
+    }
 }
 
-fn used(form: &TemplateForm) -> Vec<Row<'_>> {
-    vec![
-        ("memory_limit", &*form.memory_limit, Kind::Text),
-        ("cpu_limit", &*form.cpu_limit, Kind::Text),
-        ("lifetime_seconds", &*form.lifetime_seconds, Kind::Text),
-    ]
+/// Returns the key of the label of a field of the API.
+fn label_key(name: &str) -> Option<&'static str> {
+    let object = OBJECTS.iter().find(|(object, _)| *object == name).map(|(_, key)| *key);
+    object.or_else(|| {
+        FormField::at(&format!("/{name}")).filter(|(_, rest)| rest.is_empty()).map(|(field, _)| field.label)
+    })
 }
 
-fn asked(form: &TemplateForm) -> Vec<Row<'_>> {
-    vec![("parameters", &*form.parameters, Kind::Lines)]
-}
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
 
-fn files<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
-    vec![
-        ("storage", &*form.storage, Kind::Select(storages(t, &form.storage))),
-        ("storage_size", &*form.storage_size, Kind::Text),
-        ("storage_path", &*form.storage_path, Kind::Text),
-        ("storage_at_expiry", &*form.storage_at_expiry, Kind::Select(expiries(t, &form.storage_at_expiry))),
-    ]
-}
+    use launcher_domain::template::Resources;
+    use launcher_domain::{Listing, Material, Storage, TemplateSettings};
 
-fn material(form: &TemplateForm) -> Vec<Row<'_>> {
-    vec![
-        ("material_sources", &*form.material_sources, Kind::Lines),
-        ("material_allowed_repositories", &*form.material_allowed_repositories, Kind::Lines),
-        ("material_directory", &*form.material_directory, Kind::Text),
-    ]
-}
+    use super::*;
 
-fn command<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
-    let profiles = profiles(t, &form.security_profile);
-    vec![
-        ("command", &*form.command, Kind::Lines),
-        ("args", &*form.args, Kind::Lines),
-        ("env", &*form.env, Kind::Lines),
-        ("security_profile", &*form.security_profile, Kind::Select(profiles)),
-    ]
-}
-
-fn more(form: &TemplateForm) -> Vec<Row<'_>> {
-    vec![
-        ("memory_request", &*form.memory_request, Kind::Text),
-        ("cpu_request", &*form.cpu_request, Kind::Text),
-        ("extension_seconds", &*form.extension_seconds, Kind::Text),
-        ("max_lifetime_seconds", &*form.max_lifetime_seconds, Kind::Text),
-        ("slug", &*form.slug, Kind::Text),
-    ]
-}
-
-fn pod(form: &TemplateForm) -> Vec<Row<'_>> {
-    vec![
-        (Setting::SharedMemory.field(), &*form.shm_size, Kind::Text),
-        (Setting::Gpus.field(), &*form.gpu_count, Kind::Number),
-        (Setting::EphemeralStorage.field(), &*form.ephemeral_storage, Kind::Text),
-        (Setting::ImagePullSecret.field(), &*form.image_pull_secret, Kind::Text),
-        (Setting::NodeSelector.field(), &*form.node_selector, Kind::Lines),
-        ("pod_template", &*form.pod_template, Kind::Lines),
-    ]
-}
-
-fn icons(t: Language, chosen: &str) -> Vec<Choice> {
-    let named = Icon::ALL.into_iter().map(|icon| (icon.as_str(), t.text(&format!("icon-{}", icon.as_str()))));
-    let of_app = std::iter::once(("", t.text("icon-of-app")));
-    of_app.chain(named).map(|(value, label)| choice(value, &label, chosen)).collect()
-}
-
-fn app_types(t: Language, chosen: &str) -> Vec<Choice> {
-    AppType::ALL.into_iter().map(|kind| choice(kind.as_str(), &t.app_type(kind), chosen)).collect()
-}
-
-fn profiles(t: Language, chosen: &str) -> Vec<Choice> {
-    SecurityProfile::ALL
-        .into_iter()
-        .map(|profile| choice(profile.as_str(), &t.security_profile(profile), chosen))
-        .collect()
-}
-
-fn storages(t: Language, chosen: &str) -> Vec<Choice> {
-    let kinds = StorageKind::ALL.into_iter().map(|kind| (kind.as_str(), t.storage_kind(kind)));
-    let none = std::iter::once(("", t.text("storage-none")));
-    none.chain(kinds).map(|(value, label)| choice(value, &label, chosen)).collect()
-}
-
-fn expiries(t: Language, chosen: &str) -> Vec<Choice> {
-    let chosen = AtExpiry::parse(chosen).unwrap_or_default().as_str();
-    AtExpiry::ALL.into_iter().map(|effect| choice(effect.as_str(), &t.at_expiry(effect), chosen)).collect()
-}
-
-fn choice(value: &str, label: &str, chosen: &str) -> Choice {
-    Choice { value: value.to_owned(), label: label.to_owned(), selected: value == chosen }
+    #[test]
+    fn each_field_of_the_api_has_one_row_and_a_label() {
+        let (settings, listing): (&[_], &[_]) = (TemplateSettings::FIELDS, Listing::FIELDS);
+        let top = [settings, listing, &["active"]].concat();
+        for name in &top {
+            assert!(label_key(name).is_some_and(|key| Language::english().has(key)), "{name} has a label");
+        }
+        let parts = [("resources", Resources::FIELDS), ("storage", Storage::FIELDS), ("material", Material::FIELDS)];
+        let parts = parts.iter().flat_map(|(name, fields)| fields.iter().map(move |field| format!("/{name}/{field}")));
+        let is_object = |name: &str| OBJECTS.iter().any(|(object, _)| *object == name);
+        let expected: BTreeSet<String> =
+            top.iter().filter(|name| !is_object(name)).map(|name| format!("/{name}")).chain(parts).collect();
+        let rows: Vec<&str> =
+            FIELDS.iter().filter(|field| field.setting().is_none()).map(|field| field.pointer).collect();
+        assert_eq!(rows.len(), expected.len(), "no pointer has two rows");
+        assert_eq!(rows.into_iter().map(str::to_owned).collect::<BTreeSet<_>>(), expected);
+        assert_eq!(FIELDS.iter().filter_map(FormField::setting).collect::<BTreeSet<_>>(), Setting::ALL.into());
+    }
 }

@@ -1,81 +1,42 @@
-//! The template editor's form: the typed values, their conversion to a draft, and its errors.
-
-mod errors;
-mod material;
-mod parameters;
-mod pod;
+//! The template editor's form: its texts, their conversion to the JSON object of a template, and its errors.
 
 use std::collections::BTreeMap;
 
-use launcher_domain::input::{AmountError, duration, parse_cpu, parse_duration, parse_memory};
-use launcher_domain::quantity::Quantity;
-use launcher_domain::template::{Icon, ResourcesDraft, TAG_SEPARATORS};
-use launcher_domain::{
-    AppType, AtExpiry, FieldError, PodTemplateObject, SecurityProfile, StorageDraft, StorageKind, Template,
-    TemplateDraft,
-};
+use launcher_domain::{AppType, FieldError, JsonObject, SecurityProfile, Template, TemplateContent};
 use launcher_service::Launcher;
 use serde::Deserialize;
+use serde::de::Error as _;
+use serde::de::value::{Error, MapDeserializer};
+use serde_json::{Value, json};
 
-use super::pod_settings::Setting;
-use super::{command, lines};
-use crate::pages::language::Language;
-
-pub(crate) use errors::FormErrors;
-pub(super) use pod::kept;
+use super::codec::{Codec, Kind};
+use super::fields::{FIELDS, FormField, FormGroup};
+use super::pod_settings::{Setting, Settings, join, split};
+use crate::pages::language::{Language, Text};
+use crate::pages::texts::sentence;
 
 /// Maximum length of a template's name, in characters.
 const MAX_NAME: usize = 80;
+/// Name of the pod template in the API.
+const POD_TEMPLATE: &str = "pod_template";
 
-/// The values of the form as the browser sent them. Browsers do not send an unticked checkbox.
+/// The values of the form as the browser sent them.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(try_from = "Vec<(String, String)>")]
+pub(crate) struct TemplateForm {
+    pub(crate) controls: Controls,
+    /// Texts by the names of the fields. An absent text is empty.
+    texts: BTreeMap<&'static str, String>,
+}
+
+/// The values of the form that are no fields of a template.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct TemplateForm {
+pub(crate) struct Controls {
     /// Id for a new template, drawn when the form was rendered. Because of this id, a form that is sent twice creates
     /// only one template.
     pub(crate) template_id: String,
     pub(crate) version: String,
-    pub(crate) name: String,
-    pub(crate) description: String,
-    pub(crate) app_type: String,
-    pub(crate) image: String,
-    pub(crate) port: String,
-    pub(crate) command: String,
-    pub(crate) args: String,
-    pub(crate) env: String,
-    pub(crate) cpu_request: String,
-    pub(crate) cpu_limit: String,
-    pub(crate) memory_request: String,
-    pub(crate) memory_limit: String,
-    pub(crate) security_profile: String,
-    /// Kind of the storage; empty for none.
-    pub(crate) storage: String,
-    pub(crate) storage_size: String,
-    pub(crate) storage_path: String,
-    pub(crate) storage_at_expiry: String,
-    /// Sources of course material, one per line.
-    pub(crate) material_sources: String,
-    pub(crate) material_directory: String,
-    /// Prefixes of the URLs of repositories that a link can name, one per line.
-    pub(crate) material_allowed_repositories: String,
-    /// Launch parameters as a list in YAML.
-    pub(crate) parameters: String,
-    pub(crate) shm_size: String,
-    pub(crate) gpu_count: String,
-    pub(crate) ephemeral_storage: String,
-    pub(crate) image_pull_secret: String,
-    pub(crate) node_selector: String,
-    /// The pod template without the settings of the fields above: YAML or JSON.
-    pub(crate) pod_template: String,
-    pub(crate) lifetime_seconds: String,
-    pub(crate) extension_seconds: String,
-    pub(crate) max_lifetime_seconds: String,
-    pub(crate) active: String,
-    /// Tags, separated by commas.
-    pub(crate) tags: String,
-    pub(crate) icon: String,
-    pub(crate) unlisted: String,
-    pub(crate) slug: String,
     /// Code of the language that the user chose in the footer: the form is shown again in this language.
     pub(crate) language: String,
     /// `yes` if the page shows the errors of the form.
@@ -98,200 +59,263 @@ pub(crate) enum Next {
     Preview,
 }
 
+impl TryFrom<Vec<(String, String)>> for TemplateForm {
+    type Error = Error;
+
+    /// Refuses unknown and repeated fields.
+    fn try_from(sent: Vec<(String, String)>) -> Result<Self, Error> {
+        let (mut texts, mut controls) = (BTreeMap::new(), Vec::new());
+        for (name, text) in sent {
+            let Some(field) = FormField::named(&name) else {
+                controls.push((name, text));
+                continue;
+            };
+            if texts.insert(field.name, text).is_some() {
+                return Err(Error::duplicate_field(field.name));
+            }
+        }
+        Ok(Self { controls: Controls::deserialize(MapDeserializer::new(controls.into_iter()))?, texts })
+    }
+}
+
 impl TemplateForm {
     /// Returns an empty form with the defaults of a new template.
     pub(crate) fn new_template() -> Self {
-        Self {
-            app_type: AppType::Notebook.as_str().to_owned(),
-            security_profile: SecurityProfile::default().as_str().to_owned(),
-            active: "yes".to_owned(),
-            ..Self::default()
-        }
+        Self::default()
+            .with("app_type", AppType::Notebook.as_str())
+            .with("security_profile", SecurityProfile::default().as_str())
+            .with("active", "yes")
     }
 
     /// Returns the form for a copy of this template. The copy is not in the catalog at first, so that its author can
     /// try it before.
     pub(crate) fn copy_of(t: Language, template: &Template) -> Self {
-        let form = Self::of(template);
-        let name = t.with_one("editor-copy-of", "name", form.name.as_str()).chars().take(MAX_NAME).collect();
-        Self { version: String::new(), active: String::new(), slug: String::new(), name, ..form }
+        let form = Self { controls: Controls::default(), ..Self::of(template) };
+        let name: String = t.with_one("editor-copy-of", "name", form.text("name")).chars().take(MAX_NAME).collect();
+        form.with("active", "").with("slug", "").with("name", &name)
     }
 
     /// Returns a form that reproduces this template if it is sent unchanged.
     pub(crate) fn of(template: &Template) -> Self {
-        let draft = TemplateDraft::from(template);
-        let number = |value: Option<i64>| value.map(|value| value.to_string()).unwrap_or_default();
-        let lasting =
-            |value: Option<i64>| value.and_then(|value| value.try_into().ok()).map(duration).unwrap_or_default();
-        let (storage, storage_size, storage_path, storage_at_expiry) =
-            draft.storage.map_or_else(Default::default, |storage| {
-                let StorageDraft { kind, size, path, at_expiry } = storage;
-                let (size, path) = (size.unwrap_or_default(), path.unwrap_or_default());
-                (kind.as_str().to_owned(), size, path, at_expiry.as_str().to_owned())
-            });
-        Self {
-            template_id: String::new(),
-            version: template.version.to_string(),
-            name: draft.name,
-            description: draft.description,
-            app_type: draft.app_type.as_str().to_owned(),
-            image: draft.image,
-            port: number(draft.port),
-            command: command::format(&draft.command),
-            args: command::format(&draft.args),
-            env: lines::from_env(&draft.env),
-            cpu_request: draft.resources.cpu_request.unwrap_or_default(),
-            cpu_limit: draft.resources.cpu_limit.unwrap_or_default(),
-            memory_request: draft.resources.memory_request.unwrap_or_default(),
-            memory_limit: draft.resources.memory_limit.unwrap_or_default(),
-            security_profile: draft.security_profile.as_str().to_owned(),
-            storage,
-            storage_size,
-            storage_path,
-            storage_at_expiry,
-            parameters: parameters::format(&draft.parameters),
-            lifetime_seconds: lasting(draft.lifetime_seconds),
-            extension_seconds: lasting(draft.extension_seconds),
-            max_lifetime_seconds: lasting(draft.max_lifetime_seconds),
-            active: ticked(draft.active),
-            tags: draft.tags.join(", "),
-            icon: draft.icon.map(|icon| icon.as_str().to_owned()).unwrap_or_default(),
-            unlisted: ticked(draft.unlisted),
-            slug: draft.slug.unwrap_or_default(),
-            ..Self::of_pod_template(draft.pod_template.as_ref())
-        }
-        .with_material(draft.material)
-    }
-
-    /// Returns a form with the fields of this pod template. All other fields are empty.
-    fn of_pod_template(stored: Option<&PodTemplateObject>) -> Self {
-        let shown = pod::Shown::new(stored);
-        Self {
-            shm_size: shown.text(Setting::SharedMemory),
-            gpu_count: shown.text(Setting::Gpus),
-            ephemeral_storage: shown.text(Setting::EphemeralStorage),
-            image_pull_secret: shown.text(Setting::ImagePullSecret),
-            node_selector: shown.text(Setting::NodeSelector),
-            pod_template: shown.rest,
-            ..Self::default()
-        }
-    }
-
-    /// Returns the text of the field of a pod template's setting.
-    fn typed(&self, setting: Setting) -> &str {
-        match setting {
-            Setting::SharedMemory => &self.shm_size,
-            Setting::Gpus => &self.gpu_count,
-            Setting::EphemeralStorage => &self.ephemeral_storage,
-            Setting::ImagePullSecret => &self.image_pull_secret,
-            Setting::NodeSelector => &self.node_selector,
-        }
-    }
-
-    /// Converts the errors of the draft that this form was converted to.
-    pub(crate) fn errors(&self, t: Language, errors: &[FieldError]) -> FormErrors {
-        let is_filled = |setting: &Setting| !self.typed(*setting).trim().is_empty();
-        FormErrors::from_fields(t, errors, |path| Setting::at(path).filter(is_filled))
-    }
-
-    fn resources(&self, t: Language, errors: &mut FormErrors) -> ResourcesDraft {
-        let mut amount = |text: &str, field: &str, parse: fn(&str) -> Result<Quantity, AmountError>| {
-            let text = given(text)?;
-            parse(&text).map(String::from).map_err(|error| errors.add(field, &t.coded(&error.key()))).ok()
+        let mut json = TemplateContent::from(template).to_json();
+        let (settings, rest) = template.settings.pod_template.as_ref().map(split).unwrap_or_default();
+        json.insert(POD_TEMPLATE.to_owned(), json!(rest));
+        let json = Value::Object(json);
+        let text = |field: &FormField| {
+            let value = match field.setting() {
+                Some(setting) => settings.get(&setting),
+                None => json.pointer(field.pointer),
+            };
+            value.map(|value| field.codec.format(value)).unwrap_or_default()
         };
-        ResourcesDraft {
-            cpu_request: amount(&self.cpu_request, "cpu_request", parse_cpu),
-            cpu_limit: amount(&self.cpu_limit, "cpu_limit", parse_cpu),
-            memory_request: amount(&self.memory_request, "memory_request", parse_memory),
-            memory_limit: amount(&self.memory_limit, "memory_limit", parse_memory),
-        }
+        let controls = Controls { version: template.version.to_string(), ..Controls::default() };
+        Self { controls, texts: FIELDS.iter().map(|field| (field.name, text(field))).collect() }
     }
 
-    fn storage(&self, t: Language, errors: &mut FormErrors) -> Option<StorageDraft> {
-        let kind = StorageKind::parse(&given(&self.storage)?).or_else(|| {
-            errors.add("storage", &t.text("editor-not-a-storage"));
-            None
-        });
-        let size = given(&self.storage_size).and_then(|text| {
-            let size = parse_memory(&text).map(String::from);
-            size.map_err(|error| errors.add("storage_size", &t.coded(&error.key()))).ok()
-        });
-        let at_expiry = AtExpiry::parse(&self.storage_at_expiry).unwrap_or_default();
-        Some(StorageDraft { kind: kind?, size, path: given(&self.storage_path), at_expiry })
+    /// Returns the form with this text in a field.
+    pub(crate) fn with(mut self, name: &'static str, text: &str) -> Self {
+        self.texts.insert(name, text.to_owned());
+        self
     }
 
-    /// Converts the form to a template draft.
+    /// Returns the text of a field.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.texts.get(name).map_or("", String::as_str)
+    }
+
+    fn is_filled(&self, name: &str) -> bool {
+        !self.text(name).trim().is_empty()
+    }
+
+    /// Converts the form to the JSON object of a template.
     ///
     /// # Errors
-    /// All errors of the form and of the draft.
-    pub(crate) fn draft(&self, t: Language, launcher: &Launcher) -> Result<TemplateDraft, FormErrors> {
-        let mut errors = FormErrors::default();
-        let draft = TemplateDraft {
-            name: self.name.clone(),
-            description: lines::normal(&self.description),
-            app_type: AppType::parse(&self.app_type).unwrap_or_else(|| {
-                errors.add("app_type", &t.text("editor-not-a-kind"));
-                AppType::Custom
-            }),
-            image: self.image.clone(),
-            port: number(t, &self.port, "port", &mut errors),
-            command: command::parse(&self.command).unwrap_or_else(|error| {
-                errors.add("command", &error.text(t));
-                Vec::new()
-            }),
-            args: command::parse(&self.args).unwrap_or_else(|error| {
-                errors.add("args", &error.text(t));
-                Vec::new()
-            }),
-            env: lines::to_env(&self.env).unwrap_or_else(|error| {
-                errors.add("env", &error.text(t));
-                BTreeMap::new()
-            }),
-            resources: self.resources(t, &mut errors),
-            security_profile: SecurityProfile::parse(&self.security_profile).unwrap_or_else(|| {
-                errors.add("security_profile", &t.text("editor-not-a-profile"));
-                SecurityProfile::default()
-            }),
-            pod_template: pod::read(t, &self.pod_template, |setting| self.typed(setting), &mut errors),
-            storage: self.storage(t, &mut errors),
-            material: self.material(t, &mut errors),
-            parameters: parameters::parse(t, &self.parameters, &mut errors),
-            lifetime_seconds: seconds(t, &self.lifetime_seconds, "lifetime_seconds", &mut errors),
-            extension_seconds: seconds(t, &self.extension_seconds, "extension_seconds", &mut errors),
-            max_lifetime_seconds: seconds(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),
-            active: !self.active.is_empty(),
-            tags: self.tags.split(TAG_SEPARATORS).filter_map(given).collect(),
-            icon: given(&self.icon).and_then(|icon| {
-                Icon::parse(&icon).or_else(|| {
-                    errors.add("icon", &t.text("editor-not-an-icon"));
-                    None
-                })
-            }),
-            unlisted: !self.unlisted.is_empty(),
-            slug: given(&self.slug),
-        };
-        if let Err(invalid) = launcher.validate_template(draft.clone()) {
+    /// All errors of the form and of the template.
+    pub(crate) fn body(&self, t: Language, launcher: &Launcher) -> Result<JsonObject, FormErrors> {
+        let (body, mut errors) = self.read(t);
+        if let Err(invalid) = launcher.validate_template(&body) {
             errors.merge(self.errors(t, &invalid));
         }
-        if errors.is_empty() { Ok(draft) } else { Err(errors) }
+        if errors.is_empty() { Ok(body) } else { Err(errors) }
+    }
+
+    /// Parses the texts. Returns a JSON object with the values, and the errors of the other texts.
+    fn read(&self, t: Language) -> (JsonObject, FormErrors) {
+        let (mut body, mut settings, mut errors) = (JsonObject::new(), Settings::new(), FormErrors::default());
+        for field in FIELDS.iter().filter(|field| field.requires.is_none_or(|name| self.is_filled(name))) {
+            match (field.codec.parse(t, self.text(field.name)), field.codec) {
+                (Err(wrong), _) => errors.add(field.name, &wrong),
+                (Ok(None), _) => {}
+                (Ok(Some(value)), Codec::Setting(setting)) => {
+                    settings.insert(setting, value);
+                }
+                (Ok(Some(value)), _) => insert(&mut body, field.pointer, value),
+            }
+        }
+        let rest = body.get(POD_TEMPLATE).and_then(Value::as_object).cloned();
+        let (pod_template, conflicts) = join(rest, &settings);
+        for setting in conflicts {
+            let wrong = t.with_one("editor-set-in-yaml", "setting", setting.kubernetes_name());
+            errors.add(FormField::of_setting(setting).map_or("", |field| field.name), &wrong);
+        }
+        body.insert(POD_TEMPLATE.to_owned(), json!(pod_template));
+        (body, errors)
+    }
+
+    /// Converts the errors of the JSON object that this form was converted to: an error at `/storage/size` belongs to the
+    /// field `storage_size`, and an error at `/env/PATH` to the field `env`. An error at
+    /// `/pod_template/spec/nodeSelector` belongs to the field `node_selector`, if this field is filled.
+    pub(crate) fn errors(&self, t: Language, errors: &[FieldError]) -> FormErrors {
+        let mut found = FormErrors::default();
+        for error in errors {
+            let Some((field, rest)) = FormField::at(&error.pointer) else {
+                found.add("", &t.coded(&error.key()));
+                continue;
+            };
+            let setting = if field.api_name() == POD_TEMPLATE { Setting::at(rest) } else { None };
+            match setting.and_then(FormField::of_setting).filter(|field| self.is_filled(field.name)) {
+                Some(setting) => found.add(setting.name, &t.coded(&error.key())),
+                None => found.add(field.name, &field.codec.error(t, rest, error)),
+            }
+        }
+        found
+    }
+
+    /// Returns the groups of the page. Each field has its text and its errors. `ignored` lists the names of the fields
+    /// that the fleet ignores.
+    pub(crate) fn groups(&self, t: Language, errors: &FormErrors, ignored: &[&str]) -> Vec<Group> {
+        let field = |field: &FormField| Field {
+            id: format!("field-{}", field.name),
+            name: field.name,
+            label: t.text(field.label),
+            hint: hint(t, field, ignored),
+            kind: field.codec.kind(t, self.text(field.name)),
+            value: self.text(field.name).to_owned(),
+            error: errors.of(field.name),
+        };
+        let group = |rows: &[FormField]| {
+            let &FormGroup { legend, class, is_advanced } = rows.first()?.group;
+            Some(Group { legend: t.text(legend), class, is_advanced, fields: rows.iter().map(field).collect() })
+        };
+        FIELDS.chunk_by(|one, next| one.group == next.group).filter_map(group).collect()
     }
 }
 
-fn ticked(is_ticked: bool) -> String {
-    if is_ticked { "yes".to_owned() } else { String::new() }
+fn hint(t: Language, field: &FormField, ignored: &[&str]) -> Text {
+    let is_of_pod = field.api_name() == POD_TEMPLATE;
+    match ignored.contains(if is_of_pod { &POD_TEMPLATE } else { &field.name }) {
+        true if is_of_pod => t.text("editor-ignored-pod-template"),
+        true => t.text("editor-ignored"),
+        false if t.has_attribute(field.label, "hint") => t.attribute(field.label, "hint"),
+        false => Text::default(),
+    }
 }
 
-fn given(text: &str) -> Option<String> {
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_owned())
+/// Adds a value at a JSON pointer. Adds absent parents.
+fn insert(object: &mut JsonObject, pointer: &str, value: Value) {
+    let path = pointer.trim_start_matches('/');
+    if let Some((parent, rest)) = path.split_once('/') {
+        if let Value::Object(parent) = object.entry(parent).or_insert_with(|| json!({})) {
+            insert(parent, rest, value);
+        }
+    } else {
+        object.insert(path.to_owned(), value);
+    }
 }
 
-fn number(t: Language, text: &str, field: &str, errors: &mut FormErrors) -> Option<i64> {
-    let text = given(text)?;
-    text.parse().map_err(|_| errors.add(field, &t.text("editor-not-a-number"))).ok()
+/// Restores stored values that the form shows in another notation, if they were not edited: the line breaks of the
+/// description, and the order of lists, the numbers and the name of the volume at `/dev/shm` in the pod template.
+pub(crate) fn kept(t: Language, mut body: JsonObject, stored: &Template) -> JsonObject {
+    let (shown, errors) = TemplateForm::of(stored).read(t);
+    let is_readable =
+        |name: &str| !FIELDS.iter().any(|field| field.api_name() == name && !errors.of(field.name).is_empty());
+    for (name, value) in TemplateContent::from(stored).to_json() {
+        if body.get(&name) == shown.get(&name) && is_readable(&name) {
+            body.insert(name, value);
+        }
+    }
+    body
 }
 
-fn seconds(t: Language, text: &str, field: &str, errors: &mut FormErrors) -> Option<i64> {
-    let text = given(text)?;
-    parse_duration(&text).map(i64::from).map_err(|error| errors.add(field, &t.coded(&error.key()))).ok()
+/// Errors of the form, by field name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FormErrors(BTreeMap<&'static str, Vec<String>>);
+
+impl FormErrors {
+    /// Returns true if the form has no errors.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns all errors of a field, as sentences; empty if the field is valid.
+    pub(crate) fn of(&self, field: &str) -> String {
+        self.0.get(field).map(|errors| errors.join(" ")).unwrap_or_default()
+    }
+
+    fn add(&mut self, field: &'static str, detail: &str) {
+        self.0.entry(field).or_default().push(sentence(detail));
+    }
+
+    /// Adds other errors, except for fields that already have an error.
+    fn merge(&mut self, other: Self) {
+        for (field, details) in other.0 {
+            self.0.entry(field).or_insert(details);
+        }
+    }
+}
+
+/// A field as the page shows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Field {
+    pub(crate) id: String,
+    pub(crate) name: &'static str,
+    pub(crate) label: Text,
+    pub(crate) hint: Text,
+    pub(crate) kind: Kind,
+    pub(crate) value: String,
+    /// All errors of the field, as sentences; empty if the field is valid.
+    pub(crate) error: String,
+}
+
+impl Field {
+    /// Returns the HTML attributes that link the field to its hint and its error. They need no escaping, because they
+    /// contain only names of the table.
+    pub(crate) fn described(&self) -> String {
+        let hint = if self.hint.is_empty() { String::new() } else { format!("{}-hint", self.id) };
+        let error = if self.error.is_empty() { String::new() } else { format!("{}-error", self.id) };
+        let ids = [hint, error].into_iter().filter(|id| !id.is_empty()).collect::<Vec<_>>().join(" ");
+        let described = if ids.is_empty() { String::new() } else { format!(" aria-describedby=\"{ids}\"") };
+        let invalid = if self.error.is_empty() { "" } else { " aria-invalid=\"true\"" };
+        format!("{described}{invalid}")
+    }
+}
+
+/// A group of fields as the page shows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    /// True if the page shows the group only on request.
+    pub(crate) is_advanced: bool,
+    pub(crate) legend: Text,
+    pub(crate) class: &'static str,
+    pub(crate) fields: Vec<Field>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_and_repeated_fields_are_refused() {
+        let form = |sent: &[(&str, &str)]| {
+            TemplateForm::try_from(sent.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect::<Vec<_>>())
+        };
+        let sent = form(&[("name", "Penguins"), ("then", "try"), ("version", "3")]).unwrap();
+        assert_eq!((sent.text("name"), sent.controls.next, &*sent.controls.version), ("Penguins", Next::Try, "3"));
+        for refused in
+            [[("name", "a"), ("name", "b")], [("version", "1"), ("version", "2")], [("owner", ""), ("name", "")]]
+        {
+            assert!(form(&refused).is_err(), "{refused:?}");
+        }
+        assert!(form(&[("then", "delete")]).is_err());
+    }
 }

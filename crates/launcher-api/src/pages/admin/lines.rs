@@ -1,12 +1,8 @@
-//! Formats and parses the environment variables of a template as lines in a `<textarea>`, without loss.
-//!
-//! Each line has one `NAME=value`, and is taken literally. Some values do not fit on a line: values with a line break or
-//! another control character, with white space at an end, or with a quotation mark at the start. Such values are
-//! written as JSON strings. A value that starts with a quotation mark is parsed as a JSON string.
+//! Formats and parses values as text in a `<textarea>`, without loss: environment variables and the words of a command.
 
 use std::collections::BTreeMap;
 
-use launcher_domain::{TemplateDraft, TemplateSettings};
+use launcher_domain::input::{CommandLineError, command_line, parse_command_line};
 
 use crate::pages::language::Language;
 
@@ -34,12 +30,15 @@ impl LineError {
     }
 }
 
-/// Formats environment variables, one per line.
+/// Formats environment variables, one per line. Some values do not fit on a line: values with a line break or another
+/// control character, with white space at an end, or with a quotation mark at the start. Such values are written as JSON
+/// strings.
 pub(crate) fn from_env(env: &BTreeMap<String, String>) -> String {
     env.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect::<Vec<_>>().join("\n")
 }
 
-/// Parses environment variables, one per line. Ignores empty lines.
+/// Parses environment variables, one per line. Ignores empty lines. Each line has one `NAME=value`, and is taken literally.
+/// A value that starts with a quotation mark is parsed as a JSON string.
 ///
 /// # Errors
 /// The first invalid line.
@@ -81,12 +80,45 @@ fn decode(text: &str, number: usize) -> Result<String, LineError> {
     serde_json::from_str(text.trim()).map_err(|_| LineError::NotJson { line: number })
 }
 
-/// Restores the stored line breaks of a description that was not edited: browsers send every line break as CR LF.
-pub(super) fn kept(mut draft: TemplateDraft, stored: &TemplateSettings) -> TemplateDraft {
-    if draft.description == normal(&stored.description) {
-        draft.description.clone_from(&stored.description);
+/// Reason why a text is not a command.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum CommandError {
+    /// The text is not a shell line.
+    Line(CommandLineError),
+    /// The text starts with `[`, but is not a JSON list of strings.
+    NotAList,
+}
+
+impl CommandError {
+    /// Returns the error as a sentence.
+    pub(super) fn text(&self, t: Language) -> String {
+        match self {
+            Self::Line(error) => t.coded(&error.key()),
+            Self::NotAList => t.text("editor-not-a-list").into_owned(),
+        }
     }
-    draft
+}
+
+/// Formats words as a shell line. Words with a control character other than a line feed do not survive a browser's form:
+/// they are written as a JSON list of strings.
+pub(super) fn from_words(words: &[String]) -> String {
+    let survives = |character: char| character == '\n' || !character.is_control();
+    if words.iter().all(|word| word.chars().all(survives)) {
+        command_line(words.iter().map(String::as_str))
+    } else {
+        serde_json::Value::from(words).to_string()
+    }
+}
+
+/// Parses the words of a shell line. A text that starts with `[` is parsed as a JSON list of strings.
+///
+/// # Errors
+/// [`CommandError`].
+pub(super) fn to_words(text: &str) -> Result<Vec<String>, CommandError> {
+    if text.trim_start().starts_with('[') {
+        return serde_json::from_str(text.trim()).map_err(|_| CommandError::NotAList);
+    }
+    parse_command_line(&normal(text)).map_err(CommandError::Line)
 }
 
 #[cfg(test)]
@@ -113,5 +145,28 @@ mod tests {
         assert_eq!(to_env("A=1\nB"), Err(LineError::NotAVariable { line: 2 }));
         assert_eq!(to_env("A=1\n\nA=2"), Err(LineError::SetAgain { line: 3, name: "A".to_owned() }));
         assert_eq!(to_env("A=\"open"), Err(LineError::NotJson { line: 1 }));
+    }
+
+    #[test]
+    fn command_round_trips_through_a_form() {
+        let commands: [&[&str]; 4] = [
+            &["sh", "-c", "echo \"a b\" {x} = $Y\n\ttwo"],
+            &["start", "", " padded ", "\"quoted\"", "é\u{2028}z", "[", "it's"],
+            &["\r", "a\r\nb"],
+            &[],
+        ];
+        for words in commands {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            // Browsers send every line break as CR LF.
+            let sent = from_words(&words).replace('\n', "\r\n");
+            assert_eq!(to_words(&sent), Ok(words), "{sent}");
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_command_is_refused() {
+        assert_eq!(to_words("[\"sh\", 1]"), Err(CommandError::NotAList));
+        let open = CommandLineError::OpenQuote { quote: "'".to_owned() };
+        assert_eq!(to_words("echo 'x"), Err(CommandError::Line(open)));
     }
 }

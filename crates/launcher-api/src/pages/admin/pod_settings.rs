@@ -38,22 +38,6 @@ impl Setting {
     pub(super) const ALL: [Self; 5] =
         [Self::SharedMemory, Self::Gpus, Self::EphemeralStorage, Self::ImagePullSecret, Self::NodeSelector];
 
-    /// Returns the name of the field in the form.
-    pub(super) fn field(self) -> &'static str {
-        match self {
-            Self::SharedMemory => "shm_size",
-            Self::Gpus => "gpu_count",
-            Self::EphemeralStorage => "ephemeral_storage",
-            Self::ImagePullSecret => "image_pull_secret",
-            Self::NodeSelector => "node_selector",
-        }
-    }
-
-    /// Returns the setting with this field in the form.
-    pub(super) fn with_field(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|setting| setting.field() == name)
-    }
-
     /// Returns the name of the setting in YAML.
     pub(super) fn kubernetes_name(self) -> &'static str {
         match self {

@@ -76,18 +76,16 @@ impl StartingPoint {
     }
 
     /// Returns the form of a new template, with this name for the template.
-    pub(super) fn form(&self, name: String) -> TemplateForm {
-        TemplateForm {
-            name,
-            icon: self.icon.as_str().to_owned(),
-            app_type: self.app_type.as_str().to_owned(),
-            image: self.image.to_owned(),
-            port: self.port.to_owned(),
-            args: self.args.to_owned(),
-            security_profile: self.profile.as_str().to_owned(),
-            memory_limit: self.memory.to_owned(),
-            ..TemplateForm::new_template()
-        }
+    pub(super) fn form(&self, name: &str) -> TemplateForm {
+        TemplateForm::new_template()
+            .with("name", name)
+            .with("icon", self.icon.as_str())
+            .with("app_type", self.app_type.as_str())
+            .with("image", self.image)
+            .with("port", self.port)
+            .with("args", self.args)
+            .with("security_profile", self.profile.as_str())
+            .with("memory_limit", self.memory)
     }
 }
 

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Template as CatalogTemplate, TemplateDraft};
+use launcher_domain::{Template as CatalogTemplate, TemplateContent};
 use launcher_service::TemplateUpdate;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -117,8 +117,8 @@ pub(crate) async fn restore(
     TemplateId(id): TemplateId,
 ) -> PageResult {
     let template = state.launcher.template(&caller, id).await?;
-    let draft = TemplateDraft { active: true, ..TemplateDraft::from(&template) };
-    let update = TemplateUpdate { draft, expected_version: Some(template.version) };
+    let content = TemplateContent { active: true, ..TemplateContent::from(&template) };
+    let update = TemplateUpdate { body: content.to_json(), expected_version: Some(template.version) };
     state.launcher.update_template(&caller, id, update).await?;
     Ok(to_list())
 }

@@ -1,4 +1,6 @@
-//! Texts of the error pages.
+//! Texts of the error pages, and of errors in fields.
+
+use launcher_domain::FieldError;
 
 use crate::pages::language::{Language, Text};
 
@@ -17,4 +19,17 @@ impl Language {
             (self.text("error-other"), detail.into())
         }
     }
+
+    /// Returns the error of a field as a sentence.
+    pub(crate) fn field_error(self, error: &FieldError) -> String {
+        sentence(&self.coded(&error.key()))
+    }
+}
+
+/// Returns the error of a field as a sentence, with a capital letter and a full stop.
+pub(crate) fn sentence(detail: &str) -> String {
+    let mut characters = detail.chars();
+    let sentence: String =
+        characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
+    if sentence.ends_with(['.', '。']) { sentence } else { format!("{sentence}.") }
 }
