@@ -108,9 +108,12 @@ impl TemplateSettings {
     /// Completes the settings, and checks the rules that need more than one field.
     fn check(&mut self, errors: &mut Errors) {
         let Resources { cpu_request, cpu_limit, memory_request, memory_limit } = &self.resources;
-        if !errors.has("/resources") {
+        let is_wrong = |errors: &Errors, name| errors.has(&format!("/resources/{name}"));
+        if !is_wrong(errors, "cpu_request") && !is_wrong(errors, "cpu_limit") {
             let is_less = cpu_request.compare(cpu_limit).is_le();
             errors.check(is_less, "/resources/cpu_request", FieldRule::CpuRequestTooLarge);
+        }
+        if !is_wrong(errors, "memory_request") && !is_wrong(errors, "memory_limit") {
             let is_less = memory_request.compare(memory_limit).is_le();
             errors.check(is_less, "/resources/memory_request", FieldRule::MemoryRequestTooLarge);
         }
