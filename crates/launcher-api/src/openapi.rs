@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::routes;
-use crate::routes::docs::description::DESCRIPTION;
+use crate::routes::docs::DESCRIPTION;
 use crate::routes::templates::template_schemas;
 
 /// Returns the OpenAPI 3.1 document of the API under a base path.

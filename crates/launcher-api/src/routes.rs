@@ -4,7 +4,7 @@ mod activity;
 pub(crate) mod archive;
 pub(crate) mod docs;
 mod events;
-mod instances;
+pub(crate) mod instances;
 mod me;
 pub(crate) mod snapshots;
 pub(crate) mod templates;
@@ -21,13 +21,13 @@ use crate::state::AppState;
 /// list.
 pub(crate) fn documented() -> Vec<UtoipaMethodRouter<AppState>> {
     vec![
-        routes!(me::read::read_me),
-        routes!(instances::list::list_instances),
-        routes!(instances::read::read_instance, instances::terminate::terminate_instance),
-        routes!(instances::extend::extend_instance),
-        routes!(instances::suspend::suspend_instance),
-        routes!(instances::resume::resume_instance),
-        routes!(instances::restart::restart_instance),
+        routes!(me::read_me),
+        routes!(instances::list_instances),
+        routes!(instances::read_instance, instances::terminate_instance),
+        routes!(instances::extend_instance),
+        routes!(instances::suspend_instance),
+        routes!(instances::resume_instance),
+        routes!(instances::restart_instance),
         routes!(templates::list_templates, templates::create_template),
         routes!(
             templates::read_template,
@@ -39,23 +39,23 @@ pub(crate) fn documented() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(templates::extend_class),
         routes!(templates::read_template_image),
         routes!(templates::pull_template_image),
-        routes!(volumes::list::list_volumes),
-        routes!(volumes::delete::delete_volume),
-        routes!(volumes::download::download_volume),
-        routes!(snapshots::list::list_snapshots),
-        routes!(snapshots::delete::delete_snapshot),
-        routes!(snapshots::download::download_snapshot),
-        routes!(activity::list::list_activity),
-        routes!(events::stream::follow_instances),
-        routes!(docs::document::read_openapi),
-        routes!(docs::browse::browse_api),
-        routes!(docs::problems::read_problems),
+        routes!(volumes::list_volumes),
+        routes!(volumes::delete_volume),
+        routes!(volumes::download_volume),
+        routes!(snapshots::list_snapshots),
+        routes!(snapshots::delete_snapshot),
+        routes!(snapshots::download_snapshot),
+        routes!(activity::list_activity),
+        routes!(events::follow_instances),
+        routes!(docs::read_openapi),
+        routes!(docs::browse_api),
+        routes!(docs::read_problems),
     ]
 }
 
 /// Lists the routes below the base path that are not in the OpenAPI document: the files of the Swagger UI page.
 pub(crate) fn undocumented() -> [(&'static str, &'static str, MethodRouter<AppState>); 1] {
-    [("GET", "/docs/{file}", get(docs::browse::file))]
+    [("GET", "/docs/{file}", get(docs::file))]
 }
 
 /// Builds the API below its base path. Each operation is served with and without a trailing slash, without a redirect.

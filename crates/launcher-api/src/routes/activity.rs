@@ -1,3 +1,97 @@
-//! `/activity/`.
+//! `/activity`: the activity log.
 
-pub(crate) mod list;
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use launcher_domain::{Activity, EmailAddress};
+use launcher_service::{LoggedActivity, Page};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::extract::{ListQuery, next_page, with_link};
+use crate::permission::{Allowed, ReadActivities};
+use crate::problem::Problem;
+use crate::state::AppState;
+use crate::wire::{ActivityActionName, rfc3339};
+
+/// List the activity log
+///
+/// Only admins may call it. The actions of users and of the service, newest first. Entries are kept as long as the history
+/// of ended instances.
+#[utoipa::path(
+    get, path = "/activity/", operation_id = "listActivity", tag = "activity",
+    params(
+        ("person" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
+            description = "Only actions of this person, and actions on this person's instances."),
+        ("subject" = Option<String>, Query, pattern = "^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$|^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
+            description = "Only actions on the instance with this name, or on the template with this UUID."),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
+            description = "Maximum number of entries. Default: 500."),
+        ("cursor" = Option<String>, Query, pattern = "^[0-7][0-9a-f]{15}$",
+            description = "Start of the next page, from the `Link` of the previous page."),
+    ),
+    responses((status = 200, description = "A page of the log.", body = [ActivityResponse],
+        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
+    extensions(("x-problems" = json!(["admin-only", "invalid-parameters"])))
+)]
+pub(crate) async fn list_activity(
+    State(state): State<AppState>,
+    Allowed { caller, .. }: Allowed<ReadActivities>,
+    mut query: ListQuery,
+) -> Result<Response, Problem> {
+    let page = query.page()?;
+    let filter = query.activity_filter()?;
+    let query = query.finish()?;
+    let mut rows = state.launcher.activities(&caller, &filter, &Page { limit: page.limit + 1, ..page }).await?;
+    let path = state.api_path("/activity/");
+    let next = next_page(&mut rows, &page, |line| line.activity_id, &path, &query);
+    let body: Vec<_> = rows.into_iter().map(ActivityResponse::from).collect();
+    Ok((with_link(next), Json(body)).into_response())
+}
+
+/// An entry of the activity log, with the names at the time of the action.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ActivityResponse {
+    /// Increases with each entry.
+    #[schema(example = 4711, minimum = 1)]
+    activity_id: i64,
+    /// Time of the action.
+    #[schema(format = DateTime, example = "2026-03-02T08:00:00.000Z")]
+    at: String,
+    /// Person who acted; null if the service acted.
+    #[schema(required, value_type = Option<String>, example = "alice@example.org")]
+    actor_email: Option<EmailAddress>,
+    #[schema(value_type = ActivityActionName)]
+    action: &'static str,
+    /// Subject of the action: an instance's `k8s_name`, a `template_id`, or a volume's name.
+    #[schema(example = "statistics-101-a7k3m9qz2x")]
+    subject: String,
+    /// Name of the template; for an instance or a volume, the name of its template. Empty for a volume that templates
+    /// share.
+    #[schema(example = "Statistics 101")]
+    subject_name: String,
+    /// Owner of the instance or volume; null for a template.
+    #[schema(required, value_type = Option<String>, example = "alice@example.org")]
+    owner_email: Option<EmailAddress>,
+    /// `extended`: the new `expires_at`. `ended`: the `end_reason`. `failed`: the code of the `reason`.
+    /// `template-changed`, `template-archived`, `template-restored`: the names of the changed fields, separated by
+    /// commas. Null for all other actions.
+    #[schema(required, example = "2026-03-02T11:00:12.345Z")]
+    detail: Option<String>,
+}
+
+impl From<LoggedActivity> for ActivityResponse {
+    fn from(LoggedActivity { activity_id, activity }: LoggedActivity) -> Self {
+        let Activity { act, action, subject, subject_name, owner_email, detail } = activity;
+        Self {
+            activity_id,
+            at: rfc3339(act.at),
+            actor_email: act.actor_email,
+            action: action.as_str(),
+            subject,
+            subject_name,
+            owner_email,
+            detail,
+        }
+    }
+}

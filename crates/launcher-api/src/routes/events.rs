@@ -1,3 +1,59 @@
-//! `/events`.
+//! `/events`: the event stream.
 
-pub(crate) mod stream;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::{StreamExt, stream};
+use http::HeaderMap;
+use http::header::{CACHE_CONTROL, HeaderValue};
+
+use crate::extract::last_event_id;
+use crate::identity::Identified;
+use crate::problem::Problem;
+use crate::routes::instances::WorkshopInstanceResponse;
+use crate::state::AppState;
+
+/// Delay after which clients reconnect when a stream has ended.
+const RETRY: Duration = Duration::from_secs(2);
+/// Keep-alive interval. Proxies close a stream without data after a minute.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Follow instances
+///
+/// Server-sent events: each change of the caller's instances; for an administrator, of all instances. The event is
+/// `instance`, and its data is a WorkshopInstanceResponse. With `Last-Event-ID`, the stream resumes after that event.
+/// Without it, the stream starts with all live instances. When the service stops, the stream ends: connect again.
+#[utoipa::path(
+    get, path = "/events", operation_id = "followInstances", tag = "instances",
+    params(("Last-Event-ID" = Option<String>, Header,
+        description = "The `id` of the last event that the client received.")),
+    responses((status = 200, description = "The stream.", body = String, content_type = "text/event-stream")),
+    extensions(("x-problems" = json!(["too-many-streams"])))
+)]
+pub(crate) async fn follow_instances(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let open = state.streams.open(&caller)?;
+    // Return an error if the database is unavailable, because the stream would end at once.
+    state.launcher.ready().await?;
+    let feed = state.launcher.subscribe(&caller, last_event_id(&headers));
+    let launcher = state.launcher.clone();
+    let changes = feed.map(move |event| {
+        // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
+        let _ = &open;
+        let body = WorkshopInstanceResponse::new(&launcher, &event.listed);
+        let named = Event::default().event("instance").id(event.id.to_string());
+        named.json_data(body).unwrap_or_else(|_| Event::default().comment("an instance could not be written"))
+    });
+    let first = stream::iter([Event::default().retry(RETRY)]);
+    let stop = state.settings.stop.clone().cancelled_owned();
+    let events = first.chain(changes).take_until(stop).map(Ok::<_, Infallible>);
+    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}

@@ -1,9 +1,424 @@
-//! `/instances/`.
+//! `/instances/`: launched workshops.
 
-pub(crate) mod extend;
-pub(crate) mod list;
-pub(crate) mod read;
-pub(crate) mod restart;
-pub(crate) mod resume;
-pub(crate) mod suspend;
-pub(crate) mod terminate;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use launcher_domain::lifetime::{Extension, extension};
+use launcher_domain::{Crash, EmailAddress, FailureReason, InstanceState, SourceReport};
+use launcher_service::{InstanceFilter, Launcher, ListedInstance, Page};
+use serde::Serialize;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+use uuid::Uuid;
+
+use crate::extract::{InstanceName, ListQuery, OptionalJson, next_page, with_link};
+use crate::identity::Identified;
+use crate::permission::{Allowed, ListAllInstances, RestartInstances};
+use crate::problem::Problem;
+use crate::routes::snapshots::InstanceSnapshotResponse;
+use crate::state::AppState;
+use crate::wire::{EndReasonName, ExtendBody, FailureCodeName, MaterialOutcomeName, StartStepName, StateName, rfc3339};
+
+/// List instances
+///
+/// The caller's own instances; for an admin all instances. Newest first. With `search`, only the newest 20,000
+/// instances that match the other parameters are searched.
+#[utoipa::path(
+    get, path = "/instances/", operation_id = "listInstances", tag = "instances",
+    params(
+        ("state" = inline(Option<StateParameter>), Query,
+            description = "live: all states except terminated (default). ended: terminated. all: all states. Or one \
+                           state."),
+        ("owner_email" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
+            description = "Only instances of this person. Only admins may send it."),
+        ("template_id" = Option<uuid::Uuid>, Query,
+            description = "Only instances of this template. Only admins may send it."),
+        ("search" = Option<String>, Query, max_length = 100,
+            description = "Only instances with this text in the owner's address, the template's name or `k8s_name`. \
+                           ASCII letters match in either case. An empty text matches every instance."),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
+            description = "Maximum number of entries. Default: 500."),
+        ("cursor" = Option<String>, Query, pattern = "^[0-9a-f]{32}$",
+            description = "Start of the next page, from the `Link` of the previous page."),
+    ),
+    responses((status = 200, description = "A page of instances.", body = [WorkshopInstanceResponse],
+        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
+    extensions(("x-problems" = json!(["admin-only", "invalid-parameters"])))
+)]
+pub(crate) async fn list_instances(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    lists_all: Result<Allowed<ListAllInstances>, Problem>,
+    mut query: ListQuery,
+) -> Result<Response, Problem> {
+    let page = query.page()?;
+    let (filter_state, search) = (query.state()?, query.search()?);
+    let (owner_email, template_id) = query.admin_filters(lists_all)?;
+    let query = query.finish()?;
+    let filter = InstanceFilter { state: filter_state, owner_email, template_id, search };
+    let one_more = Page { limit: page.limit + 1, ..page };
+    let mut rows = state.launcher.instances(&caller, &filter, &one_more).await?;
+    let path = state.api_path("/instances/");
+    let next = next_page(&mut rows, &page, |listed| listed.instance.instance_id, &path, &query);
+    let body: Vec<_> = rows.iter().map(|listed| WorkshopInstanceResponse::new(&state.launcher, listed)).collect();
+    Ok((with_link(next), Json(body)).into_response())
+}
+
+/// Read an instance
+///
+/// The caller's own instance; for an administrator any instance. For another user's instance, the response is the same
+/// as for a missing one.
+#[utoipa::path(
+    get, path = "/instances/{k8s_name}", operation_id = "readInstance", tag = "instances",
+    params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
+    responses((status = 200, description = "The instance.", body = WorkshopInstanceResponse)),
+    extensions(("x-problems" = json!(["not-found"])))
+)]
+pub(crate) async fn read_instance(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    InstanceName(name): InstanceName,
+) -> Result<Json<WorkshopInstanceResponse>, Problem> {
+    let listed = state.launcher.instance(&caller, &name).await?;
+    Ok(Json(WorkshopInstanceResponse::new(&state.launcher, &listed)))
+}
+
+/// Extend an instance
+///
+/// Adds the template's `extension_seconds` to `expires_at`, but never beyond `extension.latest_expires_at`.
+#[utoipa::path(
+    post, path = "/instances/{k8s_name}/extend", operation_id = "extendInstance", tag = "instances",
+    params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
+    request_body(content = Option<ExtendBody>, description = "Optional."),
+    responses((status = 200, description = "The extended instance.", body = WorkshopInstanceResponse)),
+    extensions(("x-problems" = json!([
+        "malformed-body", "not-found", "not-running", "lifetime-limit-reached", "expiry-changed", "body-too-large",
+        "unsupported-media-type", "invalid-fields"
+    ])))
+)]
+pub(crate) async fn extend_instance(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    InstanceName(name): InstanceName,
+    OptionalJson(body): OptionalJson<ExtendBody>,
+) -> Result<Json<WorkshopInstanceResponse>, Problem> {
+    let listed = state.launcher.extend(&caller, &name, body.expected_expires_at).await?;
+    Ok(Json(WorkshopInstanceResponse::new(&state.launcher, &listed)))
+}
+
+/// Suspend an instance
+///
+/// Only for a running instance whose template has `storage`. Stops its workload: programs end, and the files of the
+/// volume stay. The instance is `suspending` until the workload is gone, then `suspended`. A suspended instance does not
+/// count against the limit of workshops. It ends when its owner ends it, or when its volume was not used for the
+/// retention. A repeated request changes nothing.
+#[utoipa::path(
+    post, path = "/instances/{k8s_name}/suspend", operation_id = "suspendInstance", tag = "instances",
+    params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
+    responses((status = 202, description = "The instance, which is being suspended or is suspended.",
+        body = WorkshopInstanceResponse)),
+    extensions(("x-problems" = json!(["not-found", "not-running", "files-not-kept"])))
+)]
+pub(crate) async fn suspend_instance(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    InstanceName(name): InstanceName,
+) -> Result<(StatusCode, Json<WorkshopInstanceResponse>), Problem> {
+    let listed = state.launcher.suspend(&caller, &name).await?;
+    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&state.launcher, &listed))))
+}
+
+/// Resume a suspended instance
+///
+/// Starts the instance again with its name, URL, volume, parameters and the settings of its launch. Like a launch, it
+/// waits in the queue, counts against the limits, and gets a new lifetime when it is ready. The template may be
+/// archived. A repeated request changes nothing.
+#[utoipa::path(
+    post, path = "/instances/{k8s_name}/resume", operation_id = "resumeInstance", tag = "instances",
+    params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
+    responses((status = 202, description = "The instance, which is queued, starting or running.",
+        body = WorkshopInstanceResponse)),
+    extensions(("x-problems" = json!([
+        "not-found", "not-suspended", "instance-limit-reached", "volume-in-use", "too-many-launches", "at-capacity"
+    ])))
+)]
+pub(crate) async fn resume_instance(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    InstanceName(name): InstanceName,
+) -> Result<(StatusCode, Json<WorkshopInstanceResponse>), Problem> {
+    let listed = state.launcher.resume(&caller, &name).await?;
+    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&state.launcher, &listed))))
+}
+
+/// Restart an outdated instance
+///
+/// Only for admins. Replaces the pod of a running instance that is `outdated`: the new pod has the current sidecar and
+/// settings. **The work in the pod is lost**, and so are files that were not saved elsewhere. `expires_at` does not
+/// change. A repeated request gets the error `not-outdated`, until the instance is outdated again.
+#[utoipa::path(
+    post, path = "/instances/{k8s_name}/restart", operation_id = "restartInstance", tag = "instances",
+    params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
+    responses((status = 202, description = "The instance, whose restart was requested.",
+        body = WorkshopInstanceResponse)),
+    extensions(("x-problems" = json!(["admin-only", "not-found", "not-running", "not-outdated"])))
+)]
+pub(crate) async fn restart_instance(
+    State(state): State<AppState>,
+    Allowed { caller, .. }: Allowed<RestartInstances>,
+    InstanceName(name): InstanceName,
+) -> Result<(StatusCode, Json<WorkshopInstanceResponse>), Problem> {
+    let listed = state.launcher.restart(&caller, &name).await?;
+    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&state.launcher, &listed))))
+}
+
+/// Terminate an instance
+///
+/// Ends an instance in any state, and dismisses a failed one. Files that were not saved elsewhere are lost. A repeated
+/// request changes nothing and has the same response.
+#[utoipa::path(
+    delete, path = "/instances/{k8s_name}", operation_id = "terminateInstance", tag = "instances",
+    params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
+    responses((status = 202, description = "The instance, terminating or terminated.",
+        body = WorkshopInstanceResponse)),
+    extensions(("x-problems" = json!(["not-found"])))
+)]
+pub(crate) async fn terminate_instance(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    InstanceName(name): InstanceName,
+) -> Result<(StatusCode, Json<WorkshopInstanceResponse>), Problem> {
+    let listed = state.launcher.terminate(&caller, &name).await?;
+    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&state.launcher, &listed))))
+}
+
+/// A launched workshop. Times are RFC 3339 in UTC with milliseconds.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WorkshopInstanceResponse {
+    /// Name in paths, and name of the workload.
+    #[schema(example = "statistics-101-a7k3m9qz2x")]
+    k8s_name: String,
+    /// Person who launched the instance.
+    #[schema(value_type = String, example = "alice@example.org")]
+    owner_email: EmailAddress,
+    /// Template from which the instance was launched.
+    template_id: Uuid,
+    /// The template's name at the launch.
+    #[schema(example = "Statistics 101")]
+    template_name: String,
+    #[schema(value_type = StateName)]
+    state: &'static str,
+    /// Step that a starting instance waits for; null in other states, or if unknown.
+    #[schema(required, value_type = Option<StartStepName>)]
+    start_step: Option<&'static str>,
+    /// Progress of the start step; null if the fleet reports none. At `waiting-for-room`: the position in the queue for
+    /// room on the server, from 1. At `pulling-image`: the downloaded part of the image in percent;
+    /// 100 while the server unpacks the image.
+    #[schema(required)]
+    start_progress: Option<u32>,
+    /// Reason of the failure; null if the instance has not failed.
+    #[schema(required)]
+    reason: Option<ReasonResponse>,
+    /// The last lines of a crashed app's output.
+    #[schema(required)]
+    log_tail: Option<String>,
+    /// Last crash after which the app was started again; null if none. The instance stayed running.
+    #[schema(required)]
+    last_crash: Option<CrashResponse>,
+    /// Course material: one report for each source. Empty before the fleet has tried to place it, and without material.
+    material: Vec<SourceReportResponse>,
+    /// URL of the workshop, only for its owner; null before the workshop runs.
+    #[schema(required, example = "https://statistics-101-a7k3m9qz2x.workshops.example.net/")]
+    url: Option<String>,
+    /// True if the instance runs with an older version of sidecar or settings than a new instance would get. An admin
+    /// can restart it.
+    outdated: bool,
+    /// Name of the volume with the owner's kept files; null if the files end with the workshop.
+    #[schema(required, example = "work-a7k3m9qz2x")]
+    volume: Option<String>,
+    /// Snapshot of the files at the end; null if the end saves no files.
+    #[schema(required)]
+    snapshot: Option<InstanceSnapshotResponse>,
+    /// Values of the launch parameters by name. null: a secret value, which is never shown.
+    #[schema(example = json!({ "DATASET": "iris", "TOKEN": null }))]
+    parameters: BTreeMap<String, Option<String>>,
+    /// Queue position; 1 starts next. Null if the instance is not queued.
+    #[schema(required, minimum = 1)]
+    queue_position: Option<u32>,
+    /// Time when the instance was suspended. Null unless the instance is suspending or suspended, or ended in one of
+    /// these states.
+    #[schema(required, format = DateTime)]
+    suspended_at: Option<String>,
+    /// Time of the launch.
+    #[schema(format = DateTime, example = "2026-03-02T08:00:00.000Z")]
+    created_at: String,
+    /// Time when the instance was first ready. Its lifetime starts at this time. A resumed instance has a new time and a new
+    /// lifetime.
+    #[schema(required, format = DateTime, example = "2026-03-02T08:00:12.345Z")]
+    started_at: Option<String>,
+    /// Expiry; null before the instance was ready, and while it is suspended.
+    #[schema(required, format = DateTime, example = "2026-03-02T10:00:12.345Z")]
+    expires_at: Option<String>,
+    /// Time when the workload had stopped completely.
+    #[schema(required, format = DateTime)]
+    ended_at: Option<String>,
+    #[schema(required, value_type = Option<EndReasonName>)]
+    end_reason: Option<&'static str>,
+    extension: ExtensionResponse,
+}
+
+/// A failure, in words for the owner.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReasonResponse {
+    #[schema(value_type = FailureCodeName)]
+    code: &'static str,
+    /// Description of the failure, in one sentence.
+    message: String,
+    /// Remedy for the owner. It says if files are lost.
+    remedy: String,
+    /// True if the same launch may succeed a moment later.
+    retryable: bool,
+}
+
+/// A crash of the app, after which the app was started again.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CrashResponse {
+    /// Time of the crash.
+    #[schema(format = DateTime, example = "2026-03-02T08:30:00.000Z")]
+    at: String,
+    #[schema(value_type = FailureCodeName)]
+    code: &'static str,
+    /// Description of the crash, in one sentence.
+    message: &'static str,
+    /// True if the restart lost the files of the instance.
+    files_lost: bool,
+}
+
+/// Result that an extension would have now.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ExtensionResponse {
+    /// True if the instance can be extended.
+    allowed: bool,
+    /// Code of the problem that an extension would return; null if allowed.
+    #[schema(required, example = "lifetime-limit-reached")]
+    denied_reason: Option<&'static str>,
+    /// Maximum that one extension adds, in seconds.
+    #[schema(example = 3600)]
+    extend_by_seconds: u32,
+    /// Latest possible expiry; null before the instance was ready.
+    #[schema(required, format = DateTime)]
+    latest_expires_at: Option<String>,
+}
+
+impl WorkshopInstanceResponse {
+    /// Converts an instance. The field `extension` depends on the launcher's current time.
+    pub(crate) fn new(launcher: &Launcher, listed: &ListedInstance) -> Self {
+        let ListedInstance { instance, queue_position } = listed;
+        Self {
+            k8s_name: instance.k8s_name.clone(),
+            owner_email: instance.owner_email.clone(),
+            template_id: instance.template_id,
+            template_name: instance.settings.name.clone(),
+            state: instance.state.as_str(),
+            start_step: instance.start_step.map(|step| step.as_str()),
+            start_progress: instance.start_progress,
+            reason: instance.failure().as_ref().map(ReasonResponse::from),
+            log_tail: instance.log_tail.clone(),
+            last_crash: instance.last_crash.as_ref().map(CrashResponse::from),
+            material: instance
+                .material
+                .iter()
+                .flat_map(|report| &report.sources)
+                .map(SourceReportResponse::from)
+                .collect(),
+            url: instance.url.clone(),
+            outdated: instance.outdated,
+            queue_position: *queue_position,
+            volume: instance.volume.clone(),
+            snapshot: instance.snapshot.as_ref().map(InstanceSnapshotResponse::from),
+            parameters: instance.parameters.clone(),
+            suspended_at: instance.suspended_at.map(rfc3339),
+            created_at: rfc3339(instance.created_at),
+            started_at: instance.started_at.map(rfc3339),
+            expires_at: instance.expires_at.map(rfc3339),
+            ended_at: instance.ended_at.map(rfc3339),
+            end_reason: instance.end_reason.map(|reason| reason.as_str()),
+            extension: ExtensionResponse::new(&extension(instance, launcher.clock().now())),
+        }
+    }
+}
+
+impl From<&FailureReason> for ReasonResponse {
+    fn from(reason: &FailureReason) -> Self {
+        let FailureReason { code, message, remedy, retryable, message_codes: _, remedy_code: _ } = reason;
+        Self { code: code.as_str(), message: message.clone(), remedy: remedy.clone(), retryable: *retryable }
+    }
+}
+
+impl From<&Crash> for CrashResponse {
+    fn from(Crash { at, code, files_lost }: &Crash) -> Self {
+        Self { at: rfc3339(*at), code: code.as_str(), message: code.message(), files_lost: *files_lost }
+    }
+}
+
+impl ExtensionResponse {
+    fn new(extension: &Extension) -> Self {
+        Self {
+            allowed: extension.outcome.is_ok(),
+            denied_reason: extension.outcome.err().map(|error| error.code()),
+            extend_by_seconds: extension.extend_by_seconds,
+            latest_expires_at: extension.latest_expires_at.map(rfc3339),
+        }
+    }
+}
+
+/// Report about one source of course material.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SourceReportResponse {
+    /// Directory of the source's files.
+    #[schema(example = "statistics-101")]
+    target: String,
+    #[schema(value_type = MaterialOutcomeName)]
+    outcome: &'static str,
+    /// Commit id of the repository, or SHA-256 of the archive.
+    #[schema(required)]
+    version: Option<String>,
+    /// Files that both the teacher and the user changed, at most 10. The user's files are unchanged.
+    #[schema(example = json!(["week1/exercise.ipynb"]))]
+    conflicts: Vec<String>,
+    /// Number of all files that both changed.
+    #[schema(example = 1)]
+    conflict_count: u32,
+    /// English remark or reason of the failure.
+    #[schema(required)]
+    message: Option<String>,
+}
+
+impl From<&SourceReport> for SourceReportResponse {
+    fn from(report: &SourceReport) -> Self {
+        let SourceReport { target, outcome, version, conflicts, conflict_count, message } = report.clone();
+        Self { target, outcome: outcome.as_str(), version, conflicts, conflict_count, message }
+    }
+}
+
+/// The values of the parameter `state`.
+#[derive(Debug)]
+pub(crate) enum StateParameter {}
+
+impl PartialSchema for StateParameter {
+    fn schema() -> RefOr<Schema> {
+        let names = ["live", "ended", "all"].into_iter().chain(InstanceState::ALL.map(InstanceState::as_str));
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).into()
+    }
+}
+
+impl ToSchema for StateParameter {
+    fn name() -> Cow<'static, str> {
+        "StateParameter".into()
+    }
+}

@@ -1,3 +1,36 @@
-//! `/me`.
+//! `/me`: the caller.
 
-pub(crate) mod read;
+use axum::Json;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::identity::Identity;
+
+/// Read the caller
+#[utoipa::path(
+    get, path = "/me", operation_id = "readMe", tag = "caller",
+    responses((status = 200, description = "The caller.", body = MeResponse)),
+    extensions(("x-problems" = json!([])))
+)]
+pub(crate) async fn read_me(identity: Identity) -> Json<MeResponse> {
+    Json(identity.into())
+}
+
+/// The caller.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct MeResponse {
+    /// The identity, lower-case.
+    #[schema(example = "alice@example.org")]
+    email: String,
+    /// The login provider's name for the caller, if there is one. For display only.
+    #[schema(required, example = "alice")]
+    user: Option<String>,
+    /// True if the caller is an administrator.
+    is_admin: bool,
+}
+
+impl From<Identity> for MeResponse {
+    fn from(Identity { caller, user }: Identity) -> Self {
+        Self { email: caller.email().to_string(), user, is_admin: caller.is_admin() }
+    }
+}

@@ -1,5 +1,157 @@
-//! `/snapshots/`.
+//! `/snapshots/`: files of ended workshops.
 
-pub(crate) mod delete;
-pub(crate) mod download;
-pub(crate) mod list;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use launcher_domain::{Caller, EmailAddress, InstanceSnapshot, Snapshot};
+use launcher_service::{Launcher, Page, ServiceError};
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::extract::{ListQuery, SnapshotId, next_page, with_link};
+use crate::identity::Identified;
+use crate::permission::{Allowed, ListAllVolumes};
+use crate::problem::Problem;
+use crate::routes::archive::archive;
+use crate::state::AppState;
+use crate::wire::{SnapshotFailureName, SnapshotStateName, rfc3339};
+
+/// List snapshots
+///
+/// The saved files of the caller's ended workshops; for an admin the snapshots of all users. Newest first.
+#[utoipa::path(
+    get, path = "/snapshots/", operation_id = "listSnapshots", tag = "snapshots",
+    params(
+        ("owner_email" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
+            description = "Only snapshots of this person. Only admins may send it."),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
+            description = "Maximum number of entries. Default: 500."),
+        ("cursor" = Option<String>, Query, pattern = "^[0-9a-f]{32}$",
+            description = "Start of the next page, from the `Link` of the previous page."),
+    ),
+    responses((status = 200, description = "A page of snapshots.", body = [SnapshotResponse],
+        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
+    extensions(("x-problems" = json!(["admin-only", "invalid-parameters"])))
+)]
+pub(crate) async fn list_snapshots(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    lists_all: Result<Allowed<ListAllVolumes>, Problem>,
+    mut query: ListQuery,
+) -> Result<Response, Problem> {
+    let page = query.page()?;
+    let owner = query.owner(lists_all)?;
+    let query = query.finish()?;
+    let one_more = Page { limit: page.limit + 1, ..page };
+    let mut rows = state.launcher.snapshots(&caller, owner.as_ref(), &one_more).await?;
+    let path = state.api_path("/snapshots/");
+    let next = next_page(&mut rows, &page, |snapshot| snapshot.snapshot_id, &path, &query);
+    let body: Vec<_> = rows.into_iter().map(|snapshot| SnapshotResponse::new(&state.launcher, snapshot)).collect();
+    Ok((with_link(next), Json(body)).into_response())
+}
+
+/// Delete a snapshot
+///
+/// Deletes the saved files. They cannot be recovered.
+#[utoipa::path(
+    delete, path = "/snapshots/{snapshot_id}", operation_id = "deleteSnapshot", tag = "snapshots",
+    params(("snapshot_id" = uuid::Uuid, Path, description = "The snapshot's identifier.")),
+    responses((status = 204, description = "The snapshot is deleted.")),
+    extensions(("x-problems" = json!(["not-found"])))
+)]
+pub(crate) async fn delete_snapshot(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    SnapshotId(id): SnapshotId,
+) -> Result<StatusCode, Problem> {
+    state.launcher.delete_snapshot(&caller, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Download a snapshot
+///
+/// The saved files as a tar archive, compressed with gzip. Links and devices are omitted. If the service could not read
+/// some files, the file `NOT-IN-THIS-ARCHIVE.txt` lists them. If the archive is incomplete, the service closes the
+/// connection before its end.
+#[utoipa::path(
+    get, path = "/snapshots/{snapshot_id}/download", operation_id = "downloadSnapshot", tag = "snapshots",
+    params(("snapshot_id" = uuid::Uuid, Path, description = "The snapshot's identifier.")),
+    responses((status = 200, description = "The archive.", body = Vec<u8>, content_type = "application/gzip")),
+    extensions(("x-problems" = json!(["not-found", "too-many-downloads", "snapshots-unavailable"])))
+)]
+pub(crate) async fn download_snapshot(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    SnapshotId(id): SnapshotId,
+) -> Result<Response, Problem> {
+    Ok(download(&state, &caller, id).await?)
+}
+
+/// Returns the files of a snapshot as a response.
+pub(crate) async fn download(state: &AppState, caller: &Caller, id: Uuid) -> Result<Response, ServiceError> {
+    let (snapshot, files) = state.launcher.download_snapshot(caller, id).await?;
+    Ok(archive(&snapshot.template_name, Body::from_stream(files)))
+}
+
+/// The files of a workshop that has ended. Times are RFC 3339 in UTC with milliseconds.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SnapshotResponse {
+    /// Identifier in paths.
+    snapshot_id: Uuid,
+    /// The user whose files these are.
+    #[schema(value_type = String, example = "alice@example.org")]
+    owner_email: EmailAddress,
+    /// Template of the workshop.
+    template_id: Uuid,
+    /// The template's name at the launch.
+    #[schema(example = "Statistics 101")]
+    template_name: String,
+    /// Name of the instance.
+    #[schema(example = "statistics-101-a7k3m9qz2x")]
+    workshop: String,
+    /// Size of the archive, in bytes.
+    #[schema(example = 1_536_000)]
+    bytes: u64,
+    /// Time at which the files were saved.
+    #[schema(format = DateTime, example = "2026-03-02T10:00:00.000Z")]
+    created_at: String,
+    /// Time at which the service deletes the files; null if it has no object store now.
+    #[schema(required, format = DateTime, example = "2026-03-09T10:00:00.000Z")]
+    deleted_after: Option<String>,
+}
+
+/// The snapshot of an instance: its files, saved at its end.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct InstanceSnapshotResponse {
+    #[schema(value_type = SnapshotStateName)]
+    state: &'static str,
+    /// Reason why the files could not be saved; null unless the state is failed.
+    #[schema(required, value_type = Option<SnapshotFailureName>)]
+    failure: Option<&'static str>,
+}
+
+impl SnapshotResponse {
+    /// Converts a snapshot.
+    pub(crate) fn new(launcher: &Launcher, snapshot: Snapshot) -> Self {
+        let deleted_after = launcher.snapshot_retention().map(|retention| snapshot.deleted_after(retention));
+        Self {
+            snapshot_id: snapshot.snapshot_id,
+            owner_email: snapshot.owner_email,
+            template_id: snapshot.template_id,
+            template_name: snapshot.template_name,
+            workshop: snapshot.k8s_name,
+            bytes: snapshot.bytes,
+            created_at: rfc3339(snapshot.created_at),
+            deleted_after: deleted_after.map(rfc3339),
+        }
+    }
+}
+
+impl From<&InstanceSnapshot> for InstanceSnapshotResponse {
+    fn from(snapshot: &InstanceSnapshot) -> Self {
+        Self { state: snapshot.state.as_str(), failure: snapshot.failure.map(|failure| failure.as_str()) }
+    }
+}

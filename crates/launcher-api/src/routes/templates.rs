@@ -22,8 +22,9 @@ use crate::extract::{
 use crate::identity::Identified;
 use crate::permission::{Allowed, ManageClass, ManageTemplates};
 use crate::problem::{Problem, ProblemCode};
+use crate::routes::instances::{ReasonResponse, WorkshopInstanceResponse};
 use crate::state::AppState;
-use crate::wire::{ExtendClassBody, LaunchBody, ReasonResponse, WorkshopInstanceResponse, named_schema, rfc3339};
+use crate::wire::{ExtendClassBody, LaunchBody, named_schema, rfc3339};
 
 type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceResponse>);
 type Changed = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);

@@ -1,5 +1,145 @@
-//! `/volumes/`.
+//! `/volumes/`: kept files.
 
-pub(crate) mod delete;
-pub(crate) mod download;
-pub(crate) mod list;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use launcher_domain::{Caller, EmailAddress};
+use launcher_service::{Download, Launcher, ListedVolume, Page, ServiceError};
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::extract::{ListQuery, VolumeName, next_page, with_link};
+use crate::identity::Identified;
+use crate::problem::Problem;
+use crate::routes::archive::archive;
+use crate::state::AppState;
+use crate::wire::rfc3339;
+
+/// List volumes
+///
+/// The caller's kept files, one volume per template; for an admin the volumes of all users. Newest first.
+#[utoipa::path(
+    get, path = "/volumes/", operation_id = "listVolumes", tag = "volumes",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
+            description = "Maximum number of entries. Default: 500."),
+        ("cursor" = Option<String>, Query, pattern = "^[0-9a-f]{32}$",
+            description = "Start of the next page, from the `Link` of the previous page."),
+    ),
+    responses((status = 200, description = "A page of volumes.", body = [VolumeResponse],
+        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
+    extensions(("x-problems" = json!(["invalid-parameters"])))
+)]
+pub(crate) async fn list_volumes(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    mut query: ListQuery,
+) -> Result<Response, Problem> {
+    let page = query.page()?;
+    let query = query.finish()?;
+    let mut rows = state.launcher.volumes(&caller, None, &Page { limit: page.limit + 1, ..page }).await?;
+    let path = state.api_path("/volumes/");
+    let next = next_page(&mut rows, &page, |listed| listed.volume.volume_id, &path, &query);
+    let body: Vec<_> = rows.into_iter().map(|listed| VolumeResponse::new(&state.launcher, listed)).collect();
+    Ok((with_link(next), Json(body)).into_response())
+}
+
+/// Delete a volume
+///
+/// Deletes the kept files. They cannot be recovered. The next launch gets an empty volume. A volume that an instance uses
+/// is not deleted.
+#[utoipa::path(
+    delete, path = "/volumes/{volume}", operation_id = "deleteVolume", tag = "volumes",
+    params(("volume" = String, Path, description = "The volume's name.", example = "work-a7k3m9qz2x")),
+    responses((status = 204, description = "The volume is deleted.")),
+    extensions(("x-problems" = json!(["not-found", "volume-in-use"])))
+)]
+pub(crate) async fn delete_volume(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    VolumeName(name): VolumeName,
+) -> Result<StatusCode, Problem> {
+    state.launcher.delete_volume(&caller, &name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Download a volume
+///
+/// The kept files as a tar archive, compressed with gzip, also while a workshop uses them. Links and devices are omitted. If
+/// the service cannot read some files, the file `NOT-IN-THIS-ARCHIVE.txt` lists them. If the archive is incomplete, the
+/// service closes the connection before its end. On Kubernetes, the response begins after some seconds, when a pod has
+/// opened the files.
+#[utoipa::path(
+    get, path = "/volumes/{volume}/download", operation_id = "downloadVolume", tag = "volumes",
+    params(("volume" = String, Path, description = "The volume's name.", example = "work-a7k3m9qz2x")),
+    responses((status = 200, description = "The archive.", body = Vec<u8>, content_type = "application/gzip")),
+    extensions(("x-problems" = json!(["not-found", "fleet-without-downloads", "too-many-downloads", "download-not-ready"])))
+)]
+pub(crate) async fn download_volume(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    VolumeName(name): VolumeName,
+) -> Result<Response, Problem> {
+    Ok(download(&state, &caller, &name).await?)
+}
+
+/// Returns the files of a volume as a response.
+pub(crate) async fn download(state: &AppState, caller: &Caller, name: &str) -> Result<Response, ServiceError> {
+    let Download { listed, files } = state.launcher.download_volume(caller, name).await?;
+    Ok(archive(listed.volume.template_name.as_deref().unwrap_or("work"), Body::from_stream(files)))
+}
+
+/// The kept files of one user. Times are RFC 3339 in UTC with milliseconds.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct VolumeResponse {
+    /// Name in paths.
+    #[schema(example = "work-a7k3m9qz2x")]
+    name: String,
+    /// The user whose files these are.
+    #[schema(value_type = String, example = "alice@example.org")]
+    owner_email: EmailAddress,
+    /// Template whose launches use the volume; null if all templates with the storage `home` share it.
+    #[schema(required)]
+    template_id: Option<Uuid>,
+    /// Name of this template at the first launch.
+    #[schema(required, example = "Statistics 101")]
+    template_name: Option<String>,
+    /// Size, as a Kubernetes quantity.
+    #[schema(example = "1Gi")]
+    size: String,
+    /// Name of the instance that uses the volume, also while it is suspended; null if none does.
+    #[schema(required, example = "statistics-101-a7k3m9qz2x")]
+    used_by: Option<String>,
+    /// Time of the first launch.
+    #[schema(format = DateTime, example = "2026-03-02T08:00:00.000Z")]
+    created_at: String,
+    /// Time of the last use, at most one hour too early.
+    #[schema(format = DateTime, example = "2026-03-02T10:00:00.000Z")]
+    last_used_at: String,
+    /// Time at which the service deletes the volume unless it is used before; null if never. The service then also ends a
+    /// suspended instance that holds the volume.
+    #[schema(required, format = DateTime, example = "2026-08-29T10:00:00.000Z")]
+    deleted_after: Option<String>,
+}
+
+impl VolumeResponse {
+    /// Converts a volume.
+    pub(crate) fn new(launcher: &Launcher, ListedVolume { volume, used_by }: ListedVolume) -> Self {
+        let is_in_use = used_by.as_ref().is_some_and(|user| !user.is_suspended);
+        let deleted_after = launcher.volume_retention().and_then(|retention| volume.deleted_after(retention));
+        Self {
+            name: volume.name,
+            owner_email: volume.owner_email,
+            template_id: volume.template_id,
+            template_name: volume.template_name,
+            size: volume.size,
+            created_at: rfc3339(volume.created_at),
+            last_used_at: rfc3339(volume.last_used_at),
+            deleted_after: deleted_after.filter(|_| !is_in_use).map(rfc3339),
+            used_by: used_by.map(|user| user.k8s_name),
+        }
+    }
+}

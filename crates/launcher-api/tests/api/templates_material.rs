@@ -65,7 +65,7 @@ async fn wrong_material_is_refused_with_the_paths_of_all_errors() {
             json!({ "sources": [{ "kind": "svn", "url": "https://a/", "target": "a" }] }),
             json!(["/material/sources/0/kind"]),
         ),
-        (json!({ "hooks": [] }), json!(["/material/hooks"])),
+        (json!({ "hooks": [] }), json!(["/material/hooks", "/material/sources"])),
         (json!([null, []]), json!(["/material"])),
     ] {
         let problem = admin.post_json("/templates/", &with(&material)).await.expect(422).json();

@@ -277,7 +277,7 @@ fn form_page(
         Purpose::Edit(_) => (None, Some(form.controls.version.clone())),
     };
     let shell = Shell { language_form: Some(FORM_ID), ..shell(state, caller, t, "admin-templates") };
-    let starting = if template_id.is_some() { starting::choices(t, form.text("icon")) } else { Vec::new() };
+    let starting = if template_id.is_some() { starting::choices(t, form.typed("icon")) } else { Vec::new() };
     FormPage {
         t,
         shell,

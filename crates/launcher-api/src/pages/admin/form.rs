@@ -91,7 +91,7 @@ impl TemplateForm {
     /// try it before.
     pub(crate) fn copy_of(t: Language, template: &Template) -> Self {
         let form = Self { controls: Controls::default(), ..Self::of(template) };
-        let name: String = t.with_one("editor-copy-of", "name", form.text("name")).chars().take(MAX_NAME).collect();
+        let name: String = t.with_one("editor-copy-of", "name", form.typed("name")).chars().take(MAX_NAME).collect();
         form.with("active", "").with("slug", "").with("name", &name)
     }
 
@@ -119,12 +119,12 @@ impl TemplateForm {
     }
 
     /// Returns the text of a field.
-    pub(crate) fn text(&self, name: &str) -> &str {
+    pub(crate) fn typed(&self, name: &str) -> &str {
         self.texts.get(name).map_or("", String::as_str)
     }
 
     fn is_filled(&self, name: &str) -> bool {
-        !self.text(name).trim().is_empty()
+        !self.typed(name).trim().is_empty()
     }
 
     /// Converts the form to the JSON object of a template.
@@ -143,7 +143,7 @@ impl TemplateForm {
     fn read(&self, t: Language) -> (JsonObject, FormErrors) {
         let (mut body, mut settings, mut errors) = (JsonObject::new(), Settings::new(), FormErrors::default());
         for field in FIELDS.iter().filter(|field| field.requires.is_none_or(|name| self.is_filled(name))) {
-            match (field.codec.parse(t, self.text(field.name)), field.codec) {
+            match (field.codec.parse(t, self.typed(field.name)), field.codec) {
                 (Err(wrong), _) => errors.add(field.name, &wrong),
                 (Ok(None), _) => {}
                 (Ok(Some(value)), Codec::Setting(setting)) => {
@@ -189,8 +189,8 @@ impl TemplateForm {
             name: field.name,
             label: t.text(field.label),
             hint: hint(t, field, ignored),
-            kind: field.codec.kind(t, self.text(field.name)),
-            value: self.text(field.name).to_owned(),
+            kind: field.codec.kind(t, self.typed(field.name)),
+            value: self.typed(field.name).to_owned(),
             error: errors.of(field.name),
         };
         let group = |rows: &[FormField]| {
@@ -310,7 +310,7 @@ mod tests {
             TemplateForm::try_from(sent.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect::<Vec<_>>())
         };
         let sent = form(&[("name", "Penguins"), ("then", "try"), ("version", "3")]).unwrap();
-        assert_eq!((sent.text("name"), sent.controls.next, &*sent.controls.version), ("Penguins", Next::Try, "3"));
+        assert_eq!((sent.typed("name"), sent.controls.next, &*sent.controls.version), ("Penguins", Next::Try, "3"));
         for refused in
             [[("name", "a"), ("name", "b")], [("version", "1"), ("version", "2")], [("owner", ""), ("name", "")]]
         {

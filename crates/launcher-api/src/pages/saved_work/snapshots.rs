@@ -20,7 +20,7 @@ pub(crate) async fn download(
     Identified(caller): Identified,
     SnapshotId(id): SnapshotId,
 ) -> PageResult {
-    match snapshots::download::download(&state, &caller, id).await {
+    match snapshots::download(&state, &caller, id).await {
         Ok(archive) => Ok(archive),
         Err(error) => list::refused(&state, &caller, t, OWN, error).await,
     }

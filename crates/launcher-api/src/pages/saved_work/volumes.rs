@@ -20,7 +20,7 @@ pub(crate) async fn download(
     Identified(caller): Identified,
     VolumeName(name): VolumeName,
 ) -> PageResult {
-    match volumes::download::download(&state, &caller, &name).await {
+    match volumes::download(&state, &caller, &name).await {
         Ok(archive) => Ok(archive),
         Err(error) => list::refused(&state, &caller, t, OWN, error).await,
     }
