@@ -99,8 +99,8 @@ def test_requests_of_sidecar_and_app_match_code():
     sidecar = (ROOT / "crates/launcher-workshop/src/app/sidecar.rs").read_text()
     pattern = r'SIDECAR_{}: \[&str; 2\] = \["(\w+)", "(\w+)"\]'
     requests, limits = (re.search(pattern.format(name), sidecar).groups() for name in ("REQUESTS", "LIMITS"))
-    template = (ROOT / "crates/launcher-domain/src/template/validate.rs").read_text()
-    cpu, memory = (re.search(rf'draft\.{name}_request, "(\w+)"', template)[1] for name in ("cpu", "memory"))
+    template = (ROOT / "crates/launcher-domain/src/template/settings.rs").read_text()
+    cpu, memory = (re.search(rf'{name}_request: Quantity = \w+\(\w+, "(\w+)"', template)[1] for name in ("cpu", "memory"))
     rows = dict((cells[0], cells[1:]) for cells in table("sizing.md", "resource of one workshop | request | limit"))
     assert rows["CPU of the sidecar"] == [requests[0], f"{limits[0]} CPU"]
     assert rows["memory of the sidecar"] == [requests[1], limits[1]]

@@ -92,8 +92,20 @@ impl Default for Options {
     }
 }
 
-/// The application and its clients: unauthenticated, Alice, Bob and the administrator.
-pub type Users = (TestApp, Client, Client, Client, Client);
+/// The application and its clients.
+#[derive(Debug)]
+pub struct Users {
+    /// The application.
+    pub app: TestApp,
+    /// Client without an identity.
+    pub unauthenticated: Client,
+    /// Client of Alice, a user.
+    pub alice: Client,
+    /// Client of Bob, another user.
+    pub bob: Client,
+    /// Client of the administrator.
+    pub admin: Client,
+}
 
 /// The application under test, with a real listener, router and database, and a fleet that the test controls.
 ///
@@ -170,7 +182,8 @@ impl TestApp {
             async move { launcher.run(stop).await }
         });
         let person = |identity| Client::new(addr, &options.base_path, identity);
-        let users = (person(None), person(Some(ALICE)), person(Some(BOB)), person(Some(ADMIN)));
+        let (unauthenticated, alice, bob, admin) =
+            (person(None), person(Some(ALICE)), person(Some(BOB)), person(Some(ADMIN)));
         let app = Self {
             addr,
             launcher,
@@ -185,7 +198,7 @@ impl TestApp {
             finished: false,
             _folder: folder,
         };
-        (app, users.0, users.1, users.2, users.3)
+        Users { app, unauthenticated, alice, bob, admin }
     }
 
     /// Creates an active template as this administrator. Returns its identifier.

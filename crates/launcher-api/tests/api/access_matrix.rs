@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use http::Method;
 use launcher_domain::{LaunchRate, Limits};
-use launcher_testkit::{Client, Options, Reply, TestApp};
+use launcher_testkit::{Client, Options, Reply, TestApp, Users};
 use reqwest::RequestBuilder;
 
 const MATRIX: &str = include_str!("../../access-matrix.txt");
@@ -157,7 +157,7 @@ async fn route_statuses_match_access_matrix() {
     // Raises the launch rate limit, because the owner launches a workshop for each request.
     let launch_rate = LaunchRate { per_minute: 60_000, burst: 1000 };
     let limits = Limits { max_instances_per_user: 1000, launch_rate, ..Limits::default() };
-    let (app, unauthenticated, owner, other, admin) =
+    let Users { app, unauthenticated, alice: owner, bob: other, admin } =
         TestApp::start_with(Options { limits, has_images: true, saves_snapshots: true, ..Options::default() }).await;
     let mut differences = String::new();
     for line in lines() {
@@ -194,7 +194,7 @@ async fn route_statuses_match_access_matrix() {
 /// Sends requests with every method, also to paths that do not exist.
 #[tokio::test]
 async fn request_without_identity_is_401_on_every_path() {
-    let (app, unauthenticated, ..) = TestApp::start().await;
+    let Users { app, unauthenticated, .. } = TestApp::start().await;
     let methods = [
         Method::GET,
         Method::HEAD,

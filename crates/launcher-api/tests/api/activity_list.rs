@@ -1,6 +1,6 @@
 //! `GET /activity/`: the activity log, for administrators.
 
-use launcher_testkit::{ADMIN, ALICE, BOB, Client, TestApp};
+use launcher_testkit::{ADMIN, ALICE, BOB, Client, TestApp, Users};
 use serde_json::{Value, json};
 
 async fn entries(admin: &Client, query: &str) -> Vec<Value> {
@@ -16,7 +16,7 @@ fn told(entries: &[Value]) -> Vec<(&str, &str)> {
 
 #[tokio::test]
 async fn each_change_has_one_activity_entry() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let extended = alice.post(&format!("/instances/{name}/extend")).await.expect(200).json();
@@ -46,7 +46,7 @@ async fn each_change_has_one_activity_entry() {
 
 #[tokio::test]
 async fn repeated_launch_has_one_activity_entry_and_expiry_entry_has_no_actor() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let launch = async || {
         let request = alice.request(http::Method::POST, &format!("/api/v1/templates/{template}/launch"));
@@ -65,7 +65,7 @@ async fn repeated_launch_has_one_activity_entry_and_expiry_entry_has_no_actor() 
 
 #[tokio::test]
 async fn activity_list_filters_by_person_and_subject_and_is_paged() {
-    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let hers = app.launched(&alice, &template, "running").await;
     let his = app.launched(&bob, &template, "running").await;
@@ -93,7 +93,7 @@ async fn activity_list_filters_by_person_and_subject_and_is_paged() {
 
 #[tokio::test]
 async fn activity_requires_admin_and_valid_parameters() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     for query in ["", "?person=alice%40example.org", "?limit=0"] {
         assert_eq!(alice.get(&format!("/activity/{query}")).await.expect(403).code(), "admin-only");
     }

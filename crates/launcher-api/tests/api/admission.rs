@@ -1,7 +1,7 @@
 //! Admission: the body limit of each route, the in-flight requests of each caller, and the in-flight bytes of all
 //! callers.
 
-use launcher_testkit::{ADMIN, ALICE, Client, TestApp, eventually, in_time};
+use launcher_testkit::{ADMIN, ALICE, Client, TestApp, Users, eventually, in_time};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -43,7 +43,7 @@ async fn is_admitted(person: &Client) -> Option<()> {
 
 #[tokio::test]
 async fn body_above_limit_of_route_is_refused() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let id = app.template(&admin).await;
     let name = app.launched(&alice, &id, "running").await;
     let padded = |bytes: usize| Value::from("x".repeat(bytes));
@@ -72,7 +72,7 @@ async fn body_above_limit_of_route_is_refused() {
 
 #[tokio::test]
 async fn in_flight_limit_is_per_caller() {
-    let (app, unauthenticated, alice, bob, admin) = TestApp::start().await;
+    let Users { app, unauthenticated, alice, bob, admin } = TestApp::start().await;
     let launch = format!("POST /api/v1/templates/{}/launch", app.template(&admin).await);
     let mut held = Vec::new();
     for _ in 0..MAX_IN_FLIGHT {
@@ -91,7 +91,7 @@ async fn in_flight_limit_is_per_caller() {
 
 #[tokio::test]
 async fn request_is_in_flight_until_response_is_read() {
-    let (app, _, alice, bob, _) = TestApp::start().await;
+    let Users { app, alice, bob, .. } = TestApp::start().await;
     let mut stalled = Vec::new();
     for _ in 0..MAX_IN_FLIGHT {
         stalled.push(begin(&app, ALICE, "GET /api/v1/docs/swagger-ui-bundle.js\r\nConnection: close\r\n").await);
@@ -108,7 +108,7 @@ async fn request_is_in_flight_until_response_is_read() {
 
 #[tokio::test]
 async fn event_stream_does_not_count_as_request_in_flight() {
-    let (app, _, alice, ..) = TestApp::start().await;
+    let Users { app, alice, .. } = TestApp::start().await;
     let mut streams = Vec::new();
     for _ in 0..32 {
         streams.push(alice.events(None).await);
@@ -123,7 +123,7 @@ async fn event_stream_does_not_count_as_request_in_flight() {
 
 #[tokio::test]
 async fn bodies_beyond_global_budget_are_refused() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let launch = format!("/templates/{}/launch", app.template(&admin).await);
     let mut held = Vec::new();
     // 32 bodies of 256 KiB use the whole budget of 8 MiB.
@@ -146,7 +146,7 @@ async fn bodies_beyond_global_budget_are_refused() {
 
 #[tokio::test]
 async fn large_responses_beyond_global_budget_are_refused() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     for _ in 0..60 {
         admin.post_json("/templates/", &template(230_000)).await.expect(201);
     }
@@ -165,7 +165,7 @@ async fn large_responses_beyond_global_budget_are_refused() {
 
 #[tokio::test]
 async fn body_of_unauthenticated_request_is_not_buffered() {
-    let (app, ..) = TestApp::start().await;
+    let Users { app, .. } = TestApp::start().await;
     let mut held = Vec::new();
     for _ in 0..100 {
         let line = "POST /api/v1/templates/x/launch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 262144\r\n\r\n{";

@@ -3,7 +3,7 @@
 use launcher_domain::EmailAddress;
 use launcher_process::stop::Stop;
 use launcher_sidecar::{Policy, Sidecar};
-use launcher_testkit::{ALICE, BOB, Client, TestApp};
+use launcher_testkit::{ALICE, BOB, Client, TestApp, Users};
 use proptest::prelude::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Runtime;
@@ -22,7 +22,7 @@ fn cursor() -> impl Strategy<Value = String> {
 #[test]
 fn list_with_arbitrary_cursor_returns_page_or_422() {
     let runtime = Runtime::new().unwrap();
-    let (app, _, _, _, admin) = runtime.block_on(TestApp::start());
+    let Users { app, admin, .. } = runtime.block_on(TestApp::start());
     let template = runtime.block_on(app.template(&admin));
     runtime.block_on(app.launched(&admin, &template, "running"));
     let class = format!("admin/templates/{template}/class");
@@ -91,7 +91,7 @@ fn line() -> impl Strategy<Value = (String, String)> {
 #[test]
 fn sidecar_and_api_recognise_same_identity() {
     let runtime = Runtime::new().unwrap();
-    let (app, unauthenticated, ..) = runtime.block_on(TestApp::start());
+    let Users { app, unauthenticated, .. } = runtime.block_on(TestApp::start());
     proptest!(ProptestConfig::with_cases(128), |(lines in prop_oneof![3 => prop::collection::vec(line(), 1..2), 1 => prop::collection::vec(line(), 0..4)])| {
         let head: String = lines.iter().map(|(line, _)| line.as_str()).collect();
         let meant = lines.iter().map(|(_, value)| value.as_str()).chain([ALICE, BOB]);

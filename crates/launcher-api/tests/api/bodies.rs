@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use launcher_testkit::{TestApp, in_time};
+use launcher_testkit::{TestApp, Users, in_time};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -34,7 +34,7 @@ async fn head(stream: &mut TcpStream) -> String {
 
 #[tokio::test]
 async fn request_without_announced_body_is_400_after_30_seconds() {
-    let (app, ..) = TestApp::start().await;
+    let Users { app, .. } = TestApp::start().await;
     for route in [JSON, FORM] {
         let mut stream = begin(&app, route, "X-Auth-Request-Email: alice@example.org\r\n").await;
         // Tokio's paused clock advances only when all tasks wait, so the timeout passes at once.
@@ -51,7 +51,7 @@ async fn request_without_announced_body_is_400_after_30_seconds() {
 
 #[tokio::test]
 async fn refusal_is_sent_before_request_body_arrives() {
-    let (app, ..) = TestApp::start().await;
+    let Users { app, .. } = TestApp::start().await;
     for (identity, status) in
         [("", 401), ("X-Auth-Request-Email: alice@example.org\r\nOrigin: https://evil.example\r\n", 403)]
     {

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp};
+use launcher_testkit::{Client, Reply, TestApp, Users};
 use serde_json::{Value, json};
 
 /// Sends `GET` to an absolute path with this `Accept-Encoding`.
@@ -24,7 +24,7 @@ fn unpacked(reply: &Reply) -> Vec<u8> {
 
 #[tokio::test]
 async fn texts_of_api_documents_and_pages_are_compressed() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let mut one = String::new();
     for _ in 0..3 {
         one = app.template(&admin).await;
@@ -58,7 +58,7 @@ async fn texts_of_api_documents_and_pages_are_compressed() {
 
 #[tokio::test]
 async fn large_list_and_problem_are_compressed() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let body = json!({ "name": "T", "app_type": "notebook", "image": "i", "env": { "A": "x".repeat(30_000) } });
     for _ in 0..5 {
         admin.post_json("/templates/", &body).await.expect(201);
@@ -79,7 +79,7 @@ async fn large_list_and_problem_are_compressed() {
 
 #[tokio::test]
 async fn small_texts_and_event_streams_are_not_compressed() {
-    let (app, _, alice, _, _) = TestApp::start().await;
+    let Users { app, alice, .. } = TestApp::start().await;
     let me = get(&alice, "/api/v1/me", "gzip").await.expect(200);
     assert_eq!(me.header("content-encoding"), "");
     let request = alice.request(Method::GET, "/api/v1/events").header("accept-encoding", "gzip");

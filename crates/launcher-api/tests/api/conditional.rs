@@ -1,7 +1,7 @@
 //! Conditional requests for templates.
 
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp};
+use launcher_testkit::{Client, Reply, TestApp, Users};
 use serde_json::{Value, json};
 
 fn body(name: &str) -> Value {
@@ -15,7 +15,7 @@ async fn put(admin: &Client, path: &str, if_match: &[&str], name: &str) -> Reply
 
 #[tokio::test]
 async fn template_update_with_stale_etag_is_refused() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let path = format!("/templates/{}", app.template(&admin).await);
     put(&admin, &path, &["\"1\""], "second").await.expect(200);
     for stale in [&["\"1\""][..], &["\"3\""], &["W/\"2\""], &["2"], &["\"1\", \"3\""], &[""]] {
@@ -33,7 +33,7 @@ async fn template_update_with_stale_etag_is_refused() {
 
 #[tokio::test]
 async fn template_archive_with_stale_etag_is_refused() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let path = format!("/templates/{}", app.template(&admin).await);
     let archive = async |if_match: &str| {
         Reply::of(admin.request(Method::DELETE, &admin.api(&path)).header("If-Match", if_match)).await
@@ -51,7 +51,7 @@ async fn template_archive_with_stale_etag_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_of_two_concurrent_template_updates_is_refused() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let path = format!("/templates/{}", app.template(&admin).await);
     let tag = ["\"1\""];
     let (one, two) = tokio::join!(put(&admin, &path, &tag, "one"), put(&admin, &path, &tag, "two"));
@@ -64,7 +64,7 @@ async fn one_of_two_concurrent_template_updates_is_refused() {
 
 #[tokio::test]
 async fn template_read_with_matching_if_none_match_is_304_without_body() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let path = format!("/templates/{}", app.template(&admin).await);
     for (known, status) in [("\"1\"", 304), ("W/\"1\"", 304), ("\"7\", \"1\"", 304), ("*", 304), ("\"2\"", 200)] {
         let request = alice.request(Method::GET, &alice.api(&path)).header("If-None-Match", known);

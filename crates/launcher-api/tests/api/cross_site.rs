@@ -1,7 +1,7 @@
 //! Mutations that a browser sends on behalf of another site.
 
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp};
+use launcher_testkit::{Client, Reply, TestApp, Users};
 
 async fn post(person: &Client, path: &str, lines: &[(&str, &str)]) -> Reply {
     let request = person.request(Method::POST, path);
@@ -10,7 +10,7 @@ async fn post(person: &Client, path: &str, lines: &[(&str, &str)]) -> Reply {
 
 #[tokio::test]
 async fn cross_site_mutation_is_refused() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let launch = alice.api(&format!("/templates/{template}/launch"));
     let port = app.addr.port();
@@ -41,7 +41,7 @@ async fn cross_site_mutation_is_refused() {
 
 #[tokio::test]
 async fn same_origin_and_non_browser_mutations_are_accepted() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let launch = admin.api(&format!("/templates/{template}/launch"));
     let by_address = format!("http://{}", app.addr);
@@ -63,7 +63,7 @@ async fn same_origin_and_non_browser_mutations_are_accepted() {
 
 #[tokio::test]
 async fn cross_site_read_is_accepted() {
-    let (app, _, alice, ..) = TestApp::start().await;
+    let Users { app, alice, .. } = TestApp::start().await;
     let request = alice.request(Method::GET, &alice.api("/templates/")).header("Sec-Fetch-Site", "cross-site");
     Reply::of(request).await.expect(200);
     app.finish().await;

@@ -1,7 +1,7 @@
 //! The development bypass: one identity for all callers.
 
 use http::Method;
-use launcher_testkit::{ALICE, Options, Reply, TestApp};
+use launcher_testkit::{ALICE, Options, Reply, TestApp, Users};
 
 fn bypass() -> Options {
     Options { dev_identity: Some("Dev@Example.org".to_owned()), ..Options::default() }
@@ -9,7 +9,7 @@ fn bypass() -> Options {
 
 #[tokio::test]
 async fn development_bypass_ignores_identity_headers() {
-    let (app, unauthenticated, alice, _, admin) = TestApp::start_with(bypass()).await;
+    let Users { app, unauthenticated, alice, admin, .. } = TestApp::start_with(bypass()).await;
     for person in [&unauthenticated, &alice, &admin] {
         let me = person.get("/me").await.expect(200).json();
         assert_eq!(me["email"], "dev@example.org");

@@ -1,7 +1,7 @@
 //! The OpenAPI document, the page that shows it, and the reference of problems.
 
 use http::Method;
-use launcher_testkit::{Options, Reply, TestApp};
+use launcher_testkit::{Options, Reply, TestApp, Users};
 use serde_json::Value;
 
 const OPENAPI: &str = include_str!("../../../../docs/openapi.json");
@@ -79,7 +79,7 @@ fn every_openapi_reference_resolves() {
 
 #[tokio::test]
 async fn openapi_document_and_docs_page_are_self_hosted() {
-    let (app, _, alice, _, _) = TestApp::start().await;
+    let Users { app, alice, .. } = TestApp::start().await;
     let document = alice.get("/openapi.json").await.expect(200);
     assert_eq!(document.header("content-type"), "application/json");
     assert_eq!(document.json(), launcher_api::openapi("/api/v1"));
@@ -106,7 +106,7 @@ async fn openapi_document_and_docs_page_are_self_hosted() {
 
 #[tokio::test]
 async fn problem_type_url_resolves_to_its_section() {
-    let (app, _, alice, _, _) = TestApp::start().await;
+    let Users { app, alice, .. } = TestApp::start().await;
     let problem = alice.get("/instances/nothing").await.expect(404).json();
     let (path, anchor) = problem["type"].as_str().unwrap().split_once('#').unwrap();
     let reference = alice.page(path).await.expect(200);
@@ -117,7 +117,7 @@ async fn problem_type_url_resolves_to_its_section() {
 
 #[tokio::test]
 async fn documents_have_the_frame_and_the_style_of_the_pages() {
-    let (app, _, alice, _, _) = TestApp::start().await;
+    let Users { app, alice, .. } = TestApp::start().await;
     let home = alice.page("/").await.expect(200);
     let style = home.text().split('"').find(|part| part.ends_with(".css")).unwrap().to_owned();
     for (path, title) in [("/docs", "API"), ("/problems", "Problems")] {
@@ -148,7 +148,7 @@ async fn documents_have_the_frame_and_the_style_of_the_pages() {
 #[tokio::test]
 async fn api_base_path_is_configurable() {
     let options = Options { base_path: "/workshops/api".to_owned(), ..Options::default() };
-    let (app, unauthenticated, alice, _, admin) = TestApp::start_with(options).await;
+    let Users { app, unauthenticated, alice, admin, .. } = TestApp::start_with(options).await;
     let template = app.template(&admin).await;
     let launched = alice.post(&format!("/templates/{template}/launch")).await.expect(201);
     assert!(launched.header("location").starts_with("/workshops/api/instances/"));

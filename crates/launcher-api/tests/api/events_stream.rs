@@ -1,7 +1,7 @@
 //! `GET /events`: the event stream of the API.
 
 use http::Method;
-use launcher_testkit::{EventStream, Options, ServerEvent, TestApp, eventually, in_time};
+use launcher_testkit::{EventStream, Options, ServerEvent, TestApp, Users, eventually, in_time};
 
 async fn next(events: &mut EventStream) -> ServerEvent {
     let event = in_time(events.next()).await.expect("the stream goes on");
@@ -21,7 +21,8 @@ async fn until(events: &mut EventStream, name: &str, state: &str) -> ServerEvent
 
 #[tokio::test]
 async fn event_stream_sends_changes_as_instance_json() {
-    let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
+    let Users { app, alice, admin, .. } =
+        TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let mut events = alice.events(None).await;
     assert_eq!(events.status, 200);
@@ -41,7 +42,7 @@ async fn event_stream_sends_changes_as_instance_json() {
 
 #[tokio::test]
 async fn event_stream_begins_with_live_instances_or_missed_events() {
-    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let first = app.launched(&alice, &template, "running").await;
     let bobs = app.launched(&bob, &template, "running").await;
@@ -73,7 +74,7 @@ async fn event_stream_begins_with_live_instances_or_missed_events() {
 
 #[tokio::test]
 async fn event_stream_omits_instances_of_other_owners() {
-    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let mut events = bob.events(None).await;
     app.launched(&alice, &template, "running").await;
@@ -91,7 +92,7 @@ async fn event_stream_omits_instances_of_other_owners() {
 
 #[tokio::test]
 async fn event_streams_end_when_launcher_stops() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let mut events = alice.events(None).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -103,7 +104,7 @@ async fn event_streams_end_when_launcher_stops() {
 
 #[tokio::test]
 async fn event_stream_limit_is_per_caller() {
-    let (app, _, alice, bob, _) = TestApp::start().await;
+    let Users { app, alice, bob, .. } = TestApp::start().await;
     let mut streams = Vec::new();
     for index in 0..32 {
         let path = if index % 2 == 0 { "/api/v1/events" } else { "/fragments/events" };

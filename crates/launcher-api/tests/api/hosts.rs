@@ -1,6 +1,6 @@
 //! The host that a request names: only the public host and names of this machine are accepted.
 
-use launcher_testkit::{ALICE, Client, Options, TestApp};
+use launcher_testkit::{ALICE, Client, Options, TestApp, Users};
 
 const PUBLIC: &str = "https://launcher.example.org:8443";
 
@@ -13,7 +13,7 @@ async fn get(unauthenticated: &Client, target: &str, hosts: &str) -> String {
 async fn request_for_foreign_host_is_421_with_and_without_authentication() {
     for dev_identity in [None, Some("dev@example.org".to_owned())] {
         let options = Options { dev_identity, public_url: Some(PUBLIC.to_owned()), ..Options::default() };
-        let (app, unauthenticated, ..) = TestApp::start_with(options).await;
+        let Users { app, unauthenticated, .. } = TestApp::start_with(options).await;
         for host in [
             // Ports are not compared, because a proxy may forward another port.
             "launcher.example.org",
@@ -59,7 +59,7 @@ async fn request_for_foreign_host_is_421_with_and_without_authentication() {
 
 #[tokio::test]
 async fn request_for_foreign_host_is_refused_before_identity_check() {
-    let (app, unauthenticated, ..) = TestApp::start().await;
+    let Users { app, unauthenticated, .. } = TestApp::start().await;
     let answer = unauthenticated.raw(b"GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 421 ") && answer.contains("SERVICE_PUBLIC_URL"), "{answer}");
     app.finish().await;
@@ -69,7 +69,7 @@ async fn request_for_foreign_host_is_refused_before_identity_check() {
 async fn hsts_is_sent_only_for_https_public_url() {
     let options = Options { public_url: Some(PUBLIC.to_owned()), ..Options::default() };
     for (options, wanted) in [(options, "max-age=31536000"), (Options::default(), "")] {
-        let (app, unauthenticated, alice, ..) = TestApp::start_with(options).await;
+        let Users { app, unauthenticated, alice, .. } = TestApp::start_with(options).await;
         for reply in [
             alice.get("/me").await.expect(200),
             alice.get("/nothing").await.expect(404),

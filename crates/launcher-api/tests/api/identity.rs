@@ -1,7 +1,7 @@
 //! Identification of the caller: exactly one readable identity is accepted.
 
 use http::Method;
-use launcher_testkit::{ADMIN, Client, Options, Reply, TestApp};
+use launcher_testkit::{ADMIN, Client, Options, Reply, TestApp, Users};
 
 async fn me(unauthenticated: &Client, lines: &[(&str, &str)]) -> Reply {
     let request = unauthenticated.request(Method::GET, &unauthenticated.api("/me"));
@@ -10,7 +10,7 @@ async fn me(unauthenticated: &Client, lines: &[(&str, &str)]) -> Reply {
 
 #[tokio::test]
 async fn identity_requires_exactly_one_readable_header() {
-    let (app, unauthenticated, ..) = TestApp::start().await;
+    let Users { app, unauthenticated, .. } = TestApp::start().await;
     let header = "X-Auth-Request-Email";
     let alice = (header, "alice@example.org");
     for missing in [
@@ -44,7 +44,7 @@ async fn identity_requires_exactly_one_readable_header() {
 
 #[tokio::test]
 async fn identity_email_ignores_case_and_surrounding_spaces() {
-    let (app, unauthenticated, alice, _, admin) = TestApp::start().await;
+    let Users { app, unauthenticated, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let loud = unauthenticated.as_identity(Some("  ALICE@Example.Org "));
@@ -56,7 +56,7 @@ async fn identity_email_ignores_case_and_surrounding_spaces() {
 #[tokio::test]
 async fn listed_admin_emails_match_in_any_case() {
     let options = Options { admins: " Admin@Example.ORG , ,second@example.org".to_owned(), ..Options::default() };
-    let (app, unauthenticated, alice, _, admin) = TestApp::start_with(options).await;
+    let Users { app, unauthenticated, alice, admin, .. } = TestApp::start_with(options).await;
     for (person, is_admin) in [
         (&admin, true),
         (&unauthenticated.as_identity(Some("ADMIN@EXAMPLE.ORG")), true),
@@ -72,7 +72,7 @@ async fn listed_admin_emails_match_in_any_case() {
 #[tokio::test]
 async fn custom_trusted_header_replaces_default() {
     let options = Options { trusted_header: "X-Forwarded-Email".to_owned(), ..Options::default() };
-    let (app, unauthenticated, alice, ..) = TestApp::start_with(options).await;
+    let Users { app, unauthenticated, alice, .. } = TestApp::start_with(options).await;
     alice.get("/me").await.expect(401);
     let lines = [("X-Forwarded-Email", "carol@example.org"), ("X-Auth-Request-User", "forged")];
     let carol = me(&unauthenticated, &lines).await.expect(200).json();
@@ -94,7 +94,7 @@ fn proven() -> Options {
 
 #[tokio::test]
 async fn identity_without_the_proxy_secret_is_refused() {
-    let (app, unauthenticated, ..) = TestApp::start_with(proven()).await;
+    let Users { app, unauthenticated, .. } = TestApp::start_with(proven()).await;
     let admin = ("X-Auth-Request-Email", ADMIN);
     let proof = |secret| ("X-Auth-Request-Proof", secret);
     for lines in [
@@ -118,7 +118,7 @@ async fn identity_without_the_proxy_secret_is_refused() {
 
 #[tokio::test]
 async fn error_page_for_unproven_identity_has_no_link() {
-    let (app, _, alice, ..) = TestApp::start_with(proven()).await;
+    let Users { app, alice, .. } = TestApp::start_with(proven()).await;
     let page = alice.page("/").await.expect(401).text();
     assert!(page.contains("This address skips the sign-in") && !page.contains("<a "), "{page}");
     app.finish().await;
@@ -127,7 +127,7 @@ async fn error_page_for_unproven_identity_has_no_link() {
 #[tokio::test]
 async fn development_bypass_needs_no_proxy_secret() {
     let options = Options { dev_identity: Some("dev@example.org".to_owned()), ..proven() };
-    let (app, unauthenticated, ..) = TestApp::start_with(options).await;
+    let Users { app, unauthenticated, .. } = TestApp::start_with(options).await;
     unauthenticated.get("/me").await.expect(200);
     app.finish().await;
 }

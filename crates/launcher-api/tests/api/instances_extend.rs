@@ -1,11 +1,11 @@
 //! `POST /instances/{k8s_name}/extend`.
 
-use launcher_testkit::{Options, TestApp};
+use launcher_testkit::{Options, TestApp, Users};
 use serde_json::json;
 
 #[tokio::test]
 async fn instance_is_extended_up_to_max_lifetime() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let extend = format!("/instances/{name}/extend");
@@ -25,7 +25,7 @@ async fn instance_is_extended_up_to_max_lifetime() {
 
 #[tokio::test]
 async fn concurrent_equal_extensions_extend_instance_once() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let before = alice.get(&format!("/instances/{name}")).await.json()["expires_at"].clone();
@@ -40,7 +40,8 @@ async fn concurrent_equal_extensions_extend_instance_once() {
 
 #[tokio::test]
 async fn extension_requires_running_instance_and_valid_body() {
-    let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
+    let Users { app, alice, admin, .. } =
+        TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "starting").await;
     let extend = format!("/instances/{name}/extend");
@@ -57,7 +58,7 @@ async fn extension_requires_running_instance_and_valid_body() {
 
 #[tokio::test]
 async fn overdue_running_instance_cannot_be_extended() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     // The expiry passes, but the fleet has not terminated the workshop yet.
@@ -74,7 +75,7 @@ async fn overdue_running_instance_cannot_be_extended() {
 
 #[tokio::test]
 async fn admin_extends_instance_of_other_owner() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let extended = admin.post(&format!("/instances/{name}/extend")).await.expect(200).json();

@@ -1,6 +1,6 @@
 //! `GET /instances/`: scope, filters and pagination.
 
-use launcher_testkit::{Client, Options, TestApp};
+use launcher_testkit::{Client, Options, TestApp, Users};
 use serde_json::Value;
 
 async fn names(person: &Client, query: &str) -> Vec<String> {
@@ -11,7 +11,7 @@ async fn names(person: &Client, query: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn instance_list_is_scoped_to_caller_newest_first() {
-    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
     let (one, two) = (app.template(&admin).await, app.template(&admin).await);
     let first = app.launched(&alice, &one, "running").await;
     let second = app.launched(&bob, &one, "running").await;
@@ -28,7 +28,7 @@ async fn instance_list_is_scoped_to_caller_newest_first() {
 
 #[tokio::test]
 async fn instance_list_filters_by_state() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let ended = app.launched(&alice, &template, "running").await;
     alice.delete(&format!("/instances/{ended}")).await.expect(202);
@@ -54,7 +54,7 @@ async fn instance_list_filters_by_state() {
 
 #[tokio::test]
 async fn instance_list_search_finds_parts_within_the_callers_scope() {
-    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let hers = app.launched(&alice, &template, "running").await;
     let his = app.launched(&bob, &template, "running").await;
@@ -85,7 +85,7 @@ async fn instance_list_search_finds_parts_within_the_callers_scope() {
 #[tokio::test]
 async fn instance_list_search_examines_only_the_newest_instances() {
     let options = Options { max_examined: Some(1), ..Options::default() };
-    let (app, _, alice, bob, admin) = TestApp::start_with(options).await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start_with(options).await;
     let template = app.template(&admin).await;
     let hers = app.launched(&alice, &template, "running").await;
     let his = app.launched(&bob, &template, "running").await;
@@ -97,7 +97,7 @@ async fn instance_list_search_examines_only_the_newest_instances() {
 
 #[tokio::test]
 async fn instance_list_pages_return_each_instance_once() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let mut launched = Vec::new();
     for _ in 0..5 {
@@ -130,7 +130,7 @@ async fn instance_list_pages_return_each_instance_once() {
 
 #[tokio::test]
 async fn instance_list_refuses_invalid_parameters() {
-    let (app, _, alice, _, admin) = TestApp::start_with(Options::default()).await;
+    let Users { app, alice, admin, .. } = TestApp::start_with(Options::default()).await;
     for (query, pointer) in [
         ("limit=0", "/limit"),
         ("limit=501", "/limit"),

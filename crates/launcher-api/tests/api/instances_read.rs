@@ -2,12 +2,12 @@
 
 use http::Method;
 use launcher_domain::{FailureCode, MaterialReport, SourceReport};
-use launcher_testkit::{Client, Options, Reply, TestApp};
+use launcher_testkit::{Client, Options, Reply, TestApp, Users};
 use serde_json::{Value, json};
 
 #[tokio::test]
 async fn running_instance_has_exactly_documented_fields() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let mut instance = alice.get(&format!("/instances/{name}")).await.expect(200).json();
@@ -56,7 +56,8 @@ async fn running_instance_has_exactly_documented_fields() {
 
 #[tokio::test]
 async fn failed_instance_has_reason_and_log_tail() {
-    let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
+    let Users { app, alice, admin, .. } =
+        TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "starting").await;
     launcher_testkit::eventually(async || app.fleet.workshop(&name)).await;
@@ -73,7 +74,7 @@ async fn failed_instance_has_reason_and_log_tail() {
 
 #[tokio::test]
 async fn crashed_instance_keeps_running_and_has_last_crash() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let path = format!("/instances/{name}");
@@ -97,7 +98,7 @@ async fn crashed_instance_keeps_running_and_has_last_crash() {
 
 #[tokio::test]
 async fn report_about_material_is_shown_with_the_instance() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let failed = SourceReport::failed("data", "The server does not answer.");
@@ -117,7 +118,7 @@ async fn report_about_material_is_shown_with_the_instance() {
 
 #[tokio::test]
 async fn instance_ends_as_lost_after_external_deletion_of_workshop() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     app.fleet.remove_workshop(&name);
@@ -142,7 +143,7 @@ async fn ask(person: &Client, method: Method, path: &str) -> (u16, Vec<(String, 
 /// Compares the responses byte by byte, for reading, extending and terminating.
 #[tokio::test]
 async fn instance_of_other_owner_gets_same_404_as_unknown_name() {
-    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let unknown = "statistics-101-zzzzzzzzzz";

@@ -1,11 +1,11 @@
 //! `POST /instances/{k8s_name}/restart`.
 
-use launcher_testkit::{TestApp, eventually};
+use launcher_testkit::{TestApp, Users, eventually};
 use serde_json::json;
 
 #[tokio::test]
 async fn restart_of_outdated_instance_changes_workshop_once_and_keeps_expiry() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let before = app.outdated(&alice, &name).await;
@@ -31,7 +31,7 @@ async fn restart_of_outdated_instance_changes_workshop_once_and_keeps_expiry() {
 
 #[tokio::test]
 async fn instance_with_current_version_or_that_does_not_run_is_not_restarted() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let path = format!("/instances/{name}/restart");
@@ -46,7 +46,7 @@ async fn instance_with_current_version_or_that_does_not_run_is_not_restarted() {
 
 #[tokio::test]
 async fn restart_is_only_for_admins_and_unknown_instance_is_404() {
-    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     app.outdated(&alice, &name).await;

@@ -1,7 +1,7 @@
 //! `POST /instances/{k8s_name}/suspend` and `POST /instances/{k8s_name}/resume`.
 
 use launcher_domain::Limits;
-use launcher_testkit::{Client, Options, TestApp};
+use launcher_testkit::{Client, Options, TestApp, Users};
 use serde_json::{Value, json};
 
 async fn kept(admin: &Client, at_expiry: &str) -> String {
@@ -14,7 +14,7 @@ async fn kept(admin: &Client, at_expiry: &str) -> String {
 
 #[tokio::test]
 async fn suspended_instance_is_resumed_with_its_name_volume_and_url() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let name = app.launched(&alice, &kept(&admin, "end").await, "running").await;
     let path = format!("/instances/{name}");
     let before = alice.get(&path).await.json();
@@ -51,7 +51,7 @@ async fn suspended_instance_is_resumed_with_its_name_volume_and_url() {
 #[tokio::test]
 async fn refusals_name_their_problem() {
     let limits = Limits { max_instances_per_user: 1, ..Limits::default() };
-    let (app, _, alice, _, admin) = TestApp::start_with(Options { limits, ..Options::default() }).await;
+    let Users { app, alice, admin, .. } = TestApp::start_with(Options { limits, ..Options::default() }).await;
     let without = app.launched(&alice, &app.template(&admin).await, "running").await;
     let refused = async |name: &str, verb: &str| {
         alice.post(&format!("/instances/{name}/{verb}")).await.expect(409).json()["code"].clone()
@@ -81,7 +81,7 @@ async fn refusals_name_their_problem() {
 
 #[tokio::test]
 async fn archived_template_does_not_prevent_a_resume() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = kept(&admin, "end").await;
     let name = app.launched(&alice, &template, "running").await;
     alice.post(&format!("/instances/{name}/suspend")).await.expect(202);

@@ -1,11 +1,11 @@
 //! `DELETE /instances/{k8s_name}`.
 
 use launcher_domain::FailureCode;
-use launcher_testkit::{Options, TestApp, eventually};
+use launcher_testkit::{Options, TestApp, Users, eventually};
 
 #[tokio::test]
 async fn terminate_deletes_workshop_and_can_be_repeated() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let path = format!("/instances/{name}");
@@ -20,7 +20,7 @@ async fn terminate_deletes_workshop_and_can_be_repeated() {
 
 #[tokio::test]
 async fn instance_terminated_by_admin_has_end_reason_admin() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     assert_eq!(admin.delete(&format!("/instances/{name}")).await.expect(202).json()["end_reason"], "admin");
@@ -30,7 +30,8 @@ async fn instance_terminated_by_admin_has_end_reason_admin() {
 
 #[tokio::test]
 async fn failed_instance_is_listed_until_dismissed() {
-    let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
+    let Users { app, alice, admin, .. } =
+        TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "starting").await;
     eventually(async || app.fleet.workshop(&name)).await;

@@ -1,12 +1,12 @@
 //! `GET /me`.
 
 use http::Method;
-use launcher_testkit::{Reply, TestApp};
+use launcher_testkit::{Reply, TestApp, Users};
 use serde_json::json;
 
 #[tokio::test]
 async fn me_returns_identity_of_caller() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let alice_says = alice.get("/me").await.expect(200).json();
     assert_eq!(alice_says, json!({ "email": "alice@example.org", "user": null, "is_admin": false }));
     let request = admin.request(Method::GET, &admin.api("/me")).header("X-Auth-Request-User", "root");
@@ -17,7 +17,7 @@ async fn me_returns_identity_of_caller() {
 
 #[tokio::test]
 async fn user_header_that_is_repeated_empty_or_too_long_is_ignored() {
-    let (app, _, alice, ..) = TestApp::start().await;
+    let Users { app, alice, .. } = TestApp::start().await;
     let (longest, too_long) = ("u".repeat(254), "u".repeat(255));
     for (lines, user) in [
         (vec![" alice "], Some("alice")),

@@ -1,7 +1,7 @@
 //! Launch parameters in the API: of templates, launches and instances.
 
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp};
+use launcher_testkit::{Client, Reply, TestApp, Users};
 use serde_json::{Value, json};
 
 const SECRET: &str = "hunter2-unique";
@@ -34,7 +34,7 @@ fn errors(reply: &Reply) -> Vec<(String, String)> {
 
 #[tokio::test]
 async fn template_has_all_fields_of_its_parameters_for_every_user() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let (id, template) = created(&admin).await;
     let expected = json!([
         { "name": "DATASET", "label": "Data set", "help": null, "kind": "choice", "default": null, "required": true,
@@ -54,7 +54,7 @@ async fn template_has_all_fields_of_its_parameters_for_every_user() {
 
 #[tokio::test]
 async fn invalid_parameters_of_template_are_refused() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     for (parameters, pointer) in [
         (json!([{ "name": "SERVICE_X", "label": "X", "kind": "text" }]), "/parameters/0/name"),
         (json!([{ "name": "A", "label": "A", "kind": "secret", "default": "x" }]), "/parameters/0/default"),
@@ -73,7 +73,7 @@ async fn invalid_parameters_of_template_are_refused() {
 
 #[tokio::test]
 async fn values_reach_the_app_and_secrets_are_never_shown() {
-    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
     let (id, _) = created(&admin).await;
     let launched = launch(&alice, &id, &json!({ "DATASET": "cars", "TOKEN": SECRET })).await.expect(201);
     let expected = json!({ "DATASET": "cars", "SIZE": "10", "TOKEN": null });
@@ -98,7 +98,7 @@ async fn values_reach_the_app_and_secrets_are_never_shown() {
 
 #[tokio::test]
 async fn each_invalid_value_has_one_error_without_the_value() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let (id, _) = created(&admin).await;
     let long = SECRET.repeat(20);
     let reply = launch(&alice, &id, &json!({ "SIZE": "1.5", "TOKEN": long, "COLOUR": "red" })).await.expect(422);
@@ -117,7 +117,7 @@ async fn each_invalid_value_has_one_error_without_the_value() {
 
 #[tokio::test]
 async fn value_of_wrong_type_is_refused_without_the_value() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let (id, _) = created(&admin).await;
     for (parameters, pointer) in [
         (json!({ "TOKEN": 271_828 }), "/parameters/TOKEN"),
@@ -135,7 +135,7 @@ async fn value_of_wrong_type_is_refused_without_the_value() {
 
 #[tokio::test]
 async fn template_without_required_parameters_launches_without_a_body() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let mut body = template();
     body["parameters"].as_array_mut().unwrap().remove(0);
     let id = admin.post_json("/templates/", &body).await.expect(201).json()["template_id"].clone();
@@ -147,7 +147,7 @@ async fn template_without_required_parameters_launches_without_a_body() {
 
 #[tokio::test]
 async fn repeated_launch_with_other_values_is_refused() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let (id, _) = created(&admin).await;
     let path = alice.api(&format!("/templates/{id}/launch"));
     let send = async |dataset: &str| {

@@ -1,7 +1,7 @@
 //! Problem documents, member by member.
 
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp};
+use launcher_testkit::{Client, Reply, TestApp, Users};
 use serde_json::{Value, json};
 
 async fn named(person: &Client, method: Method, path: &str) -> Reply {
@@ -10,7 +10,7 @@ async fn named(person: &Client, method: Method, path: &str) -> Reply {
 
 #[tokio::test]
 async fn unauthenticated_problem_has_login_url() {
-    let (app, unauthenticated, ..) = TestApp::start().await;
+    let Users { app, unauthenticated, .. } = TestApp::start().await;
     let reply = named(&unauthenticated, Method::GET, "/instances/").await.expect(401);
     assert_eq!(reply.header("www-authenticate"), "Cookie realm=\"workshops\"");
     assert_eq!(reply.header("content-type"), "application/problem+json");
@@ -31,7 +31,7 @@ async fn unauthenticated_problem_has_login_url() {
 
 #[tokio::test]
 async fn not_found_problem_is_same_for_every_path() {
-    let (app, _, alice, ..) = TestApp::start().await;
+    let Users { app, alice, .. } = TestApp::start().await;
     for path in ["/instances/some-name", "/nothing", "/templates/no-uuid", "/instances/NOT_A_NAME", "/instances/%ff"] {
         let reply = named(&alice, Method::GET, path).await.expect(404);
         assert_eq!(
@@ -51,7 +51,7 @@ async fn not_found_problem_is_same_for_every_path() {
 
 #[tokio::test]
 async fn request_with_closed_database_is_503_with_retry_after() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     app.close_database().await;
     let launch = format!("/templates/{template}/launch");
@@ -77,7 +77,7 @@ async fn request_with_closed_database_is_503_with_retry_after() {
 
 #[tokio::test]
 async fn invalid_fields_are_reported_with_pointers() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let good = json!({ "name": "T", "app_type": "notebook", "image": "i" });
     let with = |field: &str, value: Value| {
         let mut body = good.clone();
@@ -121,7 +121,7 @@ async fn invalid_fields_are_reported_with_pointers() {
 
 #[tokio::test]
 async fn internal_error_response_reveals_only_request_id() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let launch = format!("/templates/{}/launch", app.template(&admin).await);
     app.entropy.set_broken(true);
     let reply = named(&alice, Method::POST, &launch).await.expect(500);

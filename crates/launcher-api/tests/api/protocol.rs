@@ -1,7 +1,7 @@
 //! HTTP requirements for every route: methods, media types, sizes, headers.
 
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp};
+use launcher_testkit::{Client, Reply, TestApp, Users};
 use serde_json::json;
 
 fn methods(allow: &str) -> Vec<&str> {
@@ -12,7 +12,7 @@ fn methods(allow: &str) -> Vec<&str> {
 
 #[tokio::test]
 async fn unsupported_method_is_405_with_allow_header() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     for (method, path, allowed) in [
         (Method::PUT, "/instances/", vec!["GET", "HEAD"]),
         (Method::POST, "/instances/some-name", vec!["DELETE", "GET", "HEAD"]),
@@ -34,7 +34,7 @@ async fn unsupported_method_is_405_with_allow_header() {
 
 #[tokio::test]
 async fn trailing_slash_is_accepted_without_redirect() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     for path in ["/me", "/instances", "/templates", "/openapi.json", "/docs", "/problems"] {
@@ -52,7 +52,7 @@ async fn trailing_slash_is_accepted_without_redirect() {
 
 #[tokio::test]
 async fn api_head_response_equals_get_response_without_body() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let template = format!("/templates/{template}");
@@ -85,7 +85,7 @@ async fn send(person: &Client, path: &str, content_type: Option<&str>, body: imp
 /// Sends wrong types, bodies of 2 MiB, and JSON that is nested 10,000 levels deep.
 #[tokio::test]
 async fn body_with_wrong_type_size_or_depth_is_refused() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let json = Some("application/json");
     for (path, most) in [("/templates/".to_owned(), 256 * 1024), (format!("/templates/{template}/launch"), 160 * 1024)]
@@ -130,7 +130,7 @@ async fn body_with_wrong_type_size_or_depth_is_refused() {
 
 #[tokio::test]
 async fn every_response_has_security_headers() {
-    let (app, unauthenticated, alice, ..) = TestApp::start().await;
+    let Users { app, unauthenticated, alice, .. } = TestApp::start().await;
     for reply in [
         alice.get("/me").await,
         alice.get("/nothing").await,
@@ -155,7 +155,7 @@ async fn every_response_has_security_headers() {
 /// The client reads the response only after it has sent the whole request, as many clients do.
 #[tokio::test]
 async fn client_reads_refusal_after_sending_large_body() {
-    let (app, unauthenticated, ..) = TestApp::start().await;
+    let Users { app, unauthenticated, .. } = TestApp::start().await;
     let identity = "X-Auth-Request-Email: alice@example.org\r\n";
     let form = "X-Auth-Request-Email: alice@example.org\r\nContent-Type: application/x-www-form-urlencoded\r\n";
     let size = 4 * 1024 * 1024;

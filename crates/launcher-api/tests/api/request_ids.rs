@@ -1,7 +1,7 @@
 //! Request ids.
 
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp};
+use launcher_testkit::{Client, Reply, TestApp, Users};
 
 async fn with_id(person: &Client, id: &str) -> Reply {
     Reply::of(person.request(Method::GET, &person.api("/me")).header("X-Request-Id", id)).await
@@ -9,7 +9,7 @@ async fn with_id(person: &Client, id: &str) -> Reply {
 
 #[tokio::test]
 async fn valid_request_id_is_kept_and_invalid_is_replaced() {
-    let (app, unauthenticated, alice, ..) = TestApp::start().await;
+    let Users { app, unauthenticated, alice, .. } = TestApp::start().await;
     let longest = "a".repeat(64);
     for id in ["7", "abc-DEF_0.9", &longest] {
         assert_eq!(with_id(&alice, id).await.expect(200).header("x-request-id"), id);
@@ -27,7 +27,7 @@ async fn valid_request_id_is_kept_and_invalid_is_replaced() {
 
 #[tokio::test]
 async fn every_response_has_unique_request_id() {
-    let (app, unauthenticated, alice, ..) = TestApp::start().await;
+    let Users { app, unauthenticated, alice, .. } = TestApp::start().await;
     let mut ids = Vec::new();
     for reply in [
         alice.get("/me").await,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 use launcher_domain::{AdminList, EmailAddress};
-use launcher_testkit::{ADMIN, Client, Options, TestApp, eventually};
+use launcher_testkit::{ADMIN, Client, Options, TestApp, Users, eventually};
 use serde_json::{Value, json};
 
 const MISSING: &str = "00000000-0000-7000-8000-000000000000";
@@ -31,7 +31,7 @@ async fn newest(person: &Client) -> String {
 
 #[tokio::test]
 async fn instance_has_progress_of_its_snapshot() {
-    let (app, _, alice, _, admin) = TestApp::start_with(saving()).await;
+    let Users { app, alice, admin, .. } = TestApp::start_with(saving()).await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let path = format!("/instances/{name}");
@@ -53,7 +53,7 @@ async fn instance_has_progress_of_its_snapshot() {
 
 #[tokio::test]
 async fn launcher_without_object_store_saves_no_files() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let instance = ended(&app, &alice, &app.template(&admin).await).await;
     assert_eq!(instance["snapshot"], Value::Null);
     assert_eq!(listed(&alice, "").await, json!([]));
@@ -62,7 +62,7 @@ async fn launcher_without_object_store_saves_no_files() {
 
 #[tokio::test]
 async fn snapshot_is_listed_for_its_owner_and_admins_and_deleted_once() {
-    let (app, _, alice, bob, admin) = TestApp::start_with(saving()).await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start_with(saving()).await;
     let template = app.template(&admin).await;
     let instance = ended(&app, &alice, &template).await;
     let snapshots = listed(&alice, "").await;
@@ -95,7 +95,7 @@ async fn snapshot_is_listed_for_its_owner_and_admins_and_deleted_once() {
 
 #[tokio::test]
 async fn snapshot_is_deleted_after_its_retention() {
-    let (app, _, alice, _, admin) = TestApp::start_with(saving()).await;
+    let Users { app, alice, admin, .. } = TestApp::start_with(saving()).await;
     ended(&app, &alice, &app.template(&admin).await).await;
     app.clock.advance(Duration::from_secs(7 * 24 * 3600 + 1));
     let path = newest(&alice).await;
@@ -108,7 +108,7 @@ async fn snapshot_is_deleted_after_its_retention() {
 
 #[tokio::test]
 async fn download_is_an_archive_for_owner_and_admin() {
-    let (app, _, alice, bob, admin) = TestApp::start_with(saving()).await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start_with(saving()).await;
     let instance = ended(&app, &alice, &app.template(&admin).await).await;
     let path = format!("{}/download", newest(&alice).await);
     for person in [&alice, &admin] {
@@ -130,7 +130,7 @@ async fn download_is_an_archive_for_owner_and_admin() {
 
 #[tokio::test]
 async fn snapshots_are_listed_in_pages() {
-    let (app, _, alice, _, admin) = TestApp::start_with(saving()).await;
+    let Users { app, alice, admin, .. } = TestApp::start_with(saving()).await;
     let template = app.template(&admin).await;
     let mut names = Vec::new();
     for _ in 0..3 {
@@ -147,7 +147,7 @@ async fn snapshots_are_listed_in_pages() {
 
 #[tokio::test]
 async fn no_response_contains_token_of_snapshot() {
-    let (app, _, alice, _, admin) = TestApp::start_with(saving()).await;
+    let Users { app, alice, admin, .. } = TestApp::start_with(saving()).await;
     let template = app.template(&admin).await;
     let launched = alice.post(&format!("/templates/{template}/launch")).await.expect(201);
     let name = launched.json()["k8s_name"].as_str().unwrap().to_owned();
@@ -179,7 +179,7 @@ async fn no_response_contains_token_of_snapshot() {
 
 #[tokio::test]
 async fn method_of_snapshot_without_route_is_405() {
-    let (app, _, alice, _, admin) = TestApp::start_with(saving()).await;
+    let Users { app, alice, admin, .. } = TestApp::start_with(saving()).await;
     ended(&app, &alice, &app.template(&admin).await).await;
     let path = alice.api(&newest(&alice).await);
     let refused = alice.request(Method::GET, &path).send().await.unwrap();

@@ -1,6 +1,6 @@
 //! `POST /templates/{template_id}/extend`.
 
-use launcher_testkit::{Client, Options, TestApp};
+use launcher_testkit::{Client, Options, TestApp, Users};
 use serde_json::{Value, json};
 
 /// Returns a time that is this many seconds after the expiry of an instance.
@@ -12,7 +12,7 @@ async fn after_expiry(person: &Client, name: &str, seconds: i64) -> jiff::Timest
 
 #[tokio::test]
 async fn all_running_instances_of_a_template_are_extended_until_a_time() {
-    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
     let (template, other) = (app.template(&admin).await, app.template(&admin).await);
     let hers = app.launched(&alice, &template, "running").await;
     let his = app.launched(&bob, &template, "running").await;
@@ -58,7 +58,8 @@ async fn all_running_instances_of_a_template_are_extended_until_a_time() {
 
 #[tokio::test]
 async fn extension_of_a_template_is_for_admins_and_needs_a_time() {
-    let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
+    let Users { app, alice, admin, .. } =
+        TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let extend = format!("/templates/{template}/extend");
     let body = json!({ "until": "2100-01-01T00:00:00Z" });

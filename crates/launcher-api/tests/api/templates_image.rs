@@ -2,7 +2,7 @@
 
 use launcher_domain::{FailureCode, FailureDetail, FailureReason};
 use launcher_service::ImageState;
-use launcher_testkit::{Fault, Options, TestApp};
+use launcher_testkit::{Fault, Options, TestApp, Users};
 use serde_json::json;
 
 const IMAGE: &str = "quay.io/jupyter/base-notebook:latest";
@@ -13,7 +13,7 @@ fn with_images() -> Options {
 
 #[tokio::test]
 async fn image_of_template_is_read_in_each_state() {
-    let (app, _, _, _, admin) = TestApp::start_with(with_images()).await;
+    let Users { app, admin, .. } = TestApp::start_with(with_images()).await;
     let image = format!("/templates/{}/image", app.template(&admin).await);
     let detail = FailureDetail::ImageNotPulled { image: IMAGE.to_owned(), error: "manifest unknown".to_owned() };
     let reason = FailureReason::only(FailureCode::ImagePullFailed, &detail);
@@ -37,7 +37,7 @@ async fn image_of_template_is_read_in_each_state() {
 
 #[tokio::test]
 async fn repeated_request_for_image_begins_one_pull() {
-    let (app, _, _, _, admin) = TestApp::start_with(with_images()).await;
+    let Users { app, admin, .. } = TestApp::start_with(with_images()).await;
     let pull = format!("/templates/{}/image/pull", app.template(&admin).await);
     let pulling = json!({ "state": "pulling", "percent": 0, "reason": null });
     assert_eq!(admin.post(&pull).await.expect(202).json(), pulling);
@@ -51,7 +51,7 @@ async fn repeated_request_for_image_begins_one_pull() {
 
 #[tokio::test]
 async fn fleet_without_images_is_a_problem() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let (image, pull) = (format!("/templates/{template}/image"), format!("/templates/{template}/image/pull"));
     for reply in [admin.get(&image).await.expect(409), admin.post(&pull).await.expect(409)] {
@@ -67,7 +67,7 @@ async fn fleet_without_images_is_a_problem() {
 
 #[tokio::test]
 async fn fleet_that_does_not_answer_is_unavailable() {
-    let (app, _, _, _, admin) = TestApp::start_with(with_images()).await;
+    let Users { app, admin, .. } = TestApp::start_with(with_images()).await;
     let template = app.template(&admin).await;
     let (image, pull) = (format!("/templates/{template}/image"), format!("/templates/{template}/image/pull"));
     app.fleet.fault_images(Some(Fault::Unavailable));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use http::Method;
 use launcher_domain::{LaunchRate, Limits};
-use launcher_testkit::{Client, Options, Reply, TestApp, eventually};
+use launcher_testkit::{Client, Options, Reply, TestApp, Users, eventually};
 use serde_json::json;
 
 async fn launch(person: &Client, template: &str, key: &str) -> Reply {
@@ -16,7 +16,7 @@ async fn launch(person: &Client, template: &str, key: &str) -> Reply {
 
 #[tokio::test]
 async fn launch_returns_201_and_is_owned_by_caller() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let path = format!("/templates/{template}/launch");
     let launched = alice.post(&path).await.expect(201);
@@ -37,7 +37,7 @@ async fn launch_returns_201_and_is_owned_by_caller() {
 
 #[tokio::test]
 async fn launch_with_owner_image_or_unknown_field_is_refused() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let path = format!("/templates/{template}/launch");
     for field in ["owner_email", "image", "k8s_name", "anything"] {
@@ -51,7 +51,7 @@ async fn launch_with_owner_image_or_unknown_field_is_refused() {
 
 #[tokio::test]
 async fn launch_of_archived_template_is_admin_only() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     admin.delete(&format!("/templates/{template}")).await.expect(204);
     let path = format!("/templates/{template}/launch");
@@ -67,7 +67,7 @@ async fn launch_of_archived_template_is_admin_only() {
 #[tokio::test(flavor = "multi_thread")]
 async fn instance_limit_holds_for_500_concurrent_launches() {
     let limits = Limits { max_instances_per_user: 1, ..Limits::default() };
-    let (app, _, alice, _, admin) = TestApp::start_with(Options { limits, ..Options::default() }).await;
+    let Users { app, alice, admin, .. } = TestApp::start_with(Options { limits, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let path = format!("/templates/{template}/launch");
     let replies = join_all((0..500).map(|_| alice.post(&path))).await;
@@ -93,7 +93,7 @@ async fn instance_limit_holds_for_500_concurrent_launches() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn repeated_idempotency_key_launches_once() {
-    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let replies = join_all((0..20).map(|_| launch(&alice, &template, "key-1"))).await;
     let names: HashSet<String> =
@@ -119,7 +119,7 @@ async fn repeated_idempotency_key_launches_once() {
 
 #[tokio::test]
 async fn invalid_idempotency_key_is_refused() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let too_long = "k".repeat(256);
     for key in ["", "a b", "\u{e9}", &too_long] {
@@ -138,7 +138,7 @@ async fn invalid_idempotency_key_is_refused() {
 async fn launches_beyond_start_limit_are_queued_and_refused_when_queue_is_full() {
     let limits = Limits { max_concurrent_starts: 1, max_queued: 2, ..Limits::default() };
     let options = Options { limits, runs_at_once: false, ..Options::default() };
-    let (app, _, alice, bob, admin) = TestApp::start_with(options).await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start_with(options).await;
     let template = app.template(&admin).await;
     let path = format!("/templates/{template}/launch");
     let starting = app.launched(&admin, &template, "starting").await;
@@ -161,7 +161,7 @@ async fn launches_beyond_start_limit_are_queued_and_refused_when_queue_is_full()
 async fn launch_beyond_rate_limit_is_429_with_retry_after() {
     let rate = LaunchRate { per_minute: 6, burst: 2 };
     let limits = Limits { launch_rate: rate, max_instances_per_user: 100, ..Limits::default() };
-    let (app, _, alice, bob, admin) = TestApp::start_with(Options { limits, ..Options::default() }).await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start_with(Options { limits, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let path = format!("/templates/{template}/launch");
     launch(&alice, &template, "key-1").await.expect(201);

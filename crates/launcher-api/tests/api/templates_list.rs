@@ -1,6 +1,6 @@
 //! `GET /templates/` and `GET /templates/{template_id}`.
 
-use launcher_testkit::{Client, TestApp};
+use launcher_testkit::{Client, TestApp, Users};
 use serde_json::{Value, json};
 
 async fn ids(person: &Client, query: &str) -> Vec<String> {
@@ -11,7 +11,7 @@ async fn ids(person: &Client, query: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn archived_template_is_listed_for_admins_and_readable_by_all() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let (active, archived) = (app.template(&admin).await, app.template(&admin).await);
     admin.delete(&format!("/templates/{archived}")).await.expect(204);
     assert_eq!(ids(&alice, "").await, std::slice::from_ref(&active));
@@ -23,7 +23,7 @@ async fn archived_template_is_listed_for_admins_and_readable_by_all() {
 
 #[tokio::test]
 async fn template_list_links_next_page() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let mut all = Vec::new();
     for _ in 0..3 {
         all.push(app.template(&admin).await);
@@ -40,7 +40,7 @@ async fn template_list_links_next_page() {
 
 #[tokio::test]
 async fn template_command_args_and_env_are_admin_only() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = json!({
         "name": "T", "app_type": "custom", "image": "example.org/i", "port": 80,
         "command": ["start"], "args": ["--key=swordfish"], "env": { "KEY": "swordfish" },
@@ -65,7 +65,7 @@ async fn template_command_args_and_env_are_admin_only() {
 
 #[tokio::test]
 async fn unlisted_template_is_listed_for_admins_and_readable_and_launchable_by_all() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let body = json!({ "name": "Exam", "app_type": "notebook", "image": "example.org/i", "unlisted": true });
     let unlisted = admin.post_json("/templates/", &body).await.expect(201).json()["template_id"].clone();
     let unlisted = unlisted.as_str().unwrap();

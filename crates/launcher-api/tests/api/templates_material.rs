@@ -1,7 +1,7 @@
 //! The course material of templates.
 
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp};
+use launcher_testkit::{Client, Reply, TestApp, Users};
 use serde_json::{Value, json};
 
 fn with(material: &Value) -> Value {
@@ -18,7 +18,7 @@ async fn patch(admin: &Client, path: &str, body: &Value) -> Reply {
 
 #[tokio::test]
 async fn material_is_visible_for_admins_only_and_null_removes_it() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let body = with(&json!({ "sources": [repository()] }));
     let created = admin.post_json("/templates/", &body).await.expect(201).json();
     assert_eq!(
@@ -44,7 +44,7 @@ async fn material_is_visible_for_admins_only_and_null_removes_it() {
 
 #[tokio::test]
 async fn wrong_material_is_refused_with_the_paths_of_all_errors() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     for (material, errors) in [
         (json!({}), json!(["/material/sources"])),
         (
@@ -78,7 +78,7 @@ async fn wrong_material_is_refused_with_the_paths_of_all_errors() {
 
 #[tokio::test]
 async fn launch_adds_a_repository_that_the_template_allows() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let body = with(&json!({ "sources": [repository()], "allowed_repositories": ["https://git.example.org/team/"] }));
     let created = admin.post_json("/templates/", &body).await.expect(201).json();
     let path = format!("/templates/{}/launch", created["template_id"].as_str().unwrap());
@@ -110,7 +110,7 @@ async fn launch_adds_a_repository_that_the_template_allows() {
 
 #[tokio::test]
 async fn secret_of_a_source_is_a_name_in_the_workshop_and_no_launch_can_name_one() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let mut private = repository();
     private["secret"] = json!("statistics");
     let body = with(&json!({ "sources": [private], "allowed_repositories": ["https://git.example.org/"] }));
@@ -131,7 +131,7 @@ async fn secret_of_a_source_is_a_name_in_the_workshop_and_no_launch_can_name_one
 
 #[tokio::test]
 async fn errors_of_the_repository_and_of_the_parameters_are_reported_together() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let mut body = with(&json!({ "allowed_repositories": ["https://git.example.org/"] }));
     body["parameters"] = json!([{ "name": "SIZE", "label": "Size", "kind": "number", "max": 100 }]);
     let created = admin.post_json("/templates/", &body).await.expect(201).json();
@@ -149,7 +149,7 @@ async fn errors_of_the_repository_and_of_the_parameters_are_reported_together() 
 
 #[tokio::test]
 async fn idempotency_key_belongs_to_the_repository() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let body = with(&json!({ "allowed_repositories": ["https://git.example.org/"] }));
     let created = admin.post_json("/templates/", &body).await.expect(201).json();
     let path = format!("/templates/{}/launch", created["template_id"].as_str().unwrap());

@@ -1,7 +1,7 @@
 //! Changing fields of a template, and sending a template back as it was read.
 
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp};
+use launcher_testkit::{Client, Reply, TestApp, Users};
 use serde_json::{Value, json};
 
 const MERGE_PATCH: &str = "application/merge-patch+json";
@@ -22,7 +22,7 @@ async fn created(admin: &Client) -> (String, Value) {
 
 #[tokio::test]
 async fn patch_changes_only_its_fields_and_null_restores_defaults() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let (path, before) = created(&admin).await;
     let body = r#"{"name": "Second", "env": {"WEEK": null, "DAY": "2"}, "resources": {"memory_limit": null},
         "lifetime_seconds": null}"#;
@@ -43,7 +43,7 @@ async fn patch_changes_only_its_fields_and_null_restores_defaults() {
 
 #[tokio::test]
 async fn invalid_patch_is_refused_with_the_place_of_its_error() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let (path, before) = created(&admin).await;
     for (body, pointer) in [
         (r#"{"memroy": "1Gi"}"#, "/memroy"),
@@ -68,7 +68,7 @@ async fn invalid_patch_is_refused_with_the_place_of_its_error() {
 
 #[tokio::test]
 async fn patches_cannot_build_a_template_larger_than_a_body() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let (path, _) = created(&admin).await;
     let part = |number: usize| json!({ "env": { format!("PART_{number}"): "x".repeat(30_000) } }).to_string();
     for number in 0..8 {
@@ -83,7 +83,7 @@ async fn patches_cannot_build_a_template_larger_than_a_body() {
 
 #[tokio::test]
 async fn patch_with_outdated_if_match_is_refused() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let (path, _) = created(&admin).await;
     patch(&admin, &path, "application/json", r#"{"name": "Second"}"#).await.expect(200);
     let request = admin.request(Method::PATCH, &admin.api(&path)).header("if-match", "\"1\"");
@@ -94,7 +94,7 @@ async fn patch_with_outdated_if_match_is_refused() {
 
 #[tokio::test]
 async fn simultaneous_patches_of_two_fields_both_apply() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let (path, _) = created(&admin).await;
     for round in 0..5 {
         let (name, description) = (format!(r#"{{"name": "N{round}"}}"#), format!(r#"{{"description": "D{round}"}}"#));
@@ -110,7 +110,7 @@ async fn simultaneous_patches_of_two_fields_both_apply() {
 
 #[tokio::test]
 async fn put_accepts_a_template_as_it_was_read() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let (path, mut template) = created(&admin).await;
     assert_eq!(admin.put_json(&path, &template).await.expect(200).json(), template, "nothing has changed");
     template["name"] = json!("Second");
@@ -128,7 +128,7 @@ async fn put_accepts_a_template_as_it_was_read() {
 
 #[tokio::test]
 async fn patch_sets_and_resets_the_listing() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let (path, before) = created(&admin).await;
     let body = r#"{"tags": [" Maps "], "icon": "globe", "unlisted": true, "slug": "maps"}"#;
     let after = patch(&admin, &path, MERGE_PATCH, body).await.expect(200).json();
@@ -151,7 +151,7 @@ async fn patch_sets_and_resets_the_listing() {
 
 #[tokio::test]
 async fn invalid_listing_is_refused_with_all_errors() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let (path, _) = created(&admin).await;
     let body = r#"{"tags": ["a", "A", ""], "slug": "-"}"#;
     let refused = patch(&admin, &path, MERGE_PATCH, body).await.expect(422).json();

@@ -1,7 +1,7 @@
 //! Pod templates of templates: who sees them, and what the service refuses.
 
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp};
+use launcher_testkit::{Client, Reply, TestApp, Users};
 use serde_json::{Value, json};
 
 fn with(pod_template: &Value) -> Value {
@@ -17,7 +17,7 @@ fn gpu() -> Value {
 
 #[tokio::test]
 async fn pod_template_is_visible_and_writable_for_admins_only() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let created = admin.post_json("/templates/", &with(&gpu())).await.expect(201).json();
     assert_eq!(created["pod_template"], gpu());
     let path = format!("/templates/{}", created["template_id"].as_str().unwrap());
@@ -35,7 +35,7 @@ async fn pod_template_is_visible_and_writable_for_admins_only() {
 
 #[tokio::test]
 async fn wrong_pod_template_is_refused_with_the_paths_of_all_errors() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     for (pod_template, errors) in [
         (json!({ "spec": { "hostNetwork": true } }), json!(["/pod_template/spec/hostNetwork"])),
         (
@@ -67,7 +67,7 @@ async fn patch(admin: &Client, path: &str, body: &Value) -> Reply {
 
 #[tokio::test]
 async fn patch_merges_the_pod_template_and_null_removes_it() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let created = admin.post_json("/templates/", &with(&gpu())).await.expect(201).json();
     let path = format!("/templates/{}", created["template_id"].as_str().unwrap());
     let body = json!({ "pod_template": { "spec": { "nodeSelector": { "disk": "ssd" }, "volumes": null } } });

@@ -1,6 +1,6 @@
 //! Creating, replacing and archiving templates.
 
-use launcher_testkit::TestApp;
+use launcher_testkit::{TestApp, Users};
 use serde_json::{Value, json};
 
 /// Returns a template whose texts contain quotation marks, line breaks and braces. No part of the service may interpret
@@ -49,7 +49,7 @@ fn hostile() -> Value {
 
 #[tokio::test]
 async fn template_fields_are_read_back_unchanged() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let created = admin.post_json("/templates/", &hostile()).await.expect(201);
     let mut template = created.json();
     let id = template["template_id"].as_str().unwrap().to_owned();
@@ -69,7 +69,7 @@ async fn template_fields_are_read_back_unchanged() {
 
 #[tokio::test]
 async fn omitted_template_fields_take_defaults() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     let body = json!({ "name": "R", "app_type": "rstudio", "image": "rocker/rstudio" });
     let template = admin.post_json("/templates/", &body).await.expect(201).json();
     for (field, value) in [
@@ -97,7 +97,7 @@ async fn omitted_template_fields_take_defaults() {
 
 #[tokio::test]
 async fn template_update_replaces_all_fields_and_increments_version() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let created = admin.post_json("/templates/", &hostile()).await.expect(201).json();
     let path = format!("/templates/{}", created["template_id"].as_str().unwrap());
     let body = json!({ "name": "New", "app_type": "notebook", "image": "example.org/new" });
@@ -115,7 +115,7 @@ async fn template_update_replaces_all_fields_and_increments_version() {
 
 #[tokio::test]
 async fn template_archive_is_idempotent_and_reversible_and_keeps_workshops() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
     let path = format!("/templates/{template}");
@@ -132,7 +132,7 @@ async fn template_archive_is_idempotent_and_reversible_and_keeps_workshops() {
 
 #[tokio::test]
 async fn template_write_by_user_is_403_before_validation() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let template = format!("/templates/{}", app.template(&admin).await);
     for body in [hostile(), json!({}), json!("x")] {
         assert_eq!(alice.post_json("/templates/", &body).await.expect(403).code(), "admin-only");

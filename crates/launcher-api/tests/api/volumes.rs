@@ -2,7 +2,7 @@
 
 use http::Method;
 use launcher_domain::{FailureCode, Limits};
-use launcher_testkit::{Client, Options, TestApp, eventually};
+use launcher_testkit::{Client, Options, TestApp, Users, eventually};
 use serde_json::{Value, json};
 
 async fn template(admin: &Client, name: &str, storage: &Value) -> String {
@@ -18,7 +18,7 @@ async fn end(app: &TestApp, person: &Client, name: &str) {
 
 #[tokio::test]
 async fn storage_of_template_is_read_back_with_defaults_and_can_be_removed() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let id = template(&admin, "Penguins", &json!({ "kind": "home" })).await;
     let path = format!("/templates/{id}");
     let expected = json!({ "kind": "home", "size": "1Gi", "path": "/home/jovyan", "at_expiry": "end" });
@@ -38,7 +38,7 @@ async fn storage_of_template_is_read_back_with_defaults_and_can_be_removed() {
 
 #[tokio::test]
 async fn files_that_only_survive_a_crash_are_no_volume() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let id = template(&admin, "Penguins", &json!({ "kind": "workshop" })).await;
     let storage = alice.get(&format!("/templates/{id}")).await.expect(200).json()["storage"].clone();
     assert_eq!((&storage["kind"], &storage["path"]), (&json!("workshop"), &json!("/home/jovyan")));
@@ -50,7 +50,7 @@ async fn files_that_only_survive_a_crash_are_no_volume() {
 
 #[tokio::test]
 async fn invalid_storage_is_refused_with_its_location() {
-    let (app, _, _, _, admin) = TestApp::start().await;
+    let Users { app, admin, .. } = TestApp::start().await;
     for (storage, pointer) in [
         (json!({ "kind": "none" }), "/storage/kind"),
         (json!({ "kind": "kept", "size": "a lot" }), "/storage/size"),
@@ -68,7 +68,7 @@ async fn invalid_storage_is_refused_with_its_location() {
 
 #[tokio::test]
 async fn volume_is_listed_for_its_owner_and_admins_and_deleted_once() {
-    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
     let id = template(&admin, "Penguins", &json!({ "kind": "kept", "size": "2Gi" })).await;
     let name = app.launched(&alice, &id, "running").await;
     let instance = alice.get(&format!("/instances/{name}")).await.expect(200).json();
@@ -105,7 +105,7 @@ async fn volume_is_listed_for_its_owner_and_admins_and_deleted_once() {
 #[tokio::test]
 async fn launch_beyond_the_storage_limit_of_a_user_is_refused() {
     let limits = Limits { max_storage_gib_per_user: Some(3), ..Limits::default() };
-    let (app, _, alice, _, admin) = TestApp::start_with(Options { limits, ..Options::default() }).await;
+    let Users { app, alice, admin, .. } = TestApp::start_with(Options { limits, ..Options::default() }).await;
     let first = template(&admin, "Penguins", &json!({ "kind": "kept", "size": "2Gi" })).await;
     let second = template(&admin, "Whales", &json!({ "kind": "kept", "size": "2Gi" })).await;
     app.launched(&alice, &first, "running").await;
@@ -121,7 +121,7 @@ async fn launch_beyond_the_storage_limit_of_a_user_is_refused() {
 
 #[tokio::test]
 async fn volumes_are_listed_in_pages() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     for number in 0..3 {
         let id = template(&admin, &format!("Course {number}"), &json!({ "kind": "kept" })).await;
         app.launched(&alice, &id, "running").await;
@@ -137,7 +137,7 @@ async fn volumes_are_listed_in_pages() {
 
 #[tokio::test]
 async fn remedy_of_failed_instance_says_that_files_are_kept() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let Users { app, alice, admin, .. } = TestApp::start().await;
     let without = app.template(&admin).await;
     let with = template(&admin, "Penguins", &json!({ "kind": "kept" })).await;
     for (id, remedy) in [(without, "are lost"), (with, "are kept")] {
@@ -151,7 +151,7 @@ async fn remedy_of_failed_instance_says_that_files_are_kept() {
 
 #[tokio::test]
 async fn download_is_an_archive_for_owner_and_admin() {
-    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
     let id = template(&admin, "Penguins: part 1", &json!({ "kind": "kept" })).await;
     let name = app.launched(&alice, &id, "running").await;
     let instance = alice.get(&format!("/instances/{name}")).await.expect(200).json();

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, Method, StatusCode};
 use launcher_domain::{AdminList, Caller, EmailAddress, Limits};
-use launcher_testkit::{Client, Options, TestApp, eventually};
+use launcher_testkit::{Client, Options, TestApp, Users, eventually};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ impl App {
 
     pub(crate) async fn with(options: Options) -> Self {
         let options = Options { logout_url: Some("/oauth2/sign_out".to_owned()), ..options };
-        let (test, unauthenticated, ..) = TestApp::start_with(options).await;
+        let Users { app: test, unauthenticated, .. } = TestApp::start_with(options).await;
         Self { test, unauthenticated }
     }
 

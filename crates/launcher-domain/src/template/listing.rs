@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::codecs::has_invisible;
 use super::codecs::text_codec;
 use super::field::{Audience, Codec, Errors, json_object, text};
-use super::icon::Icon;
+use super::kinds::Icon;
 use super::rule::FieldRule;
-use super::visible::has_invisible;
 
 const MAX_TAGS: usize = 8;
 const MAX_TAG: usize = 30;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value, json};
 
+use super::codecs::has_invisible;
 use super::codecs::{AnyNumber, Name, Variable, text_codec};
 use super::field::{Audience, Codec, Errors, FieldError, integer, items, join, json_object, text};
 use super::rule::FieldRule;
-use super::visible::has_invisible;
 use crate::secrets::SecretValues;
 use crate::text_enum::text_enum;
 

@@ -1,22 +1,25 @@
-//! Settings of a template, and the content of a template as an admin writes it.
+//! Settings of a template, the content that an admin writes, and the entry of the catalog.
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
-use super::app_type::AppType;
 use super::codecs::{
     Cpu, Description, Environment, Image, Memory, MountPath, Name, PodTemplate, Port, SECONDS, Seconds, Words,
     is_mount_path,
 };
-use super::entry::Template;
 use super::field::{Audience, Codec, Errors, FieldError, JsonObject, json_object, refuse_unknown};
+use super::kinds::AppType;
+use super::kinds::Icon;
+use super::kinds::SecurityProfile;
 use super::listing::Listing;
 use super::material::Material;
 use super::parameter::{self, Parameter, Parameters};
 use super::rule::FieldRule;
-use super::security_profile::SecurityProfile;
 use super::storage::Storage;
+use crate::email::EmailAddress;
 use crate::quantity::Quantity;
 
 const LIFETIME_SECONDS: i64 = 7200;
@@ -269,5 +272,34 @@ fn fill_path(object: &mut JsonObject, name: &str, default: Option<String>) {
     }
     if let Some(default) = default {
         fill_one(object, name, default.into());
+    }
+}
+
+/// A shared catalog entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// Identifier that sorts by creation time (UUID version 7).
+    pub template_id: Uuid,
+    /// Settings that each launched instance copies.
+    pub settings: TemplateSettings,
+    /// Presentation in the catalog, and the slug of its link. Instances do not copy it.
+    pub listing: Listing,
+    /// True when users can launch the template. The catalog shows it to them unless it is unlisted.
+    pub active: bool,
+    /// Version of the template: 1 at creation, incremented at each change.
+    pub version: i64,
+    /// The admin who created the template. Informational: it grants no rights.
+    pub created_by: EmailAddress,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+}
+
+impl Template {
+    /// Returns the icon: the chosen one, or the one of the kind of app.
+    #[must_use]
+    pub fn icon(&self) -> Icon {
+        self.listing.icon.unwrap_or_else(|| Icon::of_app_type(self.settings.app_type))
     }
 }

@@ -1,5 +1,7 @@
 //! Course material of templates.
 
+use std::collections::BTreeSet;
+
 use launcher_domain::material_secret::{is_kubernetes_secret, is_secret_name, kubernetes_secret};
 use launcher_domain::{
     FieldError, Material, MaterialConfig, MaterialKind, RepositoryDraft, SourceUrl, TemplateSettings,
@@ -90,6 +92,21 @@ fn directory_is_the_path_of_the_storage() {
     ] {
         let found = errors(template(app_type, storage, directory));
         assert_eq!(found, [("/material/directory".to_owned(), code)]);
+    }
+}
+
+#[test]
+fn wrong_directory_and_wrong_source_are_reported_together() {
+    let mut source = repository_of_template();
+    source["folder"] = json!("..");
+    for (app_type, directory, code) in
+        [("notebook", json!("/etc"), "storage-path"), ("custom", Value::Null, "material-directory-required")]
+    {
+        let material = json!({ "directory": directory, "sources": [source] });
+        let changes = json!({ "app_type": app_type, "material": material });
+        let found = settings(&changes).unwrap_err();
+        let found: BTreeSet<_> = found.iter().map(|error| (error.pointer.as_str(), error.rule.code())).collect();
+        assert_eq!(found, [("/material/directory", code), ("/material/sources/0/folder", "material-folder")].into());
     }
 }
 

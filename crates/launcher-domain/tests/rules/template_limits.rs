@@ -205,6 +205,10 @@ fn memory_is_at_least_a_mebibyte() {
     );
     assert_pointers(&json!({"resources": {"memory_request": "1048575"}}), &["/resources/memory_request"]);
     assert_pointers(&json!({"resources": {"memory_request": "1Mi", "memory_limit": "1048576"}}), &[]);
+    assert_pointers(
+        &json!({"resources": {"memory_limit": "512m", "cpu_request": "3"}}),
+        &["/resources/memory_limit", "/resources/cpu_request"],
+    );
     let errors = with(&json!({"resources": {"memory_request": "512m"}})).unwrap_err();
     assert!(errors[0].detail().starts_with("\"512m\" is less than 1Mi: for memory, write for example 512Mi or 2Gi"));
 }
