@@ -1,17 +1,19 @@
 //! Activity log. An entry and its change are written in one transaction, so that neither exists without the other.
 
+use std::sync::LazyLock;
+
 use jiff::Timestamp;
 use launcher_domain::Activity;
 
 use crate::error::StoreError;
 use crate::page::{ActivityFilter, Page};
-use crate::rows::{self, LoggedActivity, activity_columns};
+use crate::rows::{self, LoggedActivity};
 use crate::sql::{Sql, query};
 use crate::store::Store;
+use crate::table::Record;
 use crate::write::WriteTransaction;
 
-pub(crate) const INSERT: &str =
-    concat!("INSERT INTO activities (", activity_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
+static INSERT: LazyLock<String> = LazyLock::new(|| LoggedActivity::TABLE.insert());
 pub(crate) const OLD: &str = "SELECT 1 FROM activities WHERE at < $1 ORDER BY at LIMIT 1";
 /// Deletes one batch of old entries. Batches are small, so that a launch does not wait long for the write lock.
 pub(crate) const PURGE: &str = "DELETE FROM activities WHERE activity_id IN \
@@ -52,19 +54,8 @@ impl Store {
 impl WriteTransaction {
     /// Writes an entry. Its identifier is the revision of the change.
     pub(crate) async fn log_activity(&mut self, revision: i64, activity: &Activity) -> Result<(), StoreError> {
-        let email =
-            |email: &Option<launcher_domain::EmailAddress>| email.as_ref().map(|email| email.as_str().to_owned());
-        query(INSERT)
-            .bind(revision)
-            .bind(activity.act.at.as_millisecond())
-            .bind(email(&activity.act.actor_email))
-            .bind(activity.action.as_str())
-            .bind(activity.subject.clone())
-            .bind(rows::text(&activity.subject_name))
-            .bind(email(&activity.owner_email))
-            .bind(activity.detail.clone())
-            .execute(self.connection())
-            .await?;
+        let entry = LoggedActivity { activity_id: revision, activity: activity.clone() };
+        entry.bind_all(query(&INSERT))?.execute(self.connection()).await?;
         Ok(())
     }
 }

@@ -1,20 +1,22 @@
 //! Claims of volumes: a launch claims the volume of its owner and template, and a resume uses its volume again.
 
+use std::sync::LazyLock;
+
 use jiff::Timestamp;
 use launcher_domain::quantity::Quantity;
-use launcher_domain::{Instance, InstanceState, StorageKind, TemplateSettings};
+use launcher_domain::{Instance, InstanceState, StorageKind, TemplateSettings, Volume};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use crate::error::StoreError;
-use crate::rows::{self, volume_columns};
 use crate::sql::query;
+use crate::stored::Stored;
+use crate::table::Record;
 use crate::write::WriteTransaction;
 
 const CLAIM: &str = "UPDATE volumes SET last_used_at = $1 WHERE owner_email = $2 AND template_id = $3 \
                      AND deleted_at IS NULL RETURNING name, size";
-const INSERT: &str =
-    concat!("INSERT INTO volumes (", volume_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 0)");
+static INSERT: LazyLock<String> = LazyLock::new(|| Volume::TABLE.insert());
 /// The instance that uses a volume. Its condition is that of the index `workshop_instances_volume`.
 macro_rules! used_by {
     ($columns:literal, $volume:literal) => {
@@ -94,13 +96,14 @@ impl WriteTransaction {
         let (Some(storage), Some(new_name)) = (&instance.settings.storage, &instance.volume) else {
             return Ok(Claim::Claimed(None));
         };
-        let (owner, now) = (instance.owner_email.as_str(), instance.created_at.as_millisecond());
         let (template_id, template_name) = match storage.kind {
             StorageKind::Workshop => return Ok(Claim::Claimed(None)),
-            StorageKind::Kept => (instance.template_id.to_string(), Some(rows::text(&instance.settings.name))),
-            StorageKind::Home => (String::new(), None),
+            StorageKind::Kept => (Some(instance.template_id), Some(instance.settings.name.clone())),
+            StorageKind::Home => (None, None),
         };
-        let claim = query(CLAIM).bind(now).bind(owner.to_owned()).bind(template_id.clone());
+        let owner = instance.owner_email.as_str();
+        let claim = query(CLAIM).bind(instance.created_at.as_millisecond()).bind(owner.to_owned());
+        let claim = claim.bind(template_id.encode()?);
         if let Some(row) = claim.fetch_optional(self.connection()).await? {
             let claimed = ClaimedVolume { name: row.try_get("name")?, size: row.try_get("size")? };
             return Ok(match self.volume_used_by(&claimed.name).await? {
@@ -113,17 +116,19 @@ impl WriteTransaction {
         {
             return Ok(Claim::TooLarge { limit_gib });
         }
-        query(INSERT)
-            .bind(instance.instance_id.to_string())
-            .bind(new_name.clone())
-            .bind(owner.to_owned())
-            .bind(template_id)
-            .bind(template_name)
-            .bind(storage.size.to_string())
-            .bind(now)
-            .execute(self.connection())
-            .await?;
-        Ok(Claim::Claimed(Some(ClaimedVolume { name: new_name.clone(), size: storage.size.to_string() })))
+        let volume = Volume {
+            volume_id: instance.instance_id,
+            name: new_name.clone(),
+            owner_email: instance.owner_email.clone(),
+            template_id,
+            template_name,
+            size: storage.size.to_string(),
+            created_at: instance.created_at,
+            last_used_at: instance.created_at,
+            kept_until: Some(Timestamp::UNIX_EPOCH),
+        };
+        volume.bind_all(query(&INSERT))?.execute(self.connection()).await?;
+        Ok(Claim::Claimed(Some(ClaimedVolume { name: volume.name, size: volume.size })))
     }
 
     /// Returns the total size of the owner's volumes. A volume counts until its deletion is decided.

@@ -1,104 +1,54 @@
 //! Copies all rows into another, empty database: moves a launcher from SQLite to PostgreSQL, or back.
 
-use sqlx::any::AnyRow;
+use launcher_domain::{Instance, Snapshot, Template, Volume};
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use crate::error::StoreError;
-use crate::rows;
+use crate::rows::LoggedActivity;
 use crate::sql::{Statement, in_time, query};
 use crate::store::Store;
+use crate::stored::{Number, Text};
+use crate::table::{Column, Record, Table, Written};
 use crate::write::WriteTransaction;
 
 /// Rows per batch.
 const PORTION: i64 = 500;
 const COUNTER: &str = "UPDATE change_counter SET revision = $1 WHERE counter_id = 1";
 
-/// Columns of a table by type, and the key that orders its rows.
-struct Table {
-    name: &'static str,
-    key: &'static str,
-    texts: &'static [&'static str],
-    numbers: &'static [&'static str],
-}
-
 /// Tables in foreign-key order. The list omits the change counter, because both databases already have its single row.
 const TABLES: [Table; 9] = [
-    Table {
-        name: "workshop_templates",
-        key: "template_id",
-        texts: &["template_id", "settings", "created_by", "tags", "icon", "slug"],
-        numbers: &["active", "version", "created_at", "updated_at", "unlisted"],
-    },
-    Table { name: "template_settings", key: "settings_hash", texts: &["settings_hash", "settings"], numbers: &[] },
-    Table {
-        name: "workshop_instances",
-        key: "instance_id",
-        texts: &[
-            "instance_id",
-            "k8s_name",
-            "owner_email",
-            "template_id",
-            "settings_hash",
-            "state",
-            "start_step",
-            "reason",
-            "log_tail",
-            "last_crash",
-            "material",
-            "snapshot",
-            "url",
-            "frame_url",
-            "end_reason",
-            "workshop_uid",
-            "former_uid",
-            "volume",
-            "parameters",
-            "secrets",
-        ],
-        numbers: &[
-            "created_at",
-            "dispatched_at",
-            "started_at",
-            "expires_at",
-            "ended_at",
-            "spec_version",
-            "applied_version",
-            "revision",
-            "launch_number",
-            "start_progress",
-            "outdated",
-            "restarted_at",
-            "suspended_at",
-            "resumed_at",
-        ],
-    },
+    Template::TABLE,
+    Table { name: "template_settings", key: "settings_hash", columns: &[text("settings_hash"), text("settings")] },
+    Instance::TABLE,
     Table {
         name: "idempotency_keys",
         key: "owner_email, idempotency_key",
-        texts: &["owner_email", "idempotency_key", "body_hash", "k8s_name"],
-        numbers: &["created_at"],
+        columns: &[
+            text("owner_email"),
+            text("idempotency_key"),
+            text("body_hash"),
+            text("k8s_name"),
+            number("created_at"),
+        ],
     },
+    LoggedActivity::TABLE,
     Table {
-        name: "activities",
-        key: "activity_id",
-        texts: &["actor_email", "action", "subject", "subject_name", "owner_email", "detail"],
-        numbers: &["activity_id", "at"],
+        name: "launch_gate",
+        key: "owner_email",
+        columns: &[text("owner_email"), number("launches"), number("full_at")],
     },
-    Table { name: "launch_gate", key: "owner_email", texts: &["owner_email"], numbers: &["launches", "full_at"] },
-    Table {
-        name: "volumes",
-        key: "volume_id",
-        texts: &["volume_id", "name", "owner_email", "template_id", "template_name", "size"],
-        numbers: &["created_at", "last_used_at", "kept_until", "deleted_at"],
-    },
-    Table {
-        name: "snapshots",
-        key: "snapshot_id",
-        texts: &["snapshot_id", "owner_email", "template_id", "template_name", "k8s_name"],
-        numbers: &["bytes", "created_at", "kept_until", "deleted_at"],
-    },
-    Table { name: BINDING, key: "binding_id", texts: &["fleet"], numbers: &["binding_id"] },
+    Volume::TABLE,
+    Snapshot::TABLE,
+    Table { name: BINDING, key: "binding_id", columns: &[number("binding_id"), text("fleet")] },
 ];
+
+const fn text(name: &'static str) -> Column {
+    Column::new::<Text>(name, Written::Once)
+}
+
+const fn number(name: &'static str) -> Column {
+    Column::new::<Number>(name, Written::Once)
+}
 
 /// Table with the identity of the fleet to which the rows are bound.
 const BINDING: &str = "fleet_binding";
@@ -154,21 +104,16 @@ impl Store {
 }
 
 impl Table {
-    fn columns(&self) -> impl Iterator<Item = &'static str> {
-        self.texts.iter().chain(self.numbers).copied()
-    }
-
     async fn count(&self, on: &mut AnyConnection) -> Result<i64, StoreError> {
         let text = format!("SELECT count(*) FROM {}", self.name);
         Ok(Statement::of(sqlx::query(AssertSqlSafe(text))).fetch_one(on).await?.try_get(0)?)
     }
 
     async fn copy(&self, from: &mut AnyConnection, to: &mut WriteTransaction) -> Result<u64, StoreError> {
-        let columns: Vec<_> = self.columns().collect();
-        let places: Vec<_> = (1..=columns.len()).map(|place| format!("${place}")).collect();
-        let (name, key, columns) = (self.name, self.key, columns.join(", "));
+        let (name, key) = (self.name, self.key);
+        let columns = self.stored().map(|column| column.name).collect::<Vec<_>>().join(", ");
         let select = format!("SELECT {columns} FROM {name} ORDER BY {key} LIMIT $1 OFFSET $2");
-        let insert = format!("INSERT INTO {name} ({columns}) VALUES ({})", places.join(", "));
+        let insert = self.insert_copy();
         let mut read = 0;
         loop {
             let portion = Statement::of(sqlx::query(AssertSqlSafe(select.clone()))).bind(PORTION).bind(read);
@@ -177,7 +122,8 @@ impl Table {
                 break;
             }
             for row in &portion {
-                self.insert(&insert, row)?.execute(to.connection()).await?;
+                let copy = Statement::of(sqlx::query(AssertSqlSafe(insert.clone())));
+                self.bind_copy(copy, row)?.execute(to.connection()).await?;
                 read += 1;
             }
         }
@@ -189,19 +135,6 @@ impl Table {
             ));
         }
         Ok(u64::try_from(kept).unwrap_or(0))
-    }
-
-    fn insert(&self, insert: &str, row: &AnyRow) -> Result<Statement, StoreError> {
-        let mut statement = Statement::of(sqlx::query(AssertSqlSafe(insert.to_owned())));
-        for column in self.texts {
-            let text: Option<String> = row.try_get(*column)?;
-            statement = statement.bind(text.as_deref().map(rows::text));
-        }
-        for column in self.numbers {
-            let number: Option<i64> = row.try_get(*column)?;
-            statement = statement.bind(number);
-        }
-        Ok(statement)
     }
 }
 
@@ -218,7 +151,8 @@ mod tests {
                        WHERE t.type = 'table' AND t.name NOT IN ('_sqlx_migrations', 'change_counter') ORDER BY 1";
         let rows = query(columns).fetch_all(&store.pool).await.unwrap();
         let there: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
-        let named = TABLES.iter().flat_map(|table| table.columns().map(|column| format!("{}.{column}", table.name)));
+        let named =
+            TABLES.iter().flat_map(|table| table.stored().map(|column| format!("{}.{}", table.name, column.name)));
         let mut named: Vec<_> = named.collect();
         named.sort();
         assert_eq!(named, there);

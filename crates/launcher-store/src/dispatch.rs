@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::launch::{QUEUED, count};
-use crate::rows::{self, instance_columns};
+use crate::rows;
 use crate::sql::query;
 use crate::store::Store;
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::filter::push_scope;
-use crate::rows::{self, ListedInstance, instance_columns, listed_columns};
+use crate::rows::{self, ListedInstance};
 use crate::sql::{Sql, query};
 use crate::store::Store;
 

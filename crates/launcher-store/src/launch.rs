@@ -1,17 +1,19 @@
 //! Launches. One transaction decides whether a launch is stored, refused, or answered with an earlier launch.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::{Activity, Caller, Instance, LaunchRate, SecretValues};
+use launcher_domain::{Activity, Caller, Instance, InstanceState, LaunchRate, SecretValues};
 use sqlx::{Any, AnyConnection, Executor, Row};
 
 use crate::claim::{Claim, VolumeUser};
 use crate::error::StoreError;
-use crate::rows::{self, instance_columns};
+use crate::rows;
 use crate::settings::StoredSettings;
 use crate::sql::{in_time, query};
 use crate::store::Store;
+use crate::table::Record;
 use crate::write::WriteTransaction;
 
 /// Limits of a launch.
@@ -89,19 +91,15 @@ pub(crate) const HELD: &str = "SELECT count(*) AS held, \
      FROM workshop_instances WHERE owner_email = $1 AND state IN ('queued', 'starting', 'running', 'suspending', 'terminating') \
      AND (end_reason IS NULL OR end_reason <> 'failed')";
 pub(crate) const QUEUED: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'queued'";
-const INSERT: &str = concat!(
-    "INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings_hash, \
-     created_at, revision, launch_number, state, spec_version, applied_version, volume, \
-     parameters, secrets, snapshot) VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 'queued', 0, 0, $8, $9, $10, $11) \
-     ON CONFLICT (k8s_name) DO NOTHING RETURNING ",
-    instance_columns!()
-);
+static INSERT: LazyLock<String> = LazyLock::new(|| {
+    format!("{} ON CONFLICT (k8s_name) DO NOTHING RETURNING {}", Instance::TABLE.insert(), instance_columns!())
+});
 
 impl Store {
-    /// Stores the instance in state queued with `spec_version` 0, regardless of these fields of `instance`. If the key
-    /// was used before, returns the earlier instance. If the owner already has the volume of this template, the instance
-    /// gets it; otherwise this call creates a volume named `instance.volume`. Refuses a launch beyond a limit. The rate limit uses `created_at`
-    /// as the current time. Only a stored launch takes a token.
+    /// Stores the instance in state queued with `spec_version` and `applied_version` 0, regardless of these fields of
+    /// `instance`. If the key was used before, returns the earlier instance. If the owner already has the volume of this
+    /// template, the instance gets it; otherwise this call creates a volume named `instance.volume`. Refuses a launch
+    /// beyond a limit. The rate limit uses `created_at` as the current time. Only a stored launch takes a token.
     ///
     /// The limits are exact under concurrent launches: one owner's launches are serialized by the owner's `launch_gate`
     /// row, and all launches by the change counter.
@@ -150,7 +148,9 @@ impl Store {
         let settings = resized.as_ref().map(StoredSettings::of).transpose()?.unwrap_or(settings);
         let volume = claimed.map(|volume| volume.name);
         write.store_settings(&settings).await?;
-        let Some(created) = insert(&mut write, (instance, secrets), settings.hash, revision, volume).await? else {
+        let (state, spec_version, applied_version) = (InstanceState::Queued, 0, 0);
+        let queued = Instance { state, spec_version, applied_version, revision, volume, ..instance.clone() };
+        let Some(created) = insert(&mut write, &queued, settings.hash, secrets).await? else {
             return Ok(LaunchOutcome::NameTaken);
         };
         if let Some(key) = key {
@@ -252,31 +252,16 @@ async fn take_token(
     }
 }
 
+/// Stores a queued instance, whose order in the queue is its revision.
 async fn insert(
     write: &mut WriteTransaction,
-    (instance, secrets): (&Instance, &SecretValues),
+    instance: &Instance,
     settings_hash: String,
-    revision: i64,
-    volume: Option<String>,
+    secrets: &SecretValues,
 ) -> Result<Option<Instance>, StoreError> {
-    let parameters = (!instance.parameters.is_empty()).then(|| rows::json(&instance.parameters)).transpose()?;
     let secrets = (!secrets.is_empty()).then(|| rows::json(secrets)).transpose()?;
-    let snapshot = instance.snapshot.as_ref().map(rows::json).transpose()?;
-    let row = query(INSERT)
-        .bind(instance.instance_id.to_string())
-        .bind(instance.k8s_name.clone())
-        .bind(instance.owner_email.as_str().to_owned())
-        .bind(instance.template_id.to_string())
-        .bind(settings_hash)
-        .bind(instance.created_at.as_millisecond())
-        .bind(revision)
-        .bind(volume)
-        .bind(parameters)
-        .bind(secrets)
-        .bind(snapshot)
-        .fetch_optional(write.connection())
-        .await?;
-    row.as_ref().map(rows::instance).transpose()
+    let insert = instance.bind_all(query(&INSERT))?.bind(settings_hash).bind(secrets).bind(instance.revision);
+    insert.fetch_optional(write.connection()).await?.as_ref().map(rows::instance).transpose()
 }
 
 async fn insert_key(write: &mut WriteTransaction, created: &Instance, key: &IdempotencyKey) -> Result<(), StoreError> {

@@ -8,6 +8,11 @@
 //! Each statement has one text, in the SQL that SQLite and PostgreSQL share. Differences between engines are in
 //! `driver.rs` and `driver/`.
 
+#[macro_use]
+mod table;
+#[macro_use]
+mod rows;
+
 mod activities;
 mod claim;
 mod copy;
@@ -27,14 +32,13 @@ mod overview;
 mod page;
 #[cfg(test)]
 mod plans;
-mod reader;
 mod resume;
-mod rows;
 mod search;
 mod settings;
 mod snapshots;
 mod sql;
 mod store;
+mod stored;
 mod templates;
 mod volumes;
 mod write;

@@ -8,7 +8,7 @@ use sqlx::Row;
 
 use crate::error::StoreError;
 use crate::launch::BY_NAME;
-use crate::rows::{self, instance_columns};
+use crate::rows;
 use crate::sql::query;
 use crate::store::Store;
 

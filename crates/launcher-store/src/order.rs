@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::filter::push_filter;
 use crate::page::InstanceFilter;
-use crate::rows::{self, ListedInstance, listed_columns};
+use crate::rows::{self, ListedInstance};
 use crate::search::{SearchRules, push_search};
 use crate::sql::Sql;
 use crate::store::Store;

@@ -183,7 +183,7 @@ async fn frequent_statements_use_their_index() {
         (feed::QUEUE, "workshop_instances_queue"),
         (feed::queue_of(owner).text(), "workshop_instances_owner_state"),
         (feed::QUEUED_IDS, "workshop_instances_queue"),
-        (instances::CHANGE, "workshop_instances_feed"),
+        (instances::CHANGE.as_str(), "workshop_instances_feed"),
         (launch::BY_NAME, K8S_NAME),
         (launch::HELD, "workshop_instances_owner_state"),
         (launch::KEY, "sqlite_autoindex_idempotency_keys_1"),
@@ -269,7 +269,7 @@ async fn template_statements_use_their_index() {
     planner.assert_uses(templates::list(true, &first).text(), "workshop_templates_newest").await;
     planner.assert_uses(templates::BY_ID, TEMPLATE_ID).await;
     planner.assert_uses(templates::BY_SLUG, "workshop_templates_slug").await;
-    planner.assert_uses(templates::SAVE, TEMPLATE_ID).await;
+    planner.assert_uses(&templates::SAVE, TEMPLATE_ID).await;
     for (with_inactive, index) in [(false, "workshop_templates_listed"), (true, "workshop_templates_newest")] {
         let sql = templates::list(with_inactive, &Page { limit: 50, after: Some(Uuid::from_u128(1)) });
         let plan = planner.plan(sql.text()).await;

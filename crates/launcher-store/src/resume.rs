@@ -4,7 +4,7 @@ use launcher_domain::{Act, Activity, Instance};
 
 use crate::error::StoreError;
 use crate::launch::{LaunchOutcome, LaunchRules};
-use crate::rows::{self, instance_columns};
+use crate::rows;
 use crate::sql::query;
 use crate::store::Store;
 

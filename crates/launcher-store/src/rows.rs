@@ -1,17 +1,16 @@
-//! Conversion between rows and domain types. An unreadable value is [`StoreError::Corrupt`], never a default.
+//! Row types with their tables, and conversions of values.
 
 use jiff::{SignedDuration, Timestamp};
-use launcher_domain::{
-    Act, Activity, ActivityAction, EmailAddress, EndReason, Icon, Instance, InstanceState, Listing, Snapshot,
-    StartStep, Template, Volume,
-};
+use launcher_domain::{Act, Activity, Instance, Listing, Snapshot, Template, Volume};
 use serde::Serialize;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::reader::Reader;
+use crate::sql::Statement;
+use crate::stored::{Number, Reader, Stored, Text};
+use crate::table::{Column, Record, Written};
 
 /// Settings of an instance, which are stored once in `template_settings`.
 macro_rules! instance_settings {
@@ -21,62 +20,123 @@ macro_rules! instance_settings {
     };
 }
 
-/// Columns that [`instance`] reads.
-macro_rules! instance_columns {
-    () => {
-        concat!(
-            "instance_id, k8s_name, owner_email, template_id, ",
-            $crate::rows::instance_settings!(),
-            " AS settings, volume, parameters, state, start_step, start_progress, reason, log_tail, last_crash, material, snapshot, url, frame_url, outdated, restarted_at, \
-             created_at, suspended_at, resumed_at, dispatched_at, started_at, expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, former_uid, revision"
-        )
-    };
+table! {
+    "workshop_instances" as Instance, instance_columns, instance {
+        instance_id: Text,
+        k8s_name: Text Once,
+        owner_email: Text Once,
+        template_id: Text Once,
+        settings: Text Never = instance_settings,
+        volume: Text Once,
+        parameters: Text Once,
+        state: Text Always,
+        start_step: Text Changed,
+        start_progress: Number Changed,
+        reason: Text Changed,
+        log_tail: Text Changed,
+        last_crash: Text Changed,
+        material: Text Changed,
+        snapshot: Text Always,
+        url: Text Changed,
+        frame_url: Text Changed,
+        outdated: Number Changed,
+        restarted_at: Number Changed,
+        created_at: Number Once,
+        suspended_at: Number Changed,
+        resumed_at: Number Later,
+        dispatched_at: Number Changed,
+        started_at: Number Changed,
+        expires_at: Number Changed,
+        ended_at: Number Changed,
+        end_reason: Text Changed,
+        spec_version: Number Always,
+        applied_version: Number Once,
+        workshop_uid: Text Later,
+        former_uid: Text Later,
+        revision: Number Once,
+    }
+    settings_hash: Text Apart,
+    secrets: Text Apart,
+    launch_number: Number Apart,
+}
+
+table! {
+    (Template {
+        template_id, settings, active, version, created_by, created_at, updated_at,
+        listing: Listing { tags, icon, unlisted, slug },
+    })
+    "workshop_templates" as Template, template_columns, template {
+        template_id: Text,
+        settings: Text Always,
+        active: Number Always,
+        version: Number Always,
+        created_by: Text Once,
+        created_at: Number Once,
+        updated_at: Number Always,
+        tags: Text Always,
+        icon: Text Always,
+        unlisted: Number Always,
+        slug: Text Always,
+    }
+}
+
+table! {
+    "volumes" as Volume, volume_columns, volume {
+        volume_id: Text,
+        name: Text Once,
+        owner_email: Text Once,
+        template_id: Text Once,
+        template_name: Text Once,
+        size: Text Once,
+        created_at: Number Once,
+        last_used_at: Number Once,
+        kept_until: Number Once,
+    }
+    deleted_at: Number Later,
+}
+
+table! {
+    "snapshots" as Snapshot, snapshot_columns, snapshot {
+        snapshot_id: Text,
+        owner_email: Text Once,
+        template_id: Text Once,
+        template_name: Text Once,
+        k8s_name: Text Once,
+        bytes: Number Always,
+        created_at: Number Always,
+        kept_until: Number Always,
+    }
+    deleted_at: Number Later,
+}
+
+table! {
+    (LoggedActivity {
+        activity_id,
+        activity: Activity { act: Act { actor_email, at }, action, subject, subject_name, owner_email, detail },
+    })
+    "activities" as LoggedActivity, activity_columns, activity {
+        activity_id: Number,
+        at: Number Once,
+        actor_email: Text Once,
+        action: Text Once,
+        subject: Text Once,
+        subject_name: Text Once,
+        owner_email: Text Once,
+        detail: Text Once,
+    }
 }
 
 /// Columns that [`listed`] reads: the instance, and its queue position in the same snapshot.
 macro_rules! listed_columns {
     () => {
         concat!(
-            $crate::rows::instance_columns!(),
+            instance_columns!(),
             ", CASE WHEN state = 'queued' THEN (SELECT count(*) FROM workshop_instances AS ahead \
              WHERE ahead.state = 'queued' AND ahead.launch_number <= workshop_instances.launch_number) END \
              AS queue_position"
         )
     };
 }
-
-/// Columns that [`template`] reads.
-macro_rules! template_columns {
-    () => {
-        "template_id, settings, active, version, created_by, created_at, updated_at, tags, icon, unlisted, slug"
-    };
-}
-
-/// Columns that [`volume`] reads.
-macro_rules! volume_columns {
-    () => {
-        "volume_id, name, owner_email, template_id, template_name, size, created_at, last_used_at, kept_until"
-    };
-}
-
-/// Columns that [`snapshot`] reads.
-macro_rules! snapshot_columns {
-    () => {
-        "snapshot_id, owner_email, template_id, template_name, k8s_name, bytes, created_at, kept_until"
-    };
-}
-
-/// Columns that [`activity`] reads.
-macro_rules! activity_columns {
-    () => {
-        "activity_id, at, actor_email, action, subject, subject_name, owner_email, detail"
-    };
-}
-
-pub(crate) use {
-    activity_columns, instance_columns, instance_settings, listed_columns, snapshot_columns, template_columns,
-    volume_columns,
-};
 
 /// An instance with its queue position, for lists and pages.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,56 +156,9 @@ pub struct LoggedActivity {
     pub activity: Activity,
 }
 
-pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
-    let row = Reader::new(row, "workshop_instances", "instance_id")?;
-    Ok(Instance {
-        instance_id: row.id,
-        k8s_name: row.value("k8s_name")?,
-        owner_email: row.parsed("owner_email", |text| EmailAddress::parse(text).ok())?,
-        template_id: row.parsed("template_id", |text| Uuid::parse_str(text).ok())?,
-        settings: row.json("settings")?.ok_or_else(|| row.corrupt("settings"))?,
-        volume: row.value("volume")?,
-        parameters: row.json("parameters")?.unwrap_or_default(),
-        state: row.parsed("state", InstanceState::parse)?,
-        start_step: row
-            .value::<Option<String>>("start_step")?
-            .map(|text| StartStep::parse(&text).ok_or_else(|| row.corrupt("start_step")))
-            .transpose()?,
-        start_progress: row
-            .value::<Option<i64>>("start_progress")?
-            .map(|number| u32::try_from(number).map_err(|_| row.corrupt("start_progress")))
-            .transpose()?,
-        reason: row.json("reason")?,
-        log_tail: row.value("log_tail")?,
-        last_crash: row.json("last_crash")?,
-        material: row.json("material")?,
-        snapshot: row.json("snapshot")?,
-        url: row.value("url")?,
-        frame_url: row.value("frame_url")?,
-        outdated: row.value::<i64>("outdated")? == 1,
-        restarted_at: row.time("restarted_at")?,
-        created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
-        suspended_at: row.time("suspended_at")?,
-        resumed_at: row.time("resumed_at")?,
-        dispatched_at: row.time("dispatched_at")?,
-        started_at: row.time("started_at")?,
-        expires_at: row.time("expires_at")?,
-        ended_at: row.time("ended_at")?,
-        end_reason: row
-            .value::<Option<String>>("end_reason")?
-            .map(|text| EndReason::parse(&text).ok_or_else(|| row.corrupt("end_reason")))
-            .transpose()?,
-        spec_version: row.value("spec_version")?,
-        applied_version: row.value("applied_version")?,
-        workshop_uid: row.value("workshop_uid")?,
-        former_uid: row.value("former_uid")?,
-        revision: row.value("revision")?,
-    })
-}
-
 /// Reads a row whose only column is `instance_id`.
 pub(crate) fn instance_id(row: &AnyRow) -> Result<Uuid, StoreError> {
-    Ok(Reader::new(row, "workshop_instances", "instance_id")?.id)
+    Ok(Reader::new::<Text>(row, "workshop_instances", "instance_id")?.id)
 }
 
 pub(crate) fn listed(row: &AnyRow) -> Result<ListedInstance, StoreError> {
@@ -154,82 +167,9 @@ pub(crate) fn listed(row: &AnyRow) -> Result<ListedInstance, StoreError> {
     Ok(ListedInstance { instance, queue_position: position.and_then(|position| u32::try_from(position).ok()) })
 }
 
-pub(crate) fn template(row: &AnyRow) -> Result<Template, StoreError> {
-    let row = Reader::new(row, "workshop_templates", "template_id")?;
-    Ok(Template {
-        template_id: row.id,
-        settings: row.json("settings")?.ok_or_else(|| row.corrupt("settings"))?,
-        active: row.value::<i64>("active")? == 1,
-        version: row.value("version")?,
-        created_by: row.parsed("created_by", |text| EmailAddress::parse(text).ok())?,
-        created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
-        updated_at: row.time("updated_at")?.ok_or_else(|| row.corrupt("updated_at"))?,
-        listing: listing(&row)?,
-    })
-}
-
-/// Reads the columns of [`volume_columns`].
-pub(crate) fn volume(row: &AnyRow) -> Result<Volume, StoreError> {
-    let row = Reader::new(row, "volumes", "volume_id")?;
-    let template_id = row.value::<String>("template_id")?;
-    let template_id = Some(template_id).filter(|id| !id.is_empty());
-    Ok(Volume {
-        volume_id: row.id,
-        name: row.value("name")?,
-        owner_email: row.parsed("owner_email", |text| EmailAddress::parse(text).ok())?,
-        template_id: template_id.map(|id| id.parse().map_err(|_| row.corrupt("template_id"))).transpose()?,
-        template_name: row.value("template_name")?,
-        size: row.value("size")?,
-        created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
-        last_used_at: row.time("last_used_at")?.ok_or_else(|| row.corrupt("last_used_at"))?,
-        kept_until: row.time("kept_until")?,
-    })
-}
-
-/// Reads the columns of [`snapshot_columns`].
-pub(crate) fn snapshot(row: &AnyRow) -> Result<Snapshot, StoreError> {
-    let row = Reader::new(row, "snapshots", "snapshot_id")?;
-    Ok(Snapshot {
-        snapshot_id: row.id,
-        owner_email: row.parsed("owner_email", |text| EmailAddress::parse(text).ok())?,
-        template_id: row.parsed("template_id", |text| Uuid::parse_str(text).ok())?,
-        template_name: row.value("template_name")?,
-        k8s_name: row.value("k8s_name")?,
-        bytes: u64::try_from(row.value::<i64>("bytes")?).map_err(|_| row.corrupt("bytes"))?,
-        created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
-        kept_until: row.time("kept_until")?.ok_or_else(|| row.corrupt("kept_until"))?,
-    })
-}
-
 /// Reads a row whose only column is `snapshot_id`.
 pub(crate) fn snapshot_id(row: &AnyRow) -> Result<Uuid, StoreError> {
-    Ok(Reader::new(row, "snapshots", "snapshot_id")?.id)
-}
-
-fn listing(row: &Reader<'_>) -> Result<Listing, StoreError> {
-    let icon: Option<String> = row.value("icon")?;
-    Ok(Listing {
-        tags: row.json("tags")?.ok_or_else(|| row.corrupt("tags"))?,
-        icon: icon.map(|text| Icon::parse(&text).ok_or_else(|| row.corrupt("icon"))).transpose()?,
-        unlisted: row.value::<i64>("unlisted")? == 1,
-        slug: row.value("slug")?,
-    })
-}
-
-pub(crate) fn activity(row: &AnyRow) -> Result<LoggedActivity, StoreError> {
-    let activity_id: i64 = row.try_get("activity_id")?;
-    let id = Uuid::from_u128(u128::from(activity_id.unsigned_abs()));
-    let row = Reader { row, table: "activities", id };
-    let act = Act { actor_email: row.email("actor_email")?, at: row.time("at")?.ok_or_else(|| row.corrupt("at"))? };
-    let activity = Activity {
-        act,
-        action: row.parsed("action", ActivityAction::parse)?,
-        subject: row.value("subject")?,
-        subject_name: row.value("subject_name")?,
-        owner_email: row.email("owner_email")?,
-        detail: row.value("detail")?,
-    };
-    Ok(LoggedActivity { activity_id, activity })
+    Ok(Reader::new::<Text>(row, "snapshots", "snapshot_id")?.id)
 }
 
 pub(crate) fn all<T>(rows: &[AnyRow], read: fn(&AnyRow) -> Result<T, StoreError>) -> Result<Vec<T>, StoreError> {

@@ -1,5 +1,7 @@
 //! Snapshots: saved by a loop, listed by their owners, and deleted by persons or after their retention.
 
+use std::sync::LazyLock;
+
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{Act, Activity, Caller, EmailAddress, Instance, Scope, Snapshot};
 use sqlx::Row;
@@ -8,9 +10,10 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::filter::{push_page_of_owner, push_scope};
 use crate::page::Page;
-use crate::rows::{self, instance_columns, snapshot_columns};
+use crate::rows;
 use crate::sql::{Sql, query};
 use crate::store::Store;
+use crate::table::Record;
 
 /// Maximum rows that one call handles for a loop.
 const PORTION: i64 = 500;
@@ -27,10 +30,10 @@ pub(crate) const OVERDUE: &str = concat!(
     " FROM workshop_instances WHERE state = 'running' AND snapshot IS NOT NULL AND expires_at <= $1 LIMIT 500"
 );
 /// A second snapshot of an instance replaces the first, unless a person has deleted it.
-const SAVE: &str = "INSERT INTO snapshots \
-     (snapshot_id, owner_email, template_id, template_name, k8s_name, bytes, created_at, kept_until) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (snapshot_id) \
-     DO UPDATE SET bytes = excluded.bytes, created_at = excluded.created_at, kept_until = excluded.kept_until";
+static SAVE: LazyLock<String> = LazyLock::new(|| {
+    let table = Snapshot::TABLE;
+    format!("{} ON CONFLICT (snapshot_id) DO UPDATE SET {}", table.insert(), table.set_excluded())
+});
 /// Includes snapshots that a person has deleted: they were complete.
 const SAVED: &str = "SELECT bytes FROM snapshots WHERE snapshot_id = $1";
 pub(crate) const HELD: &str = "SELECT count(*) FROM snapshots WHERE owner_email = $1 AND deleted_at IS NULL";
@@ -94,17 +97,7 @@ impl Store {
     /// [`StoreError`]; nothing was written.
     pub async fn save_snapshot(&self, snapshot: &Snapshot) -> Result<(), StoreError> {
         let mut write = self.write().await?;
-        query(SAVE)
-            .bind(snapshot.snapshot_id.to_string())
-            .bind(snapshot.owner_email.as_str().to_owned())
-            .bind(snapshot.template_id.to_string())
-            .bind(snapshot.template_name.clone())
-            .bind(snapshot.k8s_name.clone())
-            .bind(i64::try_from(snapshot.bytes).unwrap_or(i64::MAX))
-            .bind(snapshot.created_at.as_millisecond())
-            .bind(snapshot.kept_until.as_millisecond())
-            .execute(write.connection())
-            .await?;
+        snapshot.bind_all(query(&SAVE))?.execute(write.connection()).await?;
         write.commit().await
     }
 

@@ -1,27 +1,30 @@
 //! Templates. Every user may read all of them; callers of the store authorize writes.
 
+use std::sync::LazyLock;
+
 use launcher_domain::{Activity, Caller, EmailAddress, Template};
 use sqlx::Row;
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::page::Page;
-use crate::rows::{self, template_columns};
+use crate::rows;
 use crate::sql::{Sql, query};
 use crate::store::Store;
+use crate::table::Record;
 use crate::write::WriteTransaction;
 
-const INSERT: &str = concat!(
-    "INSERT INTO workshop_templates (",
-    template_columns!(),
-    ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (template_id) DO NOTHING RETURNING template_id"
-);
+static INSERT: LazyLock<String> = LazyLock::new(|| {
+    format!("{} ON CONFLICT (template_id) DO NOTHING RETURNING template_id", Template::TABLE.insert())
+});
 pub(crate) const BY_ID: &str =
     concat!("SELECT ", template_columns!(), " FROM workshop_templates WHERE template_id = $1");
 pub(crate) const BY_SLUG: &str = concat!("SELECT ", template_columns!(), " FROM workshop_templates WHERE slug = $1");
 const SLUG_HOLDER: &str = "SELECT template_id FROM workshop_templates WHERE slug = $1";
-pub(crate) const SAVE: &str = "UPDATE workshop_templates SET settings = $1, active = $2, version = $3, updated_at = $4, tags = $5, icon = $6, \
-     unlisted = $7, slug = $8 WHERE template_id = $9 AND version = $10";
+pub(crate) static SAVE: LazyLock<String> = LazyLock::new(|| {
+    let set = Template::TABLE.set(3);
+    format!("UPDATE workshop_templates SET {set} WHERE template_id = $1 AND version = $2")
+});
 
 impl Store {
     /// Stores a new template. Returns false, and writes nothing, if its identifier exists.
@@ -49,20 +52,7 @@ impl Store {
             return Ok(false);
         }
         write.check_slug(template).await?;
-        let row = query(INSERT)
-            .bind(template.template_id.to_string())
-            .bind(rows::json(&template.settings)?)
-            .bind(i64::from(template.active))
-            .bind(template.version)
-            .bind(template.created_by.as_str().to_owned())
-            .bind(template.created_at.as_millisecond())
-            .bind(template.updated_at.as_millisecond())
-            .bind(rows::json(&template.listing.tags)?)
-            .bind(template.listing.icon.map(|icon| icon.as_str()))
-            .bind(i64::from(template.listing.unlisted))
-            .bind(template.listing.slug.clone())
-            .fetch_optional(write.connection())
-            .await?;
+        let row = template.bind_all(query(&INSERT))?.fetch_optional(write.connection()).await?;
         if row.is_none() {
             return Ok(false);
         }
@@ -108,20 +98,8 @@ impl Store {
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
         write.check_slug(after).await?;
-        let saved = query(SAVE)
-            .bind(rows::json(&after.settings)?)
-            .bind(i64::from(after.active))
-            .bind(after.version)
-            .bind(after.updated_at.as_millisecond())
-            .bind(rows::json(&after.listing.tags)?)
-            .bind(after.listing.icon.map(|icon| icon.as_str()))
-            .bind(i64::from(after.listing.unlisted))
-            .bind(after.listing.slug.clone())
-            .bind(before.template_id.to_string())
-            .bind(before.version)
-            .execute(write.connection())
-            .await?
-            .rows_affected();
+        let save = query(&SAVE).bind(before.template_id.to_string()).bind(before.version);
+        let saved = after.bind_changed(save)?.execute(write.connection()).await?.rows_affected();
         if saved == 0 {
             return Ok(false);
         }

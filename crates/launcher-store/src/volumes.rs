@@ -12,7 +12,7 @@ use crate::claim::{VolumeUser, used_by, user};
 use crate::error::StoreError;
 use crate::filter::{push_page_of_owner, push_scope};
 use crate::page::Page;
-use crate::rows::{self, volume_columns};
+use crate::rows;
 use crate::sql::{Sql, query};
 use crate::store::Store;
 

@@ -1,9 +1,8 @@
 //! Access decisions: compares `access-matrix.txt` with the running service, route by route.
 //!
-//! The test fails if the file lacks a route, and if it has an entry without a route.
+//! With UPDATE_ACCESS_MATRIX=1, the test writes the file: review the difference, because each line is a decision.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
 use http::Method;
 use launcher_domain::{LaunchRate, Limits};
@@ -19,30 +18,20 @@ struct Line {
     statuses: [u16; 4],
 }
 
-fn lines() -> Vec<Line> {
-    let rows = MATRIX.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    rows.map(|row| {
-        let cells: Vec<&str> = row.split_whitespace().collect();
-        let status = |index: usize| cells[index].parse().unwrap_or_else(|_| panic!("{row}"));
-        assert_eq!(cells.len(), 6, "{row}");
-        Line {
-            method: cells[0].parse().unwrap(),
-            path: cells[1].to_owned(),
-            statuses: [status(2), status(3), status(4), status(5)],
-        }
-    })
-    .collect()
-}
-
-#[test]
-fn access_matrix_lists_exactly_the_routes() {
-    let listed: BTreeSet<(String, String)> =
-        lines().into_iter().map(|line| (line.method.to_string(), line.path)).collect();
-    let routed: BTreeSet<(String, String)> = launcher_api::routes("/api/v1").into_iter().collect();
-    let missing: Vec<_> = routed.difference(&listed).collect();
-    let gone: Vec<_> = listed.difference(&routed).collect();
-    assert!(missing.is_empty(), "decide who may use these routes, and add them to access-matrix.txt: {missing:?}");
-    assert!(gone.is_empty(), "these lines of access-matrix.txt have no route: {gone:?}");
+/// Returns the matrix with these lines: listed routes stay at their places, new ones are at the end.
+fn rendered(found: &[Line]) -> String {
+    let row = |line: &Line| {
+        let [unauthenticated, other, owner, admin] = line.statuses;
+        format!("{:<6} {:<43} {unauthenticated} {other} {owner} {admin}", line.method.as_str(), line.path)
+    };
+    let is_at = |line: &Line, row: &str| row.split_whitespace().take(2).eq([line.method.as_str(), &*line.path]);
+    let is_text = |line: &str| line.is_empty() || line.starts_with('#');
+    let kept = MATRIX.lines().filter_map(|text| {
+        let line = found.iter().find(|line| is_at(line, text)).map(row);
+        line.or_else(|| is_text(text).then(|| text.to_owned()))
+    });
+    let added = found.iter().filter(|line| !MATRIX.lines().any(|text| is_at(line, text))).map(row);
+    kept.chain(added).map(|line| line + "\n").collect()
 }
 
 /// Adds the body that the route requires: a template for creating or replacing one, a form for pages.
@@ -159,8 +148,9 @@ async fn route_statuses_match_access_matrix() {
     let limits = Limits { max_instances_per_user: 1000, launch_rate, ..Limits::default() };
     let Users { app, unauthenticated, alice: owner, bob: other, admin } =
         TestApp::start_with(Options { limits, has_images: true, saves_snapshots: true, ..Options::default() }).await;
-    let mut differences = String::new();
-    for line in lines() {
+    let mut matrix = Vec::new();
+    for (method, path) in launcher_api::routes("/api/v1") {
+        let mut line = Line { method: method.parse().unwrap(), path, statuses: [0; 4] };
         let mut found = Vec::new();
         let mut unchanged: Option<Target> = None;
         for who in [&unauthenticated, &other, &owner, &admin] {
@@ -183,11 +173,20 @@ async fn route_statuses_match_access_matrix() {
                 assert_eq!(reply.header("content-type"), "text/html; charset=utf-8", "{} {}", line.method, line.path);
             }
         }
-        if found != line.statuses {
-            writeln!(differences, "{} {} {COLUMNS:?}: {found:?}", line.method, line.path).unwrap();
-        }
+        line.statuses = found.try_into().unwrap();
+        matrix.push(line);
     }
-    assert!(differences.is_empty(), "access-matrix.txt says otherwise:\n{differences}");
+    let found = rendered(&matrix);
+    if std::env::var_os("UPDATE_ACCESS_MATRIX").is_some() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/access-matrix.txt"), &found).unwrap();
+    }
+    let differences: Vec<_> = found.lines().filter(|line| !MATRIX.lines().any(|listed| listed == *line)).collect();
+    let gone: Vec<_> = MATRIX.lines().filter(|listed| !found.lines().any(|line| line == *listed)).collect();
+    assert!(
+        differences.is_empty() && gone.is_empty(),
+        "access-matrix.txt differs from the service.\nFound: {differences:#?}\nListed: {gone:#?}\nDecide who may use these \
+         routes, then run: UPDATE_ACCESS_MATRIX=1 cargo test -p launcher-api --test api access_matrix"
+    );
     app.finish().await;
 }
 

@@ -8,7 +8,6 @@ use sqlx::migrate::Migrator;
 
 use super::engine::{DoctorQueries, Engine};
 use crate::error::{StoreError, refused};
-use crate::rows::instance_settings;
 
 /// Isolation is READ COMMITTED. Each decision is made by a statement that begins after its lock was taken. The
 /// statement therefore sees everything that the previous holder of the lock committed. A launch locks its owner's

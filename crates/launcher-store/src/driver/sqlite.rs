@@ -8,7 +8,6 @@ use sqlx::migrate::Migrator;
 
 use super::engine::{DoctorQueries, Engine};
 use crate::error::{StoreError, refused};
-use crate::rows::instance_settings;
 
 /// SQLite has one writer at a time. Writers queue in this process, in order, instead of polling for the file's lock.
 /// IMMEDIATE takes that lock at the start of the transaction: a transaction that reads first and locks later can fail.

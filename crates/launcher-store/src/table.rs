@@ -1,0 +1,191 @@
+//! Tables. One declaration per row type, from which SELECT, INSERT, UPDATE and the copy to another engine are built.
+
+use sqlx::any::AnyRow;
+
+use crate::error::StoreError;
+use crate::sql::Statement;
+use crate::stored::Raw;
+
+/// Statements that write a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// INSERT. Later only statements that name the column.
+    Once,
+    /// INSERT, and the UPDATE of a row.
+    Always,
+    /// The UPDATE of a row. INSERT leaves the default.
+    Changed,
+    /// INSERT, whose caller binds the value after those of the row: the row type has no such field.
+    Apart,
+    /// Only statements that name the column. INSERT leaves the default.
+    Later,
+    /// None: the row type reads an expression.
+    Never,
+}
+
+impl Written {
+    fn by_insert(self) -> bool {
+        matches!(self, Self::Once | Self::Always)
+    }
+
+    fn by_update(self) -> bool {
+        matches!(self, Self::Always | Self::Changed)
+    }
+}
+
+/// Column of a table.
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    written: Written,
+    /// Binds the value that a row has in this column.
+    copy: fn(Statement, &AnyRow, &'static str) -> Result<Statement, StoreError>,
+}
+
+impl Column {
+    pub(crate) const fn new<R: Raw>(name: &'static str, written: Written) -> Self {
+        Self { name, written, copy: copy::<R> }
+    }
+}
+
+fn copy<R: Raw>(statement: Statement, row: &AnyRow, column: &'static str) -> Result<Statement, StoreError> {
+    let value: Option<R> = sqlx::Row::try_get(row, column)?;
+    Ok(statement.bind(value.map(R::storable)))
+}
+
+/// Table with the columns that order its rows.
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    pub(crate) key: &'static str,
+    pub(crate) columns: &'static [Column],
+}
+
+impl Table {
+    /// Returns the columns that exist in the database.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = &'static Column> {
+        self.columns.iter().filter(|column| column.written != Written::Never)
+    }
+
+    /// Builds the INSERT of a row, whose values [`Record::bind_all`] binds.
+    pub(crate) fn insert(&self) -> String {
+        self.insert_of(self.stored().filter(|column| column.written.by_insert() || column.written == Written::Apart))
+    }
+
+    /// Builds the INSERT of all columns.
+    pub(crate) fn insert_copy(&self) -> String {
+        self.insert_of(self.stored())
+    }
+
+    fn insert_of(&self, columns: impl Iterator<Item = &'static Column>) -> String {
+        let columns: Vec<_> = columns.map(|column| column.name).collect();
+        let values: Vec<_> = (1..=columns.len()).map(|place| format!("${place}")).collect();
+        format!("INSERT INTO {} ({}) VALUES ({})", self.name, columns.join(", "), values.join(", "))
+    }
+
+    /// Builds the list of an UPDATE's SET. Its placeholders begin with `first`; [`Record::bind_changed`] binds them.
+    pub(crate) fn set(&self, first: usize) -> String {
+        let set = self.changed().zip(first..).map(|(column, place)| format!("{column} = ${place}"));
+        set.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Builds the SET list of ON CONFLICT.
+    pub(crate) fn set_excluded(&self) -> String {
+        self.changed().map(|column| format!("{column} = excluded.{column}")).collect::<Vec<_>>().join(", ")
+    }
+
+    fn changed(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().filter(|column| column.written.by_update()).map(|column| column.name)
+    }
+
+    /// Binds all values of a row for [`Table::insert_copy`].
+    pub(crate) fn bind_copy(&self, statement: Statement, row: &AnyRow) -> Result<Statement, StoreError> {
+        self.stored().try_fold(statement, |statement, column| (column.copy)(statement, row, column.name))
+    }
+}
+
+/// Row type with its table.
+pub(crate) trait Record: Sized {
+    const TABLE: Table;
+
+    /// Reads the columns of the row type.
+    fn read(row: &AnyRow) -> Result<Self, StoreError>;
+
+    /// Binds the values of the columns that `is_bound` selects, in the order of the table.
+    fn bind(&self, statement: Statement, is_bound: fn(Written) -> bool) -> Result<Statement, StoreError>;
+
+    /// Binds the values of [`Table::insert`], except those of [`Written::Apart`].
+    fn bind_all(&self, statement: Statement) -> Result<Statement, StoreError> {
+        self.bind(statement, Written::by_insert)
+    }
+
+    /// Binds the values of [`Table::set`].
+    fn bind_changed(&self, statement: Statement) -> Result<Statement, StoreError> {
+        self.bind(statement, Written::by_update)
+    }
+}
+
+/// Declares the table of a row type: the key and all other columns, each with its stored type and the statements that
+/// write it. Also declares a macro with the SELECT list, and a function that reads a row. A column has the name of its
+/// field. A row type with nested fields begins with its pattern.
+macro_rules! table {
+    (
+        $name:literal as $record:ident, $select:ident, $read:ident {
+            $key:ident: $key_type:ident, $($field:ident: $type:ident $written:ident $(= $sql:ident)?,)*
+        } $($hidden:tt)*
+    ) => {
+        table! {
+            ($record { $key, $($field),* }) $name as $record, $select, $read {
+                $key: $key_type, $($field: $type $written $(= $sql)?,)*
+            } $($hidden)*
+        }
+    };
+    (
+        ($($pattern:tt)*) $name:literal as $record:ident, $select:ident, $read:ident {
+            $key:ident: $key_type:ident, $($field:ident: $type:ident $written:ident $(= $sql:ident)?,)*
+        } $($hidden:ident: $hidden_type:ident $hidden_written:ident,)*
+    ) => {
+        macro_rules! $select {
+            () => { concat!(stringify!($key) $(, ", ", selected!($field $($sql)?))*) };
+        }
+
+        impl $crate::table::Record for $record {
+            const TABLE: $crate::table::Table = $crate::table::Table {
+                name: $name,
+                key: stringify!($key),
+                columns: &[
+                    Column::new::<$key_type>(stringify!($key), Written::Once),
+                    $(Column::new::<$type>(stringify!($field), Written::$written),)*
+                    $(Column::new::<$hidden_type>(stringify!($hidden), Written::$hidden_written),)*
+                ],
+            };
+
+            fn read(row: &AnyRow) -> Result<Self, StoreError> {
+                let reader = Reader::new::<$key_type>(row, $name, stringify!($key))?;
+                let $key = reader.stored::<$key_type, _>(stringify!($key))?;
+                $(let $field = reader.stored::<$type, _>(stringify!($field))?;)*
+                Ok($($pattern)*)
+            }
+
+            fn bind(&self, statement: Statement, is_bound: fn(Written) -> bool) -> Result<Statement, StoreError> {
+                let $($pattern)* = self;
+                let statement = if is_bound(Written::Once) { statement.bind($key.encode()?) } else { statement };
+                $(let statement =
+                    if is_bound(Written::$written) { statement.bind($field.encode()?) } else { statement };)*
+                Ok(statement)
+            }
+        }
+
+        pub(crate) fn $read(row: &AnyRow) -> Result<$record, StoreError> {
+            Record::read(row)
+        }
+    };
+}
+
+/// Entry of a SELECT list: a column, or an expression with the name of a field.
+macro_rules! selected {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $sql:ident) => {
+        concat!($sql!(), " AS ", stringify!($field))
+    };
+}
