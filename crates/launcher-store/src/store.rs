@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 
 use crate::driver::{self, Engine};
 use crate::error::StoreError;
+use crate::sql::query;
 
 /// Default maximum of instances that one search or count examines. It bounds their time over a long history.
 const MAX_EXAMINED: i64 = 20_000;
@@ -79,6 +80,11 @@ impl Store {
 
     /// Waits for connections in use, then closes all. Later calls return [`StoreError::Unavailable`].
     pub async fn close(&self) {
+        if let Some(statement) = self.engine.before_close
+            && let Err(error) = query(statement).execute(&self.pool).await
+        {
+            tracing::warn!(%error, "database log not written into the file before the end");
+        }
         self.pool.close().await;
     }
 }

@@ -11,6 +11,8 @@ pub(crate) struct Engine {
     pub(crate) begin_write: &'static str,
     /// SQL statement that begins a transaction whose reads all see the same snapshot.
     pub(crate) begin_snapshot: &'static str,
+    /// Statement before the pool closes its connections.
+    pub(crate) before_close: Option<&'static str>,
     /// Number of connections of the pool. It exceeds `writers`, so that a read does not wait for a writer's connection.
     pub(super) connections: u32,
     /// Maximum concurrent write transactions of this process.

@@ -29,6 +29,7 @@ static POSTGRES: Engine = Engine {
     begin_write: "BEGIN ISOLATION LEVEL READ COMMITTED",
     begin_snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
                      SET LOCAL idle_in_transaction_session_timeout = 0",
+    before_close: None,
     connections: 10,
     // Most writes lock the counter row until their commit, so they run one after the other, and more writers would not
     // be faster. This limit keeps six of the ten connections free for reads.

@@ -20,6 +20,8 @@ static SQLITE: Engine = Engine {
               PRAGMA secure_delete = ON",
     begin_write: "BEGIN IMMEDIATE",
     begin_snapshot: "BEGIN",
+    // Connections that close at the same time would leave the log beside the file, with secrets that are erased since.
+    before_close: Some("PRAGMA wal_checkpoint(TRUNCATE)"),
     connections: 8,
     writers: 1,
     read_only: None,
