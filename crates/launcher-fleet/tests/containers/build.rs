@@ -7,7 +7,8 @@ use std::path::Path;
 use bollard::models::ContainerCreateBody;
 use launcher_domain::SecretValues;
 use launcher_fleet::engine::{BuildSettings, EngineInfo, EngineKind, app, seccomp_profile, sidecar};
-use launcher_workshop::{Workshop, WorkshopResources, WorkshopSpec};
+use launcher_testkit::fleet_contract::contract_workshop;
+use launcher_workshop::Workshop;
 
 use super::support::{IMAGE, TestFleet};
 
@@ -32,33 +33,16 @@ exec sleep 1000
 "#;
 
 fn workshop(profile: &str) -> Workshop {
-    let spec = WorkshopSpec {
-        owner: "alice@example.org".to_owned(),
-        image: IMAGE.to_owned(),
-        app_type: "custom".to_owned(),
-        port: 8888,
-        command: report(),
-        args: Vec::new(),
-        env: BTreeMap::new(),
-        secret_env: Vec::new(),
-        resources: WorkshopResources {
-            cpu_request: "100m".to_owned(),
-            // More than most machines have.
-            cpu_limit: "500".to_owned(),
-            memory_request: "32Mi".to_owned(),
-            memory_limit: "64Mi".to_owned(),
-        },
-        security_profile: profile.to_owned(),
-        pod_template: None,
-        storage: None,
-        crash_safe_directory: None,
-        snapshot: None,
-        material: None,
-        lifetime_seconds: 3600,
-        expires_at: None,
-        restarted_at: None,
-    };
-    let mut workshop = Workshop::new("lab-a", spec);
+    let mut workshop = contract_workshop("lab-a");
+    let spec = &mut workshop.spec;
+    IMAGE.clone_into(&mut spec.image);
+    profile.clone_into(&mut spec.security_profile);
+    spec.command = report();
+    spec.env.clear();
+    "100m".clone_into(&mut spec.resources.cpu_request);
+    // More than most machines have.
+    "500".clone_into(&mut spec.resources.cpu_limit);
+    "32Mi".clone_into(&mut spec.resources.memory_request);
     workshop.metadata.uid = Some("uid-1".to_owned());
     workshop
 }

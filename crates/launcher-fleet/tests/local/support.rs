@@ -13,7 +13,8 @@ use launcher_domain::Clock;
 use launcher_domain::identity::TrustedHeader;
 use launcher_fleet::{Fleet, FleetEvent, LocalFleet, LocalFleetError, LocalSettings, OriginSettings};
 use launcher_process::stop::Stop;
-use launcher_workshop::{Phase, Workshop, WorkshopResources, WorkshopSpec, WorkshopStatus};
+use launcher_testkit::fleet_contract::contract_workshop;
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -172,34 +173,12 @@ impl Clock for TestClock {
 
 /// A Workshop that runs a command, with a lifetime of one hour.
 pub(crate) fn custom(name: &str, command: &[&str]) -> Workshop {
-    let quantity = |text: &str| text.to_owned();
-    let spec = WorkshopSpec {
-        owner: OWNER.to_owned(),
-        image: "example.org/app:1".to_owned(),
-        app_type: "custom".to_owned(),
-        port: 9000,
-        command: command.iter().map(|word| (*word).to_owned()).collect(),
-        args: Vec::new(),
-        env: [("GREETING".to_owned(), "hello".to_owned())].into(),
-        secret_env: Vec::new(),
-        resources: WorkshopResources {
-            cpu_request: quantity("100m"),
-            cpu_limit: quantity("1"),
-            memory_request: quantity("64Mi"),
-            memory_limit: quantity("512Mi"),
-        },
-        security_profile: "restricted".to_owned(),
-        pod_template: None,
-        storage: None,
-        crash_safe_directory: None,
-        snapshot: None,
-        material: None,
-        lifetime_seconds: 3600,
-        expires_at: None,
-        restarted_at: None,
-    };
-    let mut workshop = Workshop::new(name, spec);
-    workshop.metadata.labels = Some(launcher_workshop::labels());
+    let mut workshop = contract_workshop(name);
+    let spec = &mut workshop.spec;
+    OWNER.clone_into(&mut spec.owner);
+    spec.port = 9000;
+    spec.command = command.iter().map(|word| (*word).to_owned()).collect();
+    "512Mi".clone_into(&mut spec.resources.memory_limit);
     workshop
 }
 

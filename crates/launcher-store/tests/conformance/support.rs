@@ -5,10 +5,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
-use launcher_domain::template::{Resources, TemplateSettings};
+use launcher_domain::template::TemplateSettings;
 use launcher_domain::{
-    Act, AdminList, AppType, Caller, EmailAddress, EndReason, Instance, InstanceState, Listing, SecurityProfile,
-    Template,
+    Act, AdminList, Caller, EmailAddress, EndReason, Instance, InstanceState, Listing, Template, TemplateContent,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Page, Store};
 use serde_json::json;
@@ -109,31 +108,17 @@ pub(crate) fn admin() -> Caller {
 }
 
 fn settings() -> TemplateSettings {
-    let quantity = |text| launcher_domain::quantity::Quantity::parse(text).unwrap();
-    TemplateSettings {
-        name: "Statistics \"I\"; DROP TABLE workshop_instances; --".to_owned(),
-        description: "ünïcode, 'quotes' and\nlines".to_owned(),
-        app_type: AppType::Notebook,
-        image: "quay.io/jupyter/base-notebook:latest".to_owned(),
-        port: 8888,
-        command: vec!["start.sh".to_owned()],
-        args: vec!["--flag={}".to_owned(), "$1".to_owned()],
-        env: BTreeMap::from([("COURSE".to_owned(), "a\"b\\c".to_owned())]),
-        resources: Resources {
-            cpu_request: quantity("100m"),
-            cpu_limit: quantity("2"),
-            memory_request: quantity("256Mi"),
-            memory_limit: quantity("2Gi"),
-        },
-        security_profile: SecurityProfile::Restricted,
-        pod_template: json!({ "spec": { "nodeSelector": { "disk": "ssd" } } }).as_object().cloned(),
-        storage: None,
-        material: None,
-        parameters: Vec::new(),
-        lifetime_seconds: 7200,
-        extension_seconds: 3600,
-        max_lifetime_seconds: 28_800,
-    }
+    let body = json!({
+        "name": "Statistics \"I\"; DROP TABLE workshop_instances; --",
+        "description": "ünïcode, 'quotes' and\nlines",
+        "app_type": "notebook",
+        "image": "quay.io/jupyter/base-notebook:latest",
+        "command": ["start.sh"],
+        "args": ["--flag={}", "$1"],
+        "env": { "COURSE": "a\"b\\c" },
+        "pod_template": { "spec": { "nodeSelector": { "disk": "ssd" } } },
+    });
+    TemplateContent::read(body.as_object().unwrap()).unwrap().settings
 }
 
 /// Returns a template with this number as its identifier; number 1 is in every test database.

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use bollard::models::{ContainerCreateBody, HostConfig};
 use launcher_domain::{FailureCode, SecretValues};
-use launcher_workshop::{Workshop, WorkshopResources, WorkshopSpec};
+use launcher_testkit::fleet_contract::contract_workshop;
+use launcher_workshop::{Workshop, WorkshopResources};
 
 use super::{BuildSettings, app, sidecar};
 use crate::containers::engine::ProcessLimits;
@@ -44,32 +45,17 @@ fn settings() -> BuildSettings<'static> {
 }
 
 fn workshop() -> Workshop {
-    let spec = WorkshopSpec {
-        owner: "Alice@Example.org".to_owned(),
-        image: "registry.example/app:2".to_owned(),
-        app_type: "custom".to_owned(),
-        port: 8888,
-        command: Vec::new(),
-        args: Vec::new(),
-        env: BTreeMap::from([("COURSE".to_owned(), "a=b $(PORT)".to_owned())]),
-        secret_env: Vec::new(),
-        resources: WorkshopResources {
-            cpu_request: "250m".to_owned(),
-            cpu_limit: "1.5".to_owned(),
-            memory_request: "256Mi".to_owned(),
-            memory_limit: "1Gi".to_owned(),
-        },
-        security_profile: "restricted".to_owned(),
-        pod_template: None,
-        storage: None,
-        crash_safe_directory: None,
-        snapshot: None,
-        material: None,
-        lifetime_seconds: 3600,
-        expires_at: None,
-        restarted_at: None,
+    let mut workshop = contract_workshop("lab-a");
+    let spec = &mut workshop.spec;
+    "Alice@Example.org".clone_into(&mut spec.owner);
+    "registry.example/app:2".clone_into(&mut spec.image);
+    spec.env = BTreeMap::from([("COURSE".to_owned(), "a=b $(PORT)".to_owned())]);
+    spec.resources = WorkshopResources {
+        cpu_request: "250m".to_owned(),
+        cpu_limit: "1.5".to_owned(),
+        memory_request: "256Mi".to_owned(),
+        memory_limit: "1Gi".to_owned(),
     };
-    let mut workshop = Workshop::new("lab-a", spec);
     workshop.metadata.uid = Some("uid-1".to_owned());
     workshop
 }
