@@ -1,4 +1,4 @@
-//! No crate has an import cycle.
+//! No crate has an import cycle between folders. Files of one folder may import each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -65,7 +65,9 @@ fn crates_have_no_import_cycles() {
             let root = target.src_path.as_std_path();
             let modules = Modules::read(root, &|file| std::fs::read_to_string(file).ok());
             let short = |file: &Path| file.strip_prefix(root.parent().unwrap()).unwrap().display().to_string();
-            let cycles = modules.cycles();
+            let is_in_one_folder =
+                |cycle: &BTreeSet<&Path>| cycle.iter().map(|file| file.parent()).collect::<BTreeSet<_>>().len() == 1;
+            let cycles: Vec<_> = modules.cycles().into_iter().filter(|cycle| !is_in_one_folder(cycle)).collect();
             edges += modules.edges().values().map(BTreeSet::len).sum::<usize>();
             found.extend(cycles.iter().map(|cycle| {
                 let files: Vec<String> = cycle.iter().map(|file| short(file)).collect();
@@ -76,7 +78,7 @@ fn crates_have_no_import_cycles() {
     assert!(edges > 500, "only {edges} imports were found: the test does not read the crates");
     assert!(
         found.is_empty(),
-        "these files import each other; move what they share to a third file:\n{}",
+        "these files of several folders import each other; move what they share to a third file:\n{}",
         found.join("\n")
     );
 }
