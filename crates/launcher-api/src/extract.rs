@@ -7,8 +7,8 @@ mod path;
 mod query;
 mod unique;
 
-pub(crate) use conditional::{IfMatch, etag, is_unchanged};
+pub(crate) use conditional::{IfMatch, IfMatchParameter, etag, is_unchanged};
 pub(crate) use headers::{idempotency_key, is_idempotency_key, last_event_id};
 pub(crate) use json::{Json, MergePatch, OptionalJson};
 pub(crate) use path::{InstanceName, SnapshotId, TemplateId, VolumeName};
-pub(crate) use query::{ListQuery, next_page, with_link};
+pub(crate) use query::{ListQuery, PageParameters, next_page, with_link};

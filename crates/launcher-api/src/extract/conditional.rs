@@ -6,6 +6,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use launcher_domain::Caller;
 use launcher_service::{Launcher, ServiceError};
+use utoipa::IntoParams;
 use uuid::Uuid;
 
 use crate::problem::Problem;
@@ -18,6 +19,16 @@ pub(crate) fn etag(version: i64) -> HeaderValue {
 
 fn quoted(version: i64) -> String {
     format!("\"{version}\"")
+}
+
+/// The header of a change, for the document.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "a description: IfMatch reads the header")]
+pub(crate) struct IfMatchParameter {
+    /// ETags. If none is current, the request is refused, so that it overwrites no other change. `*` matches any.
+    #[param(rename = "If-Match")]
+    if_match: Option<String>,
 }
 
 /// The template version that a change requires.

@@ -16,7 +16,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
-use crate::extract::{InstanceName, ListQuery, OptionalJson, next_page, with_link};
+use crate::extract::{InstanceName, ListQuery, OptionalJson, PageParameters, next_page, with_link};
 use crate::identity::Identified;
 use crate::permission::{Allowed, ListAllInstances, RestartInstances};
 use crate::problem::Problem;
@@ -41,10 +41,7 @@ use crate::wire::{EndReasonName, ExtendBody, FailureCodeName, MaterialOutcomeNam
         ("search" = Option<String>, Query, max_length = 100,
             description = "Only instances with this text in the owner's address, the template's name or `k8s_name`. \
                            ASCII letters match in either case. An empty text matches every instance."),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
-            description = "Maximum number of entries. Default: 500."),
-        ("cursor" = Option<String>, Query, pattern = "^[0-9a-f]{32}$",
-            description = "Start of the next page, from the `Link` of the previous page."),
+        PageParameters,
     ),
     responses((status = 200, description = "A page of instances.", body = [WorkshopInstanceResponse],
         headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),

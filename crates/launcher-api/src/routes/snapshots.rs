@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::extract::{ListQuery, SnapshotId, next_page, with_link};
+use crate::extract::{ListQuery, PageParameters, SnapshotId, next_page, with_link};
 use crate::identity::Identified;
 use crate::permission::{Allowed, ListAllVolumes};
 use crate::problem::Problem;
@@ -27,10 +27,7 @@ use crate::wire::{SnapshotFailureName, SnapshotStateName, rfc3339};
     params(
         ("owner_email" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
             description = "Only snapshots of this person. Only admins may send it."),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
-            description = "Maximum number of entries. Default: 500."),
-        ("cursor" = Option<String>, Query, pattern = "^[0-9a-f]{32}$",
-            description = "Start of the next page, from the `Link` of the previous page."),
+        PageParameters,
     ),
     responses((status = 200, description = "A page of snapshots.", body = [SnapshotResponse],
         headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),

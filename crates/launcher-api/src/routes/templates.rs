@@ -16,8 +16,8 @@ use uuid::Uuid;
 
 use crate::admission::MAX_BODY_BYTES;
 use crate::extract::{
-    IfMatch, Json as Body, ListQuery, MergePatch, OptionalJson, TemplateId, etag, idempotency_key, is_unchanged,
-    next_page, with_link,
+    IfMatch, IfMatchParameter, Json as Body, ListQuery, MergePatch, OptionalJson, PageParameters, TemplateId, etag,
+    idempotency_key, is_unchanged, next_page, with_link,
 };
 use crate::identity::Identified;
 use crate::permission::{Allowed, ManageClass, ManageTemplates};
@@ -39,10 +39,7 @@ const ATTEMPTS: usize = 5;
 #[utoipa::path(
     get, path = "/templates/", operation_id = "listTemplates", tag = "templates",
     params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
-            description = "Maximum number of entries. Default: 500."),
-        ("cursor" = Option<String>, Query, pattern = "^[0-9a-f]{32}$",
-            description = "Start of the next page, from the `Link` of the previous page."),
+        PageParameters,
     ),
     responses((status = 200, description = "A page of templates.", body = [WorkshopTemplateResponse],
         headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
@@ -132,9 +129,7 @@ pub(crate) async fn read_template(
     put, path = "/templates/{template_id}", operation_id = "updateTemplate", tag = "templates",
     params(
         ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        ("If-Match" = Option<String>, Header,
-            description = "ETags. If none is current, the request is refused, so that it overwrites no other change. \
-                           `*` matches any."),
+        IfMatchParameter,
     ),
     request_body = TemplateReplacement,
     responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
@@ -172,9 +167,7 @@ pub(crate) async fn update_template(
     patch, path = "/templates/{template_id}", operation_id = "patchTemplate", tag = "templates",
     params(
         ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        ("If-Match" = Option<String>, Header,
-            description = "ETags. If none is current, the request is refused, so that it overwrites no other change. \
-                           `*` matches any."),
+        IfMatchParameter,
     ),
     request_body(content = TemplatePatch, content_type = "application/merge-patch+json"),
     responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
@@ -252,9 +245,7 @@ fn check_names(body: &Value, patch: &JsonObject) -> Result<(), Problem> {
     delete, path = "/templates/{template_id}", operation_id = "archiveTemplate", tag = "templates",
     params(
         ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        ("If-Match" = Option<String>, Header,
-            description = "ETags. If none is current, the request is refused, so that it overwrites no other change. \
-                           `*` matches any."),
+        IfMatchParameter,
     ),
     responses((status = 204, description = "The template is archived.")),
     extensions(("x-problems" = json!(["admin-only", "not-found", "version-mismatch"])))

@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::extract::{ListQuery, VolumeName, next_page, with_link};
+use crate::extract::{ListQuery, PageParameters, VolumeName, next_page, with_link};
 use crate::identity::Identified;
 use crate::problem::Problem;
 use crate::routes::archive::archive;
@@ -24,10 +24,7 @@ use crate::wire::rfc3339;
 #[utoipa::path(
     get, path = "/volumes/", operation_id = "listVolumes", tag = "volumes",
     params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
-            description = "Maximum number of entries. Default: 500."),
-        ("cursor" = Option<String>, Query, pattern = "^[0-9a-f]{32}$",
-            description = "Start of the next page, from the `Link` of the previous page."),
+        PageParameters,
     ),
     responses((status = 200, description = "A page of volumes.", body = [VolumeResponse],
         headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),

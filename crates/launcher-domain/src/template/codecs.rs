@@ -1,7 +1,6 @@
 //! Rules of the values in a template.
 
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 
 use serde_json::{Number, Value, json};
 
@@ -34,7 +33,7 @@ const SYSTEM_DIRECTORIES: [&str; 14] =
     ["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "tmp", "usr"];
 
 /// Pattern of one line with at least one visible character.
-const LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
+pub(super) const LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
 const NO_NUL: &str = r"^[^\x00]*$";
 const VARIABLE: &str = "^(?!DISABLE_AUTH$|SERVICE_)[A-Za-z_][A-Za-z0-9_]{0,127}$";
 /// Pattern of a Kubernetes quantity above zero: `1.5Gi`, or a fraction as in `0.5Gi`. The unit `m` allows no value
@@ -196,7 +195,7 @@ impl Codec for Environment {
     type Value = BTreeMap<String, String>;
 
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<BTreeMap<String, String>> {
-        let Some(variables) = json.as_object() else { return errors.wrong_type(at, json, "a map") };
+        let Some(variables) = json.as_object() else { return errors.wrong_type(at, json, "an object") };
         errors.check(variables.len() <= MAX_ENV, at, FieldRule::VariableCount);
         let mut env = BTreeMap::new();
         for (name, value) in variables {
@@ -370,7 +369,7 @@ impl Codec for PodTemplate {
     type Value = JsonObject;
 
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<JsonObject> {
-        let Some(object) = json.as_object() else { return errors.wrong_type(at, json, "a map") };
+        let Some(object) = json.as_object() else { return errors.wrong_type(at, json, "an object") };
         let object = without_nulls(object.clone())?;
         errors.check(is_storable_pod_template(&object), at, FieldRule::PodTemplateSize);
         Some(object)
@@ -388,26 +387,11 @@ impl Codec for AnyNumber {
     type Value = Number;
 
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Number> {
-        json.as_number().cloned().or_else(|| errors.wrong_type(at, json, "a JSON number"))
+        json.as_number().cloned().or_else(|| errors.wrong_type(at, json, "a number"))
     }
 
     fn schema(_: Audience) -> Value {
         json!({ "type": "number", "format": "double" })
-    }
-}
-
-/// A list with a maximum length. The declaration of the object checks the length: it has the rule for it.
-pub(super) struct ListOf<C, const MAX: usize>(PhantomData<C>);
-
-impl<C: Codec, const MAX: usize> Codec for ListOf<C, MAX> {
-    type Value = Vec<C::Value>;
-
-    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Self::Value> {
-        items::<C>(json, at, errors)
-    }
-
-    fn schema(audience: Audience) -> Value {
-        json!({ "type": "array", "maxItems": MAX, "items": C::schema(audience) })
     }
 }
 

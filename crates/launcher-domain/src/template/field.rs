@@ -1,7 +1,6 @@
 //! Fields of the JSON objects that an admin writes. One declaration of an object ([`json_object`]) gives its Rust type,
 //! its reader, which reports all errors, and its JSON schema.
 
-use serde::de::Unexpected;
 use serde_json::{Map, Value, json};
 
 use super::rule::FieldRule;
@@ -62,19 +61,15 @@ impl Errors {
         self.0.iter().any(is_at)
     }
 
-    /// Reports a value of the wrong JSON type, in the words of serde. Returns `None`.
+    /// Reports a value of the wrong JSON type. Returns `None`.
     pub(super) fn wrong_type<T>(&mut self, at: &str, value: &Value, expected: &str) -> Option<T> {
         let found = match value {
-            Value::Null => Unexpected::Other("null"),
-            Value::Bool(value) => Unexpected::Bool(*value),
-            Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
-                (Some(value), ..) => Unexpected::Unsigned(value),
-                (_, Some(value), _) => Unexpected::Signed(value),
-                (.., value) => Unexpected::Float(value.unwrap_or_default()),
-            },
-            Value::String(text) => Unexpected::Str(text),
-            Value::Array(_) => Unexpected::Seq,
-            Value::Object(_) => Unexpected::Map,
+            Value::Null => "null".to_owned(),
+            Value::Bool(value) => format!("boolean `{value}`"),
+            Value::Number(number) => format!("number `{number}`"),
+            Value::String(text) => format!("string {text:?}"),
+            Value::Array(_) => "array".to_owned(),
+            Value::Object(_) => "object".to_owned(),
         };
         self.add(at, FieldRule::Value { message: format!("invalid type: {found}, expected {expected}") });
         None
@@ -127,12 +122,12 @@ pub(super) fn text<'j>(json: &'j Value, at: &str, errors: &mut Errors) -> Option
 
 /// Reads an integer.
 pub(super) fn integer(json: &Value, at: &str, errors: &mut Errors) -> Option<i64> {
-    json.as_i64().or_else(|| errors.wrong_type(at, json, "i64"))
+    json.as_i64().or_else(|| errors.wrong_type(at, json, "an integer"))
 }
 
 /// Reads the items of a list, each at its index. `None` if an item has no value.
 pub(super) fn items<C: Codec>(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<C::Value>> {
-    let Some(items) = json.as_array() else { return errors.wrong_type(at, json, "a sequence") };
+    let Some(items) = json.as_array() else { return errors.wrong_type(at, json, "an array") };
     let read = |(index, item)| C::read(item, &format!("{at}/{index}"), errors);
     let items: Vec<_> = items.iter().enumerate().map(read).collect();
     items.into_iter().collect()
@@ -212,6 +207,11 @@ impl<'r> Reader<'r> {
         if is_blank { Some(None) } else { self.optional::<C>(name) }
     }
 
+    /// Reads a field whose default depends on other fields. The default is there already.
+    pub(super) fn filled<C: Codec>(&mut self, name: &str, _: &str) -> Option<C::Value> {
+        self.required::<C>(name)
+    }
+
     /// Reads a field whose default depends on other fields. The default is there already, unless there is none: then
     /// the field breaks the rule `missing`.
     pub(super) fn computed<C: Codec>(&mut self, name: &str, missing: FieldRule, _: &str) -> Option<C::Value> {
@@ -274,6 +274,10 @@ impl Describer {
     }
 
     pub(super) fn computed<C: Codec>(&mut self, name: &'static str, about: &str, _: FieldRule, default: &str) {
+        self.filled::<C>(name, about, default);
+    }
+
+    pub(super) fn filled<C: Codec>(&mut self, name: &'static str, about: &str, default: &str) {
         self.add::<C>(name, about, |schema| {
             schema["description"] = format!("{} {default}", sentence(about)).into();
             or_null(schema);

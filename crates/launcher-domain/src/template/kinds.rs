@@ -1,5 +1,7 @@
 //! Kinds of apps, icons and security profiles.
 
+use std::fmt::Display;
+
 use serde::{Deserialize, Serialize};
 
 use crate::text_enum::text_enum;
@@ -20,6 +22,18 @@ text_enum! {
 }
 
 impl AppType {
+    /// Describes the defaults of a field, by kind of app.
+    pub(super) fn defaults<T: Display>(default: fn(Self) -> Option<T>) -> String {
+        let (mut defaults, mut required) = (Vec::new(), Vec::new());
+        for kind in Self::ALL {
+            match default(kind) {
+                Some(value) => defaults.push(format!("{value} for {}", kind.as_str())),
+                None => required.push(kind.as_str()),
+            }
+        }
+        format!("{}; required for {}.", defaults.join(", "), required.join(", "))
+    }
+
     /// Returns the port on which the stock image of this kind of app listens; `None` for `custom`.
     #[must_use]
     pub fn default_port(self) -> Option<u16> {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::codecs::has_invisible;
 use super::codecs::text_codec;
+use super::codecs::{LINE, has_invisible};
 use super::field::{Audience, Codec, Errors, json_object, text};
 use super::kinds::Icon;
 use super::rule::FieldRule;
@@ -63,7 +63,7 @@ pub fn is_slug(text: &str) -> bool {
 text_codec! {
     /// A tag.
     Tag, { "type": "string", "minLength": 1, "maxLength": MAX_TAG,
-           "pattern": r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$" },
+           "pattern": LINE },
     Tag if not |tag| (1..=MAX_TAG).contains(&tag.chars().count()) && !tag.contains(TAG_SEPARATORS) && !has_invisible(tag)
 }
 
@@ -76,7 +76,7 @@ impl Codec for Tags {
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<String>> {
         let is_short = json.as_array().is_none_or(|tags| tags.len() <= MAX_TAGS);
         errors.check(is_short, at, FieldRule::TagCount);
-        let Some(given) = json.as_array() else { return errors.wrong_type(at, json, "a sequence") };
+        let Some(given) = json.as_array() else { return errors.wrong_type(at, json, "an array") };
         let mut tags: Vec<String> = Vec::new();
         // Ignore surplus tags, which have already caused an error: comparing thousands of tags would take too long.
         for (index, tag) in given.iter().take(MAX_TAGS).enumerate() {

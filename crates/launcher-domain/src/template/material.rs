@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::codecs::{ListOf, MountPath, text_codec};
+use super::codecs::{MountPath, text_codec};
 use super::field::{Audience, Codec, Errors, FieldError, items, json_object};
+use super::kinds::AppType;
 use super::rule::FieldRule;
 use super::settings::TemplateSettings;
 use super::storage::Storage;
@@ -40,13 +41,12 @@ json_object! {
         sources: Vec<MaterialSource> = defaulted(Sources, json!([])),
         /// Prefixes of the URLs of repositories that a link can name, with the scheme https. A prefix ends at a whole
         /// segment of the path.
-        allowed_repositories: Vec<String> = defaulted(ListOf<Prefix, MAX_PREFIXES>, json!([])),
+        allowed_repositories: Vec<String> = defaulted(Prefixes, json!([])),
         /// Directory of the app in which each source has its own directory. With storage, only its path is allowed.
         directory: String = computed(
             MountPath,
             FieldRule::MaterialDirectoryRequired,
-            "Default: the path of the storage, otherwise /home/rstudio for rstudio, /home/jovyan for notebook. Required \
-             for custom without storage."
+            &format!("Default: the path of the storage. Without storage: {}", AppType::defaults(AppType::home))
         ),
     }
 }
@@ -78,6 +78,23 @@ text_codec! {
     Prefix, { "type": "string", "maxLength": 2048, "pattern": "^[Hh][Tt][Tt][Pp][Ss]://[^@#?\\\\]+$",
               "examples": ["https://git.example.org/statistics/"] },
     MaterialPrefix if not |prefix| SourceUrl::parse(prefix).is_some_and(|url| url.is_https() && url.is_plain())
+}
+
+/// The prefixes of repositories.
+enum Prefixes {}
+
+impl Codec for Prefixes {
+    type Value = Vec<String>;
+
+    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<String>> {
+        let is_count = json.as_array().is_none_or(|prefixes| prefixes.len() <= MAX_PREFIXES);
+        errors.check(is_count, at, FieldRule::MaterialPrefixCount);
+        items::<Prefix>(json, at, errors)
+    }
+
+    fn schema(audience: Audience) -> Value {
+        json!({ "type": "array", "maxItems": MAX_PREFIXES, "items": Prefix::schema(audience) })
+    }
 }
 
 // The rules of the texts below depend on each other: `MaterialSource::broken_rules` checks them.
@@ -119,8 +136,6 @@ impl Material {
     /// Checks the rules that need more than one field.
     pub(super) fn check(&self, storage: Option<&Storage>, errors: &mut Errors) {
         let Self { directory, sources, allowed_repositories } = self;
-        let is_count = allowed_repositories.len() <= MAX_PREFIXES;
-        errors.check(is_count, "/material/allowed_repositories", FieldRule::MaterialPrefixCount);
         let least = usize::from(allowed_repositories.is_empty());
         let is_count = (least..=MAX_MATERIAL_SOURCES).contains(&sources.len());
         errors.check(is_count || errors.has("/material/sources"), "/material/sources", FieldRule::MaterialSourceCount);

@@ -57,7 +57,7 @@ json_object! {
         /// Value for a launch that gives none. Not for secret. null: the variable is then not set.
         default: Option<String> = optional(DefaultValue),
         /// True if the launch needs a value, from the user or by default.
-        required: bool = computed(bool, FieldRule::ParameterRequired, "Default: true without `default`."),
+        required: bool = filled(bool, "Default: true without `default`."),
         /// 2 to 50 different values; only for choice.
         choices: Vec<String> = defaulted(Choices, json!([])),
         /// Minimum; only for number.
@@ -99,7 +99,7 @@ impl Codec for Choices {
     type Value = Vec<String>;
 
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<String>> {
-        let Some(choices) = json.as_array() else { return errors.wrong_type(at, json, "a sequence") };
+        let Some(choices) = json.as_array() else { return errors.wrong_type(at, json, "an array") };
         let choice = |(index, choice)| text(choice, &format!("{at}/{index}"), errors).map(str::to_owned);
         Some(choices.iter().enumerate().filter_map(choice).collect())
     }

@@ -57,7 +57,7 @@ json_object! {
         port: u16 = computed(
             Port,
             FieldRule::PortRequired,
-            "Default: 8787 for rstudio, 8888 for notebook. Required for custom."
+            &format!("Default: {}", AppType::defaults(AppType::default_port))
         ),
         /// Replaces the image's entry point if not empty. Each word has at most 4,096 bytes. $(PORT) stands for the app's
         /// port. Responses to callers who are not admins have an empty list.
@@ -85,11 +85,11 @@ json_object! {
         /// from `PORT`, and from those in `env`.
         parameters: Vec<Parameter> = defaulted(Parameters, json!([])),
         /// Time from ready to the first expiry; at most max_lifetime_seconds.
-        lifetime_seconds: u32 = computed(Seconds, FieldRule::Duration, "Default: 7200."),
+        lifetime_seconds: u32 = filled(Seconds, &format!("Default: {LIFETIME_SECONDS}.")),
         /// Maximum that one extension adds; at most max_lifetime_seconds.
-        extension_seconds: u32 = computed(Seconds, FieldRule::Duration, "Default: 3600."),
+        extension_seconds: u32 = filled(Seconds, &format!("Default: {EXTENSION_SECONDS}.")),
         /// Maximum time from ready to the expiry, with all extensions.
-        max_lifetime_seconds: u32 = computed(Seconds, FieldRule::Duration, "Default: 28800."),
+        max_lifetime_seconds: u32 = filled(Seconds, &format!("Default: {MAX_LIFETIME_SECONDS}.")),
     }
 }
 

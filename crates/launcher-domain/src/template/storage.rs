@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::codecs::{MountPath, VolumeSize};
 use super::field::json_object;
+use super::kinds::AppType;
 use super::rule::FieldRule;
 use crate::quantity::Quantity;
 use crate::text_enum::text_enum;
@@ -59,7 +60,7 @@ json_object! {
         path: String = computed(
             MountPath,
             FieldRule::StoragePathRequired,
-            "Default: /home/rstudio for rstudio, /home/jovyan for notebook. Required for custom."
+            &format!("Default: {}", AppType::defaults(AppType::home))
         ),
         /// Effect of the expiry. end: the workshop ends, and the next launch has its files. suspend: the workshop is
         /// suspended, and its owner can resume it.
