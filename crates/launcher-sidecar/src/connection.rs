@@ -10,22 +10,18 @@ use launcher_process::stop::Stop;
 use tokio::time::Instant;
 
 use crate::auth::authorization::Admitted;
-use crate::downstream::client::Client;
-use crate::downstream::closing::{LINGER, close};
-use crate::downstream::head_reader::{HEAD_TIMEOUT, NoHead, read_head};
-use crate::downstream::progress::Progress;
-use crate::error_response::{self, ResponseFormat};
+use crate::downstream::{Client, HEAD_TIMEOUT, LINGER, NoHead, close, read_head};
 use crate::exchange;
+use crate::exchange::ExchangeOutcome;
 use crate::exchange::admission::admit;
-use crate::exchange::outcome::ExchangeOutcome;
 use crate::exchange::state::SharedState;
-use crate::frame::resource::Resource;
-use crate::frame::response::{self, ResponseOptions};
+use crate::frame::resource::{Resource, ResponseOptions, write_resource};
 use crate::metrics::Outcome;
-use crate::refusal::Refused;
+use crate::progress::Progress;
+use crate::refusal::{Refused, ResponseFormat, write_error_response};
+use crate::transport::PeerIo;
 use crate::transport::buffers::WriteBuffer;
-use crate::transport::socket::PeerIo;
-use crate::websocket::tunnel;
+use crate::websocket::run_tunnel;
 
 /// Idle timeout between requests. Proxies in front have shorter idle timeouts (60 to 90 seconds by default), so they
 /// close first. Otherwise a proxy could send a request on a connection that the sidecar is closing.
@@ -63,7 +59,7 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
                     continue;
                 }
                 ExchangeOutcome::Tunnel(app, app_read_buffer) => {
-                    let tunnel = tunnel::run(&mut self.client, app, &app_read_buffer, &self.state.metrics, requested);
+                    let tunnel = run_tunnel(&mut self.client, app, &app_read_buffer, &self.state.metrics, requested);
                     tunnel.await;
                     Duration::ZERO
                 }
@@ -119,7 +115,7 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
             head_only: refused.is_head,
             close: !refused.keep_alive,
         };
-        error_response::write(refused.reason, format, self.client.write_buffer.space());
+        write_error_response(refused.reason, format, self.client.write_buffer.space());
         self.send(refused.keep_alive).await
     }
 
@@ -128,7 +124,7 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
         self.state.metrics.count(Outcome::Served);
         let &Admitted { is_head, language, keep_alive, .. } = admitted;
         let options = ResponseOptions { language, head_only: is_head, close: !keep_alive };
-        response::write(&self.state.frame, resource, options, self.client.write_buffer.space()).await;
+        write_resource(&self.state.frame, resource, options, self.client.write_buffer.space()).await;
         self.send(keep_alive).await
     }
 

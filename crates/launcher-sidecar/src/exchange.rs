@@ -2,10 +2,9 @@
 
 pub(crate) mod admission;
 mod download;
-pub(crate) mod outcome;
 mod relay;
+mod response_head;
 pub(crate) mod state;
-mod timeouts;
 mod upload;
 
 use std::future::poll_fn;
@@ -14,16 +13,34 @@ use launcher_process::stop::Stop;
 use tokio::time::Instant;
 
 use crate::auth::authorization::Admitted;
-use crate::downstream::client::Client;
+use crate::downstream::Client;
 use crate::exchange::download::Download;
-use crate::exchange::outcome::{ExchangeOutcome, RelayOutcome};
-use crate::exchange::relay::Relay;
+use crate::exchange::relay::{Relay, RelayOutcome};
 use crate::exchange::state::SharedState;
 use crate::exchange::upload::Upload;
 use crate::http1::body::BodyTranscoder;
 use crate::refusal::Reason;
 use crate::transport::buffers::WriteBuffer;
-use crate::transport::socket::PeerIo;
+use crate::transport::{PeerIo, Socket};
+
+/// Outcome of an exchange. It tells the connection how to continue.
+#[derive(Debug)]
+pub(crate) enum ExchangeOutcome {
+    /// The response was complete at this time. The client may send another request.
+    KeepAlive(Instant),
+    /// The response is complete, and the connection ends. The client may still be sending.
+    CloseWithLinger,
+    /// The response is complete, and the connection ends. The client has sent all its bytes.
+    CloseWithoutLinger,
+    /// The response is incomplete, or the client has closed its connection.
+    Abort,
+    /// The app sent no valid response, so the sidecar must send an error response. `unread` is true if the sidecar has
+    /// not read the whole body of the request.
+    Refused { reason: Reason, unread: bool },
+    /// The app accepted the WebSocket. The fields are the connection to the app, and the bytes already received from
+    /// it.
+    Tunnel(Socket, Vec<u8>),
+}
 
 /// Sends a request to the app and relays its response. `app_write_buffer` holds the request's new head. The client's
 /// read buffer holds the part of the request's body that has already arrived. `begun` is the start time of the
@@ -108,11 +125,11 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::auth::policy::Policy;
-    use crate::downstream::progress::Progress;
+    use crate::auth::Policy;
     use crate::exchange::admission::admit;
     use crate::frame::Frame;
-    use crate::transport::socket::Plain;
+    use crate::progress::Progress;
+    use crate::transport::Plain;
 
     /// Body size, in bytes. It exceeds the kernel's socket buffers, so the sidecar cannot send the whole body while the
     /// app does not read.

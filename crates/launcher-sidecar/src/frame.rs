@@ -1,22 +1,18 @@
 //! The frame page: shows the app in a frame, below a bar with the time left, notes and links to the launcher. The sidecar
 //! serves this page, its files and the status below a reserved prefix of the workshop's origin, only to the owner.
 
-mod assets;
-mod expiry;
-mod last_crash;
 mod page;
 pub(crate) mod resource;
-pub(crate) mod response;
-mod workshop_page;
 
-use std::sync::Arc;
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
-use launcher_domain::Clock;
+use jiff::{SignedDuration, Timestamp};
 use launcher_domain::clock::SystemClock;
-
-pub use expiry::{Expiry, ExpiryFile};
-pub use last_crash::{AppCrash, LastCrash};
-pub use workshop_page::WorkshopPage;
+use launcher_domain::{Clock, Crash, FailureCode};
+use launcher_process::follow;
 
 /// Dependencies of the frame page.
 #[derive(Debug, Clone)]
@@ -36,6 +32,11 @@ impl Frame {
     pub(crate) fn note_ready(&self) {
         self.expiry.note_ready(self.clock.now());
     }
+
+    /// Returns the launcher's URL, for a link.
+    pub(crate) fn launcher(&self) -> Option<String> {
+        self.workshop_page.as_ref().map(|page| format!("{}/", page.origin()))
+    }
 }
 
 impl Default for Frame {
@@ -46,6 +47,242 @@ impl Default for Frame {
             last_crash: LastCrash::Unknown,
             workshop_page: None,
             clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+/// Source of the workshop's expiry.
+#[derive(Clone, Default)]
+pub enum Expiry {
+    /// No source: the expiry is unknown.
+    #[default]
+    Unknown,
+    /// A file, read for each status.
+    File(ExpiryFile),
+    /// A function that returns the current expiry.
+    Shared(Arc<dyn Fn() -> Option<Timestamp> + Send + Sync>),
+}
+
+/// A file with the expiry, in one of two forms. While the file is missing, empty or in another form, the expiry is unknown.
+///
+/// - RFC 3339: the expiry.
+/// - `+SECONDS`: this number of seconds after the app first accepted a connection.
+#[derive(Debug, Clone)]
+pub struct ExpiryFile {
+    path: PathBuf,
+    /// Time at which the app first accepted a connection.
+    ready_at: Arc<OnceLock<Timestamp>>,
+}
+
+impl ExpiryFile {
+    /// Names the file. The app is not ready yet.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, ready_at: Arc::default() }
+    }
+
+    async fn read(&self) -> Option<Timestamp> {
+        let text = match follow::read(&self.path).await {
+            Ok(text) => text,
+            Err(error) => {
+                if error.kind() != ErrorKind::NotFound {
+                    tracing::debug!(path = %self.path.display(), %error, "reading the expiry failed");
+                }
+                return None;
+            }
+        };
+        let text = text.trim();
+        match text.strip_prefix('+') {
+            Some(seconds) => {
+                let lifetime = SignedDuration::from_secs(seconds.parse::<u32>().ok()?.into());
+                self.ready_at.get()?.checked_add(lifetime).ok()
+            }
+            None => text.parse().ok(),
+        }
+    }
+}
+
+impl fmt::Debug for Expiry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown => formatter.write_str("Unknown"),
+            Self::File(file) => formatter.debug_tuple("File").field(file).finish(),
+            Self::Shared(_) => formatter.write_str("Shared"),
+        }
+    }
+}
+
+impl Expiry {
+    /// Returns the current expiry; `None` if it is unknown.
+    async fn read(&self) -> Option<Timestamp> {
+        match self {
+            Self::Unknown => None,
+            Self::Shared(current) => current(),
+            Self::File(file) => file.read().await,
+        }
+    }
+
+    /// Notes that the app accepts connections. Only the first call has an effect.
+    fn note_ready(&self, now: Timestamp) {
+        if let Self::File(file) = self {
+            file.ready_at.get_or_init(|| now);
+        }
+    }
+}
+
+/// Crash of the app, after which it was started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AppCrash {
+    /// Time of the crash.
+    pub at: Timestamp,
+    /// True if the app exceeded its memory.
+    pub out_of_memory: bool,
+    /// True if the restart lost files.
+    pub files_lost: bool,
+}
+
+impl From<Crash> for AppCrash {
+    fn from(Crash { at, code, files_lost }: Crash) -> Self {
+        Self { at, out_of_memory: code == FailureCode::OutOfMemory, files_lost }
+    }
+}
+
+/// Source of the last crash of the app.
+#[derive(Clone, Default)]
+pub enum LastCrash {
+    /// No source.
+    #[default]
+    Unknown,
+    /// A file in the format of [`Crash::from_text`], read for each status. A missing or empty file means that the app has
+    /// not crashed.
+    File(PathBuf),
+    /// A function that returns the last crash.
+    Shared(Arc<dyn Fn() -> Option<AppCrash> + Send + Sync>),
+}
+
+impl fmt::Debug for LastCrash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown => formatter.write_str("Unknown"),
+            Self::File(path) => formatter.debug_tuple("File").field(path).finish(),
+            Self::Shared(_) => formatter.write_str("Shared"),
+        }
+    }
+}
+
+impl LastCrash {
+    /// Returns the last crash; `None` if the app has not crashed, or if the source is unreadable.
+    async fn read(&self) -> Option<AppCrash> {
+        let path = match self {
+            Self::Unknown => return None,
+            Self::Shared(current) => return current(),
+            Self::File(path) => path,
+        };
+        match follow::read(path).await {
+            Ok(text) => Crash::from_text(&text).map(AppCrash::from),
+            Err(error) => {
+                if error.kind() != ErrorKind::NotFound {
+                    tracing::debug!(path = %path.display(), %error, "reading the last crash failed");
+                }
+                None
+            }
+        }
+    }
+}
+
+/// URL of the launcher's page of the workshop: `https://launcher.example.org/instances/intro-abcdefghij`. It has the
+/// scheme http or https, a host, a path, and no character that HTML or a header would have to escape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkshopPage {
+    url: String,
+    /// Length of the origin, which is the start of `url`.
+    origin: usize,
+}
+
+impl WorkshopPage {
+    /// Parses the URL. Ignores a slash at its end.
+    ///
+    /// # Errors
+    /// Returns a sentence that states the valid form.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        const FORM: &str = "write the URL of a page, as in https://launcher.example.org/instances/intro-abcdefghij";
+        let url = text.trim_end_matches('/');
+        let origin = origin_length(url).filter(|&length| length < url.len()).ok_or(FORM)?;
+        Ok(Self { url: url.to_owned(), origin })
+    }
+
+    /// Parses the URL of the launcher. Returns the launcher's start page, for an address without a workshop.
+    ///
+    /// # Errors
+    /// Returns a sentence that states the valid form.
+    pub fn start_page(launcher: &str) -> Result<Self, String> {
+        const FORM: &str = "write the URL of the launcher without a path, as in https://launcher.example.org";
+        let url = launcher.trim_end_matches('/');
+        let origin = origin_length(url).filter(|&length| length == url.len()).ok_or(FORM)?;
+        Ok(Self { url: format!("{url}/"), origin })
+    }
+
+    /// Returns the URL of the page.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns the launcher's origin, without a slash at its end.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.url[..self.origin]
+    }
+
+    /// Returns the URL of the launcher's page that extends the workshop.
+    fn extend_url(&self) -> String {
+        format!("{}/extend", self.url)
+    }
+}
+
+/// Returns the length of the origin at the start of a URL. Returns `None` if the URL is not a plain web address.
+fn origin_length(url: &str) -> Option<usize> {
+    let host = ["https://", "http://"].into_iter().find_map(|scheme| url.strip_prefix(scheme))?;
+    let length = host.find('/').unwrap_or(host.len());
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/%[]".contains(&byte);
+    (length > 0 && host.bytes().all(is_plain)).then_some(url.len() - host.len() + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_web_address_with_path_is_a_workshop_page() {
+        let page = WorkshopPage::parse("http://localhost:8000/instances/a-b/").unwrap();
+        assert_eq!((page.url(), page.origin()), ("http://localhost:8000/instances/a-b", "http://localhost:8000"));
+        assert_eq!(page.extend_url(), "http://localhost:8000/instances/a-b/extend");
+        for wrong in [
+            "",
+            "https://",
+            "https://h",
+            "https:///a",
+            "ftp://h/a",
+            "javascript://h/a",
+            "https://h/a\"b",
+            "https://u@h/a",
+            "https://h/a b",
+            "https://h/a?b",
+            "/instances/a",
+        ] {
+            assert!(WorkshopPage::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_plain_web_address_without_path_is_a_launcher() {
+        for text in ["https://launcher.example.org:8443", "https://launcher.example.org:8443/"] {
+            let page = WorkshopPage::start_page(text).unwrap();
+            let expected = ("https://launcher.example.org:8443/", "https://launcher.example.org:8443");
+            assert_eq!((page.url(), page.origin()), expected);
+        }
+        for wrong in ["", "https://", "launcher.example.org", "https://h/a", "https://h\"", "https://u@h", "ftp://h"] {
+            assert!(WorkshopPage::start_page(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -3,10 +3,5 @@
 
 pub(crate) mod body;
 pub(crate) mod chunked;
-pub(crate) mod framing;
 pub(crate) mod head;
-pub(crate) mod header;
-pub(crate) mod lines;
-pub(crate) mod request_head;
-pub(crate) mod summary;
-pub(crate) mod target;
+pub(crate) mod request;

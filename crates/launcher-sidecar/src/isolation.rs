@@ -3,17 +3,18 @@
 //! Some networks enforce NetworkPolicies only a moment after a pod gets its address. The operator runs this mode as an
 //! init container, so that the app cannot start before the policies are enforced.
 
-mod network_up;
-mod settings;
-
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::net::{TcpStream, lookup_host};
+use launcher_process::telemetry::LogSettings;
+use tokio::net::{TcpStream, UdpSocket, lookup_host};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
-use network_up::NetworkUp;
-pub use settings::IsolationSettings;
+use crate::resolv_conf::{name_servers, search_domain};
 
 /// Maximum time of one connection attempt. If a policy drops the packets, the attempt gets no answer.
 const ATTEMPT: Duration = Duration::from_millis(250);
@@ -147,5 +148,140 @@ async fn attempt(address: SocketAddr) -> Attempt {
         Ok(Ok(_)) => Attempt::Reached,
         Ok(Err(_)) => Attempt::Refused,
         Err(_) => Attempt::Silent,
+    }
+}
+
+/// Pause before a query is sent again. The network may lose the first packets of a new pod.
+const RETRY: Duration = Duration::from_millis(50);
+
+/// Sends DNS queries to detect whether the network is up: the network policies allow DNS, so a DNS server answers once the
+/// network is up. Dropping this value ends the queries.
+#[derive(Debug)]
+struct NetworkUp {
+    is_up: Arc<AtomicBool>,
+    _queries: JoinSet<()>,
+}
+
+impl NetworkUp {
+    /// Queries each DNS server of the file `resolv_conf` until one of them answers. Sends no query if the file cannot
+    /// be read.
+    fn watch(resolv_conf: &Path) -> Self {
+        let text = std::fs::read_to_string(resolv_conf).unwrap_or_default();
+        let (is_up, mut queries) = (Arc::new(AtomicBool::new(false)), JoinSet::new());
+        let query = query(search_domain(&text));
+        for server in name_servers(&text) {
+            let (is_up, query) = (is_up.clone(), query.clone());
+            queries.spawn(async move {
+                while !is_up.load(Ordering::Relaxed) {
+                    if answers(server, &query).await {
+                        is_up.store(true, Ordering::Relaxed);
+                    } else {
+                        sleep(RETRY).await;
+                    }
+                }
+            });
+        }
+        Self { is_up, _queries: queries }
+    }
+
+    fn is_up(&self) -> bool {
+        self.is_up.load(Ordering::Relaxed)
+    }
+
+    /// Records that the network is up, if the caller has other evidence than DNS.
+    fn set_up(&self) {
+        self.is_up.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Builds a query for the A record of a name (RFC 1035, 4.1). Omits labels that are too long: the query may then name
+/// another domain, but any answer shows that the network is up.
+fn query(name: &str) -> Vec<u8> {
+    const HEAD: [u8; 12] = [0x57, 0x4c, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    const TYPE_A_CLASS_IN: [u8; 4] = [0, 1, 0, 1];
+    let mut query = HEAD.to_vec();
+    for label in name.split('.').filter(|label| (1..=63).contains(&label.len())).take(8) {
+        query.push(u8::try_from(label.len()).unwrap_or_default());
+        query.extend_from_slice(label.as_bytes());
+    }
+    query.push(0);
+    query.extend_from_slice(&TYPE_A_CLASS_IN);
+    query
+}
+
+async fn answers(server: SocketAddr, query: &[u8]) -> bool {
+    let any: IpAddr = if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let asked = async {
+        let socket = UdpSocket::bind((any, 0)).await?;
+        // Connect the socket, so that it receives only datagrams of this server.
+        socket.connect(server).await?;
+        socket.send(query).await?;
+        socket.recv(&mut [0; 512]).await
+    };
+    matches!(timeout(Duration::from_millis(500), asked).await, Ok(Ok(_)))
+}
+
+/// Init container mode: waits until the network enforces the pod's network policies. Exits with 0 once an address that
+/// the policies forbid is unreachable, and with 3 and the message network-not-isolated if it is still reachable at the
+/// timeout
+#[derive(Debug, Clone, clap::Parser)]
+#[command(name = "launcher-sidecar wait-isolated", version)]
+pub struct IsolationSettings {
+    /// Address of a listening service that the policies forbid; default: the cluster's API server
+    #[arg(long, env = "SERVICE_FORBIDDEN_ADDR", value_name = "HOST:PORT")]
+    forbidden_addr: Option<String>,
+
+    /// Maximum wait in seconds
+    #[arg(long, env = "SERVICE_ISOLATION_TIMEOUT", value_name = "SECONDS", default_value = "30",
+          value_parser = clap::value_parser!(u32).range(1..=3600))]
+    isolation_timeout: u32,
+
+    /// File with the name servers; an answer of one of them shows that the network is up
+    #[arg(long, env = "SERVICE_RESOLV_CONF", value_name = "FILE", default_value = "/etc/resolv.conf")]
+    resolv_conf: PathBuf,
+
+    /// File for the failure message, which Kubernetes shows as the termination message
+    #[arg(long, env = "SERVICE_TERMINATION_LOG", value_name = "FILE", default_value = "/dev/termination-log")]
+    pub termination_log: PathBuf,
+
+    /// Host of the API server, which Kubernetes sets in each container
+    #[arg(long, env = "KUBERNETES_SERVICE_HOST", value_name = "HOST", hide = true)]
+    kubernetes_host: Option<String>,
+
+    /// Port of the API server, which Kubernetes sets in each container
+    #[arg(long, env = "KUBERNETES_SERVICE_PORT", value_name = "PORT", default_value = "443", hide = true)]
+    kubernetes_port: u16,
+
+    /// Log settings
+    #[command(flatten)]
+    pub logs: LogSettings,
+}
+
+impl IsolationSettings {
+    /// Returns the forbidden address as HOST:PORT. The default is the cluster's API server. `None` outside of a cluster
+    /// if no address is configured.
+    fn forbidden_address(&self) -> Option<String> {
+        let api_server = || {
+            let host = self.kubernetes_host.as_deref()?;
+            let port = self.kubernetes_port;
+            Some(if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") })
+        };
+        self.forbidden_addr.clone().or_else(api_server)
+    }
+
+    fn timeout(&self) -> Duration {
+        Duration::from_secs(self.isolation_timeout.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dns_query_has_one_question_for_the_name() {
+        let query = query("a.example");
+        assert_eq!(query[12..], *b"\x01a\x07example\x00\x00\x01\x00\x01");
+        assert_eq!(query[4..6], [0, 1]);
     }
 }

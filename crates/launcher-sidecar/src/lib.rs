@@ -8,23 +8,23 @@
 //! The modules form layers. Each module imports only modules of later entries in this list:
 //!
 //! - [`serve`] and [`telemetry`]: the two listeners
-//! - [`archive`], [`isolation`], [`network_rules`] and [`privileges`]: the other modes of the program
+//! - [`archive`], [`isolation`] and [`network_rules`]: the other modes of the program
 //! - `sidecar`: one owner and one app
 //! - `connection`: the requests of one client connection
 //! - `exchange`, `websocket`: one request and its response; one WebSocket after its upgrade
+//! - `auth`: access control
 //! - `frame`: the frame page, which the sidecar serves itself
-//! - `rewrite`, `downstream`: new heads; the client's side of a connection
-//! - `auth`, `error_response`: access control; error responses of the sidecar
+//! - `downstream`: the client's side of a connection
+//! - `refusal`: reasons not to forward a request, and their responses
 //! - [`notice`], [`texts`]: pages without an app; texts of all pages, in several languages
-//! - `refusal`: reasons not to forward a request
-//! - `http1`, `transport`, `metrics`, `resolv_conf`: parsing without I/O; sockets and buffers; counters; name servers
+//! - `http1`, `transport`, `metrics`: parsing without I/O; sockets and buffers; counters
+//! - `progress`, `resolv_conf`: progress of connections; name servers
 //! - [`memory`]: the limits
 
 pub mod archive;
 mod auth;
 mod connection;
 mod downstream;
-mod error_response;
 mod exchange;
 pub mod frame;
 mod http1;
@@ -33,10 +33,9 @@ pub mod memory;
 mod metrics;
 pub mod network_rules;
 pub mod notice;
-pub mod privileges;
+mod progress;
 mod refusal;
 mod resolv_conf;
-mod rewrite;
 pub mod serve;
 pub mod settings;
 mod sidecar;
@@ -45,7 +44,6 @@ pub mod texts;
 mod transport;
 mod websocket;
 
-pub use auth::policy::Policy;
-pub use auth::secret_file;
+pub use auth::{Policy, follow_proxy_secret, load_proxy_secret};
 pub use metrics::Activity;
 pub use sidecar::Sidecar;

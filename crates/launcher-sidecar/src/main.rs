@@ -19,12 +19,11 @@ use launcher_process::stop::Stop;
 use launcher_process::telemetry as logs;
 use launcher_sidecar::archive::{ArchiveSettings, serve_archive};
 use launcher_sidecar::isolation::{IsolationError, IsolationSettings, wait_isolated};
-use launcher_sidecar::network_rules::{NetworkRulesSettings, limit_network};
-use launcher_sidecar::privileges::give_up_privileges;
+use launcher_sidecar::network_rules::{NetworkRulesSettings, give_up_privileges, limit_network};
 use launcher_sidecar::serve::{listen, reject_connections, serve};
 use launcher_sidecar::settings::{NoticeSettings, ServerSettings, Settings};
 use launcher_sidecar::telemetry::{self, Telemetry};
-use launcher_sidecar::{Policy, Sidecar, secret_file};
+use launcher_sidecar::{Policy, Sidecar, follow_proxy_secret, load_proxy_secret};
 
 /// First argument that selects the init container mode `wait-isolated`.
 const WAIT_ISOLATED: &str = "wait-isolated";
@@ -131,12 +130,12 @@ async fn forward(settings: &Settings) -> Result<(), String> {
         tracing::warn!("authentication is off: requests of every user are forwarded");
     }
     let proxy_secret = match &settings.proxy_secret_file {
-        Some(path) => Some(secret_file::load(path).await?),
+        Some(path) => Some(load_proxy_secret(path).await?),
         None => None,
     };
     let server = Server::open(&settings.server)?;
     if let (Some(path), Some(secret)) = (settings.proxy_secret_file.clone(), proxy_secret.clone()) {
-        tokio::spawn(async move { secret_file::follow(&path, &secret).await });
+        tokio::spawn(async move { follow_proxy_secret(&path, &secret).await });
     }
     let policy = Policy { proxy_secret, ..settings.policy() };
     let sidecar = Sidecar::with_frame(policy, settings.app(), settings.frame());

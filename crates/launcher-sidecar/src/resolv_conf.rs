@@ -1,4 +1,4 @@
-//! Name servers of `resolv.conf`.
+//! Name servers and search domain of `resolv.conf`.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -16,6 +16,13 @@ pub(crate) fn name_servers(text: &str) -> Vec<SocketAddr> {
     addresses.filter_map(server).collect()
 }
 
+/// Returns the first domain of the `search` line, for use as the name in DNS queries. The cluster's DNS server answers
+/// queries for this domain itself, without asking another server.
+pub(crate) fn search_domain(text: &str) -> &str {
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("search"));
+    line.and_then(|domains| domains.split_whitespace().next()).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +33,12 @@ mod tests {
                     nameserver fd00::a\nnameserver 127.0.0.1:5353\nnameserver wrong\noptions ndots:5\n";
         let expected = ["10.96.0.10:53", "[fd00::a]:53", "127.0.0.1:5353"].map(|text| text.parse().unwrap());
         assert_eq!(name_servers(text), expected);
+    }
+
+    #[test]
+    fn first_search_domain_is_read() {
+        let text = "# a comment\nsearch workshops.svc.cluster.local svc.cluster.local\nnameserver 10.96.0.10\n";
+        assert_eq!(search_domain(text), "workshops.svc.cluster.local");
+        assert_eq!(search_domain("nameserver 10.96.0.10\n"), "");
     }
 }

@@ -1,21 +1,26 @@
-//! The listener for the workshop's requests, and its accept loop.
-
-mod slots;
+//! The listener for the workshop's requests, its accept loop and its connection limit. When few slots are free, a new
+//! connection displaces the connection with the lowest priority. Otherwise clients that keep many connections open could lock
+//! out the owner.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
+use launcher_domain::sync::lock;
 use launcher_process::address::Address;
 use launcher_process::listen::ListenOptions;
 use launcher_process::listener::Listener;
 use launcher_process::stop::Stop;
 use socket2::TcpKeepalive;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use crate::memory::{BACKLOG, FULL, LEAN};
-use crate::serve::slots::ConnectionSlots;
+use crate::memory::{BACKLOG, FULL, LEAN, MAX_CONNECTIONS};
+use crate::progress::Progress;
 use crate::sidecar::Sidecar;
-use crate::transport::socket::{BufferPermits, Direction, Socket};
+use crate::transport::{BufferPermits, Direction, Socket};
 
 /// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -87,4 +92,128 @@ pub async fn reject_connections(listener: &Listener) {
 async fn handle_accept_error(error: &io::Error) {
     tracing::warn!(%error, "accepting client connection failed, retrying");
     tokio::time::sleep(ACCEPT_PAUSE).await;
+}
+
+/// Minimum number of free slots. Below this number, the sidecar displaces connections in advance, so that the next
+/// accept does not wait for a slot.
+const MIN_FREE: usize = 6;
+/// Number of free slots after displacement. It exceeds [`MIN_FREE`], because many connections may arrive at once.
+const TARGET_FREE: usize = 16;
+/// Maximum number of connections without an admitted request while other connections are displaced first. Above this
+/// number, the oldest of these connections is displaced first. The limit is not zero, because the owner's first request
+/// may still be on its way on one of them.
+const MAX_UNAUTHORIZED: usize = 32;
+
+/// Connection slots of a listener.
+#[derive(Debug)]
+struct ConnectionSlots {
+    free: Arc<Semaphore>,
+    occupied: Mutex<Vec<Arc<Slot>>>,
+}
+
+/// An occupied slot.
+#[derive(Debug)]
+struct Slot {
+    progress: Arc<Progress>,
+    task: OnceLock<AbortHandle>,
+    /// True once the connection is selected for displacement. Its task may not have ended yet.
+    is_displaced: AtomicBool,
+}
+
+/// Guard of an occupied slot. Dropping it frees the slot.
+#[derive(Debug)]
+struct SlotGuard {
+    slots: Arc<ConnectionSlots>,
+    slot: Arc<Slot>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl ConnectionSlots {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { free: Arc::new(Semaphore::new(MAX_CONNECTIONS)), occupied: Mutex::default() })
+    }
+
+    /// Waits for a free slot and reserves it for the next connection.
+    async fn reserve(&self) -> Option<OwnedSemaphorePermit> {
+        self.free.clone().acquire_owned().await.ok()
+    }
+
+    /// Spawns a task that serves a connection in a slot. Displacement aborts the task. `stop` waits for the task.
+    fn spawn<F>(self: &Arc<Self>, permit: OwnedSemaphorePermit, stop: &Stop, serve: impl FnOnce(Arc<Progress>) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let progress = Arc::new(Progress::new());
+        let slot =
+            Arc::new(Slot { progress: progress.clone(), task: OnceLock::new(), is_displaced: AtomicBool::new(false) });
+        self.lock().push(slot.clone());
+        let guard = SlotGuard { slots: self.clone(), slot: slot.clone(), _permit: permit };
+        // Box the future. Otherwise each async block around it would store the connection's whole state twice.
+        let serving = Box::pin(serve(progress));
+        let task = stop.track(async move {
+            serving.await;
+            drop(guard);
+        });
+        drop(slot.task.set(task.abort_handle()));
+    }
+
+    /// Displaces connections until enough slots are free. Returns the number of displaced connections. A slot becomes
+    /// free when the runtime drops its aborted task.
+    fn displace_connections(&self, now: Instant) -> usize {
+        let free = self.free.available_permits();
+        if free >= MIN_FREE {
+            return 0;
+        }
+        let occupied = self.lock();
+        let (displaced, mut staying): (Vec<_>, Vec<_>) = occupied.iter().partition(|slot| slot.is_displaced());
+        let mut count = 0;
+        if free + displaced.len() >= MIN_FREE {
+            return 0;
+        }
+        for _ in free + displaced.len()..TARGET_FREE {
+            let Some(index) = select_displaced(&staying, now) else { break };
+            staying.swap_remove(index).displace();
+            count += 1;
+        }
+        count
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Slot>>> {
+        lock(&self.occupied)
+    }
+}
+
+impl Slot {
+    fn is_displaced(&self) -> bool {
+        self.is_displaced.load(Ordering::Relaxed)
+    }
+
+    fn displace(&self) {
+        self.is_displaced.store(true, Ordering::Relaxed);
+        if let Some(task) = self.task.get() {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for SlotGuard {
+    fn drop(&mut self) {
+        let mut occupied = self.slots.lock();
+        if let Some(index) = occupied.iter().position(|slot| Arc::ptr_eq(slot, &self.slot)) {
+            occupied.swap_remove(index);
+        }
+    }
+}
+
+/// Returns the index of the connection to displace next. If more than `MAX_UNAUTHORIZED` connections have no admitted
+/// request, this is the oldest of them. Otherwise it is the connection with the lowest priority.
+fn select_displaced(staying: &[&Arc<Slot>], now: Instant) -> Option<usize> {
+    let unauthorized = || staying.iter().enumerate().filter(|(_, slot)| slot.progress.is_unauthorized());
+    let oldest = || unauthorized().min_by_key(|(_, slot)| slot.progress.opened()).map(|(index, _)| index);
+    if unauthorized().count() > MAX_UNAUTHORIZED {
+        return oldest();
+    }
+    let authorized = staying.iter().enumerate().filter(|(_, slot)| !slot.progress.is_unauthorized());
+    let priorities = authorized.map(|(index, slot)| (index, slot.progress.priority(now)));
+    priorities.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(index, _)| index).or_else(oldest)
 }

@@ -13,7 +13,7 @@ use launcher_process::address::Address;
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
 
-use crate::auth::policy::Policy;
+use crate::auth::Policy;
 use crate::frame::{Expiry, ExpiryFile, Frame, LastCrash, WorkshopPage};
 
 /// Reverse proxy in front of one workshop: forwards only the owner's requests to the app

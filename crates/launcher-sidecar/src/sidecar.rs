@@ -7,13 +7,13 @@ use launcher_process::stop::Stop;
 use prometheus_client::registry::Registry;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::auth::policy::Policy;
+use crate::auth::Policy;
 use crate::connection::Connection;
-use crate::downstream::progress::Progress;
 use crate::exchange::state::SharedState;
 use crate::frame::Frame;
 use crate::metrics::Activity;
-use crate::transport::socket::{PeerIo, Plain, Socket};
+use crate::progress::Progress;
+use crate::transport::{PeerIo, Plain, Socket};
 
 /// Reverse proxy in front of one app, which forwards only the owner's requests. Clones share the same state.
 #[derive(Debug, Clone)]

@@ -3,13 +3,12 @@
 //! The order of the checks matters. The identity is checked first, so that a request without the owner's identity never
 //! reaches the later checks.
 
-use crate::auth::rules::Rules;
-use crate::auth::{origin, owner};
-use crate::frame::resource::{self, Resource};
-use crate::http1::framing::Framing;
-use crate::http1::request_head::RequestHead;
-use crate::http1::summary::HeaderSummary;
-use crate::http1::target;
+use launcher_domain::identity::IdentityError;
+
+use crate::auth::Rules;
+use crate::frame::resource::{Resource, requested};
+use crate::http1::body::Framing;
+use crate::http1::request::{HeaderSummary, RequestHead, target_path};
 use crate::refusal::{Reason, Refused};
 use crate::texts::Language;
 
@@ -41,7 +40,7 @@ pub(crate) struct Admitted {
 #[derive(Debug)]
 pub(crate) struct Authorized<'h> {
     pub(crate) admitted: Admitted,
-    /// Path and query for the app, in two parts to concatenate. [`target::path`] defines the parts.
+    /// Path and query for the app, in two parts to concatenate. [`target_path`] defines the parts.
     pub(crate) path: (&'static [u8], &'h [u8]),
 }
 
@@ -59,14 +58,13 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
         language,
         keep_alive: keep_alive && framing == Ok(Framing::Empty) && reason.is_understood(),
     };
-    owner::check(rules, request.headers).map_err(refuse)?;
+    check_owner(rules, request.headers).map_err(refuse)?;
     let framing = framing.map_err(|error| refuse(Reason::Framing(error)))?;
     if ["CONNECT", "TRACE", "TRACK"].iter().any(|refused| refused.eq_ignore_ascii_case(method)) {
         return Err(refuse(Reason::Method));
     }
     let path = check_target(request).map_err(refuse)?;
-    let resource =
-        resource::requested(method, path.1, framing, summary.is_from_another_site()).transpose().map_err(refuse)?;
+    let resource = requested(method, path.1, framing, summary.is_from_another_site()).transpose().map_err(refuse)?;
     let is_upgrade = method == "GET" && is_http11 && summary.asks_for_websocket();
     if is_upgrade {
         check_upgrade(summary, framing).map_err(refuse)?;
@@ -90,7 +88,7 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
 /// Checks the request's Host and target. Returns the path and query for the app.
 fn check_target<'h>(request: &RequestHead<'_, 'h>) -> Result<(&'static [u8], &'h [u8]), Reason> {
     request.summary.check_host(request.is_http11).map_err(Reason::Target)?;
-    target::path(request.target, request.summary.host, request.method == "OPTIONS").map_err(Reason::Target)
+    target_path(request.target, request.summary.host, request.method == "OPTIONS").map_err(Reason::Target)
 }
 
 fn check_upgrade(summary: &HeaderSummary<'_>, framing: Framing) -> Result<(), Reason> {
@@ -100,12 +98,104 @@ fn check_upgrade(summary: &HeaderSummary<'_>, framing: Framing) -> Result<(), Re
     if has_allowed_origin(summary) { Ok(()) } else { Err(Reason::ForeignOrigin) }
 }
 
-/// Returns true if the Origin header is the workshop's own origin, or if it is missing. A missing header is safe: a
-/// browser always sends it with a WebSocket request, and a page cannot suppress it.
+/// Returns true if the Origin header is the workshop's own origin, or if it is missing. Browsers send the owner's cookies
+/// with a WebSocket from any page, so a foreign page could otherwise act as the owner. A missing header is safe: a browser
+/// always sends it with a WebSocket request, and a page cannot suppress it.
 fn has_allowed_origin(summary: &HeaderSummary<'_>) -> bool {
     match (summary.origins, summary.origin, summary.host) {
         (0, _, _) => true,
-        (1, Some(origin), Some(host)) => origin::is_same_origin(origin, host, summary.proto),
+        (1, Some(origin), Some(host)) => is_same_origin(origin, host, summary.proto),
         _ => false,
+    }
+}
+
+/// Checks that the request's headers carry the owner's identity, and the proxy secret if the policy requires one.
+fn check_owner(rules: &Rules, headers: &[httparse::Header<'_>]) -> Result<(), Reason> {
+    let lines = headers.iter().map(|header| (header.name.as_bytes(), header.value));
+    let policy = &rules.policy;
+    let error = match policy.trusted_header.read_verified(policy.proxy_secret.as_ref(), lines) {
+        Ok(identity) if policy.owner.as_ref() == Some(&identity) => return Ok(()),
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    let reports_as_unproven = error == Some(IdentityError::Unproven) && rules.count_unproven();
+    if !policy.require_authentication {
+        rules.report_mismatch(error);
+        return Ok(());
+    }
+    if reports_as_unproven {
+        tracing::warn!(
+            "refusing request: X-Auth-Request-Proof is missing or wrong. Either the request bypassed the auth proxy, \
+             or the auth proxy sends a secret that SERVICE_PROXY_SECRET_FILE does not contain"
+        );
+    }
+    tracing::debug!(reason = error.map(tracing::field::display), "refusing request without the owner's identity");
+    Err(match error {
+        Some(IdentityError::Missing) => Reason::NoIdentity,
+        _ => Reason::NotTheOwner,
+    })
+}
+
+/// Returns true if `origin` (`https://host[:port]`) names the same host and port as `host`, the value of the Host
+/// header. Each of them may omit the default port of the origin's scheme.
+///
+/// A proxy in front terminates TLS, so only `proto`, the X-Forwarded-Proto header, shows the scheme that the client
+/// used. If `proto` is https or wss, an origin with http is foreign.
+fn is_same_origin(origin: &[u8], host: &[u8], proto: Option<&[u8]>) -> bool {
+    let Some((is_tls, authority)) = split(origin) else { return false };
+    let came_over_tls =
+        proto.is_some_and(|proto| proto.eq_ignore_ascii_case(b"https") || proto.eq_ignore_ascii_case(b"wss"));
+    if came_over_tls && !is_tls {
+        return false;
+    }
+    let default_port: &[u8] = if is_tls { b":443" } else { b":80" };
+    let without_port = |text| <[u8]>::strip_suffix(text, default_port).unwrap_or(text);
+    !authority.is_empty() && without_port(authority).eq_ignore_ascii_case(without_port(host))
+}
+
+fn split(origin: &[u8]) -> Option<(bool, &[u8])> {
+    let end = origin.windows(3).position(|three| three == b"://")?;
+    let (scheme, authority) = (&origin[..end], &origin[end + 3..]);
+    if scheme.eq_ignore_ascii_case(b"https") {
+        Some((true, authority))
+    } else if scheme.eq_ignore_ascii_case(b"http") {
+        Some((false, authority))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same_origin;
+
+    #[test]
+    fn only_origin_that_matches_host_is_same_origin() {
+        for (origin, host, proto, own) in [
+            ("https://w.example", "w.example", None, true),
+            ("https://w.example", "W.example:443", None, true),
+            ("http://w.example:80", "w.example", None, true),
+            ("http://w.localhost:8000", "w.localhost:8000", None, true),
+            ("https://[::1]:8443", "[::1]:8443", Some("https"), true),
+            ("https://w.example", "w.example", Some("http"), true),
+            ("http://w.example", "w.example", Some("wss"), false),
+            ("https://w.example:80", "w.example", None, false),
+            ("http://w.example:8001", "w.example:8000", None, false),
+            ("https://evil.example", "w.example", None, false),
+            ("https://w.example.evil.example", "w.example", None, false),
+            ("https://evil@w.example", "w.example", None, false),
+            ("https://w.example/", "w.example", None, false),
+            ("null", "w.example", None, false),
+            ("null", "null", None, false),
+            ("", "w.example", None, false),
+            ("https://", "", None, false),
+            ("chrome-extension://w.example", "w.example", None, false),
+        ] {
+            assert_eq!(
+                is_same_origin(origin.as_bytes(), host.as_bytes(), proto.map(str::as_bytes)),
+                own,
+                "{origin} {host}"
+            );
+        }
     }
 }

@@ -5,16 +5,16 @@ use std::task::{Context, Poll, ready};
 use launcher_process::stop::Stop;
 
 use crate::auth::authorization::Admitted;
-use crate::downstream::client::Client;
-use crate::exchange::outcome::RelayOutcome;
+use crate::downstream::Client;
+use crate::exchange::relay::RelayOutcome;
+use crate::exchange::response_head::{Reply, translate};
 use crate::exchange::state::SharedState;
 use crate::exchange::upload::Upload;
 use crate::http1::body::BodyTranscoder;
 use crate::http1::head::{MAX_HEAD_BYTES, MAX_RESPONSE_LINES, Scan, Scanner};
 use crate::refusal::Reason;
-use crate::rewrite::response::{self, Reply};
 use crate::transport::buffers::{poll_fill, poll_read, with_scratch};
-use crate::transport::socket::{PeerIo, Socket};
+use crate::transport::{PeerIo, Socket};
 
 /// State of the response in transit.
 #[derive(Debug)]
@@ -138,7 +138,7 @@ impl<'r> Download<'r> {
         // Reserve the length of the received bytes, and 512 bytes for the header lines that the sidecar adds.
         out.reserve(self.app_read_buffer.len() + 512);
         let (head, mut rest) = self.app_read_buffer.split_at(length);
-        let reply = match response::translate(&self.state.rules.login_cookies, self.admitted, close, head, out) {
+        let reply = match translate(&self.state.rules.login_cookies, self.admitted, close, head, out) {
             Ok(reply) => reply,
             Err(error) => {
                 tracing::warn!(%error, "app sent an invalid response head, responding with 502");

@@ -1,19 +1,38 @@
-//! Relays one request and its response at the same time: an app may respond before it has read the whole request.
+//! Relays one request and its response at the same time: an app may respond before it has read the whole request. Timeouts
+//! end exchanges without progress.
 
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
-use crate::downstream::client::Client;
+use tokio::time::Instant;
+
+use crate::downstream::Client;
 use crate::exchange::download::Download;
-use crate::exchange::outcome::RelayOutcome;
-use crate::exchange::timeouts::StallTimeout;
 use crate::exchange::upload::{Upload, UploadError};
 use crate::memory::HEAD;
+use crate::progress::ConnectionState;
 use crate::refusal::Reason;
 use crate::transport::buffers::poll_fill;
-use crate::transport::socket::{PeerIo, Socket};
+use crate::transport::{PeerIo, Socket};
 
 /// Maximum bytes read from the client after its request while the response is pending.
 const MAX_AHEAD_BYTES: usize = HEAD;
+
+/// Outcome of the relay of one request over one connection to the app.
+#[derive(Debug)]
+pub(crate) enum RelayOutcome {
+    /// The response is complete. The fields tell whether the app's connection can be reused, and whether the client's
+    /// connection ends.
+    Complete { app_keep_alive: bool, close: bool },
+    /// The app accepted the WebSocket.
+    Upgraded,
+    /// The app closed its connection before the first byte of a response.
+    NoResponse,
+    /// The request or the response is invalid, and the client has not received a byte of a final response.
+    Refused(Reason),
+    /// The response is incomplete, or the client has closed its connection.
+    Abort,
+}
 
 /// State of one in-flight request and its response.
 pub(crate) struct Relay<'r, IO> {
@@ -72,4 +91,87 @@ fn poll_ahead<IO: PeerIo>(client: &mut Client<IO>, cx: &mut Context<'_>) -> Poll
         }
     }
     Poll::Pending
+}
+
+/// Timeout for a client that neither receives nor sends a byte while the exchange waits for the client.
+const CLIENT_STALL: Duration = Duration::from_secs(300);
+/// Timeout for a silent app after the client has closed its sending side. Such a client may have disconnected.
+const HALF_CLOSED: Duration = Duration::from_secs(30);
+/// Timeout for an app that accepts none of the request's pending bytes. The value exceeds most pauses of an app. The
+/// timeout is necessary because pending bytes block reading from the client: a disconnect would never be detected.
+const APP_STALL: Duration = Duration::from_secs(900);
+
+/// The peer that an exchange waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// The app's response. An app may compute for hours, so this wait has no timeout.
+    Response,
+    Client,
+    /// The app's response, after the client has closed its sending side.
+    HalfClosedClient,
+    /// The app, which accepts none of the request's pending bytes.
+    StalledApp,
+}
+
+impl Wait {
+    fn current<IO>(client: &Client<IO>, upload: &Upload<'_>) -> Self {
+        let has_unsent = upload.has_unsent_bytes();
+        let is_read = upload.is_received() || upload.has_app_stopped_reading || has_unsent;
+        match (!client.write_buffer.is_empty() || !is_read, client.has_ended) {
+            (true, _) => Self::Client,
+            (false, true) => Self::HalfClosedClient,
+            (false, false) if has_unsent => Self::StalledApp,
+            (false, false) => Self::Response,
+        }
+    }
+
+    /// Returns the maximum time without progress. `None` if the exchange waits only for the app's response.
+    fn limit(self) -> Option<Duration> {
+        match self {
+            Self::Response => None,
+            Self::Client => Some(CLIENT_STALL),
+            Self::HalfClosedClient => Some(HALF_CLOSED),
+            Self::StalledApp => Some(APP_STALL),
+        }
+    }
+}
+
+/// Timeout of one exchange. It restarts when bytes move, and when the exchange begins to wait for another peer.
+#[derive(Debug)]
+struct StallTimeout {
+    wait: Wait,
+}
+
+impl Default for StallTimeout {
+    fn default() -> Self {
+        Self { wait: Wait::Response }
+    }
+}
+
+impl StallTimeout {
+    /// Ready when the exchange has made no progress for too long. Never ready while the exchange waits only for the
+    /// app's response.
+    fn poll<IO: PeerIo>(
+        &mut self,
+        client: &mut Client<IO>,
+        upload: &Upload<'_>,
+        has_moved: bool,
+        cx: &mut Context<'_>,
+    ) -> Poll<()> {
+        let wait = Wait::current(client, upload);
+        match wait.limit() {
+            Some(limit) if has_moved || wait != self.wait => client.timer.set(Instant::now() + limit),
+            Some(_) => {}
+            None => client.timer.clear(),
+        }
+        if wait != self.wait {
+            client.progress.set_state(if wait == Wait::Client {
+                ConnectionState::Transfer
+            } else {
+                ConnectionState::Serving
+            });
+            self.wait = wait;
+        }
+        client.timer.poll(cx)
+    }
 }

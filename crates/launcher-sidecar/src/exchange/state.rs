@@ -3,11 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use crate::auth::policy::Policy;
-use crate::auth::rules::Rules;
+use crate::auth::{Policy, Rules};
 use crate::frame::Frame;
 use crate::metrics::Metrics;
-use crate::transport::bulk::BulkPermits;
+use crate::transport::BulkPermits;
 use crate::transport::upstream::Pool;
 
 /// Rules, connection pool, metrics, permits and frame page of a sidecar.

@@ -4,11 +4,11 @@ use std::task::{Context, Poll, ready};
 
 use tokio::time::Instant;
 
-use crate::downstream::client::Client;
+use crate::downstream::Client;
 use crate::exchange::state::SharedState;
 use crate::http1::body::BodyTranscoder;
 use crate::transport::buffers::{WriteBuffer, poll_read, with_scratch};
-use crate::transport::socket::{PeerIo, Socket};
+use crate::transport::{PeerIo, Socket};
 
 /// State of the request in transit.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use crate::http1::header::is_token;
+use crate::http1::head::is_token;
 
 /// Maximum bytes of one chunk's extensions, which the decoder skips.
 const MAX_EXTENSION_BYTES: usize = 1024;

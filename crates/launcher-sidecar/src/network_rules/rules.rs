@@ -89,7 +89,7 @@ pub(crate) enum Verdict {
 
 /// An IPv4 network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Network {
+pub(super) struct Network {
     pub(crate) address: Ipv4Addr,
     pub(crate) prefix: u32,
 }

@@ -12,7 +12,7 @@ use tokio::net::TcpSocket;
 use tokio::time::Instant;
 
 use crate::memory::LEAN;
-use crate::transport::socket::{BufferPermits, Socket};
+use crate::transport::{BufferPermits, Socket};
 
 /// Maximum idle time of a connection in the pool.
 const IDLE: Duration = Duration::from_secs(30);

@@ -1,13 +1,14 @@
 //! Parses the head of the app's response, and writes the head that the client receives.
+//!
+//! The frame page shows the app in a frame of the same origin. If the app forbids every frame, the sidecar permits frames of
+//! the same origin for this use.
 
 use crate::auth::authorization::Admitted;
 use crate::auth::cookies::LoginCookies;
-use crate::http1::body::BodyTranscoder;
-use crate::http1::framing::{Framing, FramingError, FramingLines};
-use crate::http1::head::MAX_RESPONSE_LINES;
-use crate::http1::header::{HeaderKind, HeaderStorage, elements};
-use crate::http1::lines::{is_nominated, put, put_framing, put_length};
-use crate::rewrite::embedding::{forbids_every_frame, put_permitting_own_frames};
+use crate::http1::body::{BodyTranscoder, Framing, FramingError, FramingLines};
+use crate::http1::head::{
+    HeaderKind, HeaderStorage, MAX_RESPONSE_LINES, elements, is_nominated, put_framing, put_length, put_line,
+};
 
 /// Type of a response, as its head defines it.
 #[derive(Debug)]
@@ -98,12 +99,12 @@ pub(crate) fn translate(
             HeaderKind::Other if has_nominations && is_nominated(name, headers, &kinds) => {}
             HeaderKind::Other if forbids_every_frame(name, header.value) => {
                 // A cached response for the frame must not be used outside of it, and the reverse.
-                put(out, b"Vary", b"Sec-Fetch-Dest, Sec-Fetch-Site");
+                put_line(out, b"Vary", b"Sec-Fetch-Dest, Sec-Fetch-Site");
                 if !request.is_own_frame || !put_permitting_own_frames(name, header.value, out) {
-                    put(out, name, header.value);
+                    put_line(out, name, header.value);
                 }
             }
-            _ => put(out, name, header.value),
+            _ => put_line(out, name, header.value),
         }
     }
     put_end(&status, request, &reply, &framing, out)?;
@@ -178,4 +179,103 @@ fn put_end(
     }
     out.extend_from_slice(b"\r\n");
     Ok(())
+}
+
+/// Appends the header line if it forbids every frame, changed so that it permits frames of the same origin. Returns
+/// false, and appends nothing, for any other line.
+fn put_permitting_own_frames(name: &[u8], value: &[u8], out: &mut Vec<u8>) -> bool {
+    if !forbids_every_frame(name, value) {
+        return false;
+    }
+    if name.eq_ignore_ascii_case(b"x-frame-options") {
+        put_line(out, name, b"SAMEORIGIN");
+    } else {
+        put_line(out, name, &permit_own_frames(value));
+    }
+    true
+}
+
+/// True for a header of the app that forbids every frame.
+fn forbids_every_frame(name: &[u8], value: &[u8]) -> bool {
+    if name.eq_ignore_ascii_case(b"x-frame-options") {
+        return value.trim_ascii().eq_ignore_ascii_case(b"deny");
+    }
+    name.eq_ignore_ascii_case(b"content-security-policy") && value.split(is_separator).any(forbids_frames)
+}
+
+/// True for the byte between two directives of a policy, and between two policies.
+fn is_separator(byte: &u8) -> bool {
+    matches!(byte, b';' | b',')
+}
+
+/// True for the directive `frame-ancestors 'none'`.
+fn forbids_frames(directive: &[u8]) -> bool {
+    let mut words = directive.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let is = |word: Option<&[u8]>, expected: &[u8]| word.is_some_and(|word| word.eq_ignore_ascii_case(expected));
+    is(words.next(), b"frame-ancestors") && is(words.next(), b"'none'") && words.next().is_none()
+}
+
+fn permit_own_frames(policy: &[u8]) -> Vec<u8> {
+    let mut permitted = Vec::with_capacity(policy.len());
+    for directive in policy.split_inclusive(is_separator) {
+        let bare = directive.strip_suffix(b";").or_else(|| directive.strip_suffix(b",")).unwrap_or(directive);
+        if forbids_frames(bare) {
+            permitted.extend_from_slice(b" frame-ancestors 'self'");
+            permitted.extend_from_slice(&directive[bare.len()..]);
+        } else {
+            permitted.extend_from_slice(directive);
+        }
+    }
+    permitted.trim_ascii_start().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(name: &str, value: &str) -> Option<String> {
+        let mut out = Vec::new();
+        let is_changed = put_permitting_own_frames(name.as_bytes(), value.as_bytes(), &mut out);
+        is_changed.then(|| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn header_that_forbids_every_frame_permits_own_frames() {
+        for (name, value, expected) in [
+            ("X-Frame-Options", "DENY", "X-Frame-Options: SAMEORIGIN\r\n"),
+            ("x-frame-options", " deny ", "x-frame-options: SAMEORIGIN\r\n"),
+            (
+                "Content-Security-Policy",
+                "frame-ancestors 'none'",
+                "Content-Security-Policy: frame-ancestors 'self'\r\n",
+            ),
+            (
+                "content-security-policy",
+                "default-src 'self'; FRAME-ancestors  'NONE' ; img-src *",
+                "content-security-policy: default-src 'self'; frame-ancestors 'self'; img-src *\r\n",
+            ),
+            (
+                "content-security-policy",
+                "img-src *, frame-ancestors 'none', frame-ancestors https://a.example",
+                "content-security-policy: img-src *, frame-ancestors 'self', frame-ancestors https://a.example\r\n",
+            ),
+        ] {
+            assert_eq!(changed(name, value).as_deref(), Some(expected), "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn other_headers_stay_unchanged() {
+        for (name, value) in [
+            ("X-Frame-Options", "SAMEORIGIN"),
+            ("X-Frame-Options", "ALLOW-FROM https://a.example"),
+            ("Content-Security-Policy", "frame-ancestors 'self'"),
+            ("Content-Security-Policy", "frame-ancestors https://a.example"),
+            ("Content-Security-Policy", "frame-src 'none'"),
+            ("Content-Security-Policy-Report-Only", "frame-ancestors 'none'"),
+            ("X-Other", "frame-ancestors 'none'"),
+        ] {
+            assert_eq!(changed(name, value), None, "{name}: {value}");
+        }
+    }
 }

@@ -1,12 +1,68 @@
-//! Summary of a request's header lines. All checks use it, so that the lines are read only once.
+//! Parses the head of a request, and checks its target and Host header. They never select the upstream: the upstream is
+//! always the app.
 
 use launcher_domain::identity::TrustedHeader;
 
-use crate::http1::framing::{Framing, FramingError, FramingLines};
-use crate::http1::header::{HeaderKind, elements};
-use crate::http1::target::{self, TargetError};
+use crate::http1::body::{Framing, FramingError, FramingLines};
+use crate::http1::head::{HeaderKind, HeaderStorage, MAX_REQUEST_LINES, elements};
 
-/// Summary of the header lines of one request.
+/// A parsed request head, which is not authorized yet.
+#[derive(Debug)]
+pub(crate) struct RequestHead<'f, 'h> {
+    pub(crate) method: &'h str,
+    pub(crate) target: &'h [u8],
+    /// True for HTTP/1.1, false for HTTP/1.0.
+    pub(crate) is_http11: bool,
+    pub(crate) headers: &'f [httparse::Header<'h>],
+    /// The kinds of `headers`, in the same order.
+    pub(crate) kinds: &'f [HeaderKind],
+    pub(crate) summary: HeaderSummary<'h>,
+}
+
+/// Error of a head that the sidecar cannot parse or does not support.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HeadError {
+    Malformed,
+    TooManyLines,
+    /// The request line is well-formed, but its HTTP version is not supported.
+    Version,
+}
+
+impl<'f, 'h> RequestHead<'f, 'h> {
+    /// Parses a complete head. Writes the header lines to `storage`, and their kinds to `kinds`.
+    ///
+    /// # Errors
+    /// Returns [`HeadError`] if the head is invalid or not supported.
+    pub(crate) fn parse(
+        head: &'h [u8],
+        trusted: &TrustedHeader,
+        storage: &'f mut HeaderStorage<'h, MAX_REQUEST_LINES>,
+        kinds: &'f mut [HeaderKind; MAX_REQUEST_LINES],
+    ) -> Result<Self, HeadError> {
+        let mut parsed = httparse::Request::new(&mut []);
+        match parsed.parse_with_uninit_headers(head, storage) {
+            Ok(httparse::Status::Complete(length)) if length == head.len() => {}
+            Err(httparse::Error::Version) if names_other_version(head) => return Err(HeadError::Version),
+            Err(httparse::Error::TooManyHeaders) => return Err(HeadError::TooManyLines),
+            _ => return Err(HeadError::Malformed),
+        }
+        let (Some(method), Some(target), Some(version)) = (parsed.method, parsed.path, parsed.version) else {
+            return Err(HeadError::Malformed);
+        };
+        let headers: &'f [httparse::Header<'h>] = parsed.headers;
+        let summary = HeaderSummary::collect(trusted, headers, kinds);
+        Ok(Self { method, target: target.as_bytes(), is_http11: version == 1, headers, kinds, summary })
+    }
+}
+
+/// Returns true if the request line is well-formed except for its HTTP version, which the sidecar does not support.
+fn names_other_version(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\r').next().unwrap_or_default();
+    let mut words = line.split(|&byte| byte == b' ').skip(2);
+    matches!((words.next(), words.next()), (Some([b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9']), None))
+}
+
+/// Summary of the header lines of one request. All checks use it, so that the lines are read only once.
 #[derive(Debug, Default)]
 pub(crate) struct HeaderSummary<'h> {
     framing: FramingLines<'h>,
@@ -139,7 +195,7 @@ impl<'h> HeaderSummary<'h> {
     /// Returns [`TargetError`] if the Host header is missing, repeated or invalid.
     pub(crate) fn check_host(&self, is_http11: bool) -> Result<(), TargetError> {
         match (self.hosts, self.host) {
-            (1, Some(host)) => target::check_host(host),
+            (1, Some(host)) => check_host(host),
             (0, _) if !is_http11 => Ok(()),
             _ => Err(TargetError::HostCount),
         }
@@ -175,4 +231,104 @@ fn is_alias_of_framing(name: &[u8]) -> bool {
                 if wanted == b'-' { !byte.is_ascii_alphanumeric() } else { byte.eq_ignore_ascii_case(&wanted) }
             })
     })
+}
+
+/// Error of a request whose target or Host header is invalid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TargetError {
+    #[error("the request's target is not a path")]
+    Form,
+    #[error("the request does not have exactly one Host")]
+    HostCount,
+    #[error("the request's Host is invalid")]
+    Host,
+    #[error("the request's target and its Host name different hosts")]
+    OtherHost,
+}
+
+/// Returns the path and query for the app, in two parts to concatenate. The second part contains the bytes as received:
+/// `target` itself, or the part after the host of an absolute target such as `http://host/path`. The first part is
+/// empty, or the `/` or `*` that an absolute target without a path needs.
+///
+/// `host` is the value of the Host header, if the request has one.
+///
+/// # Errors
+/// Returns [`TargetError`] if the target is invalid, or names another host than `host`.
+pub(crate) fn target_path<'t>(
+    target: &'t [u8],
+    host: Option<&[u8]>,
+    is_options: bool,
+) -> Result<(&'static [u8], &'t [u8]), TargetError> {
+    if target.contains(&b'#') {
+        return Err(TargetError::Form);
+    }
+    if target.first() == Some(&b'/') || (target == b"*" && is_options) {
+        return Ok((b"", target));
+    }
+    let scheme = if starts_with(target, b"http://") {
+        b"http://".len()
+    } else if starts_with(target, b"https://") {
+        b"https://".len()
+    } else {
+        return Err(TargetError::Form);
+    };
+    let rest = &target[scheme..];
+    let end = rest.iter().position(|byte| matches!(byte, b'/' | b'?')).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    if host.is_some_and(|host| !host.eq_ignore_ascii_case(authority)) {
+        return Err(TargetError::OtherHost);
+    }
+    check_host(authority)?;
+    if path.first() == Some(&b'/') {
+        return Ok((b"", path));
+    }
+    Ok((if path.is_empty() && is_options { b"*" } else { b"/" }, path))
+}
+
+fn starts_with(target: &[u8], scheme: &[u8]) -> bool {
+    target.split_at_checked(scheme.len()).is_some_and(|(start, _)| start.eq_ignore_ascii_case(scheme))
+}
+
+/// Checks that the value of a Host header contains only characters that a host and port may have.
+///
+/// # Errors
+/// Returns [`TargetError::Host`] for an empty value or any other character.
+pub(crate) fn check_host(host: &[u8]) -> Result<(), TargetError> {
+    let readable = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+;=:[]".contains(byte);
+    if host.is_empty() || !host.iter().all(readable) { Err(TargetError::Host) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(target: &str, host: &str, is_options: bool) -> Result<String, TargetError> {
+        let (start, rest) = target_path(target.as_bytes(), Some(host.as_bytes()), is_options)?;
+        Ok(String::from_utf8([start, rest].concat()).unwrap())
+    }
+
+    #[test]
+    fn target_that_is_a_path_stays_unchanged() {
+        for target in ["/", "//d", "/api/contents/a%2Fb;c//d?x=%00", "/a/../b", "/?http://x"] {
+            assert_eq!(joined(target, "h", false).unwrap(), target);
+        }
+    }
+
+    #[test]
+    fn absolute_target_is_reduced_to_its_path_and_query() {
+        assert_eq!(joined("http://H:80/a?b", "h:80", false).unwrap(), "/a?b");
+        assert_eq!(joined("HTTPS://h", "h", false).unwrap(), "/");
+        assert_eq!(joined("http://h?x", "h", false).unwrap(), "/?x");
+        assert_eq!(joined("http://h", "h", true).unwrap(), "*");
+        assert_eq!(joined("http://other/", "h", false), Err(TargetError::OtherHost));
+        assert_eq!(joined("http://u@h/", "u@h", false), Err(TargetError::Host));
+    }
+
+    #[test]
+    fn target_without_path_is_refused_except_asterisk_of_options() {
+        for target in ["*", "h:443", "a", "ftp://h/", "/a#b"] {
+            assert_eq!(joined(target, "h", false), Err(TargetError::Form), "{target}");
+        }
+        assert_eq!(joined("*", "h", true).unwrap(), "*");
+    }
 }
