@@ -12,98 +12,109 @@ use crate::coded_text::{CodedText, TextKey};
 use crate::secrets::SecretValues;
 use crate::text_enum::text_enum;
 
-text_enum! {
-    /// Kinds of failure, in the order in which the documentation lists them.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum FailureCode {
-        /// The image does not exist or may not be pulled.
-        ImagePullFailed = "image-pull-failed",
-        /// The app exited.
-        Crashed = "crashed",
-        /// The app used more memory than its limit.
-        OutOfMemory = "out-of-memory",
-        /// No node has enough free CPU and memory for the resource requests of the workshop.
-        Unschedulable = "unschedulable",
-        /// The workshop was not ready within the start timeout.
-        StartTimeout = "start-timeout",
-        /// The namespace's quota is used up.
-        QuotaExceeded = "quota-exceeded",
-        /// The cluster evicted the workshop from its node.
-        Evicted = "evicted",
-        /// The node was lost.
-        NodeLost = "node-lost",
-        /// The fleet cannot run the Workshop's spec.
-        InvalidSpec = "invalid-spec",
-        /// The app's program is not installed where the workshop should run.
-        AppNotAvailable = "app-not-available",
-        /// The cluster's network did not enforce the policies of the workshop's pod.
-        NetworkNotIsolated = "network-not-isolated",
-    }
+/// Declares the kinds of failure. A kind has these parts:
+///
+/// - its code;
+/// - `retryable`: true when the same launch may succeed a moment later;
+/// - `loses_files`: true if a workshop without a volume loses its files by this failure;
+/// - a description in English, in one sentence for students;
+/// - the advised action in English. It also says if the failure lost the user's files.
+macro_rules! failure_codes {
+    ($(
+        $(#[$attribute:meta])*
+        $kind:ident = $code:literal, retryable: $retryable:literal, loses_files: $loses_files:literal,
+            $message:literal, $remedy:literal;
+    )+) => {
+        text_enum! {
+            /// Kinds of failure, in the order in which the documentation lists them.
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+            #[serde(rename_all = "kebab-case")]
+            pub enum FailureCode {
+                $($(#[$attribute])* $kind = $code,)+
+            }
+        }
+
+        impl FailureCode {
+            /// Returns the description of the failure in English, in one sentence for students.
+            #[must_use]
+            pub fn message(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $message,)+
+                }
+            }
+
+            /// Returns the advised action in English. The text also says if the failure lost the user's files.
+            #[must_use]
+            pub fn remedy(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $remedy,)+
+                }
+            }
+
+            /// True when the same launch may succeed a moment later.
+            #[must_use]
+            pub fn retryable(self) -> bool {
+                match self {
+                    $(Self::$kind => $retryable,)+
+                }
+            }
+
+            /// True if a workshop without a volume loses its files by this failure.
+            #[must_use]
+            pub fn loses_files(self) -> bool {
+                match self {
+                    $(Self::$kind => $loses_files,)+
+                }
+            }
+        }
+    };
 }
 
-impl FailureCode {
-    /// Returns the description of the failure in English, in one sentence for students.
-    #[must_use]
-    pub fn message(self) -> &'static str {
-        match self {
-            Self::ImagePullFailed => "The cluster could not download the workshop's image.",
-            Self::Crashed => "The workshop's program stopped unexpectedly.",
-            Self::OutOfMemory => "The workshop exceeded its memory limit.",
-            Self::Unschedulable => "The cluster has no free capacity for this workshop right now.",
-            Self::StartTimeout => "The workshop did not become ready in time.",
-            Self::QuotaExceeded => "The quota for workshops is used up.",
-            Self::Evicted => {
-                "The cluster stopped the workshop, for example because its node was drained or ran short of memory or disk."
-            }
-            Self::NodeLost => "The cluster lost the node of this workshop.",
-            Self::InvalidSpec => "The workshop's template has settings that cannot run.",
-            Self::AppNotAvailable => "The workshop's program is not installed here.",
-            Self::NetworkNotIsolated => "The workshop did not start, because the cluster did not isolate its network.",
-        }
-    }
-
-    /// True if a workshop without a volume loses its files by this failure.
-    #[must_use]
-    pub fn loses_files(self) -> bool {
-        matches!(self, Self::Crashed | Self::OutOfMemory | Self::Evicted | Self::NodeLost)
-    }
-
-    /// Returns the advised action in English. The text also says if the failure lost the user's files.
-    #[must_use]
-    pub fn remedy(self) -> &'static str {
-        match self {
-            Self::ImagePullFailed => {
-                "Tell your teacher or an administrator: the template names a wrong image, or the registry refuses access."
-            }
-            Self::Crashed => {
-                "Files that were not saved elsewhere are lost. Launch it again, or show its output to your teacher."
-            }
-            Self::OutOfMemory => {
-                "Files that were not saved elsewhere are lost. Launch it again and load less data, or ask for more memory."
-            }
-            Self::Unschedulable => {
-                "Try again in a few minutes. If it fails again, ask an administrator to add capacity."
-            }
-            Self::StartTimeout => "Launch it again. If it is slow again, tell your teacher or an administrator.",
-            Self::QuotaExceeded => {
-                "Try again when other workshops have ended, or ask an administrator for a larger quota."
-            }
-            Self::Evicted => "Files that were not saved elsewhere are lost. Launch it again.",
-            Self::NodeLost => "Files that were not saved elsewhere are lost. Launch it again.",
-            Self::InvalidSpec => "Tell your teacher or an administrator: they must correct the template.",
-            Self::AppNotAvailable => "Tell an administrator: they must install the program or correct the template.",
-            Self::NetworkNotIsolated => {
-                "Launch it again. If it fails again, tell an administrator: the cluster must enforce its network policies."
-            }
-        }
-    }
-
-    /// True when the same launch may succeed a moment later.
-    #[must_use]
-    pub fn retryable(self) -> bool {
-        !matches!(self, Self::ImagePullFailed | Self::InvalidSpec | Self::AppNotAvailable)
-    }
+failure_codes! {
+    /// The image does not exist or may not be pulled.
+    ImagePullFailed = "image-pull-failed", retryable: false, loses_files: false,
+        "The cluster could not download the workshop's image.",
+        "Tell your teacher or an administrator: the template names a wrong image, or the registry refuses access.";
+    /// The app exited.
+    Crashed = "crashed", retryable: true, loses_files: true,
+        "The workshop's program stopped unexpectedly.",
+        "Files that were not saved elsewhere are lost. Launch it again, or show its output to your teacher.";
+    /// The app used more memory than its limit.
+    OutOfMemory = "out-of-memory", retryable: true, loses_files: true,
+        "The workshop exceeded its memory limit.",
+        "Files that were not saved elsewhere are lost. Launch it again and load less data, or ask for more memory.";
+    /// No node has enough free CPU and memory for the resource requests of the workshop.
+    Unschedulable = "unschedulable", retryable: true, loses_files: false,
+        "The cluster has no free capacity for this workshop right now.",
+        "Try again in a few minutes. If it fails again, ask an administrator to add capacity.";
+    /// The workshop was not ready within the start timeout.
+    StartTimeout = "start-timeout", retryable: true, loses_files: false,
+        "The workshop did not become ready in time.",
+        "Launch it again. If it is slow again, tell your teacher or an administrator.";
+    /// The namespace's quota is used up.
+    QuotaExceeded = "quota-exceeded", retryable: true, loses_files: false,
+        "The quota for workshops is used up.",
+        "Try again when other workshops have ended, or ask an administrator for a larger quota.";
+    /// The cluster evicted the workshop from its node.
+    Evicted = "evicted", retryable: true, loses_files: true,
+        "The cluster stopped the workshop, for example because its node was drained or ran short of memory or disk.",
+        "Files that were not saved elsewhere are lost. Launch it again.";
+    /// The node was lost.
+    NodeLost = "node-lost", retryable: true, loses_files: true,
+        "The cluster lost the node of this workshop.",
+        "Files that were not saved elsewhere are lost. Launch it again.";
+    /// The fleet cannot run the Workshop's spec.
+    InvalidSpec = "invalid-spec", retryable: false, loses_files: false,
+        "The workshop's template has settings that cannot run.",
+        "Tell your teacher or an administrator: they must correct the template.";
+    /// The app's program is not installed where the workshop should run.
+    AppNotAvailable = "app-not-available", retryable: false, loses_files: false,
+        "The workshop's program is not installed here.",
+        "Tell an administrator: they must install the program or correct the template.";
+    /// The cluster's network did not enforce the policies of the workshop's pod.
+    NetworkNotIsolated = "network-not-isolated", retryable: true, loses_files: false,
+        "The workshop did not start, because the cluster did not isolate its network.",
+        "Launch it again. If it fails again, tell an administrator: the cluster must enforce its network policies.";
 }
 
 /// A failure with its explanation, in English and as codes for translators.

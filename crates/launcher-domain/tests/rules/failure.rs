@@ -1,5 +1,5 @@
 use launcher_domain::failure::STANDARD;
-use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, TextKey};
+use launcher_domain::{CodedText, FailureCode, FailureDetail, FailureReason, FailureRemedy, TextKey};
 
 #[test]
 fn failure_detail_is_appended_to_the_standard_message() {
@@ -10,12 +10,10 @@ fn failure_detail_is_appended_to_the_standard_message() {
 }
 
 #[test]
-fn failure_of_image_spec_or_missing_program_is_not_retryable() {
+fn failure_is_retryable_like_its_code() {
+    assert!(FailureCode::Evicted.retryable() && !FailureCode::InvalidSpec.retryable());
     for code in FailureCode::ALL {
-        let permanent =
-            [FailureCode::ImagePullFailed, FailureCode::InvalidSpec, FailureCode::AppNotAvailable].contains(&code);
-        assert_eq!(code.retryable(), !permanent, "{code:?}");
-        assert_eq!(FailureReason::new(code, None).retryable, !permanent, "{code:?}");
+        assert_eq!(FailureReason::new(code, None).retryable, code.retryable(), "{code:?}");
     }
 }
 
@@ -112,16 +110,9 @@ fn text_codes_are_distinct_and_texts_contain_their_arguments() {
 #[test]
 fn user_sees_standard_remedy_instead_of_one_for_admins() {
     let standard = FailureReason::new(FailureCode::AppNotAvailable, None);
-    for (code, _, _) in FailureRemedy::TEXTS {
-        let remedy = match *code {
-            "install-jupyter" => FailureRemedy::InstallJupyter,
-            "install-rstudio" => FailureRemedy::InstallRstudio,
-            "install-program" => FailureRemedy::InstallProgram { program: "x".to_owned() },
-            "choose-app-type" => FailureRemedy::ChooseAppType,
-            "add-command" => FailureRemedy::AddCommand,
-            _ => continue,
-        };
-        let failure = standard.clone().with_remedy(&remedy);
+    for code in FailureRemedy::FOR_ADMINS {
+        let remedy = CodedText { code: code.to_owned(), args: [("program".to_owned(), "x".to_owned())].into() };
+        let failure = FailureReason { remedy_code: Some(Box::new(remedy)), ..standard.clone() };
         assert_eq!(failure.user_remedy_key(), standard.remedy_key(), "{code}");
         assert_ne!(failure.remedy_key(), standard.remedy_key(), "{code}");
     }
