@@ -8,8 +8,7 @@ mod files;
 mod http;
 
 use std::convert::Infallible;
-use std::io;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -19,14 +18,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::Builder;
 use std::time::Duration;
 
-use crate::archive::http::{Chunked, answer};
-use http::{Request, read_request};
 use launcher_process::listen::{ListenOptions, listen};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry::LogSettings;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use tokio::net::TcpListener;
+
+use crate::transport::ACCEPT_PAUSE;
+use http::{Chunked, HEAD_TIMEOUT, Request, answer, read_request};
 
 pub use files::write_archive;
 
@@ -35,14 +35,10 @@ const STALL: Duration = Duration::from_secs(300);
 /// The same limit for the snapshot of a running app. A snapshot must finish within a minute: if a launcher replica is
 /// lost, another replica must get the archive within this minute.
 const SNAPSHOT_STALL: Duration = Duration::from_secs(20);
-/// Maximum time of a request's head.
-const HEAD: Duration = Duration::from_secs(5);
 /// Maximum connections at the same time. Further ones are closed: only the launcher and the kubelet connect.
 const CONNECTIONS: usize = 8;
 /// Stack of a connection's thread, in bytes. It needs less than 100 KiB, for every depth of the directories.
 const STACK: usize = 512 * 1024;
-/// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Pause after a failed attempt to listen beside an app, which may use the port.
 const LISTEN_PAUSE: Duration = Duration::from_secs(1);
 
@@ -170,7 +166,7 @@ async fn accept(listener: &TcpListener, offer: &Arc<Offer>) -> Infallible {
 
 fn serve_connection(offer: &Offer, stream: &TcpStream) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(HEAD))?;
+    stream.set_read_timeout(Some(HEAD_TIMEOUT))?;
     let stall = if offer.progress.is_some() { STALL } else { SNAPSHOT_STALL };
     stream.set_write_timeout(Some(stall))?;
     match read_request(stream)? {

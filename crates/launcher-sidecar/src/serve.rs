@@ -20,10 +20,8 @@ use tokio::time::Instant;
 use crate::memory::{BACKLOG, FULL, LEAN, MAX_CONNECTIONS};
 use crate::progress::Progress;
 use crate::sidecar::Sidecar;
-use crate::transport::{BufferPermits, Direction, Socket};
+use crate::transport::{ACCEPT_PAUSE, BufferPermits, Direction, Socket};
 
-/// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Idle time before the kernel probes a connection (TCP keepalive). The probes detect clients that vanish without a
 /// close, as after a power failure.
 const KEEPALIVE: Duration = Duration::from_secs(60);

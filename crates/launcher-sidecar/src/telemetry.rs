@@ -21,11 +21,10 @@ use tokio::sync::Semaphore;
 use crate::http1::head::{MAX_REQUEST_LINES, Scan, Scanner};
 use crate::memory::{TELEMETRY_BACKLOG, TELEMETRY_BUFFER, TELEMETRY_CONNECTIONS, TELEMETRY_HEAD};
 use crate::sidecar::Sidecar;
+use crate::transport::ACCEPT_PAUSE;
 
 /// Maximum time of a telemetry request, including its response.
 const REQUEST: Duration = Duration::from_secs(2);
-/// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Listens for telemetry requests. An unspecified IP address means all IPv4 and IPv6 addresses.
 ///

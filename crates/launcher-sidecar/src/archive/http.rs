@@ -1,7 +1,6 @@
 //! Reads the heads of requests. Sends responses: short ones with a text, and the archive in chunks.
 
-use std::io;
-use std::io::{BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -10,7 +9,7 @@ const MAX_HEAD: usize = 4096;
 /// Maximum header lines.
 const MAX_HEADERS: usize = 32;
 /// Maximum time of a head. The read timeout of the socket begins again at each byte.
-const DEADLINE: Duration = Duration::from_secs(5);
+pub(super) const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A request of this program's API.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +29,7 @@ pub(super) enum Request {
 pub(super) fn read_request(mut stream: &TcpStream) -> io::Result<Request> {
     let began = Instant::now();
     let (mut head, mut length) = ([0; MAX_HEAD], 0);
-    while length < MAX_HEAD && began.elapsed() < DEADLINE {
+    while length < MAX_HEAD && began.elapsed() < HEAD_TIMEOUT {
         let read = stream.read(&mut head[length..])?;
         if read == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
