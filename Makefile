@@ -47,7 +47,7 @@ generated: ## write the generated files again: API document, definitions of the 
 	cp target/openapi.json docs/openapi.json
 	cargo run --quiet -p launcher -- crd > target/crds.yaml
 	cp target/crds.yaml crds/workshops.yaml
-	charts/seed_schema.py
+	e2e/tiers.sh shell 'need_pytest; .local/cluster/bin/python charts/chart_values.py'
 
 deny: ## check licences, advisories and sources of the dependencies; not a tier, because it needs the network
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }

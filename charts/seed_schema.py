@@ -1,18 +1,11 @@
-#!/usr/bin/env python3
-"""Writes the schema of seed templates into values.schema.json: the API's schema of a template, and `template_id`.
-
-Helm checks the values with it before an installation. `--check` compares instead of writing.
-"""
+"""The schema of seed templates in the chart's values: the API's schema of a template, and `template_id`."""
 
 import json
 import pathlib
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent
-TARGET = ROOT / "workshop-launcher/values.schema.json"
+API = pathlib.Path(__file__).resolve().parents[1] / "docs/openapi.json"
 # Texts for people, and keywords that draft 7 of JSON Schema does not know.
 DROPPED = {"description", "examples", "default", "format", "if", "then"}
-WIDTH = 120
 UUID = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 
@@ -29,35 +22,9 @@ def reduced(schema):
     return {**rest, **({"properties": properties} if properties else {})}
 
 
-def laid_out(value, indent):
-    """Returns JSON with short values on one line."""
-    line = json.dumps(value)
-    if not isinstance(value, dict) or len(indent + line) <= WIDTH:
-        return line
-    inner = indent + "  "
-    fields = [f"{inner}{json.dumps(key)}: {laid_out(field, inner)}" for key, field in value.items()]
-    return "{\n" + ",\n".join(fields) + f"\n{indent}}}"
-
-
-def generated(text):
-    """Returns the text of values.schema.json with the schema of the seed templates."""
-    document = json.loads((ROOT.parent / "docs/openapi.json").read_text())
-    items = reduced(document["components"]["schemas"]["WorkshopTemplateBody"])
-    items["properties"] = {"template_id": {"type": "string", "pattern": UUID}, **items["properties"]}
-    items["required"] = ["template_id", *items["required"]]
-    label = '"items": '
-    start = text.index(label, text.index('"templates": {')) + len(label)
-    _, end = json.JSONDecoder().raw_decode(text, start)
-    return text[:start] + laid_out(items, "      ") + text[end:]
-
-
-def main():
-    text = TARGET.read_text()
-    wanted = generated(text)
-    if "--check" in sys.argv and text != wanted:
-        sys.exit(f"{TARGET} is old: run make generated")
-    TARGET.write_text(wanted)
-
-
-if __name__ == "__main__":
-    main()
+def seed_template():
+    """Returns the schema of one seed template."""
+    schema = reduced(json.loads(API.read_text())["components"]["schemas"]["WorkshopTemplateBody"])
+    schema["properties"] = {"template_id": {"type": "string", "pattern": UUID}, **schema["properties"]}
+    schema["required"] = ["template_id", *schema["required"]]
+    return schema

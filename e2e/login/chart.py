@@ -6,11 +6,15 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 from yaml_files import load
 
 LOGIN = pathlib.Path(__file__).resolve().parent
 ROOT = LOGIN.parents[1]
+sys.path.insert(0, str(ROOT / "charts"))
+import chart_values
+
 CHART = ROOT / "charts/workshop-launcher"
 RELEASE = "workshop-launcher"
 # Debug build of the launcher, whose parser of settings judges the rendered settings.
@@ -21,6 +25,9 @@ SETS = [name for name in ALL_SETS if name not in ("existing", "trial")]
 # Sets with the front as edge proxy, and with Traefik.
 FRONT_SETS = ["any", "full"]
 TRAEFIK_SETS = [name for name in SETS if name not in FRONT_SETS]
+
+# Groups of values with the same values for pods: `COMPONENT` in docs/helm-pods.md.
+COMPONENTS = chart_values.COMPONENTS
 
 
 @functools.cache
@@ -148,20 +155,29 @@ def assert_programs_accept(rendering, folder, *components):
         assert "SERVICE_" not in said and "creating no Ingress" not in said, said
 
 
-def leaves(schema, prefix=""):
-    """Yields the dotted names of the values in a schema. A list, or a map with free keys, counts as one value."""
-    for name, below in schema["properties"].items():
-        if "properties" in below:
-            yield from leaves(below, f"{prefix}{name}.")
-        else:
-            yield prefix + name
-
-
 def value_in(values, name, default=None):
     """Returns the value with this dotted name, or the default."""
     for word in name.split("."):
         values = values.get(word) if isinstance(values, dict) else None
     return default if values is None else values
+
+
+def typed(schema, properties=None, prefix=""):
+    """Yields (dotted name, schema) for each value in a schema. A list, or a map with free keys, counts as one value.
+
+    The schema has the keywords of the definition that it refers to by `$ref`.
+    """
+    for name, below in (properties or schema["properties"]).items():
+        if "properties" in below:
+            yield from typed(schema, below["properties"], f"{prefix}{name}.")
+        else:
+            yield prefix + name, schema["definitions"].get(below.get("$ref", "").rpartition("/")[2], {}) | below
+
+
+@functools.cache
+def leaves():
+    """Returns the dotted names of the chart's values."""
+    return {name for name, _ in typed(values_schema())}
 
 
 @functools.cache

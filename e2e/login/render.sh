@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # render.sh [write]: renders the chart with two values files of ci/ and compares the results with the folder rendered.
-# Also compares the chart's copies from crds and deploy with the originals. `write` rewrites both.
+# Also compares the chart's copies from crds and deploy with the originals. `write` rewrites both, and all that tests
+# compare with the chart's values: values.schema.json, the tables in docs/helm-*.md, and reached-pods.txt.
 set -euo pipefail
 # shellcheck source=e2e/login/common.sh
 source "$(dirname "$0")/common.sh"
@@ -27,13 +28,14 @@ render() {
 
 need_login_programs helm
 if [[ "${1:-}" == write ]]; then
+  "$root/e2e/tiers.sh" shell 'need_pytest; .local/cluster/bin/python charts/chart_values.py'
   for original in "${ORIGINALS[@]}"; do
     cp "$root/$original" "$CHART/files/"
   done
   rm -rf "$CHART/rendered"
   mkdir "$CHART/rendered"
   render "$CHART/rendered"
-  exit
+  exec "$root/.local/cluster/bin/python" "$login/reach.py"
 fi
 scratch=$(mktemp --directory)
 trap 'rm -rf "$scratch"' EXIT

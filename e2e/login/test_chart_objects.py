@@ -12,34 +12,14 @@ import pytest
 import yaml
 
 from chart import (
-    CHART, FRONT_SETS, RELEASE, ROOT, SETS, Rendering, assert_programs_accept, known_settings, program, render, template,
-    values_in, values_of, values_schema,
+    CHART, COMPONENTS, FRONT_SETS, RELEASE, ROOT, SETS, Rendering, assert_programs_accept, known_settings, program, render,
+    template, typed, values_in, values_of, values_schema,
 )
 from yaml_files import load, load_all
 
 IMAGES = values_in(CHART / "values.yaml")["images"]
 LOGIN_SECRETS = {f"OAUTH2_PROXY_{word}" for word in ("CLIENT_ID", "CLIENT_SECRET", "COOKIE_SECRET")}
 LOGINS = ("login", "workshops-login")
-# {numeric setting of the launcher: name of the chart's value for it}.
-NUMBERS = {
-    "SERVICE_MAX_INSTANCES_PER_USER": "limits.maxInstancesPerUser",
-    "SERVICE_LAUNCH_RATE": "limits.launchRate",
-    "SERVICE_LAUNCH_BURST": "limits.launchBurst",
-    "SERVICE_MAX_CONCURRENT_STARTS": "limits.maxConcurrentStarts",
-    "SERVICE_MAX_QUEUED": "limits.maxQueued",
-    "SERVICE_HISTORY_DAYS": "limits.historyDays",
-    "SERVICE_VOLUME_RETENTION_DAYS": "limits.volumeRetentionDays",
-    "SERVICE_MAX_STORAGE_GIB_PER_USER": "limits.maxStorageGibPerUser",
-    "SERVICE_START_TIMEOUT": "workshops.startTimeoutSeconds",
-    "SERVICE_SHUTDOWN_DELAY": "launcher.shutdownDelaySeconds",
-    "SERVICE_SHUTDOWN_GRACE": "launcher.shutdownGraceSeconds",
-}
-# {numeric setting of the operator: name of the chart's value for it}.
-OPERATOR_NUMBERS = {
-    "SERVICE_START_TIMEOUT": "workshops.startTimeoutSeconds",
-    "SERVICE_ROOM_GRACE": "workshops.roomGraceSeconds",
-    "SERVICE_RUN_AS_USER": "workshops.runAsUser",
-}
 # Variables that libraries read: OpenTelemetry, the driver of PostgreSQL. The programs' own --help does not list them.
 OF_LIBRARY = {"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES", "PGSSLMODE", "PGSSLROOTCERT"}
 # A file with CA certificates, which replaces the file of a private CA.
@@ -74,25 +54,25 @@ def test_programs_accept_every_rendered_setting(name, tmp_path):
     assert_programs_accept(found, tmp_path)
 
 
-def largest(schema, prefix=""):
-    """Returns the maximum of each integer value in a schema: {dotted name: maximum}."""
-    found = {}
-    for name, below in schema["properties"].items():
-        if "properties" in below:
-            found |= largest(below, f"{prefix}{name}.")
-        elif below.get("type") == "integer":
-            found[prefix + name] = below["maximum"]
-    return found
+def setting_of(name):
+    """Returns the setting with the name of a value: SERVICE_START_TIMEOUT for workshops.startTimeoutSeconds."""
+    words = re.sub("(?<=[a-z])(?=[A-Z])", "_", name.rpartition(".")[2].removesuffix("Seconds"))
+    return f"SERVICE_{words.upper()}"
 
 
 def test_largest_accepted_numbers_render_with_all_digits(tmp_path):
     """By default, Helm writes a million as 1e+06. The programs cannot read this notation."""
-    numbers = largest(values_schema())
-    found = render("github", *(f"--set-json={name}={number}" for name, number in numbers.items()))
+    numbers = {name: one["maximum"] for name, one in typed(values_schema()) if one.get("type") == "integer"}
+    found = render("full", *(f"--set-json={name}={number}" for name, number in numbers.items()))
     assert re.findall(r".*\de\+\d.*", found.text) == []
-    for component, known in (("launcher", NUMBERS), ("operator", OPERATOR_NUMBERS)):
-        expected = {variable: str(numbers[name]) for variable, name in known.items()}
-        assert expected.items() <= found.env(component).items()
+    passed_on = set()
+    for component in ("launcher", "operator"):
+        variables = found.env(component)
+        own = {name: variables[setting_of(name)] for name in numbers if setting_of(name) in variables}
+        assert own == {name: str(numbers[name]) for name in own}
+        passed_on |= own.keys()
+    # All others are numbers of pods and ports.
+    assert {name.rpartition(".")[2] for name in numbers.keys() - passed_on} == {"replicas", "port"}
     assert_programs_accept(found, tmp_path)
 
 
@@ -220,17 +200,29 @@ def shape(value):
     return [shape(below) for below in value] if isinstance(value, list) else type(value).__name__
 
 
-# Values of the chart that are names. Users may choose names like 2025 or true, which YAML reads as other types.
-NAMES = (
-    "workshops.namespace workshops.imagePullSecrets[0] workshops.storageClass images.pullSecrets[0] ingress.namespace "
-    "ingress.className ingress.entryPoint ingress.podLabels.app ingress.tls.launcherSecret ingress.tls.issuer.name "
-    "monitoring.namespace login.secret login.secretKeys.clientID login.secretKeys.clientSecret login.secretKeys.cookieSecret "
-    "login.ca.configMap login.priorityClassName database.sqlite.storageClass database.postgresql.secret "
-    "database.postgresql.key database.postgresql.ca.secret traces.headersSecret traces.headersKey launcher.priorityClassName "
-    "launcher.serviceAccount.name operator.priorityClassName front.priorityClassName notice.priorityClassName"
-).split()
+# Names that the sets below cannot have together with the others: they exclude another name, must differ from it, or need
+# an existing object.
+LEFT_OUT = {
+    "login.ca.secret", "database.postgresql.ca.configMap", "database.sqlite.existingClaim", "ingress.gateway.name",
+    "ingress.gateway.namespace", "ingress.gateway.launcherListener", "ingress.gateway.workshopsListener",
+    *(f"{component}.serviceAccount.name" for component in COMPONENTS if component != "launcher"),
+}
 # Values that must differ from one in NAMES.
 OTHER_NAMES = ("login.workshopsSecret", "ingress.tls.workshopsSecret")
+
+
+def names():
+    """Yields the values that are names. Users may choose names like 2025 or true, which YAML reads as other types."""
+    yield from ("workshops.namespace", "ingress.entryPoint", "ingress.podLabels.app")
+    kinds = [f"#/definitions/{kind}" for kind in ("objectName", "key", "namespace")]
+    for name, one in typed(values_schema()):
+        if one.get("$ref") in kinds:
+            yield name
+        elif one.get("items", {}).get("$ref") in kinds:
+            yield f"{name}[0]"
+
+
+NAMES = sorted(set(names()) - LEFT_OUT - set(OTHER_NAMES))
 
 
 def named(name, own, *others):

@@ -18,8 +18,6 @@ cp --recursive charts/workshop-launcher "$work/"
 # helm would leave these files out. tar packs, because helm writes the current time into the archive.
 while read -r ignored; do rm -rf "${chart:?}/${ignored:?}"; done <"$chart/.helmignore"
 sed --in-place "/^images:/,/^[a-z]/ {
-  s|^  # required: references of the two images.*|  # images of this release|
-  /^  # like the others: /d
   s|^  launcher: \"\"\$|  launcher: $2|
   s|^  sidecar: \"\"\$|  sidecar: $3|
   s|^  material: \"\"\$|  material: $4|
