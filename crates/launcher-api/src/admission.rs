@@ -1,29 +1,28 @@
-//! Admission: limits on the requests in flight of each caller, and on the bytes of all bodies held in memory.
+//! Admission: limits on the requests in flight and the event streams of each caller, and on the bytes of all bodies
+//! held in memory.
 //!
 //! A request keeps its reservation until the last byte of its response has left the program, so slow readers count too.
 
-mod callers;
-mod guarded_body;
-mod limits;
-
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
 
 use axum::body::{Body, HttpBody};
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::header::CONTENT_TYPE;
+use http_body::{Frame, SizeHint};
+use launcher_domain::sync::lock;
+use launcher_domain::{Caller, EmailAddress};
+use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::identity::Identity;
 use crate::problem::{Problem, ProblemCode};
 use crate::settings::ApiSettings;
-use callers::{Callers, InFlight};
-use guarded_body::GuardedBody;
-use limits::{LARGE_RESPONSE, REQUEST_BYTES, RESPONSE_BYTES};
-
-pub use limits::BUFFERED_BYTES;
-pub(crate) use limits::MAX_BODY_BYTES;
 
 /// Request slots and memory in use. Clones share the counts.
 #[derive(Debug, Clone)]
@@ -66,7 +65,7 @@ pub(crate) async fn admit(
         Ok(in_flight) => in_flight,
         Err(problem) => return problem.into_response(),
     };
-    let limit = limits::body_limit(&request, &settings.base_path);
+    let limit = body_limit(&request, &settings.base_path);
     let Ok(_body) = reserve(&admission.requests, expected_bytes(&request, limit)) else {
         return overloaded().into_response();
     };
@@ -100,7 +99,7 @@ fn overloaded() -> Problem {
 /// Keeps the caller's slot and the memory of a large response until the bytes of the response are sent.
 fn hold_until_sent(budget: &Arc<Semaphore>, response: Response, in_flight: InFlight) -> Response {
     if is_event_stream(&response) {
-        // `streams.rs` limits event streams, so an event stream keeps no slot.
+        // `Streams` limits event streams, so an event stream keeps no slot.
         return response;
     }
     let is_shared = response.extensions().get::<Shared>().is_some();
@@ -115,4 +114,199 @@ fn hold_until_sent(budget: &Arc<Semaphore>, response: Response, in_flight: InFli
 
 fn is_event_stream(response: &Response) -> bool {
     response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// Maximum number of in-flight requests of one caller, without event streams. Ten tabs that load at the same time need
+/// fewer.
+const MAX_IN_FLIGHT: usize = 64;
+
+/// Counts the in-flight requests of each caller in this process. Callers without requests have no entry.
+#[derive(Debug, Clone, Default)]
+struct Callers(Arc<Mutex<HashMap<EmailAddress, usize>>>);
+
+/// One in-flight request. It counts until it is dropped.
+#[derive(Debug)]
+struct InFlight {
+    callers: Callers,
+    email: EmailAddress,
+}
+
+impl Callers {
+    /// Counts one more in-flight request of the caller.
+    ///
+    /// # Errors
+    /// 429 if the caller already has [`MAX_IN_FLIGHT`] requests in flight.
+    fn enter(&self, caller: &Caller) -> Result<InFlight, Problem> {
+        let mut callers = self.lock();
+        let in_flight = callers.entry(caller.email().clone()).or_default();
+        if *in_flight >= MAX_IN_FLIGHT {
+            let detail = format!("You have {MAX_IN_FLIGHT} requests in flight. Wait until one is answered.");
+            return Err(Problem::new(ProblemCode::TooManyRequests, detail));
+        }
+        *in_flight += 1;
+        Ok(InFlight { callers: self.clone(), email: caller.email().clone() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<EmailAddress, usize>> {
+        lock(&self.0)
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        let mut callers = self.callers.lock();
+        if let Some(in_flight) = callers.get_mut(&self.email) {
+            *in_flight -= 1;
+            if *in_flight == 0 {
+                callers.remove(&self.email);
+            }
+        }
+    }
+}
+
+/// A body that keeps a guard until the server has written its last byte. Dropping the guard at the end of the body would
+/// be too early, because the server still queues bytes then.
+#[derive(Debug)]
+struct GuardedBody<G> {
+    body: Body,
+    guard: Arc<G>,
+}
+
+/// Bytes of the body, which keep the guard until the server has written them.
+struct GuardedBytes<G> {
+    bytes: Bytes,
+    _guard: Arc<G>,
+}
+
+impl<G> GuardedBody<G> {
+    fn new(body: Body, guard: G) -> Self {
+        Self { body, guard: Arc::new(guard) }
+    }
+}
+
+impl<G> AsRef<[u8]> for GuardedBytes<G> {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl<G: Send + Sync + 'static> HttpBody for GuardedBody<G> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        let guarded = |bytes| Bytes::from_owner(GuardedBytes { bytes, _guard: Arc::clone(&self.guard) });
+        frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.map_data(guarded))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+const KIB: usize = 1024;
+
+/// Memory budget for the request bodies of all requests together.
+const REQUEST_BYTES: usize = 8 * KIB * KIB;
+/// Memory budget for the large responses to all requests together.
+const RESPONSE_BYTES: usize = 24 * KIB * KIB;
+/// Size in bytes from which a response counts as large. The limit on connections bounds the memory of smaller
+/// responses.
+const LARGE_RESPONSE: usize = 8 * KIB;
+
+/// Maximum memory held by request bodies and large responses.
+pub const BUFFERED_BYTES: usize = REQUEST_BYTES + RESPONSE_BYTES;
+
+/// Maximum size of a template in a request body, as JSON or as the editor's form.
+pub(crate) const MAX_BODY_BYTES: usize = 256 * KIB;
+/// Maximum body of the bulk form in the admins' list, with one entry for each of 500 instances.
+const BULK_BYTES: usize = 64 * KIB;
+/// Maximum body of the form with the addresses of a class: 500 addresses with names.
+const ROSTER_BYTES: usize = 128 * KIB;
+/// Maximum body of the forms of pages with a long return path: the path of a list with its filter, encoded twice.
+const RETURN_BYTES: usize = 8 * KIB;
+/// Maximum body of a launch: 10 parameters of 1,000 characters, the URL of a repository with 2,048 characters, and its
+/// reference and folder with 255, as a form with up to 12 bytes for each character.
+const LAUNCH_BYTES: usize = 160 * KIB;
+/// Maximum body of all other routes. Such a body contains at most a key, an expiry or a short return path.
+const SMALL_BYTES: usize = KIB;
+
+/// Returns the maximum size of a request's body, in bytes. Routes that read no body ignore it.
+fn body_limit(request: &Request, base_path: &str) -> usize {
+    let path = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let resource = path.strip_prefix(base_path).unwrap_or(path).trim_end_matches('/');
+    match resource {
+        "/templates" | "/templates/{template_id}" | "/admin/templates" | "/admin/templates/{template_id}" => {
+            MAX_BODY_BYTES
+        }
+        "/admin/instances/bulk" => BULK_BYTES,
+        "/admin/templates/{template_id}/class" => ROSTER_BYTES,
+        "/templates/{template_id}/launch" | "/launch/{template_id}" => LAUNCH_BYTES,
+        "/language" | "/instances/{k8s_name}/end" => RETURN_BYTES,
+        _ => SMALL_BYTES,
+    }
+}
+
+/// Maximum number of open streams of one person, because a script might open streams in a loop. Each stream costs a task,
+/// and work for every event. A browser tab has one stream, so regular use stays below.
+const MAX_STREAMS: usize = 32;
+
+/// Counts the open streams of each person in this process. People without a stream have no entry.
+#[derive(Debug, Clone)]
+pub(crate) struct Streams {
+    of: Arc<Mutex<HashMap<EmailAddress, usize>>>,
+    /// Metric: number of all open streams.
+    all: Gauge,
+}
+
+/// One open stream. It counts until it is dropped.
+#[derive(Debug)]
+pub(crate) struct OpenStream {
+    streams: Streams,
+    email: EmailAddress,
+}
+
+impl Streams {
+    /// Creates the counts, without open streams.
+    pub(crate) fn new(all: Gauge) -> Self {
+        Self { of: Arc::default(), all }
+    }
+
+    /// Counts one more open stream of the caller.
+    ///
+    /// # Errors
+    /// 429 if the caller already has [`MAX_STREAMS`] open streams.
+    pub(crate) fn open(&self, caller: &Caller) -> Result<OpenStream, Problem> {
+        let mut streams = self.lock();
+        let open = streams.entry(caller.email().clone()).or_default();
+        if *open >= MAX_STREAMS {
+            let detail = format!("You have {MAX_STREAMS} open event streams. Close one first.");
+            return Err(Problem::new(ProblemCode::TooManyStreams, detail));
+        }
+        *open += 1;
+        self.all.inc();
+        Ok(OpenStream { streams: self.clone(), email: caller.email().clone() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<EmailAddress, usize>> {
+        lock(&self.of)
+    }
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        self.streams.all.dec();
+        let mut streams = self.streams.lock();
+        if let Some(open) = streams.get_mut(&self.email) {
+            *open -= 1;
+            if *open == 0 {
+                streams.remove(&self.email);
+            }
+        }
+    }
 }

@@ -16,17 +16,62 @@ mod pages;
 mod permission;
 mod problem;
 mod request_id;
-mod router;
 mod routes;
 mod settings;
 mod state;
-mod streams;
-mod trace;
 mod wire;
+
+use axum::Router;
+use launcher_service::Launcher;
+
+use crate::compression::SharedText;
+use crate::problem::{Problem, ProblemCode};
+use crate::routes::{api, documented, undocumented};
+use crate::state::AppState;
 
 pub use admission::BUFFERED_BYTES;
 pub use metrics::Metrics;
 pub use openapi::openapi;
 pub use problem::reference as problem_reference;
-pub use router::{router, routes};
 pub use settings::ApiSettings;
+
+/// Returns the method and path of every route, with parameters in braces. Every GET route also serves HEAD.
+#[must_use]
+pub fn routes(base_path: &str) -> Vec<(String, String)> {
+    let mut routes = Vec::new();
+    for (_, paths, _) in documented() {
+        for (path, item) in paths.paths {
+            let operations = [
+                ("GET", item.get),
+                ("POST", item.post),
+                ("PUT", item.put),
+                ("PATCH", item.patch),
+                ("DELETE", item.delete),
+            ];
+            let present = operations.into_iter().filter(|(_, operation)| operation.is_some());
+            routes.extend(present.map(|(method, _)| (method.to_owned(), format!("{base_path}{path}"))));
+        }
+    }
+    let undocumented = undocumented().map(|(method, path, _)| (method.to_owned(), format!("{base_path}{path}")));
+    routes.extend(undocumented);
+    routes.extend(pages::PAGE_ROUTES.map(|(method, path)| (method.to_owned(), path.to_owned())));
+    routes
+}
+
+/// Builds the router: the API, the pages, and a fallback for all other paths.
+pub fn router(launcher: Launcher, settings: ApiSettings) -> Router {
+    let base_path = settings.base_path.clone();
+    let state = AppState::new(launcher, settings, {
+        let base_path = base_path.clone();
+        move || SharedText::new(openapi(&base_path).to_string())
+    });
+    let routed = Router::new()
+        .merge(pages::router())
+        .nest(&base_path, api())
+        .fallback(async || Problem::not_found())
+        .method_not_allowed_fallback(async || {
+            Problem::new(ProblemCode::MethodNotAllowed, "The header Allow lists the methods that this path supports.")
+        })
+        .with_state(state.clone());
+    middleware::apply(routed, &state)
+}

@@ -1,25 +1,26 @@
-//! The complete list of middleware of the API and the pages, in order.
-
-mod problems;
+//! The complete list of middleware of the API and the pages, in order, and the renderer of problems.
 
 use std::any::Any;
+use std::error::Error;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use http::{HeaderName, HeaderValue};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use crate::problem::Problem;
+use crate::problem::{PROBLEM_JSON, Problem, ProblemDocument};
+use crate::request_id::RequestId;
 use crate::settings::ApiSettings;
 use crate::state::AppState;
-use crate::{admission, body, compression, guard, identity, request_id};
+use crate::{admission, body, compression, guard, identity, pages, request_id};
 
 /// Wraps a router in all middleware. A request passes the list from bottom to top, its response from top to bottom.
 pub(crate) fn apply(router: Router, state: &AppState) -> Router {
@@ -32,8 +33,8 @@ pub(crate) fn apply(router: Router, state: &AppState) -> Router {
         .layer(from_fn_with_state(with(), identity::require))
         .layer(from_fn_with_state(with(), guard::reject_unknown_host))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn_with_state(with(), problems::render))
-        .layer(from_fn_with_state(with(), problems::render_page_errors))
+        .layer(from_fn_with_state(with(), render))
+        .layer(from_fn_with_state(with(), render_page_errors))
         // Compresses the documents and pages of problems. All other texts are compressed already.
         .layer(from_fn(compression::compress))
         .layer(from_fn(body::bounded))
@@ -69,4 +70,40 @@ async fn add_security_headers(State(settings): State<Arc<ApiSettings>>, request:
         response.headers_mut().entry(name).or_insert(value);
     }
     response
+}
+
+/// Writes the body of a problem, and logs its internal cause.
+async fn render(State(settings): State<Arc<ApiSettings>>, request: Request, next: Next) -> Response {
+    let request_id = request.extensions().get::<RequestId>().cloned().unwrap_or_default();
+    let mut response = next.run(request).await;
+    let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
+    if let Some(cause) = problem.cause() {
+        tracing::error!(code = problem.code.as_str(), cause = %chain(cause), "request failed, answering with an error");
+    }
+    let document = ProblemDocument::new(&problem, &settings.base_path, request_id.as_str());
+    let body = serde_json::to_vec(&document).unwrap_or_default();
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
+    // Remove the length of the empty body that the problem document replaces.
+    response.headers_mut().remove(CONTENT_LENGTH);
+    *response.body_mut() = Body::from(body);
+    response
+}
+
+/// Turns errors outside the API into pages.
+async fn render_page_errors(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    if state.settings.is_api(request.uri().path()) {
+        return next.run(request).await;
+    }
+    pages::as_pages(State(state), request, next).await
+}
+
+/// Formats an error with the chain of its causes.
+fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
 }

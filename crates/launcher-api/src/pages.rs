@@ -2,32 +2,25 @@
 //!
 //! Pages contain no business rules: they call the same use cases as the API, and show the results. All files of a page
 //! are embedded in the program ([`assets`]). Pages have no inline scripts or styles, so the content security policy can
-//! forbid them; only the page of `unauthenticated.rs` embeds one style.
+//! forbid them; only the page for unauthenticated requests embeds one style.
 
 mod admin;
 pub(crate) mod assets;
 mod errors;
 mod events;
-mod extend;
 mod forms;
 mod guide;
-mod history;
 mod html;
-mod icons;
 mod instances;
 mod language;
 mod languages;
 mod launch;
-mod launch_repository;
 mod markdown;
 mod notices;
 mod paths;
 mod saved_work;
 mod share;
-mod signed_out;
-mod suspend;
 mod texts;
-mod unauthenticated;
 mod view;
 mod waiting;
 mod workshops;
@@ -44,37 +37,37 @@ type Route = (&'static str, &'static str, fn() -> MethodRouter<AppState>);
 /// Every page: method, path and handler. The router is built from this list, so it serves no other page.
 const ROUTES: &[Route] = &[
     ("GET", "/", || get(workshops::home)),
-    ("GET", "/history", || get(history::show)),
-    ("GET", "/work", || get(saved_work::list::own)),
-    ("GET", "/work/{volume}/download", || get(saved_work::volumes::download)),
-    ("GET", "/work/{volume}/delete", || get(saved_work::volumes::confirm)),
-    ("POST", "/work/{volume}/delete", || post(saved_work::volumes::delete)),
-    ("GET", "/work/snapshots/{snapshot_id}/download", || get(saved_work::snapshots::download)),
-    ("GET", "/work/snapshots/{snapshot_id}/delete", || get(saved_work::snapshots::confirm)),
-    ("POST", "/work/snapshots/{snapshot_id}/delete", || post(saved_work::snapshots::delete)),
+    ("GET", "/history", || get(workshops::history)),
+    ("GET", "/work", || get(saved_work::own)),
+    ("GET", "/work/{volume}/download", || get(saved_work::download_volume)),
+    ("GET", "/work/{volume}/delete", || get(saved_work::confirm_volume_deletion)),
+    ("POST", "/work/{volume}/delete", || post(saved_work::delete_volume)),
+    ("GET", "/work/snapshots/{snapshot_id}/download", || get(saved_work::download_snapshot)),
+    ("GET", "/work/snapshots/{snapshot_id}/delete", || get(saved_work::confirm_snapshot_deletion)),
+    ("POST", "/work/snapshots/{snapshot_id}/delete", || post(saved_work::delete_snapshot)),
     ("GET", "/go/{slug}", || get(launch::go)),
     ("GET", "/launch/{template_id}", || get(launch::show)),
     ("POST", "/launch/{template_id}", || post(launch::launch)),
     ("GET", "/instances/{k8s_name}", || get(instances::show)),
     ("GET", "/instances/{k8s_name}/open", || get(instances::open)),
     ("GET", "/instances/{k8s_name}/wait", || get(waiting::show)),
-    ("GET", "/instances/{k8s_name}/extend", || get(extend::show)),
+    ("GET", "/instances/{k8s_name}/extend", || get(instances::show_extend)),
     ("POST", "/instances/{k8s_name}/extend", || post(instances::extend)),
     ("GET", "/instances/{k8s_name}/end", || get(instances::confirm_end)),
     ("POST", "/instances/{k8s_name}/end", || post(instances::end)),
-    ("GET", "/instances/{k8s_name}/suspend", || get(suspend::confirm)),
-    ("POST", "/instances/{k8s_name}/suspend", || post(suspend::suspend)),
-    ("POST", "/instances/{k8s_name}/resume", || post(suspend::resume)),
+    ("GET", "/instances/{k8s_name}/suspend", || get(instances::confirm_suspend)),
+    ("POST", "/instances/{k8s_name}/suspend", || post(instances::suspend)),
+    ("POST", "/instances/{k8s_name}/resume", || post(instances::resume)),
     ("POST", "/language", || post(languages::choose)),
     ("GET", "/guide/students", || get(guide::students)),
     ("GET", "/guide/teachers", || get(guide::teachers)),
     ("GET", "/fragments/workshops", || get(workshops::list)),
     ("GET", "/fragments/events", || get(events::stream)),
     ("GET", "/admin", || get(admin::overview::show)),
-    ("GET", "/admin/work", || get(saved_work::list::all)),
+    ("GET", "/admin/work", || get(saved_work::all)),
     ("GET", "/admin/activity", || get(admin::activity::show)),
     ("GET", "/admin/instances", || get(admin::instances::show)),
-    ("GET", "/admin/instances/restart", || get(admin::restart::show)),
+    ("GET", "/admin/instances/restart", || get(admin::bulk::confirm_restart)),
     ("POST", "/admin/instances/bulk", || post(admin::bulk::act)),
     ("GET", "/admin/templates", || get(admin::templates::list)),
     ("POST", "/admin/templates", || post(admin::editor::create)),
@@ -83,12 +76,12 @@ const ROUTES: &[Route] = &[
     ("GET", "/admin/templates/{template_id}/edit", || get(admin::editor::edit)),
     ("GET", "/admin/templates/{template_id}/class", || get(admin::class::show)),
     ("POST", "/admin/templates/{template_id}/class", || post(admin::class::compare)),
-    ("POST", "/admin/templates/{template_id}/extend", || post(admin::class_extension::extend)),
+    ("POST", "/admin/templates/{template_id}/extend", || post(admin::class::extend)),
     ("POST", "/admin/templates/{template_id}/archive", || post(admin::templates::archive)),
     ("GET", "/admin/templates/{template_id}/image", || get(admin::images::show)),
     ("POST", "/admin/templates/{template_id}/image", || post(admin::images::pull)),
     ("POST", "/admin/templates/{template_id}/restore", || post(admin::templates::restore)),
-    ("GET", signed_out::PATH, || get(signed_out::leave)),
+    ("GET", errors::SIGNED_OUT, || get(errors::signed_out)),
     ("GET", "/assets/{file}", || get(assets::serve)),
 ];
 

@@ -1,18 +1,19 @@
 //! The request id: it is in the response, in problem documents, and in every log entry of the request. This middleware
-//! also measures the response time.
+//! also measures the response time, and starts the span of the request within the trace that the ingress started.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use launcher_domain::Entropy;
-use opentelemetry::trace::FutureExt;
+use opentelemetry::propagation::Extractor;
+use opentelemetry::trace::{FutureExt, Status, TraceContextExt};
+use opentelemetry::{Context, KeyValue, global};
 use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::metrics::RequestLabels;
 use crate::state::AppState;
-use crate::trace;
 
 /// Header that contains the request id, in requests and responses.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -56,11 +57,11 @@ pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, 
     );
     let value = HeaderValue::from_str(id.as_str());
     let (begun, labels) = (Instant::now(), RequestLabels::of(&request));
-    let context = trace::begin(request.headers(), &labels, id.as_str());
+    let context = begin_span(request.headers(), &labels, id.as_str());
     request.extensions_mut().insert(id);
     let mut response = async {
         let response = next.run(request).with_context(context.clone()).await;
-        trace::end(&context, response.status());
+        end_span(&context, response.status());
         let took = begun.elapsed();
         let elapsed_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         state.settings.metrics.record_response(labels, response.status(), took);
@@ -73,4 +74,47 @@ pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, 
         response.headers_mut().insert(X_REQUEST_ID, value);
     }
     response
+}
+
+const TRACEPARENT: &str = "traceparent";
+
+/// Passes on only `traceparent` of a trace context. The other header, `tracestate`, could contain any text of a client.
+struct Headers<'r>(&'r HeaderMap);
+
+impl Extractor for Headers<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).filter(|_| key == TRACEPARENT)?.to_str().ok()
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        vec![TRACEPARENT]
+    }
+}
+
+/// Starts the span of a request. Its attributes contain neither the path nor the caller.
+fn begin_span(headers: &HeaderMap, labels: &RequestLabels, request_id: &str) -> Context {
+    let parent = global::get_text_map_propagator(|propagator| {
+        propagator.extract_with_context(&Context::new(), &Headers(headers))
+    });
+    // Unknown methods and paths follow OpenTelemetry's conventions: method `_OTHER`, name `HTTP`, and no route.
+    let mut attributes = vec![
+        KeyValue::new("http.request.method", labels.method().unwrap_or("_OTHER")),
+        KeyValue::new("request_id", request_id.to_owned()),
+    ];
+    let mut name = labels.method().unwrap_or("HTTP").to_owned();
+    if let Some(route) = labels.route() {
+        attributes.push(KeyValue::new("http.route", route.to_owned()));
+        name = format!("{name} {route}");
+    }
+    launcher_trace::start_request_span(&parent, name, attributes)
+}
+
+/// Ends the span with the status of the response. The span of an event stream ends when its response begins.
+fn end_span(traced: &Context, status: StatusCode) {
+    let span = traced.span();
+    span.set_attribute(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));
+    if status.is_server_error() {
+        span.set_status(Status::error(status.canonical_reason().unwrap_or_default()));
+    }
+    span.end();
 }

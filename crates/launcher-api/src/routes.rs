@@ -1,7 +1,6 @@
 //! The routes of the API.
 
 mod activity;
-pub(crate) mod archive;
 pub(crate) mod docs;
 mod events;
 pub(crate) mod instances;

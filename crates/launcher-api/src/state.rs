@@ -6,11 +6,10 @@ use std::sync::{Arc, LazyLock};
 use axum::extract::FromRef;
 use launcher_service::Launcher;
 
-use crate::admission::Admission;
+use crate::admission::{Admission, Streams};
 use crate::compression::SharedText;
 use crate::identity::UnprovenLog;
 use crate::settings::ApiSettings;
-use crate::streams::Streams;
 
 /// The OpenAPI document. The first request for it builds it.
 type OpenApiDocument = LazyLock<SharedText, Box<dyn FnOnce() -> SharedText + Send>>;

@@ -1,12 +1,200 @@
-//! Schemas that several routes share, and small request bodies.
+//! Schemas that several routes share, built from the domain's own lists, and small request bodies.
 
-mod named;
-mod requests;
-mod time;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
 
-pub(crate) use named::{
-    ActivityActionName, EndReasonName, FailureCodeName, MaterialOutcomeName, SnapshotFailureName, SnapshotStateName,
-    StartStepName, StateName, named_schema,
+use jiff::Timestamp;
+use launcher_domain::{
+    ActivityAction, EndReason, FailureCode, InstanceState, MaterialOutcome, RepositoryDraft, SecretValues,
+    SnapshotFailure, SnapshotState, StartStep,
 };
-pub(crate) use requests::{ExtendBody, ExtendClassBody, LaunchBody};
-pub(crate) use time::rfc3339;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident, $of:ty, $description:literal) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub(crate) enum $name {}
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                ObjectBuilder::new()
+                    .schema_type(Type::String)
+                    .description(Some($description))
+                    .enum_values(Some(<$of>::ALL.map(|value| value.as_str())))
+                    .into()
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+    };
+}
+
+named!(
+    /// The schema of a state.
+    StateName,
+    InstanceState,
+    "State of an instance: queued -> starting -> running -> terminating -> terminated, or failed. An instance with kept files can be suspended: running -> suspending -> suspended -> queued, when it is resumed."
+);
+named!(
+    /// The schema of a step of the start.
+    StartStepName,
+    StartStep,
+    "Step that a starting instance waits for."
+);
+named!(
+    /// The schema of an end's reason.
+    EndReasonName,
+    EndReason,
+    "Reason of an instance's end. Set when it begins to terminate."
+);
+named!(
+    /// The schema of a failure's code.
+    FailureCodeName,
+    FailureCode,
+    "The kind of a failure."
+);
+named!(
+    /// The schema of an action of the activity log.
+    ActivityActionName,
+    ActivityAction,
+    "The action. restarted: an admin requested the restart of an outdated instance. suspended: a person paused the instance, or it expired. resumed: a person resumed it. ended: a person ended the instance, it expired, or its Workshop was deleted outside of the service. \
+     dismissed: a person removed a failed instance from the list. volume-deleted: a person deleted kept files, or the service deleted unused ones."
+);
+named!(
+    /// The schema of the progress of a snapshot.
+    SnapshotStateName,
+    SnapshotState,
+    "Progress of a snapshot. planned: the end of the running workshop saves its files first. pending: the end is decided, and the workshop runs until its files are saved. saved: the files are saved. failed: the workshop ended, and its files are lost."
+);
+named!(
+    /// The schema of the reason of a failed snapshot.
+    SnapshotFailureName,
+    SnapshotFailure,
+    "Reason why files were not saved. time-limit: they were not saved in time. too-large: the archive has more than 2 GiB. limit-reached: the owner has 20 snapshots. files-unavailable: the fleet could not read the files. store-unavailable: the object store did not accept the archive. workshop-gone: the workload was gone before."
+);
+named!(
+    /// The schema of an outcome.
+    MaterialOutcomeName,
+    MaterialOutcome,
+    "placed: the files are there for the first time. updated: they are merged with a newer version. unchanged: they were of the current version. failed: the source could not be placed completely. The student's own files are unchanged, and the next launch continues."
+);
+
+/// Gives a type a name in the document. The document replaces the placeholder schema by one that the builder cannot
+/// express.
+macro_rules! named_schema {
+    ($(#[$about:meta])* type $type:ident = $name:literal) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        pub(crate) enum $type {}
+
+        $crate::wire::named_schema! { $type = $name }
+    };
+    ($(#[$about:meta])* $type:ident = $name:literal) => {
+        impl utoipa::PartialSchema for $type {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                utoipa::openapi::schema::ObjectBuilder::new().into()
+            }
+        }
+
+        impl utoipa::ToSchema for $type {
+            fn name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+        }
+    };
+}
+pub(crate) use named_schema;
+
+/// A launch. The template determines what runs, and the caller's identity the owner.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LaunchBody {
+    /// Repository to add to the course material. The template must allow its URL.
+    #[serde(default)]
+    #[schema(value_type = Option<RepositoryBody>)]
+    pub(crate) repository: Option<RepositoryDraft>,
+    /// Values of the template's parameters by name. An empty value counts as absent.
+    #[serde(default)]
+    #[schema(value_type = std::collections::BTreeMap<String, String>, example = json!({ "DATASET": "iris" }))]
+    pub(crate) parameters: GivenParameters,
+}
+
+/// A repository that a launch adds to the course material. Its files are in the directory that the last segment of the
+/// URL names, without `.git`.
+#[derive(Debug, ToSchema)]
+#[schema(as = LaunchRepository)]
+#[expect(dead_code, reason = "the schema of RepositoryDraft: the domain has no schemas")]
+pub(crate) struct RepositoryBody {
+    /// URL. It must begin with an entry of the template's `allowed_repositories`.
+    #[schema(max_length = 2048, example = "https://git.example.org/statistics/exercise-1.git")]
+    url: String,
+    /// Branch, tag or full commit id. Default: the repository's default branch.
+    #[schema(max_length = 255, example = "main")]
+    r#ref: Option<String>,
+    /// Relative path inside of the repository: only files below it are placed.
+    #[schema(max_length = 255)]
+    folder: Option<String>,
+}
+
+/// An extension of all running instances of a template.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExtendClassBody {
+    /// Time until which the instances are extended.
+    #[schema(value_type = String, format = DateTime, example = "2026-03-02T12:30:00Z")]
+    pub(crate) until: Timestamp,
+}
+
+/// An extension.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExtendBody {
+    /// The `expires_at` that the caller saw. If it has changed, the request is refused, so a double click extends once.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, format = DateTime, example = "2026-03-02T10:00:12.345Z")]
+    pub(crate) expected_expires_at: Option<Timestamp>,
+}
+
+/// Values of launch parameters by name. No error contains them, because some may be secrets.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GivenParameters(pub(crate) SecretValues);
+
+impl<'de> Deserialize<'de> for GivenParameters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let values = BTreeMap::<String, GivenValue>::deserialize(deserializer)?;
+        Ok(Self(values.into_iter().map(|(name, value)| (name, value.0)).collect()))
+    }
+}
+
+struct GivenValue(String);
+
+impl fmt::Debug for GivenValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GivenValue")
+    }
+}
+
+impl<'de> Deserialize<'de> for GivenValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Self(text)),
+            _ => Err(D::Error::custom("expected a string")),
+        }
+    }
+}
+
+/// Formats a time for responses: RFC 3339, UTC, milliseconds.
+pub(crate) fn rfc3339(at: Timestamp) -> String {
+    format!("{at:.3}")
+}

@@ -1,6 +1,8 @@
 //! Extractors for JSON bodies. A body must be declared as JSON, fit the size limit of its route, and have no unknown
 //! fields. Errors have a JSON pointer.
 
+use std::fmt;
+
 use axum::extract::{FromRequest, Request};
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
@@ -8,11 +10,10 @@ use http::header::CONTENT_TYPE;
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use launcher_domain::{FieldError, FieldRule};
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
 use serde_path_to_error::Segment;
 
-use super::unique::UniqueKeys;
 use crate::admission::{BodyLimit, MAX_BODY_BYTES};
 use crate::problem::{Problem, ProblemCode};
 use crate::wire::{ExtendBody, ExtendClassBody, LaunchBody};
@@ -186,5 +187,77 @@ fn segment(segment: &Segment) -> Option<String> {
         Segment::Seq { index } => Some(index.to_string()),
         Segment::Map { key } => Some(key.clone()),
         Segment::Enum { .. } | Segment::Unknown => None,
+    }
+}
+
+/// A JSON value without repeated fields, at any depth. Two programs may read a repeated field differently, and an
+/// attacker could use that difference.
+#[derive(Debug)]
+struct UniqueKeys(Value);
+
+impl<'de> Deserialize<'de> for UniqueKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ValueVisitor).map(Self)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    /// Converts 8.0 to the integer 8, as JSON Schema and JavaScript do, up to 2^53, where floats stop being exact.
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        if value.fract() == 0.0 && value.abs() < EXACT {
+            return Ok(Value::from(value as i64));
+        }
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number is out of range"))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(UniqueKeys(item)) = items.next_element()? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some((name, UniqueKeys(value))) = fields.next_entry::<String, UniqueKeys>()? {
+            if object.insert(name, value).is_some() {
+                return Err(A::Error::custom("a field is named twice"));
+            }
+        }
+        Ok(Value::Object(object))
     }
 }

@@ -1,17 +1,17 @@
-//! Query parameters of lists.
+//! Parameters in the path and the query. A malformed identifier in the path gets the same 404 as an identifier that
+//! does not exist.
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Path};
 use form_urlencoded::Serializer;
 use http::header::LINK;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
-use launcher_domain::names::is_k8s_name;
+use launcher_domain::names::{is_k8s_name, is_volume_name};
 use launcher_domain::{EmailAddress, InstanceState};
 use launcher_service::{ActivityFilter, Page, SearchText, StateFilter};
 use utoipa::IntoParams;
 use uuid::Uuid;
 
-use super::path::hyphenated;
 use crate::permission::{Allowed, ListAllInstances, ListAllVolumes};
 use crate::problem::Problem;
 
@@ -204,4 +204,65 @@ pub(crate) fn next_page<T, Id: PageCursor>(
 /// Returns the response headers of a page of a list, with the `Link` to the next page if there is one.
 pub(crate) fn with_link(next: Option<HeaderValue>) -> HeaderMap {
     next.map(|next| (LINK, next)).into_iter().collect()
+}
+
+/// Extracts the instance name `{k8s_name}` from a path.
+#[derive(Debug)]
+pub(crate) struct InstanceName(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for InstanceName {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let name = Path::<String>::from_request_parts(parts, state).await.map(|Path(name)| name);
+        name.ok().filter(|name| is_k8s_name(name)).map(Self).ok_or_else(Problem::not_found)
+    }
+}
+
+/// Extracts the volume name `{volume}` from a path.
+#[derive(Debug)]
+pub(crate) struct VolumeName(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for VolumeName {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let name = Path::<String>::from_request_parts(parts, state).await.map(|Path(name)| name);
+        name.ok().filter(|name| is_volume_name(name)).map(Self).ok_or_else(Problem::not_found)
+    }
+}
+
+/// Extracts the template's id `{template_id}` from a path.
+#[derive(Debug)]
+pub(crate) struct TemplateId(pub(crate) Uuid);
+
+impl<S: Send + Sync> FromRequestParts<S> for TemplateId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        uuid(parts, state).await.map(Self)
+    }
+}
+
+/// Extracts the snapshot's id `{snapshot_id}` from a path.
+#[derive(Debug)]
+pub(crate) struct SnapshotId(pub(crate) Uuid);
+
+impl<S: Send + Sync> FromRequestParts<S> for SnapshotId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        uuid(parts, state).await.map(Self)
+    }
+}
+
+/// Extracts the only identifier of a path, a UUID.
+async fn uuid<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<Uuid, Problem> {
+    let text = Path::<String>::from_request_parts(parts, state).await.map(|Path(text)| text);
+    text.ok().and_then(|text| hyphenated(&text)).ok_or_else(Problem::not_found)
+}
+
+/// Parses a UUID in its hyphenated form (RFC 9562, section 4), in upper or lower case.
+fn hyphenated(text: &str) -> Option<Uuid> {
+    Uuid::try_parse(text).ok().filter(|_| text.len() == uuid::fmt::Hyphenated::LENGTH)
 }

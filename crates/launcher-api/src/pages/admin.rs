@@ -2,10 +2,7 @@
 
 pub(crate) mod activity;
 pub(crate) mod bulk;
-mod chart;
 pub(crate) mod class;
-pub(crate) mod class_extension;
-mod codec;
 pub(super) mod editor;
 mod fields;
 mod form;
@@ -14,11 +11,6 @@ pub(crate) mod instances;
 mod lines;
 pub(crate) mod overview;
 mod pod_settings;
-pub(crate) mod restart;
 mod roster;
-mod sorting;
-mod sources;
-mod starting;
-mod table;
 pub(crate) mod templates;
 mod yaml;

@@ -1,24 +1,28 @@
-//! Error pages: a text, and a link to continue.
+//! Error pages: a text, and a link to continue. The page for unauthenticated requests, for example after signing out,
+//! loads no files, because unauthenticated requests get no files.
+
+use std::sync::LazyLock;
 
 use askama::Template;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::response::{IntoResponse, Redirect, Response};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::uri::PathAndQuery;
-use http::{Method, StatusCode, Uri};
+use http::{HeaderValue, Method, StatusCode, Uri};
 use launcher_domain::local_path::LocalPath;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
-use super::forms;
-use super::html::{page, shell};
-use super::language::{Language, Text};
-use super::unauthenticated::UnauthenticatedPage;
-use super::view::Shell;
-use super::{assets, signed_out};
-use crate::identity::Identity;
-use crate::problem::ProblemCode;
+use crate::identity::{Identified, Identity};
+use crate::pages::html::{PageResult, page, shell};
+use crate::pages::language::{Language, Text};
+use crate::pages::view::Shell;
+use crate::pages::{assets, forms};
+use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 
 /// Maximum size of a problem document, in bytes. Actual documents are smaller.
@@ -105,7 +109,7 @@ fn render(
 ) -> Response {
     let (title, text, next_link) = match document.login_url {
         Some(login_url) if is_path_of(path, &login_url) => (t.text("no-login-title"), t.text("no-login"), None),
-        Some(_) if path == signed_out::PATH => {
+        Some(_) if path == SIGNED_OUT => {
             let again = ("/".to_owned(), t.text("sign-in-again"));
             (t.text("signed-out-title"), t.text("signed-out"), Some(again))
         }
@@ -144,4 +148,42 @@ fn has_page(response: &Response) -> bool {
 async fn read(body: Body) -> Document {
     let bytes = to_bytes(body, MAX_DOCUMENT).await.unwrap_or_default();
     serde_json::from_slice(&bytes).unwrap_or_default()
+}
+
+/// The style of the page. The page embeds it.
+const STYLE: &str = include_str!("../../templates/unauthenticated.css");
+
+/// Content security policy of the page: allows only the embedded style.
+static POLICY: LazyLock<String> = LazyLock::new(|| {
+    let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
+    format!(
+        "default-src 'none'; style-src 'sha256-{hash}'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    )
+});
+
+/// An error page for an unauthenticated request.
+#[derive(Debug, Template)]
+#[template(path = "unauthenticated.html")]
+struct UnauthenticatedPage {
+    t: Language,
+    title: Text,
+    text: Text,
+    next_link: Option<(String, Text)>,
+}
+
+impl UnauthenticatedPage {
+    /// Renders the page, with a content security policy that allows its embedded style.
+    fn respond(&self, status: StatusCode) -> PageResult {
+        let mut response: Response = page(status, self)?;
+        let policy = HeaderValue::from_str(&POLICY).map_err(Problem::internal)?;
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+        Ok(response)
+    }
+}
+
+pub(crate) const SIGNED_OUT: &str = "/signed-out";
+
+/// Redirects a user who is still signed in to the start page.
+pub(crate) async fn signed_out(_: Identified) -> Redirect {
+    Redirect::to("/")
 }

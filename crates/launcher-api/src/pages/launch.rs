@@ -1,6 +1,5 @@
 //! Launching: the page of a template, which a teacher can share, and the form of every "Launch" button.
 
-mod fields;
 mod form;
 mod page;
 
@@ -16,15 +15,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::forms::{self, Fields, Query};
-use super::html::{PageResult, htmx_redirect, is_htmx};
-use super::language::Language;
-use super::launch_repository::{check, launch_path, repository};
-use super::{notices, paths, workshops};
 use crate::extract::{TemplateId, is_idempotency_key};
 use crate::identity::Identified;
+use crate::pages::forms::{Fields, Query};
+use crate::pages::html::{PageResult, htmx_redirect, is_htmx};
+use crate::pages::language::Language;
+use crate::pages::{forms, notices, paths, workshops};
 use crate::state::AppState;
-use form::{LaunchForm, Prefill};
+use form::{LaunchForm, Prefill, check_repository, launch_path, repository};
 use page::{Form, can_launch, show_form};
 
 /// Query of the page of a template.
@@ -58,7 +56,7 @@ pub(crate) async fn show(
 ) -> PageResult {
     let template = state.launcher.template(&caller, template_id).await?;
     let repository = repository(query.repo, query.reference, query.path);
-    check(t, &template, repository.as_ref())?;
+    check_repository(t, &template, repository.as_ref())?;
     let prefill = Prefill::of_link(&template.settings.parameters, &query.others);
     let asks = template.settings.parameters.iter().any(Parameter::must_be_given) || !prefill.is_empty();
     if query.start != "1" || repository.is_some() {
@@ -108,7 +106,7 @@ pub(crate) async fn launch(
     let key = Some(form.idempotency_key).filter(|key| is_idempotency_key(key));
     let repository = form.repository;
     if repository.is_some() {
-        check(t, &state.launcher.template(&caller, template_id).await?, repository.as_ref())?;
+        check_repository(t, &state.launcher.template(&caller, template_id).await?, repository.as_ref())?;
     }
     let body = repository.as_ref().map_or(Value::Null, |repository| json!({ "repository": repository }));
     let request = LaunchRequest { idempotency_key: key, repository, body, parameters: form.parameters };

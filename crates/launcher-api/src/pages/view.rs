@@ -1,23 +1,18 @@
-//! View models: instances and catalog entries as text, so that the templates contain no decisions.
+//! View models: the frame of a page, instances and catalog entries as text, so that the templates contain no decisions.
 
 mod card;
-mod crash;
-mod frame;
 mod instant;
-mod material;
-mod parameters;
 mod snapshot;
 mod workshop;
 
 use launcher_domain::Clock;
 
+use crate::pages::language::{Language, Text};
+
 pub(crate) use card::Card;
-pub(crate) use frame::{LanguageChoice, Person, Shell};
 pub(crate) use instant::Instant;
 pub(crate) use snapshot::{SnapshotView, end_saves_files};
 pub(crate) use workshop::WorkshopView;
-
-use super::language::Text;
 
 /// A notice above the content, which reports the result of an action.
 #[derive(Debug, Clone)]
@@ -42,4 +37,76 @@ pub(crate) struct Choice {
 /// Returns the launcher's current time, for the countdowns of the script.
 pub(crate) fn machine_now(clock: &dyn Clock) -> String {
     clock.now().to_string()
+}
+
+/// The frame of a page: the signed-in person, the navigation and the banners.
+#[derive(Debug, Clone)]
+pub(crate) struct Shell {
+    pub(crate) person: Person,
+    /// URL that browsers open to log out, if configured.
+    pub(crate) logout_url: Option<String>,
+    /// Address at which users get help, if configured.
+    pub(crate) help_url: Option<String>,
+    /// Path of the API's documentation.
+    pub(crate) api_docs: String,
+    /// Identity of every caller while the development bypass is active.
+    pub(crate) dev_identity: Option<String>,
+    /// True if the page is for admins, and workshops of several people run as one OS user: the page then shows a
+    /// warning.
+    pub(crate) warns_of_sharing: bool,
+    /// Version of the program, in the footer.
+    pub(crate) version: &'static str,
+    /// All languages, with the current one marked.
+    pub(crate) languages: Vec<LanguageChoice>,
+    /// Path of the page that opens after a choice of the language; `None` for this page's own address.
+    pub(crate) return_to: Option<String>,
+    /// `id` of the form that a choice of the language sends, so that its values stay; `None` for the form in the footer.
+    pub(crate) language_form: Option<&'static str>,
+    /// Entry of the navigation that leads to this page.
+    pub(crate) here: &'static str,
+}
+
+/// A language that the reader can choose in the footer.
+#[derive(Debug, Clone)]
+pub(crate) struct LanguageChoice {
+    pub(crate) code: &'static str,
+    /// Name of the language in itself.
+    pub(crate) name: Text,
+    pub(crate) direction: &'static str,
+    /// True for the language of this page.
+    pub(crate) is_current: bool,
+}
+
+impl LanguageChoice {
+    /// Returns all languages.
+    pub(crate) fn all(current: Language) -> Vec<Self> {
+        let choice = |language: Language| Self {
+            code: language.code(),
+            name: language.text("language-name"),
+            direction: language.direction(),
+            is_current: language.code() == current.code(),
+        };
+        Language::all().map(choice).collect()
+    }
+}
+
+/// The signed-in person.
+#[derive(Debug, Clone)]
+pub(crate) struct Person {
+    pub(crate) email: String,
+    /// True to show the badge and the links to the admin pages.
+    pub(crate) is_admin: bool,
+}
+
+impl Shell {
+    /// Sets the page that opens after a choice of the language. A page that answers a form needs it: a browser cannot
+    /// open the address of such a page again without sending the form again.
+    pub(crate) fn returning_to(self, path: impl Into<String>) -> Self {
+        Self { return_to: Some(path.into()), ..self }
+    }
+
+    /// Returns true if the reader is an admin.
+    pub(crate) fn is_admin(&self) -> bool {
+        self.person.is_admin
+    }
 }

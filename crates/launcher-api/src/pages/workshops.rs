@@ -1,4 +1,5 @@
-//! "My workshops": the start page, its list of workshops, and the responses to actions on that list.
+//! "My workshops": the start page, its list of workshops, the responses to actions on that list, and the history of
+//! ended workshops.
 
 use askama::Template;
 use axum::extract::State;
@@ -11,13 +12,12 @@ use launcher_service::{InstanceFilter, Launcher, ListedInstance, Page, ServiceEr
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::forms::Query;
-use super::html::{PageResult, is_htmx, page, shell};
-use super::language::Language;
-use super::notices;
-use super::view::{Card, Notice, Shell, SnapshotView, WorkshopView, machine_now};
-use super::{assets, forms};
 use crate::identity::Identified;
+use crate::pages::forms::Query;
+use crate::pages::html::{PageResult, is_htmx, page, shell};
+use crate::pages::language::Language;
+use crate::pages::view::{Card, Notice, Shell, SnapshotView, WorkshopView, machine_now};
+use crate::pages::{assets, forms, notices};
 use crate::permission::{Allowed, ListAllInstances};
 use crate::state::AppState;
 
@@ -286,4 +286,49 @@ pub(crate) async fn all_templates(launcher: &Launcher, caller: &Caller) -> Resul
             return Ok(all);
         }
     }
+}
+
+/// Number of rows per page.
+const HISTORY_ROWS: u32 = 50;
+
+#[derive(Debug, Template)]
+#[template(path = "history.html")]
+struct HistoryPage {
+    t: Language,
+    shell: Shell,
+    workshops: Vec<WorkshopView>,
+    older: Option<String>,
+}
+
+/// Query of the page: the row after which the list starts.
+#[derive(Debug, Deserialize)]
+pub(crate) struct HistoryQuery {
+    /// The last row of the previous page. An unreadable value selects the first page.
+    #[serde(default)]
+    after: String,
+}
+
+/// Serves the page with the caller's ended workshops.
+pub(crate) async fn history(
+    State(state): State<AppState>,
+    t: Language,
+    Identified(caller): Identified,
+    Query(query): Query<HistoryQuery>,
+) -> PageResult {
+    let filter = InstanceFilter {
+        state: StateFilter::Ended,
+        owner_email: Some(caller.email().clone()),
+        template_id: None,
+        search: None,
+    };
+    let cut = Page { limit: HISTORY_ROWS, after: Uuid::try_parse(&query.after).ok() };
+    let listed = state.launcher.instances(&caller, &filter, &cut).await?;
+    let last = listed.last().filter(|_| listed.len() == HISTORY_ROWS as usize);
+    let history = HistoryPage {
+        t,
+        shell: shell(&state, &caller, t, "history"),
+        older: last.map(|last| format!("/history?after={}", last.instance.instance_id)),
+        workshops: listed.iter().map(|listed| WorkshopView::new(t, &state.launcher, &caller, listed)).collect(),
+    };
+    page(StatusCode::OK, &history)
 }

@@ -4,7 +4,8 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
 use launcher_domain::{Caller, EmailAddress, InstanceSnapshot, Snapshot};
 use launcher_service::{Launcher, Page, ServiceError};
 use serde::Serialize;
@@ -15,7 +16,6 @@ use crate::extract::{ListQuery, PageParameters, SnapshotId, next_page, with_link
 use crate::identity::Identified;
 use crate::permission::{Allowed, ListAllVolumes};
 use crate::problem::Problem;
-use crate::routes::archive::archive;
 use crate::state::AppState;
 use crate::wire::{SnapshotFailureName, SnapshotStateName, rfc3339};
 
@@ -151,4 +151,22 @@ impl From<&InstanceSnapshot> for InstanceSnapshotResponse {
     fn from(snapshot: &InstanceSnapshot) -> Self {
         Self { state: snapshot.state.as_str(), failure: snapshot.failure.map(|failure| failure.as_str()) }
     }
+}
+
+/// Returns an archive as a response. Its file has the name of the template, so that a browser saves it under this name.
+pub(crate) fn archive(template_name: &str, files: Body) -> Response {
+    let disposition = format!("attachment; filename=\"{}.tar.gz\"", file_name(template_name));
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("application/gzip")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (CONTENT_DISPOSITION, HeaderValue::from_str(&disposition).unwrap_or(HeaderValue::from_static("attachment"))),
+    ];
+    (StatusCode::OK, headers, files).into_response()
+}
+
+/// Returns the ASCII letters and digits of a name, with single hyphens between words.
+fn file_name(name: &str) -> String {
+    let words = name.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let joined = words.collect::<Vec<_>>().join("-");
+    if joined.is_empty() { "work".to_owned() } else { joined }
 }

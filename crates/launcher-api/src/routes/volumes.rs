@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::extract::{ListQuery, PageParameters, VolumeName, next_page, with_link};
 use crate::identity::Identified;
 use crate::problem::Problem;
-use crate::routes::archive::archive;
+use crate::routes::snapshots::archive;
 use crate::state::AppState;
 use crate::wire::rfc3339;
 

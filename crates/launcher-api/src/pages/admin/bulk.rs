@@ -1,20 +1,20 @@
-//! `POST /admin/instances/bulk`: applies one action to several instances, and shows the result for each.
+//! `POST /admin/instances/bulk`: applies one action to several instances, and shows the result for each. `GET
+//! /admin/instances/restart` asks for a confirmation before this form restarts all outdated workshops.
 
 use askama::Template;
 use axum::extract::{RawForm, State};
 use http::StatusCode;
 use jiff::Timestamp;
-use launcher_domain::Caller;
 use launcher_domain::names::is_k8s_name;
-use launcher_service::{Launcher, ListedInstance, ServiceError};
+use launcher_domain::{Caller, InstanceState};
+use launcher_service::{InstanceFilter, Launcher, ListedInstance, Page, ServiceError, StateFilter};
 
-use super::restart::{RestartPage, is_outdated};
-use super::table::MAX_INSTANCES;
+use crate::pages::admin::instances::MAX_INSTANCES;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
 use crate::pages::view::{Instant, Shell, end_saves_files};
 use crate::pages::{assets, forms, notices};
-use crate::permission::{Allowed, ListAllInstances};
+use crate::permission::{Allowed, ListAllInstances, RestartInstances};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 
@@ -220,4 +220,44 @@ impl Outcome {
 
 fn what(listed: &ListedInstance) -> String {
     format!("{}, {}", listed.instance.settings.name, listed.instance.owner_email)
+}
+
+/// The list of all instances.
+const LIST: &str = "/admin/instances";
+
+#[derive(Debug, Template)]
+#[template(path = "admin/restart_confirm.html")]
+struct RestartPage {
+    t: Language,
+    shell: Shell,
+    listed: Vec<ListedInstance>,
+    /// Note that the page does not list all outdated workshops.
+    note: Option<String>,
+    return_to: String,
+}
+
+/// Returns the filter of the running workshops with an older version.
+pub(super) fn outdated() -> InstanceFilter {
+    InstanceFilter { state: StateFilter::Outdated, ..InstanceFilter::default() }
+}
+
+/// True if a restart would replace the workload of this instance.
+fn is_outdated(listed: &ListedInstance) -> bool {
+    listed.instance.state == InstanceState::Running && listed.instance.outdated
+}
+
+/// Serves the confirmation page with the newest outdated workshops.
+pub(crate) async fn confirm_restart(
+    State(state): State<AppState>,
+    t: Language,
+    Allowed { caller, .. }: Allowed<RestartInstances>,
+) -> PageResult {
+    let filter = outdated();
+    let limit = u32::try_from(MAX_INSTANCES).unwrap_or(u32::MAX);
+    let listed = state.launcher.instances(&caller, &filter, &Page { limit, after: None }).await?;
+    let all = state.launcher.count_instances(&caller, &filter).await?.matches;
+    let note = (listed.len() == MAX_INSTANCES)
+        .then(|| t.with("restart-first", [("listed", listed.len().into()), ("all", all.into())]));
+    let shell = shell(&state, &caller, t, "admin-instances").returning_to(LIST);
+    page(StatusCode::OK, &RestartPage { t, shell, listed, note, return_to: LIST.to_owned() })
 }

@@ -10,12 +10,12 @@ use launcher_service::{ServiceError, TemplateUpdate};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::codec::Kind;
 use super::form::{self, Field, FormErrors, Group, Next, TemplateForm};
 use super::images::{self, ImageLine, ImageQuery};
-use super::starting::{self, Start, StartingPoint};
 use super::templates::to_saved;
 use crate::extract::TemplateId;
+use crate::pages::admin::fields::Kind;
+use crate::pages::admin::form::{Start, StartingPoint, starting_choices};
 use crate::pages::forms::{self, Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
@@ -277,7 +277,7 @@ fn form_page(
         Purpose::Edit(_) => (None, Some(form.controls.version.clone())),
     };
     let shell = Shell { language_form: Some(FORM_ID), ..shell(state, caller, t, "admin-templates") };
-    let starting = if template_id.is_some() { starting::choices(t, form.typed("icon")) } else { Vec::new() };
+    let starting = if template_id.is_some() { starting_choices(t, form.typed("icon")) } else { Vec::new() };
     FormPage {
         t,
         shell,

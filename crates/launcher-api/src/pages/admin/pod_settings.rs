@@ -1,7 +1,6 @@
 //! Settings of a pod template that are fields of the template editor. [`split`] takes them out of the pod template, and
 //! [`join`] adds them to it. So each setting is in one place of the form: in its field, or in the YAML.
 
-mod shared_memory;
 mod text;
 mod tree;
 
@@ -41,7 +40,7 @@ impl Setting {
     /// Returns the name of the setting in YAML.
     pub(super) fn kubernetes_name(self) -> &'static str {
         match self {
-            Self::SharedMemory => shared_memory::PATH,
+            Self::SharedMemory => SHARED_MEMORY,
             Self::Gpus => GPU,
             Self::EphemeralStorage => EPHEMERAL_STORAGE,
             Self::ImagePullSecret => "imagePullSecrets",
@@ -71,7 +70,7 @@ impl Setting {
             amounts.and_then(|amounts| amounts.get(name)).is_some_and(|amount| !amount.is_null())
         };
         match self {
-            Self::SharedMemory => shared_memory::is_in(template),
+            Self::SharedMemory => has_shared_memory(template),
             Self::Gpus => has_amount("limits", GPU) || has_amount("requests", GPU),
             Self::EphemeralStorage => has_amount("limits", EPHEMERAL_STORAGE),
             Self::ImagePullSecret => template.pointer(IMAGE_PULL_SECRETS).is_some_and(|list| !tree::is_empty(list)),
@@ -84,7 +83,7 @@ impl Setting {
         let app = tree::app_pointer(template);
         let limit = |name: &str| Some(format!("{}/resources/limits/{}", app.clone()?, tree::escaped(name)));
         let found = match self {
-            Self::SharedMemory => shared_memory::take(template)?,
+            Self::SharedMemory => take_shared_memory(template)?,
             Self::Gpus => tree::remove(template, &limit(GPU)?)?,
             Self::EphemeralStorage => tree::remove(template, &limit(EPHEMERAL_STORAGE)?)?,
             Self::ImagePullSecret => match tree::remove(template, IMAGE_PULL_SECRETS)?.as_array()?.as_slice() {
@@ -99,7 +98,7 @@ impl Setting {
     /// Adds the setting to the pod template. Has no effect if a parent has a wrong type, which the validation refuses.
     fn put(self, template: &mut Value, value: &Value) -> Option<()> {
         match self {
-            Self::SharedMemory => shared_memory::put(template, value)?,
+            Self::SharedMemory => put_shared_memory(template, value)?,
             Self::Gpus if *value == json!(0) => {}
             Self::Gpus => {
                 tree::limits(template)?.insert(GPU.to_owned(), value.clone());
@@ -155,6 +154,69 @@ fn object(value: Value) -> Option<PodTemplateObject> {
         Value::Object(object) if !object.is_empty() => Some(object),
         _ => None,
     }
+}
+
+/// Path of the shared memory in the app's container.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// Name of the volume, if no other volume has it.
+const SHARED_MEMORY_VOLUME: &str = "shm";
+
+/// True if the app has a volume mount at `/dev/shm`.
+fn has_shared_memory(template: &Value) -> bool {
+    let path = |mount: &Value| {
+        mount.get("mountPath").and_then(Value::as_str).map(|path| path.trim_end_matches('/') == SHARED_MEMORY)
+    };
+    mounts_of_app(template).any(|mount| path(mount) == Some(true))
+}
+
+/// Removes the memory volume at `/dev/shm` and its mount. Returns the size; `None` if the volume or the mount has other options, or if the
+/// volume has other mounts.
+fn take_shared_memory(template: &mut Value) -> Option<Value> {
+    let (mount, name) = mounts_of_app(template).enumerate().find_map(|(index, mount)| {
+        let name = mount.get("name")?;
+        (*mount == json!({ "name": name, "mountPath": SHARED_MEMORY })).then(|| (index, name.clone()))
+    })?;
+    let is_volume = |volume: &Value| volume.get("name") == Some(&name);
+    let volumes = template.pointer("/spec/volumes")?.as_array()?;
+    let index = volumes.iter().position(is_volume)?;
+    let volume = volumes.get(index)?;
+    let size = volume.pointer("/emptyDir/sizeLimit")?.clone();
+    let is_plain = *volume == json!({ "name": name, "emptyDir": { "medium": "Memory", "sizeLimit": size } });
+    let uses = all_mounts(template).filter(|mount| mount.get("name") == Some(&name)).count();
+    if !is_plain || uses != 1 {
+        return None;
+    }
+    let app = tree::app_pointer(template)?;
+    tree::remove(template, &format!("{app}/volumeMounts/{mount}"))?;
+    tree::remove(template, &format!("/spec/volumes/{index}"))?;
+    Some(size)
+}
+
+/// Adds a volume of this size, and its mount.
+fn put_shared_memory(template: &mut Value, size: &Value) -> Option<()> {
+    let volumes = tree::volumes(template)?;
+    let is_free =
+        |name: &String| !volumes.iter().any(|volume| volume.get("name").and_then(Value::as_str) == Some(name));
+    let names = std::iter::once(SHARED_MEMORY_VOLUME.to_owned())
+        .chain((2_u32..).map(|number| format!("{SHARED_MEMORY_VOLUME}-{number}")));
+    let name = names.into_iter().find(is_free)?;
+    volumes.push(json!({ "name": name, "emptyDir": { "medium": "Memory", "sizeLimit": size } }));
+    tree::mounts(template)?.push(json!({ "name": name, "mountPath": SHARED_MEMORY }));
+    Some(())
+}
+
+fn mounts_of_app(template: &Value) -> impl Iterator<Item = &Value> {
+    tree::app(template).into_iter().flat_map(mounts_of)
+}
+
+fn all_mounts(template: &Value) -> impl Iterator<Item = &Value> {
+    let lists = ["/spec/containers", "/spec/initContainers"].map(|pointer| template.pointer(pointer));
+    lists.into_iter().flatten().filter_map(Value::as_array).flatten().flat_map(mounts_of)
+}
+
+fn mounts_of(container: &Value) -> impl Iterator<Item = &Value> {
+    container.get("volumeMounts").and_then(Value::as_array).into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -252,5 +314,45 @@ mod tests {
         ] {
             assert_eq!(Setting::at(pointer), setting, "{pointer}");
         }
+    }
+
+    fn memory_template(mount: Value, volume: Value, init: Value) -> Value {
+        json!({ "spec": {
+            "containers": [{ "name": "app", "volumeMounts": [mount] }],
+            "volumes": [volume, { "name": "other", "emptyDir": {} }],
+            "initContainers": [{ "name": "init", "volumeMounts": [init] }],
+        } })
+    }
+
+    #[test]
+    fn only_plain_memory_volume_is_taken() {
+        let mount = json!({ "name": "m", "mountPath": "/dev/shm" });
+        let volume = json!({ "name": "m", "emptyDir": { "medium": "Memory", "sizeLimit": "1Gi" } });
+        let init = json!({ "name": "other", "mountPath": "/work" });
+        assert_eq!(
+            take_shared_memory(&mut memory_template(mount.clone(), volume.clone(), init.clone())),
+            Some(json!("1Gi"))
+        );
+        for (mount, volume, init) in [
+            (json!({ "name": "m", "mountPath": "/dev/shm", "readOnly": true }), volume.clone(), init.clone()),
+            (json!({ "name": "m", "mountPath": "/dev/shm/" }), volume.clone(), init.clone()),
+            (mount.clone(), json!({ "name": "m", "emptyDir": { "medium": "Memory" } }), init.clone()),
+            (mount.clone(), json!({ "name": "m", "emptyDir": { "sizeLimit": "1Gi" } }), init),
+            (mount, volume, json!({ "name": "m", "mountPath": "/work" })),
+        ] {
+            let mut template = memory_template(mount, volume, init);
+            assert!(has_shared_memory(&template));
+            assert_eq!(take_shared_memory(&mut template), None, "{template}");
+        }
+    }
+
+    #[test]
+    fn new_volume_gets_free_name() {
+        let mut template = json!({ "spec": { "volumes": [{ "name": "shm" }, { "name": "shm-2" }] } });
+        assert!(!has_shared_memory(&template));
+        put_shared_memory(&mut template, &json!("1G")).unwrap();
+        assert_eq!(template.pointer("/spec/volumes/2/name"), Some(&json!("shm-3")));
+        assert_eq!(take_shared_memory(&mut template), Some(json!("1G")));
+        assert_eq!(template, json!({ "spec": { "volumes": [{ "name": "shm" }, { "name": "shm-2" }] } }));
     }
 }

@@ -126,7 +126,7 @@ mod tests {
     use launcher_domain::{Audience, FieldError};
 
     use super::*;
-    use crate::pages::admin::codec::Codec;
+    use crate::pages::admin::fields::Codec;
 
     fn object(json: &str) -> JsonObject {
         serde_json::from_str(json).unwrap()

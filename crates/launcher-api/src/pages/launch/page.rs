@@ -4,11 +4,9 @@ use askama::Template;
 use http::StatusCode;
 use launcher_domain::{Caller, FieldError, RepositoryDraft, Template as CatalogTemplate};
 
-use super::fields::{self, Input, LaunchField};
-use super::form::Prefill;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
-use crate::pages::launch_repository::launch_path;
+use crate::pages::launch::form::{Input, LaunchField, Prefill, launch_fields, launch_path};
 use crate::pages::share::Share;
 use crate::pages::view::{Card, Notice, Shell, WorkshopView};
 use crate::pages::{assets, markdown, workshops};
@@ -79,7 +77,7 @@ pub(super) async fn show_form(
     if let Some(failed) = failed.as_ref().filter(|_| !is_answer && prefill.is_empty()) {
         prefill = Prefill::of_launch(parameters, &failed.parameter_values);
     }
-    let fields = fields::fields(t, parameters, &prefill.values, &prefill.errors);
+    let fields = launch_fields(t, parameters, &prefill.values, &prefill.errors);
     let has_field = |error: &FieldError| fields.iter().any(|field| error.pointer == field.pointer());
     let unknown = prefill.errors.iter().filter(|error| !has_field(error)).map(|error| t.field_error(error)).collect();
     let frame = shell(state, caller, t, "");

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::workshop::{WorkshopView, form_key};
 use crate::pages::language::{Language, Text};
-use crate::pages::{icons, markdown};
+use crate::pages::{assets, markdown};
 
 /// A template as a card of the catalog.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub(crate) struct Card {
     pub(crate) key: String,
     /// Tags of the template.
     pub(crate) tags: Vec<String>,
-    /// Path of the icon, as in [`icons::path`].
+    /// Path of the icon, as in [`assets::icon_path`].
     pub(crate) icon: &'static str,
     /// True if the files outlive the workshop.
     pub(crate) keeps_files: bool,
@@ -54,7 +54,7 @@ impl Card {
             lasts: t.lasts(settings.lifetime_seconds, settings.max_lifetime_seconds),
             key: form_key(launcher.entropy()),
             tags: Vec::new(),
-            icon: icons::path(Icon::of_app_type(settings.app_type)),
+            icon: assets::icon_path(Icon::of_app_type(settings.app_type)),
             keeps_files: settings.keeps_files(),
             may_save_files: launcher.snapshot_retention().is_some(),
             asks: settings.parameters.iter().any(Parameter::must_be_given),
@@ -65,7 +65,7 @@ impl Card {
 
     /// Adds the tags and the icon of the template.
     pub(crate) fn listed(self, listing: &Listing) -> Self {
-        Self { tags: listing.tags.clone(), icon: listing.icon.map_or(self.icon, icons::path), ..self }
+        Self { tags: listing.tags.clone(), icon: listing.icon.map_or(self.icon, assets::icon_path), ..self }
     }
 
     /// Adds the reader's newest workshop of this template that is not failed or terminating. `workshops` has the newest

@@ -3,8 +3,8 @@
 use launcher_domain::{Caller, Instance, InstanceSnapshot, InstanceState, SnapshotFailure, SnapshotState};
 use launcher_service::{Launcher, ServiceError};
 
-use super::instant::Instant;
 use crate::pages::language::{Around, Language, Text};
+use crate::pages::view::instant::Instant;
 
 /// A notice about the files of a workshop that its end saves. The notice begins when the end is decided.
 #[derive(Debug, Clone)]

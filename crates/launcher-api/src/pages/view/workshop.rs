@@ -1,19 +1,19 @@
-//! Instances in words.
+//! Instances in words, with their last crash, launch parameters and course material.
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use launcher_domain::lifetime::extension;
-use launcher_domain::{Caller, Entropy, FailureReason, Instance, InstanceState};
+use launcher_domain::{
+    Caller, Crash, Entropy, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, SourceReport,
+};
 use launcher_service::{Launcher, ListedInstance};
 use uuid::Uuid;
 
-use super::crash::CrashView;
-use super::instant::Instant;
-use super::material::{MaterialNotice, material_states};
-use super::parameters::{self, ParameterView};
-use super::snapshot::{SnapshotView, is_planned};
-use crate::pages::language::{Language, Text};
+use crate::pages::language::{Around, Language, Text};
 use crate::pages::paths;
+use crate::pages::view::instant::Instant;
+use crate::pages::view::snapshot::{SnapshotView, is_planned};
 
 /// Remaining seconds below which the page marks the expiry as soon.
 const SOON_SECONDS: i64 = 600;
@@ -162,7 +162,7 @@ impl WorkshopView {
             keeps_files: instance.volume.is_some(),
             saves_files: launcher.snapshot_retention().filter(|_| is_planned(instance)).map(|time| t.retention(time)),
             snapshot: instance.snapshot.as_ref().and_then(|snapshot| SnapshotView::of(t, snapshot)),
-            parameters: parameters::of(t, instance),
+            parameters: parameter_views(t, instance),
             parameter_values: instance.parameters.clone(),
             relaunch_path: paths::relaunch(instance),
             relaunch_key: form_key(launcher.entropy()),
@@ -228,4 +228,99 @@ pub(super) fn form_key(entropy: &dyn Entropy) -> String {
     let mut bytes = [0_u8; 16];
     entropy.fill(&mut bytes);
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A crash after which the app was started again.
+#[derive(Debug, Clone)]
+pub(crate) struct CrashView {
+    pub(crate) at: Instant,
+    /// Sentence around the time: the cause, and the restart.
+    pub(crate) event: Around,
+    /// Sentence about the files.
+    pub(crate) files: Text,
+    /// Sentence with the next step of the user.
+    pub(crate) advice: Text,
+}
+
+impl CrashView {
+    /// Converts the last crash of an instance to text as seen at `now`; `None` unless the instance is running. The page
+    /// of a failed instance shows the reason of the failure instead.
+    pub(crate) fn of(t: Language, instance: &Instance, now: Timestamp) -> Option<Self> {
+        let crash = instance.last_crash.as_ref().filter(|_| instance.state == InstanceState::Running)?;
+        let Crash { at, code, files_lost } = crash;
+        let (event, advice) = match code {
+            FailureCode::OutOfMemory => ("crash-out-of-memory", "crash-advice-out-of-memory"),
+            FailureCode::Evicted | FailureCode::NodeLost => ("crash-moved", "crash-advice-moved"),
+            _ => ("crash-crashed", "crash-advice-crashed"),
+        };
+        Some(Self {
+            at: Instant::seen_at(t, now, *at),
+            event: t.around(event),
+            files: t.text(if *files_lost { "crash-files-lost" } else { "crash-files-kept" }),
+            advice: t.text(advice),
+        })
+    }
+}
+
+/// A launch parameter with its value.
+#[derive(Debug, Clone)]
+pub(crate) struct ParameterView {
+    pub(crate) label: String,
+    /// The value, or a text in place of a secret.
+    pub(crate) value: String,
+    pub(crate) is_secret: bool,
+}
+
+/// Returns the values of the launch parameters, in the order of the template.
+fn parameter_views(t: Language, instance: &Instance) -> Vec<ParameterView> {
+    let view = |name: &str, label: &str| {
+        let value = instance.parameters.get(name)?;
+        let shown = value.clone().unwrap_or_else(|| t.text("parameter-secret").into_owned());
+        Some(ParameterView { label: label.to_owned(), value: shown, is_secret: value.is_none() })
+    };
+    let parameters = instance.settings.parameters.iter();
+    parameters.filter_map(|parameter| view(&parameter.name, &parameter.label)).collect()
+}
+
+/// A source that the user must know about.
+#[derive(Debug, Clone)]
+pub(crate) struct MaterialNotice {
+    /// Sentence about the folder: its source could not be read, or it has files in conflict.
+    pub(crate) title: String,
+    /// English sentence of the program that reads the source; empty if there is none.
+    pub(crate) message: String,
+    /// Paths of files in conflict.
+    pub(crate) files: Vec<String>,
+    /// Sentence with the next step of the user.
+    pub(crate) advice: Text,
+}
+
+impl MaterialNotice {
+    /// Returns the notices of an instance that is starting or running.
+    pub(crate) fn of(t: Language, instance: &Instance) -> Vec<Self> {
+        let is_live = matches!(instance.state, InstanceState::Starting | InstanceState::Running);
+        let sources = instance.material.iter().filter(|_| is_live).flat_map(|report| &report.sources);
+        sources.filter(|source| source.needs_attention()).map(|source| Self::about(t, source)).collect()
+    }
+
+    fn about(t: Language, source: &SourceReport) -> Self {
+        let target = source.target.as_str();
+        let has_failed = source.outcome == MaterialOutcome::Failed;
+        let (title, advice) = if has_failed {
+            (t.with_one("material-not-loaded", "target", target), t.text("material-not-loaded-advice"))
+        } else {
+            let values = [("count", source.conflict_count.into()), ("target", target.into())];
+            (t.with("material-conflicts", values), t.text("material-conflicts-advice"))
+        };
+        Self { title, message: source.message.clone().unwrap_or_default(), files: source.conflicts.clone(), advice }
+    }
+}
+
+/// Returns the state of each source, as short texts.
+fn material_states(t: Language, instance: &Instance) -> Vec<String> {
+    let sources = instance.material.iter().flat_map(|report| &report.sources);
+    let text = |source: &SourceReport| {
+        t.with_one(&format!("material-{}", source.outcome.as_str()), "target", source.target.as_str())
+    };
+    sources.map(text).collect()
 }
