@@ -1,34 +1,24 @@
 //! Builds the Kubernetes resources of a validated Workshop. Pure: the same Workshop and settings always give the same
 //! resources.
 
-mod archive_program;
-mod crash_safe;
+mod archive;
+mod container;
 pub(crate) mod digest;
-mod ingress;
-mod isolation;
-mod limits;
-mod literal;
 mod material;
-mod material_secrets;
-mod metadata;
 mod pod;
 mod pod_template;
-mod reader_pod;
-mod service;
+mod routes;
 mod sidecar;
-mod snapshot;
 mod storage;
-mod workshop_pod;
 
+pub(crate) use archive::snapshot_port;
+pub use archive::{MAX_DOWNLOAD_SECONDS, reader_pod};
 pub use digest::{SPEC_DIGEST, TEMPLATE_DIGEST};
-pub use isolation::{ISOLATION_CONTAINER, NOT_ISOLATED};
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
-pub use pod::APP_CONTAINER;
-pub use reader_pod::{MAX_SECONDS as MAX_DOWNLOAD_SECONDS, reader_pod};
+pub(crate) use pod::relative_expiry;
+pub use pod::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED};
 pub use sidecar::{PROXY_SECRET_KEY, SIDECAR_CONTAINER};
-pub(crate) use snapshot::port as snapshot_port;
-pub(crate) use workshop_pod::relative_expiry;
 
 use crate::settings::{Exposure, OperatorSettings};
 use crate::validate::Validated;
@@ -53,10 +43,10 @@ pub struct Manifests {
 pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Manifests {
     let exposure = settings.ingress.exposure();
     Manifests {
-        pod: workshop_pod::pod(workshop, settings),
+        pod: pod::pod(workshop, settings),
         claim: storage::claim(workshop, settings),
-        service: service::service(workshop),
-        ingress: (exposure == Exposure::Ingress).then(|| ingress::ingress(workshop, settings)),
+        service: routes::service(workshop),
+        ingress: (exposure == Exposure::Ingress).then(|| routes::ingress(workshop, settings)),
         url: (exposure != Exposure::None).then(|| format!("{}/", settings.origin(&workshop.name))),
     }
 }

@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::PodSpec;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_workshop::app::ValidSpec;
 use launcher_workshop::pod_template::PodTemplate;
 use launcher_workshop::{WorkshopResources, WorkshopStorage};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::identifiers::WORKSHOP_LABEL;
 use crate::validate::Validated;
 
 /// Annotation of a pod with the digest of the Workshop's fields that determine the pod.
@@ -87,4 +89,28 @@ fn hex(fields: &Value) -> String {
 pub(crate) fn are_comparable(one: &str, other: &str) -> bool {
     let version = |digest: &str| digest.split_once('-').map(|(version, _)| version.to_owned());
     version(one).is_some() && version(one) == version(other)
+}
+
+/// Returns the metadata of each resource of a Workshop. The owner reference makes Kubernetes delete the resource with
+/// the Workshop.
+pub(super) fn metadata(workshop: &Validated) -> ObjectMeta {
+    ObjectMeta {
+        name: Some(workshop.name.clone()),
+        namespace: Some(workshop.namespace.clone()),
+        labels: Some(labels(workshop)),
+        owner_references: Some(vec![workshop.owner_reference.clone()]),
+        ..ObjectMeta::default()
+    }
+}
+
+/// Returns the labels of each resource of a Workshop: the labels of the Workshop, and its name for selectors.
+pub(super) fn labels(workshop: &Validated) -> BTreeMap<String, String> {
+    let mut labels = launcher_workshop::labels();
+    labels.extend(selector(workshop));
+    labels
+}
+
+/// Returns the label by which the Service selects the pod.
+pub(super) fn selector(workshop: &Validated) -> BTreeMap<String, String> {
+    [(WORKSHOP_LABEL.to_owned(), workshop.name.clone())].into()
 }

@@ -1,19 +1,25 @@
 //! Builds the init container that places course material, and its parts of the pod.
 //!
 //! With storage or a crash-safe directory, the container mounts the volume with the user's files. Without them, an
-//! `emptyDir` has one directory for each source, and the app mounts each of them. The container sees the whole `emptyDir` as the directory of the material,
-//! so the program can rename files between the directories.
+//! `emptyDir` has one directory for each source, and the app mounts each of them. The container sees the whole `emptyDir` as
+//! the directory of the material, so the program can rename files between the directories.
+//!
+//! The secrets of private sources have a volume, which only this container mounts. The kubelet reads the Secrets: the operator
+//! has no permission for them.
 
-use k8s_openapi::api::core::v1::{Container, PodSecurityContext, PodSpec, SecurityContext, Volume, VolumeMount};
+use k8s_openapi::api::core::v1::{
+    Container, KeyToPath, PodSecurityContext, PodSpec, ProjectedVolumeSource, SecretProjection, SecurityContext,
+    Volume, VolumeMount, VolumeProjection,
+};
+use launcher_domain::material_secret::{SECRET_FILES, kubernetes_secret};
 use launcher_domain::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE};
 use launcher_workshop::WorkshopMaterial;
 use launcher_workshop::app::SIDECAR_REQUESTS;
-use launcher_workshop::pod_template::MATERIAL;
+use launcher_workshop::pod_template::{MATERIAL, MATERIAL_SECRETS};
 
-use super::limits::{amounts, restricted};
-use super::literal::variables;
-use super::{crash_safe, material_secrets, storage};
-use crate::settings::OperatorSettings;
+use super::container::{amounts, restricted, variables};
+use super::storage;
+use crate::settings::{MaterialProxy, OperatorSettings};
 use crate::validate::Validated;
 
 /// CPU and memory limits of the container. They are not higher than those of app and sidecar together, so the container
@@ -27,6 +33,10 @@ const REPORT: &str = "/dev/termination-log";
 const TEMPORARY: [&str; 2] = ["/tmp", ".tmp"];
 /// File by which a second run finds that the first one was killed. The volume outlives the container, and ends with the pod.
 const ATTEMPT: &str = "/tmp/attempt";
+/// Mount path of the volume with the secrets. No volume with files of a user can be mounted below `/etc`.
+const SECRETS_FOLDER: &str = "/etc/workshop-launcher/material-secrets";
+/// Mode of the files with secrets. The user of the init container reads them. They belong to root.
+const SECRETS_MODE: i32 = 0o444;
 
 /// Returns the material of a Workshop if the settings name the image of the program.
 pub(super) fn placed<'a>(workshop: &'a Validated, settings: &OperatorSettings) -> Option<&'a WorkshopMaterial> {
@@ -39,19 +49,16 @@ pub(super) fn placed<'a>(workshop: &'a Validated, settings: &OperatorSettings) -
 pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Option<Container> {
     let material = placed(workshop, settings)?;
     let deadline = DEADLINE.min(settings.start_timeout.as_secs() / 2).max(1);
-    let config =
-        material.config(u32::try_from(deadline).unwrap_or(u32::MAX), Some(REPORT), material_secrets::FOLDER)?;
+    let config = material.config(u32::try_from(deadline).unwrap_or(u32::MAX), Some(REPORT), SECRETS_FOLDER)?;
     let [temporary, sub_path] = TEMPORARY;
     let config = serde_json::to_string(&config).ok()?;
     let mut env =
         vec![(MATERIAL_VARIABLE, config.as_str()), (MATERIAL_ATTEMPT_VARIABLE, ATTEMPT), ("TMPDIR", temporary)];
-    if let Some(proxy) = &settings.material_proxy {
-        env.extend([("ALL_PROXY", &*proxy.url), ("NO_PROXY", &*proxy.no_proxy)]);
+    if let Some(MaterialProxy { url, no_proxy }) = &settings.material_proxy {
+        env.extend([("ALL_PROXY", url.as_str()), ("NO_PROXY", no_proxy)]);
     }
     let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let kept = workshop.spec.storage.as_ref().map(storage::mount);
-    let files = kept.or_else(|| crash_safe::directory(workshop, settings).map(crash_safe::mount));
-    let files = files.unwrap_or_else(|| mount(&material.directory, None));
+    let files = storage::mount(workshop, settings).unwrap_or_else(|| mount(&material.directory, None));
     Some(Container {
         name: MATERIAL.to_owned(),
         image: settings.material_image.clone(),
@@ -60,7 +67,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
         // The same requests as the sidecar's, so the container does not increase the requests of the pod.
         resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
         volume_mounts: Some(
-            [files, mount(temporary, Some(sub_path))].into_iter().chain(material_secrets::mount(material)).collect(),
+            [files, mount(temporary, Some(sub_path))].into_iter().chain(secrets_mount(material)).collect(),
         ),
         termination_message_path: Some(REPORT.to_owned()),
         termination_message_policy: Some("File".to_owned()),
@@ -76,15 +83,14 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
 /// the app writes there; and one with the secrets of private sources. The program stops below the maximum size, at its own limits.
 pub(super) fn volumes(workshop: &Validated, settings: &OperatorSettings) -> Vec<Volume> {
     let Some(material) = placed(workshop, settings) else { return Vec::new() };
-    let files = crash_safe::empty_dir(MATERIAL, crash_safe::SIZE);
-    [files].into_iter().chain(material_secrets::volume(material)).collect()
+    let files = storage::empty_dir(MATERIAL, storage::SIZE);
+    [files].into_iter().chain(secrets_volume(material)).collect()
 }
 
 /// Returns the mounts of the app: without another volume, the directory of each source. A source that failed has an empty
 /// one.
 pub(super) fn app_mounts(workshop: &Validated, settings: &OperatorSettings) -> Vec<VolumeMount> {
-    let has_volume = workshop.spec.storage.is_some() || crash_safe::directory(workshop, settings).is_some();
-    let material = placed(workshop, settings).filter(|_| !has_volume);
+    let material = placed(workshop, settings).filter(|_| storage::mount(workshop, settings).is_none());
     let mounts = material.into_iter().flat_map(|WorkshopMaterial { directory, sources }| {
         sources.iter().map(move |source| mount(&format!("{directory}/{}", source.target), Some(&source.target)))
     });
@@ -105,5 +111,48 @@ fn mount(path: &str, sub_path: Option<&str>) -> VolumeMount {
         mount_path: path.to_owned(),
         sub_path: sub_path.map(str::to_owned),
         ..VolumeMount::default()
+    }
+}
+
+/// Returns the volume with the secrets; `None` without a private source.
+fn secrets_volume(material: &WorkshopMaterial) -> Option<Volume> {
+    let sources: Vec<_> = material.secrets().into_iter().map(secret_source).collect();
+    let projected = ProjectedVolumeSource {
+        default_mode: Some(SECRETS_MODE),
+        sources: Some(sources),
+        ..ProjectedVolumeSource::default()
+    };
+    has_secrets(material).then(|| Volume {
+        name: MATERIAL_SECRETS.to_owned(),
+        projected: Some(projected),
+        ..Volume::default()
+    })
+}
+
+/// Returns the mount of the secrets; `None` without a private source.
+fn secrets_mount(material: &WorkshopMaterial) -> Option<VolumeMount> {
+    has_secrets(material).then(|| VolumeMount {
+        name: MATERIAL_SECRETS.to_owned(),
+        mount_path: SECRETS_FOLDER.to_owned(),
+        read_only: Some(true),
+        ..VolumeMount::default()
+    })
+}
+
+fn has_secrets(material: &WorkshopMaterial) -> bool {
+    !material.secrets().is_empty()
+}
+
+/// Projects the keys of one Secret into the directory with the name of the secret. A missing Secret or key prevents no
+/// start: the program then reports it. Other keys of the Secret, for example of another purpose, reach no pod.
+fn secret_source(name: &str) -> VolumeProjection {
+    let item = |key: &str| KeyToPath { key: key.to_owned(), path: format!("{name}/{key}"), ..KeyToPath::default() };
+    VolumeProjection {
+        secret: Some(SecretProjection {
+            name: kubernetes_secret(name),
+            items: Some(SECRET_FILES.map(item).into()),
+            optional: Some(true),
+        }),
+        ..VolumeProjection::default()
     }
 }

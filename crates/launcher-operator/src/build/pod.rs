@@ -1,21 +1,72 @@
-//! Builds the pod with its containers: app, sidecar, and with a snapshot the one that sends the files.
+//! Builds the pod of a Workshop. It has the name of its Workshop, so that the API server never accepts a second one.
+//!
+//! Its containers are the app, the sidecar, and with a snapshot the one that sends the files.
 
-use k8s_openapi::api::core::v1::{Container, LocalObjectReference, PodSecurityContext, PodSpec, Volume};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::{
+    Container, LocalObjectReference, Pod, PodSecurityContext, PodSpec, SecurityContext, Volume,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_domain::SecurityProfile;
-use launcher_workshop::app::{AppSpec, ContainerCommand, ValidSpec};
-pub use launcher_workshop::pod_template::APP_CONTAINER;
+use launcher_workshop::app::{AppSpec, ContainerCommand, SIDECAR_REQUESTS, ValidSpec};
 
-use super::limits::{amounts, app_security, runtime_default};
-use super::literal::{secret_variables, variables, words};
-use super::{crash_safe, isolation, material, pod_template, sidecar, snapshot, storage};
+use super::container::{amounts, app_security, restricted, runtime_default, secret_variables, variables, words};
+use super::digest::{SPEC_DIGEST, TEMPLATE_DIGEST, metadata};
+use super::sidecar::sidecar_user;
+use super::{archive, digest, material, pod_template, sidecar, storage};
+use crate::identifiers::{CRASHES, EXPIRES_AT, LAST_CRASH, RESTARTED_AT, VOLUME_LABEL};
+use crate::pod_crashes::CrashRecord;
 use crate::pod_policy::permitted;
 use crate::settings::{OperatorSettings, Placement};
 use crate::validate::Validated;
 
+pub use launcher_workshop::pod_template::APP_CONTAINER;
+
 /// Termination grace period, in seconds: 5 for the sidecar's preStop sleep, 25 for its in-flight requests, and 5 spare.
 const TERMINATION_GRACE: i64 = 35;
+/// Annotations that forbid the cluster autoscaler and Karpenter to remove a node while a workshop runs on it. The work
+/// in the workshop's memory would be lost.
+const NO_EVICTION: [(&str, &str); 2] =
+    [("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("karpenter.sh/do-not-disrupt", "true")];
+/// Empty expiry annotation. The digest of the pod is computed with it, so the digest does not depend on the expiry.
+const NO_EXPIRY: (&str, &str) = (EXPIRES_AT, "");
+/// Annotation without a crash, for the frame page.
+const NO_CRASH: (&str, &str) = (LAST_CRASH, "");
+/// The name of the init container that waits for the network policies.
+pub const ISOLATION_CONTAINER: &str = "isolation";
+/// Exit code of `launcher-sidecar wait-isolated` if the pod can still connect to the API server at the timeout.
+pub const NOT_ISOLATED: i32 = 3;
 
-pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec {
+pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> Pod {
+    let spec = pod_spec(workshop, settings);
+    let annotations: BTreeMap<String, String> = NO_EVICTION
+        .into_iter()
+        .chain([NO_EXPIRY, NO_CRASH])
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    let mut own = ObjectMeta { annotations: Some(annotations), ..metadata(workshop) };
+    if let Some(storage) = &workshop.spec.storage {
+        own.labels.get_or_insert_default().insert(VOLUME_LABEL.to_owned(), storage.volume.clone());
+    }
+    let mut metadata = match permitted(workshop, settings) {
+        Some(template) => pod_template::merge_metadata(own, template),
+        None => own,
+    };
+    let annotations = metadata.annotations.get_or_insert_default();
+    let template = digest::of_template(annotations, &spec);
+    annotations.insert(SPEC_DIGEST.to_owned(), digest::of(workshop));
+    annotations.insert(TEMPLATE_DIGEST.to_owned(), template);
+    annotations.insert(EXPIRES_AT.to_owned(), expiry(workshop));
+    annotations.extend(crash_record(workshop, settings).map(|record| (CRASHES.to_owned(), record.to_text())));
+    if let Some(restarted_at) = workshop.restarted_at {
+        annotations.insert(RESTARTED_AT.to_owned(), restarted_at.to_string());
+    }
+    Pod { metadata, spec: Some(spec), status: None }
+}
+
+fn pod_spec(workshop: &Validated, settings: &OperatorSettings) -> PodSpec {
     let secrets: Vec<_> =
         settings.pull_secrets.iter().map(|name| LocalObjectReference { name: name.clone() }).collect();
     let Placement { node_selector, tolerations } = settings.placement.clone();
@@ -50,33 +101,33 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
 /// Returns the containers, in the order in which they start.
 fn containers(workshop: &Validated, settings: &OperatorSettings) -> Vec<Container> {
     let both = [app(workshop, settings), sidecar::container(workshop, settings)];
-    both.into_iter().chain(snapshot::container(workshop, settings)).collect()
+    both.into_iter().chain(archive::snapshot_container(workshop, settings)).collect()
 }
 
 /// Returns the operator's init containers. Material is loaded after the network policies are enforced, and beside the files
 /// of the image.
 fn init_containers(workshop: &Validated, settings: &OperatorSettings) -> Option<Vec<Container>> {
-    let isolation = settings.wait_for_isolation.map(|most| isolation::container(settings, most));
-    let files = crash_safe::containers(workshop, settings);
+    let isolation = settings.wait_for_isolation.map(|most| isolation_container(settings, most));
+    let files = storage::copy_containers(workshop, settings);
     let containers: Vec<_> =
         isolation.into_iter().chain(files).chain(material::container(workshop, settings)).collect();
     (!containers.is_empty()).then_some(containers)
 }
 
 fn volumes(workshop: &Validated, settings: &OperatorSettings) -> Vec<Volume> {
-    let kept = workshop.spec.storage.as_ref().map(storage::volume);
-    let files = kept.into_iter().chain(crash_safe::volumes(workshop, settings));
-    sidecar::volumes(settings).into_iter().chain(files).chain(material::volumes(workshop, settings)).collect()
+    sidecar::volumes(settings)
+        .into_iter()
+        .chain(storage::volumes(workshop, settings))
+        .chain(material::volumes(workshop, settings))
+        .collect()
 }
 
 fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
-    let ValidSpec { app_type, image, port, command, args, env, secret_env, resources, storage, profile, .. } =
-        &workshop.spec;
+    let ValidSpec { app_type, image, port, command, args, env, secret_env, resources, profile, .. } = &workshop.spec;
     let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
     let ContainerCommand { command, args } = app.container_command(&settings.origin(&workshop.name));
-    let kept = storage.as_ref().map(storage::mount);
-    let files = kept.or_else(|| crash_safe::directory(workshop, settings).map(crash_safe::mount));
-    let mounts: Vec<_> = files.into_iter().chain(material::app_mounts(workshop, settings)).collect();
+    let mounts: Vec<_> =
+        storage::mount(workshop, settings).into_iter().chain(material::app_mounts(workshop, settings)).collect();
     Container {
         name: APP_CONTAINER.to_owned(),
         image: Some(image.clone()),
@@ -90,6 +141,50 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
         )),
         volume_mounts: (!mounts.is_empty()).then_some(mounts),
         security_context: Some(app_security(*profile, settings)),
+        ..Container::default()
+    }
+}
+
+/// Returns the expiry if it is known, otherwise the lifetime.
+fn expiry(workshop: &Validated) -> String {
+    workshop.expiry.map_or_else(|| relative_expiry(workshop.lifetime_seconds), |expiry| expiry.to_string())
+}
+
+/// Returns the value of the annotation [`EXPIRES_AT`] for a workshop that expires this number of seconds after it was first
+/// ready. The sidecar reads this form.
+pub(crate) fn relative_expiry(lifetime_seconds: u32) -> String {
+    format!("+{lifetime_seconds}")
+}
+
+/// Returns the record of crashes if files of the pod outlive a crash of the app. With course material alone, only the files in
+/// its directories do.
+fn crash_record(workshop: &Validated, settings: &OperatorSettings) -> Option<CrashRecord> {
+    if workshop.spec.storage.is_some() {
+        return None;
+    }
+    let is_crash_safe = storage::crash_safe_directory(workshop, settings).is_some();
+    (is_crash_safe || material::placed(workshop, settings).is_some()).then(|| CrashRecord::new(!is_crash_safe))
+}
+
+/// Builds the init container that delays the app until the cluster enforces the pod's network policies. Some network plugins
+/// enforce them only a moment after the pod has its address. Until then, an app could reach other pods, the kubelet and the
+/// API server. The container waits at most `most` until it cannot connect to the API server any more, because the
+/// network policies forbid that connection.
+fn isolation_container(settings: &OperatorSettings, most: Duration) -> Container {
+    let timeout = ("SERVICE_ISOLATION_TIMEOUT".to_owned(), most.as_secs().to_string());
+    Container {
+        name: ISOLATION_CONTAINER.to_owned(),
+        image: Some(settings.sidecar.image.clone()),
+        image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
+        args: Some(vec!["wait-isolated".to_owned()]),
+        env: Some(variables([timeout].into())),
+        // The same requests as the sidecar's. The init container ends before the sidecar starts, so these requests do
+        // not increase the pod's requests.
+        resources: Some(amounts(SIDECAR_REQUESTS, ["1", "32Mi"])),
+        security_context: Some(SecurityContext {
+            read_only_root_filesystem: Some(true),
+            ..restricted(sidecar_user(settings))
+        }),
         ..Container::default()
     }
 }

@@ -13,8 +13,7 @@ use launcher_workshop::app::{
     TELEMETRY_PORT,
 };
 
-use super::limits::{amounts, restricted};
-use super::literal::variables;
+use super::container::{amounts, restricted, variables};
 use crate::identifiers::{EXPIRES_AT, LAST_CRASH};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;

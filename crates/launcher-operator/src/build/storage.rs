@@ -1,16 +1,44 @@
-//! Builds the volume with the owner's files: its PersistentVolumeClaim, and its parts of the pod.
+//! Builds the volumes with files of the app, and their parts of the pod: the kept files of the owner, or the files of a
+//! crash-safe directory.
+//!
+//! The volume of a crash-safe directory is an `emptyDir`: it ends with the pod. It hides the files of the image at its mount
+//! path. The first init container therefore copies the program `launcher-material` into a small volume. The second one has
+//! the image of the app, and runs this program there: it copies the files of the image into the volume.
 
 use k8s_openapi::api::core::v1::{
-    PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimVolumeSource, PodSecurityContext, Volume,
-    VolumeMount, VolumeResourceRequirements,
+    Container, EmptyDirVolumeSource, PersistentVolumeClaim, PersistentVolumeClaimSpec,
+    PersistentVolumeClaimVolumeSource, PodSecurityContext, SecurityContext, Volume, VolumeMount,
+    VolumeResourceRequirements,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_workshop::WorkshopStorage;
-use launcher_workshop::pod_template::STORAGE_VOLUME;
+use launcher_workshop::app::SIDECAR_REQUESTS;
+use launcher_workshop::pod_template::{COPY_PROGRAM, CRASH_SAFE_VOLUME, IMAGE_FILES, STORAGE_VOLUME};
 
+use super::container::{amounts, app_security, restricted, words};
+use super::sidecar::sidecar_user;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
+
+/// Maximum size of a volume that ends with the pod. The kubelet evicts a pod that exceeds it.
+pub(super) const SIZE: &str = "20Gi";
+/// The same size in bytes, for the program.
+const SIZE_BYTES: &str = "21474836480";
+/// Maximum size of the volume with the program.
+const PROGRAM_SIZE: &str = "64Mi";
+/// CPU and memory limits of the init containers. They do not increase the limits of the pod.
+const LIMITS: [&str; 2] = ["1", "256Mi"];
+/// The program in its own image.
+const OWN_PROGRAM: &str = "/launcher-material";
+/// Directory with the program, in both init containers.
+const PROGRAM_FOLDER: &str = "/launcher-program";
+/// The program in [`PROGRAM_FOLDER`].
+const PROGRAM: &str = "/launcher-program/launcher-material";
+/// File that exists after the copy: after a restart of the node, the kubelet runs the init containers again.
+const MARKER: &str = "/launcher-program/copied";
+/// Mount path of the crash-safe volume in the second init container, where it must not hide the files of the image.
+const FILES_FOLDER: &str = "/launcher-files";
 
 /// Returns the claim of the Workshop's volume. It has no owner reference, because the files outlive the Workshop.
 pub(super) fn claim(workshop: &Validated, settings: &OperatorSettings) -> Option<PersistentVolumeClaim> {
@@ -33,15 +61,23 @@ pub(super) fn claim(workshop: &Validated, settings: &OperatorSettings) -> Option
     Some(PersistentVolumeClaim { metadata, spec: Some(spec), status: None })
 }
 
-/// Returns the volume of the pod.
-pub(super) fn volume(storage: &WorkshopStorage) -> Volume {
-    let source = PersistentVolumeClaimVolumeSource { claim_name: storage.volume.clone(), read_only: None };
-    Volume { name: STORAGE_VOLUME.to_owned(), persistent_volume_claim: Some(source), ..Volume::default() }
+/// Returns the volumes of the pod: the one with the files, and the one with the program that copies them.
+pub(super) fn volumes(workshop: &Validated, settings: &OperatorSettings) -> Vec<Volume> {
+    let kept = workshop.spec.storage.as_ref().map(kept_volume);
+    let files = crash_safe_directory(workshop, settings)
+        .map(|_| [(CRASH_SAFE_VOLUME, SIZE), (COPY_PROGRAM, PROGRAM_SIZE)].map(|(name, size)| empty_dir(name, size)));
+    kept.into_iter().chain(files.into_iter().flatten()).collect()
 }
 
-/// Returns the mount of the volume in the app.
-pub(super) fn mount(storage: &WorkshopStorage) -> VolumeMount {
-    VolumeMount { name: STORAGE_VOLUME.to_owned(), mount_path: storage.path.clone(), ..VolumeMount::default() }
+/// Returns the mount of the files in the app; `None` if the files end with a crash.
+pub(super) fn mount(workshop: &Validated, settings: &OperatorSettings) -> Option<VolumeMount> {
+    let kept = workshop.spec.storage.as_ref().map(|storage| at(STORAGE_VOLUME, &storage.path));
+    kept.or_else(|| crash_safe_directory(workshop, settings).map(|directory| at(CRASH_SAFE_VOLUME, directory)))
+}
+
+fn kept_volume(storage: &WorkshopStorage) -> Volume {
+    let source = PersistentVolumeClaimVolumeSource { claim_name: storage.volume.clone(), read_only: None };
+    Volume { name: STORAGE_VOLUME.to_owned(), persistent_volume_claim: Some(source), ..Volume::default() }
 }
 
 /// Adds the group of the files: a new volume belongs to root, and the app could not write to it. If the cluster assigns
@@ -53,4 +89,58 @@ pub(super) fn with_group(own: PodSecurityContext, settings: &OperatorSettings) -
         fs_group_change_policy: Some("OnRootMismatch".to_owned()),
         ..own
     }
+}
+
+/// Returns the crash-safe directory of a Workshop if the settings name the image of the program. Without the program, the files of
+/// the image would be missing.
+pub(super) fn crash_safe_directory<'a>(workshop: &'a Validated, settings: &OperatorSettings) -> Option<&'a str> {
+    workshop.spec.crash_safe_directory.as_deref().filter(|_| settings.material_image.is_some())
+}
+
+/// Returns the init containers that fill the crash-safe directory. The second one has the security context of the app, so the app can change the files.
+pub(super) fn copy_containers(workshop: &Validated, settings: &OperatorSettings) -> Vec<Container> {
+    let Some(directory) = crash_safe_directory(workshop, settings) else { return Vec::new() };
+    let program = at(COPY_PROGRAM, PROGRAM_FOLDER);
+    let first = Container {
+        name: COPY_PROGRAM.to_owned(),
+        image: settings.material_image.clone(),
+        command: words(&[OWN_PROGRAM, "install", PROGRAM].map(str::to_owned)),
+        volume_mounts: Some(vec![program.clone()]),
+        security_context: Some(SecurityContext {
+            read_only_root_filesystem: Some(true),
+            ..restricted(sidecar_user(settings))
+        }),
+        ..copy_container(settings)
+    };
+    let second = Container {
+        name: IMAGE_FILES.to_owned(),
+        image: Some(workshop.spec.image.clone()),
+        command: words(&[PROGRAM, "copy", directory, FILES_FOLDER, MARKER, SIZE_BYTES].map(str::to_owned)),
+        volume_mounts: Some(vec![program, at(CRASH_SAFE_VOLUME, FILES_FOLDER)]),
+        security_context: Some(app_security(workshop.spec.profile, settings)),
+        // The image's directory may be the one in which its processes start.
+        working_dir: Some("/".to_owned()),
+        ..copy_container(settings)
+    };
+    vec![first, second]
+}
+
+fn copy_container(settings: &OperatorSettings) -> Container {
+    Container {
+        image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
+        // The same requests as the sidecar's, so the container does not increase the requests of the pod.
+        resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
+        ..Container::default()
+    }
+}
+
+/// Returns a volume that ends with the pod.
+pub(super) fn empty_dir(name: &str, size: &str) -> Volume {
+    let source =
+        EmptyDirVolumeSource { size_limit: Some(Quantity(size.to_owned())), ..EmptyDirVolumeSource::default() };
+    Volume { name: name.to_owned(), empty_dir: Some(source), ..Volume::default() }
+}
+
+fn at(volume: &str, path: &str) -> VolumeMount {
+    VolumeMount { name: volume.to_owned(), mount_path: path.to_owned(), ..VolumeMount::default() }
 }

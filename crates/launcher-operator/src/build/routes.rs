@@ -1,15 +1,40 @@
-//! Builds the Ingress. Each workshop has a separate host, and therefore a separate origin in browsers.
+//! Builds the Service and the Ingress. Each workshop has a separate host, and therefore a separate origin in browsers.
 
+use k8s_openapi::api::core::v1::{Service, ServicePort, ServiceSpec};
 use k8s_openapi::api::networking::v1::{
     HTTPIngressPath, HTTPIngressRuleValue, Ingress, IngressBackend, IngressRule, IngressServiceBackend, IngressSpec,
     IngressTLS, ServiceBackendPort,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use launcher_workshop::app::SIDECAR_PORT;
 
-use super::metadata::metadata;
-use super::service::SERVICE_PORT;
+use super::digest::{metadata, selector};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
+
+/// The port of every workshop's Service.
+const SERVICE_PORT: i32 = 80;
+
+/// Builds the Service. It exposes only the sidecar's port of the pod, as port 80.
+pub(super) fn service(workshop: &Validated) -> Service {
+    Service {
+        metadata: metadata(workshop),
+        spec: Some(ServiceSpec {
+            type_: Some("ClusterIP".to_owned()),
+            selector: Some(selector(workshop)),
+            ports: Some(vec![ServicePort {
+                name: Some("http".to_owned()),
+                port: SERVICE_PORT,
+                protocol: Some("TCP".to_owned()),
+                target_port: Some(IntOrString::Int(SIDECAR_PORT.into())),
+                ..ServicePort::default()
+            }]),
+            ..ServiceSpec::default()
+        }),
+        status: None,
+    }
+}
 
 pub(super) fn ingress(workshop: &Validated, settings: &OperatorSettings) -> Ingress {
     let host = settings.host(&workshop.name);

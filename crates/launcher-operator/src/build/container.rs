@@ -1,9 +1,14 @@
-//! Security contexts and CPU and memory limits of the containers.
+//! Parts of every container: security context, CPU and memory, and escaped commands, arguments and variables.
 
-use k8s_openapi::api::core::v1::{Capabilities, ResourceRequirements, SeccompProfile, SecurityContext};
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{
+    Capabilities, EnvVar, EnvVarSource, ResourceRequirements, SeccompProfile, SecretKeySelector, SecurityContext,
+};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use launcher_domain::SecurityProfile;
 use launcher_workshop::app::BASELINE_CAPABILITIES;
+use launcher_workshop::{parameter_key, parameters_secret};
 
 use crate::settings::OperatorSettings;
 
@@ -50,4 +55,32 @@ pub(super) fn amounts<T: AsRef<str>>(requests: [T; 2], limits: [T; 2]) -> Resour
             .into()
     };
     ResourceRequirements { requests: Some(named(requests)), limits: Some(named(limits)), claims: None }
+}
+
+/// Escapes a command or its arguments. Returns `None` for an empty list, so that the image's default applies.
+pub(super) fn words(words: &[String]) -> Option<Vec<String>> {
+    (!words.is_empty()).then(|| words.iter().map(|word| literal(word)).collect())
+}
+
+/// Converts environment variables to the form of a container, with escaped values.
+pub(super) fn variables(env: BTreeMap<String, String>) -> Vec<EnvVar> {
+    env.into_iter().map(|(name, value)| EnvVar { name, value: Some(literal(&value)), value_from: None }).collect()
+}
+
+/// Returns variables whose values are in the Secret of the launch parameters. The pod does not start without it.
+pub(super) fn secret_variables(workshop: &str, names: &[String]) -> Vec<EnvVar> {
+    let selector = |name: &String| SecretKeySelector {
+        name: parameters_secret(workshop),
+        key: parameter_key(name),
+        optional: Some(false),
+    };
+    let source = |name| EnvVarSource { secret_key_ref: Some(selector(name)), ..EnvVarSource::default() };
+    let variable = |name| EnvVar { name: String::clone(name), value: None, value_from: Some(source(name)) };
+    names.iter().map(variable).collect()
+}
+
+/// Escapes `$` as `$$`. Kubernetes expands `$(NAME)` in commands, arguments and values, and reads `$$` as `$`. The only
+/// supported reference, `$(PORT)`, was replaced before, in the same way for all fleets.
+fn literal(text: &str) -> String {
+    text.replace('$', "$$")
 }

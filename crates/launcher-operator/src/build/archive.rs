@@ -1,0 +1,203 @@
+//! Builds what sends files to the launcher: the program `launcher-sidecar archive`, which reads a volume. It is the only
+//! container of the pod of a WorkshopDownload, and a container of the pod of a Workshop with a snapshot.
+
+use k8s_openapi::api::core::v1::{
+    Affinity, Container, ContainerPort, HTTPGetAction, LocalObjectReference, PersistentVolumeClaimVolumeSource, Pod,
+    PodAffinity, PodAffinityTerm, PodSecurityContext, PodSpec, Probe, SecurityContext, Volume, VolumeMount,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta, OwnerReference};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use kube::{Resource, ResourceExt};
+use launcher_workshop::WorkshopDownload;
+use launcher_workshop::app::{SIDECAR_PORT, SIDECAR_REQUESTS};
+use launcher_workshop::pod_template::{CRASH_SAFE_VOLUME, SNAPSHOT, STORAGE_VOLUME};
+
+use super::container::{amounts, restricted, runtime_default, variables};
+use super::storage;
+use crate::identifiers::VOLUME_LABEL;
+use crate::settings::{OperatorSettings, Placement};
+use crate::validate::Validated;
+
+/// Name of the container in the pod of a download.
+const READER_CONTAINER: &str = "archive";
+/// Seconds without a client after which the program ends. The launcher connects within a second of the pod's readiness,
+/// but the pod may wait for the image or for its address.
+const WAIT: u32 = 60;
+/// Maximum seconds of a download. The kubelet then kills the pod, also if no operator runs.
+pub const MAX_DOWNLOAD_SECONDS: i64 = 6 * 60 * 60;
+/// Termination grace period of the pod of a download in seconds. The program has nothing to save.
+const TERMINATION_GRACE: i64 = 1;
+/// Name of the program's mode.
+const MODE: &str = "archive";
+/// CPU and memory limits. The program has a few buffers of 64 KiB. The kernel's cache of the files counts too, but it
+/// is reclaimed.
+const LIMITS: [&str; 2] = ["1", "64Mi"];
+/// Ports of the program in the pod of a Workshop. The second one is for apps that have the first one. NetworkPolicies name both.
+const SNAPSHOT_PORTS: [u16; 2] = [8082, 8083];
+
+/// Builds the pod of a WorkshopDownload: one container that reads a volume, and sends its files once.
+///
+/// It has the group of apps with the profile `restricted`, which is also the group of the stock images with the profile
+/// `baseline`. The claim is not read-only, only its mount: storage could otherwise attach the disk for reading only, and a
+/// launch on the same node would fail. The kubelet also gives the files of a read-only claim no group.
+#[must_use]
+pub fn reader_pod(download: &WorkshopDownload, settings: &OperatorSettings) -> Pod {
+    let volume = &download.spec.volume;
+    let mut labels = launcher_workshop::download_labels();
+    labels.insert(VOLUME_LABEL.to_owned(), volume.clone());
+    let metadata = ObjectMeta {
+        name: Some(download.name_any()),
+        namespace: Some(settings.namespace.clone()),
+        labels: Some(labels),
+        // The operator must not need a permission for finalizers of this resource.
+        owner_references: download
+            .controller_owner_ref(&())
+            .map(|owner| vec![OwnerReference { block_owner_deletion: None, ..owner }]),
+        ..ObjectMeta::default()
+    };
+    let secrets: Vec<_> =
+        settings.pull_secrets.iter().map(|name| LocalObjectReference { name: name.clone() }).collect();
+    let Placement { node_selector, tolerations } = settings.placement.clone();
+    let context = PodSecurityContext { seccomp_profile: Some(runtime_default()), ..PodSecurityContext::default() };
+    let spec = PodSpec {
+        containers: vec![reader_container(download, settings)],
+        volumes: Some(vec![claim(volume)]),
+        affinity: Some(same_node(volume)),
+        restart_policy: Some("Never".to_owned()),
+        active_deadline_seconds: Some(MAX_DOWNLOAD_SECONDS),
+        termination_grace_period_seconds: Some(TERMINATION_GRACE),
+        automount_service_account_token: Some(false),
+        enable_service_links: Some(false),
+        image_pull_secrets: (!secrets.is_empty()).then_some(secrets),
+        security_context: Some(storage::with_group(context, settings)),
+        node_selector: (!node_selector.is_empty()).then_some(node_selector),
+        tolerations: (!tolerations.is_empty()).then_some(tolerations),
+        ..PodSpec::default()
+    };
+    Pod { metadata, spec: Some(spec), status: None }
+}
+
+fn reader_container(download: &WorkshopDownload, settings: &OperatorSettings) -> Container {
+    let program = ArchiveProgram {
+        name: READER_CONTAINER,
+        volume: STORAGE_VOLUME,
+        token_sha256: &download.spec.token_sha256,
+        wait: WAIT,
+        port: SIDECAR_PORT,
+    };
+    Container { readiness_probe: Some(readiness()), ..archive_container(&program, settings) }
+}
+
+fn claim(volume: &str) -> Volume {
+    let source = PersistentVolumeClaimVolumeSource { claim_name: volume.to_owned(), read_only: None };
+    Volume { name: STORAGE_VOLUME.to_owned(), persistent_volume_claim: Some(source), ..Volume::default() }
+}
+
+/// Requires the node of the pods that have the volume: most storage attaches a volume to one node at a time. The pod
+/// itself matches, so it runs on any node if no other pod has the volume.
+fn same_node(volume: &str) -> Affinity {
+    let term = PodAffinityTerm {
+        label_selector: Some(LabelSelector {
+            match_labels: Some([(VOLUME_LABEL.to_owned(), volume.to_owned())].into()),
+            ..LabelSelector::default()
+        }),
+        topology_key: "kubernetes.io/hostname".to_owned(),
+        ..PodAffinityTerm::default()
+    };
+    Affinity {
+        pod_affinity: Some(PodAffinity {
+            required_during_scheduling_ignored_during_execution: Some(vec![term]),
+            ..PodAffinity::default()
+        }),
+        ..Affinity::default()
+    }
+}
+
+fn readiness() -> Probe {
+    Probe {
+        http_get: Some(HTTPGetAction {
+            path: Some("/ready".to_owned()),
+            port: IntOrString::Int(SIDECAR_PORT.into()),
+            ..HTTPGetAction::default()
+        }),
+        period_seconds: Some(1),
+        ..Probe::default()
+    }
+}
+
+/// Settings of the program.
+struct ArchiveProgram<'a> {
+    /// Name of the container.
+    name: &'a str,
+    /// Name of the volume. It is mounted read-only.
+    volume: &'a str,
+    /// SHA-256 of the token.
+    token_sha256: &'a str,
+    /// Maximum seconds until a client asks for the only archive; 0 if each request gets the archive.
+    wait: u32,
+    /// Port of the program.
+    port: u16,
+}
+
+/// Builds the container. It has the security of the profile `restricted`, and the user of apps with this profile. This is
+/// also the user of the stock images with the profile `baseline`. The program lists files that this user cannot read.
+fn archive_container(program: &ArchiveProgram<'_>, settings: &OperatorSettings) -> Container {
+    let &ArchiveProgram { name, volume, token_sha256, wait, port } = program;
+    let folder = format!("/{volume}");
+    let env = [
+        ("SERVICE_ARCHIVE_DIRECTORY", folder.clone()),
+        ("SERVICE_ARCHIVE_TOKEN_SHA256", token_sha256.to_owned()),
+        ("SERVICE_ARCHIVE_WAIT", wait.to_string()),
+    ];
+    let address = (port != SIDECAR_PORT).then(|| ("SERVICE_LISTEN_ADDR", format!("0.0.0.0:{port}")));
+    let env = env.into_iter().chain(address).map(|(name, value)| (name.to_owned(), value));
+    Container {
+        name: name.to_owned(),
+        image: Some(settings.sidecar.image.clone()),
+        image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
+        args: Some(vec![MODE.to_owned()]),
+        env: Some(variables(env.collect())),
+        ports: Some(vec![ContainerPort {
+            container_port: i32::from(port),
+            protocol: Some("TCP".to_owned()),
+            ..ContainerPort::default()
+        }]),
+        resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
+        volume_mounts: Some(vec![VolumeMount {
+            name: volume.to_owned(),
+            mount_path: folder,
+            read_only: Some(true),
+            ..VolumeMount::default()
+        }]),
+        security_context: Some(SecurityContext {
+            read_only_root_filesystem: Some(true),
+            ..restricted(settings.run_as_user)
+        }),
+        ..Container::default()
+    }
+}
+
+/// Builds the container that sends the files of the crash-safe directory to the launcher, which saves them at the end of the
+/// workshop. It runs as long as the app. It has no readiness probe, and the program ends only with its pod: an app is reachable
+/// only while all containers of its pod are ready.
+///
+/// Returns a container if the Workshop has a snapshot and a crash-safe directory. Without the directory, the files exist
+/// only in the container of the app.
+pub(super) fn snapshot_container(workshop: &Validated, settings: &OperatorSettings) -> Option<Container> {
+    let snapshot = workshop.spec.snapshot.as_ref()?;
+    storage::crash_safe_directory(workshop, settings)?;
+    let program = ArchiveProgram {
+        name: SNAPSHOT,
+        volume: CRASH_SAFE_VOLUME,
+        token_sha256: &snapshot.token_sha256,
+        wait: 0,
+        port: snapshot_port(workshop.spec.port),
+    };
+    Some(archive_container(&program, settings))
+}
+
+/// Returns the port of the program in the pod of an app with this port.
+pub(crate) fn snapshot_port(app: u16) -> u16 {
+    let [first, second] = SNAPSHOT_PORTS;
+    if app == first { second } else { first }
+}
