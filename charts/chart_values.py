@@ -6,13 +6,13 @@ lines in this comment are no description:
 
 | line | meaning |
 |---|---|
-| `# @schema NAME` | the type is `NAME` in the definitions of values.schema.json, or `template`, the API's schema of a template |
-| `# @schema {...}` | keywords of JSON Schema, as YAML. Without `type` or `enum`, the type is that of the default |
+| `# @schema NAME` | the type `NAME` of the definitions of values.schema.json, or `template`, the schema of the API |
+| `# @schema {...}` | keywords of JSON Schema, as YAML. Without `type` or `enum`, that of the default. Integers need `maximum` |
 | `# @schema [...]` | a list whose items have this schema |
 | `# @default TEXT` | TEXT for the table instead of the default, for example `*required*` |
 
-A value without a line `@schema` has the type of its default. A value of a component without a description has the
-description and the type of the launcher's value with the same name.
+Only a value that is true or false needs no line `@schema`. A value of a component without a comment has the comment of
+the launcher's value with the same name.
 
 In docs/helm-*.md, a table is between `<!-- values: NAME... -->` and `<!-- end of values -->`. It has the values with these
 names or below them, except those that another table names more precisely.
@@ -130,7 +130,7 @@ def schema_of(value):
         return {**about, **group({name: schema_of(one) for name, one in value.below.items()})}
     if not value.text:
         sys.exit(f"values.yaml: {value.name} has no description")
-    if value.schema is None and type(value.default) not in (bool, str):
+    if value.schema is None and not isinstance(value.default, bool):
         sys.exit(f"values.yaml: {value.name} needs a line @schema")
     found = expanded(value.schema, value.default)
     if found.get("type") == "integer" and "maximum" not in found:

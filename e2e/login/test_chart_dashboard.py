@@ -1,5 +1,7 @@
 """Tests of the Grafana dashboard in the chart. No cluster and no Grafana is needed: promtool evaluates the queries."""
 
+import collections
+import itertools
 import json
 
 import promql_parser
@@ -14,9 +16,6 @@ PANELS = {panel["title"]: panel for panel in DASHBOARD["panels"] if panel["type"
 each = pytest.mark.parametrize("title", PANELS)
 # Values of Grafana's variables, as if a user selected the release of ci/full-values.yaml.
 CHOSEN = {"$__rate_interval": "5m", "$namespace": "launcher", "$release": "workshop-launcher"}
-# Label values of the generated series. They match the selectors of all panels, such as outcome="error". Every label
-# without an entry here gets the value "some".
-SOME = {"outcome": "error", "state": "running"}
 
 
 def asked(title, *variables):
@@ -34,6 +33,15 @@ def selectors(title):
     for question in asked(title, "$__rate_interval"):
         promql_parser.walk(promql_parser.parse(question), found.append)
     return [node for node in found if isinstance(node, promql_parser.VectorSelector)]
+
+
+def label_values():
+    """Returns the values that selectors of panels require: {label: values}. Any value of other labels matches all panels."""
+    found = collections.defaultdict(set)
+    for one in (one for title in PANELS for selector in selectors(title) for one in selector.matchers.matchers):
+        if one.op == promql_parser.MatchOp.Equal:
+            found[one.name].add(one.value)
+    return found
 
 
 @each
@@ -62,14 +70,15 @@ def test_every_scraped_metric_has_a_panel():
 
 
 def everything(program):
-    """Yields (series, values) for each metric of a program, with values for ten minutes."""
+    """Yields (series, values) for each metric of a program and each required value of its labels, for ten minutes."""
+    values = label_values()
     for name, (kind, labels) in metrics().items():
         if not name.startswith(program):
             continue
-        own = [f'{label}="{SOME.get(label, "some")}"' for label in sorted(labels - {"le"})]
-        ends = ['le="1.0"', 'le="+Inf"'] if name.endswith("_bucket") else [None]
-        for bound in ends:
-            yield f"{name}{{{', '.join([*own, *filter(None, [bound])])}}}", "1x10" if kind == "gauge" else "0+3x10"
+        known = [[f'{label}="{value}"' for value in values.get(label, ["some"])] for label in sorted(labels - {"le"})]
+        ends = [['le="1.0"', 'le="+Inf"']] if name.endswith("_bucket") else []
+        for own in itertools.product(*known, *ends):
+            yield f"{name}{{{', '.join(own)}}}", "1x10" if kind == "gauge" else "0+3x10"
 
 
 def test_panel_queries_return_results(tmp_path):
