@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-use launcher_domain::material_report::{MAX_CONFLICTS, MaterialOutcome, SourceReport};
+use launcher_domain::material::{MAX_CONFLICTS, MaterialOutcome, SourceReport};
 use launcher_domain::template::{MaterialKind, MaterialSource};
 
 use crate::archive;
