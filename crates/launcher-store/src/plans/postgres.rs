@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::bob;
 use super::server::FreshDatabase;
 use crate::filter::{ActivityFilter, InstanceFilter, Page, SearchText, StateFilter};
-use crate::instances::{self, SortBy, SortOrder};
+use crate::instances::{SortBy, SortOrder};
 use crate::sql::Sql;
 use crate::store::Store;
 use crate::{activities, dispatch, feed, instances, launch, observe, overview, templates};
