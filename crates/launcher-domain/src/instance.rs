@@ -1,9 +1,6 @@
 //! Instance: one launched workshop, and the status that the fleet reports for it.
 
-mod restart;
 mod snapshot;
-mod state;
-mod suspend;
 mod suspension;
 mod transition;
 
@@ -12,18 +9,14 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-pub use restart::RestartError;
-pub use state::{EndReason, InstanceState};
-pub use suspend::{ResumeError, SuspendError};
-
 use crate::crash::Crash;
 use crate::email::EmailAddress;
 use crate::failure::FailureReason;
-use crate::material_report::MaterialReport;
+use crate::material::MaterialReport;
 use crate::secrets::SecretValues;
 use crate::snapshot::InstanceSnapshot;
-use crate::start_step::StartStep;
 use crate::template::TemplateSettings;
+use crate::text_enum::text_enum;
 
 /// One launched workshop, as stored in its row.
 #[derive(Debug, Clone, PartialEq)]
@@ -191,5 +184,119 @@ impl Instance {
     #[must_use]
     pub fn queued_at(&self) -> Timestamp {
         self.resumed_at.unwrap_or(self.created_at)
+    }
+}
+
+text_enum! {
+    /// Lifecycle state of an instance. The variants are in lifecycle order.
+    ///
+    /// ```text
+    /// queued                       -> starting: dispatch promotes the instance
+    /// starting                     -> running: the workshop is ready
+    /// starting, running            -> failed: the workload is removed; the instance is listed until it is dismissed
+    /// starting, running            -> terminated: the Workshop disappeared (lost)
+    /// starting, running, failed    -> terminating: on request, and for starting and running also at the expiry
+    /// running                      -> suspending: on request, or at the expiry if the template says so
+    /// suspending                   -> suspended: the workload is gone
+    /// suspended                    -> queued: on request
+    /// suspending                   -> terminating: on request
+    /// queued, suspended            -> terminated: on request
+    /// terminating                  -> terminated: the workload is gone
+    /// ```
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum InstanceState {
+        /// Stored, waiting in the queue.
+        Queued = "queued",
+        /// The Workshop exists or is about to be created; the workshop is not ready yet.
+        Starting = "starting",
+        /// The workshop is ready: its owner can work in it.
+        Running = "running",
+        /// The workload is being removed. The instance can be resumed afterwards.
+        Suspending = "suspending",
+        /// The workload is gone. The instance has its volume, and can be resumed.
+        Suspended = "suspended",
+        /// The workload is being removed.
+        Terminating = "terminating",
+        /// The workload is gone.
+        Terminated = "terminated",
+        /// The instance failed; `reason` gives the cause.
+        Failed = "failed",
+    }
+}
+
+impl InstanceState {
+    /// True when the Workshop of the instance should exist.
+    #[must_use]
+    pub fn wants_workshop(self) -> bool {
+        matches!(self, Self::Starting | Self::Running)
+    }
+}
+
+text_enum! {
+    /// End reason of an instance.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum EndReason {
+        /// The owner terminated the instance.
+        Owner = "owner",
+        /// An admin terminated the instance.
+        Admin = "admin",
+        /// The workshop expired, or it was suspended for longer than the retention of its volume.
+        Expired = "expired",
+        /// The instance failed and was dismissed.
+        Failed = "failed",
+        /// Another program or a person deleted the Workshop.
+        Lost = "lost",
+    }
+}
+
+/// Reason why a restart is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RestartError {
+    /// Only a running workshop can be restarted.
+    #[error("only a running workshop can be restarted")]
+    NotRunning,
+    /// The workshop already has the current sidecar and settings, or its restart was already requested.
+    #[error("the workshop does not run with an older version")]
+    NotOutdated,
+}
+
+/// Reason why a suspension is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SuspendError {
+    /// Only a running workshop can be suspended.
+    #[error("only a running workshop can be paused")]
+    NotRunning,
+    /// The workshop has no volume: a suspension would lose its files.
+    #[error("only a workshop with kept files can be paused")]
+    FilesNotKept,
+}
+
+/// Reason why a resume is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ResumeError {
+    /// The workload is still being removed.
+    #[error("the workshop is still being paused: try again in a moment")]
+    StillSuspending,
+    /// Only a suspended workshop can be resumed.
+    #[error("only a paused workshop can be resumed")]
+    NotSuspended,
+}
+
+text_enum! {
+    /// Step of a workshop's start. The variants are in the order in which they occur.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum StartStep {
+        /// The pod waits, because no node has room at the moment.
+        WaitingForRoom = "waiting-for-room",
+        /// The cluster assigns a node to the workshop, and sets up its network and files.
+        Preparing = "preparing",
+        /// The node pulls the image. The first pull on a node can take minutes.
+        PullingImage = "pulling-image",
+        /// The course material is downloaded.
+        LoadingMaterial = "loading-material",
+        /// The app runs but does not answer yet.
+        StartingApp = "starting-app",
+        /// The app exited, and the fleet restarts it.
+        RestartingApp = "restarting-app",
     }
 }

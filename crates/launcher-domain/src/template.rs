@@ -3,19 +3,16 @@
 
 mod codecs;
 pub(crate) mod field;
-mod kinds;
 mod listing;
 mod material;
 mod parameter;
 mod pod_template;
 mod rule;
 mod settings;
-mod storage;
 
 pub(crate) use codecs::is_invisible;
 pub use codecs::is_mount_path;
 pub use field::{Audience, FieldError, JsonObject};
-pub use kinds::{AppType, Icon, SecurityProfile};
 pub use listing::{Listing, TAG_SEPARATORS, is_slug};
 pub use material::{MAX_MATERIAL_SOURCES, Material, MaterialKind, MaterialSource, RepositoryDraft, is_material_target};
 pub use parameter::{LaunchValues, Parameter, ParameterKind, read_values};
@@ -23,5 +20,7 @@ pub use pod_template::{
     PodTemplateKind, PodTemplateObject, PodTemplatePolicy, PodTemplatePolicyError, is_storable_pod_template,
 };
 pub use rule::FieldRule;
-pub use settings::{Resources, Template, TemplateContent, TemplateSettings};
-pub use storage::{AtExpiry, Storage, StorageKind};
+pub use settings::{
+    AppType, AtExpiry, Icon, Resources, SecurityProfile, Storage, StorageKind, Template, TemplateContent,
+    TemplateSettings,
+};

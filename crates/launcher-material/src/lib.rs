@@ -6,18 +6,17 @@
 //!
 //! The modules form layers. Each module imports only modules of later entries in this list:
 //!
-//! - [`run`]: all sources, and the deadline; [`attempt`]: only one attempt if it was killed
+//! - [`run`]: all sources, and the deadline, and only one attempt if it was killed
 //! - `source`: one source
 //! - `git`, `archive`: the files of a version
 //! - [`merge`]: the student's files
-//! - `web`, `scratch`, `space`: requests; temporary files; free space of volumes
+//! - `web`, `space`: requests; temporary files and free space of volumes
 //! - `secret`: user names and passwords of private sources
 //! - [`content`], [`directory`]: lists of files; access to directories
 //! - [`image`]: the files of the app's image, which needs no other module
 //! - [`path`], [`meter`], [`limits`], [`failure`]: rules without I/O
 
 mod archive;
-pub mod attempt;
 pub mod content;
 pub mod directory;
 pub mod failure;
@@ -28,7 +27,6 @@ pub mod merge;
 pub mod meter;
 pub mod path;
 pub mod run;
-mod scratch;
 mod secret;
 mod source;
 mod space;

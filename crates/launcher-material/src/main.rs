@@ -14,10 +14,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use launcher_domain::material_config::{MATERIAL_VARIABLE, MaterialConfig};
+use launcher_domain::material::{MATERIAL_VARIABLE, MaterialConfig};
 use launcher_domain::version::version;
-use launcher_material::attempt::{marker, once};
 use launcher_material::image::{copy, install};
+use launcher_material::run::{marker, once};
 use launcher_material::{Limits, run};
 use rustix::process::{Resource, Rlimit, setrlimit};
 

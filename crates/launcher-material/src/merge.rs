@@ -12,8 +12,6 @@
 //! A file is unchanged if its content is one that the program placed there: see [`state`]. Only such a file is ever
 //! replaced or removed.
 
-pub mod delivery;
-mod origin;
 pub mod state;
 mod target;
 
@@ -28,9 +26,8 @@ use crate::meter::{Meter, pieces};
 use crate::path::beside;
 use crate::space;
 
-use delivery::State;
 pub use state::Version;
-use state::{Journal, Store};
+use state::{Journal, State, Store};
 use target::{Entry, Target};
 
 /// Maximum files beside one path for the same version.

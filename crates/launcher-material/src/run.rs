@@ -1,14 +1,15 @@
 //! One run: all sources at the same time, and the deadline.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
-use launcher_domain::material_config::MaterialConfig;
-use launcher_domain::material_report::{MaterialReport, SourceReport};
+use launcher_domain::material::{MATERIAL_ATTEMPT_VARIABLE, MaterialConfig};
+use launcher_domain::material::{MaterialReport, SourceReport};
 use launcher_domain::template::MaterialSource;
 
 use crate::limits::Limits;
@@ -99,4 +100,36 @@ fn wait(mut waiting: Vec<Waiting>, receiver: &Receiver<(usize, SourceReport)>, d
 
 fn failed(source: &MaterialSource, message: &str) -> SourceReport {
     SourceReport::failed(&source.target, message)
+}
+
+const KILLED: &str = "An earlier attempt was killed, perhaps because it needed too much memory: choose a smaller source, or a \
+                      folder of it.";
+
+/// Runs `run`, unless the marker file of an earlier attempt exists. Without a path, or if the file cannot be created, it
+/// runs anyway.
+///
+/// The marker file exists while the program runs. If an earlier attempt was killed, for example at a memory limit, the
+/// next one finds this file, and gives up. Without it, the kubelet would run a killed program again and again, because an
+/// app starts only after the program has ended with success.
+pub fn once(
+    marker: Option<&Path>,
+    config: &MaterialConfig,
+    run: impl FnOnce(&MaterialConfig) -> MaterialReport,
+) -> MaterialReport {
+    let Some(marker) = marker else { return run(config) };
+    let report = match File::create_new(marker) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            MaterialReport::all_failed(config.sources.iter().map(|source| source.target.as_str()), KILLED)
+        }
+        Ok(_) | Err(_) => run(config),
+    };
+    // After a restart of the node, the kubelet runs the program again, in the same pod.
+    let _ = std::fs::remove_file(marker);
+    report
+}
+
+/// Returns the path of the marker file, if one is set.
+#[must_use]
+pub fn marker() -> Option<PathBuf> {
+    std::env::var_os(MATERIAL_ATTEMPT_VARIABLE).map(PathBuf::from)
 }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use launcher_domain::material_secret::{
+use launcher_domain::material_source::SourceUrl;
+use launcher_domain::material_source::{
     MAX_SECRET_BYTES, SECRET_PASSWORD, SECRET_URL, SECRET_USERNAME, SECRETS_FOLDER, kubernetes_secret,
 };
-use launcher_domain::source_url::SourceUrl;
 use launcher_domain::template::MaterialSource;
 use ureq::http::HeaderValue;
 use url::{Origin, Url};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-use launcher_domain::material_report::{MAX_CONFLICTS, MaterialOutcome, SourceReport};
+use launcher_domain::material::{MAX_CONFLICTS, MaterialOutcome, SourceReport};
 use launcher_domain::template::{MaterialKind, MaterialSource};
 
 use crate::archive;
@@ -13,12 +13,11 @@ use crate::directory::Dir;
 use crate::failure::Failure;
 use crate::git::Repository;
 use crate::limits::Limits;
-use crate::merge::delivery::State;
-use crate::merge::state::Store;
+use crate::merge::state::{State, Store};
 use crate::merge::{Version, merge};
 use crate::meter::Meter;
-use crate::scratch;
 use crate::secret::Secret;
+use crate::space;
 use crate::web::Web;
 
 /// Interval of attempts to become the source that unpacks.
@@ -108,7 +107,7 @@ impl Run<'_> {
         if state.is_current(&version, folder) {
             return Ok(self.unchanged(version));
         }
-        let pack = repository.receive(scratch::open(store.directory())?, limits, self.meter)?;
+        let pack = repository.receive(space::temporary_file(store.directory())?, limits, self.meter)?;
         let _alone = self.surroundings.unpacking(self.meter)?;
         let mut content = pack.open(folder, limits, self.meter)?;
         self.merge(root, store, state, version, &mut content)
@@ -120,7 +119,7 @@ impl Run<'_> {
         if state.is_current(&version, folder) {
             return Ok(self.unchanged(version));
         }
-        let file = scratch::open(store.directory())?;
+        let file = space::temporary_file(store.directory())?;
         archive::download(web, &self.source.url, &version, &file, limits)?;
         let _alone = self.surroundings.unpacking(self.meter)?;
         let mut content = archive::open(file, folder, limits, self.meter)?;

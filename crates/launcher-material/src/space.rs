@@ -1,8 +1,14 @@
 //! Free space of a volume. A source that would fill the volume fails before its first change: an app cannot save the work
 //! of the student on a full volume.
 
-use std::os::fd::AsFd;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
 
+use rustix::fs::{OFlags, fstatfs};
+
+use crate::directory::Dir;
 use crate::failure::Failure;
 use crate::limits::{Limits, size};
 
@@ -78,6 +84,42 @@ impl<'a, F: AsFd> Growth<'a, F> {
         self.unchecked -= bytes;
         Ok(())
     }
+}
+
+/// Magic number of tmpfs. Its files are memory, which belongs to the apps.
+const TMPFS: u64 = 0x0102_1994;
+
+/// Opens a temporary file without a name: the kernel deletes it with the process, also after a kill. It is outside of the student's volume if there is a disk, else in this directory.
+///
+/// # Errors
+/// Neither directory can have the file.
+pub(crate) fn temporary_file(inside: &Dir) -> Result<File, Failure> {
+    if let Some(file) = outside_volume() {
+        return Ok(file);
+    }
+    Ok(inside.unnamed_file()?)
+}
+
+fn outside_volume() -> Option<File> {
+    let directory = std::env::temp_dir();
+    let file = tempfile::tempfile_in(directory).ok()?;
+    let system = fstatfs(file.as_fd()).ok()?;
+    (u64::try_from(system.f_type).ok()? != TMPFS).then_some(file)
+}
+
+/// Path of an open file, for libraries that open files by their path.
+#[must_use]
+pub(crate) fn path_of(file: &File) -> PathBuf {
+    Path::new("/proc/self/fd").join(file.as_raw_fd().to_string())
+}
+
+/// Opens a second handle of an open file, with an own position.
+///
+/// # Errors
+/// An error of the file system.
+pub(crate) fn reopen(file: &File) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path_of(file), flags, rustix::fs::Mode::empty())?.into())
 }
 
 #[cfg(test)]

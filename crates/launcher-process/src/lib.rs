@@ -1,11 +1,8 @@
 //! Functions that all processes of the launcher share: settings with clear errors, logs, a listener for health and
 //! metrics, an HTTP server with limits, and a graceful stop.
 
-pub mod address;
-pub mod files;
 pub mod follow;
 pub mod health;
-pub mod listen;
 pub mod listener;
 pub mod serve;
 pub mod settings;

@@ -1,28 +1,27 @@
 //! HTTP server for listeners that untrusted clients can reach. It limits the time, size and header lines of a request's
 //! head, and the idle time of a connection. `axum::serve` has no such limits.
 
-mod backlog;
-mod body;
 mod connection;
-mod connections;
 mod head_tracker;
 mod limits;
 mod stream;
 
 use std::future::Future;
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use connection::ServerContext;
+use connection::{ConnectionSlot, Connections};
 use http::{Request, Response};
 use hyper::body::Incoming;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::stop::Stop;
-pub use body::{Body, BoxError};
-pub use connection::Connection;
-use connection::ServerContext;
-use connections::{ConnectionSlot, Connections};
+
+pub use connection::{Body, BoxError, Connection};
 pub use limits::{Buffers, DEFAULT_CONNECTIONS, ServeLimits};
 
 /// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
@@ -67,9 +66,9 @@ where
         connections.set_task(id, task.abort_handle());
     };
     accept_until(&listener, stop.drained(), &connections, &serve).await;
-    backlog::drop_connection_attempts(&listener);
+    drop_connection_attempts(&listener);
     accept_until(&listener, tokio::time::sleep(HANDSHAKE_TIMEOUT), &connections, &serve).await;
-    for (stream, peer) in backlog::close(listener) {
+    for (stream, peer) in close(listener) {
         serve(stream, peer, connections.admit_over_limit());
     }
 }
@@ -97,5 +96,61 @@ async fn accept_until(
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
+    }
+}
+
+/// Accepts all established connections, and then closes the listener.
+///
+/// The kernel resets connections that are not accepted before the close, even if their clients have already sent
+/// requests. Call [`drop_connection_attempts`] first, so that no connection is established between the last accept and
+/// the close.
+fn close(listener: TcpListener) -> Vec<(TcpStream, SocketAddr)> {
+    accept_all(listener).unwrap_or_else(|error| {
+        tracing::warn!(%error, "accepting pending connections failed while closing the listener, resetting them");
+        Vec::new()
+    })
+}
+
+fn accept_all(listener: TcpListener) -> io::Result<Vec<(TcpStream, SocketAddr)>> {
+    // Accept without tokio: its listener would report the waiting connections only after the runtime's next poll.
+    let listener = listener.into_std()?;
+    let mut waiting = Vec::new();
+    while let Ok((stream, peer)) = listener.accept() {
+        stream.set_nonblocking(true)?;
+        waiting.push((TcpStream::from_std(stream)?, peer));
+    }
+    Ok(waiting)
+}
+
+/// Makes the kernel drop new connection attempts (SYN packets), so that no connection is established between the last
+/// accept and the close. The clients retry a second later, when the listener is closed or replaced. TCP handshakes in
+/// progress still complete.
+#[cfg(target_os = "linux")]
+fn drop_connection_attempts(listener: &TcpListener) {
+    use socket2::{SockFilter, SockRef};
+
+    // BPF program: it loads the flags byte of the TCP header, drops packets with SYN, and accepts all others.
+    let filter = [
+        SockFilter::new(0x30, 0, 0, 13),
+        SockFilter::new(0x45, 0, 1, 0x02),
+        SockFilter::new(0x06, 0, 0, 0),
+        SockFilter::new(0x06, 0, 0, u32::MAX),
+    ];
+    if let Err(error) = SockRef::from(listener).attach_filter(&filter) {
+        tracing::debug!(%error, "attaching SYN filter failed, closing the listener may reset new connections");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn drop_connection_attempts(_: &TcpListener) {}
+
+/// Raises the soft limit of open files to the hard limit. The default soft limit is often 1,024, because `select`
+/// cannot handle more files. The connections of one course can exceed it.
+pub fn raise_open_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current != limit.maximum
+        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })
+    {
+        tracing::warn!(%error, limit.current, "raising open file limit failed, keeping the current limit");
     }
 }

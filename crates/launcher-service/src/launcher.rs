@@ -1,4 +1,4 @@
-//! The state that all use cases and loops share.
+//! The state that all use cases and loops share. Runs the loops and stops them.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,13 +10,14 @@ use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
 use tokio::sync::{Notify, broadcast};
 use tokio::time::error::Elapsed;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
 
 use crate::downloads::Downloads;
 use crate::error::ServiceError;
-use crate::feed::message::FeedMessage;
+use crate::feed::FeedMessage;
 use crate::metrics::Metrics;
-use crate::snapshot_store::Snapshots;
+use crate::snapshots::Snapshots;
 
 /// Maximum changes by which a feed subscriber may lag behind. A subscriber that lags further behind reads from the
 /// database.
@@ -118,5 +119,33 @@ impl Launcher {
     /// Registers the metrics of the service.
     pub fn register_metrics(&self, registry: &mut Registry) {
         self.0.metrics.register(registry);
+    }
+}
+
+/// Time limit for a step that is in progress when the loops stop. Interrupting a step at any point is safe: an
+/// uncommitted write is rolled back, and an unanswered fleet call is repeated at the next start.
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
+
+impl Launcher {
+    /// Runs the loops (dispatch, observe, feed, upkeep, snapshots) until `stop` is cancelled. Each loop then finishes its
+    /// current step, or abandons it after three seconds: an unresponsive fleet or database does not delay the stop.
+    pub async fn run(&self, stop: CancellationToken) {
+        let loops = async {
+            tokio::join!(
+                self.run_dispatch(stop.clone()),
+                self.run_observe(stop.clone()),
+                self.run_feed(stop.clone()),
+                self.run_upkeep(stop.clone()),
+                self.run_snapshots(stop.clone())
+            );
+        };
+        let limit = async {
+            stop.cancelled().await;
+            sleep(STOP_TIMEOUT).await;
+        };
+        tokio::select! {
+            () = loops => {}
+            () = limit => tracing::warn!("loops did not stop in time, the next start repeats their unfinished steps"),
+        }
     }
 }

@@ -5,7 +5,6 @@
 //! idempotent and level-triggered: after a crash between two steps, the next round finds the remaining work in the
 //! rows.
 
-mod activities;
 mod archive;
 mod change;
 mod claim;
@@ -21,11 +20,8 @@ mod launcher;
 mod metrics;
 mod observe;
 mod overview;
-mod run;
 mod saving;
-mod snapshot_store;
 mod snapshots;
-mod suspend;
 mod templates;
 mod traces;
 mod upkeep;
@@ -35,7 +31,7 @@ pub use claim::ClaimError;
 pub use class::{ClassExtension, ClassOutcome, ClassStates};
 pub use downloads::DOWNLOAD_BYTES;
 pub use error::{ErrorChain, ServiceError};
-pub use feed::message::FeedEvent;
+pub use feed::FeedEvent;
 pub use launch::{LaunchRequest, Launched};
 pub use launcher::Launcher;
 pub use launcher_fleet::ImageState;
@@ -44,6 +40,6 @@ pub use launcher_store::{
     SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
-pub use snapshot_store::{SNAPSHOT_BYTES, Snapshots};
+pub use snapshots::{SNAPSHOT_BYTES, Snapshots};
 pub use templates::{TemplateUpdate, validate_template};
 pub use volumes::Download;

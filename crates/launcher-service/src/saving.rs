@@ -18,7 +18,7 @@ use crate::archive::to_download;
 use crate::change::Target;
 use crate::error::{ErrorChain, LoopError, ServiceError};
 use crate::launcher::Launcher;
-use crate::snapshot_store::{CONCURRENCY, Snapshots};
+use crate::snapshots::{SAVE_CONCURRENCY, Snapshots};
 
 /// Interval of checks for expired instances, and for ends that another replica decided.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -92,7 +92,7 @@ impl Launcher {
         }
         let mut begun = Vec::new();
         for instance in in_turn(waiting, saving) {
-            if saving.len() + begun.len() >= CONCURRENCY {
+            if saving.len() + begun.len() >= SAVE_CONCURRENCY {
                 break;
             }
             begun.extend(self.begin(&instance, now).await?);

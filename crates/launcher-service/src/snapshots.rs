@@ -1,16 +1,32 @@
-//! Use cases of snapshots: users list, download and delete the saved files of their workshops.
+//! The object store of the snapshots, and the use cases: users list, download and delete the saved files of their workshops.
 
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use jiff::SignedDuration;
 use launcher_domain::{Caller, EmailAddress, Snapshot};
-use launcher_fleet::ByteStream;
+use launcher_fleet::{ByteStream, STREAM_BYTES};
+use launcher_snapshots::{ARCHIVE_BYTES, SnapshotStore};
 use launcher_store::Page;
 use uuid::Uuid;
 
+use crate::downloads::COMPRESSION_BYTES;
 use crate::error::{ErrorChain, LoopError, ServiceError};
 use crate::launcher::Launcher;
+
+/// Maximum snapshots that are saved at the same time.
+pub(crate) const SAVE_CONCURRENCY: usize = 4;
+/// Maximum memory of all snapshots, in bytes. Each has the tar archive of the fleet, the compressed archive and an upload.
+pub const SNAPSHOT_BYTES: usize = SAVE_CONCURRENCY * (2 * STREAM_BYTES + COMPRESSION_BYTES + ARCHIVE_BYTES);
+
+/// Object store of the snapshots, and their retention.
+#[derive(Debug, Clone)]
+pub struct Snapshots {
+    /// Object store.
+    pub store: SnapshotStore,
+    /// Time after which a snapshot is deleted.
+    pub retention: Duration,
+}
 
 impl Launcher {
     /// Returns the retention of snapshots; `None` if this launcher saves none.

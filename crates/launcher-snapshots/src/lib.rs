@@ -3,12 +3,7 @@
 //! Each archive is one object with the name `<identifier>.tar.gz`. It appears when it is complete: an interrupted upload
 //! leaves no object. Only the database knows whose archive it is.
 
-mod error;
-mod folder;
 mod http;
-mod location;
 mod store;
 
-pub use error::StoreError;
-pub use location::{Location, LocationError};
-pub use store::{ARCHIVE_BYTES, ByteStream, SaveError, SnapshotStore};
+pub use store::{ARCHIVE_BYTES, ByteStream, Location, LocationError, SaveError, SnapshotStore, StoreError};

@@ -1,23 +1,20 @@
-//! Saves, reads and deletes archives.
+//! Saves, reads and deletes archives in a folder or a bucket.
 
-use std::fmt;
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, fs, io};
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::local::LocalFileSystem;
 use object_store::path::Path as ObjectPath;
 use object_store::prefix::PrefixStore;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
 use uuid::Uuid;
 
-use crate::error::StoreError;
-use crate::folder;
 use crate::http::{Connector, Limits};
-use crate::location::Location;
 
 /// Size of one part of an upload, in bytes: S3 requires at least 5 MiB.
 const PART_BYTES: usize = 5 << 20;
@@ -26,6 +23,59 @@ pub const ARCHIVE_BYTES: usize = 2 * PART_BYTES;
 
 /// A stream of bytes. An error is its last item.
 pub type ByteStream = BoxStream<'static, io::Result<Bytes>>;
+
+/// Location of the object store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// A folder of this machine.
+    Folder(PathBuf),
+    /// A bucket of S3 or of a compatible service.
+    Bucket {
+        /// Name of the bucket.
+        bucket: String,
+        /// Prefix of the objects' names, without slashes at its ends; may be empty.
+        prefix: String,
+    },
+}
+
+/// Error of [`Location::parse`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LocationError {
+    /// The text is neither a path nor the address of a bucket.
+    #[error("write the absolute path of a folder, or s3://BUCKET/PREFIX")]
+    Unknown,
+    /// The bucket has no name.
+    #[error("the bucket has no name: write s3://BUCKET/PREFIX")]
+    NoBucket,
+}
+
+impl Location {
+    /// Parses the absolute path of a folder, or `s3://BUCKET/PREFIX`.
+    ///
+    /// # Errors
+    /// [`LocationError`].
+    pub fn parse(text: &str) -> Result<Self, LocationError> {
+        if let Some(rest) = text.strip_prefix("s3://") {
+            let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+            if bucket.is_empty() {
+                return Err(LocationError::NoBucket);
+            }
+            return Ok(Self::Bucket { bucket: bucket.to_owned(), prefix: prefix.trim_matches('/').to_owned() });
+        }
+        if text.starts_with('/') { Ok(Self::Folder(text.into())) } else { Err(LocationError::Unknown) }
+    }
+}
+
+/// Error of the object store. The message names the store and the object.
+#[derive(Debug, thiserror::Error)]
+#[error("object store: {0}")]
+pub struct StoreError(#[source] pub(crate) Box<dyn std::error::Error + Send + Sync>);
+
+impl From<object_store::Error> for StoreError {
+    fn from(error: object_store::Error) -> Self {
+        Self(error.into())
+    }
+}
 
 /// Error of [`SnapshotStore::save`]. No object was stored.
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +131,7 @@ impl SnapshotStore {
     ) -> Result<Self, StoreError> {
         match location {
             Location::Folder(folder) => {
-                let objects = Arc::new(folder::open(folder)?);
+                let objects = Arc::new(open_folder(folder)?);
                 Ok(Self { objects, folder: Some(folder.as_path().into()) })
             }
             Location::Bucket { bucket, prefix } => {
@@ -166,7 +216,7 @@ impl SnapshotStore {
 
     async fn send_part(&self, upload: &mut Box<dyn MultipartUpload>, part: Vec<u8>) -> Result<(), StoreError> {
         if let Some(folder) = &self.folder {
-            folder::check_space(folder, part.len() as u64)?;
+            check_space(folder, part.len() as u64)?;
         }
         Ok(upload.put_part(PutPayload::from(part)).await?)
     }
@@ -174,4 +224,80 @@ impl SnapshotStore {
 
 fn object(id: Uuid) -> ObjectPath {
     ObjectPath::from(format!("{id}.tar.gz"))
+}
+
+/// Bytes of the disk that stay free: the database may be on the same one.
+const RESERVE_BYTES: u64 = 1 << 30;
+
+/// Opens the folder. Creates it if it is missing, for this user alone. Deletes unfinished uploads. Only one launcher
+/// uses a folder, so these uploads are from an earlier process of this launcher, which was killed.
+fn open_folder(folder: &Path) -> Result<LocalFileSystem, StoreError> {
+    let failed =
+        |error: io::Error| StoreError(format!("the folder {} is not usable: {error}", folder.display()).into());
+    create_folder(folder).and_then(|()| delete_unfinished(folder)).map_err(failed)?;
+    // An archive that the database lists must be complete, also after a power failure.
+    Ok(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true))
+}
+
+fn create_folder(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Deletes the files to which `object_store` writes an upload: `<name>#<number>`.
+fn delete_unfinished(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().contains(".tar.gz#") {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the disk of the folder has space for these bytes.
+fn check_space(folder: &Path, bytes: u64) -> Result<(), StoreError> {
+    // If the file system does not report its free space, the write fails when the disk is full.
+    let Ok(disk) = rustix::fs::statvfs(folder) else { return Ok(()) };
+    let (total, free) = (disk.f_blocks.saturating_mul(disk.f_frsize), disk.f_bavail.saturating_mul(disk.f_frsize));
+    if free.saturating_sub(bytes) >= reserve(total) {
+        return Ok(());
+    }
+    let (folder, free) = (folder.display(), free >> 20);
+    Err(StoreError(format!("the disk of the folder {folder} is almost full: {free} MiB are free").into()))
+}
+
+/// Returns the bytes of a disk of this size that stay free.
+fn reserve(total: u64) -> u64 {
+    RESERVE_BYTES.min(total / 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn archive_leaves_space_on_the_disk_of_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        check_space(folder.path(), 1).unwrap();
+        let error = check_space(folder.path(), u64::MAX).unwrap_err().to_string();
+        assert!(error.contains("is almost full"), "{error}");
+        assert_eq!([10 << 30, 100 << 30].map(reserve), [512 << 20, 1 << 30]);
+    }
+
+    #[test]
+    fn folder_and_bucket_are_parsed() {
+        let bucket = |bucket: &str, prefix: &str| Location::Bucket { bucket: bucket.into(), prefix: prefix.into() };
+        assert_eq!(Location::parse("/var/lib/snapshots"), Ok(Location::Folder("/var/lib/snapshots".into())));
+        assert_eq!(Location::parse("s3://work"), Ok(bucket("work", "")));
+        assert_eq!(Location::parse("s3://work/class/2026/"), Ok(bucket("work", "class/2026")));
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in ["", "snapshots", "./snapshots", "https://example.org", "S3://work"] {
+            assert_eq!(Location::parse(text), Err(LocationError::Unknown), "{text}");
+        }
+        assert_eq!(Location::parse("s3:///prefix"), Err(LocationError::NoBucket));
+    }
 }

@@ -6,12 +6,11 @@ use jiff::Timestamp;
 use launcher_domain::Activity;
 
 use crate::error::StoreError;
-use crate::page::{ActivityFilter, Page};
+use crate::filter::{ActivityFilter, Page};
 use crate::rows::{self, LoggedActivity};
 use crate::sql::{Sql, query};
-use crate::store::Store;
+use crate::store::{Store, WriteTransaction};
 use crate::table::Record;
-use crate::write::WriteTransaction;
 
 static INSERT: LazyLock<String> = LazyLock::new(|| LoggedActivity::TABLE.insert());
 pub(crate) const OLD: &str = "SELECT 1 FROM activities WHERE at < $1 ORDER BY at LIMIT 1";

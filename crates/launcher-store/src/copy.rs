@@ -6,10 +6,8 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use crate::error::StoreError;
 use crate::rows::LoggedActivity;
 use crate::sql::{Statement, in_time, query};
-use crate::store::Store;
-use crate::stored::{Number, Text};
-use crate::table::{Column, Record, Table, Written};
-use crate::write::WriteTransaction;
+use crate::store::{Store, WriteTransaction};
+use crate::table::{Column, Number, Record, Table, Text, Written};
 
 /// Rows per batch.
 const PORTION: i64 = 500;

@@ -8,7 +8,7 @@ use launcher_domain::{AppType, InstanceState};
 use sqlx::Row;
 
 use crate::error::StoreError;
-use crate::page::Page;
+use crate::filter::Page;
 use crate::sql::query;
 use crate::store::Store;
 use crate::{driver, rows, templates};

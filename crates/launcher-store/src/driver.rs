@@ -1,9 +1,4 @@
-//! Differences between SQLite and PostgreSQL: opening a URL, session settings, the start of a write transaction, and
-//! migrations.
-
-mod engine;
-mod postgres;
-mod sqlite;
+//! Opens the database at a URL, and applies migrations.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,8 +8,7 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row};
 use tokio::time::{Instant, sleep, timeout};
 
-pub(crate) use engine::Engine;
-
+use crate::engine::{Engine, away, postgres_options, sqlite_options};
 use crate::error::{StoreError, is_locked, refused, timeout_error};
 
 /// Maximum wait of a request for a connection or a write permit, and maximum duration of opening the database.
@@ -57,7 +51,7 @@ pub(crate) async fn open_unmigrated(url: &str) -> Result<(AnyPool, &'static Engi
     let session = engine.doctor.session;
     // Connect without the pool, because the pool hides the reason of a failed connection.
     let connection = connect(&options, session).await.map_err(|error| match not_opened(error, &target) {
-        error @ StoreError::Unavailable(_) if engine.read_only.is_some() => postgres::away(&target, error),
+        error @ StoreError::Unavailable(_) if engine.read_only.is_some() => away(&target, error),
         error => error,
     })?;
     connection.close().await?;
@@ -71,8 +65,8 @@ pub(crate) async fn open_unmigrated(url: &str) -> Result<(AnyPool, &'static Engi
 async fn options(url: &str) -> Result<(&'static Engine, String, AnyConnectOptions), StoreError> {
     sqlx::any::install_default_drivers();
     match url.split_once(':') {
-        Some(("sqlite", path)) => sqlite::options(path.strip_prefix("//").unwrap_or(path)).await,
-        Some(("postgres" | "postgresql", _)) => postgres::options(url),
+        Some(("sqlite", path)) => sqlite_options(path.strip_prefix("//").unwrap_or(path)).await,
+        Some(("postgres" | "postgresql", _)) => postgres_options(url),
         _ => Err(refused(
             "that the settings name",
             "its URL names no database that this program knows",
@@ -137,7 +131,7 @@ async fn prepare(options: &AnyConnectOptions, engine: &Engine, target: &str) -> 
             decided => return decided,
         };
         if Instant::now() > deadline {
-            return Err(if engine.read_only.is_some() { postgres::away(target, error) } else { error });
+            return Err(if engine.read_only.is_some() { away(target, error) } else { error });
         }
         sleep(pause).await;
         pause = longest.min(pause * 2);

@@ -6,7 +6,7 @@
 //! `observe_…`). A launch carries its owner in the instance itself, and a change needs the row that was read before.
 //!
 //! Each statement has one text, in the SQL that SQLite and PostgreSQL share. Differences between engines are in
-//! `driver.rs` and `driver/`.
+//! `engine.rs`.
 
 #[macro_use]
 mod table;
@@ -14,45 +14,34 @@ mod table;
 mod rows;
 
 mod activities;
-mod claim;
 mod copy;
-mod counts;
 mod dispatch;
 pub mod doctor;
 mod driver;
+mod engine;
 mod error;
 mod feed;
 mod filter;
-mod fleet;
 mod instances;
 mod launch;
 mod observe;
-mod order;
 mod overview;
-mod page;
 #[cfg(test)]
 mod plans;
-mod resume;
-mod search;
-mod settings;
 mod snapshots;
 mod sql;
 mod store;
-mod stored;
 mod templates;
 mod volumes;
-mod write;
 
-pub use claim::VolumeUser;
 pub use copy::FleetBinding;
 pub use dispatch::Pending;
 pub use error::StoreError;
 pub use feed::Changes;
-pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules};
-pub use order::{Cursor, InvalidCursor, SortBy, SortOrder};
+pub use filter::{ActivityFilter, InstanceCount, InstanceFilter, Page, SearchText, StateFilter};
+pub use instances::{Cursor, InvalidCursor, SortBy, SortOrder};
+pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules, ResumeOutcome};
 pub use overview::{EndedCount, LaunchCount, LiveCount};
-pub use page::{ActivityFilter, InstanceCount, InstanceFilter, Page, SearchText, StateFilter};
-pub use resume::ResumeOutcome;
 pub use rows::{ListedInstance, LoggedActivity};
 pub use store::Store;
-pub use volumes::{ListedVolume, VolumeDeletion};
+pub use volumes::{ListedVolume, VolumeDeletion, VolumeUser};

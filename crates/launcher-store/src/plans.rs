@@ -5,17 +5,15 @@ mod postgres;
 #[cfg(feature = "test-postgres")]
 #[path = "../tests/conformance/server.rs"]
 mod server;
-mod snapshots;
-mod volumes;
 
 use launcher_domain::{EmailAddress, InstanceState, Scope};
 use sqlx::{AssertSqlSafe, Row};
 use uuid::Uuid;
 
-use crate::order::{self, SortBy, SortOrder};
-use crate::page::{ActivityFilter, InstanceFilter, Page, SearchText, StateFilter};
+use crate::filter::{ActivityFilter, InstanceFilter, Page, SearchText, StateFilter};
+use crate::instances::{SortBy, SortOrder};
 use crate::store::Store;
-use crate::{activities, counts, dispatch, doctor, feed, instances, launch, observe, overview, settings, templates};
+use crate::{activities, dispatch, doctor, feed, instances, launch, observe, overview, snapshots, templates, volumes};
 
 /// SQLite's names of the indexes that it creates for primary keys and unique columns.
 const TEMPLATE_ID: &str = "sqlite_autoindex_workshop_templates_1";
@@ -94,7 +92,7 @@ async fn instance_lists_use_their_index() {
         };
         for descending in [true, false] {
             let order = SortOrder { by: SortBy::Launch, descending };
-            let sql = order::sorted(Scope::Everyone, &filter(&None, None), order, None, 50, rules);
+            let sql = instances::sorted(Scope::Everyone, &filter(&None, None), order, None, 50, rules);
             planner.assert_uses(sql.text(), all).await;
         }
         for after in [None, Some(Uuid::from_u128(2))] {
@@ -133,7 +131,7 @@ async fn outdated_instances_are_found_by_their_index() {
     let filter = InstanceFilter { state: StateFilter::Outdated, ..InstanceFilter::default() };
     let page = Page { limit: 500, after: None };
     let (list, count) =
-        (instances::list(Scope::Everyone, &filter, &page, rules), counts::count(Scope::Everyone, &filter, rules));
+        (instances::list(Scope::Everyone, &filter, &page, rules), instances::count(Scope::Everyone, &filter, rules));
     planner.assert_uses(list.text(), "workshop_instances_outdated").await;
     let plan = planner.plan(count.text()).await;
     assert!(plan.iter().any(|step| step.contains("workshop_instances_outdated")), "{plan:#?}");
@@ -151,8 +149,8 @@ async fn search_and_count_use_the_index_of_the_other_filters() {
     ] {
         let filter = InstanceFilter { state, search: SearchText::new("bob"), ..InstanceFilter::default() };
         let list = |after| instances::list(Scope::Everyone, &filter, &Page { limit: 50, after }, rules);
-        let sorted = order::sorted(Scope::Everyone, &filter, SortOrder::NEWEST, None, 50, rules);
-        let count = counts::count(Scope::Everyone, &filter, rules);
+        let sorted = instances::sorted(Scope::Everyone, &filter, SortOrder::NEWEST, None, 50, rules);
+        let count = instances::count(Scope::Everyone, &filter, rules);
         for (sql, is_list) in [(list(None), true), (list(Some(Uuid::nil())), true), (sorted, true), (count, false)] {
             let plan = planner.plan(sql.text()).await;
             let access: Vec<_> = plan.iter().filter(|step| step.contains(" workshop_instances USING ")).collect();
@@ -163,7 +161,7 @@ async fn search_and_count_use_the_index_of_the_other_filters() {
             assert!(is_bounded || !is_list, "{plan:#?}");
         }
     }
-    let states = planner.plan(counts::states(Scope::Everyone, Uuid::from_u128(1)).text()).await;
+    let states = planner.plan(instances::states(Scope::Everyone, Uuid::from_u128(1)).text()).await;
     assert!(states.iter().any(|step| step.contains("workshop_instances_template_state (template_id=? AND state=?)")));
 }
 
@@ -196,7 +194,7 @@ async fn frequent_statements_use_their_index() {
         (observe::OLD_FAILURES, "workshop_instances_state"),
         (observe::OLD, "workshop_instances_ended"),
         (observe::OLD_WITHDRAWN, "workshop_instances_withdrawn"),
-        (settings::KNOWN, SETTINGS_HASH),
+        (templates::SETTINGS_KNOWN, SETTINGS_HASH),
         (doctor::STATES, "workshop_instances_state"),
         (doctor::OLDEST, "workshop_instances_queue"),
     ] {
@@ -208,7 +206,7 @@ async fn frequent_statements_use_their_index() {
         let costly = |step: &String| step.starts_with("SCAN") || step.contains("TEMP B-TREE");
         assert!(!purge.iter().any(costly), "{purge:#?}");
     }
-    for sql in [settings::UNUSED, settings::PURGE] {
+    for sql in [templates::UNUSED_SETTINGS, templates::PURGE_SETTINGS] {
         let plan = planner.plan(sql).await;
         assert!(
             plan.iter().any(|step| step.contains("INDEX workshop_instances_settings (settings_hash=?)")),
@@ -227,7 +225,7 @@ async fn sorted_list_of_live_instances_uses_index() {
         for (state, index) in filters {
             let filter = InstanceFilter { state, ..InstanceFilter::default() };
             let order = SortOrder { by, descending: false };
-            let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, rules);
+            let sql = instances::sorted(Scope::Everyone, &filter, order, None, 50, rules);
             let plan = planner.plan(sql.text()).await;
             // The plan lists two accesses: one reads the rows of the page by identifier, the other finds these
             // identifiers.
@@ -296,4 +294,63 @@ async fn activity_log_statements_use_their_index() {
     let purge = planner.plan(activities::PURGE).await;
     assert!(purge.iter().any(|step| step.contains("activities_at (at<?)")), "{purge:#?}");
     assert!(!purge.iter().any(|step| step.starts_with("SCAN") || step.contains("TEMP B-TREE")), "{purge:#?}");
+}
+
+#[tokio::test]
+async fn snapshots_use_their_indexes() {
+    let planner = Planner::new().await;
+    planner.assert_uses(snapshots::ENDING, "workshop_instances_snapshot").await;
+    planner.assert_uses(snapshots::OVERDUE, "workshop_instances_snapshot").await;
+    planner.assert_uses(snapshots::HELD, "snapshots_owner").await;
+    planner.assert_uses(snapshots::OLD, "snapshots_old").await;
+    planner.assert_uses(snapshots::ANNOUNCE, "snapshots_kept").await;
+    // Sorts the few rows whose deletion is pending.
+    let deleted = planner.plan(snapshots::DELETED).await;
+    assert!(deleted.iter().any(|step| step.contains("INDEX snapshots_deleted")), "{deleted:#?}");
+    let owner = bob();
+    for (scope, index) in [(Scope::Everyone, "sqlite_autoindex_snapshots_1"), (Scope::Owner(&owner), "snapshots_owner")]
+    {
+        let sql = snapshots::list(scope, None, &Page { limit: 50, after: Some(Uuid::from_u128(1)) });
+        let plan = planner.plan(sql.text()).await;
+        assert!(plan.iter().any(|step| step.contains(index)), "expected {index}: {plan:#?}");
+        assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
+    }
+}
+
+#[tokio::test]
+async fn secret_parameters_are_found_by_their_instance() {
+    let planner = Planner::new().await;
+    planner.assert_uses(dispatch::SECRETS, INSTANCE_ID).await;
+}
+
+#[tokio::test]
+async fn volumes_use_their_indexes() {
+    let planner = Planner::new().await;
+    planner.assert_uses(volumes::UNUSED, "volumes_unused").await;
+    for sql in [volumes::ANNOUNCE, volumes::ANNOUNCE_FIRST, volumes::KEEP] {
+        planner.assert_uses(sql, "volumes_kept").await;
+    }
+    // Sorts the few rows whose deletion is pending.
+    let deleted = planner.plan(volumes::DELETED).await;
+    assert!(deleted.iter().any(|step| step.contains("INDEX volumes_deleted")), "{deleted:#?}");
+    planner.assert_uses(volumes::USED_BY, "workshop_instances_volume").await;
+    planner.assert_uses(volumes::USED_BY_OTHER, "workshop_instances_volume").await;
+    planner.assert_uses(launch::RESUME, "workshop_instances_feed").await;
+    for sql in [volumes::TOUCH, observe::FORGOTTEN] {
+        let plan = planner.plan(sql).await;
+        assert!(!plan.iter().any(|step| step.starts_with("SCAN")), "{sql}: {plan:#?}");
+    }
+    let touch = planner.plan(volumes::TOUCH).await;
+    assert!(touch.iter().any(|step| step.contains("INDEX workshop_instances_volume ")), "{touch:#?}");
+    let owner = bob();
+    for (scope, index) in
+        [(Scope::Everyone, "sqlite_autoindex_volumes_1"), (Scope::Owner(&owner), "volumes_owner_list")]
+    {
+        let sql = volumes::list(scope, None, &Page { limit: 50, after: Some(Uuid::from_u128(1)) });
+        let plan = planner.plan(sql.text()).await;
+        let user = plan.iter().find(|step| step.contains(" used ")).unwrap();
+        assert!(user.contains("USING INDEX workshop_instances_volume "), "{plan:#?}");
+        assert!(plan.iter().any(|step| step.contains(index)), "expected {index}: {plan:#?}");
+        assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
+    }
 }

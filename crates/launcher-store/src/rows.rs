@@ -9,8 +9,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::sql::Statement;
-use crate::stored::{Number, Reader, Stored, Text};
-use crate::table::{Column, Record, Written};
+use crate::table::{Column, Number, Reader, Record, Stored, Text, Written};
 
 /// Settings of an instance, which are stored once in `template_settings`.
 macro_rules! instance_settings {

@@ -8,8 +8,7 @@ use sqlx::Row;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::filter::{push_page_of_owner, push_scope};
-use crate::page::Page;
+use crate::filter::{Page, push_page_of_owner, push_scope};
 use crate::rows;
 use crate::sql::{Sql, query};
 use crate::store::Store;

@@ -1,13 +1,14 @@
-//! Handle to the database.
+//! Handle to the database, its write transactions, and its binding to one fleet.
 
 use std::sync::Arc;
 
-use sqlx::AnyPool;
-use tokio::sync::Semaphore;
+use sqlx::{Any, AnyConnection, AnyPool, Row, Transaction};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::driver::{self, Engine};
+use crate::driver::{self, ACQUIRE_TIMEOUT};
+use crate::engine::Engine;
 use crate::error::StoreError;
-use crate::sql::query;
+use crate::sql::{in_time, query};
 
 /// Default maximum of instances that one search or count examines. It bounds their time over a long history.
 const MAX_EXAMINED: i64 = 20_000;
@@ -86,5 +87,76 @@ impl Store {
             tracing::warn!(%error, "database log not written into the file before the end");
         }
         self.pool.close().await;
+    }
+}
+
+/// Takes revisions from the counter row. The row stays locked until the transaction ends, so revisions become visible
+/// in order: a reader that sees revision n also sees all earlier ones.
+pub(crate) const TAKE_REVISIONS: &str =
+    "UPDATE change_counter SET revision = revision + $1 WHERE counter_id = 1 RETURNING revision";
+
+/// Write transaction. Rolls back if dropped without [`WriteTransaction::commit`].
+pub(crate) struct WriteTransaction {
+    // Declared before the permit: the transaction is rolled back before the permit is released.
+    transaction: Transaction<'static, Any>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Store {
+    /// Waits for a write permit and begins a transaction.
+    pub(crate) async fn write(&self) -> Result<WriteTransaction, StoreError> {
+        let unavailable = |error: Box<dyn std::error::Error + Send + Sync>| StoreError::Unavailable(error);
+        let permit = tokio::time::timeout(ACQUIRE_TIMEOUT, self.writers.clone().acquire_owned())
+            .await
+            .map_err(|elapsed| unavailable(elapsed.into()))?
+            .map_err(|closed| unavailable(closed.into()))?;
+        let transaction = in_time(self.pool.begin_with(self.engine.begin_write)).await?;
+        Ok(WriteTransaction { transaction, _permit: permit })
+    }
+}
+
+impl WriteTransaction {
+    /// Returns the connection that statements run on.
+    pub(crate) fn connection(&mut self) -> &mut AnyConnection {
+        &mut self.transaction
+    }
+
+    /// Takes the next `count` revisions and returns the last one. With a `count` of 0, only locks the counter, which
+    /// waits for concurrent changes, and returns the latest revision.
+    pub(crate) async fn take_revisions(&mut self, count: i64) -> Result<i64, StoreError> {
+        let row = query(TAKE_REVISIONS).bind(count).fetch_one(self.connection()).await?;
+        Ok(row.try_get(0)?)
+    }
+
+    /// Commits the transaction.
+    pub(crate) async fn commit(self) -> Result<(), StoreError> {
+        in_time(self.transaction.commit()).await
+    }
+}
+
+const BOUND: &str = "SELECT fleet FROM fleet_binding WHERE binding_id = 1";
+const BIND: &str = "INSERT INTO fleet_binding (binding_id, fleet) VALUES (1, $1) ON CONFLICT (binding_id) DO NOTHING";
+
+impl Store {
+    /// Returns the identity of the fleet to which the rows are bound; `None` if they are not bound.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bound_fleet(&self) -> Result<Option<String>, StoreError> {
+        let row = query(BOUND).fetch_optional(&self.pool).await?;
+        Ok(row.map(|row| row.try_get("fleet")).transpose()?)
+    }
+
+    /// Binds the rows of this database to a fleet, unless they are already bound. Returns the identity of the fleet to
+    /// which they are bound now.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bind_fleet(&self, fleet: &str) -> Result<String, StoreError> {
+        let mut write = self.write().await?;
+        query(BIND).bind(fleet.to_owned()).execute(write.connection()).await?;
+        let bound = query(BOUND).fetch_one(write.connection()).await?.try_get("fleet")?;
+        write.commit().await?;
+        Ok(bound)
     }
 }

@@ -2,17 +2,17 @@
 
 use std::sync::LazyLock;
 
-use launcher_domain::{Activity, Caller, EmailAddress, Template};
+use launcher_domain::{Activity, Caller, EmailAddress, Template, TemplateSettings};
+use sha2::{Digest, Sha256};
 use sqlx::Row;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::page::Page;
+use crate::filter::Page;
 use crate::rows;
 use crate::sql::{Sql, query};
-use crate::store::Store;
+use crate::store::{Store, WriteTransaction};
 use crate::table::Record;
-use crate::write::WriteTransaction;
 
 static INSERT: LazyLock<String> = LazyLock::new(|| {
     format!("{} ON CONFLICT (template_id) DO NOTHING RETURNING template_id", Template::TABLE.insert())
@@ -141,4 +141,59 @@ pub(crate) fn list(with_hidden: bool, page: &Page) -> Sql {
     sql.push(" ORDER BY created_at DESC, template_id DESC LIMIT ");
     sql.bind(i64::from(page.limit));
     sql
+}
+
+pub(crate) const SETTINGS_KNOWN: &str = "SELECT 1 FROM template_settings WHERE settings_hash = $1";
+const INSERT_SETTINGS: &str =
+    "INSERT INTO template_settings (settings_hash, settings) VALUES ($1, $2) ON CONFLICT (settings_hash) DO NOTHING";
+pub(crate) const UNUSED_SETTINGS: &str = "SELECT 1 FROM template_settings WHERE NOT EXISTS (SELECT 1 FROM workshop_instances \
+     WHERE workshop_instances.settings_hash = template_settings.settings_hash) LIMIT 1";
+pub(crate) const PURGE_SETTINGS: &str = "DELETE FROM template_settings WHERE NOT EXISTS (SELECT 1 FROM workshop_instances \
+     WHERE workshop_instances.settings_hash = template_settings.settings_hash)";
+
+/// Settings in their stored form, identified by the SHA-256 of their content.
+pub(crate) struct StoredSettings {
+    pub(crate) hash: String,
+    json: String,
+}
+
+impl StoredSettings {
+    pub(crate) fn of(settings: &TemplateSettings) -> Result<Self, StoreError> {
+        let json = rows::json(settings)?;
+        let hash = Sha256::digest(&json).iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { hash, json })
+    }
+}
+
+impl WriteTransaction {
+    /// Stores settings unless they are stored already. The caller must have locked the change counter. Otherwise a
+    /// purge could remove the settings before an instance refers to them.
+    pub(crate) async fn store_settings(&mut self, settings: &StoredSettings) -> Result<(), StoreError> {
+        if query(SETTINGS_KNOWN).bind(settings.hash.clone()).fetch_optional(self.connection()).await?.is_none() {
+            query(INSERT_SETTINGS)
+                .bind(settings.hash.clone())
+                .bind(settings.json.clone())
+                .execute(self.connection())
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Removes the settings to which no instance refers. Returns the number of removed settings.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn purge_settings(&self) -> Result<u64, StoreError> {
+        // Check with a read first, because a read does not block writers. Usually all settings are in use.
+        if query(UNUSED_SETTINGS).fetch_optional(&self.pool).await?.is_none() {
+            return Ok(0);
+        }
+        let mut write = self.write().await?;
+        write.take_revisions(0).await?;
+        let removed = query(PURGE_SETTINGS).execute(write.connection()).await?.rows_affected();
+        write.commit().await?;
+        Ok(removed)
+    }
 }

@@ -13,20 +13,14 @@
 //! with [`SidecarSpec`].
 
 mod container;
-mod jupyter;
-mod machine;
-mod probe;
 mod process;
-mod rstudio;
 mod sidecar;
 mod spec;
-mod valid_spec;
 
 pub use container::ContainerCommand;
-pub use jupyter::accepts_token;
-pub use machine::Machine;
-pub use probe::{HttpProbe, LIVENESS, READINESS, SIDECAR_PORT, TELEMETRY_PORT};
-pub use process::{ProcessCommand, Program};
-pub use sidecar::{BASELINE_CAPABILITIES, SIDECAR_LIMITS, SIDECAR_REQUESTS, SIDECAR_USER, SidecarSpec};
-pub use spec::{AppSpec, is_reserved_variable};
-pub use valid_spec::{ValidSpec, invalid, parse_quantity};
+pub use process::{Machine, ProcessCommand, Program, accepts_token};
+pub use sidecar::{
+    BASELINE_CAPABILITIES, HttpProbe, LIVENESS, READINESS, SIDECAR_LIMITS, SIDECAR_PORT, SIDECAR_REQUESTS,
+    SIDECAR_USER, SidecarSpec, TELEMETRY_PORT,
+};
+pub use spec::{AppSpec, ValidSpec, invalid, is_reserved_variable, parse_quantity};

@@ -11,7 +11,6 @@ pub mod app;
 mod download;
 mod material;
 pub mod pod_template;
-mod snapshot;
 mod spec;
 mod status;
 
@@ -20,9 +19,9 @@ use std::collections::BTreeMap;
 pub use download::{WorkshopDownload, WorkshopDownloadSpec, WorkshopDownloadStatus};
 pub use kube::ResourceExt;
 pub use material::{MaterialSourceStatus, MaterialStatus, WorkshopMaterial, WorkshopMaterialSource};
-pub use snapshot::WorkshopSnapshot;
 pub use spec::{
-    Workshop, WorkshopResources, WorkshopSpec, WorkshopStorage, is_parameters_secret, parameter_key, parameters_secret,
+    Workshop, WorkshopResources, WorkshopSnapshot, WorkshopSpec, WorkshopStorage, is_parameters_secret, parameter_key,
+    parameters_secret,
 };
 pub use status::{LastCrash, Phase, READY, WorkshopStatus};
 

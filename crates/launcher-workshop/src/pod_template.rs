@@ -5,7 +5,6 @@
 //! 2. [`PodTemplate::forbidden`] refuses the names that the policy of the installation does not allow.
 
 mod names;
-mod parts;
 mod rules;
 mod shape;
 
@@ -18,12 +17,12 @@ use launcher_domain::{
 use serde_json::Value;
 
 pub use names::NameReference;
-pub use parts::{
+pub use rules::{
     APP_CONTAINER, COPY_PROGRAM, CRASH_SAFE_VOLUME, IMAGE_FILES, MATERIAL, MATERIAL_SECRETS, RESERVED_CONTAINERS,
     RESERVED_VOLUMES, SNAPSHOT, STORAGE_VOLUME,
 };
 
-use parts::Parts;
+use rules::Parts;
 
 /// A valid pod template. Only [`PodTemplate::parse`] creates it.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,8 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::state::{EndReason, InstanceState};
-use crate::instance::Instance;
+use crate::instance::{EndReason, Instance, InstanceState};
 use crate::snapshot::{InstanceSnapshot, SnapshotFailure, SnapshotState};
 
 /// Time for which one launcher alone saves the files. Afterwards, another replica saves them, too: the first one may have

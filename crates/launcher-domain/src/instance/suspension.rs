@@ -2,9 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::state::InstanceState;
-use super::suspend::{ResumeError, SuspendError};
-use crate::instance::Instance;
+use crate::instance::{Instance, InstanceState, ResumeError, SuspendError};
 use crate::template::AtExpiry;
 
 impl Instance {

@@ -2,9 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::restart::RestartError;
-use super::state::{EndReason, InstanceState};
-use crate::instance::{Instance, Observation, ObservedPhase};
+use crate::instance::{EndReason, Instance, InstanceState, Observation, ObservedPhase, RestartError};
 use crate::lifetime;
 
 /// Least time between two restarts of the same workshop. Rows store times in whole milliseconds.

@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::codecs::text_codec;
-use super::codecs::{LINE, has_invisible};
+use super::codecs::{LINE, has_invisible, text_codec};
 use super::field::{Audience, Codec, Errors, json_object, text};
-use super::kinds::Icon;
 use super::rule::FieldRule;
+use crate::template::settings::Icon;
 
 const MAX_TAGS: usize = 8;
 const MAX_TAG: usize = 30;

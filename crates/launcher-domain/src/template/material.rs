@@ -5,12 +5,10 @@ use serde_json::{Value, json};
 
 use super::codecs::{MountPath, text_codec};
 use super::field::{Audience, Codec, Errors, FieldError, items, json_object};
-use super::kinds::AppType;
 use super::rule::FieldRule;
 use super::settings::TemplateSettings;
-use super::storage::Storage;
-use crate::material_secret::is_secret_name;
-use crate::source_url::SourceUrl;
+use crate::material_source::{SourceUrl, is_secret_name};
+use crate::template::settings::{AppType, Storage};
 use crate::text_enum::text_enum;
 
 /// Maximum sources of a template. A launch from a link can add one more.

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value, json};
 
-use super::codecs::has_invisible;
-use super::codecs::{AnyNumber, Name, Variable, text_codec};
+use super::codecs::{AnyNumber, Name, Variable, has_invisible, text_codec};
 use super::field::{Audience, Codec, Errors, FieldError, integer, items, join, json_object, text};
 use super::rule::FieldRule;
 use crate::secrets::SecretValues;

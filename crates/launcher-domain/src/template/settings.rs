@@ -1,26 +1,25 @@
 //! Settings of a template, the content that an admin writes, and the entry of the catalog.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::codecs::{
-    Cpu, Description, Environment, Image, Memory, MountPath, Name, PodTemplate, Port, SECONDS, Seconds, Words,
-    is_mount_path,
-};
-use super::field::{Audience, Codec, Errors, FieldError, JsonObject, json_object, refuse_unknown};
-use super::kinds::AppType;
-use super::kinds::Icon;
-use super::kinds::SecurityProfile;
-use super::listing::Listing;
-use super::material::Material;
-use super::parameter::{self, Parameter, Parameters};
-use super::rule::FieldRule;
-use super::storage::Storage;
 use crate::email::EmailAddress;
 use crate::quantity::Quantity;
+use crate::template::codecs::{
+    Cpu, Description, Environment, Image, Memory, MountPath, Name, PodTemplate, Port, SECONDS, Seconds, VolumeSize,
+    Words, is_mount_path,
+};
+use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, json_object, refuse_unknown};
+use crate::template::listing::Listing;
+use crate::template::material::Material;
+use crate::template::parameter::{self, Parameter, Parameters};
+use crate::template::rule::FieldRule;
+use crate::text_enum::text_enum;
 
 const LIFETIME_SECONDS: i64 = 7200;
 const EXTENSION_SECONDS: i64 = 3600;
@@ -301,5 +300,167 @@ impl Template {
     #[must_use]
     pub fn icon(&self) -> Icon {
         self.listing.icon.unwrap_or_else(|| Icon::of_app_type(self.settings.app_type))
+    }
+}
+
+text_enum! {
+    /// Kind of app. It determines the default port, and the arguments and variables that adapt a stock image to the
+    /// sidecar.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum AppType {
+        /// RStudio Server.
+        Rstudio = "rstudio",
+        /// Jupyter: notebook or lab.
+        Notebook = "notebook",
+        /// Anything else that speaks HTTP on one port.
+        Custom = "custom",
+    }
+}
+
+impl AppType {
+    /// Describes the defaults of a field, by kind of app.
+    pub(super) fn defaults<T: Display>(default: fn(Self) -> Option<T>) -> String {
+        let (mut defaults, mut required) = (Vec::new(), Vec::new());
+        for kind in Self::ALL {
+            match default(kind) {
+                Some(value) => defaults.push(format!("{value} for {}", kind.as_str())),
+                None => required.push(kind.as_str()),
+            }
+        }
+        format!("{}; required for {}.", defaults.join(", "), required.join(", "))
+    }
+
+    /// Returns the port on which the stock image of this kind of app listens; `None` for `custom`.
+    #[must_use]
+    pub fn default_port(self) -> Option<u16> {
+        match self {
+            Self::Rstudio => Some(8787),
+            Self::Notebook => Some(8888),
+            Self::Custom => None,
+        }
+    }
+
+    /// Returns the home directory of the user in the stock image of this kind of app; `None` for `custom`.
+    #[must_use]
+    pub fn home(self) -> Option<&'static str> {
+        match self {
+            Self::Rstudio => Some("/home/rstudio"),
+            Self::Notebook => Some("/home/jovyan"),
+            Self::Custom => None,
+        }
+    }
+}
+
+text_enum! {
+    /// Icon that the catalog shows for a template. The pages contain all icons, so that a template cannot name an
+    /// external image.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Icon {
+        /// Notebook.
+        Notebook = "notebook",
+        /// Bell curve or bars.
+        Statistics = "statistics",
+        /// Source code.
+        Code = "code",
+        /// Command line.
+        Terminal = "terminal",
+        /// Web page.
+        Web = "web",
+        /// Database.
+        Database = "database",
+        /// Line chart.
+        Chart = "chart",
+        /// Globe, for geography and maps.
+        Globe = "globe",
+        /// Book.
+        Book = "book",
+        /// Laboratory flask.
+        Flask = "flask",
+    }
+}
+
+impl Icon {
+    /// Returns the icon of a template that names none.
+    #[must_use]
+    pub fn of_app_type(app_type: AppType) -> Self {
+        match app_type {
+            AppType::Rstudio => Self::Statistics,
+            AppType::Notebook => Self::Notebook,
+            AppType::Custom => Self::Web,
+        }
+    }
+}
+
+text_enum! {
+    /// Security profile of a workshop's container.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum SecurityProfile {
+        /// The container runs without privileges and not as root: Pod Security `restricted`.
+        #[default]
+        Restricted = "restricted",
+        /// The container may run as root, which stock RStudio images need: Pod Security `baseline`.
+        Baseline = "baseline",
+    }
+}
+
+text_enum! {
+    /// Lifetime of the files, and the launches that share them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum StorageKind {
+        /// No volume: the files outlive a crash of the app, and end with the workshop.
+        Workshop = "workshop",
+        /// One volume per user and template.
+        Kept = "kept",
+        /// One volume per user. All templates with this kind share it.
+        Home = "home",
+    }
+}
+
+impl StorageKind {
+    /// True if the files are in a volume that outlives the workshop.
+    #[must_use]
+    pub fn is_kept(self) -> bool {
+        match self {
+            Self::Kept | Self::Home => true,
+            Self::Workshop => false,
+        }
+    }
+}
+
+text_enum! {
+    /// Effect of the expiry of a workshop.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum AtExpiry {
+        /// The expiry ends the workshop.
+        #[default]
+        End = "end",
+        /// The expiry suspends the workshop: its owner can resume it.
+        Suspend = "suspend",
+    }
+}
+
+json_object! {
+    /// Storage of the user's files: a directory that outlives a crash of the app, or the workshop.
+    pub struct Storage {
+        /// kept: one volume per user and template, which outlives the workshop. home: one volume per user, for all
+        /// templates with this kind. workshop: no volume; the files outlive a crash of the app, and end with the workshop.
+        kind: StorageKind = required(StorageKind),
+        /// Size of a new volume, as a Kubernetes quantity of at least 1Mi. An existing volume keeps its size. Not used for
+        /// the kind workshop.
+        size: Quantity = nullable(VolumeSize, "1Gi".into()),
+        /// Directory of the app with the files, without `..`, and not below a directory of the system.
+        path: String = computed(
+            MountPath,
+            FieldRule::StoragePathRequired,
+            &format!("Default: {}", AppType::defaults(AppType::home))
+        ),
+        /// Effect of the expiry. end: the workshop ends, and the next launch has its files. suspend: the workshop is
+        /// suspended, and its owner can resume it.
+        at_expiry: AtExpiry = defaulted(AtExpiry, "end".into()),
     }
 }

@@ -1,6 +1,6 @@
 use launcher_domain::email::EmailError;
 use launcher_domain::identity::{IdentityError, TrustedHeader};
-use launcher_domain::proof::{ProxySecret, ProxySecretError};
+use launcher_domain::identity::{ProxySecret, ProxySecretError};
 use proptest::prelude::*;
 
 fn read(lines: &[(&str, &str)]) -> Result<String, IdentityError> {

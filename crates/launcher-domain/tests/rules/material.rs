@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use launcher_domain::material_secret::{is_kubernetes_secret, is_secret_name, kubernetes_secret};
+use launcher_domain::material_source::{is_kubernetes_secret, is_secret_name, kubernetes_secret};
 use launcher_domain::{
     FieldError, Material, MaterialConfig, MaterialKind, RepositoryDraft, SourceUrl, TemplateSettings,
 };

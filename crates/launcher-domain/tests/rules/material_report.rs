@@ -1,5 +1,5 @@
 use launcher_domain::instance::{Observation, ObservedPhase};
-use launcher_domain::material_report::{MAX_CONFLICTS, MAX_REPORT_BYTES};
+use launcher_domain::material::{MAX_CONFLICTS, MAX_REPORT_BYTES};
 use launcher_domain::{InstanceState, MaterialOutcome, MaterialReport, SourceReport};
 use proptest::prelude::*;
 use serde_json::json;

@@ -2,14 +2,14 @@
 //!
 //! <https://git-scm.com/docs/gitprotocol-v2>, <https://git-scm.com/docs/http-protocol>
 
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 
 use gix_hash::ObjectId;
 use url::Url;
 
 use crate::failure::Failure;
-use crate::git::packet::{FirstBand, Packet, not_git, read, write};
 use crate::limits::{ANSWER_BYTES, CAPABILITIES, CAPABILITY_BYTES, REFERENCES};
+use crate::meter::is_at_end;
 use crate::web::{Answer, Reader, Web};
 
 const SERVICE: &str = "git-upload-pack";
@@ -95,14 +95,14 @@ impl<'w, 'm> Remote<'w, 'm> {
     fn list(&self, names: &[String]) -> Result<References, Failure> {
         let mut request = self.command("ls-refs");
         request.extend_from_slice(b"0001");
-        write(&mut request, "peel\n");
+        write_packet(&mut request, "peel\n");
         for name in names {
-            write(&mut request, &format!("ref-prefix {name}\n"));
+            write_packet(&mut request, &format!("ref-prefix {name}\n"));
         }
         request.extend_from_slice(b"0000");
         let mut body = self.post(&request)?.take(ANSWER_BYTES);
         let mut references = References::new();
-        while let Some(line) = read(&mut body)?.and_then(|packet| packet.line()) {
+        while let Some(line) = read_packet(&mut body)?.and_then(|packet| packet.line()) {
             let mut words = line.split(' ');
             // A branch without commits has the word `unborn` instead of an object.
             let (Some(Ok(id)), Some(name)) = (words.next().map(parse), words.next()) else { continue };
@@ -130,17 +130,17 @@ impl<'w, 'm> Remote<'w, 'm> {
         };
         let mut request = self.command("fetch");
         request.extend_from_slice(b"0001");
-        write(&mut request, "no-progress\n");
-        write(&mut request, "ofs-delta\n");
-        write(&mut request, &format!("want {wanted}\n"));
+        write_packet(&mut request, "no-progress\n");
+        write_packet(&mut request, "ofs-delta\n");
+        write_packet(&mut request, &format!("want {wanted}\n"));
         if self.capabilities.iter().any(is_shallow) {
-            write(&mut request, "deepen 1\n");
+            write_packet(&mut request, "deepen 1\n");
         }
-        write(&mut request, "done\n");
+        write_packet(&mut request, "done\n");
         request.extend_from_slice(b"0000");
         let mut body = self.post(&request)?;
         loop {
-            match read(&mut body)?.ok_or_else(not_git)? {
+            match read_packet(&mut body)?.ok_or_else(not_git)? {
                 packet if packet.line().as_deref() == Some("packfile") => return Ok(FirstBand::new(body)),
                 Packet::Flush => return Err(not_git()),
                 _ => {}
@@ -156,15 +156,15 @@ impl<'w, 'm> Remote<'w, 'm> {
         let words: Vec<&str> =
             ["side-band-64k", "ofs-delta", "no-progress", "shallow"].into_iter().filter(has).collect();
         let mut request = Vec::new();
-        write(&mut request, &format!("want {wanted} {} {AGENT}\n", words.join(" ")));
+        write_packet(&mut request, &format!("want {wanted} {} {AGENT}\n", words.join(" ")));
         if has(&"shallow") {
-            write(&mut request, "deepen 1\n");
+            write_packet(&mut request, "deepen 1\n");
         }
         request.extend_from_slice(b"0000");
-        write(&mut request, "done\n");
+        write_packet(&mut request, "done\n");
         let mut body = self.post(&request)?;
         loop {
-            let packet = read(&mut body)?.ok_or_else(not_git)?;
+            let packet = read_packet(&mut body)?.ok_or_else(not_git)?;
             if packet.line().is_some_and(|line| line == "NAK" || line.starts_with("ACK ")) {
                 return Ok(FirstBand::new(body));
             }
@@ -173,10 +173,10 @@ impl<'w, 'm> Remote<'w, 'm> {
 
     fn command(&self, name: &str) -> Vec<u8> {
         let mut request = Vec::new();
-        write(&mut request, &format!("command={name}\n"));
-        write(&mut request, &format!("{AGENT}\n"));
+        write_packet(&mut request, &format!("command={name}\n"));
+        write_packet(&mut request, &format!("{AGENT}\n"));
         if self.capabilities.iter().any(|line| line == "object-format=sha1") {
-            write(&mut request, "object-format=sha1\n");
+            write_packet(&mut request, "object-format=sha1\n");
         }
         request
     }
@@ -231,7 +231,7 @@ fn check_type(web: &Web<'_>, answer: &Answer<'_>, part: &str) -> Result<(), Fail
 fn advertisement(body: &mut dyn BufRead) -> Result<(Vec<String>, Option<References>), Failure> {
     let (mut capabilities, mut references) = (Vec::new(), References::new());
     let (mut is_version_2, mut is_begun) = (false, false);
-    while let Some(packet) = read(body)? {
+    while let Some(packet) = read_packet(body)? {
         match packet.line() {
             Some(line) if line.starts_with("# service=") || line == "version 1" => {}
             Some(line) if line == "version 2" => is_version_2 = true,
@@ -275,4 +275,120 @@ fn check_memory(capabilities: &[String], references: &References) -> Result<(), 
 
 fn parse(hexadecimal: &str) -> Result<ObjectId, Failure> {
     ObjectId::from_hex(hexadecimal.as_bytes()).map_err(|_| not_git())
+}
+
+/// Maximum bytes of a packet, with its length.
+const PACKET_BYTES: usize = 65_520;
+
+/// Packet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Packet {
+    /// End of a message.
+    Flush,
+    /// Boundary between two sections.
+    Delimiter,
+    /// Data.
+    Data(Vec<u8>),
+}
+
+impl Packet {
+    /// Returns the data as a line of text without its end; `None` for a boundary.
+    fn line(&self) -> Option<String> {
+        let Self::Data(data) = self else { return None };
+        Some(String::from_utf8_lossy(data).trim_end_matches('\n').to_owned())
+    }
+}
+
+/// Reads one packet; `None` at the end.
+///
+/// # Errors
+/// The bytes are no packet, or the packet is an error message of the server.
+fn read_packet(reader: &mut dyn BufRead) -> Result<Option<Packet>, Failure> {
+    if is_at_end(reader)? {
+        return Ok(None);
+    }
+    let mut length = [0; 4];
+    reader.read_exact(&mut length)?;
+    let digits = std::str::from_utf8(&length).ok().filter(|digits| !digits.starts_with('+'));
+    let length = digits.and_then(|digits| usize::from_str_radix(digits, 16).ok());
+    let size = match length {
+        Some(0) => return Ok(Some(Packet::Flush)),
+        Some(1 | 2) => return Ok(Some(Packet::Delimiter)),
+        Some(length @ 4..=PACKET_BYTES) => length - 4,
+        _ => return Err(not_git()),
+    };
+    let mut data = vec![0; size];
+    reader.read_exact(&mut data)?;
+    if let Some(message) = data.strip_prefix(b"ERR ") {
+        return Err(refused(message));
+    }
+    Ok(Some(Packet::Data(data)))
+}
+
+/// Appends a packet with this text.
+fn write_packet(to: &mut Vec<u8>, text: &str) {
+    to.extend_from_slice(format!("{:04x}{text}", text.len() + 4).as_bytes());
+}
+
+/// Failure of a server that does not speak the protocol.
+fn not_git() -> Failure {
+    Failure::new("The server does not answer as a git server: check the URL.")
+}
+
+/// Failure with a message of the server.
+fn refused(message: &[u8]) -> Failure {
+    let message = String::from_utf8_lossy(message.get(..message.len().min(200)).unwrap_or_default()).trim().to_owned();
+    Failure::new(format!("The git server refuses: {message}."))
+}
+
+/// Data of the first band: the server's progress messages are skipped, its errors are failures.
+pub(crate) struct FirstBand<R> {
+    inner: R,
+    packet: Vec<u8>,
+    position: usize,
+}
+
+impl<R: BufRead> FirstBand<R> {
+    /// Reads the bands that begin at this position.
+    fn new(inner: R) -> Self {
+        Self { inner, packet: Vec::new(), position: 0 }
+    }
+
+    fn next(&mut self) -> Result<(), Failure> {
+        loop {
+            let Some(Packet::Data(data)) = read_packet(&mut self.inner)? else {
+                (self.packet, self.position) = (Vec::new(), 0);
+                return Ok(());
+            };
+            match data.split_first() {
+                Some((1, content)) if !content.is_empty() => {
+                    (self.packet, self.position) = (data, 1);
+                    return Ok(());
+                }
+                Some((3, message)) => return Err(refused(message)),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<R: BufRead> BufRead for FirstBand<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.position >= self.packet.len() {
+            self.next()?;
+        }
+        Ok(self.packet.get(self.position..).unwrap_or_default())
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.position += amount;
+    }
+}
+
+impl<R: BufRead> Read for FirstBand<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(buffer)?;
+        self.consume(count);
+        Ok(count)
+    }
 }

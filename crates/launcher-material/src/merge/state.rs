@@ -3,23 +3,83 @@
 //! The journal has the changes of a run that did not end. It is written before each change, so that the next run still
 //! distinguishes the program's own changes from those of the student.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read, Write};
 
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use crate::content::{Digest, hex, parse_hex};
 use crate::directory::{Dir, Kind};
 use crate::failure::Failure;
 use crate::limits::Limits;
-use crate::merge::delivery::State;
-use crate::merge::origin;
 use crate::path::{self, Checked};
 
 /// Directory of the states, in the directory of the material.
 pub const DIRECTORY: &str = ".course-material";
+
+/// State of one target.
+#[derive(Debug, Default)]
+pub struct State {
+    /// Version of the last complete delivery.
+    pub version: Option<String>,
+    folder: Option<String>,
+    /// Contents of the last complete delivery. A file stays listed after the student deleted it.
+    pub files: BTreeMap<String, Digest>,
+    /// Contents that interrupted runs placed.
+    placed: BTreeMap<String, BTreeSet<Digest>>,
+    /// Files that interrupted runs removed.
+    removed: BTreeSet<String>,
+    is_interrupted: bool,
+    /// True if the stored state is that of another repository, whose folder the student moved away.
+    pub(super) is_other: bool,
+}
+
+impl State {
+    /// True if this version was delivered completely, and no later run was interrupted.
+    #[must_use]
+    pub fn is_current(&self, version: &str, folder: Option<&str>) -> bool {
+        !self.is_interrupted && self.version.as_deref() == Some(version) && self.folder.as_deref() == folder
+    }
+
+    /// True before the first run.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.version.is_none()
+    }
+
+    /// Content that the last complete delivery has for a path.
+    #[must_use]
+    pub fn delivered(&self, path: &str) -> Option<&Digest> {
+        self.files.get(path)
+    }
+
+    /// True if the program placed this content at this path.
+    #[must_use]
+    pub fn is_ours(&self, path: &str, content: &Digest) -> bool {
+        self.files.get(path) == Some(content) || self.placed.get(path).is_some_and(|placed| placed.contains(content))
+    }
+
+    /// True if a missing file is missing because the student deleted it. After an interrupted removal, it counts as removed by
+    /// the program, even if a later run recorded a new content: that run may have been killed before it placed the file.
+    #[must_use]
+    pub fn is_deleted_by_student(&self, path: &str) -> bool {
+        self.files.contains_key(path) && !self.removed.contains(path)
+    }
+
+    /// True if an interrupted run may have changed this file.
+    #[must_use]
+    pub fn was_touched(&self, path: &str) -> bool {
+        self.placed.contains_key(path) || self.removed.contains(path)
+    }
+
+    /// Paths at which the program placed a file.
+    pub fn paths(&self) -> BTreeSet<String> {
+        self.files.keys().chain(self.placed.keys()).cloned().collect()
+    }
+}
 
 /// Version to merge.
 #[derive(Debug, Clone, Copy)]
@@ -158,7 +218,7 @@ impl Store {
     /// True if the stored state is that of another repository, whose folder is gone.
     fn is_other(&self, stored: &Stored) -> Result<bool, Failure> {
         let (Some(stored), Some(own)) = (&stored.repository, &self.repository) else { return Ok(false) };
-        if origin::is_same(stored, own) {
+        if is_same_repository(stored, own) {
             return Ok(false);
         }
         if self.is_target_missing {
@@ -243,5 +303,33 @@ impl Journal {
         let mut line = serde_json::to_vec(&change).map_err(std::io::Error::from)?;
         line.push(b'\n');
         Ok(self.0.write_all(&line)?)
+    }
+}
+
+/// True if two addresses name one repository: they differ at most in the scheme, and in the suffix `.git`.
+fn is_same_repository(one: &str, other: &str) -> bool {
+    let parts = |url: &str| {
+        let url = Url::parse(url).ok()?;
+        let path = url.path().trim_end_matches('/');
+        let path = path.strip_suffix(".git").unwrap_or(path).to_owned();
+        Some((url.host_str()?.to_owned(), url.port(), path, url.query().map(str::to_owned)))
+    };
+    one == other || parts(one).is_some_and(|one| Some(one) == parts(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_one_repository_are_equal() {
+        let url = "https://git.example.org/alice/hw1.git";
+        for same in [url, "http://GIT.example.org/alice/hw1/", "https://git.example.org:443/alice/hw1"] {
+            assert!(is_same_repository(url, same), "{same}");
+        }
+        for other in ["https://git.example.org/bob/hw1.git", "https://git.example.org:8080/alice/hw1.git", "", "alice"]
+        {
+            assert!(!is_same_repository(url, other), "{other}");
+        }
     }
 }

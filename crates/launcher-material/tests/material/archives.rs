@@ -1,6 +1,6 @@
 //! Archives: formats, folders, versions.
 
-use launcher_domain::material_report::MaterialOutcome;
+use launcher_domain::material::MaterialOutcome;
 use launcher_domain::template::MaterialSource;
 use tar::{Builder, EntryType, Header};
 

@@ -1,6 +1,6 @@
 //! Packs whose objects are stored as differences to others.
 
-use launcher_domain::material_report::{MaterialOutcome, SourceReport};
+use launcher_domain::material::{MaterialOutcome, SourceReport};
 use launcher_material::Limits;
 
 use crate::support::pack::{BLOB, Pack, append};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use launcher_domain::material_report::MaterialOutcome;
+use launcher_domain::material::MaterialOutcome;
 use launcher_domain::template::MaterialSource;
 
 use crate::support::repository::{Protocol, Repository};

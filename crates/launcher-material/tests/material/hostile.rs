@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 
-use launcher_domain::material_report::MaterialOutcome;
+use launcher_domain::material::MaterialOutcome;
 use launcher_material::Limits;
 use tar::{Builder, EntryType};
 

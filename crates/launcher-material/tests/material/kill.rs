@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use launcher_domain::material_config::MATERIAL_VARIABLE;
-use launcher_domain::material_report::MaterialOutcome;
+use launcher_domain::material::MATERIAL_VARIABLE;
+use launcher_domain::material::MaterialOutcome;
 
 use crate::support::repository::Repository;
 use crate::support::{Student, assert_outcome, git};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use launcher_domain::material_report::MaterialOutcome;
+use launcher_domain::material::MaterialOutcome;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 

@@ -6,8 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use launcher_domain::material_config::MATERIAL_VARIABLE;
-use launcher_domain::material_report::{MaterialOutcome, MaterialReport, SourceReport};
+use launcher_domain::material::MATERIAL_VARIABLE;
+use launcher_domain::material::{MaterialOutcome, MaterialReport, SourceReport};
 use tempfile::TempDir;
 
 use crate::support::repository::Repository;

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
-use launcher_domain::material_config::MATERIAL_VARIABLE;
-use launcher_domain::material_report::MaterialOutcome;
+use launcher_domain::material::MATERIAL_VARIABLE;
+use launcher_domain::material::MaterialOutcome;
 use launcher_material::Limits;
 
 use crate::support::archives::{sha256, tar, zip};

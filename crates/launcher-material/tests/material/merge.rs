@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use launcher_domain::material_report::{MaterialOutcome, SourceReport};
+use launcher_domain::material::{MaterialOutcome, SourceReport};
 
 use crate::support::repository::Repository;
 use crate::support::{Student, assert_outcome, git};

@@ -5,8 +5,8 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 
-use launcher_domain::material_config::{MATERIAL_VARIABLE, MaterialConfig};
-use launcher_domain::material_report::{MaterialOutcome, MaterialReport, SourceReport};
+use launcher_domain::material::{MATERIAL_VARIABLE, MaterialConfig};
+use launcher_domain::material::{MaterialOutcome, MaterialReport, SourceReport};
 use launcher_domain::template::MaterialSource;
 use tempfile::TempDir;
 

@@ -2,8 +2,8 @@
 
 use std::process::{Command, Output};
 
-use launcher_domain::material_config::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig};
-use launcher_domain::material_report::{MAX_REPORT_BYTES, MaterialOutcome, MaterialReport, SourceReport};
+use launcher_domain::material::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig};
+use launcher_domain::material::{MAX_REPORT_BYTES, MaterialOutcome, MaterialReport, SourceReport};
 use launcher_domain::template::MaterialSource;
 
 use crate::support::http::{Request, Server, respond};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use launcher_domain::material_config::MaterialConfig;
-use launcher_domain::material_report::{MaterialOutcome, SourceReport};
+use launcher_domain::material::MaterialConfig;
+use launcher_domain::material::{MaterialOutcome, SourceReport};
 use launcher_domain::template::MaterialSource;
 use launcher_material::{Limits, run};
 

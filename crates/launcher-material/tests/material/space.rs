@@ -1,6 +1,6 @@
 //! Sources that need more space than a volume has: they fail before their first change.
 
-use launcher_domain::material_report::MaterialOutcome;
+use launcher_domain::material::MaterialOutcome;
 use launcher_material::Limits;
 
 use crate::support::archives::{sha256, tar};

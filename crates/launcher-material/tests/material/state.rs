@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use launcher_domain::material_report::MaterialOutcome;
+use launcher_domain::material::MaterialOutcome;
 use launcher_material::Limits;
 use launcher_material::directory::Dir;
 use rustix::fs::{CWD, FileType, Mode, mknodat};

@@ -12,8 +12,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use launcher_domain::material_config::MaterialConfig;
-use launcher_domain::material_report::{MaterialOutcome, SourceReport};
+use launcher_domain::material::MaterialConfig;
+use launcher_domain::material::{MaterialOutcome, SourceReport};
 use launcher_domain::template::{MaterialKind, MaterialSource};
 use launcher_material::{Limits, run};
 use tempfile::TempDir;

@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use launcher_domain::material_config::MATERIAL_VARIABLE;
-use launcher_domain::material_report::{MaterialOutcome, MaterialReport, SourceReport};
+use launcher_domain::material::MATERIAL_VARIABLE;
+use launcher_domain::material::{MaterialOutcome, MaterialReport, SourceReport};
 use tempfile::TempDir;
 
 use crate::support::archives::{sha256, tar};

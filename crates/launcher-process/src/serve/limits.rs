@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::listen::ListenOptions;
+use crate::listener::ListenOptions;
 
 const KIB: usize = 1024;
 

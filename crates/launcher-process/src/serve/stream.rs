@@ -13,8 +13,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_util::sync::PollSemaphore;
 
-use super::connections::ConnectionSlot;
 use super::limits::Buffers;
+use crate::serve::connection::ConnectionSlot;
 
 /// Free space that hyper requires in its read buffer before it reads, in bytes.
 const READ_ROOM: usize = 8 * 1024;

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use launcher_process::address::Address;
+use launcher_process::listener::Address;
 
 #[test]
 fn address_is_ip_with_port_or_absolute_path_of_unix_socket() {

@@ -1,4 +1,4 @@
-use launcher_process::files::raise_open_file_limit;
+use launcher_process::serve::raise_open_file_limit;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 #[test]

@@ -2,7 +2,7 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use launcher_process::listen::{ListenOptions, listen};
+use launcher_process::listener::{ListenOptions, listen};
 use socket2::{Domain, SockRef, Socket, TcpKeepalive, Type};
 use tokio::io::AsyncReadExt;
 

@@ -4,8 +4,8 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use launcher_process::address::Address;
-use launcher_process::listen::ListenOptions;
+use launcher_process::listener::Address;
+use launcher_process::listener::ListenOptions;
 use launcher_process::listener::{Listener, Stream};
 use socket2::SockRef;
 use tempfile::TempDir;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::Response;
 use http_body_util::{BodyExt, Full};
-use launcher_process::listen::listen;
+use launcher_process::listener::listen;
 use launcher_process::serve::{Body, Buffers, ServeLimits, serve_http_within};
 use launcher_process::stop::Stop;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -9,11 +9,11 @@ use uuid::Uuid;
 
 use super::bob;
 use super::server::FreshDatabase;
-use crate::order::{self, SortBy, SortOrder};
-use crate::page::{ActivityFilter, InstanceFilter, Page, SearchText, StateFilter};
+use crate::filter::{ActivityFilter, InstanceFilter, Page, SearchText, StateFilter};
+use crate::instances::{SortBy, SortOrder};
 use crate::sql::Sql;
 use crate::store::Store;
-use crate::{activities, counts, dispatch, feed, instances, launch, observe, overview, templates};
+use crate::{activities, dispatch, feed, instances, launch, observe, overview, templates};
 
 /// 10,000 instances of 100 owners: most of them terminated, some running, about 1,000 queued. Also 10,000 templates,
 /// most of them archived.
@@ -97,7 +97,7 @@ async fn outdated_instances_are_found_without_sequential_scan() {
     let rules = planner.store.search_rules();
     let filter = InstanceFilter { state: StateFilter::Outdated, ..InstanceFilter::default() };
     let list = instances::list(Scope::Everyone, &filter, &Page { limit: 500, after: None }, rules);
-    for sql in [list, counts::count(Scope::Everyone, &filter, rules)] {
+    for sql in [list, instances::count(Scope::Everyone, &filter, rules)] {
         let plan = planner.plan(sql).await;
         assert!(!plan.contains("Seq Scan on workshop_instances"), "{plan}");
     }
@@ -177,7 +177,7 @@ async fn sorted_list_of_live_instances_uses_index() {
         for state in [StateFilter::Live, StateFilter::Only(InstanceState::Running)] {
             let filter = InstanceFilter { state, ..InstanceFilter::default() };
             let order = SortOrder { by, descending: true };
-            let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, rules);
+            let sql = instances::sorted(Scope::Everyone, &filter, order, None, 50, rules);
             planner.assert_uses(sql, "workshop_instances_").await;
         }
     }
@@ -195,9 +195,9 @@ async fn overview_statements_use_their_index() {
     planner.assert_uses(overview::start_times(Uuid::from_u128(1), 200), "workshop_instances_template").await;
     planner.assert_uses(overview::live(everyone, since(1)), "workshop_instances_").await;
     planner.assert_uses(overview::ended(everyone, since(8_700)), "workshop_instances_ended").await;
-    planner.assert_uses(counts::states(everyone, Uuid::from_u128(1)), "workshop_instances_").await;
+    planner.assert_uses(instances::states(everyone, Uuid::from_u128(1)), "workshop_instances_").await;
     let filter = InstanceFilter { search: SearchText::new("bob"), ..InstanceFilter::default() };
-    let count = counts::count(everyone, &filter, planner.store.search_rules());
+    let count = instances::count(everyone, &filter, planner.store.search_rules());
     planner.assert_uses(count, "workshop_instances_").await;
     planner.store.close().await;
 }

@@ -3,8 +3,8 @@
 use k8s_openapi::api::core::v1::{Container, EnvFromSource, EnvVar, Volume};
 use launcher_domain::PodTemplateKind::{self, *};
 
-use super::parts::Parts;
 use super::shape::child;
+use crate::pod_template::rules::Parts;
 
 /// Resource of each container that needs no entry: the writable layer, logs and emptyDir volumes on the node's disk.
 const EPHEMERAL_STORAGE: &str = "ephemeral-storage";

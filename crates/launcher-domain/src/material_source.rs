@@ -1,7 +1,60 @@
-//! URLs of course material: http or https, without user information.
+//! Sources of course material: their URLs, http or https without user information, and the secrets of private sources: a
+//! user name and a password for the server of a source.
+//!
+//! A template names a secret, and never contains it. On a cluster, the secret `NAME` is the Kubernetes Secret
+//! `material-NAME` of the workshops' namespace. Otherwise it is the folder `material-secrets/NAME` of the data directory.
+//! The keys of the Secret and the files of the folder have the same names.
+
+/// User name: a file of a folder, or a key of a Secret of the type `kubernetes.io/basic-auth`.
+pub const SECRET_USERNAME: &str = "username";
+
+/// Password or token: a file of a folder, or a key of a Secret.
+pub const SECRET_PASSWORD: &str = "password";
+
+/// Beginning of the addresses of the sources that may use the secret: a file of a folder, or a key of a Secret. Without it,
+/// everyone who can edit templates can send the secret to a server of their choice.
+pub const SECRET_URL: &str = "url";
+
+/// All files of a folder, and keys of a Secret.
+pub const SECRET_FILES: [&str; 3] = [SECRET_USERNAME, SECRET_PASSWORD, SECRET_URL];
+
+/// Maximum bytes of a user name, and of a password. Servers refuse longer headers.
+pub const MAX_SECRET_BYTES: u64 = 4096;
+
+/// Folder of the data directory with one folder for each secret.
+pub const SECRETS_FOLDER: &str = "material-secrets";
+
+/// Beginning of the names of Kubernetes Secrets for course material. A template can name no other Secret of the namespace,
+/// for example none of the launcher's own.
+const SECRET_PREFIX: &str = "material-";
+
+const MAX_SECRET_NAME: usize = 63;
+
+/// True for the name of a secret: 1 to 63 lower-case letters, digits and hyphens, with a letter or a digit at both ends. The
+/// name is a part of file paths and of the names of Kubernetes Secrets.
+#[must_use]
+pub fn is_secret_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    (1..=MAX_SECRET_NAME).contains(&name.len())
+        && name.bytes().all(|byte| is_plain(byte) || byte == b'-')
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+}
+
+/// Returns the name of the Kubernetes Secret of a secret.
+#[must_use]
+pub fn kubernetes_secret(name: &str) -> String {
+    format!("{SECRET_PREFIX}{name}")
+}
+
+/// True if a source can name the Kubernetes Secret with this name.
+#[must_use]
+pub fn is_kubernetes_secret(name: &str) -> bool {
+    name.strip_prefix(SECRET_PREFIX).is_some_and(is_secret_name)
+}
 
 /// Maximum characters of a URL.
-const MAX_CHARACTERS: usize = 2048;
+const MAX_URL_BYTES: usize = 2048;
 
 /// Parsed URL of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +74,7 @@ impl SourceUrl {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_allowed = |byte: u8| byte.is_ascii_graphic() && !b"\\#\"<>^`{|}".contains(&byte);
-        if text.len() > MAX_CHARACTERS || !text.bytes().all(is_allowed) {
+        if text.len() > MAX_URL_BYTES || !text.bytes().all(is_allowed) {
             return None;
         }
         let (scheme, rest) = text.split_once("://")?;
