@@ -4,7 +4,7 @@
 //! gone, the Workshop fails. [`permitted`] also keeps a forbidden pod template out of every pod that the operator builds.
 
 use k8s_openapi::api::core::v1::Pod;
-use launcher_domain::material_secret::is_kubernetes_secret;
+use launcher_domain::material_source::is_kubernetes_secret;
 use launcher_domain::names::is_volume_name;
 use launcher_domain::{FailureDetail, FailureReason, FieldError, FieldRule, PodTemplateKind};
 use launcher_workshop::app::invalid;

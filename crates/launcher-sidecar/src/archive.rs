@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::Builder;
 use std::time::Duration;
 
-use launcher_process::listen::{ListenOptions, listen};
+use launcher_process::listener::{ListenOptions, listen};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry::LogSettings;
 use sha2::{Digest, Sha256};

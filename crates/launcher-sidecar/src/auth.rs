@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use launcher_domain::email::EmailAddress;
+use launcher_domain::identity::ProxySecret;
 use launcher_domain::identity::{IdentityError, TrustedHeader};
-use launcher_domain::proof::ProxySecret;
 use launcher_process::follow;
 use prometheus_client::metrics::counter::Counter;
 

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use clap::CommandFactory;
 use launcher_domain::clock::SystemClock;
-use launcher_process::address::Address;
-use launcher_process::files;
+use launcher_process::listener::Address;
 use launcher_process::listener::Listener;
+use launcher_process::serve::raise_open_file_limit;
 use launcher_process::settings::{read, read_from, unknown_names};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry as logs;
@@ -76,7 +76,7 @@ async fn isolate(settings: &IsolationSettings) -> Result<ExitCode, String> {
 #[tokio::main(flavor = "current_thread")]
 async fn archive(settings: &ArchiveSettings) -> Result<ExitCode, String> {
     logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
-    files::raise_open_file_limit();
+    raise_open_file_limit();
     match serve_archive(settings).await {
         Ok(()) => {
             tracing::info!("ending: sent the archive, or received a stop signal");
@@ -160,7 +160,7 @@ async fn show_notice(settings: &NoticeSettings) -> Result<(), String> {
 /// Starts the log, raises the limit of open files, and reports unknown settings.
 fn prepare<S: CommandFactory>(settings: &ServerSettings) -> Result<(), String> {
     logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
-    files::raise_open_file_limit();
+    raise_open_file_limit();
     for name in unknown_names::<S>(std::env::vars_os()) {
         tracing::warn!(name, "ignoring unknown setting");
     }

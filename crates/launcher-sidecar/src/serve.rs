@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use launcher_domain::sync::lock;
-use launcher_process::address::Address;
-use launcher_process::listen::ListenOptions;
+use launcher_process::listener::Address;
+use launcher_process::listener::ListenOptions;
 use launcher_process::listener::Listener;
 use launcher_process::stop::Stop;
 use socket2::TcpKeepalive;

@@ -9,7 +9,7 @@ use clap::builder::NonEmptyStringValueParser;
 use launcher_domain::email::EmailAddress;
 use launcher_domain::identity::TrustedHeader;
 use launcher_domain::version::version;
-use launcher_process::address::Address;
+use launcher_process::listener::Address;
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
 

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use launcher_domain::clock::Clock;
-use launcher_process::address::Address;
-use launcher_process::listen::ListenOptions;
+use launcher_process::listener::Address;
+use launcher_process::listener::ListenOptions;
 use launcher_process::listener::{Listener, Stream};
 use launcher_process::stop::Stop;
 use prometheus_client::encoding::text::encode;

@@ -8,7 +8,7 @@ use http_body_util::BodyExt;
 use launcher_api::{ApiSettings, Metrics};
 use launcher_domain::identity::TrustedHeader;
 use launcher_domain::{AdminList, EmailAddress, Limits, PodTemplatePolicy, ProxySecret};
-use launcher_process::listen::listen;
+use launcher_process::listener::listen;
 use launcher_process::serve::{ServeLimits, serve_http_within};
 use launcher_process::stop::Stop;
 use launcher_service::{InstanceFilter, Launcher, Page, Snapshots, StateFilter};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use launcher_domain::clock::{SystemClock, SystemEntropy};
 use launcher_operator::{Exposure, Operator};
 use launcher_process::health::Health;
-use launcher_process::listen::listen;
+use launcher_process::listener::listen;
 use launcher_process::serve::ServeLimits;
 use launcher_process::settings::unknown_names;
 use launcher_process::stop::Stop;

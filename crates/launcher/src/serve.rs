@@ -14,9 +14,9 @@ use std::time::Duration;
 use launcher_api::{ApiSettings, Metrics};
 use launcher_domain::Clock;
 use launcher_domain::clock::{SystemClock, SystemEntropy};
-use launcher_process::files;
 use launcher_process::health::Health;
-use launcher_process::listen;
+use launcher_process::listener;
+use launcher_process::serve::raise_open_file_limit;
 use launcher_process::serve::{ServeLimits, serve_http_within};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry;
@@ -68,7 +68,7 @@ pub(crate) enum ServeError {
 /// Runs the service until a stop is requested.
 pub(crate) fn run(settings: ServeSettings) -> Result<(), ServeError> {
     telemetry::init(&settings.log)?;
-    files::raise_open_file_limit();
+    raise_open_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(ServeError::Runtime)?;
     // Declared after the runtime, so dropped before it: sending the last spans needs the runtime.
     let _traces = {
@@ -143,7 +143,7 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
 }
 
 fn listen(setting: &'static str, addr: SocketAddr, limits: &ServeLimits) -> Result<TcpListener, ServeError> {
-    listen::listen(addr, &limits.listen_options()).map_err(|error| ServeError::Listen { setting, addr, error })
+    listener::listen(addr, &limits.listen_options()).map_err(|error| ServeError::Listen { setting, addr, error })
 }
 
 fn public_url(settings: &ServeSettings, listener: &TcpListener) -> Result<String, ServeError> {

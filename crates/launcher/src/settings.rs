@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use http::Uri;
-use launcher_domain::caller::AdminListError;
+use launcher_domain::access::AdminListError;
 use launcher_domain::identity::{TrustedHeader, TrustedHeaderError};
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::{AdminList, EmailAddress, Limits, PodTemplatePolicy};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use launcher_domain::material_secret::SECRETS_FOLDER;
+use launcher_domain::material_source::SECRETS_FOLDER;
 use launcher_process::stop::Stop;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;

@@ -2,8 +2,8 @@
 
 use http::uri::Authority;
 use launcher_domain::frame_path::frame_url;
+use launcher_domain::identity::ProxySecret;
 use launcher_domain::identity::TrustedHeader;
-use launcher_domain::proof::ProxySecret;
 use launcher_sidecar::frame::WorkshopPage;
 
 /// The origins of launcher and workshops, and the rules for the owner's access.

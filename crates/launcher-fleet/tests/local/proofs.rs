@@ -3,7 +3,7 @@
 
 use http::StatusCode;
 use http::header::HOST;
-use launcher_domain::proof::{PROOF_HEADER, ProxySecret};
+use launcher_domain::identity::{PROOF_HEADER, ProxySecret};
 use launcher_fleet::Fleet;
 use launcher_workshop::Phase;
 

@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::{
     Container, KeyToPath, PodSecurityContext, PodSpec, ProjectedVolumeSource, SecretProjection, SecurityContext,
     Volume, VolumeMount, VolumeProjection,
 };
-use launcher_domain::material_secret::{SECRET_FILES, kubernetes_secret};
+use launcher_domain::material_source::{SECRET_FILES, kubernetes_secret};
 use launcher_domain::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE};
 use launcher_workshop::WorkshopMaterial;
 use launcher_workshop::app::SIDECAR_REQUESTS;

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use launcher_process::files::raise_open_file_limit;
+use launcher_process::serve::raise_open_file_limit;
 use launcher_sidecar::memory::WORST_CASE;
 use tokio::io::AsyncWriteExt;
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use launcher_domain::identity::ProxySecret;
 use launcher_domain::identity::TrustedHeader;
-use launcher_domain::proof::ProxySecret;
 use launcher_sidecar::Policy;
 
 use super::support::program::{Program, run};

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use launcher_process::files::raise_open_file_limit;
+use launcher_process::serve::raise_open_file_limit;
 use tokio::net::TcpStream;
 
 use super::support::{ALICE, App, Client, Setup, eventually, policy, soon};

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use launcher_process::address::Address;
-use launcher_process::files::raise_open_file_limit;
+use launcher_process::listener::Address;
+use launcher_process::serve::raise_open_file_limit;
 use launcher_process::stop::Stop;
 use launcher_sidecar::Sidecar;
 use launcher_sidecar::serve::{listen, serve};

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use launcher_domain::ProxySecret;
-use launcher_domain::proof::ProxySecretError;
+use launcher_domain::identity::ProxySecretError;
 use launcher_process::follow;
 
 /// Reasons why the proxy secret file cannot be used. The message never quotes the content of the file.

@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use launcher_domain::material_secret::{MAX_SECRET_BYTES, SECRET_FILES};
+use launcher_domain::material_source::{MAX_SECRET_BYTES, SECRET_FILES};
 use launcher_workshop::WorkshopMaterial;
 
 use super::files::{blocking, make_readable, write_readable};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use launcher_domain::material_secret::SECRETS_FOLDER;
+use launcher_domain::material_source::SECRETS_FOLDER;
 
 /// The paths below the data directory.
 #[derive(Debug, Clone)]
