@@ -17,24 +17,18 @@
 //! them. All calls are idempotent, and the containers are found by their names: after a crash of the launcher, its
 //! successor continues. Only the launcher starts containers, so the engine never starts an app without its rules.
 
-mod archives;
 mod build;
 mod capacity;
 mod connector;
-mod context;
 mod diagnose;
 mod doctor;
 mod engine;
-mod events;
 mod fleet;
-mod images;
 mod names;
-mod open;
-mod orphans;
 mod pulls;
 mod settings;
-mod supervised;
 mod supervisor;
+mod tasks;
 mod workload;
 
 pub use doctor::{ContainerExamination, ExaminedEngine};

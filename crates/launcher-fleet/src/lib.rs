@@ -1,7 +1,6 @@
 //! The port [`Fleet`], which turns Workshops into running workloads, and its adapters: Kubernetes, containers and processes
 //! on one machine.
 
-mod app_files;
 mod byte_stream;
 mod containers;
 mod kubernetes;

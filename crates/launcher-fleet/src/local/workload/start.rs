@@ -8,16 +8,16 @@ use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, StartStep};
 use launcher_workshop::WorkshopStatus;
 
-use super::stop_reason::StopReason;
+use super::command::{AppCommand, LaunchSpec, accepts_token};
+use super::handle::Workload;
+use super::supervisor::StopReason;
 use crate::local::process::{AppStart, ExitWatch, KeeperHandle, StartError};
-use crate::local::records::{Record, Started, Token, log};
-use crate::local::workload::command::{AppCommand, LaunchSpec, accepts_token};
-use crate::local::workload::handle::Workload;
+use crate::local::records::{Record, Started, Token, create_log};
 use crate::machine::{DesiredState, Supervised, make_private, replace_file};
 
 /// Starts the app on its former port or a free one, and records its process on disk before it returns. If the launcher is
 /// killed before the process is recorded, the next launcher finds the process by its marker.
-pub(super) async fn start(workload: &Arc<Workload>) -> Result<ExitWatch, StopReason> {
+pub(super) async fn start_app(workload: &Arc<Workload>) -> Result<ExitWatch, StopReason> {
     let starting = Arc::clone(workload);
     workload.record().update_with(move |record| start_now(&starting, record)).await
 }
@@ -46,7 +46,7 @@ fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, Stop
         token: token.as_ref(),
     };
     let command = launch_spec.command().map_err(StopReason::Failed)?;
-    let keeper = start_app(workload, &launch_spec, &command)?;
+    let keeper = start_with_keeper(workload, &launch_spec, &command)?;
     let leader = keeper.leader.clone();
     let mut next = record.clone();
     next.process = Some(Started { leader: leader.clone(), port, token });
@@ -63,7 +63,7 @@ fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, Stop
 }
 
 /// Creates the app's directories and log, and starts the app with a keeper.
-fn start_app(
+fn start_with_keeper(
     workload: &Workload,
     launch_spec: &LaunchSpec<'_>,
     command: &AppCommand,
@@ -72,7 +72,7 @@ fn start_app(
     let working = launch_spec.working_dir();
     prepare(launch_spec, &working)
         .map_err(|error| StopReason::NotStarted { problem: "its directories cannot be created", error })?;
-    let log = log::create(&context.data_dir.layout.log(workload.name()))
+    let log = create_log(&context.data_dir.layout.log(workload.name()))
         .map_err(|error| StopReason::NotStarted { problem: "its log cannot be created", error })?;
     let AppCommand { program, args, env, marker, .. } = command;
     let app = AppStart { program, args, env, marker, working: &working, log };

@@ -11,10 +11,10 @@ use launcher_workshop::{Workshop, WorkshopMaterial, WorkshopStatus};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
+use super::command::{inherited, working_dir};
+use super::handle::Workload;
 use crate::local::process::MARKER;
 use crate::local::records::Record;
-use crate::local::workload::command::{inherited, working_dir};
-use crate::local::workload::handle::Workload;
 use crate::machine::{Supervised, make_private};
 
 /// Time before the end of the timeout at which the program should give up, so that its report arrives.

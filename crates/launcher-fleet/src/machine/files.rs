@@ -1,12 +1,14 @@
-//! File operations for the data directory: private, durable, and safe against links and permissions that an app sets.
+//! The files of a data directory: their paths, and operations that are private, durable, and safe against links and
+//! permissions that an app sets.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use launcher_domain::material_secret::SECRETS_FOLDER;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 /// Creates a directory and its missing parents, accessible only to the launcher's user.
@@ -61,4 +63,81 @@ pub(crate) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
 /// Writes the entries of a directory to the disk, so that a rename or removal in it survives a crash.
 pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
+}
+
+/// The paths below the data directory.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    data_dir: PathBuf,
+}
+
+impl Layout {
+    pub(crate) fn new(data_dir: &Path) -> Self {
+        Self { data_dir: data_dir.to_owned() }
+    }
+
+    /// The lock file, which is locked while a fleet is open.
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.data_dir.join("fleet/lock")
+    }
+
+    /// The file with the fleet's identity.
+    pub(crate) fn id(&self) -> PathBuf {
+        self.data_dir.join("fleet/id")
+    }
+
+    /// The file with the identity of the data directory.
+    pub(crate) fn data_dir_identity(&self) -> PathBuf {
+        self.data_dir.join("fleet/place.json")
+    }
+
+    /// The seccomp profile, for a container engine that reads it from a file.
+    pub(crate) fn seccomp(&self) -> PathBuf {
+        self.data_dir.join("fleet/seccomp.json")
+    }
+
+    /// The directory with one state directory per Workshop.
+    pub(crate) fn records(&self) -> PathBuf {
+        self.data_dir.join("fleet/workshops")
+    }
+
+    /// The state directory of one Workshop.
+    pub(crate) fn record(&self, name: &str) -> PathBuf {
+        self.records().join(name)
+    }
+
+    /// The file with the record of one Workshop.
+    pub(crate) fn state(&self, name: &str) -> PathBuf {
+        self.record(name).join("state.json")
+    }
+
+    /// The log file with the output of the app's processes.
+    pub(crate) fn log(&self, name: &str) -> PathBuf {
+        self.record(name).join("app.log")
+    }
+
+    /// The directory for the app's internal files: configuration, data, sockets.
+    pub(crate) fn app(&self, name: &str) -> PathBuf {
+        self.record(name).join("app")
+    }
+
+    /// The directory with one working directory per Workshop.
+    pub(crate) fn workings(&self) -> PathBuf {
+        self.data_dir.join("workshops")
+    }
+
+    /// The directory of one volume, with the kept files of its owner.
+    pub(crate) fn volume(&self, volume: &str) -> PathBuf {
+        self.data_dir.join("volumes").join(volume)
+    }
+
+    /// The directory with one directory per secret of course material, which the administrator creates.
+    pub(crate) fn material_secrets(&self) -> PathBuf {
+        self.data_dir.join(SECRETS_FOLDER)
+    }
+
+    /// The working directory of the app's processes without a volume, with the owner's files.
+    pub(crate) fn working(&self, name: &str) -> PathBuf {
+        self.workings().join(name)
+    }
 }

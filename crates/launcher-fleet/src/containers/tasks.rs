@@ -1,19 +1,56 @@
-//! Removes containers and volumes with course material that belong to no Workshop: an interrupted creation or an earlier
-//! launcher left them.
+//! Tasks of an open fleet: they follow the engine's events, and remove orphaned containers and volumes.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use tokio::time::sleep;
 
-use super::context::Context;
 use super::engine::{Engine, EngineError, FoundContainer, FoundVolume};
-use super::workload::Workload;
+use super::workload::{Context, Workload};
 use crate::machine::Registry;
 
-/// Interval of the searches.
-const INTERVAL: Duration = Duration::from_mins(5);
+/// Pause before the next connection to an engine that has ended the stream of events.
+const RECONNECT_DELAY: Duration = Duration::from_secs(1);
+
+/// Wakes the supervisor of a workshop for each event of its containers, and all supervisors after a lost connection.
+/// Ends when the fleet is closed.
+pub(super) async fn follow_events(registry: Weak<Registry<Workload>>) {
+    while let Some(open) = registry.upgrade() {
+        let context = Arc::clone(&open.context);
+        let mut events = context.engine.events(&context.data_dir.id);
+        // Events may have been lost before this connection.
+        open.workloads().iter().for_each(|workload| workload.wake());
+        drop(open);
+        loop {
+            let event = tokio::select! {
+                event = events.next() => event,
+                () = context.closing().cancelled() => return,
+            };
+            match event {
+                Some(Ok(event)) => {
+                    let Some(open) = registry.upgrade() else { return };
+                    if let Some(workload) = open.workload(&event.workshop) {
+                        workload.wake();
+                    }
+                }
+                Some(Err(error)) => {
+                    tracing::warn!(%error, "following the container engine's events failed, connecting again");
+                    break;
+                }
+                None => break,
+            }
+        }
+        tokio::select! {
+            () = sleep(RECONNECT_DELAY) => {}
+            () = context.closing().cancelled() => return,
+        }
+    }
+}
+
+/// Interval of the searches for orphans.
+const ORPHANS_INTERVAL: Duration = Duration::from_mins(5);
 
 /// Containers and volumes of this fleet, or those of them that belong to no Workshop.
 #[derive(Debug, Default)]
@@ -52,7 +89,8 @@ impl Found {
     }
 }
 
-/// Removes the orphans that were found at the start, and searches for others until the fleet is closed.
+/// Removes the containers and volumes with course material that belong to no Workshop: an interrupted creation or an
+/// earlier launcher left them. Begins with those of the start, and searches for others until the fleet is closed.
 pub(super) async fn remove_orphans(registry: Weak<Registry<Workload>>, found: Found) {
     let mut orphans = found;
     while let Some(open) = registry.upgrade() {
@@ -60,7 +98,7 @@ pub(super) async fn remove_orphans(registry: Weak<Registry<Workload>>, found: Fo
         drop(open);
         let search = async {
             orphans.remove(&context).await;
-            sleep(INTERVAL).await;
+            sleep(ORPHANS_INTERVAL).await;
             Found::list(&context.engine, &context.data_dir.id).await
         };
         let found = tokio::select! {

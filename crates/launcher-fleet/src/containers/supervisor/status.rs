@@ -1,8 +1,9 @@
-//! Changes of a Workshop's status by its supervisor.
+//! Changes of a Workshop's status by its supervisor: the steps of a start, readiness, crashes.
 
 use std::sync::Arc;
 
-use launcher_domain::StartStep;
+use launcher_domain::crash::CrashVerdict;
+use launcher_domain::{Crash, FailureReason, StartStep};
 use launcher_workshop::{Phase, WorkshopStatus};
 
 use crate::containers::workload::{Record, Workload};
@@ -49,4 +50,25 @@ pub(super) async fn set_ready(workload: &Arc<Workload>) {
 pub(super) fn is_expired(workload: &Workload) -> bool {
     let now = workload.context().data_dir.clock.now();
     workload.stored_record().get().end().is_some_and(|end| end <= now)
+}
+
+/// Decides whether a crashed app starts again in its container, which has the owner's files. If so, stores and reports the crash. The status then says that the app is
+/// being restarted, so that the next launch starts it, even if another launcher does this.
+pub(super) async fn record_crash(workload: &Arc<Workload>, reason: &FailureReason) -> CrashVerdict {
+    let record = workload.stored_record().get();
+    let (now, was_ready) = (workload.context().data_dir.clock.now(), record.status().ready_at.is_some());
+    let mut crashes = record.crashes;
+    let verdict = crashes.record(now, was_ready);
+    if verdict == CrashVerdict::StartAgain {
+        let workshop = workload.stored_record().name();
+        tracing::warn!(workshop, reason = reason.message, "app crashed, starting it again");
+        let last_crash = Some(Crash { at: now, code: reason.code, files_lost: false }.into());
+        let change = move |record: &mut Record| {
+            record.crashes.clone_from(&crashes);
+            let starting = WorkshopStatus::starting(StartStep::RestartingApp, record.status().ready_at);
+            record.set_status(WorkshopStatus { last_crash: last_crash.clone(), ..starting });
+        };
+        workload.stored_record().settle(change).await;
+    }
+    verdict
 }

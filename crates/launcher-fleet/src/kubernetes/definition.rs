@@ -6,8 +6,8 @@ use kube::Resource;
 use launcher_workshop::Workshop;
 use serde_json::Value;
 
-use super::examination::KubernetesExamination;
-use crate::kubernetes::error::{status_code, to_fleet_error, unavailable};
+use super::doctor::KubernetesExamination;
+use super::error::{status_code, to_fleet_error, unavailable};
 use crate::port::FleetError;
 
 /// Result of the comparison between the cluster's Workshop CRD and the launcher's.

@@ -1,15 +1,20 @@
-//! Limits and security options of the containers.
+//! Limits, security options and mounts of the containers. The mounts are the engine's volumes with kept files, course
+//! material and temporary files, and directories of this machine.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use bollard::models::{
-    HealthConfig, HostConfig, HostConfigLogConfig, ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum,
+    HealthConfig, HostConfig, HostConfigLogConfig, Mount, MountType, MountVolumeOptions, ResourcesUlimits,
+    RestartPolicy, RestartPolicyNameEnum,
 };
 use launcher_domain::FailureReason;
 use launcher_domain::quantity::Quantity;
 use launcher_workshop::app::{SIDECAR_REQUESTS, parse_quantity};
+use launcher_workshop::{WorkshopSpec, WorkshopStorage};
 
 use super::input::BuildSettings;
+use crate::containers::names;
 
 /// Maximum number of processes and threads.
 const PROCESSES: i64 = 2048;
@@ -116,4 +121,66 @@ fn saturating(amount: u128) -> i64 {
 /// Disables the health check of an image: the sidecar checks the app, and the health check would use the app's CPU time.
 pub(super) fn no_health_check() -> HealthConfig {
     HealthConfig { test: Some(vec!["NONE".to_owned()]), ..HealthConfig::default() }
+}
+
+/// A volume with the material of one source.
+pub(crate) struct MaterialVolume {
+    /// The engine's name of the volume.
+    pub(crate) name: String,
+    /// Path at which the app and the container that places the material mount the volume.
+    pub(crate) path: String,
+}
+
+impl MaterialVolume {
+    /// Returns the mount of the volume.
+    pub(super) fn mount(self) -> Mount {
+        let Self { name, path } = self;
+        Mount { typ: Some(MountType::VOLUME), source: Some(name), target: Some(path), ..Mount::default() }
+    }
+}
+
+/// Returns the volumes of a Workshop without storage, one for each source of its material. They end with the Workshop.
+pub(crate) fn material_volumes(spec: &WorkshopSpec, fleet_id: &str, name: &str) -> Vec<MaterialVolume> {
+    let material = spec.material.iter().filter(|_| spec.storage.is_none());
+    let volumes = material.flat_map(|material| {
+        material.sources.iter().enumerate().map(move |(place, source)| MaterialVolume {
+            name: names::material_volume(fleet_id, name, place),
+            path: format!("{}/{}", material.directory, source.target),
+        })
+    });
+    volumes.collect()
+}
+
+/// Mounts the volume with the owner's files. The engine copies the image's files at this path into an empty volume.
+/// Podman mounts it with `nosuid` and `nodev`. Docker Engine refuses these options. There, the app lacks the privileges to
+/// use set-user-ID programs and device files.
+pub(super) fn kept(fleet_id: &str, storage: &WorkshopStorage) -> Mount {
+    Mount {
+        typ: Some(MountType::VOLUME),
+        source: Some(names::volume(fleet_id, &storage.volume)),
+        target: Some(storage.path.clone()),
+        ..Mount::default()
+    }
+}
+
+/// Keeps the files of the image out of the volume.
+pub(super) fn without_copy(mount: Mount) -> Mount {
+    let options = MountVolumeOptions { no_copy: Some(true), ..MountVolumeOptions::default() };
+    Mount { volume_options: Some(options), ..mount }
+}
+
+/// Mounts a directory of this machine.
+pub(super) fn bind(source: &Path, target: &str, read_only: bool) -> Mount {
+    Mount {
+        typ: Some(MountType::BIND),
+        source: Some(source.display().to_string()),
+        target: Some(target.to_owned()),
+        read_only: Some(read_only),
+        ..Mount::default()
+    }
+}
+
+/// Mounts a volume without a name, which the engine removes with the container.
+pub(super) fn anonymous(target: &str) -> Mount {
+    Mount { typ: Some(MountType::VOLUME), target: Some(target.to_owned()), ..Mount::default() }
 }

@@ -7,7 +7,8 @@ use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, unfold};
 use launcher_domain::sync::lock;
 use launcher_workshop::{ResourceExt, Workshop};
-use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::port::FleetEvent;
 
