@@ -1,3 +1,86 @@
+### Failures of a workshop, by code. The remedy says what the reader can do, and if files are lost.
+
+failure-image-pull-failed = Le cluster n’a pas pu télécharger l’image de l’atelier.
+failure-remedy-image-pull-failed = Prévenez votre enseignant ou un administrateur : le modèle indique une mauvaise image, ou le registre refuse l’accès.
+failure-crashed = Le programme de l’atelier s’est arrêté de façon inattendue.
+failure-remedy-crashed = Les fichiers non enregistrés ailleurs sont perdus. Relancez l’atelier, ou montrez ses derniers messages à votre enseignant.
+failure-out-of-memory = L’atelier a dépassé sa limite de mémoire.
+failure-remedy-out-of-memory = Les fichiers non enregistrés ailleurs sont perdus. Relancez l’atelier et chargez moins de données, ou demandez plus de mémoire.
+failure-unschedulable = Le cluster n’a pas assez de place pour cet atelier en ce moment.
+failure-remedy-unschedulable = Réessayez dans quelques minutes. Si l’échec se répète, demandez plus de place à un administrateur.
+failure-start-timeout = L’atelier n’a pas été prêt à temps.
+failure-remedy-start-timeout = Relancez-le. S’il est de nouveau trop lent, prévenez votre enseignant ou un administrateur.
+failure-quota-exceeded = Le quota d’ateliers est épuisé.
+failure-remedy-quota-exceeded = Réessayez quand d’autres ateliers seront terminés, ou demandez un quota plus élevé à un administrateur.
+failure-evicted = Le cluster a arrêté l’atelier, par exemple parce que son nœud a été vidé ou manquait de mémoire ou d’espace disque.
+failure-remedy-evicted = Les fichiers non enregistrés ailleurs sont perdus. Relancez l’atelier.
+failure-node-lost = Le cluster a perdu le nœud de cet atelier.
+failure-remedy-node-lost = Les fichiers non enregistrés ailleurs sont perdus. Relancez l’atelier.
+failure-invalid-spec = Le modèle de l’atelier contient des paramètres non valides.
+failure-remedy-invalid-spec = Prévenez votre enseignant ou un administrateur : le modèle doit être corrigé.
+failure-app-not-available = Le programme de l’atelier n’est pas installé ici.
+failure-remedy-app-not-available = Prévenez un administrateur : il faut installer le programme ou corriger le modèle.
+failure-network-not-isolated = L’atelier n’a pas démarré, car le cluster n’a pas isolé son réseau.
+failure-remedy-network-not-isolated = Relancez-le. Si l’échec se répète, prévenez un administrateur : le cluster doit appliquer ses règles réseau (network policies).
+
+failure-detail-text = { $text }
+failure-detail-exit-status = Son code de sortie est { $status }.
+failure-detail-signal = Il a été tué par le signal { $signal }.
+failure-detail-keeper-killed = Son code de sortie est inconnu, car le processus qui le surveillait a été tué.
+failure-detail-launcher-restarted = Son code de sortie est inconnu, car Workshop Launcher a été redémarré.
+failure-detail-start-limit = La limite est de { $seconds } s.
+failure-detail-ports-in-use = Tous les ports destinés aux ateliers sont occupés.
+failure-detail-ports-taken = D’autres programmes de cette machine ont pris tous les ports que Workshop Launcher a essayés (essais : { $attempts }).
+failure-detail-program-not-started = Impossible de démarrer { $program } : { $error }.
+failure-detail-not-started = L’atelier n’a pas pu démarrer : { $problem } ({ $error }).
+failure-detail-app-type-unknown = Le type d’application { $app_type } est inconnu.
+failure-detail-command-missing = Le modèle n’a pas de commande.
+failure-detail-app-exited = L’application s’est arrêtée plusieurs fois avec le code de sortie { $exit_code }.
+failure-detail-sidecar-exited = Le sidecar s’est arrêté plusieurs fois avec le code de sortie { $exit_code }.
+failure-detail-network-check-exited = La vérification du réseau s’est arrêtée plusieurs fois avec le code de sortie { $exit_code }.
+failure-detail-init-container-exited = Le conteneur d’initialisation { $name } s’est arrêté plusieurs fois avec le code de sortie { $exit_code }.
+failure-detail-sidecar-ended = Le sidecar s’est arrêté avec le code de sortie { $exit_code }.
+failure-detail-network-rules-not-set = L’atelier n’a pas démarré, car ses règles réseau n’ont pas pu être mises en place : { $error }
+failure-detail-image-not-pulled = L’image { $image } n’a pas pu être téléchargée : { $error }
+failure-detail-container-removed = Son conteneur a été supprimé du serveur.
+failure-detail-larger-than-server = Le modèle demande { $memory } Mio de mémoire et { $cpu }m de CPU. Ce serveur dispose de { $server_memory } Mio et de { $server_cpu }m pour les ateliers.
+failure-detail-engine-disk-full = Le disque réservé aux ateliers est plein.
+failure-detail-command-not-started = Impossible de démarrer la commande.
+failure-detail-app-does-not-answer = L’application s’exécute, mais ne répond pas sur son port.
+failure-detail-secret-missing = Le pod attend le Secret { $secret } avec la clé { $key } dans le namespace { $namespace } : { $warning }
+failure-detail-spec-name = metadata.name n’est pas un label DNS qui commence par une lettre.
+failure-detail-spec-name-length = metadata.name a plus de { $most } caractères.
+failure-detail-spec-uid = metadata.uid est absent.
+failure-detail-spec-namespace = metadata.namespace est absent.
+failure-detail-spec-owner = spec.owner n’est pas une adresse e-mail.
+failure-detail-spec-image = spec.image n’est pas une référence d’image de 1 à 255 caractères.
+failure-detail-spec-app-type = spec.appType n’est ni rstudio, ni notebook, ni custom.
+failure-detail-spec-port = spec.port n’est pas compris entre 1 et 65535.
+failure-detail-spec-port-reserved = spec.port est un port du sidecar : utilisez un autre port que 8080 et 8081.
+failure-detail-spec-security-profile = spec.securityProfile n’est ni restricted ni baseline.
+failure-detail-spec-variable = spec.env définit { $name } : ce nom est réservé ou non valide.
+failure-detail-spec-lifetime = spec.lifetimeSeconds vaut 0 : indiquez au moins 1.
+failure-detail-spec-crash-safe-directory = spec.crashSafeDirectory doit avoir le chemin d’un répertoire comme /home/jovyan.
+failure-detail-spec-snapshot = spec.snapshot.directory doit avoir le chemin d’un répertoire comme /home/jovyan.
+failure-detail-spec-storage = spec.storage doit avoir le nom d’un volume, une taille comme 1Gi et le chemin d’un répertoire comme /home/jovyan.
+failure-detail-spec-material = spec.material doit avoir un répertoire comme /home/jovyan (avec storage, son chemin) et des sources valides.
+failure-detail-spec-quantity = spec.resources.{ $field } : { $error }.
+failure-detail-spec-pod-template = spec.podTemplate, à { $pointer } : { $error }.
+failure-detail-spec-request = spec.resources.{ $resource }Request dépasse { $resource }Limit.
+
+failure-advice-text = { $text }
+failure-advice-install-jupyter = Démarrez Workshop Launcher avec `make run`, qui installe JupyterLab, ou indiquez dans SERVICE_LOCAL_JUPYTER le chemin du programme jupyter-lab.
+failure-advice-install-rstudio = Installez RStudio Server sur cette machine, ou indiquez dans SERVICE_LOCAL_RSTUDIO le chemin du programme rserver.
+failure-advice-install-program = Installez le programme { $program } sur cette machine, ou corrigez la commande du modèle.
+failure-advice-choose-app-type = Choisissez rstudio, notebook ou custom.
+failure-advice-add-command = Ajoutez une commande au modèle : ce serveur n’exécute pas d’images.
+failure-advice-tell-administrator = Relancez l’atelier. Si l’échec se répète, prévenez l’administrateur de cette machine.
+failure-advice-check-program-user = Relancez l’atelier. Si l’échec se répète, vérifiez que son programme s’exécute sous le même utilisateur que Workshop Launcher.
+failure-advice-request-less = Réduisez la demande de mémoire ou de CPU du modèle.
+failure-advice-create-secret = Demandez à un administrateur de créer ce Secret, puis relancez l’atelier.
+failure-advice-kept-files = Les fichiers enregistrés de cet atelier sont conservés. Relancez-le pour continuer avec eux.
+failure-advice-free-space = Les fichiers enregistrés de cet atelier sont conservés. D’après sa sortie, il ne reste plus d’espace libre. Si ces fichiers occupent tout leur espace, téléchargez-les sur la page « Travail enregistré », supprimez-les-y et relancez l’atelier, ou demandez plus d’espace à un administrateur.
+
 ### Errors in the fields of the template editor: the rule that a value breaks.
 
 field-rule-name = de 1 à 80 caractères sur une seule ligne, sans caractères invisibles

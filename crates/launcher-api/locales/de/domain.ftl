@@ -1,3 +1,86 @@
+### Failures of a workshop, by code. The remedy says what the reader can do, and if files are lost.
+
+failure-image-pull-failed = Der Cluster konnte das Image des Workshops nicht herunterladen.
+failure-remedy-image-pull-failed = Informieren Sie Ihre Lehrperson oder die Administration: In der Vorlage steht ein falsches Image oder die Registry verweigert den Zugriff.
+failure-crashed = Das Programm des Workshops wurde unerwartet beendet.
+failure-remedy-crashed = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren. Starten Sie den Workshop erneut oder zeigen Sie die Ausgabe Ihrer Lehrperson.
+failure-out-of-memory = Der Workshop hat sein Arbeitsspeicher-Limit überschritten.
+failure-remedy-out-of-memory = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren. Starten Sie den Workshop erneut und laden Sie weniger Daten oder bitten Sie um mehr Arbeitsspeicher.
+failure-unschedulable = Derzeit hat der Cluster keinen Platz für diesen Workshop.
+failure-remedy-unschedulable = Versuchen Sie es in einigen Minuten noch einmal. Schlägt es wieder fehl, bitten Sie die Administration um mehr Platz.
+failure-start-timeout = Der Workshop war nicht rechtzeitig bereit.
+failure-remedy-start-timeout = Starten Sie ihn erneut. Dauert es wieder zu lange, informieren Sie Ihre Lehrperson oder die Administration.
+failure-quota-exceeded = Das Kontingent für Workshops ist ausgeschöpft.
+failure-remedy-quota-exceeded = Versuchen Sie es noch einmal, wenn andere Workshops beendet sind, oder bitten Sie die Administration um ein größeres Kontingent.
+failure-evicted = Der Cluster hat den Workshop beendet, zum Beispiel weil sein Knoten geleert wurde oder dort der Arbeits- oder Festplattenspeicher knapp wurde.
+failure-remedy-evicted = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren. Starten Sie den Workshop erneut.
+failure-node-lost = Der Cluster hat den Knoten dieses Workshops verloren.
+failure-remedy-node-lost = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren. Starten Sie den Workshop erneut.
+failure-invalid-spec = Mit den Einstellungen seiner Vorlage kann der Workshop nicht laufen.
+failure-remedy-invalid-spec = Informieren Sie Ihre Lehrperson oder die Administration: Die Vorlage muss korrigiert werden.
+failure-app-not-available = Das Programm des Workshops ist hier nicht installiert.
+failure-remedy-app-not-available = Informieren Sie die Administration: Das Programm muss installiert oder die Vorlage korrigiert werden.
+failure-network-not-isolated = Der Workshop wurde nicht gestartet, weil der Cluster sein Netzwerk nicht isoliert hat.
+failure-remedy-network-not-isolated = Starten Sie ihn erneut. Schlägt es wieder fehl, informieren Sie die Administration: Der Cluster muss seine Netzwerkrichtlinien durchsetzen.
+
+failure-detail-text = { $text }
+failure-detail-exit-status = Es endete mit Status { $status }.
+failure-detail-signal = Es wurde durch Signal { $signal } abgebrochen.
+failure-detail-keeper-killed = Sein Exit-Status ist unbekannt, weil sein Keeper-Prozess abgebrochen wurde.
+failure-detail-launcher-restarted = Sein Exit-Status ist unbekannt, weil der Launcher neu gestartet wurde.
+failure-detail-start-limit = Das Limit beträgt { $seconds } s.
+failure-detail-ports-in-use = Alle Ports für Workshops sind belegt.
+failure-detail-ports-taken = Andere Programme auf diesem Rechner haben alle Ports belegt, die der Launcher ausprobiert hat (Anzahl: { $attempts }).
+failure-detail-program-not-started = { $program } lässt sich nicht starten: { $error }.
+failure-detail-not-started = Der Workshop konnte nicht gestartet werden: { $problem } ({ $error }).
+failure-detail-app-type-unknown = Der App-Typ { $app_type } ist unbekannt.
+failure-detail-command-missing = In der Vorlage fehlt der Befehl.
+failure-detail-app-exited = Die App wurde wiederholt mit Exit-Code { $exit_code } beendet.
+failure-detail-sidecar-exited = Der Sidecar wurde wiederholt mit Exit-Code { $exit_code } beendet.
+failure-detail-network-check-exited = Die Netzwerkprüfung wurde wiederholt mit Exit-Code { $exit_code } beendet.
+failure-detail-init-container-exited = Der Init-Container { $name } wurde wiederholt mit Exit-Code { $exit_code } beendet.
+failure-detail-sidecar-ended = Der Sidecar wurde mit Exit-Code { $exit_code } beendet.
+failure-detail-network-rules-not-set = Der Workshop wurde nicht gestartet, weil seine Netzwerkregeln nicht gesetzt werden konnten: { $error }
+failure-detail-image-not-pulled = Das Image { $image } konnte nicht heruntergeladen werden: { $error }
+failure-detail-container-removed = Sein Container wurde vom Server entfernt.
+failure-detail-larger-than-server = Die Vorlage fordert { $memory } MiB Speicher und { $cpu }m CPU an. Dieser Server hat { $server_memory } MiB und { $server_cpu }m für Workshops.
+failure-detail-engine-disk-full = Der Datenträger für Workshops ist voll.
+failure-detail-command-not-started = Der Befehl lässt sich nicht starten.
+failure-detail-app-does-not-answer = Die App läuft, antwortet aber nicht auf ihrem Port.
+failure-detail-secret-missing = Der Pod wartet auf das Secret { $secret } mit dem Schlüssel { $key } im Namespace { $namespace }: { $warning }
+failure-detail-spec-name = metadata.name ist kein DNS-Label, das mit einem Buchstaben beginnt.
+failure-detail-spec-name-length = metadata.name hat mehr als { $most } Zeichen.
+failure-detail-spec-uid = metadata.uid fehlt.
+failure-detail-spec-namespace = metadata.namespace fehlt.
+failure-detail-spec-owner = spec.owner ist keine E-Mail-Adresse.
+failure-detail-spec-image = spec.image ist keine Image-Referenz mit 1 bis 255 Zeichen.
+failure-detail-spec-app-type = spec.appType ist weder rstudio noch notebook noch custom.
+failure-detail-spec-port = spec.port liegt nicht zwischen 1 und 65535.
+failure-detail-spec-port-reserved = spec.port ist ein Port des Sidecars: Verwenden Sie einen anderen Port als 8080 und 8081.
+failure-detail-spec-security-profile = spec.securityProfile ist weder restricted noch baseline.
+failure-detail-spec-variable = spec.env setzt { $name }: Der Name ist reserviert oder ungültig.
+failure-detail-spec-lifetime = spec.lifetimeSeconds ist 0: Verwenden Sie mindestens 1.
+failure-detail-spec-crash-safe-directory = spec.crashSafeDirectory braucht den Pfad eines Verzeichnisses wie /home/jovyan.
+failure-detail-spec-snapshot = spec.snapshot.directory braucht den Pfad eines Verzeichnisses wie /home/jovyan.
+failure-detail-spec-storage = spec.storage braucht den Namen eines Volumes, eine Größe wie 1Gi und den Pfad eines Verzeichnisses wie /home/jovyan.
+failure-detail-spec-material = spec.material braucht ein Verzeichnis wie /home/jovyan, mit storage dessen Pfad, und gültige Quellen.
+failure-detail-spec-quantity = spec.resources.{ $field }: { $error }.
+failure-detail-spec-pod-template = spec.podTemplate, bei { $pointer }: { $error }.
+failure-detail-spec-request = spec.resources.{ $resource }Request ist größer als { $resource }Limit.
+
+failure-advice-text = { $text }
+failure-advice-install-jupyter = Starten Sie den Launcher mit `make run`, das auch JupyterLab installiert, oder setzen Sie SERVICE_LOCAL_JUPYTER auf den Pfad des Programms jupyter-lab.
+failure-advice-install-rstudio = Installieren Sie RStudio Server auf diesem Rechner oder setzen Sie SERVICE_LOCAL_RSTUDIO auf den Pfad des Programms rserver.
+failure-advice-install-program = Installieren Sie das Programm { $program } auf diesem Rechner oder korrigieren Sie den Befehl der Vorlage.
+failure-advice-choose-app-type = Wählen Sie rstudio, notebook oder custom.
+failure-advice-add-command = Tragen Sie in der Vorlage einen Befehl ein: Dieser Server führt keine Images aus.
+failure-advice-tell-administrator = Starten Sie den Workshop erneut. Schlägt es wieder fehl, informieren Sie die Administration dieses Rechners.
+failure-advice-check-program-user = Starten Sie den Workshop erneut. Schlägt es wieder fehl, prüfen Sie, ob sein Programm unter demselben Benutzerkonto läuft wie der Launcher.
+failure-advice-request-less = Verringern Sie die Speicher- oder CPU-Anforderung der Vorlage.
+failure-advice-create-secret = Bitten Sie die Administration, dieses Secret anzulegen. Starten Sie den Workshop danach erneut.
+failure-advice-kept-files = Die gespeicherten Dateien dieses Workshops bleiben erhalten. Starten Sie ihn erneut, um damit weiterzuarbeiten.
+failure-advice-free-space = Die gespeicherten Dateien dieses Workshops bleiben erhalten. Laut seiner Ausgabe ist kein Platz mehr frei. Wenn diese Dateien ihren ganzen Platz belegen, laden Sie sie auf der Seite „Gespeicherte Arbeit“ herunter, löschen Sie sie dort und starten Sie den Workshop erneut, oder bitten Sie die Administration um mehr Platz.
+
 ### Errors in the fields of the template editor: the rule that a value breaks.
 
 field-rule-name = 1 bis 80 Zeichen in einer Zeile, ohne unsichtbare Zeichen

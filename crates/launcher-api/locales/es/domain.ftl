@@ -1,3 +1,86 @@
+### Failures of a workshop, by code. The remedy says what the reader can do, and if files are lost.
+
+failure-image-pull-failed = El clúster no pudo descargar la imagen del taller.
+failure-remedy-image-pull-failed = Avisa a tu docente o a un administrador: la plantilla indica una imagen incorrecta o el registro de imágenes deniega el acceso.
+failure-crashed = El programa del taller se detuvo de forma inesperada.
+failure-remedy-crashed = Los archivos que no se guardaron en otro lugar se han perdido. Vuelve a iniciar el taller o enséñale la salida a tu docente.
+failure-out-of-memory = El taller superó su límite de memoria.
+failure-remedy-out-of-memory = Los archivos que no se guardaron en otro lugar se han perdido. Vuelve a iniciar el taller y carga menos datos, o pide más memoria.
+failure-unschedulable = Ahora mismo el clúster no tiene capacidad para este taller.
+failure-remedy-unschedulable = Vuelve a intentarlo en unos minutos. Si falla de nuevo, pide más capacidad a un administrador.
+failure-start-timeout = El taller no estuvo listo a tiempo.
+failure-remedy-start-timeout = Vuelve a iniciarlo. Si tarda demasiado otra vez, avisa a tu docente o a un administrador.
+failure-quota-exceeded = La cuota de talleres está agotada.
+failure-remedy-quota-exceeded = Vuelve a intentarlo cuando hayan finalizado otros talleres, o pide una cuota mayor a un administrador.
+failure-evicted = El clúster detuvo el taller, por ejemplo porque su nodo se vació o se estaba quedando sin memoria o sin disco.
+failure-remedy-evicted = Los archivos que no se guardaron en otro lugar se han perdido. Vuelve a iniciar el taller.
+failure-node-lost = El clúster perdió el nodo de este taller.
+failure-remedy-node-lost = Los archivos que no se guardaron en otro lugar se han perdido. Vuelve a iniciar el taller.
+failure-invalid-spec = La plantilla del taller tiene una configuración que no se puede ejecutar.
+failure-remedy-invalid-spec = Avisa a tu docente o a un administrador: hay que corregir la plantilla.
+failure-app-not-available = El programa del taller no está instalado aquí.
+failure-remedy-app-not-available = Avisa a un administrador: hay que instalar el programa o corregir la plantilla.
+failure-network-not-isolated = El taller no se inició porque el clúster no aisló su red.
+failure-remedy-network-not-isolated = Vuelve a iniciarlo. Si falla de nuevo, avisa a un administrador: el clúster debe aplicar sus políticas de red.
+
+failure-detail-text = { $text }
+failure-detail-exit-status = Terminó con el código de salida { $status }.
+failure-detail-signal = Lo detuvo la señal { $signal }.
+failure-detail-keeper-killed = Se desconoce su código de salida, porque se forzó el cierre de su proceso supervisor.
+failure-detail-launcher-restarted = Se desconoce su código de salida, porque se reinició Workshop Launcher.
+failure-detail-start-limit = El límite es de { $seconds } s.
+failure-detail-ports-in-use = Todos los puertos para talleres están en uso.
+failure-detail-ports-taken = Otros programas de este equipo ocuparon todos los puertos que probó Workshop Launcher ({ $attempts }).
+failure-detail-program-not-started = No se puede iniciar { $program }: { $error }.
+failure-detail-not-started = No se pudo iniciar el taller: { $problem } ({ $error }).
+failure-detail-app-type-unknown = El tipo de aplicación { $app_type } es desconocido.
+failure-detail-command-missing = La plantilla no tiene ningún comando.
+failure-detail-app-exited = La aplicación terminó varias veces con el código de salida { $exit_code }.
+failure-detail-sidecar-exited = El sidecar terminó varias veces con el código de salida { $exit_code }.
+failure-detail-network-check-exited = La comprobación de la red terminó varias veces con el código de salida { $exit_code }.
+failure-detail-init-container-exited = El contenedor de inicialización { $name } terminó varias veces con el código de salida { $exit_code }.
+failure-detail-sidecar-ended = El sidecar terminó con el código de salida { $exit_code }.
+failure-detail-network-rules-not-set = El taller no se inició porque no se pudieron establecer sus reglas de red: { $error }
+failure-detail-image-not-pulled = No se pudo descargar la imagen { $image }: { $error }
+failure-detail-container-removed = Su contenedor se eliminó del servidor.
+failure-detail-larger-than-server = La plantilla solicita { $memory } MiB de memoria y { $cpu }m de CPU. Este servidor tiene { $server_memory } MiB y { $server_cpu }m para talleres.
+failure-detail-engine-disk-full = El disco para los talleres está lleno.
+failure-detail-command-not-started = No se puede iniciar el comando.
+failure-detail-app-does-not-answer = La aplicación está en ejecución, pero no responde en su puerto.
+failure-detail-secret-missing = El pod espera el Secret { $secret } con la clave { $key } en el espacio de nombres { $namespace }: { $warning }
+failure-detail-spec-name = metadata.name no es una etiqueta DNS que empiece con una letra.
+failure-detail-spec-name-length = metadata.name tiene más de { $most } caracteres.
+failure-detail-spec-uid = Falta metadata.uid.
+failure-detail-spec-namespace = Falta metadata.namespace.
+failure-detail-spec-owner = spec.owner no es una dirección de correo electrónico.
+failure-detail-spec-image = spec.image no es una referencia de imagen de 1 a 255 caracteres.
+failure-detail-spec-app-type = spec.appType no es rstudio, notebook ni custom.
+failure-detail-spec-port = spec.port no está entre 1 y 65535.
+failure-detail-spec-port-reserved = spec.port es un puerto del sidecar: usa uno distinto de 8080 y 8081.
+failure-detail-spec-security-profile = spec.securityProfile no es restricted ni baseline.
+failure-detail-spec-variable = spec.env define { $name }: el nombre está reservado o no es válido.
+failure-detail-spec-lifetime = spec.lifetimeSeconds es 0: usa 1 como mínimo.
+failure-detail-spec-crash-safe-directory = spec.crashSafeDirectory necesita la ruta de un directorio como /home/jovyan.
+failure-detail-spec-snapshot = spec.snapshot.directory necesita la ruta de un directorio como /home/jovyan.
+failure-detail-spec-storage = spec.storage necesita el nombre de un volumen, un tamaño como 1Gi y la ruta de un directorio como /home/jovyan.
+failure-detail-spec-material = spec.material necesita un directorio como /home/jovyan (con storage, su ruta) y fuentes válidas.
+failure-detail-spec-quantity = spec.resources.{ $field }: { $error }.
+failure-detail-spec-pod-template = spec.podTemplate, en { $pointer }: { $error }.
+failure-detail-spec-request = spec.resources.{ $resource }Request es mayor que { $resource }Limit.
+
+failure-advice-text = { $text }
+failure-advice-install-jupyter = Arranca Workshop Launcher con `make run`, que instala JupyterLab, o define SERVICE_LOCAL_JUPYTER con la ruta del programa jupyter-lab.
+failure-advice-install-rstudio = Instala RStudio Server en este equipo o define SERVICE_LOCAL_RSTUDIO con la ruta del programa rserver.
+failure-advice-install-program = Instala el programa { $program } en este equipo o corrige el comando de la plantilla.
+failure-advice-choose-app-type = Elige rstudio, notebook o custom.
+failure-advice-add-command = Añade un comando a la plantilla: este servidor no ejecuta imágenes.
+failure-advice-tell-administrator = Vuelve a iniciar el taller. Si falla de nuevo, avisa al administrador de este equipo.
+failure-advice-check-program-user = Vuelve a iniciar el taller. Si falla de nuevo, comprueba que su programa se ejecute con el mismo usuario que Workshop Launcher.
+failure-advice-request-less = Reduce la solicitud de memoria o de CPU de la plantilla.
+failure-advice-create-secret = Pide a un administrador que cree este Secret. Luego vuelve a iniciar el taller.
+failure-advice-kept-files = Los archivos guardados de este taller se conservan. Vuelve a iniciarlo para continuar con ellos.
+failure-advice-free-space = Los archivos guardados de este taller se conservan. Según su salida, no queda espacio libre. Si estos archivos ocupan todo su espacio, descárgalos en la página «Trabajo guardado», elimínalos allí y vuelve a iniciar el taller, o pide más espacio a un administrador.
+
 ### Errors in the fields of the template editor: the rule that a value breaks.
 
 field-rule-name = de 1 a 80 caracteres en una sola línea, sin caracteres invisibles

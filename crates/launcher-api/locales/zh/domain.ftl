@@ -1,3 +1,86 @@
+### Failures of a workshop, by code. The remedy says what the reader can do, and if files are lost.
+
+failure-image-pull-failed = 集群无法下载实验环境的镜像。
+failure-remedy-image-pull-failed = 请告知老师或管理员：模板中的镜像有误，或镜像仓库拒绝访问。
+failure-crashed = 实验环境的程序意外停止。
+failure-remedy-crashed = 未保存到别处的文件已丢失。请再次启动，或将程序的输出提供给老师。
+failure-out-of-memory = 实验环境超出了内存限制。
+failure-remedy-out-of-memory = 未保存到别处的文件已丢失。请再次启动并减少加载的数据，或申请更多内存。
+failure-unschedulable = 目前集群没有足够的资源运行此实验环境。
+failure-remedy-unschedulable = 请几分钟后重试。如果仍然失败，请联系管理员增加资源。
+failure-start-timeout = 实验环境未能按时就绪。
+failure-remedy-start-timeout = 请再次启动。如果仍然很慢，请告知老师或管理员。
+failure-quota-exceeded = 实验环境的配额已用完。
+failure-remedy-quota-exceeded = 请等其他实验环境结束后重试，或联系管理员提高配额。
+failure-evicted = 集群停止了此实验环境，例如因为节点被清空，或者节点的内存或磁盘不足。
+failure-remedy-evicted = 未保存到别处的文件已丢失。请再次启动。
+failure-node-lost = 集群失去了此实验环境所在的节点。
+failure-remedy-node-lost = 未保存到别处的文件已丢失。请再次启动。
+failure-invalid-spec = 实验环境的模板设置有误，无法运行。
+failure-remedy-invalid-spec = 请告知老师或管理员：需要更正模板。
+failure-app-not-available = 系统未安装此实验环境所需的程序。
+failure-remedy-app-not-available = 请告知管理员：需要安装该程序或更正模板。
+failure-network-not-isolated = 集群未隔离实验环境的网络，因此实验环境没有启动。
+failure-remedy-network-not-isolated = 请再次启动。如果仍然失败，请告知管理员：集群必须强制执行网络策略。
+
+failure-detail-text = { $text }
+failure-detail-exit-status = 程序的退出状态为 { $status }。
+failure-detail-signal = 程序被信号 { $signal } 终止。
+failure-detail-keeper-killed = 程序的退出状态未知，因为它的 keeper 进程被强制终止。
+failure-detail-launcher-restarted = 程序的退出状态未知，因为 Workshop Launcher 已重启。
+failure-detail-start-limit = 时限为 { $seconds } 秒。
+failure-detail-ports-in-use = 供实验环境使用的端口已全部被占用。
+failure-detail-ports-taken = Workshop Launcher 尝试了 { $attempts } 个端口，均已被此服务器上的其他程序占用。
+failure-detail-program-not-started = 无法启动 { $program }：{ $error }。
+failure-detail-not-started = 实验环境无法启动：{ $problem }（{ $error }）。
+failure-detail-app-type-unknown = 未知的应用类型：{ $app_type }。
+failure-detail-command-missing = 模板中没有命令。
+failure-detail-app-exited = 应用反复退出，退出码为 { $exit_code }。
+failure-detail-sidecar-exited = Sidecar 反复退出，退出码为 { $exit_code }。
+failure-detail-network-check-exited = 网络检查反复退出，退出码为 { $exit_code }。
+failure-detail-init-container-exited = 初始化容器 { $name } 反复退出，退出码为 { $exit_code }。
+failure-detail-sidecar-ended = Sidecar 已退出，退出码为 { $exit_code }。
+failure-detail-network-rules-not-set = 无法设置实验环境的网络规则，因此实验环境没有启动：{ $error }
+failure-detail-image-not-pulled = 无法下载镜像 { $image }：{ $error }
+failure-detail-container-removed = 它的容器已从服务器上移除。
+failure-detail-larger-than-server = 模板请求 { $memory } MiB 内存和 { $cpu }m CPU。此服务器可用于实验环境的资源为 { $server_memory } MiB 和 { $server_cpu }m。
+failure-detail-engine-disk-full = 用于实验环境的磁盘已满。
+failure-detail-command-not-started = 命令无法启动。
+failure-detail-app-does-not-answer = 应用正在运行，但在其端口上没有响应。
+failure-detail-secret-missing = Pod 正在等待命名空间 { $namespace } 中的 Secret { $secret }（须包含键 { $key }）：{ $warning }
+failure-detail-spec-name = metadata.name 不是以字母开头的 DNS 标签。
+failure-detail-spec-name-length = metadata.name 超过 { $most } 个字符。
+failure-detail-spec-uid = 缺少 metadata.uid。
+failure-detail-spec-namespace = 缺少 metadata.namespace。
+failure-detail-spec-owner = spec.owner 不是电子邮件地址。
+failure-detail-spec-image = spec.image 不是有效的镜像地址（1 至 255 个字符）。
+failure-detail-spec-app-type = spec.appType 不是 rstudio、notebook 或 custom。
+failure-detail-spec-port = spec.port 不在 1 至 65535 之间。
+failure-detail-spec-port-reserved = spec.port 是 sidecar 的端口：请使用 8080 和 8081 以外的端口。
+failure-detail-spec-security-profile = spec.securityProfile 不是 restricted 或 baseline。
+failure-detail-spec-variable = spec.env 设置了 { $name }：该名称为保留名称，或格式无效。
+failure-detail-spec-lifetime = spec.lifetimeSeconds 为 0：最小值为 1。
+failure-detail-spec-crash-safe-directory = spec.crashSafeDirectory 需要目录的路径（例如 /home/jovyan）。
+failure-detail-spec-snapshot = spec.snapshot.directory 需要目录的路径（例如 /home/jovyan）。
+failure-detail-spec-storage = spec.storage 需要卷的名称、大小（例如 1Gi）和目录的路径（例如 /home/jovyan）。
+failure-detail-spec-material = spec.material 需要目录（例如 /home/jovyan；有 storage 时为其路径）和有效的来源。
+failure-detail-spec-quantity = spec.resources.{ $field }：{ $error }。
+failure-detail-spec-pod-template = spec.podTemplate，位置 { $pointer }：{ $error }。
+failure-detail-spec-request = spec.resources.{ $resource }Request 超过了 { $resource }Limit。
+
+failure-advice-text = { $text }
+failure-advice-install-jupyter = 请用 make run 启动 Workshop Launcher（会自动安装 JupyterLab），或将 SERVICE_LOCAL_JUPYTER 设为程序 jupyter-lab 的路径。
+failure-advice-install-rstudio = 请在此服务器上安装 RStudio Server，或将 SERVICE_LOCAL_RSTUDIO 设为程序 rserver 的路径。
+failure-advice-install-program = 请在此服务器上安装程序 { $program }，或更正模板中的命令。
+failure-advice-choose-app-type = 请选择 rstudio、notebook 或 custom。
+failure-advice-add-command = 请在模板中添加命令：此服务器不运行镜像。
+failure-advice-tell-administrator = 请再次启动。如果仍然失败，请告知此服务器的管理员。
+failure-advice-check-program-user = 请再次启动。如果仍然失败，请检查实验环境的程序与 Workshop Launcher 是否以同一用户身份运行。
+failure-advice-request-less = 请降低模板的内存或 CPU 请求。
+failure-advice-create-secret = 请联系管理员创建此 Secret，然后再次启动。
+failure-advice-kept-files = 此实验环境已保存的文件仍然保留。请再次启动以继续使用。
+failure-advice-free-space = 此实验环境已保存的文件仍然保留。其输出表明已没有剩余空间。如果这些文件占满了空间，请在“已保存的工作”页面下载并删除它们，然后再次启动，或联系管理员增加空间。
+
 ### Errors in the fields of the template editor. Each rule ends with 。, else the program adds an ASCII full stop.
 
 field-rule-name = 须为 1 至 80 个字符，不能换行，也不能包含不可见字符。

@@ -1,3 +1,86 @@
+### Failures of a workshop, by code. The remedy says what the reader can do, and if files are lost.
+
+failure-image-pull-failed = تعذّر على عنقود الخوادم تنزيل صورة الورشة.
+failure-remedy-image-pull-failed = يُرجى إبلاغ المدرّس أو أحد المسؤولين: اسم الصورة في القالب خاطئ، أو أن مستودع الصور يرفض الوصول.
+failure-crashed = توقّف برنامج الورشة بشكل غير متوقع.
+failure-remedy-crashed = فُقدت الملفات غير المحفوظة في مكان آخر. يمكن التشغيل من جديد، أو عرض مخرجات الورشة على المدرّس.
+failure-out-of-memory = تجاوزت الورشة حد الذاكرة.
+failure-remedy-out-of-memory = فُقدت الملفات غير المحفوظة في مكان آخر. يمكن التشغيل من جديد مع تحميل بيانات أقل، أو طلب المزيد من الذاكرة.
+failure-unschedulable = لا يتسع عنقود الخوادم لهذه الورشة حاليًا.
+failure-remedy-unschedulable = يُرجى إعادة المحاولة بعد بضع دقائق. إذا تكرر الفشل، فيُرجى طلب سعة إضافية من أحد المسؤولين.
+failure-start-timeout = لم تصبح الورشة جاهزة في الوقت المحدد.
+failure-remedy-start-timeout = يُرجى التشغيل من جديد. إذا تكرر البطء، فيُرجى إبلاغ المدرّس أو أحد المسؤولين.
+failure-quota-exceeded = استُنفدت حصة الورشات.
+failure-remedy-quota-exceeded = يُرجى إعادة المحاولة بعد انتهاء ورشات أخرى، أو طلب حصة أكبر من أحد المسؤولين.
+failure-evicted = أوقف عنقود الخوادم الورشة، مثلًا لأن عقدتها أُفرغت، أو لأن الذاكرة أو مساحة القرص فيها أوشكت على النفاد.
+failure-remedy-evicted = فُقدت الملفات غير المحفوظة في مكان آخر. يُرجى التشغيل من جديد.
+failure-node-lost = فقد عنقود الخوادم الاتصال بعقدة هذه الورشة.
+failure-remedy-node-lost = فُقدت الملفات غير المحفوظة في مكان آخر. يُرجى التشغيل من جديد.
+failure-invalid-spec = في قالب الورشة إعدادات غير صالحة للتشغيل.
+failure-remedy-invalid-spec = يُرجى إبلاغ المدرّس أو أحد المسؤولين: يجب تصحيح القالب.
+failure-app-not-available = برنامج الورشة غير مثبّت هنا.
+failure-remedy-app-not-available = يُرجى إبلاغ أحد المسؤولين: يجب تثبيت البرنامج أو تصحيح القالب.
+failure-network-not-isolated = لم تبدأ الورشة، لأن عنقود الخوادم لم يعزل شبكتها.
+failure-remedy-network-not-isolated = يُرجى التشغيل من جديد. إذا تكرر الفشل، فيُرجى إبلاغ أحد المسؤولين: يجب أن يطبّق عنقود الخوادم سياسات الشبكة.
+
+failure-detail-text = { "\u2066" }{ $text }{ "\u2069" }
+failure-detail-exit-status = انتهى البرنامج برمز الخروج { $status }.
+failure-detail-signal = أُنهي البرنامج قسرًا بالإشارة { $signal }.
+failure-detail-keeper-killed = رمز خروج البرنامج غير معروف، لأن العملية المشرفة عليه (keeper) أُنهيت قسرًا.
+failure-detail-launcher-restarted = رمز خروج البرنامج غير معروف، لأن Workshop Launcher أُعيد تشغيله.
+failure-detail-start-limit = المهلة المحددة بالثواني: { $seconds }.
+failure-detail-ports-in-use = كل المنافذ المخصصة للورشات قيد الاستخدام.
+failure-detail-ports-taken = كل المنافذ التي جرّبها Workshop Launcher (عددها: { $attempts }) شغلتها برامج أخرى على هذا الجهاز.
+failure-detail-program-not-started = تعذّر تشغيل { $program }: { $error }.
+failure-detail-not-started = تعذّر بدء الورشة: { "\u2066" }{ $problem } ({ $error }){ "\u2069" }.
+failure-detail-app-type-unknown = نوع التطبيق { $app_type } غير معروف.
+failure-detail-command-missing = لا يتضمن القالب أمرًا.
+failure-detail-app-exited = توقّف التطبيق مرارًا برمز الخروج { $exit_code }.
+failure-detail-sidecar-exited = توقّفت الحاوية المرافقة (sidecar) مرارًا برمز الخروج { $exit_code }.
+failure-detail-network-check-exited = توقّف فحص الشبكة مرارًا برمز الخروج { $exit_code }.
+failure-detail-init-container-exited = توقّفت حاوية التهيئة { "\u2066" }{ $name }{ "\u2069" } مرارًا برمز الخروج { $exit_code }.
+failure-detail-sidecar-ended = توقّفت الحاوية المرافقة (sidecar) برمز الخروج { $exit_code }.
+failure-detail-network-rules-not-set = لم تبدأ الورشة، لأنه تعذّر ضبط قواعد شبكتها: { $error }
+failure-detail-image-not-pulled = تعذّر تنزيل الصورة { $image }: { $error }
+failure-detail-container-removed = أُزيلت حاويتها من الخادم.
+failure-detail-larger-than-server = يطلب القالب { $memory } ميبي بايت من الذاكرة و{ $cpu }m من المعالج. ولدى هذا الخادم { $server_memory } ميبي بايت و{ $server_cpu }m للورش.
+failure-detail-engine-disk-full = القرص المخصّص للورش ممتلئ.
+failure-detail-command-not-started = تعذّر تنفيذ الأمر.
+failure-detail-app-does-not-answer = يعمل التطبيق، لكنه لا يستجيب على منفذه.
+failure-detail-secret-missing = ينتظر الـ Pod كائن Secret باسم { $secret } وفيه المفتاح { $key }، في مساحة الأسماء { $namespace }: { $warning }
+failure-detail-spec-name = قيمة { "\u2066" }metadata.name{ "\u2069" } ليست تسمية DNS (label) تبدأ بحرف.
+failure-detail-spec-name-length = قيمة { "\u2066" }metadata.name{ "\u2069" } أطول من الحد الأقصى لعدد الأحرف: { $most }.
+failure-detail-spec-uid = الحقل { "\u2066" }metadata.uid{ "\u2069" } ناقص.
+failure-detail-spec-namespace = الحقل { "\u2066" }metadata.namespace{ "\u2069" } ناقص.
+failure-detail-spec-owner = قيمة { "\u2066" }spec.owner{ "\u2069" } ليست عنوان بريد إلكتروني.
+failure-detail-spec-image = قيمة { "\u2066" }spec.image{ "\u2069" } ليست اسم صورة حاوية من 1 إلى 255 حرفًا.
+failure-detail-spec-app-type = قيمة { "\u2066" }spec.appType{ "\u2069" } ليست rstudio ولا notebook ولا custom.
+failure-detail-spec-port = قيمة { "\u2066" }spec.port{ "\u2069" } ليست بين 1 و65535.
+failure-detail-spec-port-reserved = قيمة { "\u2066" }spec.port{ "\u2069" } منفذ تستخدمه الحاوية المرافقة (sidecar): يجب استخدام منفذ غير 8080 و8081.
+failure-detail-spec-security-profile = قيمة { "\u2066" }spec.securityProfile{ "\u2069" } ليست restricted ولا baseline.
+failure-detail-spec-variable = في { "\u2066" }spec.env{ "\u2069" } متغير باسم { $name }، وهذا الاسم محجوز أو غير صالح.
+failure-detail-spec-lifetime = قيمة { "\u2066" }spec.lifetimeSeconds{ "\u2069" } هي 0: يجب ألا تقل عن 1.
+failure-detail-spec-crash-safe-directory = يحتاج { "\u2066" }spec.crashSafeDirectory{ "\u2069" } إلى مسار مجلد مثل { "\u2066" }/home/jovyan{ "\u2069" }.
+failure-detail-spec-snapshot = يحتاج { "\u2066" }spec.snapshot.directory{ "\u2069" } إلى مسار مجلد مثل { "\u2066" }/home/jovyan{ "\u2069" }.
+failure-detail-spec-storage = يحتاج { "\u2066" }spec.storage{ "\u2069" } إلى اسم وحدة تخزين، وحجم مثل { "\u2066" }1Gi{ "\u2069" }، ومسار مجلد مثل { "\u2066" }/home/jovyan{ "\u2069" }.
+failure-detail-spec-material = يحتاج { "\u2066" }spec.material{ "\u2069" } إلى مجلد مثل { "\u2066" }/home/jovyan{ "\u2069" } (ومع { "\u2066" }storage{ "\u2069" } إلى مساره) وإلى مصادر صالحة.
+failure-detail-spec-quantity = قيمة { "\u2066" }spec.resources.{ $field }{ "\u2069" } غير صالحة: { $error }.
+failure-detail-spec-pod-template = قيمة { "\u2066" }spec.podTemplate{ "\u2069" } غير صالحة عند { "\u2066" }{ $pointer }{ "\u2069" }: { $error }.
+failure-detail-spec-request = قيمة { "\u2066" }spec.resources.{ $resource }Request{ "\u2069" } تتجاوز قيمة { "\u2066" }{ $resource }Limit{ "\u2069" }.
+
+failure-advice-text = { "\u2066" }{ $text }{ "\u2069" }
+failure-advice-install-jupyter = يُرجى تشغيل Workshop Launcher بالأمر { "\u2066" }`make run`{ "\u2069" }، الذي يثبّت JupyterLab، أو ضبط SERVICE_LOCAL_JUPYTER على مسار البرنامج { "\u2066" }jupyter-lab{ "\u2069" }.
+failure-advice-install-rstudio = يُرجى تثبيت RStudio Server على هذا الجهاز، أو ضبط SERVICE_LOCAL_RSTUDIO على مسار البرنامج { "\u2066" }rserver{ "\u2069" }.
+failure-advice-install-program = يُرجى تثبيت البرنامج { $program } على هذا الجهاز، أو تصحيح الأمر في القالب.
+failure-advice-choose-app-type = يُرجى اختيار rstudio أو notebook أو custom.
+failure-advice-add-command = يُرجى إضافة أمر إلى القالب: لا يمكن هنا تشغيل صور الحاويات.
+failure-advice-tell-administrator = يُرجى التشغيل من جديد. إذا تكرر الفشل، فيُرجى إبلاغ المسؤول عن هذا الجهاز.
+failure-advice-check-program-user = يُرجى التشغيل من جديد. إذا تكرر الفشل، فيُرجى التحقق من أن برنامج الورشة يعمل باسم المستخدم الذي يعمل به Workshop Launcher.
+failure-advice-request-less = خفّض طلب الذاكرة أو المعالج في القالب.
+failure-advice-create-secret = يُرجى طلب إنشاء كائن Secret هذا من أحد المسؤولين، ثم التشغيل من جديد.
+failure-advice-kept-files = الملفات المحفوظة في هذه الورشة باقية. يُرجى تشغيلها من جديد للمتابعة.
+failure-advice-free-space = الملفات المحفوظة في هذه الورشة باقية. تشير مخرجاتها إلى عدم بقاء مساحة خالية. إذا كانت هذه الملفات تشغل كل مساحتها، يُرجى تنزيلها من صفحة «العمل المحفوظ» وحذفها هناك ثم تشغيل الورشة من جديد، أو طلب مساحة أكبر من أحد المسؤولين.
+
 ### Errors in the fields of the template editor: the rule that a value breaks. English has the wording of the API.
 
 field-rule-name = من 1 إلى 80 حرفًا في سطر واحد، دون أحرف غير مرئية
