@@ -46,7 +46,7 @@ pub use crash::Crash;
 pub use email::EmailAddress;
 pub use failure::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 pub use instance::{EndReason, Instance, InstanceState};
-pub use limits::{LaunchRate, Limits};
+pub use limits::LaunchRate;
 pub use material_config::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig};
 pub use material_report::{MaterialOutcome, MaterialReport, SourceReport};
 pub use proof::ProxySecret;

@@ -33,7 +33,7 @@ mod workload;
 
 pub use doctor::{ContainerExamination, ExaminedEngine};
 pub use fleet::ContainerFleet;
-pub use settings::{ContainerFleetError, ContainerSettings};
+pub use settings::{ContainerFleetError, ContainerOptions, ContainerSettings};
 
 /// For the tests with a container engine: its client, and the built containers.
 #[cfg(feature = "test-containers")]

@@ -23,6 +23,7 @@ mod observe;
 mod overview;
 mod run;
 mod saving;
+mod settings;
 mod snapshot_store;
 mod snapshots;
 mod suspend;
@@ -44,6 +45,7 @@ pub use launcher_store::{
     SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
+pub use settings::{Limits, SnapshotSettings};
 pub use snapshot_store::{SNAPSHOT_BYTES, Snapshots};
 pub use templates::{TemplateUpdate, validate_template};
 pub use volumes::Download;

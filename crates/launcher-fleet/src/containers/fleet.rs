@@ -55,7 +55,7 @@ impl ContainerFleet {
         stop: Stop,
     ) -> Result<Self, ContainerFleetError> {
         let settings = settings.checked()?;
-        let engine = Engine::connect(&settings.engine_socket)?;
+        let engine = Engine::connect(&settings.options.engine_socket)?;
         let engine_info = engine.info().await?;
         let (data_dir, records) = DataDir::open(&settings.data_dir, clock, Record::forget_containers)?;
         // List the containers before this launcher creates one: the list has only containers of earlier launchers.
@@ -156,7 +156,7 @@ impl Archives for ContainerFleet {
         validate_volume(volume)?;
         let Context { engine, data_dir, settings, .. } = &*self.0.context;
         let name = names::volume(&data_dir.fleet_id, volume);
-        let read = engine.read_volume(&name, &data_dir.fleet_id, &settings.sidecar_image).await;
+        let read = engine.read_volume(&name, &data_dir.fleet_id, &settings.options.sidecar_image).await;
         read.map_err(|error| FleetError::Unavailable(error.to_string()).into())
     }
 

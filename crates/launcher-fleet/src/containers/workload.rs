@@ -102,7 +102,7 @@ impl Workload {
 
     /// Returns the volumes with course material that new containers of the workshop mount.
     pub(super) fn mounted_material(&self) -> Vec<MaterialVolume> {
-        let is_available = self.context.settings.material_image.is_some();
+        let is_available = self.context.settings.options.material_image.is_some();
         if is_available { self.material_volumes() } else { Vec::new() }
     }
 
@@ -234,7 +234,7 @@ impl Context {
     pub(super) async fn limits_disk(&self) -> Result<bool, EngineError> {
         let ask = || {
             let labels = names::disk_limit_labels(&self.data_dir.id);
-            self.engine.limits_disk(&self.engine_info, &self.settings.sidecar_image, labels)
+            self.engine.limits_disk(&self.engine_info, &self.settings.options.sidecar_image, labels)
         };
         match self.limits_disk.get_or_try_init(ask).await {
             Ok(answer) => Ok(*answer),

@@ -80,8 +80,8 @@ pub struct ProgramFault {
 /// [`ProgramFault`] if the program is missing or fails.
 async fn check_program(settings: &LocalSettings, app: AppType) -> Result<Option<String>, ProgramFault> {
     let (program, remedy) = match app {
-        AppType::Notebook => (&settings.jupyter, FailureRemedy::InstallJupyter),
-        AppType::Rstudio => (&settings.rstudio, FailureRemedy::InstallRstudio),
+        AppType::Notebook => (&settings.programs.local_jupyter, FailureRemedy::InstallJupyter),
+        AppType::Rstudio => (&settings.programs.local_rstudio, FailureRemedy::InstallRstudio),
         AppType::Custom => return Ok(None),
     };
     let fault = |problem| ProgramFault { program: program.display().to_string(), problem, remedy: remedy.clone() };

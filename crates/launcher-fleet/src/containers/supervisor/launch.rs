@@ -129,7 +129,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// Pulls the images of sidecar and app.
 async fn pull_images(workload: &Arc<Workload>) -> Result<(), Outcome> {
     let app_image = workload.stored_record().workshop().spec.image;
-    for image in [&workload.context().settings.sidecar_image, &app_image] {
+    for image in [&workload.context().settings.options.sidecar_image, &app_image] {
         match provide_image(workload, image).await {
             Ok(()) => {}
             Err(error @ EngineError::Unreachable { .. }) => return Err(Outcome::Retry(error)),

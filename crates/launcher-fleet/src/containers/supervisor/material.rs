@@ -95,7 +95,7 @@ async fn store(workload: &Arc<Workload>, report: MaterialReport) {
 /// Runs the program, or adopts it if it runs, and returns its report.
 async fn run(workload: &Arc<Workload>, material: &WorkshopMaterial) -> Result<MaterialReport, EngineError> {
     let Context { engine, settings, .. } = &**workload.context();
-    let Some(image) = &settings.material_image else { return Ok(material.failed(NO_PROGRAM)) };
+    let Some(image) = &settings.options.material_image else { return Ok(material.failed(NO_PROGRAM)) };
     let container = workload.container(Part::Material);
     if !engine.inspect(&container).await?.is_some_and(|state| state.started) {
         match provide_image(workload, image).await {
@@ -126,7 +126,7 @@ async fn start(workload: &Arc<Workload>) -> Result<bool, EngineError> {
     let Context { engine, engine_info, settings, .. } = &**workload.context();
     let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
     // Empty for root, or for a name of the image. Such an app usually changes to the first user later.
-    let user = engine.user(&app).await?.unwrap_or_else(|| settings.run_as_user.get());
+    let user = engine.user(&app).await?.unwrap_or_else(|| settings.options.run_as_user.get());
     let body =
         with_settings(workload, |workshop, settings| build::material(workshop, settings, user, DEADLINE)).await?;
     let Ok(Some(body)) = body else { return Ok(false) };

@@ -75,8 +75,8 @@ impl LaunchSpec<'_> {
             .process_command(&machine)
             .ok_or_else(|| invalid(FailureDetail::CommandMissing, &FailureRemedy::AddCommand))?;
         let (program, remedy) = match command.program {
-            Program::Jupyter => (self.settings.jupyter.clone(), FailureRemedy::InstallJupyter),
-            Program::Rstudio => (self.settings.rstudio.clone(), FailureRemedy::InstallRstudio),
+            Program::Jupyter => (self.settings.programs.local_jupyter.clone(), FailureRemedy::InstallJupyter),
+            Program::Rstudio => (self.settings.programs.local_rstudio.clone(), FailureRemedy::InstallRstudio),
             Program::Named(name) => (PathBuf::from(&name), FailureRemedy::InstallProgram { program: name }),
         };
         let mut env = inherited(std::env::vars_os());
