@@ -4,7 +4,7 @@
 rust_tests.py run CRATE...: runs the tests of these crates, without the test programs that other tiers run (OWN_TIERS).
 rust_tests.py run CRATE:TARGET...: runs only this test program of the crate.
 rust_tests.py covered CRATE...: fails if a crate that is not listed has tests, or if there is a warning. tiers.sh makes
-clippy a part of the build.
+clippy a part of the build. Prints a note for each language that lacks texts.
 
 `cargo test --package CRATE` would build many dependencies a second time, with the features that this crate alone
 needs. This script builds the whole workspace once and gets the list of test programs from cargo.
@@ -25,22 +25,27 @@ OWN_TIERS = {"launcher-fleet:containers"}
 
 
 def built_programs():
-    """Builds the test programs of the workspace. Returns [(crate, target, directory, program)]. Exits after an error."""
-    programs, warnings = [], 0
+    """Builds the test programs and the examples of the workspace. Exits after an error.
+
+    Returns [(crate, target, directory, program)] of the tests, the number of warnings, and {name: program} of the examples.
+    """
+    programs, warnings, examples = [], 0, {}
     with subprocess.Popen(BUILD, stdout=subprocess.PIPE, text=True) as build:
         for message in map(json.loads, build.stdout):
             if message["reason"] == "compiler-message":
                 warnings += message["message"]["level"] == "warning"
                 print(message["message"]["rendered"], file=sys.stderr)
+            if message["reason"] == "compiler-artifact" and message["target"]["kind"] == ["example"]:
+                examples[message["target"]["name"]] = message["executable"]
             if message["reason"] == "compiler-artifact" and message["profile"]["test"] and message["executable"]:
                 directory = pathlib.Path(message["manifest_path"]).parent
                 programs.append((directory.name, message["target"]["name"], directory, message["executable"]))
     if build.returncode:
         sys.exit("error: the build failed")
-    return programs, warnings
+    return programs, warnings, examples
 
 
-def run(crates, programs, _):
+def run(crates, programs, *_):
     chosen = [program for wanted in crates for program in sorted(programs) if is_chosen(wanted, *program[:2])]
     # Two at a time, because many tests wait for locks, timeouts and other programs.
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
@@ -84,7 +89,10 @@ def record(program, output):
             file.write(json.dumps(test | {"seconds": float(seconds or 0), "cpu": None}) + "\n")
 
 
-def covered(crates, programs, warnings):
+def covered(crates, programs, warnings, examples):
+    untranslated = subprocess.run([examples["translations"]], stdout=subprocess.PIPE, text=True, check=True)
+    for line in untranslated.stdout.splitlines():
+        print(f"note: {line}")
     if warnings:
         return f"error: {warnings} warnings of the compiler or of clippy, see above"
     missing = {program[0] for program in programs} - set(crates)
@@ -93,13 +101,13 @@ def covered(crates, programs, warnings):
 
 def main():
     command, *crates = sys.argv[1:]
-    programs, warnings = built_programs()
+    programs, *rest = built_programs()
     unknown = set(crates) - {program[0] for program in programs} - {":".join(program[:2]) for program in programs}
     if unknown:
         sys.exit(f"no test programs of: {', '.join(sorted(unknown))}")
     if not crates:
         sys.exit("error: name the crates")
-    sys.exit({"run": run, "covered": covered}[command](crates, programs, warnings))
+    sys.exit({"run": run, "covered": covered}[command](crates, programs, *rest))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ A tier whose requirements are missing is skipped, which is a failure with CI=tru
 need at most the processors of this machine. A failed test of a tier on real systems is repeated when all tiers have
 ended, without others beside it. If it passes then, it is *unstable*. More than MAX_UNSTABLE unstable tests are a failure.
 
-.local/logs has the output of each tier, TIER.log, and a line of JSON for each test, tests.jsonl.
+.local/logs has the output of each tier, TIER.log, and a line of JSON for each test, tests.jsonl. If a tier passes, this
+program prints the lines of its output that begin with `note: `.
 """
 
 import collections
@@ -260,8 +261,9 @@ class Run:
         if job.tier:
             state = "FAILED" if job.status else "passed"
             self.conclude(job.name, state, job.seconds, job.cpu, f"exit status {job.status}: {job.log}" if job.status else job.tier.about)
-            if job.status:
-                print(job.log.read_text(errors="replace"), flush=True)
+            log = job.log.read_text(errors="replace")
+            for shown in [log] if job.status else [line for line in log.splitlines() if line.startswith("note: ")]:
+                say(shown)
 
     def conclude(self, name, state, seconds, cpu, note):
         self.results[name] = [state, seconds, cpu, note]

@@ -36,12 +36,16 @@ fn compress_swagger(target: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// File with the texts of the sidecar, whose build reads it.
+const OF_SIDECAR: &str = "sidecar.ftl";
+
 /// Writes the files of all languages as JSON: the texts by file name, by language code. Equal files give equal bytes.
 fn compress_locales(target: &Path) -> Result<(), Box<dyn Error>> {
     let mut locales = BTreeMap::new();
     for (code, folder) in entries(Path::new(LOCALES))? {
+        let files = entries(&folder)?.into_iter().filter(|(name, _)| name != OF_SIDECAR);
         let texts: Result<BTreeMap<_, _>, _> =
-            entries(&folder)?.into_iter().map(|(name, file)| Ok((name, fs::read_to_string(file)?))).collect();
+            files.map(|(name, file)| Ok((name, fs::read_to_string(file)?))).collect();
         locales.insert(code, texts.map_err(|error: std::io::Error| format!("{}: {error}", folder.display()))?);
     }
     let mut compressed = gzip(target, "locales.json")?;

@@ -70,6 +70,11 @@ def test_rust_tests_get_no_second_run(run):
     assert run(tiers.Tier("real", "", "true", fails("a")))[0] == 1
 
 
+def test_notes_of_a_passed_tier_are_shown(run):
+    status, output = run(tiers.Tier("lint", "", "true", "echo 'note: de: 3 of 812'; echo other"))
+    assert status == 0 and "\nnote: de: 3 of 812\n" in output and "other" not in output
+
+
 def test_tier_that_fails_without_a_failed_test_fails_the_run(run):
     assert run(tiers.real("real", "", "true", "exit 3"))[0] == 1
 

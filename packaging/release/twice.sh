@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # twice.sh: builds the commit twice, in two folders with different names, and compares all files byte by byte. If they
-# are equal, puts them into target/release-artifacts. Does not read uncommitted changes.
+# are equal, puts them into target/release-artifacts. The builds do not read uncommitted changes. Fails at once if a language
+# lacks a message.
 set -euo pipefail
 # shellcheck source=packaging/release/environment.sh
 source "$(dirname "$0")/environment.sh"
@@ -8,6 +9,7 @@ source "$(dirname "$0")/environment.sh"
 work=$PWD/target/release-build
 artifacts=$PWD/target/release-artifacts
 git diff --quiet HEAD || say "note: uncommitted changes are not part of the artifacts"
+cargo run --quiet --locked -p launcher-api --example translations -- --complete
 rm -rf "$work"
 for copy in first second-with-a-longer-name; do
   say "building $copy"

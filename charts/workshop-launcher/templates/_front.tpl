@@ -112,6 +112,15 @@ include /etc/workshop-launcher-proxy/{{ index . 1 }}.conf;
 {{- end }}
 {{- end }}
 
+{{/* Codes of the languages with notices, as alternatives of a regular expression. English is the default. */}}
+{{- define "launcher.front.languages" -}}
+{{- $codes := list }}
+{{- range $path, $_ := .Files.Glob "notices/missing.*.html" }}
+{{- $codes = append $codes (base $path | trimPrefix "missing." | trimSuffix ".html") }}
+{{- end }}
+{{- without $codes "en" | join "|" }}
+{{- end }}
+
 {{/* Policy of the notices: it allows the style that they embed, by its hash. launcher-sidecar defines it. */}}
 {{- define "launcher.front.noticePolicy" -}}
 default-src 'none'; style-src 'sha256-3gupg5378Eu72dR477nudEpF0caR/LD5sKNm8Je6jVI='; base-uri 'none'; form-action 'none'; frame-ancestors 'self'
@@ -196,7 +205,7 @@ http {
   limit_req_log_level info;
   # Language of the notices: the first that the browser names.
   map $http_accept_language $front_language {
-    "~*^ *(?<front_tag>ar|de|es|fr|zh)\b" $front_tag;
+    "~*^ *(?<front_tag>{{ include "launcher.front.languages" . }})\b" $front_tag;
     default en;
   }
   map $upstream_addr $front_again {

@@ -38,7 +38,7 @@ fn is_same_site(settings: &ApiSettings, headers: &HeaderMap) -> bool {
 /// Returns true for the public origin, and for an origin whose host is the request's own Host. The second case ignores
 /// the scheme, because a proxy may have changed it.
 fn is_own_origin(settings: &ApiSettings, headers: &HeaderMap, origin: &[u8]) -> bool {
-    if origin.eq_ignore_ascii_case(settings.public_url.as_bytes()) {
+    if origin.eq_ignore_ascii_case(settings.origin().as_bytes()) {
         return true;
     }
     let host = [&b"https://"[..], b"http://"].into_iter().find_map(|scheme| strip_prefix(origin, scheme));
@@ -69,7 +69,7 @@ pub(crate) async fn reject_unknown_host(
     let detail = format!(
         "The request is for another host. Use {} (SERVICE_PUBLIC_URL), or localhost on this machine. If people reach \
          the service under another name, correct SERVICE_PUBLIC_URL, or let the proxy in front pass Host on unchanged.",
-        settings.public_url
+        settings.origin()
     );
     Problem::new(ProblemCode::UnknownHost, detail).into_response()
 }

@@ -11,10 +11,10 @@ use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use launcher_domain::identity::{IdentityError, TrustedHeader};
-use launcher_domain::{Caller, EmailAddress};
+use launcher_domain::{Caller, EmailAddress, ProxySecret};
 
 use crate::problem::{Problem, ProblemCode};
-use crate::settings::ApiSettings;
+use crate::settings::{ApiProcess, ApiSettings};
 
 /// Header with the login provider's name for the caller.
 const USER_HEADER: &str = "x-auth-request-user";
@@ -31,11 +31,12 @@ pub(crate) struct Identity {
 /// Refuses a request without exactly one readable identity. Attaches the identity to every other request.
 pub(crate) async fn require(
     State(settings): State<Arc<ApiSettings>>,
+    State(process): State<Arc<ApiProcess>>,
     State(unproven): State<UnprovenLog>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let email = match read(&settings, request.headers()) {
+    let email = match read(&settings, process.proxy_secret.as_ref(), request.headers()) {
         Ok(email) => email,
         // An unreadable identity counts as absent. A repeated identity may be an attack, so it is reported as invalid.
         Err(error @ (IdentityError::Missing | IdentityError::Unreadable(_))) => {
@@ -46,7 +47,7 @@ pub(crate) async fn require(
         Err(IdentityError::Unproven) => return unproven.refuse().into_response(),
         Err(error) => return Problem::new(ProblemCode::IdentityInvalid, error.to_string()).into_response(),
     };
-    let identity = Identity { caller: settings.admins.caller(email), user: user(&settings, request.headers()) };
+    let identity = Identity { caller: settings.admin_emails.caller(email), user: user(&settings, request.headers()) };
     request.extensions_mut().insert(identity.clone());
     let mut response = next.run(request).await;
     // Attach the identity to the response too, because error pages show the signed-in person.
@@ -54,11 +55,15 @@ pub(crate) async fn require(
     response
 }
 
-fn read(settings: &ApiSettings, headers: &HeaderMap) -> Result<EmailAddress, IdentityError> {
-    if let Some(email) = &settings.dev_identity {
+fn read(
+    settings: &ApiSettings,
+    proxy_secret: Option<&ProxySecret>,
+    headers: &HeaderMap,
+) -> Result<EmailAddress, IdentityError> {
+    if let Some(email) = settings.bypass() {
         return Ok(email.clone());
     }
-    settings.trusted_header.read_verified(settings.proxy_secret.as_ref(), Lines(headers))
+    settings.trusted_auth_header.read_verified(proxy_secret, Lines(headers))
 }
 
 /// The header lines of a request, which can be iterated several times.
@@ -79,7 +84,7 @@ impl<'a> IntoIterator for Lines<'a> {
 /// Returns the login provider's name for the caller. Returns `None` if the trusted header is not the default: the auth
 /// proxy may not remove a forged [`USER_HEADER`] then.
 fn user(settings: &ApiSettings, headers: &HeaderMap) -> Option<String> {
-    if settings.dev_identity.is_some() || settings.trusted_header != TrustedHeader::default() {
+    if settings.bypass().is_some() || settings.trusted_auth_header != TrustedHeader::default() {
         return None;
     }
     let mut lines = headers.get_all(USER_HEADER).iter();

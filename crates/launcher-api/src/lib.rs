@@ -32,8 +32,9 @@ use crate::state::AppState;
 pub use admission::BUFFERED_BYTES;
 pub use metrics::Metrics;
 pub use openapi::openapi;
+pub use pages::domain_messages;
 pub use problem::reference as problem_reference;
-pub use settings::ApiSettings;
+pub use settings::{ApiProcess, ApiSettings};
 
 /// Returns the method and path of every route, with parameters in braces. Every GET route also serves HEAD.
 #[must_use]
@@ -59,9 +60,9 @@ pub fn routes(base_path: &str) -> Vec<(String, String)> {
 }
 
 /// Builds the router: the API, the pages, and a fallback for all other paths.
-pub fn router(launcher: Launcher, settings: ApiSettings) -> Router {
+pub fn router(launcher: Launcher, settings: ApiSettings, process: ApiProcess) -> Router {
     let base_path = settings.base_path.clone();
-    let state = AppState::new(launcher, settings, {
+    let state = AppState::new(launcher, settings, process, {
         let base_path = base_path.clone();
         move || SharedText::new(openapi(&base_path).to_string())
     });

@@ -29,6 +29,7 @@ use axum::Router;
 use axum::routing::{MethodRouter, get, post};
 
 pub(crate) use errors::as_pages;
+pub use language::domain_messages;
 
 use crate::state::AppState;
 

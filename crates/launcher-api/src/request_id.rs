@@ -64,7 +64,7 @@ pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, 
         end_span(&context, response.status());
         let took = begun.elapsed();
         let elapsed_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        state.settings.metrics.record_response(labels, response.status(), took);
+        state.process.metrics.record_response(labels, response.status(), took);
         tracing::info!(status = response.status().as_u16(), elapsed_ms, "request answered");
         response
     }

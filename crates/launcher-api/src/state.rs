@@ -9,7 +9,7 @@ use launcher_service::Launcher;
 use crate::admission::{Admission, Streams};
 use crate::compression::SharedText;
 use crate::identity::UnprovenLog;
-use crate::settings::ApiSettings;
+use crate::settings::{ApiProcess, ApiSettings};
 
 /// The OpenAPI document. The first request for it builds it.
 type OpenApiDocument = LazyLock<SharedText, Box<dyn FnOnce() -> SharedText + Send>>;
@@ -23,6 +23,7 @@ pub(crate) struct AppState(Arc<SharedState>);
 pub(crate) struct SharedState {
     pub(crate) launcher: Launcher,
     pub(crate) settings: Arc<ApiSettings>,
+    pub(crate) process: Arc<ApiProcess>,
     pub(crate) openapi: OpenApiDocument,
     /// Counts of the open event streams.
     pub(crate) streams: Streams,
@@ -45,12 +46,14 @@ impl AppState {
     pub(crate) fn new(
         launcher: Launcher,
         settings: ApiSettings,
+        process: ApiProcess,
         openapi: impl FnOnce() -> SharedText + Send + 'static,
     ) -> Self {
-        let streams = Streams::new(settings.metrics.streams.clone());
+        let streams = Streams::new(process.metrics.streams.clone());
         Self(Arc::new(SharedState {
             launcher,
             settings: Arc::new(settings),
+            process: Arc::new(process),
             openapi: LazyLock::new(Box::new(openapi)),
             streams,
             admission: Admission::default(),
@@ -67,6 +70,12 @@ impl AppState {
 impl FromRef<AppState> for Arc<ApiSettings> {
     fn from_ref(state: &AppState) -> Self {
         Self::clone(&state.settings)
+    }
+}
+
+impl FromRef<AppState> for Arc<ApiProcess> {
+    fn from_ref(state: &AppState) -> Self {
+        Self::clone(&state.process)
     }
 }
 

@@ -40,7 +40,7 @@ pub use email::EmailAddress;
 pub use failure::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 pub use identity::ProxySecret;
 pub use instance::{EndReason, Instance, InstanceState, StartStep};
-pub use limits::{LaunchRate, Limits};
+pub use limits::LaunchRate;
 pub use material::{
     MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig, MaterialOutcome, MaterialReport, SourceReport,
 };

@@ -17,29 +17,23 @@
 //! them. All calls are idempotent, and the containers are found by their names: after a crash of the launcher, its
 //! successor continues. Only the launcher starts containers, so the engine never starts an app without its rules.
 
-mod archives;
 mod build;
 mod capacity;
 mod connector;
-mod context;
 mod diagnose;
 mod doctor;
 mod engine;
-mod events;
 mod fleet;
-mod images;
 mod names;
-mod open;
-mod orphans;
 mod pulls;
 mod settings;
-mod supervised;
 mod supervisor;
+mod tasks;
 mod workload;
 
 pub use doctor::{ContainerExamination, ExaminedEngine};
 pub use fleet::ContainerFleet;
-pub use settings::{ContainerFleetError, ContainerSettings};
+pub use settings::{ContainerFleetError, ContainerOptions, ContainerSettings};
 
 /// For the tests with a container engine: its client, and the built containers.
 #[cfg(feature = "test-containers")]

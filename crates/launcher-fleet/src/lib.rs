@@ -1,7 +1,6 @@
 //! The port [`Fleet`], which turns Workshops into running workloads, and its adapters: Kubernetes, containers and processes
 //! on one machine.
 
-mod app_files;
 mod byte_stream;
 mod containers;
 mod kubernetes;
@@ -10,10 +9,10 @@ mod machine;
 mod port;
 
 pub use byte_stream::{ByteStream, STREAM_BYTES, written_by};
-pub use containers::{ContainerFleet, ContainerFleetError, ContainerSettings};
+pub use containers::{ContainerFleet, ContainerFleetError, ContainerOptions, ContainerSettings};
 pub use kubernetes::KubernetesFleet;
 pub use local::keeper;
-pub use local::{LocalFleet, LocalFleetError, LocalSettings};
+pub use local::{LocalFleet, LocalFleetError, LocalPrograms, LocalSettings};
 pub use machine::{DataDirError, Gateway, InvalidOrigin, OriginSettings};
 pub use port::{Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images, MAX_READ_WAIT, ReadError};
 

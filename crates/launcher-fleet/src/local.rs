@@ -10,18 +10,15 @@
 //! written before a change is visible to others. If the launcher is killed, its successor adopts the running
 //! Workshops from these files. The local fleet reads `/proc` and therefore runs on Linux only.
 
-mod archives;
 mod doctor;
 mod fleet;
-mod open;
 mod ports;
 mod process;
 mod records;
 mod settings;
 mod workload;
 
-pub use doctor::LocalExamination;
+pub use doctor::{LocalExamination, ProgramFault};
 pub use fleet::LocalFleet;
 pub use process::keeper;
-pub use settings::{LocalFleetError, LocalSettings};
-pub use workload::ProgramFault;
+pub use settings::{LocalFleetError, LocalPrograms, LocalSettings};

@@ -5,21 +5,22 @@
 //! [`Fleet`](crate::Fleet) for it: uids, refusals, deletions and the watch.
 
 mod data_dir;
-mod desired_state;
+mod files;
 mod gateway;
 mod log_tail;
 mod origins;
-mod records;
+mod record;
 mod registry;
 mod supervised;
+mod watch_cache;
 
 pub use data_dir::DataDirError;
 pub(crate) use data_dir::{DataDir, is_in_use, stored_identity};
-pub(crate) use desired_state::{DesiredState, DesiredStateCell};
+pub(crate) use files::{Layout, make_private, remove_directory, replace_file};
 pub use gateway::Gateway;
 pub(crate) use gateway::{Connection, SidecarConnector};
 pub(crate) use log_tail::plain_tail;
 pub use origins::{InvalidOrigin, OriginSettings};
-pub(crate) use records::{Layout, Record, StoredRecord, make_private, remove_directory, replace_file};
+pub(crate) use record::{Record, StoredRecord};
 pub(crate) use registry::{Registry, finish, validate_volume};
-pub(crate) use supervised::{Context, Remainder, Supervised};
+pub(crate) use supervised::{Context, DesiredState, DesiredStateCell, Remainder, Supervised};

@@ -59,7 +59,7 @@ pub(crate) async fn apply(
         None => delete::<Ingress, _>(context, name, uid, &children.ingresses).await,
     };
     let created = children.service_created(&context.settings.namespace, name);
-    let applied = Applied { url: url.clone(), exposure: context.settings.ingress.exposure(), created };
+    let applied = Applied { url: url.clone(), exposure: context.settings.exposure(), created };
     Ok((applied, service.and(ingress)))
 }
 

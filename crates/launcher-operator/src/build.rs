@@ -41,7 +41,7 @@ pub struct Manifests {
 /// Builds the resources of a Workshop.
 #[must_use]
 pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Manifests {
-    let exposure = settings.ingress.exposure();
+    let exposure = settings.exposure();
     Manifests {
         pod: pod::pod(workshop, settings),
         claim: storage::claim(workshop, settings),

@@ -99,7 +99,7 @@ pub fn diagnose(observed: &ObservedWorkload<'_>, settings: &OperatorSettings, no
     if let Some(passed) = deadlines.iter().find(|deadline| deadline.at <= now) {
         return Diagnosis::Failed(passed.failure.clone());
     }
-    let mounts = settings.sidecar.proxy_secret.as_ref().and_then(|_| pod::unprepared(live.first()?));
+    let mounts = settings.proxy_secret_name.as_ref().and_then(|_| pod::unprepared(live.first()?));
     let mounts_until = mounts.map(|since| add(since, settings.room_grace));
     let stuck_pod = mounts_until.filter(|at| *at <= now).and_then(|_| live.first()?.metadata.name.clone());
     let search = mounts_until.map(|at| if at > now { at } else { add(now, SEARCH_INTERVAL) });

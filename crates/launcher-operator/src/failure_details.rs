@@ -105,7 +105,7 @@ fn is_log(text: &str) -> bool {
 
 /// Returns a failure if the pod cannot start because the Secret with the proxy secret is missing or lacks the key.
 async fn missing_secret(context: &Context, workshop: &str, pod: &str) -> Option<Failure> {
-    let name = context.settings.sidecar.proxy_secret.as_deref()?;
+    let name = context.settings.proxy_secret_name.as_deref()?;
     let warnings = timeout(PATIENCE, warnings(context, pod)).await.ok()??;
     let failed_mounts = warnings.into_iter().filter(|event| event.reason.as_deref() == Some("FailedMount"));
     let mut messages = failed_mounts.filter_map(|event| event.message);

@@ -47,6 +47,4 @@ pub mod workload;
 pub use identifiers::{FIELD_MANAGER, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL};
 pub use metrics::Metrics;
 pub use run::{Operator, run};
-pub use settings::{
-    Exposure, IngressSettings, MaterialProxy, OperatorSettings, Placement, PullPolicy, SidecarSettings, Toleration,
-};
+pub use settings::{Exposure, OperatorSettings};

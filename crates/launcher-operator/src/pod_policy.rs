@@ -55,11 +55,11 @@ fn violation(workshop: &Validated, settings: &OperatorSettings) -> Option<Failur
 }
 
 fn violations(template: &PodTemplate, settings: &OperatorSettings) -> Vec<FieldError> {
-    let mut errors = template.forbidden(&settings.pod_template_policy);
+    let mut errors = template.forbidden(&settings.pod_template_allow);
     let reserved =
         |pointer, name: &str| FieldError::new(pointer, FieldRule::PodTemplateReserved { name: name.to_owned() });
     // No entry of the policy opens these Secrets: an app could forge the identity header, or the site's certificate.
-    let own_secrets = [&settings.sidecar.proxy_secret, &settings.ingress.tls_secret];
+    let own_secrets = [&settings.proxy_secret_name, &settings.ingress_tls_secret];
     for reference in template.references() {
         // A pod template must not mount the files of one user into the workshops of others.
         if reference.kind == PodTemplateKind::PersistentVolumeClaim && is_volume_name(&reference.name) {
@@ -74,7 +74,7 @@ fn violations(template: &PodTemplate, settings: &OperatorSettings) -> Vec<FieldE
         }
     }
     for (name, value) in template.spec().node_selector.iter().flatten() {
-        if settings.placement.node_selector.get(name).is_some_and(|own| own != value) {
+        if settings.node_selector.get(name).is_some_and(|own| own != value) {
             errors.push(reserved(format!("/spec/nodeSelector/{}", name.replace('/', "~1")), name));
         }
     }

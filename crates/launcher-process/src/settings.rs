@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::builder::{StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command, CommandFactory, Parser};
+use clap::{Arg, Args, Command, CommandFactory, Parser};
 
 const PREFIX: &str = "SERVICE_";
 
@@ -26,6 +26,39 @@ pub fn parse_bool(text: &str) -> Result<bool, ParseBoolError> {
         "true" => Ok(true),
         "false" => Ok(false),
         _ => Err(ParseBoolError),
+    }
+}
+
+/// Parses a DNS name without a port (RFC 1035, 2.3.1).
+///
+/// # Errors
+/// Returns the valid form.
+pub fn parse_domain(text: &str) -> Result<String, &'static str> {
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    if text.len() <= 200 && text.split('.').all(label) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err("write a domain without scheme, port or wildcard, as in workshops.example.org")
+    }
+}
+
+/// Parses an origin, and removes a slash at its end. It has only characters that the sidecars accept in their setting
+/// `SERVICE_WORKSHOP_PAGE_URL`.
+///
+/// # Errors
+/// Returns the valid form.
+pub fn parse_origin(text: &str) -> Result<String, &'static str> {
+    let origin = text.trim_end_matches('/');
+    let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:%[]".contains(&byte);
+    match host {
+        Some(host) if !host.is_empty() && host.bytes().all(is_plain) => Ok(origin.to_ascii_lowercase()),
+        _ => Err("write an origin without a path, as in https://workshops.example.org"),
     }
 }
 
@@ -78,6 +111,18 @@ pub fn read_from<S: Parser>(arguments: impl IntoIterator<Item = OsString>) -> Re
             _ => one_line(&error, &command),
         }
     })
+}
+
+/// Returns the settings of one part with these arguments, as in `--lease-seconds=15`, and else with their defaults. Ignores
+/// the environment, unlike [`read`].
+///
+/// # Errors
+/// Returns the message about a missing or an invalid argument.
+pub fn from_arguments<S: Args>(arguments: &[&str]) -> Result<S, String> {
+    let command = S::augment_args(Command::new("settings").no_binary_name(true));
+    let command = command.mut_args(|argument| argument.env(None::<&'static str>));
+    let parsed = command.try_get_matches_from(arguments).and_then(|matches| S::from_arg_matches(&matches));
+    parsed.map_err(|error| error.to_string())
 }
 
 /// Formats clap's error about missing settings. Names each setting and its environment variable.

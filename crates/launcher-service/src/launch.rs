@@ -110,7 +110,7 @@ impl Launcher {
         let is_limited = !caller.is_admin();
         LaunchRules {
             max_per_user: is_limited.then_some(limits.max_instances_per_user),
-            rate: is_limited.then_some(limits.launch_rate),
+            rate: is_limited.then_some(limits.rate()),
             max_queued: limits.max_queued,
             max_storage_gib: limits.max_storage_gib_per_user.filter(|_| is_limited),
         }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::{Clock, Entropy, Limits, PodTemplatePolicy};
+use launcher_domain::{Clock, Entropy, PodTemplatePolicy};
 use launcher_fleet::Fleet;
 use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
@@ -17,6 +17,7 @@ use crate::downloads::Downloads;
 use crate::error::ServiceError;
 use crate::feed::FeedMessage;
 use crate::metrics::Metrics;
+use crate::settings::Limits;
 use crate::snapshots::Snapshots;
 
 /// Maximum changes by which a feed subscriber may lag behind. A subscriber that lags further behind reads from the

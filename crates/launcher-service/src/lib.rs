@@ -21,6 +21,7 @@ mod metrics;
 mod observe;
 mod overview;
 mod saving;
+mod settings;
 mod snapshots;
 mod templates;
 mod traces;
@@ -40,6 +41,7 @@ pub use launcher_store::{
     SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
+pub use settings::{Limits, SnapshotSettings};
 pub use snapshots::{SNAPSHOT_BYTES, Snapshots};
 pub use templates::{TemplateUpdate, validate_template};
 pub use volumes::Download;

@@ -80,7 +80,7 @@ pub fn of_edge_proxy() -> Vec<(String, String)> {
             (format!("{name}.{}.html", texts.code), notice.html())
         })
     };
-    Language::ALL.into_iter().flat_map(of_language).collect()
+    Language::all().flat_map(of_language).collect()
 }
 
 /// Escapes text for HTML, also inside a quoted attribute.
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn notice_escapes_its_texts_and_names_its_language() {
         let notice = Notice {
-            language: Language::Arabic,
+            language: Language::preferred(b"ar"),
             title: "<T>",
             text: "a & b",
             remedy: Some("\"c\""),

@@ -114,7 +114,7 @@ fn answer(reason: Reason, language: Language) -> Answer {
     let texts = language.texts();
     let translated = |status, NoticeText { title, text }| Answer { status, title, text: text.to_owned(), language };
     // No browser sends these requests for a page: their texts are for developers.
-    let english = |status, title, text| Answer { status, title, text, language: Language::English };
+    let english = |status, title, text| Answer { status, title, text, language: Language::ENGLISH };
     match reason {
         Reason::NoIdentity => translated("403 Forbidden", texts.not_signed_in),
         Reason::NotTheOwner => translated("403 Forbidden", texts.not_yours),
@@ -173,7 +173,7 @@ pub(crate) struct ResponseFormat<'a> {
 
 /// Appends the error response, with head and body, to `out`.
 pub(crate) fn write_error_response(reason: Reason, format: ResponseFormat<'_>, out: &mut Vec<u8>) {
-    let answer = answer(reason, if format.html { format.language } else { Language::English });
+    let answer = answer(reason, if format.html { format.language } else { Language::ENGLISH });
     let body = if format.html { page(&answer, reason, format.launcher) } else { format!("{}\n", answer.text) };
     let media = if format.html { "text/html" } else { "text/plain" };
     // Ignore the result: writing to a `Vec` cannot fail.

@@ -1,52 +1,51 @@
-//! Texts of the frame page and of the notices, one file per language, and the choice of the language.
-
-mod ar;
-mod de;
-mod en;
-mod es;
-mod fr;
-mod table;
-mod zh;
+//! Texts of the frame page and of the notices, and the choice of their language.
+//!
+//! The texts are in `sidecar.ftl` of each language (`launcher-api/locales/`). `build.rs` makes the type [`Texts`] from the
+//! English messages, and a constant for each language.
 
 use launcher_domain::accept_language::{MAX_WEIGHT, weight};
 
-pub use table::{NoticeText, Texts};
+include!(concat!(env!("OUT_DIR"), "/texts.rs"));
 
-/// A language of the frame page and of the notices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Language {
-    /// The language of a client that prefers no other language of this list.
-    #[default]
-    English,
-    German,
-    French,
-    Spanish,
-    Chinese,
-    Arabic,
+/// Title and text of a notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoticeText {
+    /// Title of the page.
+    pub title: &'static str,
+    /// One or more sentences.
+    pub text: &'static str,
+}
+
+/// A language of the frame page and of the notices. The default is English.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Language(&'static Texts);
+
+impl Default for Language {
+    fn default() -> Self {
+        Self::ENGLISH
+    }
 }
 
 impl Language {
-    /// Every language.
-    pub const ALL: [Self; 6] = [Self::English, Self::German, Self::French, Self::Spanish, Self::Chinese, Self::Arabic];
+    /// The language of a client that prefers no other language of the sidecar.
+    pub const ENGLISH: Self = Self(&LANGUAGES[ENGLISH]);
+
+    /// Returns all languages, sorted by code.
+    pub fn all() -> impl Iterator<Item = Self> {
+        LANGUAGES.iter().map(Self)
+    }
 
     /// Returns the texts of this language.
     #[must_use]
     pub fn texts(self) -> &'static Texts {
-        match self {
-            Self::English => &en::TEXTS,
-            Self::German => &de::TEXTS,
-            Self::French => &fr::TEXTS,
-            Self::Spanish => &es::TEXTS,
-            Self::Chinese => &zh::TEXTS,
-            Self::Arabic => &ar::TEXTS,
-        }
+        self.0
     }
 
     /// Returns the language that the client prefers most, by the value of its `Accept-Language` header. Returns English
-    /// if the header names no language of this list.
+    /// if the header names no language of the sidecar.
     #[must_use]
     pub fn preferred(accept_language: &[u8]) -> Self {
-        let mut best = (0, Self::default());
+        let mut best = (0, Self::ENGLISH);
         for range in accept_language.split(|&byte| byte == b',') {
             let mut parts = range.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
             let Some(language) = parts.next().and_then(Self::of_tag) else { continue };
@@ -58,10 +57,13 @@ impl Language {
         best.1
     }
 
-    /// Returns the language of a tag such as `de` or `zh-Hant-TW`, by its first part.
+    /// Returns the language of a tag such as `de` or `zh-Hant-TW`, which is or begins with the code of the language.
     fn of_tag(tag: &[u8]) -> Option<Self> {
-        let primary = tag.split(|&byte| byte == b'-').next().unwrap_or_default();
-        Self::ALL.into_iter().find(|language| language.texts().code.as_bytes().eq_ignore_ascii_case(primary))
+        Self::all().find(|language| {
+            let code = language.texts().code.as_bytes();
+            let (start, rest) = tag.split_at(code.len().min(tag.len()));
+            start.eq_ignore_ascii_case(code) && matches!(rest.first(), None | Some(b'-'))
+        })
     }
 }
 
@@ -70,50 +72,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_every_language_are_complete_and_need_no_escape() {
-        for language in Language::ALL {
-            let texts = language.texts();
-            let notices = [
-                texts.not_yours,
-                texts.not_signed_in,
-                texts.unknown,
-                texts.starting,
-                texts.no_answer,
-                texts.failed,
-                texts.terminated,
-                texts.expired,
-            ];
-            let bar = [texts.workshop, texts.bar, texts.app, texts.left, texts.ends, texts.warning, texts.over];
-            let notes = [texts.crashed, texts.out_of_memory, texts.files_lost];
-            let links = [texts.signed_out, texts.extend, texts.extend_hint, texts.home, texts.launcher];
-            let parts =
-                notices.iter().flat_map(|notice| [notice.title, notice.text]).chain(bar).chain(notes).chain(links);
-            for text in parts {
-                assert!(!text.is_empty() && !text.contains(['<', '>', '&', '"']), "{}: {text:?}", texts.code);
-            }
-            assert_eq!(texts.ends.matches("{time}").count(), 1, "{}: {}", texts.code, texts.ends);
-            for text in [texts.left, texts.warning] {
-                assert_eq!(text.matches("{left}").count(), 1, "{}: {text}", texts.code);
-            }
+    fn language_with_highest_weight_is_preferred() {
+        for (header, expected) in [
+            ("", "en"),
+            ("de", "de"),
+            ("DE-at", "de"),
+            ("nl, fr;q=0.5, es;q=0.75", "es"),
+            ("zh-Hant-TW,zh;q=0.9,en;q=0.8", "zh"),
+            ("en;q=0.1, ar; q=0.2", "ar"),
+            ("de;q=0, fr;q=0.001", "fr"),
+            ("fr, de", "fr"),
+            ("*", "en"),
+            ("de;q=x", "en"),
+            ("deutsch,;q=1,,", "en"),
+        ] {
+            assert_eq!(Language::preferred(header.as_bytes()).texts().code, expected, "{header}");
         }
     }
 
     #[test]
-    fn language_with_highest_weight_is_preferred() {
-        for (header, expected) in [
-            ("", Language::English),
-            ("de", Language::German),
-            ("DE-at", Language::German),
-            ("nl, fr;q=0.5, es;q=0.75", Language::Spanish),
-            ("zh-Hant-TW,zh;q=0.9,en;q=0.8", Language::Chinese),
-            ("en;q=0.1, ar; q=0.2", Language::Arabic),
-            ("de;q=0, fr;q=0.001", Language::French),
-            ("fr, de", Language::French),
-            ("*", Language::English),
-            ("de;q=x", Language::English),
-            ("deutsch,;q=1,,", Language::English),
-        ] {
-            assert_eq!(Language::preferred(header.as_bytes()), expected, "{header}");
-        }
+    fn texts_contain_their_values() {
+        let Texts { left, ends, warning, .. } = Language::ENGLISH.texts();
+        assert_eq!([*left, *ends, *warning].map(|text| text.matches(['{', '}']).count()), [2; 3]);
+        assert!(left.contains("{left}") && ends.contains("{time}") && warning.contains("{left}"));
+        assert_eq!(Language::preferred(b"ar").texts().direction, "rtl");
     }
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::BodyExt;
-use launcher_api::{ApiSettings, Metrics};
+use launcher_api::{ApiProcess, ApiSettings, Metrics};
 use launcher_domain::identity::TrustedHeader;
-use launcher_domain::{AdminList, EmailAddress, Limits, PodTemplatePolicy, ProxySecret};
+use launcher_domain::{AdminList, EmailAddress, PodTemplatePolicy, ProxySecret};
 use launcher_process::listener::listen;
 use launcher_process::serve::{ServeLimits, serve_http_within};
+use launcher_process::settings::from_arguments;
 use launcher_process::stop::Stop;
-use launcher_service::{InstanceFilter, Launcher, Page, Snapshots, StateFilter};
+use launcher_service::{InstanceFilter, Launcher, Limits, Page, Snapshots, StateFilter};
 use launcher_snapshots::{Location, SnapshotStore};
 use launcher_store::Store;
 use serde_json::{Value, json};
@@ -79,7 +80,7 @@ impl Default for Options {
             proxy_secret: None,
             admins: ADMIN.to_owned(),
             trusted_header: TrustedHeader::DEFAULT.to_owned(),
-            base_path: "/api/v1".to_owned(),
+            base_path: ApiSettings::BASE_PATH.to_owned(),
             public_url: None,
             logout_url: None,
             help_url: None,
@@ -167,7 +168,7 @@ impl TestApp {
         let listener = listen(([127, 0, 0, 1], 0).into(), &limits.listen_options()).unwrap();
         let addr = listener.local_addr().unwrap();
         let stop = Stop::new();
-        let router = launcher_api::router(launcher.clone(), settings(&options, addr, &stop));
+        let router = launcher_api::router(launcher.clone(), settings(&options, addr), process(&options, &stop));
         let server =
             tokio::spawn(serve_http_within(listener, stop.clone(), limits, move |request: http::Request<_>, _| {
                 let answer = router.clone().oneshot(request.map(axum::body::Body::new));
@@ -290,17 +291,23 @@ fn template_body() -> Value {
     })
 }
 
-fn settings(options: &Options, addr: SocketAddr, stop: &Stop) -> ApiSettings {
+fn settings(options: &Options, addr: SocketAddr) -> ApiSettings {
     ApiSettings {
-        admins: AdminList::parse(&options.admins).unwrap(),
-        trusted_header: TrustedHeader::parse(&options.trusted_header).unwrap(),
-        proxy_secret: options.proxy_secret.as_deref().map(|secret| ProxySecret::parse(secret).unwrap()),
-        dev_identity: options.dev_identity.as_deref().map(|email| EmailAddress::parse(email).unwrap()),
         base_path: options.base_path.clone(),
-        public_url: options.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", addr.port())),
-        login_url: "/oauth2/start".to_owned(),
+        public_url: options.public_url.clone().or_else(|| Some(format!("http://localhost:{}", addr.port()))),
+        trusted_auth_header: TrustedHeader::parse(&options.trusted_header).unwrap(),
+        require_authentication: options.dev_identity.is_none(),
+        dev_identity: options.dev_identity.as_deref().map(|email| EmailAddress::parse(email).unwrap()),
+        admin_emails: AdminList::parse(&options.admins).unwrap(),
         logout_url: options.logout_url.clone(),
         help_url: options.help_url.clone(),
+        ..from_arguments(&[]).unwrap()
+    }
+}
+
+fn process(options: &Options, stop: &Stop) -> ApiProcess {
+    ApiProcess {
+        proxy_secret: options.proxy_secret.as_deref().map(|secret| ProxySecret::parse(secret).unwrap()),
         metrics: Metrics::default(),
         stop: stop.token(),
         shares_one_user: options.shares_one_user,

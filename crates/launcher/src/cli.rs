@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use launcher_domain::version::version;
 
 use crate::move_database::MoveArgs;
-use crate::operator::settings::OperatorArgs;
+use crate::operator::OperatorArgs;
 use crate::settings::ServeSettings;
 
 /// Launches short-lived workshops (RStudio, Jupyter, anything that speaks HTTP) from a shared catalog.

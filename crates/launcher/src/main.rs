@@ -38,7 +38,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
         }
         Command::MoveDatabase(args) => say(&move_database::run(&args)?),
         Command::Keep { command } => return Ok(launcher_fleet::keeper::run(command)),
-        Command::Openapi => print(&launcher_api::openapi(settings::BASE_PATH))?,
+        Command::Openapi => print(&launcher_api::openapi(launcher_api::ApiSettings::BASE_PATH))?,
         Command::Crd => print(&launcher_workshop::crds())?,
         Command::Completions { shell } => say(reference::completions(shell)?.trim_end()),
         Command::Man { folder } => reference::write_manual(&folder)?,

@@ -1,28 +1,44 @@
 //! `launcher operator`: runs the operator, and its health and metrics listener.
 
-pub(crate) mod settings;
-
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Args;
 use launcher_domain::clock::{SystemClock, SystemEntropy};
-use launcher_operator::{Exposure, Operator};
+use launcher_operator::{Exposure, Operator, OperatorSettings};
 use launcher_process::health::Health;
 use launcher_process::listener::listen;
 use launcher_process::serve::ServeLimits;
 use launcher_process::settings::unknown_names;
 use launcher_process::stop::Stop;
-use launcher_process::telemetry;
+use launcher_process::telemetry::{self, LogSettings};
 use prometheus_client::registry::Registry;
 
 use crate::cli::Cli;
 use crate::cluster::{self, ClusterError};
-use crate::traces::{TraceError, Traces};
-use settings::OperatorArgs;
+use crate::traces::{TraceError, TraceSettings, Traces};
 
 /// Maximum time for stopping the operator: it gives up its leadership, and finishes the responses in flight.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// Settings of the operator, and of its process.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct OperatorArgs {
+    /// Address of /healthz, /readyz and /metrics; do not expose it
+    #[arg(long, env = "SERVICE_TELEMETRY_ADDR", default_value = "127.0.0.1:9091", value_name = "ADDR")]
+    telemetry_addr: SocketAddr,
+
+    #[command(flatten)]
+    operator: OperatorSettings,
+
+    #[command(flatten)]
+    traces: TraceSettings,
+
+    #[command(flatten)]
+    log: LogSettings,
+}
 
 /// Reasons why the operator cannot start. Each message is one line.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +48,7 @@ pub(crate) enum OperatorStartError {
     #[error("the runtime cannot be started: {0}")]
     Runtime(io::Error),
     #[error("SERVICE_TELEMETRY_ADDR {addr} cannot be listened on: {error}; choose another address")]
-    Listen { addr: std::net::SocketAddr, error: io::Error },
+    Listen { addr: SocketAddr, error: io::Error },
     #[error(transparent)]
     Cluster(#[from] ClusterError),
     #[error(transparent)]
@@ -58,11 +74,14 @@ async fn operate(args: OperatorArgs) -> Result<(), OperatorStartError> {
     let addr = args.telemetry_addr;
     let listener = listen(addr, &ServeLimits::telemetry().listen_options())
         .map_err(|error| OperatorStartError::Listen { addr, error })?;
-    warn_about(&args);
+    warn_about(&args.operator);
     let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "operator".to_owned());
     let (client, namespace) = cluster::connect().await?;
-    let operator =
-        Operator::new(client, args.operator_settings(&namespace), &host, Arc::new(SystemClock), &SystemEntropy);
+    let mut settings = args.operator;
+    if settings.namespace.is_empty() {
+        settings.namespace = namespace;
+    }
+    let operator = Operator::new(client, settings, &host, Arc::new(SystemClock), &SystemEntropy);
 
     let health_stop = Stop::new();
     let health = tokio::spawn(health(&operator, stop.clone()).serve(listener, health_stop.clone()));
@@ -85,17 +104,17 @@ fn health(operator: &Operator, stop: Stop) -> Health {
     Health::new(ready, metrics, stop)
 }
 
-fn warn_about(args: &OperatorArgs) {
+fn warn_about(settings: &OperatorSettings) {
     for name in unknown_names::<Cli>(std::env::vars_os()) {
         tracing::warn!(%name, "ignoring unknown setting; `launcher operator --help` lists all settings");
     }
-    if args.ingress().exposure() == Exposure::None {
+    if settings.exposure() == Exposure::None {
         tracing::warn!(
             "creating no Ingress: SERVICE_INGRESS_ANNOTATIONS names no auth middleware, and \
              SERVICE_INGRESS_GATED_ELSEWHERE is not true; workshops have no URL"
         );
     }
-    if !args.require_authentication {
+    if !settings.require_authentication {
         tracing::warn!("AUTHENTICATION IS OFF: every client can open every workshop; never in production");
     }
 }

@@ -9,9 +9,8 @@ pub(crate) mod warnings;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use launcher_api::{ApiSettings, Metrics};
+use launcher_api::{ApiProcess, Metrics};
 use launcher_domain::Clock;
 use launcher_domain::clock::{SystemClock, SystemEntropy};
 use launcher_process::health::Health;
@@ -78,39 +77,45 @@ pub(crate) fn run(settings: ServeSettings) -> Result<(), ServeError> {
     runtime.block_on(serve(settings))
 }
 
-async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
+async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
     warnings::warn_about(&settings);
     refuse_exposed_bypass(&settings)?;
-    let drain = Duration::from_secs(settings.shutdown_delay);
-    let stop = Stop::on_signals().map_err(ServeError::Runtime)?.with_drain(drain);
-    let secret = secret::read(settings.proxy_secret_file.as_deref()).await?;
+    let stop = Stop::on_signals().map_err(ServeError::Runtime)?.with_drain(settings.shutdown_delay);
+    let secret = secret::read(settings.api.proxy_secret_file.as_deref()).await?;
     let limits = ServeLimits { connections: settings.max_connections as usize, ..ServeLimits::service() };
     // Listen before any process is started, so that a port in use is found early. Clients that connect early wait until
     // the service is ready.
     let listener = listen("SERVICE_LISTEN_ADDR", settings.listen_addr, &limits)?;
     let telemetry = listen("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr, &ServeLimits::telemetry())?;
-    let public_url = public_url(&settings, &listener)?;
-    let origin = public_url.parse().map_err(ServeError::PublicUrl)?;
+    let port = listener.local_addr().map_err(ServeError::Runtime)?.port();
+    settings.api.public_url.get_or_insert_with(|| format!("http://localhost:{port}"));
+    let origin = settings.api.origin().parse().map_err(ServeError::PublicUrl)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let store = Store::open(&settings.database_url()).await?;
     let fleet = RunningFleet::open(&settings, &origin, secret.clone(), clock.clone(), stop.clone()).await?;
     let policy = settings.pod_template_allow.clone();
     let snapshots = settings.snapshots.open()?;
     let entropy = Arc::new(SystemEntropy);
-    let launcher = Launcher::new(store.clone(), fleet.port(), clock, entropy, settings.limits(), policy, snapshots);
+    let launcher = Launcher::new(store.clone(), fleet.port(), clock, entropy, settings.limits, policy, snapshots);
     launcher.claim_fleet().await?;
     seeds::seed_templates(&launcher, &settings).await?;
 
     let metrics = Metrics::default();
-    let api =
-        ApiSettings { proxy_secret: secret.clone(), ..api(&settings, public_url.clone(), metrics.clone(), &stop) };
-    let router = launcher_api::router(launcher.clone(), api);
+    let process = ApiProcess {
+        proxy_secret: secret.clone(),
+        metrics: metrics.clone(),
+        stop: stop.token(),
+        shares_one_user: settings.shares_one_user(),
+        ignored_fields: settings.fleet.ignored_fields(),
+        routing_delay: settings.fleet.routing_delay(),
+    };
+    let router = launcher_api::router(launcher.clone(), settings.api.clone(), process);
     let loops_stop = CancellationToken::new();
     let mut loops = tokio::spawn({
         let (launcher, stop) = (launcher.clone(), loops_stop.clone());
         async move { launcher.run(stop).await }
     });
-    let secret_file = secret::reload_on_change(settings.proxy_secret_file.clone(), secret);
+    let secret_file = secret::reload_on_change(settings.api.proxy_secret_file.clone(), secret);
     tokio::spawn(loops_stop.clone().run_until_cancelled_owned(secret_file));
     let health_stop = Stop::new();
     let health = tokio::spawn(health(launcher, &metrics, stop.clone()).serve(telemetry, health_stop.clone()));
@@ -118,14 +123,14 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let server = serve_http_within(listener, stop.clone(), limits, move |request, peer| {
         host_routing::route(router.clone(), gateway.clone(), request, peer.ip())
     });
-    tracing::info!(url = %public_url, "launcher ready");
+    tracing::info!(url = %settings.api.origin(), "launcher ready");
     let crashed = tokio::select! {
         () = server => None,
         _ = &mut loops => Some("reconcile loops"),
     };
 
     // Stop order: refuse new requests, finish those in flight, stop the loops, then the workshops, then the database.
-    if !stop.finish(Duration::from_secs(settings.shutdown_grace)).await {
+    if !stop.finish(settings.shutdown_grace).await {
         tracing::warn!(
             "closing connections with unfinished requests: grace period over or second stop signal received"
         );
@@ -146,30 +151,6 @@ fn listen(setting: &'static str, addr: SocketAddr, limits: &ServeLimits) -> Resu
     listener::listen(addr, &limits.listen_options()).map_err(|error| ServeError::Listen { setting, addr, error })
 }
 
-fn public_url(settings: &ServeSettings, listener: &TcpListener) -> Result<String, ServeError> {
-    let port = listener.local_addr().map_err(ServeError::Runtime)?.port();
-    Ok(settings.public_url.clone().unwrap_or_else(|| format!("http://localhost:{port}")))
-}
-
-fn api(settings: &ServeSettings, public_url: String, metrics: Metrics, stop: &Stop) -> ApiSettings {
-    ApiSettings {
-        admins: settings.admin_emails.clone(),
-        trusted_header: settings.trusted_auth_header.clone(),
-        proxy_secret: None,
-        dev_identity: settings.bypass().cloned(),
-        base_path: settings.base_path.clone(),
-        public_url,
-        login_url: settings.login_url.clone(),
-        logout_url: settings.logout_url.clone(),
-        help_url: settings.help_url.clone(),
-        metrics,
-        stop: stop.token(),
-        shares_one_user: settings.shares_one_user(),
-        ignored_fields: settings.fleet.ignored_fields(),
-        routing_delay: settings.fleet.routing_delay(),
-    }
-}
-
 fn health(launcher: Launcher, api: &Metrics, stop: Stop) -> Health {
     let mut metrics = Registry::default();
     launcher.register_metrics(&mut metrics);
@@ -183,5 +164,9 @@ fn health(launcher: Launcher, api: &Metrics, stop: Stop) -> Health {
 }
 
 fn refuse_exposed_bypass(settings: &ServeSettings) -> Result<(), ServeError> {
-    if settings.exposes_bypass() { Err(ServeError::Exposed(settings.listen_addr)) } else { Ok(()) }
+    if settings.api.exposes_bypass(settings.listen_addr) {
+        Err(ServeError::Exposed(settings.listen_addr))
+    } else {
+        Ok(())
+    }
 }

@@ -53,7 +53,7 @@ pub(crate) async fn stream(
             future::ready(concerns(&query.of, &caller, &event.listed))
         })
         .map(|event| Event::default().id(event.id.to_string()).event(CHANGED).data(&event.listed.instance.k8s_name));
-    let stop = state.settings.stop.clone().cancelled_owned();
+    let stop = state.process.stop.clone().cancelled_owned();
     Ok(Sse::new(first.chain(changes).map(Ok).take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 

@@ -1,8 +1,9 @@
 //! The language of a page: the reader's choice, and the messages of that language.
 //!
 //! A language is one folder of `locales/`: Fluent files (`*.ftl`, see <https://projectfluent.org>) and the guides in
-//! Markdown. The folder's name is the language's BCP 47 code. English is complete; a message that another language
-//! lacks appears in English.
+//! Markdown. The folder's name is the language's BCP 47 code. English is complete; a message, an attribute
+//! or a guide that another language lacks appears in English. English has no file with the texts of the domain, because
+//! the domain declares them.
 
 mod choice;
 mod locale;
@@ -14,6 +15,7 @@ use fluent_bundle::{FluentArgs, FluentValue};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+pub use locale::domain_messages;
 use locale::{LOCALES, Locale};
 
 /// Text of a message. A message without values is borrowed.
@@ -89,14 +91,14 @@ impl Language {
         self.format(key, Some(attribute), None)
     }
 
-    /// Returns true if the message has this attribute.
+    /// Returns true if the language or English has this attribute of the message.
     pub(crate) fn has_attribute(self, key: &str, attribute: &str) -> bool {
-        self.0.pattern(key, Some(attribute)).is_some()
+        self.locales().iter().any(|locale| locale.pattern(key, Some(attribute)).is_some())
     }
 
     /// Returns true if the language or English has this message.
     pub(crate) fn has(self, key: &str) -> bool {
-        self.0.pattern(key, None).is_some() || Self::english().0.pattern(key, None).is_some()
+        self.locales().iter().any(|locale| locale.pattern(key, None).is_some())
     }
 
     /// Returns a message with values.
@@ -124,13 +126,19 @@ impl Language {
 
     /// Returns a document in Markdown.
     pub(crate) fn document(self, name: &str) -> &'static str {
-        self.0.document(name).or_else(|| locale::ENGLISH.document(name)).unwrap_or_default()
+        self.locales().iter().find_map(|locale| locale.document(name)).unwrap_or_default()
     }
 
-    /// Formats a message. A missing message appears in English. A test checks that English has all messages.
+    /// Formats a message or its attribute. A test checks that English has all messages.
     fn format(self, key: &str, attribute: Option<&str>, values: Option<&FluentArgs<'_>>) -> Text {
-        let text = |locale: &'static Locale| locale.format(key, attribute, values);
-        text(self.0).or_else(|| text(&locale::ENGLISH)).unwrap_or_else(|| key.to_owned().into())
+        let text = self.locales().iter().find_map(|locale| locale.format(key, attribute, values));
+        text.unwrap_or_else(|| key.to_owned().into())
+    }
+
+    /// Returns the locales that may have a text, in the order of preference: English has the texts that this language
+    /// lacks.
+    fn locales(self) -> [&'static Locale; 2] {
+        [self.0, *locale::ENGLISH]
     }
 }
 
@@ -139,5 +147,46 @@ impl<S: Send + Sync> FromRequestParts<S> for Language {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
         Ok(Self::of(&parts.headers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use launcher_domain::{FailureCode, FailureDetail, FailureReason, FieldRule};
+
+    use super::*;
+
+    #[test]
+    fn english_texts_of_the_domain_are_those_of_the_api() {
+        let (t, failure) = (Language::english(), FailureCode::Evicted);
+        assert_eq!(t.failure(failure), failure.message());
+        let reason = FailureReason::new(failure, None);
+        assert_eq!(t.failure_remedy(&reason, false), failure.remedy());
+        for (prefix, texts) in [("failure-detail", FailureDetail::TEXTS), ("field-rule", FieldRule::TEXTS)] {
+            for (code, text, args) in texts {
+                let values: Vec<(&str, String)> = args.iter().map(|arg| (*arg, format!("{{{arg}}}"))).collect();
+                let values = values.iter().map(|(arg, value)| (*arg, value.as_str()));
+                assert_eq!(t.with_all(&format!("{prefix}-{code}"), values), *text);
+            }
+        }
+    }
+
+    #[test]
+    fn text_that_a_language_lacks_is_in_english() {
+        let source = "error-not-found = Nicht da\nproduct-version = Version { $version } von Workshop Launcher\n";
+        let files = BTreeMap::from([("errors.ftl".to_owned(), source.to_owned())]);
+        let partial = Language(Box::leak(Box::new(Locale::new("nl".to_owned(), files).unwrap())));
+        let english = Language::english();
+        assert_eq!(partial.text("error-not-found"), "Nicht da");
+        assert_eq!(partial.attribute("error-not-found", "text"), english.attribute("error-not-found", "text"));
+        assert!(partial.has_attribute("error-not-found", "text") && !partial.has_attribute("error-not-found", "hint"));
+        assert_eq!(partial.product_version("2"), "Version 2 von Workshop Launcher");
+        assert!(partial.has("skip") && !partial.has("no-such-message"));
+        assert_eq!(partial.text("skip"), english.text("skip"));
+        assert_eq!(partial.duration(60), english.duration(60));
+        assert!(!partial.document("students").is_empty());
+        assert_eq!(partial.document("students"), english.document("students"));
     }
 }

@@ -6,55 +6,40 @@ use launcher_service::{ServiceError, VolumeUser};
 
 use super::language::{Language, Text};
 use super::view::Notice;
+use crate::problem::ProblemCode;
 
 /// Returns the status and the notice for an error that a user can correct; `None` for an error that needs its own page.
 /// `in_list`: the page is a list, so a workshop that no longer exists also gets a notice.
 pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(StatusCode, Notice)> {
-    let (status, kind, title, text) = match error {
+    let (kind, title, text) = match error {
         ServiceError::InstanceLimitReached { limit, held, ending } => {
-            (StatusCode::CONFLICT, "wait", t.text("limit-title"), t.limit_reached(*limit, *held, *ending).into())
+            ("wait", t.text("limit-title"), t.limit_reached(*limit, *held, *ending).into())
         }
         ServiceError::TooManyLaunches { retry_after } => {
             let text = t.with_one("too-many-launches", "seconds", *retry_after);
-            (StatusCode::TOO_MANY_REQUESTS, "wait", t.text("not-launched"), text.into())
+            ("wait", t.text("not-launched"), text.into())
         }
-        ServiceError::TemplateInactive => {
-            (StatusCode::CONFLICT, "wait", t.text("not-launched"), t.text("inactive-user"))
-        }
-        ServiceError::AtCapacity => {
-            (StatusCode::SERVICE_UNAVAILABLE, "wait", t.text("not-launched"), t.text("at-capacity"))
-        }
+        ServiceError::TemplateInactive => ("wait", t.text("not-launched"), t.text("inactive-user")),
+        ServiceError::AtCapacity => ("wait", t.text("not-launched"), t.text("at-capacity")),
         ServiceError::VolumeInUse(VolumeUser { k8s_name, is_suspended }) => {
             let key = if *is_suspended { "volume-in-use-suspended" } else { "volume-in-use" };
             let text = t.with_one(key, "workshop", k8s_name.as_str());
-            (StatusCode::CONFLICT, "wait", t.text("volume-in-use-title"), text.into())
+            ("wait", t.text("volume-in-use-title"), text.into())
         }
         ServiceError::StorageLimitReached { limit_gib } => {
             let text = t.with_one("storage-limit", "gib", *limit_gib);
-            (StatusCode::CONFLICT, "wait", t.text("storage-limit-title"), text.into())
+            ("wait", t.text("storage-limit-title"), text.into())
         }
-        ServiceError::IdempotencyKeyReused => {
-            (StatusCode::UNPROCESSABLE_ENTITY, "bad", t.text("not-launched"), t.text("key-reused"))
-        }
-        ServiceError::Extend(error) => (StatusCode::CONFLICT, "wait", t.text("not-extended"), extend(t, *error)),
-        ServiceError::Suspend(error) => (StatusCode::CONFLICT, "wait", t.text("not-paused"), t.not_paused(*error)),
-        ServiceError::Resume(error) => (StatusCode::CONFLICT, "wait", t.text("not-resumed"), t.not_resumed(*error)),
-        ServiceError::Restart(error) => {
-            (StatusCode::CONFLICT, "wait", t.text("not-restarted"), t.not_restarted(*error))
-        }
-        ServiceError::FleetWithoutDownloads => {
-            (StatusCode::CONFLICT, "wait", t.text("no-download-title"), t.text("no-download"))
-        }
-        ServiceError::DownloadNotReady(_) => {
-            (StatusCode::SERVICE_UNAVAILABLE, "wait", t.text("no-download-title"), t.text("download-not-ready"))
-        }
-        ServiceError::SnapshotsUnavailable(_) => {
-            (StatusCode::SERVICE_UNAVAILABLE, "wait", t.text("no-download-title"), t.text("snapshots-unavailable"))
-        }
-        ServiceError::TooManyDownloads => {
-            (StatusCode::TOO_MANY_REQUESTS, "wait", t.text("no-download-title"), t.text("too-many-downloads"))
-        }
-        ServiceError::NotFound if in_list => (StatusCode::NOT_FOUND, "wait", t.text("gone-title"), t.text("gone")),
+        ServiceError::IdempotencyKeyReused => ("bad", t.text("not-launched"), t.text("key-reused")),
+        ServiceError::Extend(error) => ("wait", t.text("not-extended"), extend(t, *error)),
+        ServiceError::Suspend(error) => ("wait", t.text("not-paused"), t.not_paused(*error)),
+        ServiceError::Resume(error) => ("wait", t.text("not-resumed"), t.not_resumed(*error)),
+        ServiceError::Restart(error) => ("wait", t.text("not-restarted"), t.not_restarted(*error)),
+        ServiceError::FleetWithoutDownloads => ("wait", t.text("no-download-title"), t.text("no-download")),
+        ServiceError::DownloadNotReady(_) => ("wait", t.text("no-download-title"), t.text("download-not-ready")),
+        ServiceError::SnapshotsUnavailable(_) => ("wait", t.text("no-download-title"), t.text("snapshots-unavailable")),
+        ServiceError::TooManyDownloads => ("wait", t.text("no-download-title"), t.text("too-many-downloads")),
+        ServiceError::NotFound if in_list => ("wait", t.text("gone-title"), t.text("gone")),
         ServiceError::NotFound
         | ServiceError::Forbidden
         | ServiceError::Invalid(_)
@@ -64,7 +49,7 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         | ServiceError::Unavailable(_)
         | ServiceError::Internal(_) => return None,
     };
-    Some((status, Notice { kind, title, text }))
+    Some((ProblemCode::from(error).status(), Notice { kind, title, text }))
 }
 
 /// Returns the retry delay in seconds; `None` if the error is not temporary.

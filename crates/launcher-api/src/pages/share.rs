@@ -38,7 +38,7 @@ impl Share {
 
 /// Returns the public URL of a template's page: short if the template has a slug.
 pub(crate) fn url(state: &AppState, template: &Template) -> String {
-    let origin = &state.settings.public_url;
+    let origin = state.settings.origin();
     match &template.listing.slug {
         Some(slug) => format!("{origin}/go/{slug}"),
         None => format!("{origin}/launch/{}", template.template_id),

@@ -74,7 +74,7 @@ pub(crate) async fn show(
 
 /// Returns the time until the URL of a ready workshop answers.
 fn opens_in(state: &AppState, listed: &ListedInstance) -> SignedDuration {
-    let delay = SignedDuration::try_from(state.settings.routing_delay).unwrap_or(SignedDuration::ZERO);
+    let delay = SignedDuration::try_from(state.process.routing_delay).unwrap_or(SignedDuration::ZERO);
     let now = state.launcher.clock().now();
     listed
         .instance

@@ -51,7 +51,7 @@ pub(crate) async fn follow_instances(
         named.json_data(body).unwrap_or_else(|_| Event::default().comment("an instance could not be written"))
     });
     let first = stream::iter([Event::default().retry(RETRY)]);
-    let stop = state.settings.stop.clone().cancelled_owned();
+    let stop = state.process.stop.clone().cancelled_owned();
     let events = first.chain(changes).take_until(stop).map(Ok::<_, Infallible>);
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use http::Method;
-use launcher_domain::{LaunchRate, Limits};
+use launcher_service::Limits;
 use launcher_testkit::{Client, Options, Reply, TestApp, Users};
 use reqwest::RequestBuilder;
 
@@ -144,8 +144,7 @@ async fn ask(line: &Line, target: &Target, who: &Client) -> Reply {
 #[tokio::test(flavor = "multi_thread")]
 async fn route_statuses_match_access_matrix() {
     // Raises the launch rate limit, because the owner launches a workshop for each request.
-    let launch_rate = LaunchRate { per_minute: 60_000, burst: 1000 };
-    let limits = Limits { max_instances_per_user: 1000, launch_rate, ..Limits::default() };
+    let limits = Limits { max_instances_per_user: 1000, launch_rate: 60_000, launch_burst: 1000, ..Limits::default() };
     let Users { app, unauthenticated, alice: owner, bob: other, admin } =
         TestApp::start_with(Options { limits, has_images: true, saves_snapshots: true, ..Options::default() }).await;
     let mut matrix = Vec::new();

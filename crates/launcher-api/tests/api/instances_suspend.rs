@@ -1,6 +1,6 @@
 //! `POST /instances/{k8s_name}/suspend` and `POST /instances/{k8s_name}/resume`.
 
-use launcher_domain::Limits;
+use launcher_service::Limits;
 use launcher_testkit::{Client, Options, TestApp, Users};
 use serde_json::{Value, json};
 

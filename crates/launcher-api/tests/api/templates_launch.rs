@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use http::Method;
-use launcher_domain::{LaunchRate, Limits};
+use launcher_service::Limits;
 use launcher_testkit::{Client, Options, Reply, TestApp, Users, eventually};
 use serde_json::json;
 
@@ -159,8 +159,7 @@ async fn launches_beyond_start_limit_are_queued_and_refused_when_queue_is_full()
 
 #[tokio::test]
 async fn launch_beyond_rate_limit_is_429_with_retry_after() {
-    let rate = LaunchRate { per_minute: 6, burst: 2 };
-    let limits = Limits { launch_rate: rate, max_instances_per_user: 100, ..Limits::default() };
+    let limits = Limits { launch_rate: 6, launch_burst: 2, max_instances_per_user: 100, ..Limits::default() };
     let Users { app, alice, bob, admin, .. } = TestApp::start_with(Options { limits, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let path = format!("/templates/{template}/launch");

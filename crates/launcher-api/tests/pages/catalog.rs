@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use launcher_domain::{LaunchRate, Limits};
+use launcher_service::Limits;
 use launcher_testkit::Options;
 use serde_json::json;
 
@@ -112,8 +112,7 @@ async fn instance_limit_notice_mentions_terminating_instance() {
 
 #[tokio::test]
 async fn launch_above_rate_limit_shows_notice_with_wait_time() {
-    let rate = LaunchRate { per_minute: 1, burst: 1 };
-    let limits = Limits { launch_rate: rate, ..Limits::default() };
+    let limits = Limits { launch_rate: 1, launch_burst: 1, ..Limits::default() };
     let app = App::with(Options { limits, ..Options::default() }).await;
     let template = app.template("Penguins", |_| {}).await;
     let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));

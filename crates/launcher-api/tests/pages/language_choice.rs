@@ -1,9 +1,9 @@
 //! The choice of a language on pages that answer a form. A browser cannot open the address of such a page again.
 
+use launcher_service::Limits;
 use std::collections::BTreeSet;
 
 use http::{Method, StatusCode};
-use launcher_domain::Limits;
 use launcher_testkit::Options;
 
 use crate::support::{ADMIN, ALICE, Answer, App, BOB, Browser, borrowed, with};

@@ -1,5 +1,5 @@
 //! Checks that all text of the pages is in `locales/`: templates, the script and the code of the pages contain none.
-//! Checks that each language has all messages.
+//! Checks the messages of each language.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says where by panicking")]
 
 mod code;
@@ -67,7 +67,7 @@ fn assert_wordless(files: &[PathBuf], words: impl Fn(&str) -> Vec<Found>) {
     let found: Vec<String> = files.iter().flat_map(in_file).collect();
     assert!(
         found.is_empty(),
-        "These words stand outside of crates/launcher-api/locales. Add a message there, in each language, and name its \
+        "These words stand outside of crates/launcher-api/locales. Add a message to the folder `en` there, and name its \
          key here: `{{{{ t.text(\"key\") }}}}` in a template, a `data-` attribute that a template fills for the \
          script.\n{}",
         found.join("\n")

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use launcher_domain::{EndReason, InstanceState, LaunchRate, Limits};
+use launcher_domain::{EndReason, InstanceState, LaunchRate};
 
 use crate::{at, instance};
 
@@ -79,12 +79,4 @@ fn state_and_end_reason_decide_if_instance_counts_against_limit() {
         row.end_reason = end_reason;
         assert_eq!(row.counts_against_limit(), counts, "{state:?} {end_reason:?}");
     }
-}
-
-#[test]
-fn default_limits_have_expected_values() {
-    let limits = Limits::default();
-    assert_eq!((limits.max_instances_per_user, limits.max_concurrent_starts, limits.max_queued), (3, 64, 1000));
-    assert_eq!(limits.launch_rate, LaunchRate { per_minute: 6, burst: 20 });
-    assert_eq!((limits.start_timeout.as_secs(), limits.history.as_secs()), (600, 2_592_000));
 }

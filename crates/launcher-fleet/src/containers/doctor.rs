@@ -37,7 +37,7 @@ impl ContainerExamination {
     /// [`ContainerFleetError`] if `ContainerFleet::open` would refuse a setting.
     pub fn new(settings: ContainerSettings) -> Result<Self, ContainerFleetError> {
         let settings = settings.checked()?;
-        let (layout, engine) = (Layout::new(&settings.data_dir), Engine::connect(&settings.engine_socket)?);
+        let (layout, engine) = (Layout::new(&settings.data_dir), Engine::connect(&settings.options.engine_socket)?);
         Ok(Self { settings, layout, engine })
     }
 
@@ -57,7 +57,7 @@ impl ContainerExamination {
     pub async fn engine(&self) -> Result<ExaminedEngine, ContainerFleetError> {
         let info = self.engine.info().await?;
         let labels = names::disk_limit_labels(&self.identity()?.unwrap_or_default());
-        let limits_disk = match self.engine.limits_disk(&info, &self.settings.sidecar_image, labels).await {
+        let limits_disk = match self.engine.limits_disk(&info, &self.settings.options.sidecar_image, labels).await {
             Err(EngineError::NotFound(_)) => false,
             answer => answer?,
         };
@@ -75,7 +75,7 @@ impl ContainerExamination {
     /// # Errors
     /// [`ContainerFleetError::Engine`] if the engine does not answer, or the name of the image is invalid.
     pub async fn has_sidecar_image(&self) -> Result<bool, ContainerFleetError> {
-        Ok(self.engine.has_image(&self.settings.sidecar_image).await?)
+        Ok(self.engine.has_image(&self.settings.options.sidecar_image).await?)
     }
 
     /// True if the engine has the image of the program that places course material; `None` if the settings name none.
@@ -83,7 +83,7 @@ impl ContainerExamination {
     /// # Errors
     /// [`ContainerFleetError::Engine`] if the engine does not answer, or the name of the image is invalid.
     pub async fn has_material_image(&self) -> Result<Option<bool>, ContainerFleetError> {
-        let Some(image) = &self.settings.material_image else { return Ok(None) };
+        let Some(image) = &self.settings.options.material_image else { return Ok(None) };
         Ok(Some(self.engine.has_image(image).await?))
     }
 }

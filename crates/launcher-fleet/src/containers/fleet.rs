@@ -1,25 +1,100 @@
-//! The adapter of [`Fleet`] for a container engine.
+//! The adapter of [`Fleet`] for a container engine, with the archives of files and the images. Its opening adopts the
+//! Workshops of an earlier launcher.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
-use launcher_domain::SecretValues;
-use launcher_workshop::Workshop;
+use launcher_domain::{ArchiveToken, Clock, SecretValues};
+use launcher_process::stop::Stop;
+use launcher_workshop::{Workshop, WorkshopSpec};
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
 
-use super::context::Context;
-use super::names;
-use super::workload::Workload;
-use crate::machine::{Context as _, Gateway, Registry, finish};
-use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, Images};
+use super::build::seccomp_profile;
+use super::capacity::Capacity;
+use super::diagnose;
+use super::engine::{Engine, EngineError, EngineKind};
+use super::names::{self, Part};
+use super::pulls::Pulls;
+use super::settings::{ContainerFleetError, ContainerSettings};
+use super::supervisor::{adopt_reservations, supervise};
+use super::tasks::{Found, follow_events, remove_orphans};
+use super::workload::{Context, Record, StoredRecord, Workload};
+use crate::byte_stream::ByteStream;
+use crate::machine::{
+    Context as _, DataDir, DataDirError, DesiredStateCell, Gateway, Layout, Registry, Remainder, SidecarConnector,
+    Supervised, finish, replace_file, validate_volume,
+};
+use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images, MAX_READ_WAIT, ReadError};
 
 /// Runs Workshops as containers of one engine. Cheap to clone. A data directory has at most one open fleet.
 ///
 /// The containers keep running while no launcher runs. The next [`ContainerFleet::open`] adopts them.
 #[derive(Debug, Clone)]
-pub struct ContainerFleet(pub(super) Arc<Registry<Workload>>);
+pub struct ContainerFleet(Arc<Registry<Workload>>);
 
 impl ContainerFleet {
+    /// Opens the fleet of a data directory and takes over its Workshops:
+    ///
+    /// - Containers that still run keep running.
+    /// - Workshops whose containers have both ended, for example because of a reboot, start again with their files.
+    /// - The fleet ends expired Workshops and continues deletions.
+    /// - The fleet removes its containers that belong to no Workshop. It does not touch the containers of another copy
+    ///   of the data directory.
+    ///
+    /// `stop` closes the connections of [`ContainerFleet::gateway`]. Call this function within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`ContainerFleetError`] if another launcher uses the directory, the directory is unusable, or the engine does
+    /// not answer.
+    pub async fn open(
+        settings: ContainerSettings,
+        clock: Arc<dyn Clock>,
+        stop: Stop,
+    ) -> Result<Self, ContainerFleetError> {
+        let settings = settings.checked()?;
+        let engine = Engine::connect(&settings.options.engine_socket)?;
+        let engine_info = engine.info().await?;
+        let (data_dir, records) = DataDir::open(&settings.data_dir, clock, Record::forget_containers)?;
+        // List the containers before this launcher creates one: the list has only containers of earlier launchers.
+        let mut orphans = Found::list(&engine, &data_dir.id).await?;
+        let uids: HashSet<_> = records.iter().filter_map(|(_, record)| record.workshop.metadata.uid.clone()).collect();
+        engine.remove_readers(&data_dir.fleet_id).await?;
+        orphans.retain_orphans(&uids);
+        tracing::info!(
+            engine = ?engine_info.kind,
+            version = engine_info.version,
+            storage_driver = engine_info.storage_driver,
+            "connected to container engine"
+        );
+        let launcher_user = rustix::process::geteuid();
+        let seccomp = seccomp_option(engine_info.kind, &data_dir.layout)?;
+        let registry = Registry::<Workload>::new(Context {
+            capacity: Capacity::new(engine_info.memory_bytes, engine_info.cpus),
+            sidecar_user: if launcher_user.is_root() { SIDECAR_USER } else { launcher_user.as_raw() },
+            settings,
+            data_dir,
+            engine,
+            engine_info,
+            limits_disk: OnceCell::new(),
+            seccomp,
+            pulls: Pulls::default(),
+            stop,
+        });
+        let workloads: Vec<_> =
+            records.into_iter().map(|(name, record)| registry.create_workload(name, record)).collect();
+        adopt_reservations(workloads.iter().map(|workload| &**workload));
+        for workload in &workloads {
+            tracing::info!(workshop = workload.name(), phase = ?workload.record().phase(), "restoring Workshop");
+            registry.supervise(workload);
+        }
+        registry.tasks.spawn(follow_events(Arc::downgrade(&registry)));
+        registry.tasks.spawn(remove_orphans(Arc::downgrade(&registry), orphans));
+        Ok(Self(registry))
+    }
+
     /// Returns the gateway, which serves the workshops' origins.
     #[must_use]
     pub fn gateway(&self) -> Gateway {
@@ -72,5 +147,123 @@ impl Fleet for ContainerFleet {
 
     fn images(&self) -> Option<&dyn Images> {
         Some(self)
+    }
+}
+
+#[async_trait]
+impl Archives for ContainerFleet {
+    async fn read(&self, volume: &str) -> Result<ByteStream, ReadError> {
+        validate_volume(volume)?;
+        let Context { engine, data_dir, settings, .. } = &*self.0.context;
+        let name = names::volume(&data_dir.fleet_id, volume);
+        let read = engine.read_volume(&name, &data_dir.fleet_id, &settings.options.sidecar_image).await;
+        read.map_err(|error| FleetError::Unavailable(error.to_string()).into())
+    }
+
+    fn can_read_app(&self, spec: &WorkshopSpec) -> bool {
+        spec.storage.is_none()
+    }
+
+    /// Reads the container of the app. No other program is involved, so no token is needed.
+    async fn read_app(&self, workshop: &str, _: &ArchiveToken) -> Result<ByteStream, ReadError> {
+        let workload = self.0.readable(workshop)?;
+        let snapshot = workload.stored_record().workshop().spec.snapshot;
+        let directory = snapshot.and_then(|snapshot| snapshot.directory);
+        let (engine, container) = (&self.0.context.engine, workload.container(Part::App));
+        let archive = timeout(MAX_READ_WAIT, engine.read_directory(&container, directory.as_deref())).await;
+        let archive =
+            archive.map_err(|_| FleetError::Unavailable("the container engine does not answer".to_owned()))?;
+        archive.map_err(|error| to_fleet_error(&error).into())
+    }
+}
+
+fn to_fleet_error(error: &EngineError) -> FleetError {
+    match error {
+        EngineError::BadParameter(problem) => FleetError::Refused(problem.clone()),
+        EngineError::NotFound(_) => FleetError::Refused(error.to_string()),
+        _ => FleetError::Unavailable(error.to_string()),
+    }
+}
+
+#[async_trait]
+impl Images for ContainerFleet {
+    async fn state(&self, image: &str) -> Result<ImageState, FleetError> {
+        image_state(&self.0.context, image).await
+    }
+
+    async fn begin_pull(&self, image: &str) -> Result<ImageState, FleetError> {
+        let context = &self.0.context;
+        let state = image_state(context, image).await?;
+        if state == ImageState::Ready {
+            return Ok(state);
+        }
+        let closing = context.closing().clone();
+        if closing.is_cancelled() {
+            return Err(FleetError::Unavailable("the fleet is stopping".to_owned()));
+        }
+        if let Some(pull) = context.pulls.ahead(&context.engine, image) {
+            self.0.tasks.spawn(async move { closing.run_until_cancelled(pull).await });
+        }
+        Ok(ImageState::Pulling { percent: context.pulls.percent(image).unwrap_or_default() })
+    }
+}
+
+async fn image_state(context: &Context, image: &str) -> Result<ImageState, FleetError> {
+    if let Some(percent) = context.pulls.percent(image) {
+        return Ok(ImageState::Pulling { percent });
+    }
+    match context.engine.has_image(image).await {
+        Ok(true) => Ok(ImageState::Ready),
+        Ok(false) => {
+            let failure = context.pulls.failure(image);
+            Ok(failure.map_or(ImageState::Missing, |reason| ImageState::Failed(Box::new(reason))))
+        }
+        // No pull can succeed: the text is not an image reference.
+        Err(error @ EngineError::BadParameter(_)) => {
+            Ok(ImageState::Failed(Box::new(diagnose::pull_failed(image, &error))))
+        }
+        Err(error) => Err(FleetError::Unavailable(error.to_string())),
+    }
+}
+
+/// User ID of the sidecars if the launcher runs as root. The stock images have no user with this ID.
+const SIDECAR_USER: u32 = 65532;
+
+/// Returns the seccomp profile as a security option of the engine. Docker Engine takes the profile itself, and Podman the
+/// path of a file.
+fn seccomp_option(kind: EngineKind, layout: &Layout) -> Result<String, DataDirError> {
+    let profile = seccomp_profile();
+    match kind {
+        EngineKind::Docker => Ok(format!("seccomp={profile}")),
+        EngineKind::Podman => {
+            let path = layout.seccomp();
+            DataDirError::at(&path, replace_file(&path, profile.as_bytes()))?;
+            Ok(format!("seccomp={}", path.display()))
+        }
+    }
+}
+
+impl Supervised for Workload {
+    type Process = ();
+    type Context = Context;
+
+    fn new(context: Arc<Context>, record: Arc<StoredRecord>, desired_state: DesiredStateCell) -> Self {
+        Self::new(context, record, desired_state)
+    }
+
+    fn record(&self) -> &Arc<StoredRecord> {
+        self.stored_record()
+    }
+
+    fn desired_state(&self) -> &DesiredStateCell {
+        self.desired()
+    }
+
+    fn connector(&self) -> Option<Box<dyn SidecarConnector>> {
+        Some(Box::new(self.socket_connector()?))
+    }
+
+    fn supervise(self: Arc<Self>) -> impl Future<Output = Remainder> + Send {
+        supervise(self)
     }
 }

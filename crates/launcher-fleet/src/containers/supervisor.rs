@@ -1,18 +1,11 @@
 //! The supervisor task of one Workshop: starts its containers, watches them, ends them, and explains their failure.
 
-mod crash;
 mod files;
 mod launch;
 mod material;
-mod material_secrets;
-mod network;
-mod observed;
 mod outcome;
-mod probe;
-mod pull;
-mod settings;
 mod start;
-mod step;
+mod status;
 mod watch;
 
 use std::sync::Arc;
@@ -23,15 +16,14 @@ use launcher_workshop::{Phase, WorkshopStatus};
 use tokio::time::sleep;
 
 use super::build::MaterialVolume;
-use super::context::Context;
 use super::engine::EngineError;
 use super::names::Part;
-use super::workload::{Record, Workload};
+use super::workload::{Context, Record, Workload};
 use crate::machine::{DesiredState, Remainder, remove_directory};
-use crash::record_crash;
 pub(super) use launch::adopt_reservations;
 use launch::launch;
 use outcome::Outcome;
+use status::record_crash;
 use watch::watch;
 
 /// Pause before the next attempt after the engine failed. Doubles up to [`MAX_RETRY_DELAY`].
@@ -178,7 +170,7 @@ async fn remove_containers(workload: &Arc<Workload>, grace: Duration) {
     .await;
     retry(workload, || remove_material_volumes(workload)).await;
     if workload.has_material() {
-        material_secrets::remove(workload).await;
+        material::remove_secrets(workload).await;
     }
     workload.set_reservation(None);
 }

@@ -1,21 +1,26 @@
-//! The workload of one Workshop: its record, its desired state, its reservation of memory and CPU, and its sidecar's socket.
+//! The workload of one Workshop: its record, its desired state, its reservation of memory and CPU, and its sidecar's socket;
+//! and the context, the data that all Workshops of an open fleet share.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use bollard::models::ContainerCreateBody;
 use jiff::Timestamp;
+use launcher_domain::material_source::SECRETS_FOLDER;
 use launcher_domain::sync::lock;
+use launcher_process::stop::Stop;
 use launcher_workshop::WorkshopStatus;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OnceCell};
+use tokio_util::sync::CancellationToken;
 
 use super::build::{MaterialVolume, material_volumes};
-use super::capacity::Reservation;
+use super::capacity::{Capacity, Reservation};
 use super::connector::SocketConnector;
-use super::context::Context;
-use super::engine::EngineError;
+use super::engine::{Engine, EngineError, EngineInfo};
 use super::names::{self, Part};
-use crate::machine::DesiredStateCell;
+use super::pulls::Pulls;
+use super::settings::ContainerSettings;
+use crate::machine::{self, DataDir, DesiredStateCell, OriginSettings};
 
 /// The record of a Workshop. The engine's containers are found by their names, so the record describes no process.
 pub(super) type Record = crate::machine::Record<()>;
@@ -97,7 +102,7 @@ impl Workload {
 
     /// Returns the volumes with course material that new containers of the workshop mount.
     pub(super) fn mounted_material(&self) -> Vec<MaterialVolume> {
-        let is_available = self.context.settings.material_image.is_some();
+        let is_available = self.context.settings.options.material_image.is_some();
         if is_available { self.material_volumes() } else { Vec::new() }
     }
 
@@ -183,6 +188,81 @@ impl Workload {
     /// Waits until [`Workload::wake`] is called. Returns at once if it was called after the previous wait.
     pub(super) async fn woken(&self) {
         self.events.notified().await;
+    }
+}
+
+/// Data that all Workshops of an open container fleet share.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) settings: ContainerSettings,
+    /// The open data directory. Its identifier is the label of every container that was started from it.
+    pub(crate) data_dir: DataDir,
+    pub(crate) engine: Engine,
+    pub(crate) engine_info: EngineInfo,
+    /// True if the engine can limit the disk space of a container; empty until the engine has answered.
+    pub(super) limits_disk: OnceCell<bool>,
+    /// The seccomp profile of all containers, as a security option of the engine.
+    pub(super) seccomp: String,
+    pub(super) pulls: Pulls,
+    pub(crate) capacity: Capacity,
+    /// User ID of the sidecars, which own the sockets.
+    pub(crate) sidecar_user: u32,
+    pub(crate) stop: Stop,
+}
+
+impl Context {
+    /// Directory with the sockets of a workshop's sidecar. Only the launcher and the sidecar have access.
+    pub(super) fn run_dir(&self, name: &str) -> PathBuf {
+        self.data_dir.layout.record(name).join("run")
+    }
+
+    /// Directory with the files of a workshop's sidecar.
+    pub(super) fn config_dir(&self, name: &str) -> PathBuf {
+        self.data_dir.layout.record(name).join("sidecar")
+    }
+
+    /// Directory with copies of the secrets of a workshop's course material, while the material is loaded.
+    pub(super) fn secrets_dir(&self, name: &str) -> PathBuf {
+        self.data_dir.layout.record(name).join(SECRETS_FOLDER)
+    }
+
+    /// True if the engine can limit the disk space of a container. Asks the engine until it has answered once. Without an
+    /// answer, containers get no limit: their creation reports the problem of the engine.
+    ///
+    /// # Errors
+    /// The engine is unreachable, or its disk is full.
+    pub(super) async fn limits_disk(&self) -> Result<bool, EngineError> {
+        let ask = || {
+            let labels = names::disk_limit_labels(&self.data_dir.id);
+            self.engine.limits_disk(&self.engine_info, &self.settings.options.sidecar_image, labels)
+        };
+        match self.limits_disk.get_or_try_init(ask).await {
+            Ok(answer) => Ok(*answer),
+            Err(error @ (EngineError::Unreachable { .. } | EngineError::DiskFull { .. })) => Err(error),
+            Err(error) => {
+                tracing::warn!(%error, "checking disk limit of container engine failed, retrying");
+                Ok(false)
+            }
+        }
+    }
+
+    /// Cancelled when the fleet begins to stop.
+    pub(super) fn closing(&self) -> &CancellationToken {
+        &self.data_dir.closing
+    }
+}
+
+impl machine::Context for Context {
+    fn data_dir(&self) -> &DataDir {
+        &self.data_dir
+    }
+
+    fn origins(&self) -> &OriginSettings {
+        &self.settings.origins
+    }
+
+    fn stop(&self) -> &Stop {
+        &self.stop
     }
 }
 

@@ -4,19 +4,21 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use either::Either;
+use futures_util::future::ready;
 use futures_util::stream::BoxStream;
+use futures_util::{Stream, StreamExt};
 use k8s_openapi::api::core::v1::{Namespace, PersistentVolumeClaim};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions};
-use kube::core::PartialObjectMeta;
+use kube::core::{DeserializeGuard, PartialObjectMeta};
+use kube::runtime::watcher::{self, Event};
+use kube::runtime::{WatchStreamExt, watcher as watch_all};
 use kube::{Api, Client, ResourceExt};
 use launcher_domain::SecretValues;
 use launcher_domain::names::is_volume_name;
 use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
 
 use super::error::{status_code, to_fleet_error};
-use super::resource::{Guarded, identity_of};
 use super::secret::create_secret;
-use super::watch::watch;
 use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, GONE};
 
 /// Maximum duration of one watch request. The API server then closes it, and the next request continues from the same
@@ -163,5 +165,160 @@ impl Fleet for KubernetesFleet {
     }
 }
 
+/// Streams the list of all Workshops, then each change, without end. When a request fails, the stream retries it after
+/// a backoff; if changes could be lost, it lists all Workshops again.
+fn watch(api: Api<Guarded>, lasts: Duration) -> BoxStream<'static, FleetEvent> {
+    let seconds = u32::try_from(lasts.as_secs()).unwrap_or(u32::MAX);
+    to_fleet_events(watch_all(api, watcher::Config::default().timeout(seconds)).default_backoff()).boxed()
+}
+
+/// Converts watch events to fleet events. It collects the Workshops of a list, and sends them as one event.
+fn to_fleet_events(
+    events: impl Stream<Item = Result<Event<Guarded>, watcher::Error>> + Send + 'static,
+) -> impl Stream<Item = FleetEvent> + Send + 'static {
+    let mut listed = Vec::new();
+    events.filter_map(move |event| {
+        ready(match event {
+            Ok(Event::Init) => {
+                listed.clear();
+                None
+            }
+            Ok(Event::InitApply(object)) => {
+                listed.extend(readable(object));
+                None
+            }
+            Ok(Event::InitDone) => Some(FleetEvent::Relisted(std::mem::take(&mut listed))),
+            Ok(Event::Apply(object)) => readable(object).map(Box::new).map(FleetEvent::Applied),
+            Ok(Event::Delete(object)) => readable(object).map(Box::new).map(FleetEvent::Deleted),
+            Err(error) => {
+                tracing::warn!(%error, "watching Workshops failed, retrying");
+                None
+            }
+        })
+    })
+}
+
+/// Returns the Workshop, or `None` if it cannot be parsed. The stream omits an unreadable Workshop: the service then
+/// neither updates nor terminates it.
+fn readable(object: Guarded) -> Option<Workshop> {
+    let name = object.name_any();
+    match object.0 {
+        Ok(mut workshop) => {
+            workshop.metadata.managed_fields = None;
+            Some(workshop)
+        }
+        Err(unreadable) => {
+            tracing::warn!(workshop = %name, error = %unreadable.error, "Workshop is unreadable, ignoring its changes");
+            None
+        }
+    }
+}
+
+/// A Workshop, or the error of parsing it. One unreadable Workshop must not stop the watch of the other Workshops.
+pub(super) type Guarded = DeserializeGuard<Workshop>;
+
+/// Returns the identity of a namespace. The uid distinguishes it from other namespaces with the same name.
+pub(super) fn identity_of(name: &str, namespace: &Namespace) -> String {
+    format!("namespace {name} {}", namespace.uid().unwrap_or_default())
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::{Arc, Mutex};
+
+    use http::{Method, Request, Response};
+    use http_body_util::BodyExt;
+    use kube::client::Body;
+    use serde_json::{Value, json};
+    use tower::service_fn;
+
+    use super::*;
+
+    const VOLUME: &str = "work-abcdefghij";
+
+    /// Requests that an API server received: method and body.
+    type Calls = Arc<Mutex<Vec<(Method, Value)>>>;
+
+    /// A fleet whose API server has this claim, or none, and answers deletions with this status code.
+    fn fleet(claim: Option<Value>, deletion: u16) -> (KubernetesFleet, Calls) {
+        let calls = Calls::default();
+        let recorded = calls.clone();
+        let service = service_fn(move |request: Request<Body>| {
+            let (recorded, claim) = (recorded.clone(), claim.clone());
+            async move {
+                let (head, body) = request.into_parts();
+                let body = body.collect().await.unwrap().to_bytes();
+                recorded.lock().unwrap().push((head.method.clone(), serde_json::from_slice(&body).unwrap_or_default()));
+                let status = |code: u16| {
+                    let reason = if code == 404 { "NotFound" } else { "Unknown" };
+                    json!({ "kind": "Status", "apiVersion": "v1", "code": code, "message": "no", "reason": reason })
+                };
+                let (code, answer) = match (head.method, claim) {
+                    (Method::GET, Some(claim)) => (200, claim),
+                    (Method::GET, None) => (404, status(404)),
+                    _ => (deletion, status(deletion)),
+                };
+                let answer = Body::from(answer.to_string().into_bytes());
+                Ok::<_, Infallible>(Response::builder().status(code).body(answer).unwrap())
+            }
+        });
+        (KubernetesFleet::new(Client::new(service, "workshops"), "workshops"), calls)
+    }
+
+    fn claim(labels: Value) -> Value {
+        json!({
+            "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
+            "metadata": { "name": VOLUME, "uid": "claim", "labels": labels },
+        })
+    }
+
+    fn ours() -> Value {
+        claim(json!({ "app": "workshop", "managed-by": "workshop-launcher" }))
+    }
+
+    fn methods(calls: &Calls) -> Vec<Method> {
+        calls.lock().unwrap().iter().map(|(method, _)| method.clone()).collect()
+    }
+
+    #[tokio::test]
+    async fn claim_of_the_operator_is_deleted_by_uid() {
+        for code in [200, 404] {
+            let (fleet, calls) = fleet(Some(ours()), code);
+            fleet.delete_volume(VOLUME).await.unwrap();
+            assert_eq!(methods(&calls), [Method::GET, Method::DELETE]);
+            assert_eq!(calls.lock().unwrap()[1].1["preconditions"]["uid"], "claim");
+        }
+    }
+
+    #[tokio::test]
+    async fn claim_that_is_gone_or_being_deleted_is_not_deleted_again() {
+        let mut leaving = ours();
+        leaving["metadata"]["deletionTimestamp"] = "2026-01-01T12:00:00Z".into();
+        for claim in [None, Some(leaving)] {
+            let (fleet, calls) = fleet(claim, 500);
+            fleet.delete_volume(VOLUME).await.unwrap();
+            assert_eq!(methods(&calls), [Method::GET]);
+        }
+    }
+
+    #[tokio::test]
+    async fn foreign_claim_and_invalid_name_are_refused() {
+        for labels in [Value::Null, json!({ "managed-by": "Helm" })] {
+            let (fleet, calls) = fleet(Some(claim(labels)), 200);
+            assert!(matches!(fleet.delete_volume(VOLUME).await, Err(FleetError::Refused(_))));
+            assert_eq!(methods(&calls), [Method::GET]);
+        }
+        let (fleet, calls) = fleet(Some(ours()), 200);
+        assert!(matches!(fleet.delete_volume("database").await, Err(FleetError::Refused(_))));
+        assert_eq!(methods(&calls), Vec::<Method>::new());
+    }
+
+    #[tokio::test]
+    async fn conflicting_deletion_is_retried_by_the_caller() {
+        for code in [403, 409, 500] {
+            let (fleet, _) = fleet(Some(ours()), code);
+            assert!(matches!(fleet.delete_volume(VOLUME).await, Err(FleetError::Unavailable(_))));
+        }
+    }
+}

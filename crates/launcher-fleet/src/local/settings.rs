@@ -3,7 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::Args;
+
 use crate::machine::{DataDirError, InvalidOrigin, OriginSettings};
+
+/// Programs of the apps of the local fleet. The comment of a field is its help text.
+#[derive(Debug, Clone, Args)]
+pub struct LocalPrograms {
+    /// JupyterLab program of the local fleet: a path, or a name in PATH
+    #[arg(long, env = "SERVICE_LOCAL_JUPYTER", default_value = "jupyter-lab", value_name = "PROGRAM")]
+    pub local_jupyter: PathBuf,
+
+    /// RStudio Server program of the local fleet: a path, or a name in PATH
+    #[arg(long, env = "SERVICE_LOCAL_RSTUDIO", default_value = "rserver", value_name = "PROGRAM")]
+    pub local_rstudio: PathBuf,
+}
 
 /// Settings of a local fleet.
 #[derive(Debug, Clone)]
@@ -13,10 +27,8 @@ pub struct LocalSettings {
     pub data_dir: PathBuf,
     /// The origins of launcher and workshops, and the rules for the owner's access.
     pub origins: OriginSettings,
-    /// JupyterLab: a program name to look up in PATH, or a path.
-    pub jupyter: PathBuf,
-    /// RStudio Server: a program name to look up in PATH, or a path.
-    pub rstudio: PathBuf,
+    /// Programs of the apps.
+    pub programs: LocalPrograms,
     /// The program that runs as keeper. It must call [`keeper::run`](crate::keeper::run) if its first argument is
     /// [`keeper::COMMAND`](crate::keeper::COMMAND).
     pub keeper: PathBuf,
@@ -36,7 +48,8 @@ impl LocalSettings {
         self.origins.check()?;
         let absolute = |path: &Path| DataDirError::at(path, std::path::absolute(path));
         self.data_dir = absolute(&self.data_dir)?;
-        for program in [&mut self.jupyter, &mut self.rstudio, &mut self.material] {
+        let LocalPrograms { local_jupyter, local_rstudio } = &mut self.programs;
+        for program in [local_jupyter, local_rstudio, &mut self.material] {
             if program.components().count() > 1 {
                 *program = absolute(program)?;
             }

@@ -1,17 +1,13 @@
 //! The workload of one Workshop: its record, its app and its supervisor.
 
 mod command;
-mod context;
 mod handle;
-mod jupyter;
-mod login;
-mod program;
+mod material;
+mod monitor;
 mod proxy;
-mod supervised;
+mod start;
 mod supervisor;
 
-pub(super) use context::Context;
-pub(super) use handle::Workload;
-pub use program::ProgramFault;
-pub(super) use program::check_program;
+pub(super) use command::inherited;
+pub(super) use handle::{Context, Workload};
 pub(super) use supervisor::Supervisor;

@@ -1,21 +1,25 @@
-//! The data directory of a fleet: its lock, its identity, and the stored Workshops.
+//! The data directory of a fleet: its lock, its identity, and the stored Workshops. The identity detects a copied
+//! directory: the copy has the Workshops of the original, but must not touch the original's workloads.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use launcher_domain::Clock;
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::names::uuid_v7;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::records::{Layout, Record, data_dir_identity, make_private, replace_file, store};
+use super::files::{Layout, make_private, replace_file};
+use super::record::{Record, load_records, save_record};
 
 /// Maximum number of attempts to lock the data directory.
 const LOCK_ATTEMPTS: u32 = 20;
@@ -62,7 +66,7 @@ pub(crate) struct DataDir {
 }
 
 /// The stored Workshops of a data directory, with their names. No task supervises them yet.
-pub(crate) type NotAdopted<P> = Vec<(String, Record<P>)>;
+type NotAdopted<P> = Vec<(String, Record<P>)>;
 
 impl DataDir {
     /// Locks the data directory, and reads its Workshops. Creates missing directories and identities. In a copy of a data
@@ -80,11 +84,11 @@ impl DataDir {
             DataDirError::at(&directory, make_private(&directory))?;
         }
         let lock = take_lock(&layout)?;
-        let fleet_id = identity(&layout, &*clock)?;
-        let mut records = DataDirError::at(&layout.records(), store::load(&layout))?;
+        let fleet_id = fleet_identity(&layout, &*clock)?;
+        let mut records = DataDirError::at(&layout.records(), load_records(&layout))?;
         let id = DataDirError::at(
             &layout.data_dir_identity(),
-            data_dir_identity::resolve(&layout, &lock, &fleet_id, &mut records, forget, &*clock),
+            resolve_identity(&layout, &lock, &fleet_id, &mut records, forget, &*clock),
         )?;
         let closing = CancellationToken::new();
         Ok((Self { layout, fleet_id, id, clock, closing, _lock: lock }, records))
@@ -134,7 +138,7 @@ fn take_lock(layout: &Layout) -> Result<File, DataDirError> {
 }
 
 /// Reads the fleet's identity, or generates it if the data directory has none.
-fn identity(layout: &Layout, clock: &dyn Clock) -> Result<String, DataDirError> {
+fn fleet_identity(layout: &Layout, clock: &dyn Clock) -> Result<String, DataDirError> {
     let path = layout.id();
     match fs::read_to_string(&path) {
         Ok(id) if !id.trim().is_empty() => Ok(id.trim().to_owned()),
@@ -144,5 +148,81 @@ fn identity(layout: &Layout, clock: &dyn Clock) -> Result<String, DataDirError> 
             DataDirError::at(&path, replace_file(&path, id.as_bytes()))?;
             Ok(id)
         }
+    }
+}
+
+/// Location of a data directory at its last use: inode and birth time of its lock file. A move within the file system
+/// keeps both. A copy has another inode, or another birth time.
+///
+/// The device number may change with each start of the machine. It is compared only if the birth time is unknown: on a
+/// file system without birth times, or in a directory that only earlier launcher versions used.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DataDirIdentity {
+    device: u64,
+    inode: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    born: Option<Timestamp>,
+    /// Identifier of the workloads that were started from this directory.
+    id: String,
+}
+
+/// Returns the identifier of the workloads that are started from this directory: the fleet's identity, or a new
+/// identifier in a copy. In a copy, it also calls `forget` for each record, because the workloads belong to the original.
+///
+/// # Errors
+/// A file cannot be read or written. The next call still detects the copy.
+fn resolve_identity<P: Serialize>(
+    layout: &Layout,
+    lock: &File,
+    fleet_id: &str,
+    records: &mut [(String, Record<P>)],
+    forget: impl Fn(&mut Record<P>),
+    clock: &dyn Clock,
+) -> io::Result<String> {
+    let metadata = lock.metadata()?;
+    let born = metadata.created().ok().and_then(|born| Timestamp::try_from(born).ok());
+    let (device, inode) = (metadata.dev(), metadata.ino());
+    let id = match read_data_dir_identity(layout)? {
+        Some(last) if last.is_at(device, inode, born) => {
+            if (last.device, last.born) == (device, born) {
+                return Ok(last.id);
+            }
+            last.id
+        }
+        Some(_) => {
+            tracing::warn!(
+                "data directory was copied or moved to another file system, restarting its workshops and leaving the \
+                 original's workloads running"
+            );
+            for (name, record) in records {
+                forget(record);
+                save_record(layout, name, record).map_err(io::Error::other)?;
+            }
+            uuid_v7(clock, &SystemEntropy).to_string()
+        }
+        // The directory is new, or only earlier launcher versions used it, which stored no identity.
+        None => fleet_id.to_owned(),
+    };
+    let identity = DataDirIdentity { device, inode, born, id };
+    replace_file(&layout.data_dir_identity(), &serde_json::to_vec_pretty(&identity)?)?;
+    Ok(identity.id)
+}
+
+impl DataDirIdentity {
+    fn is_at(&self, device: u64, inode: u64, born: Option<Timestamp>) -> bool {
+        self.inode == inode
+            && match (self.born, born) {
+                (Some(last), Some(born)) => last == born,
+                _ => self.device == device,
+            }
+    }
+}
+
+fn read_data_dir_identity(layout: &Layout) -> io::Result<Option<DataDirIdentity>> {
+    match fs::read(layout.data_dir_identity()) {
+        Ok(json) => Ok(Some(serde_json::from_slice(&json)?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }

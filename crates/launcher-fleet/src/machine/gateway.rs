@@ -4,24 +4,33 @@
 //! connection. A sidecar authorizes whole connections. The gateway therefore opens a new connection to the sidecar for
 //! each request: in memory, or through a Unix socket.
 
-mod connector;
-mod exchange;
-mod pages;
-
 use std::fmt::Debug;
+use std::io;
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use http::{Request, Response};
+use async_trait::async_trait;
+use http::header::{
+    ACCEPT, ACCEPT_LANGUAGE, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFRESH, RETRY_AFTER,
+    UPGRADE, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Version};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper::upgrade::{OnUpgrade, on};
+use hyper_util::rt::TokioIo;
 use launcher_process::serve::Body;
 use launcher_process::stop::Stop;
-use launcher_workshop::Workshop;
+use launcher_sidecar::notice::{Notice, POLICY};
+use launcher_sidecar::texts::{Language, NoticeText};
+use launcher_workshop::{Phase, Workshop};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy, split};
+use tokio::time::timeout;
 
 use super::origins::OriginSettings;
-pub(crate) use connector::{Connection, SidecarConnector};
-use exchange::exchange;
-use pages::Pages;
 
 /// The workshops of a fleet, as the gateway sees them.
 pub(crate) trait Origins: Debug + Send + Sync + 'static {
@@ -128,5 +137,186 @@ fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
+    }
+}
+
+/// Maximum wait for the client to close an upgraded connection after the app has closed it.
+const CLIENT_CLOSE: Duration = Duration::from_secs(5);
+/// Maximum number of header lines in an app's response.
+const MAX_RESPONSE_HEADERS: usize = 256;
+
+/// Sends a request over a new connection to the sidecar. After an upgrade, it copies bytes between the client and the
+/// sidecar. `stop` closes the connection.
+async fn exchange(
+    sidecar: Box<dyn Connection>,
+    mut request: Request<Incoming>,
+    stop: &Stop,
+) -> hyper::Result<Response<Body>> {
+    let (mut sender, connection) = http1::Builder::new()
+        .preserve_header_case(true)
+        .title_case_headers(false)
+        .max_headers(MAX_RESPONSE_HEADERS)
+        .handshake(TokioIo::new(sidecar))
+        .await?;
+    stop.track(async move {
+        if let Err(error) = connection.with_upgrades().await {
+            tracing::debug!(%error, "connection to sidecar failed");
+        }
+    });
+    let client = on(&mut request);
+    if request.version() < Version::HTTP_11 {
+        // HTTP/1.0 has no upgrade: a server must ignore the header there (RFC 9110, 7.8).
+        request.headers_mut().remove(UPGRADE);
+        request.headers_mut().remove(CONNECTION);
+    }
+    // The connection to the sidecar speaks HTTP/1.1. The listener answers the client in the client's HTTP version.
+    *request.version_mut() = Version::HTTP_11;
+    let mut response = sender.send_request(request).await?;
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        let app = on(&mut response);
+        stop.track(tunnel(client, app));
+    }
+    *response.version_mut() = Version::HTTP_11;
+    Ok(response.map(|body| body.map_err(Into::into).boxed_unsync()))
+}
+
+/// Copies bytes between the client and the app of an upgraded connection until both have closed it. After the app has
+/// closed, it waits at most [`CLIENT_CLOSE`] for the client, because the client may be gone.
+async fn tunnel(client: OnUpgrade, app: OnUpgrade) {
+    let (client, app) = match tokio::try_join!(client, app) {
+        Ok(both) => both,
+        Err(error) => return tracing::debug!(%error, "upgrading connection to app failed, closing it"),
+    };
+    let (mut from_client, mut to_client) = split(TokioIo::new(client));
+    let (mut from_app, mut to_app) = split(TokioIo::new(app));
+    let sending = async {
+        let sent = copy(&mut from_client, &mut to_app).await;
+        sent.and(to_app.shutdown().await)
+    };
+    let receiving = async {
+        let received = copy(&mut from_app, &mut to_client).await;
+        received.and(to_client.shutdown().await)
+    };
+    let (mut sending, mut receiving) = (pin!(sending), pin!(receiving));
+    let ended = tokio::select! {
+        ended = sending.as_mut() => ended.and(receiving.await),
+        ended = receiving.as_mut() => match timeout(CLIENT_CLOSE, sending).await {
+            Ok(closed) => ended.and(closed),
+            Err(_) => ended,
+        },
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "upgraded connection to a workshop ended with an error");
+    }
+}
+
+/// A connection to a sidecar.
+pub(crate) trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
+
+impl<C: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection for C {}
+
+/// Connects to the sidecar of one workshop.
+#[async_trait]
+pub(crate) trait SidecarConnector: Debug + Send + Sync {
+    /// Opens a connection for one request of the client at address `peer`, and adds to the request's headers what
+    /// the sidecar or the app needs. `stop` closes the connection.
+    ///
+    /// # Errors
+    /// The sidecar does not accept the connection, or the app does not answer the gateway's login.
+    async fn connect(
+        &self,
+        headers: &mut HeaderMap,
+        peer: Option<IpAddr>,
+        stop: &Stop,
+    ) -> io::Result<Box<dyn Connection>>;
+}
+
+/// Reload interval of the page of a starting workshop, in seconds.
+const RELOAD_SECONDS: HeaderValue = HeaderValue::from_static("2");
+
+/// The pages for one request, in the language and the format that its client prefers.
+#[derive(Debug)]
+struct Pages {
+    language: Language,
+    /// True for HTML pages, false for plain text.
+    is_html: bool,
+    /// URL of the launcher, to which each page links.
+    launcher: String,
+}
+
+impl Pages {
+    /// Creates the pages for a request with these headers.
+    fn new(settings: &OriginSettings, headers: &HeaderMap) -> Self {
+        let language = headers.get(ACCEPT_LANGUAGE).map(|value| Language::preferred(value.as_bytes()));
+        let accepted = headers.get(ACCEPT).map(|value| String::from_utf8_lossy(value.as_bytes()));
+        Self {
+            language: language.unwrap_or_default(),
+            is_html: accepted
+                .is_none_or(|accepted| ["text/html", "text/*", "*/*"].iter().any(|one| accepted.contains(one))),
+            launcher: settings.launcher_url(),
+        }
+    }
+
+    /// The page for a workshop that does not exist.
+    fn unknown(&self) -> Response<Body> {
+        self.notice(StatusCode::NOT_FOUND, self.language.texts().unknown)
+    }
+
+    /// The page for a caller who is not the owner, or for a missing workshop. It must not reveal which of the two is
+    /// true.
+    fn forbidden(&self) -> Response<Body> {
+        self.notice(StatusCode::FORBIDDEN, self.language.texts().not_yours)
+    }
+
+    /// The page for an app that answered with invalid HTTP, or that has just exited.
+    fn broken(&self) -> Response<Body> {
+        self.notice(StatusCode::BAD_GATEWAY, self.language.texts().no_answer)
+    }
+
+    /// The page for an app that is starting, has failed or has ended.
+    fn not_running(&self, workshop: Workshop) -> Response<Body> {
+        let (status, texts) = (workshop.status.unwrap_or_default(), self.language.texts());
+        match status.phase {
+            _ if workshop.metadata.deletion_timestamp.is_some() => self.unavailable(texts.terminated),
+            Phase::Pending | Phase::Starting | Phase::Running => {
+                let mut response = self.unavailable(texts.starting);
+                response.headers_mut().insert(REFRESH, RELOAD_SECONDS);
+                response.headers_mut().insert(RETRY_AFTER, RELOAD_SECONDS);
+                response
+            }
+            Phase::Failed => {
+                let NoticeText { title, text } = texts.failed;
+                let text = status.message.as_deref().unwrap_or(text);
+                self.page(StatusCode::SERVICE_UNAVAILABLE, title, text, status.remedy.as_deref())
+            }
+            Phase::Expired => self.unavailable(texts.expired),
+        }
+    }
+
+    fn unavailable(&self, text: NoticeText) -> Response<Body> {
+        self.notice(StatusCode::SERVICE_UNAVAILABLE, text)
+    }
+
+    fn notice(&self, status: StatusCode, NoticeText { title, text }: NoticeText) -> Response<Body> {
+        self.page(status, title, text, None)
+    }
+
+    fn page(&self, status: StatusCode, title: &str, text: &str, remedy: Option<&str>) -> Response<Body> {
+        let launcher = Some(self.launcher.as_str());
+        let notice = Notice { language: self.language, title, text, remedy, launcher, reload_seconds: None };
+        let (media, body) = if self.is_html {
+            ("text/html; charset=utf-8", notice.html())
+        } else {
+            ("text/plain; charset=utf-8", notice.line())
+        };
+        let mut response = Response::new(Full::from(body).map_err(|never| match never {}).boxed_unsync());
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(VARY, HeaderValue::from_static("Accept, Accept-Language"));
+        response
     }
 }

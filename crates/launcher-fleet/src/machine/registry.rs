@@ -14,13 +14,12 @@ use launcher_workshop::{ResourceExt, Workshop, WorkshopSpec, WorkshopStatus};
 use tokio_util::task::TaskTracker;
 
 use super::data_dir::DataDir;
-use super::desired_state::{DesiredState, DesiredStateCell};
 use super::gateway::{Origins, SidecarConnector};
 use super::origins::OriginSettings;
-use super::records::{Record, StateError, StoredRecord, WatchCache};
-use super::supervised::{Context, Remainder, Supervised};
-use crate::app_files::{check_readable, missing};
-use crate::port::{Deletion, FleetError, GONE};
+use super::record::{Record, StateError, StoredRecord};
+use super::supervised::{Context, DesiredState, DesiredStateCell, Remainder, Supervised};
+use super::watch_cache::WatchCache;
+use crate::port::{Deletion, FleetError, GONE, check_readable, missing};
 
 /// All Workshops of an open fleet, and their supervisor tasks.
 #[derive(Debug)]

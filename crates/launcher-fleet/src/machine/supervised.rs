@@ -1,15 +1,15 @@
-//! The workload of one Workshop, as the registry sees it.
+//! The workload of one Workshop, as the registry sees it, and its desired state.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use launcher_process::stop::Stop;
+use tokio::sync::watch;
 
 use super::data_dir::DataDir;
-use super::desired_state::DesiredStateCell;
 use super::gateway::SidecarConnector;
 use super::origins::OriginSettings;
-use super::records::{Process, StoredRecord};
+use super::record::{Process, StoredRecord};
 
 /// Data that all workloads of an open fleet share.
 pub(crate) trait Context: Debug + Send + Sync + 'static {
@@ -67,5 +67,43 @@ pub(crate) enum Remainder {
 impl Remainder {
     pub(crate) fn is_gone(self) -> bool {
         self == Self::Nothing
+    }
+}
+
+/// Desired state of a Workshop. It only changes forward, in the order of the variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum DesiredState {
+    /// The app runs.
+    Running,
+    /// The app is terminated. The Workshop stays stored for the next launcher.
+    Stopped,
+    /// The Workshop is deleted with its processes and its files.
+    Deleted,
+}
+
+/// Holds the desired state of one Workshop, and notifies its supervisor of changes.
+#[derive(Debug)]
+pub(crate) struct DesiredStateCell(watch::Sender<DesiredState>);
+
+impl DesiredStateCell {
+    pub(crate) fn new(initial: DesiredState) -> Self {
+        Self(watch::Sender::new(initial))
+    }
+
+    pub(crate) fn set(&self, desired_state: DesiredState) {
+        // The state only changes forward: a stop of the fleet must not replace a deletion.
+        self.0.send_if_modified(|current| {
+            let further = desired_state > *current;
+            *current = (*current).max(desired_state);
+            further
+        });
+    }
+
+    pub(crate) fn get(&self) -> DesiredState {
+        *self.0.borrow()
+    }
+
+    pub(crate) fn watch(&self) -> watch::Receiver<DesiredState> {
+        self.0.subscribe()
     }
 }

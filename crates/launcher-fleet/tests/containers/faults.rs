@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::http::Method;
 use bollard::query_parameters::KillContainerOptions;
 use futures_util::future::join_all;
+use launcher_fleet::Fleet;
 use launcher_fleet::engine::Part;
-use launcher_fleet::{ContainerSettings, Fleet};
 use launcher_workshop::Phase;
 
 use super::support::faulty_engine::{Fault, FaultyEngine};
 use super::support::fleet::{
-    clean_up, container, containers, crash, open, quick, script, settings, wait_for, without_internet,
+    clean_up, container, containers, crash, open, quick, script, settings, wait_for, with_options, without_internet,
 };
 use super::support::{docker, engine as direct_engine, until};
 
@@ -31,7 +31,7 @@ async fn cause_of_a_failure_is_kept_if_the_launcher_ends_during_the_removal() {
     let engine = FaultyEngine::new(|method, path| {
         (method == Method::DELETE && path.ends_with("-sidecar")).then_some(Fault::ResponseLost)
     });
-    let with_faults = ContainerSettings { engine_socket: engine.socket(), ..without_internet(home.path()) };
+    let with_faults = with_options(without_internet(home.path()), |options| options.engine_socket = engine.socket());
     let fleet = open(with_faults).await;
     fleet.apply(&script("lab-a", SERVES_AND_CRASHES)).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
@@ -48,7 +48,7 @@ async fn cause_of_a_failure_is_kept_if_the_launcher_ends_during_the_removal() {
     // The data directory stays locked until the last clone of the fleet is dropped.
     drop(fleet);
 
-    let fleet = open(ContainerSettings { internet: false, ..settings(home.path()) }).await;
+    let fleet = open(without_internet(home.path())).await;
 
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
     assert_eq!((failed.reason.as_deref(), failed.log_tail.as_deref()), (Some("crashed"), Some("the last words")));
@@ -60,7 +60,7 @@ async fn cause_of_a_failure_is_kept_if_the_launcher_ends_during_the_removal() {
 async fn unreadable_log_does_not_delay_the_end_of_a_workshop() {
     let home = tempfile::tempdir().unwrap();
     let engine = FaultyEngine::new(|_, path| path.ends_with("/logs").then_some(Fault::InternalError));
-    let with_faults = ContainerSettings { engine_socket: engine.socket(), ..without_internet(home.path()) };
+    let with_faults = with_options(without_internet(home.path()), |options| options.engine_socket = engine.socket());
     let fleet = open(with_faults).await;
     fleet.apply(&script("lab-a", CRASH)).await.unwrap();
 
@@ -81,7 +81,7 @@ async fn refused_restart_is_retried_and_keeps_the_containers() {
     let engine = FaultyEngine::new(move |_, path| {
         (full.load(Ordering::SeqCst) && path.ends_with("/start")).then_some(Fault::DiskFull)
     });
-    let with_faults = ContainerSettings { engine_socket: engine.socket(), ..settings(home.path()) };
+    let with_faults = with_options(settings(home.path()), |options| options.engine_socket = engine.socket());
     let fleet = open(with_faults).await;
     fleet.apply(&quick("lab-a")).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
@@ -112,7 +112,7 @@ async fn restart_creates_no_container() {
     let engine = FaultyEngine::new(move |_, path| {
         (refused.load(Ordering::SeqCst) && path.ends_with("/containers/create")).then_some(Fault::InternalError)
     });
-    let fleet = open(ContainerSettings { engine_socket: engine.socket(), ..settings(home.path()) }).await;
+    let fleet = open(with_options(settings(home.path()), |options| options.engine_socket = engine.socket())).await;
     fleet.apply(&quick("lab-a")).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
     creates_none.store(true, Ordering::SeqCst);
@@ -134,7 +134,7 @@ async fn restart_creates_no_container() {
 async fn first_start_on_a_full_disk_is_an_explained_failure() {
     let home = tempfile::tempdir().unwrap();
     let engine = FaultyEngine::new(|_, path| path.ends_with("/containers/create").then_some(Fault::DiskFull));
-    let fleet = open(ContainerSettings { engine_socket: engine.socket(), ..settings(home.path()) }).await;
+    let fleet = open(with_options(settings(home.path()), |options| options.engine_socket = engine.socket())).await;
     fleet.apply(&quick("lab-a")).await.unwrap();
 
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::support::fleet::{
     LAST_LINE, VOLUME, clean_up, containers, data_dir_id, open, output, script, settings, storage, until_empty,
-    wait_for, without_internet,
+    wait_for, with_options, without_internet,
 };
 use super::support::{IMAGE, TestFleet, docker, engine, import, poll, until};
 
@@ -38,7 +38,7 @@ async fn program(name: &str, directory: &str, text: &str) -> String {
 }
 
 fn with_program(data_dir: &Path, image: &str) -> ContainerSettings {
-    ContainerSettings { material_image: Some(image.to_owned()), ..without_internet(data_dir) }
+    with_options(without_internet(data_dir), |options| options.material_image = Some(image.to_owned()))
 }
 
 /// A Workshop with material, whose app writes what it finds to its log, and serves HTTP.
@@ -375,7 +375,7 @@ async fn real_program_places_an_archive_with_and_without_storage() {
     for workshop in [plain.clone(), with_storage(plain, "/work")] {
         let home = tempfile::tempdir().unwrap();
         let image = "localhost/workshop-launcher/material:test".to_owned();
-        let fleet = open(ContainerSettings { material_image: Some(image), ..settings(home.path()) }).await;
+        let fleet = open(with_options(settings(home.path()), |options| options.material_image = Some(image))).await;
 
         let (source, log) = run(&fleet, home.path(), &workshop).await;
 

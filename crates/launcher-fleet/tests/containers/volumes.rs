@@ -8,13 +8,13 @@ use axum::http::Method;
 use bollard::models::VolumeCreateRequest;
 use bollard::query_parameters::{KillContainerOptions, ListContainersOptions, ListVolumesOptions, RemoveVolumeOptions};
 use launcher_fleet::engine::{EngineError, Part};
-use launcher_fleet::{ContainerFleet, ContainerSettings, Fleet, FleetError};
+use launcher_fleet::{ContainerFleet, Fleet, FleetError};
 use launcher_workshop::{Phase, Workshop};
 
 use super::support::faulty_engine::{Fault, FaultyEngine};
 use super::support::fleet::{
     LAST_LINE, VOLUME, clean_up, container, crash, data_dir_id, files, open, output, quick, script, settings, storage,
-    until_empty, wait_for, without_internet,
+    until_empty, wait_for, with_options, without_internet,
 };
 use super::support::{IMAGE, TestFleet, docker, until};
 
@@ -220,7 +220,7 @@ async fn volume_that_its_user_did_not_get_is_writable_in_the_next_workshop() {
     let engine = FaultyEngine::new(|method, path| {
         (method == Method::PUT && path.ends_with("/archive")).then_some(Fault::InternalError)
     });
-    let with_faults = ContainerSettings { engine_socket: engine.socket(), ..without_internet(home.path()) };
+    let with_faults = with_options(without_internet(home.path()), |options| options.engine_socket = engine.socket());
     let fleet = open(with_faults).await;
     fleet.apply(&counts_starts("lab-a", IN_IMAGE)).await.unwrap();
     engine.until_failed().await;

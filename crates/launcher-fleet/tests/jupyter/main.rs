@@ -27,7 +27,7 @@ const HOSTNAME: &str = "lab-a.localhost:8000";
 
 fn home() -> Home {
     let mut home = Home::new();
-    home.settings.jupyter =
+    home.settings.programs.local_jupyter =
         std::env::var_os("TEST_JUPYTER").expect("TEST_JUPYTER names the program jupyter-lab").into();
     home
 }

@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::Clock;
 use launcher_domain::identity::TrustedHeader;
-use launcher_fleet::{Fleet, FleetEvent, LocalFleet, LocalFleetError, LocalSettings, OriginSettings};
+use launcher_fleet::{Fleet, FleetEvent, LocalFleet, LocalFleetError, LocalPrograms, LocalSettings, OriginSettings};
 use launcher_process::stop::Stop;
 use launcher_testkit::fleet_contract::contract_workshop;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
@@ -141,8 +141,10 @@ pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
             require_authentication: true,
             session_cookie_prefix: "_oauth2_proxy".to_owned(),
         },
-        jupyter: "no-such-jupyter-lab".into(),
-        rstudio: "no-such-rserver".into(),
+        programs: LocalPrograms {
+            local_jupyter: "no-such-jupyter-lab".into(),
+            local_rstudio: "no-such-rserver".into(),
+        },
         keeper: env!("CARGO_BIN_EXE_workshop-keeper").into(),
         material: "no-such-launcher-material".into(),
         material_timeout: Duration::from_secs(30),

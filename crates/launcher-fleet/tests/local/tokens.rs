@@ -22,7 +22,7 @@ fn with_token_app(mut home: Home) -> Home {
         fs::write(&program, include_str!("token_app.py")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
     }
-    home.settings.jupyter = program;
+    home.settings.programs.local_jupyter = program;
     home
 }
 

@@ -15,7 +15,7 @@ use launcher_workshop::pod_template::{CRASH_SAFE_VOLUME, SNAPSHOT, STORAGE_VOLUM
 use super::container::{amounts, restricted, runtime_default, variables};
 use super::storage;
 use crate::identifiers::VOLUME_LABEL;
-use crate::settings::{OperatorSettings, Placement};
+use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
 /// Name of the container in the pod of a download.
@@ -56,8 +56,8 @@ pub fn reader_pod(download: &WorkshopDownload, settings: &OperatorSettings) -> P
         ..ObjectMeta::default()
     };
     let secrets: Vec<_> =
-        settings.pull_secrets.iter().map(|name| LocalObjectReference { name: name.clone() }).collect();
-    let Placement { node_selector, tolerations } = settings.placement.clone();
+        settings.image_pull_secrets.iter().map(|name| LocalObjectReference { name: name.clone() }).collect();
+    let (node_selector, tolerations) = (settings.node_selector.clone(), settings.tolerations.clone());
     let context = PodSecurityContext { seccomp_profile: Some(runtime_default()), ..PodSecurityContext::default() };
     let spec = PodSpec {
         containers: vec![reader_container(download, settings)],
@@ -153,8 +153,8 @@ fn archive_container(program: &ArchiveProgram<'_>, settings: &OperatorSettings) 
     let env = env.into_iter().chain(address).map(|(name, value)| (name.to_owned(), value));
     Container {
         name: name.to_owned(),
-        image: Some(settings.sidecar.image.clone()),
-        image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
+        image: Some(settings.sidecar_image.clone()),
+        image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
         args: Some(vec![MODE.to_owned()]),
         env: Some(variables(env.collect())),
         ports: Some(vec![ContainerPort {

@@ -19,7 +19,7 @@ use launcher_workshop::pod_template::{MATERIAL, MATERIAL_SECRETS};
 
 use super::container::{amounts, restricted, variables};
 use super::storage;
-use crate::settings::{MaterialProxy, OperatorSettings};
+use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
 /// CPU and memory limits of the container. They are not higher than those of app and sidecar together, so the container
@@ -54,15 +54,15 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
     let config = serde_json::to_string(&config).ok()?;
     let mut env =
         vec![(MATERIAL_VARIABLE, config.as_str()), (MATERIAL_ATTEMPT_VARIABLE, ATTEMPT), ("TMPDIR", temporary)];
-    if let Some(MaterialProxy { url, no_proxy }) = &settings.material_proxy {
-        env.extend([("ALL_PROXY", url.as_str()), ("NO_PROXY", no_proxy)]);
+    if let Some(proxy) = &settings.material_proxy {
+        env.extend([("ALL_PROXY", proxy.as_str()), ("NO_PROXY", &settings.material_no_proxy)]);
     }
     let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     let files = storage::mount(workshop, settings).unwrap_or_else(|| mount(&material.directory, None));
     Some(Container {
         name: MATERIAL.to_owned(),
         image: settings.material_image.clone(),
-        image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
+        image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
         env: Some(variables(env.collect())),
         // The same requests as the sidecar's, so the container does not increase the requests of the pod.
         resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),

@@ -19,7 +19,7 @@ use super::{archive, digest, material, pod_template, sidecar, storage};
 use crate::identifiers::{CRASHES, EXPIRES_AT, LAST_CRASH, RESTARTED_AT, VOLUME_LABEL};
 use crate::pod_crashes::CrashRecord;
 use crate::pod_policy::permitted;
-use crate::settings::{OperatorSettings, Placement};
+use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
 pub use launcher_workshop::pod_template::APP_CONTAINER;
@@ -68,8 +68,8 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> Pod {
 
 fn pod_spec(workshop: &Validated, settings: &OperatorSettings) -> PodSpec {
     let secrets: Vec<_> =
-        settings.pull_secrets.iter().map(|name| LocalObjectReference { name: name.clone() }).collect();
-    let Placement { node_selector, tolerations } = settings.placement.clone();
+        settings.image_pull_secrets.iter().map(|name| LocalObjectReference { name: name.clone() }).collect();
+    let (node_selector, tolerations) = (settings.node_selector.clone(), settings.tolerations.clone());
     let kept = workshop.spec.storage.as_ref();
     let security_context =
         PodSecurityContext { seccomp_profile: Some(runtime_default()), ..PodSecurityContext::default() };
@@ -107,7 +107,7 @@ fn containers(workshop: &Validated, settings: &OperatorSettings) -> Vec<Containe
 /// Returns the operator's init containers. Material is loaded after the network policies are enforced, and beside the files
 /// of the image.
 fn init_containers(workshop: &Validated, settings: &OperatorSettings) -> Option<Vec<Container>> {
-    let isolation = settings.wait_for_isolation.map(|most| isolation_container(settings, most));
+    let isolation = settings.isolation_wait().map(|most| isolation_container(settings, most));
     let files = storage::copy_containers(workshop, settings);
     let containers: Vec<_> =
         isolation.into_iter().chain(files).chain(material::container(workshop, settings)).collect();
@@ -131,7 +131,7 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
     Container {
         name: APP_CONTAINER.to_owned(),
         image: Some(image.clone()),
-        image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
+        image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
         command: words(&command),
         args: words(&args),
         env: Some([variables(app.environment()), secret_variables(&workshop.name, secret_env)].concat()),
@@ -174,8 +174,8 @@ fn isolation_container(settings: &OperatorSettings, most: Duration) -> Container
     let timeout = ("SERVICE_ISOLATION_TIMEOUT".to_owned(), most.as_secs().to_string());
     Container {
         name: ISOLATION_CONTAINER.to_owned(),
-        image: Some(settings.sidecar.image.clone()),
-        image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
+        image: Some(settings.sidecar_image.clone()),
+        image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
         args: Some(vec!["wait-isolated".to_owned()]),
         env: Some(variables([timeout].into())),
         // The same requests as the sidecar's. The init container ends before the sidecar starts, so these requests do

@@ -38,7 +38,7 @@ pub(super) fn service(workshop: &Validated) -> Service {
 
 pub(super) fn ingress(workshop: &Validated, settings: &OperatorSettings) -> Ingress {
     let host = settings.host(&workshop.name);
-    let annotations = settings.ingress.annotations.clone();
+    let annotations = settings.ingress_annotations.clone();
     let backend = IngressBackend {
         service: Some(IngressServiceBackend {
             name: workshop.name.clone(),
@@ -48,14 +48,13 @@ pub(super) fn ingress(workshop: &Validated, settings: &OperatorSettings) -> Ingr
     };
     let everything = HTTPIngressPath { path: Some("/".to_owned()), path_type: "Prefix".to_owned(), backend };
     let tls = settings
-        .ingress
-        .tls_secret
+        .ingress_tls_secret
         .as_ref()
         .map(|secret| vec![IngressTLS { hosts: Some(vec![host.clone()]), secret_name: Some(secret.clone()) }]);
     Ingress {
         metadata: ObjectMeta { annotations: (!annotations.is_empty()).then_some(annotations), ..metadata(workshop) },
         spec: Some(IngressSpec {
-            ingress_class_name: settings.ingress.class.clone(),
+            ingress_class_name: settings.ingress_class.clone(),
             rules: Some(vec![IngressRule {
                 host: Some(host),
                 http: Some(HTTPIngressRuleValue { paths: vec![everything] }),

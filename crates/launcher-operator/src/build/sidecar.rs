@@ -46,20 +46,19 @@ const LAST_CRASH_FILE: &str = "last-crash";
 const EXPIRY_FOLDER: &str = "/etc/workshop-launcher/expiry";
 
 pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Container {
-    let sidecar = &settings.sidecar;
-    let workshop_page = sidecar.launcher_url.as_ref().map(|launcher| format!("{launcher}/instances/{}", workshop.name));
+    let workshop_page = settings.public_url.as_ref().map(|launcher| format!("{launcher}/instances/{}", workshop.name));
     let mut env = SidecarSpec {
         owner: &workshop.spec.owner,
         app_port: workshop.spec.port,
-        require_authentication: sidecar.require_authentication,
-        trusted_header: &sidecar.trusted_auth_header,
-        session_cookie_prefix: &sidecar.session_cookie_prefix,
+        require_authentication: settings.require_authentication,
+        trusted_header: settings.trusted_auth_header.name(),
+        session_cookie_prefix: &settings.session_cookie_prefix,
         expiry_file: &format!("{EXPIRY_FOLDER}/{EXPIRY_FILE}"),
         last_crash_file: &format!("{EXPIRY_FOLDER}/{LAST_CRASH_FILE}"),
         workshop_page: workshop_page.as_deref(),
     }
     .environment();
-    if sidecar.proxy_secret.is_some() {
+    if settings.proxy_secret_name.is_some() {
         let file = format!("{PROXY_SECRET_FOLDER}/{PROXY_SECRET_KEY}");
         env.insert("SERVICE_PROXY_SECRET_FILE".to_owned(), file);
     }
@@ -71,8 +70,8 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
     });
     Container {
         name: SIDECAR_CONTAINER.to_owned(),
-        image: Some(sidecar.image.clone()),
-        image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
+        image: Some(settings.sidecar_image.clone()),
+        image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
         env: Some(variables(env)),
         ports: Some(ports.into()),
         readiness_probe: Some(probe(READINESS)),
@@ -101,13 +100,13 @@ pub(super) fn sidecar_user(settings: &OperatorSettings) -> Option<i64> {
 
 /// Returns the volumes of the sidecar: the expiry, and the proxy secret if the settings name one.
 pub(super) fn volumes(settings: &OperatorSettings) -> Vec<Volume> {
-    let secret = settings.sidecar.proxy_secret.as_deref();
+    let secret = settings.proxy_secret_name.as_deref();
     [expiry_volume()].into_iter().chain(secret.map(proxy_secret_volume)).collect()
 }
 
 /// Returns the mounts of the sidecar. No other container mounts its volumes.
 fn mounts(settings: &OperatorSettings) -> Vec<VolumeMount> {
-    let secret = settings.sidecar.proxy_secret.as_ref().map(|_| mount(PROXY_SECRET_VOLUME, PROXY_SECRET_FOLDER));
+    let secret = settings.proxy_secret_name.as_ref().map(|_| mount(PROXY_SECRET_VOLUME, PROXY_SECRET_FOLDER));
     [mount(EXPIRY_VOLUME, EXPIRY_FOLDER)].into_iter().chain(secret).collect()
 }
 

@@ -127,7 +127,7 @@ pub(super) fn copy_containers(workshop: &Validated, settings: &OperatorSettings)
 
 fn copy_container(settings: &OperatorSettings) -> Container {
     Container {
-        image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
+        image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
         // The same requests as the sidecar's, so the container does not increase the requests of the pod.
         resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
         ..Container::default()

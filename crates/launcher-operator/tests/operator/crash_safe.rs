@@ -1,8 +1,6 @@
 //! Tests of the directory whose files outlive a crash of the app: its volume, the init containers that fill it, and the
 //! reaction to a crash.
 
-use std::time::Duration;
-
 use launcher_operator::OperatorSettings;
 use launcher_operator::build::{SPEC_DIGEST, build};
 use launcher_operator::validate::validate;
@@ -47,7 +45,7 @@ fn mount(name: &str, path: &str) -> Value {
 
 #[test]
 fn volume_has_the_files_of_the_image_before_the_app_starts() {
-    let settings = OperatorSettings { wait_for_isolation: Some(Duration::from_secs(9)), ..settings() };
+    let settings = OperatorSettings { wait_for_isolation: true, ..settings() };
     let pod = pod(&settings, with_material);
     let expected = ["isolation", "copy-program", "image-files", "course-material"];
     assert_eq!(names(&pod["spec"]["initContainers"]), expected);

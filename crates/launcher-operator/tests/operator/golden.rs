@@ -127,11 +127,11 @@ fn app_with_secret_parameters_matches_golden_file() {
 fn workshop_without_auth_middleware_has_no_ingress() {
     let validated = validate(&workshop(|_| {})).unwrap();
     let mut settings = settings();
-    settings.ingress.annotations.clear();
-    settings.ingress.annotations.insert("cert-manager.io/cluster-issuer".to_owned(), "letsencrypt".to_owned());
+    settings.ingress_annotations.clear();
+    settings.ingress_annotations.insert("cert-manager.io/cluster-issuer".to_owned(), "letsencrypt".to_owned());
     let open = build(&validated, &settings);
     assert_eq!((open.ingress, open.url), (None, None));
-    settings.ingress.has_external_auth = true;
+    settings.ingress_gated_elsewhere = true;
     let protected = build(&validated, &settings);
     assert!(protected.ingress.is_some());
     assert_eq!(protected.url.as_deref(), Some("https://intro-abcdefghij.workshops.example.org/"));
@@ -140,7 +140,7 @@ fn workshop_without_auth_middleware_has_no_ingress() {
 #[test]
 fn externally_routed_workshop_has_url_and_no_ingress() {
     let mut settings = settings();
-    settings.ingress.has_external_route = true;
+    settings.workshops_routed_elsewhere = true;
     let built = build(&validate(&workshop(|_| {})).unwrap(), &settings);
     assert_eq!(built.ingress, None);
     assert_eq!(built.url.as_deref(), Some("https://intro-abcdefghij.workshops.example.org/"));
@@ -149,7 +149,7 @@ fn externally_routed_workshop_has_url_and_no_ingress() {
 #[test]
 fn blank_auth_middleware_annotation_creates_no_ingress() {
     let mut settings = settings();
-    settings.ingress.annotations.values_mut().for_each(|value| *value = " ".to_owned());
+    settings.ingress_annotations.values_mut().for_each(|value| *value = " ".to_owned());
     assert_eq!(build(&validate(&workshop(|_| {})).unwrap(), &settings).ingress, None);
 }
 
@@ -170,9 +170,9 @@ fn pod_gets_configured_node_selector_and_tolerations() {
     let anywhere = pod(settings());
     assert_eq!((anywhere.node_selector, anywhere.tolerations), (None, None));
     let mut settings = settings();
-    settings.placement.node_selector.insert("pool".to_owned(), "workshops".to_owned());
+    settings.node_selector.insert("pool".to_owned(), "workshops".to_owned());
     let taint = json!({ "key": "pool", "operator": "Equal", "value": "workshops", "effect": "NoSchedule" });
-    settings.placement.tolerations.push(serde_json::from_value(taint.clone()).unwrap());
+    settings.tolerations.push(serde_json::from_value(taint.clone()).unwrap());
     let placed = serde_json::to_value(pod(settings)).unwrap();
     assert_eq!((&placed["nodeSelector"], &placed["tolerations"]), (&json!({ "pool": "workshops" }), &json!([taint])));
 }

@@ -12,7 +12,8 @@ use crate::support::{at, pod, settings};
 #[test]
 fn isolation_init_container_has_sidecar_image_and_restrictions() {
     let mut settings = settings();
-    settings.wait_for_isolation = Some(Duration::from_secs(120));
+    settings.wait_for_isolation = true;
+    settings.isolation_timeout = Duration::from_secs(120);
     for profile in ["restricted", "baseline"] {
         let pod = pod(&settings, profile);
         let init = pod.init_containers.unwrap();

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use launcher_operator::OperatorSettings;
 use launcher_operator::build::{SPEC_DIGEST, build};
 use launcher_operator::validate::validate;
-use launcher_operator::{MaterialProxy, OperatorSettings};
 use launcher_workshop::{Workshop, WorkshopMaterial};
 use serde_json::{Value, json};
 
@@ -100,7 +100,7 @@ fn init_container_increases_neither_requests_nor_limits_of_the_pod() {
 
 #[test]
 fn material_is_loaded_after_the_network_is_isolated() {
-    let settings = OperatorSettings { wait_for_isolation: Some(Duration::from_secs(9)), ..settings() };
+    let settings = OperatorSettings { wait_for_isolation: true, ..settings() };
     let pod = pod(&settings, |_| {});
     let names: Vec<_> = pod["spec"]["initContainers"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
     assert_eq!(names, ["isolation", "course-material"]);
@@ -137,7 +137,7 @@ fn mounting(pod: &Value, volume: &str) -> Vec<String> {
 
 #[test]
 fn only_the_init_container_of_the_material_mounts_the_secrets_and_gets_no_value() {
-    let settings = OperatorSettings { wait_for_isolation: Some(Duration::from_secs(9)), ..settings() };
+    let settings = OperatorSettings { wait_for_isolation: true, ..settings() };
     let changes: [fn(&mut Workshop); 3] = [|_| {}, with_storage, with_directory];
     for change in changes {
         let pod = pod(&settings, |workshop| {
@@ -156,8 +156,9 @@ fn only_the_init_container_of_the_material_mounts_the_secrets_and_gets_no_value(
 
 #[test]
 fn only_the_container_with_the_program_gets_the_http_proxy() {
-    let (url, no_proxy) = ("http://proxy.example.org:3128".to_owned(), ".example.org,git.example.net".to_owned());
-    let settings = OperatorSettings { material_proxy: Some(MaterialProxy { url, no_proxy }), ..settings() };
+    let material_proxy = Some("http://proxy.example.org:3128".to_owned());
+    let material_no_proxy = ".example.org,git.example.net".to_owned();
+    let settings = OperatorSettings { material_proxy, material_no_proxy, ..settings() };
     let pod = pod(&settings, |_| {});
     assert_eq!(variable(init(&pod), "ALL_PROXY"), "http://proxy.example.org:3128");
     assert_eq!(variable(init(&pod), "NO_PROXY"), ".example.org,git.example.net");

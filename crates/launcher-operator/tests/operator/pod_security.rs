@@ -1,7 +1,5 @@
 //! Tests that built pods conform to the profiles `restricted` and `baseline` of the Pod Security Standards.
 
-use std::time::Duration;
-
 use k8s_openapi::api::core::v1::{Container, PodSpec};
 use launcher_operator::OperatorSettings;
 
@@ -67,8 +65,7 @@ fn pod_of_restricted_profile_restricts_app_and_sidecar() {
 
 #[test]
 fn pod_of_restricted_profile_leaves_user_ids_to_cluster_if_cluster_assigns_them() {
-    let most = Some(Duration::from_secs(60));
-    let settings = OperatorSettings { run_as_user: None, wait_for_isolation: most, ..support::settings() };
+    let settings = OperatorSettings { run_as_user: None, wait_for_isolation: true, ..support::settings() };
     let pod = support::pod(&settings, "restricted");
     let context = pod.security_context.unwrap();
     assert_eq!((context.run_as_user, context.run_as_group, context.fs_group), (None, None, None));

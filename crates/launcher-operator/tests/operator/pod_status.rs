@@ -208,8 +208,8 @@ async fn conditions_of_running_workshop_name_its_exposure() {
     workshop["status"] = Value::Null;
     let ingress = settings();
     let (mut external, mut none) = (settings(), settings());
-    external.ingress.has_external_route = true;
-    none.ingress.annotations.clear();
+    external.workshops_routed_elsewhere = true;
+    none.ingress_annotations.clear();
     let url = json!("https://intro-abcdefghij.workshops.example.org/");
     let no_gate = "No Ingress: the operator's settings name no auth middleware.";
     for (settings, url, exposed) in [
@@ -232,7 +232,7 @@ async fn conditions_of_running_workshop_name_its_exposure() {
 async fn workshop_without_exposure_loses_its_ingress() {
     let (ready, workshop) = (json!({ "conditions": [{ "type": "Ready", "status": "True" }] }), running());
     let mut settings = settings();
-    settings.ingress.annotations.clear();
+    settings.ingress_annotations.clear();
     let calls = with_pod(&workshop, &ready).with_settings(settings).run_operator(at("12:00:05")).await;
     let changes: Vec<_> =
         calls.iter().map(|(what, _)| what.as_str()).filter(|what| what.ends_with("ingresses")).collect();

@@ -18,12 +18,12 @@ use crate::support::{at, pod_object, running, settings, workshop};
 /// Settings with all optional parts of the pod, and this policy.
 fn allowing(policy: &str) -> OperatorSettings {
     let mut settings = settings();
-    settings.pod_template_policy = PodTemplatePolicy::parse(policy).unwrap();
-    settings.sidecar.proxy_secret = Some("proxy".to_owned());
-    settings.wait_for_isolation = Some(Duration::from_secs(9));
-    settings.placement.node_selector = [("pool".to_owned(), "workshops".to_owned())].into();
-    settings.placement.tolerations =
-        serde_json::from_value(json!([{ "key": "workshops", "operator": "Exists" }])).unwrap();
+    settings.pod_template_allow = PodTemplatePolicy::parse(policy).unwrap();
+    settings.proxy_secret_name = Some("proxy".to_owned());
+    settings.wait_for_isolation = true;
+    settings.isolation_timeout = Duration::from_secs(9);
+    settings.node_selector = [("pool".to_owned(), "workshops".to_owned())].into();
+    settings.tolerations = serde_json::from_value(json!([{ "key": "workshops", "operator": "Exists" }])).unwrap();
     settings
 }
 
@@ -164,7 +164,7 @@ proptest! {
         chosen.iter().for_each(|part| add(&mut template, part));
         let mut settings = allowing(EVERYTHING);
         settings.user_namespaces = user_namespaces;
-        settings.wait_for_isolation = waits.then(|| Duration::from_secs(9));
+        settings.wait_for_isolation = waits;
         let build = |template: &Value| {
             let workshop = workshop(|workshop| {
                 workshop.spec.pod_template = template.as_object().cloned();

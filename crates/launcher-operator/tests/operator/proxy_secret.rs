@@ -15,7 +15,7 @@ const FILE: &str = "/etc/workshop-launcher/proxy/secrets";
 
 fn with_secret() -> OperatorSettings {
     let mut settings = settings();
-    settings.sidecar.proxy_secret = Some("workshop-proxy".to_owned());
+    settings.proxy_secret_name = Some("workshop-proxy".to_owned());
     settings
 }
 
@@ -31,7 +31,8 @@ fn mounts(pod: &PodSpec) -> Vec<&str> {
 #[test]
 fn proxy_secret_is_mounted_read_only_into_sidecar_only() {
     let mut settings = with_secret();
-    settings.wait_for_isolation = Some(Duration::from_secs(120));
+    settings.wait_for_isolation = true;
+    settings.isolation_timeout = Duration::from_secs(120);
     for profile in ["restricted", "baseline"] {
         let pod = pod(&settings, profile);
         assert_eq!(mounts(&pod), ["sidecar"]);

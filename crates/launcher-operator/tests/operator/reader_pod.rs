@@ -86,7 +86,7 @@ fn pod_ends_without_the_operator() {
 #[test]
 fn pod_has_the_placement_and_the_images_of_workshops() {
     let mut settings = settings();
-    settings.placement.node_selector.insert("pool".to_owned(), "workshops".to_owned());
+    settings.node_selector.insert("pool".to_owned(), "workshops".to_owned());
     let spec = pod(&settings)["spec"].clone();
     assert_eq!(spec["nodeSelector"], json!({ "pool": "workshops" }));
     assert_eq!(spec["imagePullSecrets"], json!([{ "name": "registry" }]));

@@ -115,7 +115,7 @@ async fn restart_in_stale_cache_replaces_no_pod() {
 #[tokio::test(start_paused = true)]
 async fn outdated_pod_that_awaits_its_restart_is_not_reported_as_outdated() {
     let mut settings = settings();
-    settings.sidecar.image = "registry.example.org/sidecar:2".to_owned();
+    settings.sidecar_image = "registry.example.org/sidecar:2".to_owned();
     for (workshop, outdated) in [(running(), json!(true)), (restarting(), Value::Null)] {
         let cluster = with_routes(&workshop).listed("workshops", &workshop).by_now(&workshop);
         let cluster = cluster.with_settings(settings.clone()).listed("pods", &ready_pod("12:00:00", None));

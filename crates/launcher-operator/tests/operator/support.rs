@@ -1,14 +1,11 @@
 //! Test support: Workshops, built resources and settings.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::PodSpec;
-use launcher_domain::PodTemplatePolicy;
+use launcher_operator::OperatorSettings;
 use launcher_operator::build::{Manifests, build};
 use launcher_operator::validate::validate;
-use launcher_operator::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings};
+use launcher_process::settings::from_arguments;
 use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
@@ -74,46 +71,22 @@ pub(crate) fn pod(settings: &OperatorSettings, profile: &str) -> PodSpec {
 }
 
 pub(crate) fn settings() -> OperatorSettings {
-    OperatorSettings {
-        namespace: "workshops".to_owned(),
-        workshop_domain: "workshops.example.org".to_owned(),
-        workshop_name_suffix: String::new(),
-        workshop_scheme: "https".to_owned(),
-        workshop_port: None,
-        ingress: IngressSettings {
-            class: Some("traefik".to_owned()),
-            annotations: BTreeMap::from([(
-                "traefik.ingress.kubernetes.io/router.middlewares".to_owned(),
-                "workshops-strip@kubernetescrd,workshops-auth@kubernetescrd".to_owned(),
-            )]),
-            tls_secret: Some("workshops-tls".to_owned()),
-            has_external_auth: false,
-            has_external_route: false,
-        },
-        sidecar: SidecarSettings {
-            image: "registry.example.org/sidecar:1".to_owned(),
-            trusted_auth_header: "x-auth-request-email".to_owned(),
-            require_authentication: true,
-            session_cookie_prefix: "_oauth2_proxy".to_owned(),
-            proxy_secret: None,
-            launcher_url: Some("https://launcher.example.org".to_owned()),
-        },
-        material_image: Some("registry.example.org/material:1".to_owned()),
-        material_proxy: None,
-        pull_policy: PullPolicy::IfNotPresent,
-        pull_secrets: vec!["registry".to_owned()],
-        run_as_user: Some(1000),
-        storage_class: None,
-        pod_template_policy: PodTemplatePolicy::default(),
-        placement: Placement::default(),
-        wait_for_isolation: None,
-        user_namespaces: false,
-        start_timeout: Duration::from_secs(600),
-        room_grace: Duration::from_secs(60),
-        concurrency: 16,
-        lease_name: "workshop-operator".to_owned(),
-        lease_duration: Duration::from_secs(15),
-    }
+    from_arguments(&[
+        "--namespace=workshops",
+        "--workshop-domain=workshops.example.org",
+        "--ingress-class=traefik",
+        r#"--ingress-annotations={
+            "traefik.ingress.kubernetes.io/router.middlewares":
+                "workshops-strip@kubernetescrd,workshops-auth@kubernetescrd"
+        }"#,
+        "--ingress-tls-secret=workshops-tls",
+        "--sidecar-image=registry.example.org/sidecar:1",
+        "--trusted-auth-header=x-auth-request-email",
+        "--public-url=https://launcher.example.org",
+        "--material-image=registry.example.org/material:1",
+        "--image-pull-secrets=registry",
+    ])
+    .unwrap()
 }
 
 pub(crate) fn at(text: &str) -> Timestamp {

@@ -102,7 +102,7 @@ fn pod_of_other_settings_is_kept_and_outdated() {
     let pods = [pod(json!({ "phase": "Running" }))];
     assert!(!is_outdated(&pods[0], &wanted(|workshop| workshop.spec.lifetime_seconds = 60)));
     let mut settings = settings();
-    settings.sidecar.image = "registry.example.org/sidecar:2".to_owned();
+    settings.sidecar_image = "registry.example.org/sidecar:2".to_owned();
     let upgraded = build(&validate(&workshop(|_| {})).unwrap(), &settings).pod.metadata;
     assert_eq!(plan(&pods, &upgraded), Plan::Keep);
     assert!(is_outdated(&pods[0], &upgraded));
@@ -177,7 +177,7 @@ async fn ended_pod_is_deleted_by_uid_and_not_created_before_it_is_gone() {
 #[tokio::test(start_paused = true)]
 async fn pod_in_use_is_not_changed_by_new_leader_with_other_settings() {
     let mut settings = settings();
-    settings.sidecar.image = "registry.example.org/sidecar:2".to_owned();
+    settings.sidecar_image = "registry.example.org/sidecar:2".to_owned();
     let ready = pod(json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
     for (settings, outdated) in [(settings, json!(true)), (crate::support::settings(), Value::Null)] {
         let cluster = without_pod().with_settings(settings).listed("pods", &listed(&ready));

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{Clock, Limits, PodTemplatePolicy};
-use launcher_service::{ClaimError, Launcher};
+use launcher_domain::{Clock, PodTemplatePolicy};
+use launcher_service::{ClaimError, Launcher, Limits};
 use launcher_store::Store;
 use launcher_testkit::FakeFleet;
 use sqlx::{AnyConnection, Connection, Executor};

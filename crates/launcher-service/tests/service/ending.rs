@@ -1,6 +1,6 @@
 use launcher_domain::lifetime::ExtendError;
-use launcher_domain::{EndReason, FailureCode, InstanceState, Limits};
-use launcher_service::ServiceError;
+use launcher_domain::{EndReason, FailureCode, InstanceState};
+use launcher_service::{Limits, ServiceError};
 use launcher_testkit::eventually;
 
 use crate::{World, caller};

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use launcher_domain::{ActivityAction, EndReason, FailureCode, Instance, InstanceState, Limits};
+use launcher_domain::{ActivityAction, EndReason, FailureCode, Instance, InstanceState};
 use launcher_fleet::Fleet;
-use launcher_service::{ActivityFilter, Page};
+use launcher_service::{ActivityFilter, Limits, Page};
 use launcher_testkit::{Fault, FrozenTime, eventually, in_time};
 use launcher_workshop::desired_workshop;
 use tokio::time::{advance, pause, resume};

@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
 use futures_util::{Stream, StreamExt};
-use launcher_domain::{InstanceState, Limits};
-use launcher_service::FeedEvent;
+use launcher_domain::InstanceState;
+use launcher_service::{FeedEvent, Limits};
 use launcher_testkit::{FrozenTime, in_time};
 
 use crate::{World, caller};

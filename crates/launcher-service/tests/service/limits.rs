@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use launcher_domain::{FailureCode, InstanceState, JsonObject, LaunchRate, Limits};
-use launcher_service::{LaunchRequest, ServiceError};
+use launcher_domain::{FailureCode, InstanceState, JsonObject};
+use launcher_service::{LaunchRequest, Limits, ServiceError};
 use launcher_store::ActivityFilter;
 use launcher_testkit::eventually;
 use serde_json::json;
@@ -80,8 +80,8 @@ async fn dismissed_failure_does_not_count_against_the_limit() {
 
 #[tokio::test]
 async fn repeated_launch_and_delete_is_refused_after_the_burst() {
-    let rate = LaunchRate { per_minute: 6, burst: 20 };
-    let world = World::with(Limits { max_instances_per_user: 1, launch_rate: rate, ..Limits::default() }).await;
+    let limits = Limits { max_instances_per_user: 1, launch_rate: 6, launch_burst: 20, ..Limits::default() };
+    let world = World::with(limits).await;
     let (alice, admin) = (caller("alice"), caller("admin"));
     let template = world.launcher.create_template(&admin, &large_body()).await.unwrap().template_id;
     let before = size(&world).await;
@@ -106,7 +106,7 @@ async fn repeated_launch_and_delete_is_refused_after_the_burst() {
 
     world.clock.advance(Duration::from_secs(10));
     world.launcher.launch(&alice, template, &LaunchRequest::default()).await.unwrap();
-    for _ in 0..=rate.burst {
+    for _ in 0..=limits.launch_burst {
         world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
     }
 }

@@ -45,9 +45,9 @@ use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{
-    AdminList, Caller, EmailAddress, Instance, InstanceState, JsonObject, Limits, PodTemplatePolicy, Template,
+    AdminList, Caller, EmailAddress, Instance, InstanceState, JsonObject, PodTemplatePolicy, Template,
 };
-use launcher_service::{LaunchRequest, Launcher, Snapshots};
+use launcher_service::{LaunchRequest, Launcher, Limits, Snapshots};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock, eventually, memory_folder};
 use prometheus_client::encoding::text::encode;

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use launcher_domain::Limits;
-use launcher_service::{Launcher, ServiceError};
+use launcher_service::{Launcher, Limits, ServiceError};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock};
 use tokio::time::{pause, resume, timeout};

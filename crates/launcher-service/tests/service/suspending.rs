@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use launcher_domain::instance::{ResumeError, SuspendError};
-use launcher_domain::{ActivityAction, Clock, EndReason, Instance, InstanceState, Limits, Template};
+use launcher_domain::{ActivityAction, Clock, EndReason, Instance, InstanceState, Template};
 use launcher_fleet::{Fleet, FleetEvent};
-use launcher_service::{ActivityFilter, LaunchRequest, Page, ServiceError};
+use launcher_service::{ActivityFilter, LaunchRequest, Limits, Page, ServiceError};
 use launcher_testkit::{Fault, eventually};
 use launcher_workshop::ResourceExt;
 use serde_json::json;

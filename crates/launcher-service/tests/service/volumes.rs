@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::{Clock, EndReason, FailureCode, Instance, InstanceState, JsonObject, Limits, Template};
-use launcher_service::{LaunchRequest, ListedVolume, Page, ServiceError};
+use launcher_domain::{Clock, EndReason, FailureCode, Instance, InstanceState, JsonObject, Template};
+use launcher_service::{LaunchRequest, Limits, ListedVolume, Page, ServiceError};
 use launcher_testkit::{Fault, eventually};
 use serde_json::json;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use launcher_domain::{Entropy, Limits, PodTemplatePolicy};
+use launcher_domain::{Entropy, PodTemplatePolicy};
 use launcher_fleet::KubernetesFleet;
-use launcher_operator::{IngressSettings, Operator, OperatorSettings, Placement, PullPolicy, SidecarSettings};
+use launcher_operator::{Operator, OperatorSettings};
+use launcher_process::settings::from_arguments;
 use launcher_process::stop::Stop;
-use launcher_service::Launcher;
+use launcher_service::{Launcher, Limits};
 use launcher_store::Store;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -164,35 +165,15 @@ pub(crate) fn start_operator(name: String, version: u32, server: &Server, entrop
 }
 
 fn operator_settings(version: u32) -> OperatorSettings {
-    OperatorSettings {
-        namespace: "workshops".to_owned(),
-        workshop_domain: "workshops.test".to_owned(),
-        workshop_name_suffix: String::new(),
-        workshop_scheme: "https".to_owned(),
-        workshop_port: None,
-        ingress: IngressSettings { has_external_auth: true, ..IngressSettings::default() },
-        sidecar: SidecarSettings {
-            image: format!("sidecar:{version}"),
-            trusted_auth_header: "x-auth-request-email".to_owned(),
-            require_authentication: true,
-            session_cookie_prefix: "_oauth2_proxy".to_owned(),
-            proxy_secret: None,
-            launcher_url: None,
-        },
-        material_image: None,
-        material_proxy: None,
-        wait_for_isolation: Some(Duration::from_secs(120)),
-        user_namespaces: false,
-        pull_policy: PullPolicy::IfNotPresent,
-        pull_secrets: Vec::new(),
-        run_as_user: Some(1000),
-        storage_class: None,
-        pod_template_policy: PodTemplatePolicy::default(),
-        placement: Placement::default(),
-        start_timeout: START_TIMEOUT,
-        room_grace: Duration::from_secs(20),
-        concurrency: 8,
-        lease_name: "workshop-operator".to_owned(),
-        lease_duration: Duration::from_secs(15),
-    }
+    let settings: OperatorSettings = from_arguments(&[
+        "--namespace=workshops",
+        "--workshop-domain=workshops.test",
+        "--ingress-gated-elsewhere=true",
+        &format!("--sidecar-image=sidecar:{version}"),
+        "--wait-for-isolation=true",
+        "--room-grace=20",
+        "--concurrency=8",
+    ])
+    .unwrap();
+    OperatorSettings { start_timeout: START_TIMEOUT, ..settings }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use launcher_domain::{EndReason, FailureCode, Instance, InstanceState, Limits};
+use launcher_domain::{EndReason, FailureCode, Instance, InstanceState};
+use launcher_service::Limits;
 
 use crate::cluster::Cluster;
 use crate::objects::text;
@@ -85,7 +86,7 @@ impl Rows {
         for launches in launches.chunk_by(|(one, _), (other, _)| one == other) {
             let mut full_at = Timestamp::MIN;
             for (person, at) in launches {
-                let taken = limits.launch_rate.take(full_at, *at);
+                let taken = limits.rate().take(full_at, *at);
                 full_at = taken.map_err(|_| format!("{person} launches too often: {launches:?}"))?;
             }
         }

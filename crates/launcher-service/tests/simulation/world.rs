@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use launcher_domain::{LaunchRate, Limits, Scope};
+use launcher_domain::Scope;
+use launcher_service::Limits;
 use launcher_store::Store;
 use launcher_testkit::memory_folder;
 use tempfile::TempDir;
@@ -22,7 +23,8 @@ use crate::users::{Users, body, caller};
 
 pub(crate) const LIMITS: Limits = Limits {
     max_instances_per_user: 2,
-    launch_rate: LaunchRate { per_minute: 2, burst: 2 },
+    launch_rate: 2,
+    launch_burst: 2,
     max_concurrent_starts: 3,
     max_queued: 4,
     start_timeout: crate::processes::START_TIMEOUT,

@@ -198,7 +198,7 @@ mod tests {
     async fn every_response_fits_into_the_buffer_of_a_head() {
         let path = LocalPath::parse(&format!("/{}", "\"".repeat(2047))).unwrap();
         for resource in [Resource::Page(path), Resource::Status, Resource::Style, Resource::Script] {
-            for language in Language::ALL {
+            for language in Language::all() {
                 let mut out = Vec::new();
                 let options = ResponseOptions { language, head_only: false, close: true };
                 write_resource(&Frame::default(), &resource, options, &mut out).await;

@@ -2,6 +2,8 @@
 
 use std::process::Output;
 
+use launcher_sidecar::texts::Language;
+
 use super::support::program::{Program, command};
 use super::support::{ALICE, App, Client};
 
@@ -38,9 +40,9 @@ async fn address_without_workshop_gives_same_bytes_as_workshop_of_other_user() {
     let app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     let (sidecar, notice) = (sidecar(&app, &[]).await, notice(&app, &[]).await);
     let html = format!("{BOB}Accept: text/html\r\n");
-    let mut requests: Vec<String> = ["ar", "de", "en", "es", "fr", "zh", "nl"]
-        .map(|language| request("GET /lab", &format!("{html}Accept-Language: {language}\r\n")))
-        .into();
+    let languages = Language::all().map(|language| language.texts().code).chain(["tlh"]);
+    let mut requests: Vec<String> =
+        languages.map(|language| request("GET /lab", &format!("{html}Accept-Language: {language}\r\n"))).collect();
     let upgrade = "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n";
     requests.extend([
         request("GET /", BOB),

@@ -10,7 +10,7 @@ use crate::settings::ServeSettings;
 
 pub(super) async fn check(settings: &ServeSettings) -> Section<FleetFacts> {
     let mut section = Section::default();
-    let public_url = settings.public_url.as_deref().unwrap_or("http://localhost").parse();
+    let public_url = settings.api.origin().parse();
     // The check of the settings reports an invalid public URL.
     let Ok(public_url) = public_url else { return section };
     let Some(containers) = container_settings(settings, &public_url) else {

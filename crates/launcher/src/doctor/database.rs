@@ -160,7 +160,7 @@ fn room(examination: &Examination) -> Option<Finding> {
 fn assess_rows(settings: &ServeSettings, rows: &Rows) -> Option<Finding> {
     const CHECK: &str = "workshops";
     let of = |state| rows.states.get(state).copied().unwrap_or(0);
-    let (queued, starting, limit) = (of("queued"), of("starting"), settings.max_concurrent_starts);
+    let (queued, starting, limit) = (of("queued"), of("starting"), settings.limits.max_concurrent_starts);
     let counts = rows.states.iter().filter(|(state, _)| **state != "terminated");
     let counts: Vec<String> = counts.map(|(state, count)| format!("{count} {state}")).collect();
     let counts = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
@@ -174,7 +174,7 @@ fn assess_rows(settings: &ServeSettings, rows: &Rows) -> Option<Finding> {
                 waited.as_secs() / 60
             ),
         )),
-        Some(waited) if waited > settings.limits().start_timeout => Some(Finding::warn(
+        Some(waited) if waited > settings.limits.start_timeout => Some(Finding::warn(
             CHECK,
             format!(
                 "{counts}. The queue is long: {queued} launches wait, the first for {} minutes. If starts are quick, \

@@ -15,13 +15,13 @@ const FORGED_IDENTITY: &str = "doctor@launcher.invalid";
 /// Skips the check if no proxy secret is configured, because the check of the settings already warns about that.
 pub(super) async fn check(settings: ServeSettings) -> Section<()> {
     let mut section = Section::default();
-    if settings.proxy_secret_file.is_none() || settings.bypass().is_some() || settings.listen_addr.port() == 0 {
+    if settings.api.proxy_secret_file.is_none() || settings.api.bypass().is_some() || settings.listen_addr.port() == 0 {
         return section;
     }
     let Ok(web) = WebClient::new() else { return section };
-    let me = format!("http://{}{}/me", reachable(settings.listen_addr), settings.base_path);
-    let admin = settings.admin_emails.first().map_or(FORGED_IDENTITY, |admin| admin.as_str());
-    let answer = web.get(&me, &[(settings.trusted_auth_header.name(), admin)]).await;
+    let me = format!("http://{}{}/me", reachable(settings.listen_addr), settings.api.base_path);
+    let admin = settings.api.admin_emails.first().map_or(FORGED_IDENTITY, |admin| admin.as_str());
+    let answer = web.get(&me, &[(settings.api.trusted_auth_header.name(), admin)]).await;
     section.add([assess(&me, &answer)]);
     section
 }

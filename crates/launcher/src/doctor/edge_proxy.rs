@@ -22,7 +22,7 @@ const GUIDE: &str = "docs/front.md lists the requirements";
 /// Skips all checks without a public address, or while the development bypass is active.
 pub(super) async fn check(settings: ServeSettings) -> Section<EdgeProxyFacts> {
     let mut section = Section::default();
-    let Some(public_url) = settings.public_url.as_deref().filter(|_| settings.bypass().is_none()) else {
+    let Some(public_url) = settings.api.public_url.as_deref().filter(|_| settings.api.bypass().is_none()) else {
         return section;
     };
     let web = match WebClient::new() {
@@ -35,7 +35,7 @@ pub(super) async fn check(settings: ServeSettings) -> Section<EdgeProxyFacts> {
             return section;
         }
     };
-    let me = format!("{public_url}{}/me", settings.base_path);
+    let me = format!("{public_url}{}/me", settings.api.base_path);
     let answer = web.get(&me, &[]).await;
     section.add([assess_unauthenticated(&me, &answer)]);
     // Skip the other checks if the public address does not answer, or another service answers there: their results
@@ -44,7 +44,7 @@ pub(super) async fn check(settings: ServeSettings) -> Section<EdgeProxyFacts> {
         return section;
     }
     section.facts.answers = true;
-    let (forged, login) = tokio::join!(forged(&web, &settings, &me), login(&web, public_url, &settings.login_url));
+    let (forged, login) = tokio::join!(forged(&web, &settings, &me), login(&web, public_url, &settings.api.login_url));
     section.add([forged, login]);
     section
 }
@@ -110,8 +110,8 @@ fn assess_answer(me: &str, answer: &Answer) -> Finding {
 
 /// Sends an admin's identity without a login. Tries each header spelling that a proxy may normalize to the real header.
 async fn forged(web: &WebClient, settings: &ServeSettings, me: &str) -> Finding {
-    let admin = settings.admin_emails.first().map_or(FORGED_IDENTITY, |admin| admin.as_str());
-    let [plain, underscores, dots] = spellings(&settings.trusted_auth_header);
+    let admin = settings.api.admin_emails.first().map_or(FORGED_IDENTITY, |admin| admin.as_str());
+    let [plain, underscores, dots] = spellings(&settings.api.trusted_auth_header);
     let line = |name: &str| [(name.to_owned(), admin.to_owned())];
     let ask = async |lines: [(String, String); 1]| {
         let [(name, value)] = lines;

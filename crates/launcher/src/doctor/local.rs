@@ -24,7 +24,7 @@ pub(super) fn check(settings: &ServeSettings) -> Section<FleetFacts> {
 }
 
 fn isolation(settings: &ServeSettings) -> Option<Finding> {
-    let invitation = match (is_for_this_machine(settings), settings.require_authentication) {
+    let invitation = match (is_for_this_machine(settings), settings.api.require_authentication) {
         (false, _) => "SERVICE_PUBLIC_URL is for other machines",
         (true, true) => "authentication is required, as for several users",
         (true, false) => return None,
@@ -35,7 +35,7 @@ fn isolation(settings: &ServeSettings) -> Option<Finding> {
 /// Prepares the checks of the local fleet. Returns `None` if the service would not start with these settings: the check
 /// of the settings reports that.
 pub(super) fn examination(settings: &ServeSettings) -> Option<LocalExamination> {
-    let public_url = settings.public_url.as_deref().unwrap_or("http://localhost").parse().ok()?;
+    let public_url = settings.api.origin().parse().ok()?;
     LocalExamination::new(local_settings(settings, &public_url)).ok()
 }
 

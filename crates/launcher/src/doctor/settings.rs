@@ -36,9 +36,11 @@ fn names() -> Finding {
 
 fn authentication(settings: &ServeSettings) -> Finding {
     const CHECK: &str = "authentication";
-    match (settings.require_authentication, &settings.dev_identity) {
-        (true, None) => Finding::ok(CHECK, format!("required, by the header {}", settings.trusted_auth_header.name())),
-        (false, Some(_)) if settings.exposes_bypass() => {
+    match (settings.api.require_authentication, &settings.api.dev_identity) {
+        (true, None) => {
+            Finding::ok(CHECK, format!("required, by the header {}", settings.api.trusted_auth_header.name()))
+        }
+        (false, Some(_)) if settings.api.exposes_bypass(settings.listen_addr) => {
             Finding::fail(CHECK, format!("the service does not start: {}", ServeError::Exposed(settings.listen_addr)))
         }
         (false, Some(email)) => {
@@ -62,12 +64,12 @@ fn authentication(settings: &ServeSettings) -> Finding {
 
 async fn proxy_secret(settings: &ServeSettings) -> Option<Finding> {
     const CHECK: &str = "proxy secret";
-    match secret::read(settings.proxy_secret_file.as_deref()).await {
+    match secret::read(settings.api.proxy_secret_file.as_deref()).await {
         Err(error) => Some(Finding::fail(CHECK, error.to_string())),
         Ok(Some(secret)) => {
             Some(Finding::ok(CHECK, format!("required with each identity; accepted secrets: {}", secret.count())))
         }
-        Ok(None) if settings.bypass().is_some() => None,
+        Ok(None) if settings.api.bypass().is_some() => None,
         Ok(None) => Some(Finding::warn(
             CHECK,
             "SERVICE_PROXY_SECRET_FILE is not set: a program that bypasses the auth proxy can claim any identity. \
@@ -79,14 +81,14 @@ async fn proxy_secret(settings: &ServeSettings) -> Option<Finding> {
 
 /// Returns true if only browsers on this machine are meant to reach the service.
 pub(super) fn is_for_this_machine(settings: &ServeSettings) -> bool {
-    let url = settings.public_url.as_deref().and_then(|url| url.parse::<Uri>().ok());
+    let url = settings.api.public_url.as_deref().and_then(|url| url.parse::<Uri>().ok());
     let host = url.as_ref().and_then(Uri::host).unwrap_or("localhost");
     host == "localhost" || host.ends_with(".localhost") || host.starts_with("127.") || host == "[::1]"
 }
 
 fn admins(settings: &ServeSettings) -> Finding {
     const CHECK: &str = "admins";
-    match settings.admin_emails.len() {
+    match settings.api.admin_emails.len() {
         0 => Finding::warn(CHECK, "no user can manage templates: set SERVICE_ADMIN_EMAILS to the address of a user"),
         1 => Finding::ok(CHECK, "1"),
         count => Finding::ok(CHECK, count.to_string()),
@@ -99,7 +101,7 @@ fn log(settings: &ServeSettings) -> Option<Finding> {
 }
 
 fn public_url(settings: &ServeSettings) -> Option<Finding> {
-    let error = settings.public_url.as_ref()?.parse::<Uri>().err()?;
+    let error = settings.api.public_url.as_ref()?.parse::<Uri>().err()?;
     let words = format!("SERVICE_PUBLIC_URL is not a URL: {error}. Write it as in https://launcher.example.org");
     Some(Finding::fail("public URL", words))
 }

@@ -109,13 +109,12 @@ pub(crate) fn local_settings(settings: &ServeSettings, public_url: &Uri) -> Loca
     LocalSettings {
         data_dir: settings.data_dir.clone(),
         origins: origins(settings, public_url),
-        jupyter: settings.local_jupyter.clone(),
-        rstudio: settings.local_rstudio.clone(),
+        programs: settings.programs.clone(),
         // Start keepers from the program that is running now: an upgrade may already have replaced its file.
         keeper: "/proc/self/exe".into(),
         material: material_program(),
         material_timeout: MATERIAL_TIMEOUT,
-        start_timeout: settings.limits().start_timeout,
+        start_timeout: settings.limits.start_timeout,
         stop_grace: APP_GRACE,
     }
 }
@@ -127,16 +126,12 @@ pub(crate) fn material_program() -> PathBuf {
 
 /// Returns the settings of the container fleet, without the proxy secret. `None` if no sidecar image is set.
 pub(crate) fn container_settings(settings: &ServeSettings, public_url: &Uri) -> Option<ContainerSettings> {
-    let options = &settings.containers;
-    Some(ContainerSettings {
+    let options = settings.containers.clone();
+    (!options.sidecar_image.is_empty()).then(|| ContainerSettings {
         data_dir: settings.data_dir.clone(),
         origins: origins(settings, public_url),
-        engine_socket: options.engine_socket.clone(),
-        sidecar_image: options.sidecar_image.clone()?,
-        material_image: options.material_image.clone(),
-        run_as_user: options.run_as_user,
-        internet: options.container_internet,
-        start_timeout: settings.limits().start_timeout,
+        options,
+        start_timeout: settings.limits.start_timeout,
         stop_grace: APP_GRACE,
     })
 }
@@ -146,9 +141,9 @@ fn origins(settings: &ServeSettings, public_url: &Uri) -> OriginSettings {
     OriginSettings {
         public_origin: public_url.clone(),
         workshop_domain: settings.workshop_domain.clone(),
-        trusted_header: settings.trusted_auth_header.clone(),
+        trusted_header: settings.api.trusted_auth_header.clone(),
         proxy_secret: None,
-        require_authentication: settings.require_authentication,
+        require_authentication: settings.api.require_authentication,
         session_cookie_prefix: settings.session_cookie_prefix.clone(),
     }
 }

@@ -35,7 +35,7 @@ pub(crate) async fn seed_templates(launcher: &Launcher, settings: &ServeSettings
         let entry = index + 1;
         let broken = |problem: String| SeedError::Entry { path: path.clone(), entry, problem };
         let (template_id, mut body) = read(seed).map_err(broken)?;
-        let created_by = settings.bypass().cloned().map_or_else(|| EmailAddress::parse(SEEDED_BY), Ok);
+        let created_by = settings.api.bypass().cloned().map_or_else(|| EmailAddress::parse(SEEDED_BY), Ok);
         let created_by = created_by.map_err(|error| broken(error.to_string()))?;
         let mut seeded = launcher.seed_template(template_id, &body, created_by.clone()).await;
         if matches!(&seeded, Err(ServiceError::Invalid(errors)) if errors.iter().all(is_slug_taken)) {

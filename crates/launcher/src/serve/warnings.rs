@@ -15,7 +15,7 @@ pub(super) fn warn_about(settings: &ServeSettings) {
     for name in unknown_names::<Cli>(std::env::vars_os()) {
         tracing::warn!(%name, "ignoring unknown setting; `launcher serve --help` lists all settings");
     }
-    match (settings.require_authentication, &settings.dev_identity) {
+    match (settings.api.require_authentication, &settings.api.dev_identity) {
         (false, Some(email)) => tracing::warn!(
             %email,
             "AUTHENTICATION IS OFF: every request gets this identity; never in production"
@@ -27,7 +27,7 @@ pub(super) fn warn_about(settings: &ServeSettings) {
         (true, Some(_)) => {
             tracing::warn!("ignoring SERVICE_DEV_IDENTITY: SERVICE_REQUIRE_AUTHENTICATION is true")
         }
-        (true, None) if settings.proxy_secret_file.is_none() => tracing::warn!(
+        (true, None) if settings.api.proxy_secret_file.is_none() => tracing::warn!(
             "SERVICE_PROXY_SECRET_FILE is not set: a client that bypasses the auth proxy can forge the identity header"
         ),
         (true, None) => {}
@@ -35,7 +35,7 @@ pub(super) fn warn_about(settings: &ServeSettings) {
     if settings.shares_one_user() {
         tracing::warn!("authentication is required, but {NOT_ISOLATED}");
     }
-    if settings.admin_emails.is_empty() {
+    if settings.api.admin_emails.is_empty() {
         tracing::warn!("SERVICE_ADMIN_EMAILS is empty: no user is an admin, so templates cannot be managed");
     }
 }

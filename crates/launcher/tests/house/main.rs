@@ -25,7 +25,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "launcher-workshop",
         ],
     ),
-    ("launcher-api", &["launcher-domain", "launcher-service", "launcher-trace"]),
+    ("launcher-api", &["launcher-domain", "launcher-process", "launcher-service", "launcher-trace"]),
     ("launcher-domain", &[]),
     ("launcher-fleet", &["launcher-domain", "launcher-process", "launcher-sidecar", "launcher-workshop"]),
     ("launcher-material", &["launcher-domain"]),
@@ -36,6 +36,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "launcher-domain",
             "launcher-fleet",
+            "launcher-process",
             "launcher-snapshots",
             "launcher-store",
             "launcher-trace",

@@ -1,4 +1,3 @@
-use crate::settings::names;
 use crate::{launcher, text};
 
 const REQUIRED: [(&str, &str); 2] =
@@ -52,21 +51,5 @@ fn invalid_setting_stops_start_with_one_line_error() {
         assert_eq!(complaint.trim_end().lines().count(), 1, "{name}={value}: {complaint}");
         assert!(!complaint.contains("swordfish"), "a password is in the error: {complaint}");
         assert!(complaint.starts_with("launcher: ") && complaint.contains(words), "{name}={value}: {complaint}");
-    }
-}
-
-#[test]
-fn help_and_documentation_list_every_setting() {
-    let output = launcher(&["operator", "--help"], &[]);
-    assert!(output.status.success());
-    let page = include_str!("../../../../docs/operator.md");
-    let settings = names(text(&output.stdout));
-    assert!(settings.len() > 15, "{settings:?}");
-    for name in &settings {
-        assert!(page.contains(&format!("`{name}`")), "{name} is not in docs/operator.md");
-    }
-    for line in page.lines().filter(|line| line.starts_with("| `SERVICE_")) {
-        let name = line.split('`').nth(1).unwrap();
-        assert!(settings.contains(&name), "{name} is in docs/operator.md, and is no setting");
     }
 }

@@ -123,26 +123,3 @@ fn start_error_for_invalid_seed_template_names_entry_and_reason() {
         assert!(output.status.code() == Some(1) && complaint.contains(words), "{seeds}: {complaint}");
     }
 }
-
-#[test]
-fn help_and_documentation_list_every_setting() {
-    let output = launcher(&["serve", "--help"], &[]);
-    assert!(output.status.success());
-    let help = text(&output.stdout);
-    let page = include_str!("../../../../docs/settings.md");
-    let in_help: Vec<&str> = names(help);
-    assert!(in_help.len() > 20, "{help}");
-    for name in &in_help {
-        assert!(page.contains(&format!("| `{name}` |")), "{name} is not in docs/settings.md");
-    }
-    for line in page.lines().filter(|line| line.starts_with("| `SERVICE_")) {
-        let name = line.split('`').nth(1).unwrap();
-        assert!(in_help.contains(&name), "{name} is in docs/settings.md, and is no setting");
-    }
-}
-
-pub(crate) fn names(help: &str) -> Vec<&str> {
-    help.split(|character: char| !(character.is_ascii_uppercase() || character == '_'))
-        .filter(|word| word.starts_with("SERVICE_"))
-        .collect()
-}

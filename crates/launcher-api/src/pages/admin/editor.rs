@@ -263,7 +263,7 @@ fn form_page(
     form: &TemplateForm,
     errors: &FormErrors,
 ) -> FormPage {
-    let groups = form.groups(t, errors, state.settings.ignored_fields);
+    let groups = form.groups(t, errors, state.process.ignored_fields);
     let wrong = groups.iter().flat_map(|group| &group.fields).filter(|field| !field.error.is_empty());
     let summary: Vec<Field> = wrong.cloned().collect();
     let (advanced, basic): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(|group| group.is_advanced);

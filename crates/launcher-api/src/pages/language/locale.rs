@@ -9,6 +9,9 @@ use flate2::read::GzDecoder;
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource};
 use fluent_syntax::ast::Pattern;
+use launcher_domain::input::{AmountError, CommandLineError, DurationError};
+use launcher_domain::template::FieldRule;
+use launcher_domain::{FailureCode, FailureDetail, FailureRemedy};
 use unic_langid::{CharacterDirection, LanguageIdentifier};
 
 /// The files of a language, by their names.
@@ -19,7 +22,10 @@ const FILES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/locales.json.gz")
 
 /// All languages, sorted by code. Empty if the files cannot be read, which a test excludes.
 pub(super) static LOCALES: LazyLock<Vec<Locale>> = LazyLock::new(|| {
-    let locales: BTreeMap<String, Files> = serde_json::from_reader(GzDecoder::new(FILES)).unwrap_or_default();
+    let mut locales: BTreeMap<String, Files> = serde_json::from_reader(GzDecoder::new(FILES)).unwrap_or_default();
+    if let Some(english) = locales.get_mut("en") {
+        english.insert("domain.ftl".to_owned(), domain_messages());
+    }
     locales.into_iter().filter_map(|(code, files)| Locale::new(code, files)).collect()
 });
 
@@ -34,6 +40,28 @@ pub(super) static ENGLISH: LazyLock<&'static Locale> = LazyLock::new(|| {
     LOCALES.iter().find(|locale| locale.code == "en").unwrap_or_else(|| &NO_MESSAGES)
 });
 
+/// Returns the English texts of the domain as Fluent messages. Translations are in `domain.ftl` of the other languages.
+#[must_use]
+pub fn domain_messages() -> String {
+    let failures = FailureCode::ALL.into_iter().flat_map(|code| {
+        let name = code.as_str();
+        [(format!("failure-{name}"), code.message()), (format!("failure-remedy-{name}"), code.remedy())]
+    });
+    let coded = [
+        ("failure-detail", FailureDetail::TEXTS),
+        ("failure-advice", FailureRemedy::TEXTS),
+        ("field-rule", FieldRule::TEXTS),
+        ("input", DurationError::TEXTS),
+        ("input", AmountError::TEXTS),
+        ("input", CommandLineError::TEXTS),
+    ];
+    let of_kind = |(prefix, texts): (&'static str, &'static [(&'static str, &'static str, &[&str])])| {
+        texts.iter().map(move |(code, text, _)| (format!("{prefix}-{code}"), *text))
+    };
+    let messages = failures.chain(coded.into_iter().flat_map(of_kind));
+    messages.map(|(key, text)| format!("{key} = {}\n", text.replace('{', "{ $").replace('}', " }"))).collect()
+}
+
 /// A language with its messages and documents.
 pub(super) struct Locale {
     /// Code of the language (BCP 47).
@@ -47,7 +75,7 @@ pub(super) struct Locale {
 impl Locale {
     /// Reads the files of a language; `None` if `code` is not a language code. A message that cannot be parsed is missing,
     /// which a test excludes.
-    fn new(code: String, files: Files) -> Option<Self> {
+    pub(super) fn new(code: String, files: Files) -> Option<Self> {
         let id: LanguageIdentifier = code.parse().ok()?;
         let mut bundle = FluentBundle::new_concurrent(vec![id.clone()]);
         // Insert invisible direction marks around values only in right-to-left languages. Other languages do not need

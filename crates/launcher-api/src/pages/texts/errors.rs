@@ -3,16 +3,14 @@
 use launcher_domain::FieldError;
 
 use crate::pages::language::{Language, Text};
+use crate::problem::ProblemCode;
 
 impl Language {
     /// Returns the title and the text of an error page. `detail` is the problem's own text, used for problems without a
     /// message.
     pub(crate) fn error(self, code: &str, detail: String) -> (Text, Text) {
-        let code = match code {
-            "at-capacity" | "overloaded" | "too-many-requests" => "unavailable",
-            code => code,
-        };
-        let key = format!("error-{code}");
+        let page = ProblemCode::parse(code).map_or(code, |problem| problem.page());
+        let key = format!("error-{page}");
         if self.has(&key) {
             (self.text(&key), self.attribute(&key, "text"))
         } else {

@@ -5,9 +5,8 @@ use launcher_domain::FailureReason;
 use launcher_workshop::Workshop;
 use launcher_workshop::app::{SIDECAR_LIMITS, SIDECAR_REQUESTS, SidecarSpec};
 
+use super::host_config::{Amounts, bind, host_config, no_health_check, without_label};
 use super::input::{BuildSettings, Validated, validate, variables};
-use super::limits::{Amounts, host_config, no_health_check, without_label};
-use super::volumes::bind;
 use crate::containers::connector::{HTTP_SOCKET, TELEMETRY_SOCKET};
 use crate::containers::names;
 

@@ -1,19 +1,15 @@
 //! Tests of the built containers.
 
-mod material;
-mod of_sidecar;
-mod parameters;
-mod storage;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use bollard::models::{ContainerCreateBody, HostConfig};
+use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType};
 use launcher_domain::{FailureCode, SecretValues};
 use launcher_testkit::fleet_contract::contract_workshop;
-use launcher_workshop::{Workshop, WorkshopResources};
+use launcher_workshop::{Workshop, WorkshopMaterial, WorkshopResources, WorkshopStorage};
+use serde_json::{Value, json};
 
-use super::{BuildSettings, app, sidecar};
+use super::{BuildSettings, app, material, material_paths, sidecar};
 use crate::containers::engine::ProcessLimits;
 
 const FLEET: &str = "0198c5f1-7a2b-7c3d-8e4f-0123456789ab";
@@ -228,5 +224,259 @@ fn invalid_spec_is_refused() {
         change(&mut workshop);
         assert_eq!(app(&workshop, &settings()).unwrap_err().code, FailureCode::InvalidSpec);
         assert_eq!(sidecar(&workshop, &settings()).unwrap_err().code, FailureCode::InvalidSpec);
+    }
+}
+
+// The sidecar.
+
+#[test]
+fn sidecar_listens_only_on_sockets_in_its_directory() {
+    let sidecar = sidecar(&workshop(), &settings()).unwrap();
+    let environment = environment(&sidecar);
+    let expected = BTreeMap::from([
+        ("SERVICE_OWNER_EMAIL", "alice@example.org"),
+        ("SERVICE_APP_PORT", "8888"),
+        ("SERVICE_REQUIRE_AUTHENTICATION", "true"),
+        ("SERVICE_TRUSTED_AUTH_HEADER", "X-Auth-Request-Email"),
+        ("SERVICE_SESSION_COOKIE_PREFIX", "_oauth2_proxy"),
+        ("SERVICE_EXPIRY_FILE", "/etc/workshop-launcher/expires-at"),
+        ("SERVICE_LAST_CRASH_FILE", "/etc/workshop-launcher/last-crash"),
+        ("SERVICE_WORKSHOP_PAGE_URL", "https://example.org/instances/lab-a"),
+        ("SERVICE_LISTEN_ADDR", "unix:/run/workshop-launcher/http.sock"),
+        ("SERVICE_TELEMETRY_ADDR", "unix:/run/workshop-launcher/telemetry.sock"),
+    ]);
+    assert_eq!(environment, expected);
+    let mounts = host(&sidecar).mounts.clone().unwrap().into_iter();
+    let mounts: Vec<_> =
+        mounts.map(|mount| (mount.source.unwrap(), mount.target.unwrap(), mount.read_only.unwrap())).collect();
+    let mount = |source: &str, target: &str, read_only| (source.to_owned(), target.to_owned(), read_only);
+    assert_eq!(
+        mounts,
+        [
+            mount("/data/fleet/workshops/lab-a/run", "/run/workshop-launcher", false),
+            mount("/data/fleet/workshops/lab-a/sidecar", "/etc/workshop-launcher", true),
+        ]
+    );
+}
+
+#[test]
+fn sidecar_is_read_only_with_its_own_limits() {
+    let sidecar = sidecar(&workshop(), &BuildSettings { limits_disk: true, ..settings() }).unwrap();
+    assert_eq!(sidecar.image.as_deref(), Some("registry.example/sidecar:1"));
+    let host = host(&sidecar);
+    assert_eq!(host.readonly_rootfs, Some(true));
+    assert_eq!((host.memory, host.memory_swap, host.cpu_quota), (Some(256 << 20), Some(256 << 20), Some(100_000)));
+    assert_eq!(host.storage_opt, None);
+    assert_eq!(sidecar.hostname.as_deref(), Some("lab-a"));
+}
+
+#[test]
+fn sidecar_without_internet_has_no_network_and_no_privileges() {
+    let sidecar = sidecar(&workshop(), &BuildSettings { internet: false, ..settings() }).unwrap();
+    assert_eq!(host(&sidecar).network_mode.as_deref(), Some("none"));
+    assert_eq!((sidecar.user.as_deref(), &sidecar.cmd, &host(&sidecar).cap_add), (Some("65532"), &None, &None));
+    assert_eq!(host(&app(&workshop(), &settings()).unwrap()).cap_add, None);
+}
+
+#[test]
+fn sidecar_with_internet_installs_network_rules_before_it_serves_as_its_user() {
+    let sidecar = sidecar(&workshop(), &settings()).unwrap();
+    assert_eq!(host(&sidecar).network_mode.as_deref(), Some("bridge"));
+    assert_eq!(sidecar.entrypoint.unwrap(), ["/launcher-sidecar"]);
+    let arguments = ["limit-network", "--addresses", "/etc/workshop-launcher/addresses", "--serve-as", "65532"];
+    assert_eq!(sidecar.cmd.unwrap(), arguments);
+    assert_eq!(sidecar.user.as_deref(), Some("0"));
+    let capabilities = sidecar.host_config.unwrap().cap_add.unwrap();
+    assert_eq!(capabilities, ["NET_ADMIN", "SETGID", "SETPCAP", "SETUID"]);
+}
+
+// The container that places course material, and its volumes.
+
+fn source(target: &str) -> Value {
+    json!({ "kind": "git", "url": "https://git.example.org/stats/101.git", "target": target })
+}
+
+fn with_material() -> Workshop {
+    let material = json!({ "directory": "/home/jovyan", "sources": [source("stats-101"), source("data")] });
+    let mut workshop = workshop();
+    workshop.spec.material = Some(serde_json::from_value::<WorkshopMaterial>(material).unwrap());
+    workshop
+}
+
+fn with_storage() -> Workshop {
+    let [volume, size, path] = ["work-abcdefghij", "1Gi", "/home/jovyan"].map(str::to_owned);
+    let mut workshop = with_material();
+    workshop.spec.storage = Some(WorkshopStorage { volume, size, path });
+    workshop
+}
+
+fn built(workshop: &Workshop) -> ContainerCreateBody {
+    material(workshop, &settings(), 1001, 60).unwrap().unwrap()
+}
+
+/// Returns source and target of each mount; the source is empty for an anonymous volume.
+fn mounts(body: &ContainerCreateBody) -> Vec<(String, String)> {
+    let mount = |mount: &Mount| {
+        assert_eq!(mount.typ, Some(MountType::VOLUME));
+        (mount.source.clone().unwrap_or_default(), mount.target.clone().unwrap())
+    };
+    host(body).mounts.iter().flatten().map(mount).collect()
+}
+
+fn pairs<const COUNT: usize>(pairs: [(&str, &str); COUNT]) -> Vec<(String, String)> {
+    pairs.map(|(source, target)| (source.to_owned(), target.to_owned())).into()
+}
+
+#[test]
+fn program_gets_the_sources_and_the_deadline_and_no_file_for_its_report() {
+    let body = built(&with_material());
+    let environment = environment(&body);
+    let config: Value = serde_json::from_str(environment["WORKSHOP_MATERIAL"]).unwrap();
+    assert_eq!((&config["directory"], &config["deadline_seconds"]), (&json!("/home/jovyan"), &json!(60)));
+    assert_eq!(config["sources"], json!([source("stats-101"), source("data")]));
+    assert_eq!(config["report"], Value::Null);
+    assert_eq!(environment["TMPDIR"], "/tmp");
+    assert_eq!((body.image.as_deref(), &body.cmd), (Some("registry.example/material:1"), &None));
+    assert_eq!(body.entrypoint.unwrap(), ["/launcher-material"]);
+}
+
+#[test]
+fn program_has_the_user_the_network_and_the_limits_of_the_app_and_no_privileges() {
+    let (body, app) = (built(&with_material()), app(&with_material(), &settings()).unwrap());
+    assert_eq!(body.user.as_deref(), Some("1001"));
+    let (own, of_app) = (host(&body), host(&app));
+    assert_eq!(own.network_mode, of_app.network_mode);
+    assert_eq!((own.memory, own.memory_swap, own.cpu_quota), (of_app.memory, of_app.memory_swap, of_app.cpu_quota));
+    assert_eq!((own.pids_limit, &own.restart_policy), (of_app.pids_limit, &of_app.restart_policy));
+    assert_eq!((&own.cap_add, own.cap_drop.as_deref()), (&None, Some(&["ALL".to_owned()][..])));
+    assert_eq!(own.security_opt, of_app.security_opt);
+    let labels = body.labels.unwrap();
+    let names = ["part", "workshop", "uid"].map(|name| labels[&format!("workshoplauncher.dev/{name}")].as_str());
+    assert_eq!(names, ["material", "lab-a", "uid-1"]);
+}
+
+#[test]
+fn without_storage_each_source_has_a_volume_that_app_and_program_mount() {
+    let first = ("wl-456789ab-lab-a-material-0", "/home/jovyan/stats-101");
+    let second = ("wl-456789ab-lab-a-material-1", "/home/jovyan/data");
+    assert_eq!(mounts(&app(&with_material(), &settings()).unwrap()), pairs([first, second]));
+    let own = [("", "/home/jovyan/.course-material"), ("", "/tmp")];
+    assert_eq!(mounts(&built(&with_material())), pairs([first, second, own[0], own[1]]));
+    let of_sidecar = host(&sidecar(&with_material(), &settings()).unwrap()).mounts.clone();
+    assert!(of_sidecar.iter().flatten().all(|mount| mount.typ == Some(MountType::BIND)));
+}
+
+#[test]
+fn with_storage_the_program_writes_into_the_volume_of_the_owner_without_adding_files_of_its_image() {
+    let kept = ("wl-ba987654-work-abcdefghij", "/home/jovyan");
+    assert_eq!(mounts(&app(&with_storage(), &settings()).unwrap()), pairs([kept]));
+    let body = built(&with_storage());
+    assert_eq!(mounts(&body), pairs([kept, ("", "/tmp")]));
+    let mounts = host(&body).mounts.clone().unwrap();
+    assert_eq!(mounts[0].volume_options.as_ref().unwrap().no_copy, Some(true));
+}
+
+#[test]
+fn only_the_program_of_private_material_mounts_its_secrets_read_only_and_gets_no_value() {
+    let mut workshop = with_material();
+    workshop.spec.material.as_mut().unwrap().sources[1].secret = Some("statistics".to_owned());
+    let body = built(&workshop);
+    let config: Value = serde_json::from_str(environment(&body)["WORKSHOP_MATERIAL"]).unwrap();
+    let folder = "/etc/workshop-launcher/material-secrets";
+    assert_eq!((&config["secrets"], &config["sources"][1]["secret"]), (&json!(folder), &json!("statistics")));
+    let is_mount = |mount: &&Mount| mount.target.as_deref() == Some(folder);
+    let mount = host(&body).mounts.iter().flatten().find(is_mount).unwrap();
+    assert_eq!((mount.typ, mount.read_only), (Some(MountType::BIND), Some(true)));
+    assert_eq!(mount.source.as_deref(), Some("/data/fleet/workshops/lab-a/material-secrets"));
+    assert!(!material_paths(&body).iter().any(|path| path == folder), "the engine changes no owner there");
+    assert!(host(&body).security_opt.as_ref().unwrap().contains(&"label=disable".to_owned()));
+    for other in
+        [app(&workshop, &settings()).unwrap(), sidecar(&workshop, &settings()).unwrap(), built(&with_material())]
+    {
+        assert!(!host(&other).mounts.iter().flatten().any(|mount| is_mount(&mount)));
+    }
+    assert!(
+        !host(&app(&workshop, &settings()).unwrap())
+            .security_opt
+            .as_ref()
+            .unwrap()
+            .contains(&"label=disable".to_owned())
+    );
+}
+
+#[test]
+fn workshop_without_material_or_without_the_image_has_no_program_and_no_volumes() {
+    assert_eq!(material(&workshop(), &settings(), 1001, 60).unwrap(), None);
+    let without = BuildSettings { material_image: None, ..settings() };
+    assert_eq!(material(&with_material(), &without, 1001, 60).unwrap(), None);
+    assert_eq!(host(&app(&with_material(), &without).unwrap()).mounts, None);
+}
+
+#[test]
+fn invalid_material_is_refused() {
+    let targets = ["..", "a/b", ".ssh", "a:b", ""];
+    for target in targets {
+        let mut workshop = with_material();
+        workshop.spec.material.as_mut().unwrap().sources[0].target = target.to_owned();
+        assert_eq!(material(&workshop, &settings(), 1001, 60).unwrap_err().code, FailureCode::InvalidSpec, "{target}");
+        assert_eq!(app(&workshop, &settings()).unwrap_err().code, FailureCode::InvalidSpec, "{target}");
+    }
+}
+
+// The volume with the files of a workshop's owner.
+
+#[test]
+fn only_the_app_gets_the_volume_of_its_owner() {
+    let storage = WorkshopStorage {
+        volume: "work-abcdefghij".to_owned(),
+        size: "1Gi".to_owned(),
+        path: "/home/jovyan".to_owned(),
+    };
+    let mut workshop = workshop();
+    workshop.spec.storage = Some(storage);
+    let app = app(&workshop, &settings()).unwrap();
+    let mounts = host(&app).mounts.clone().unwrap();
+    let [mount] = &mounts[..] else { panic!("{mounts:?}") };
+    assert_eq!((mount.typ, mount.target.as_deref()), (Some(MountType::VOLUME), Some("/home/jovyan")));
+    // The name stays if the data directory is copied, because it names the fleet, and not the containers of this copy.
+    assert_eq!(mount.source.as_deref(), Some("wl-ba987654-work-abcdefghij"));
+    assert_eq!((mount.read_only, &host(&app).binds), (None, &None));
+    let of_sidecar = sidecar(&workshop, &settings()).unwrap();
+    assert!(host(&of_sidecar).mounts.iter().flatten().all(|mount| mount.typ == Some(MountType::BIND)));
+}
+
+#[test]
+fn volume_at_a_path_of_the_system_is_refused() {
+    for path in ["/etc", "/work/../etc", "/usr/lib", "work", "/work:ro", "/"] {
+        let mut workshop = workshop();
+        let (volume, size) = ("work-abcdefghij".to_owned(), "1Gi".to_owned());
+        workshop.spec.storage = Some(WorkshopStorage { volume, size, path: path.to_owned() });
+        assert_eq!(app(&workshop, &settings()).unwrap_err().code, FailureCode::InvalidSpec, "{path}");
+    }
+}
+
+// The secret variables of the app.
+
+#[test]
+fn only_the_app_gets_its_secrets() {
+    let values = [("TOKEN", "hunter2-unique"), ("OTHER", "x")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let secrets: SecretValues = values.into_iter().collect();
+    let settings = BuildSettings { secrets: &secrets, ..settings() };
+    let mut workshop = workshop();
+    workshop.spec.secret_env = vec!["TOKEN".to_owned()];
+    let env = app(&workshop, &settings).unwrap().env.unwrap();
+    assert!(env.contains(&"TOKEN=hunter2-unique".to_owned()), "{env:?}");
+    assert!(!env.iter().any(|variable| variable.starts_with("OTHER=")), "{env:?}");
+    let env = sidecar(&workshop, &settings).unwrap().env.unwrap_or_default();
+    assert!(!env.iter().any(|variable| variable.contains("hunter2")), "{env:?}");
+    assert!(!format!("{settings:?}").contains("hunter2"));
+}
+
+#[test]
+fn reserved_name_of_a_secret_is_refused() {
+    for name in ["SERVICE_OWNER", "DISABLE_AUTH", "A-B", ""] {
+        let mut workshop = workshop();
+        workshop.spec.secret_env = vec![name.to_owned()];
+        assert_eq!(app(&workshop, &settings()).unwrap_err().code, FailureCode::InvalidSpec, "{name}");
     }
 }

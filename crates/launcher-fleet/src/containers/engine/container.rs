@@ -1,17 +1,19 @@
-//! Life of a container: create, start, inspect, stop, remove.
+//! Life of a container: create, start, inspect, read its log, stop, remove.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
+use bollard::container::LogOutput;
 use bollard::models::ContainerCreateBody;
-use bollard::query_parameters::{CreateContainerOptions, RemoveContainerOptions, StopContainerOptions};
+use bollard::query_parameters::{CreateContainerOptions, LogsOptions, RemoveContainerOptions, StopContainerOptions};
+use futures_util::TryStreamExt;
 use jiff::Timestamp;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::error::EngineError;
-use super::{Engine, LONG};
+use super::{Engine, EngineError, EngineKind, LONG, SHORT};
 use crate::containers::names::{LIMITED_LABEL, PART_LABEL, UID_LABEL};
+use crate::machine::plain_tail;
 
 /// Interval of the attempts while another removal of the container is in progress.
 pub(super) const REMOVAL_INTERVAL: Duration = Duration::from_millis(200);
@@ -226,7 +228,7 @@ pub(super) fn is_image_unknown(message: &str) -> bool {
 
 /// True if this message of a failed start says that the command does not exist or is not executable. The messages come
 /// from the runtimes runc and crun.
-pub(super) fn is_command_error(message: &str) -> bool {
+fn is_command_error(message: &str) -> bool {
     const STARTS: [&str; 5] =
         ["exec: ", "executable file", "open executable", "exec format error", "oci runtime attempted to invoke"];
     const CAUSES: [&str; 6] = [
@@ -240,4 +242,98 @@ pub(super) fn is_command_error(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     let contains = |texts: &[&str]| texts.iter().any(|text| message.contains(text));
     contains(&STARTS) && contains(&CAUSES)
+}
+
+impl Engine {
+    /// Starts an app in the network namespace of its running sidecar. If the app runs, the call does nothing. Before the
+    /// start, the app's user gets the directories `volumes`, at which volumes are mounted: see [`Engine::give_to_user`].
+    ///
+    /// An app must never run in a network namespace before its sidecar has installed the rules there. Docker Engine refuses
+    /// an app whose sidecar has ended, but Podman starts this sidecar again, and the app with it. So Podman first
+    /// initialises the app: the app gets the network namespace of the sidecar's present run, and keeps it if the sidecar
+    /// ends before the start.
+    ///
+    /// # Errors
+    /// [`EngineError::Conflict`]: the sidecar has ended. [`EngineError::CommandNotStarted`]: as [`Engine::start`].
+    pub async fn start_app(
+        &self,
+        kind: EngineKind,
+        app: &str,
+        sidecar: &str,
+        volumes: &[&str],
+    ) -> Result<(), EngineError> {
+        if kind == EngineKind::Podman {
+            self.initialise(app).await?;
+        }
+        let ready = self.prepare(kind, app, sidecar, volumes).await;
+        if ready.is_err() && kind == EngineKind::Podman {
+            // The next attempt initialises the app in the network namespace that the sidecar has then.
+            self.stop(app, Duration::ZERO).await?;
+        }
+        ready?;
+        self.start(app).await
+    }
+
+    /// Mounts the volume of an app that has not started yet, and gives its directory to the app's user. The engine copies
+    /// the image's files at this path into an empty volume. Call it before another container writes into the volume.
+    pub async fn mount_volume(&self, kind: EngineKind, app: &str, path: &str) -> Result<(), EngineError> {
+        if kind != EngineKind::Podman {
+            return self.give_to_user(kind, app, path).await;
+        }
+        self.initialise(app).await?;
+        let given = self.give_to_user(kind, app, path).await;
+        // The sidecar may end before the app starts. The app then needs the network namespace of the next sidecar.
+        self.stop(app, Duration::ZERO).await?;
+        given
+    }
+
+    async fn prepare(&self, kind: EngineKind, app: &str, sidecar: &str, volumes: &[&str]) -> Result<(), EngineError> {
+        for path in volumes {
+            self.give_to_user(kind, app, path).await?;
+        }
+        // Podman's answer is the same for an initialised app and for an app whose sidecar does not run.
+        if kind == EngineKind::Podman && !self.inspect(sidecar).await?.is_some_and(|sidecar| sidecar.running) {
+            return Err(EngineError::Conflict(format!("the sidecar {sidecar} has ended, so its app does not start")));
+        }
+        Ok(())
+    }
+}
+
+/// Number of last entries to read. It is larger than the number of quoted lines, because the tail omits empty lines.
+const LOG_ENTRIES: &str = "100";
+/// Number of bytes at the end of the log that the tail may quote.
+const KEPT_LOG_BYTES: usize = 64 * 1024;
+
+impl Engine {
+    /// Returns the last lines of a container's output as plain text, or `None` if there are none or the container does
+    /// not exist.
+    pub async fn log_tail(&self, name: &str) -> Result<Option<String>, EngineError> {
+        let options =
+            LogsOptions { stdout: true, stderr: true, tail: LOG_ENTRIES.to_owned(), ..LogsOptions::default() };
+        Ok(plain_tail(&self.end_of_log(name, options).await?))
+    }
+
+    /// Returns the end of a container's standard output, or an empty text if there is none or the container does not
+    /// exist.
+    pub async fn last_output(&self, name: &str) -> Result<String, EngineError> {
+        let options = LogsOptions { stdout: true, tail: LOG_ENTRIES.to_owned(), ..LogsOptions::default() };
+        Ok(String::from_utf8_lossy(&self.end_of_log(name, options).await?).into_owned())
+    }
+
+    async fn end_of_log(&self, name: &str, options: LogsOptions) -> Result<Vec<u8>, EngineError> {
+        let output = self.docker.logs(name, Some(options));
+        let end = output.try_fold(Vec::new(), |end, output| std::future::ready(Ok(appended(end, output))));
+        match self.limited(SHORT, end).await {
+            Err(EngineError::NotFound(_)) => Ok(Vec::new()),
+            end => end,
+        }
+    }
+}
+
+/// Appends output and keeps only the end.
+fn appended(mut end: Vec<u8>, output: LogOutput) -> Vec<u8> {
+    end.extend_from_slice(&output.into_bytes());
+    let excess = end.len().saturating_sub(KEPT_LOG_BYTES);
+    end.drain(..excess);
+    end
 }

@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinHandle;
 
-use super::pull_progress::PullProgress;
+use super::image::PullProgress;
 use super::{Engine, EngineError, EngineInfo, EngineKind, ProcessLimits};
 
 /// A fake engine. It answers each request with the same bytes, and then closes the connection or keeps it open.

@@ -1,7 +1,9 @@
-//! The sidecar's directories and files.
+//! The sidecar's directories and files, with the addresses for its network rules.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +13,6 @@ use launcher_domain::Crash;
 use launcher_workshop::LastCrash;
 use tokio::task::spawn_blocking;
 
-use super::network::addresses;
 use crate::containers::build::ADDRESSES_FILE;
 use crate::containers::workload::Workload;
 use crate::machine::{make_private, replace_file};
@@ -80,4 +81,35 @@ pub(super) fn write_readable(path: &Path, content: &[u8]) -> io::Result<()> {
 
 pub(super) async fn blocking(work: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
     spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+}
+
+/// File with the name servers of this machine.
+const RESOLV_CONF: &str = "/etc/resolv.conf";
+
+/// Returns the content of the file with the addresses that the network rules name: all addresses of this machine, also its
+/// public ones, which the rules refuse, and its name servers, which the rules allow on port 53.
+///
+/// # Errors
+/// The addresses of this machine cannot be listed. The app must not start without the rules.
+fn addresses() -> io::Result<String> {
+    let hosts = host_addresses()?.into_iter().map(|address| format!("host-address {address}\n"));
+    let servers = name_servers().into_iter().map(|address| format!("name-server {address}\n"));
+    Ok(hosts.chain(servers).collect())
+}
+
+/// Returns the IPv4 addresses of this machine, without the loopback addresses. Workshops have no IPv6.
+fn host_addresses() -> io::Result<BTreeSet<Ipv4Addr>> {
+    let addresses = if_addrs::get_if_addrs()?.into_iter().filter_map(|interface| match interface.ip() {
+        IpAddr::V4(address) if !address.is_loopback() => Some(address),
+        _ => None,
+    });
+    Ok(addresses.collect())
+}
+
+/// Returns the name servers of this machine without those on loopback addresses, which a workshop cannot reach: in place
+/// of these, the engine gives workshops other name servers.
+fn name_servers() -> Vec<Ipv4Addr> {
+    let text = fs::read_to_string(RESOLV_CONF).unwrap_or_default();
+    let servers = text.lines().filter_map(|line| line.trim().strip_prefix("nameserver")?.trim().parse().ok());
+    servers.filter(|server: &Ipv4Addr| !server.is_loopback()).collect()
 }

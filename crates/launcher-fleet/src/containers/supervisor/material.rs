@@ -1,23 +1,31 @@
 //! Places course material in a separate container before the first start of the app. A failure never prevents the
 //! start.
+//!
+//! The container mounts copies of the secrets of private course material. The administrator's files belong to the user of
+//! the launcher. The program runs as the user of the app, and reads copies. They exist only while the material is loaded,
+//! below a directory that is accessible only to the launcher.
 
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use launcher_domain::material_source::{MAX_SECRET_BYTES, SECRET_FILES};
 use launcher_domain::{MaterialReport, StartStep};
 use launcher_workshop::{WorkshopMaterial, WorkshopStatus};
 use tokio::time::{Instant, sleep};
 
-use super::material_secrets;
+use super::files::{blocking, make_readable, write_readable};
+use super::launch::provide_image;
 use super::outcome::Outcome;
-use super::pull::provide_image;
-use super::settings::with_settings;
-use super::step::set_step;
+use super::start::with_settings;
+use super::status::set_step;
 use crate::containers::build::{self, material_paths};
-use crate::containers::context::Context;
 use crate::containers::engine::{ContainerState, EngineError};
 use crate::containers::names::Part;
-use crate::containers::workload::{Record, Workload};
+use crate::containers::workload::{Context, Record, Workload};
+use crate::machine::remove_directory;
 
 /// Maximum seconds of one run. The program then ends with a report.
 const DEADLINE: u32 = 60;
@@ -73,7 +81,7 @@ async fn clean_up(workload: &Arc<Workload>) {
     if let Err(error) = engine.remove(&container).await {
         tracing::warn!(container, %error, "removing the container of the course material failed, the end of the workshop removes it");
     }
-    material_secrets::remove(workload).await;
+    remove_secrets(workload).await;
 }
 
 async fn store(workload: &Arc<Workload>, report: MaterialReport) {
@@ -87,7 +95,7 @@ async fn store(workload: &Arc<Workload>, report: MaterialReport) {
 /// Runs the program, or adopts it if it runs, and returns its report.
 async fn run(workload: &Arc<Workload>, material: &WorkshopMaterial) -> Result<MaterialReport, EngineError> {
     let Context { engine, settings, .. } = &**workload.context();
-    let Some(image) = &settings.material_image else { return Ok(material.failed(NO_PROGRAM)) };
+    let Some(image) = &settings.options.material_image else { return Ok(material.failed(NO_PROGRAM)) };
     let container = workload.container(Part::Material);
     if !engine.inspect(&container).await?.is_some_and(|state| state.started) {
         match provide_image(workload, image).await {
@@ -99,7 +107,7 @@ async fn run(workload: &Arc<Workload>, material: &WorkshopMaterial) -> Result<Ma
             }
             Ok(()) => {}
         }
-        if let Err(error) = material_secrets::provide(workload, material).await {
+        if let Err(error) = provide_secrets(workload, material).await {
             let workshop = workload.stored_record().name();
             tracing::warn!(workshop, %error, "copying the secrets of the course material failed, starting the app without it");
             return Ok(material.failed(NOT_STARTED));
@@ -118,7 +126,7 @@ async fn start(workload: &Arc<Workload>) -> Result<bool, EngineError> {
     let Context { engine, engine_info, settings, .. } = &**workload.context();
     let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
     // Empty for root, or for a name of the image. Such an app usually changes to the first user later.
-    let user = engine.user(&app).await?.unwrap_or_else(|| settings.run_as_user.get());
+    let user = engine.user(&app).await?.unwrap_or_else(|| settings.options.run_as_user.get());
     let body =
         with_settings(workload, |workshop, settings| build::material(workshop, settings, user, DEADLINE)).await?;
     let Ok(Some(body)) = body else { return Ok(false) };
@@ -159,4 +167,60 @@ fn report(material: &WorkshopMaterial, ended: &ContainerState, output: &str) -> 
     let Some(mut report) = MaterialReport::parse(output) else { return material.failed(NO_REPORT) };
     report.sources.retain(|source| material.sources.iter().any(|known| known.target == source.target));
     report
+}
+
+/// Copies the secrets of the sources. A missing file is left out: the program reports a missing password. An unreadable file
+/// is left out, too, and the log has the cause.
+///
+/// # Errors
+/// The directory of the copies cannot be written.
+async fn provide_secrets(workload: &Arc<Workload>, material: &WorkshopMaterial) -> io::Result<()> {
+    let names: Vec<String> = material.secrets().into_iter().map(str::to_owned).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let workload = Arc::clone(workload);
+    blocking(move || {
+        let (context, workshop) = (workload.context(), workload.stored_record().name());
+        let (from, to) = (context.data_dir.layout.material_secrets(), context.secrets_dir(workshop));
+        remove_directory(&to)?;
+        make_readable(&to)?;
+        for name in names {
+            copy_secret(&from.join(&name), &to.join(&name), workshop)?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Removes the copies.
+pub(super) async fn remove_secrets(workload: &Arc<Workload>) {
+    let directory = workload.context().secrets_dir(workload.stored_record().name());
+    if let Err(error) = blocking(move || remove_directory(&directory)).await {
+        let workshop = workload.stored_record().name();
+        tracing::warn!(workshop, %error, "removing the copies of secrets of course material failed");
+    }
+}
+
+/// Copies one secret.
+fn copy_secret(from: &Path, to: &Path, workshop: &str) -> io::Result<()> {
+    make_readable(to)?;
+    for file in SECRET_FILES {
+        match read_secret(&from.join(file)) {
+            Ok(content) => write_readable(&to.join(file), &content)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                let path = from.join(file);
+                tracing::warn!(workshop, path = %path.display(), %error, "reading a secret of course material failed");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads at most one byte more than the program accepts.
+fn read_secret(path: &Path) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path)?.take(MAX_SECRET_BYTES + 1).read_to_end(&mut content)?;
+    Ok(content)
 }

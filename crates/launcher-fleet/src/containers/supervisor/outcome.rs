@@ -1,9 +1,88 @@
-//! The result of launching or watching the containers of a Workshop.
+//! The containers of a Workshop as the engine reports them, and the result of launching or watching them.
 
-use launcher_domain::FailureReason;
+use launcher_domain::{FailureCode, FailureDetail, FailureReason};
 use launcher_workshop::WorkshopStatus;
 
-use crate::containers::engine::EngineError;
+use crate::containers::diagnose;
+use crate::containers::engine::{ContainerState, EngineError};
+use crate::containers::names::Part;
+use crate::containers::workload::Workload;
+
+/// Exit code of a process that SIGKILL has ended.
+const KILLED: i64 = 137;
+
+/// The containers of a Workshop as the engine reports them; `None` for a container that does not exist.
+#[derive(Debug)]
+pub(super) struct Observed {
+    pub(super) app: Option<ContainerState>,
+    pub(super) sidecar: Option<ContainerState>,
+}
+
+/// Start stage of the app, according to the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The app was not started yet.
+    NotStarted,
+    /// The app, or both containers, had ended, and are being started again. The sidecar starts first.
+    Restarting,
+    /// The app was started.
+    Started,
+}
+
+/// Combined state of both containers.
+#[derive(Debug, PartialEq)]
+pub(super) enum Verdict {
+    /// The app was never started.
+    NotStarted,
+    /// Both containers run.
+    Running,
+    /// Both containers have ended, or their restart was interrupted. An app cannot end its sidecar, so the cause is a
+    /// restart of the engine or of the machine.
+    Ended,
+    /// The app has ended alone. Its container still has the owner's files.
+    AppEnded(Box<FailureReason>),
+    /// The sidecar has ended alone, or a container was removed.
+    Failed(Box<FailureReason>),
+}
+
+impl Observed {
+    /// Asks the engine.
+    pub(super) async fn of(workload: &Workload) -> Result<Self, EngineError> {
+        let engine = &workload.context().engine;
+        let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
+        let (mut app, sidecar) = tokio::try_join!(engine.inspect(&app), engine.inspect(&sidecar))?;
+        if let Some(app) = &mut app {
+            app.oom_killed |= workload.context().engine_info.misses_oom_kills && app.exit_code == Some(KILLED);
+        }
+        Ok(Self { app, sidecar })
+    }
+
+    /// Returns the verdict.
+    pub(super) fn verdict(&self, stage: Stage) -> Verdict {
+        let failed = |reason: FailureReason| Verdict::Failed(Box::new(reason));
+        let Some(app) = self.app.as_ref().filter(|app| app.started) else {
+            return if stage == Stage::NotStarted { Verdict::NotStarted } else { failed(removed()) };
+        };
+        let Some(sidecar) = self.sidecar.as_ref().filter(|sidecar| sidecar.started) else { return failed(removed()) };
+        match (app.running, sidecar.running) {
+            (true, true) => Verdict::Running,
+            (false, false) => Verdict::Ended,
+            // The restart of the app was interrupted, by the end of the launcher or a failure of the engine.
+            (false, true) if stage == Stage::Restarting => Verdict::Ended,
+            (false, true) => Verdict::AppEnded(Box::new(reason(Part::App, app))),
+            (true, false) => failed(reason(Part::Sidecar, sidecar)),
+        }
+    }
+}
+
+fn reason(part: Part, state: &ContainerState) -> FailureReason {
+    diagnose::ended(part, state, false).unwrap_or_else(|| FailureReason::new(FailureCode::Crashed, None))
+}
+
+/// The failure of a workshop whose container was removed by another program, for example by `docker rm`.
+fn removed() -> FailureReason {
+    FailureReason::only(FailureCode::Crashed, &FailureDetail::ContainerRemoved)
+}
 
 /// Result of launching or watching the containers of a Workshop.
 #[derive(Debug)]
@@ -31,5 +110,62 @@ impl Outcome {
 impl From<EngineError> for Outcome {
     fn from(error: EngineError) -> Self {
         Self::Retry(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use launcher_domain::FailureCode;
+
+    use super::{ContainerState, Observed, Stage, Verdict};
+
+    fn state(running: bool, exit_code: i64) -> ContainerState {
+        ContainerState { running, started: true, exit_code: Some(exit_code), ..ContainerState::default() }
+    }
+
+    fn verdict(app: Option<ContainerState>, sidecar: Option<ContainerState>) -> Verdict {
+        Observed { app, sidecar }.verdict(Stage::Started)
+    }
+
+    /// Returns the code of a failure.
+    fn code(verdict: &Verdict) -> Option<FailureCode> {
+        match verdict {
+            Verdict::Failed(reason) => Some(reason.code),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn app_that_ends_alone_has_crashed() {
+        let crash = |app| match verdict(Some(app), Some(state(true, 0))) {
+            Verdict::AppEnded(reason) => Some(reason.code),
+            _ => None,
+        };
+        assert_eq!(crash(state(false, 1)), Some(FailureCode::Crashed));
+        let killed = ContainerState { oom_killed: true, ..state(false, 137) };
+        assert_eq!(crash(killed), Some(FailureCode::OutOfMemory));
+    }
+
+    #[test]
+    fn sidecar_that_ends_alone_ends_the_workshop() {
+        assert_eq!(code(&verdict(Some(state(true, 0)), Some(state(false, 1)))), Some(FailureCode::Crashed));
+    }
+
+    #[test]
+    fn containers_that_ended_together_start_again() {
+        assert_eq!(verdict(Some(state(false, 137)), Some(state(false, 0))), Verdict::Ended);
+    }
+
+    #[test]
+    fn interrupted_restart_is_continued() {
+        let observed = Observed { app: Some(state(false, 137)), sidecar: Some(state(true, 0)) };
+        assert_eq!(observed.verdict(Stage::Restarting), Verdict::Ended);
+    }
+
+    #[test]
+    fn removed_container_of_started_workshop_is_a_failure() {
+        assert_eq!(code(&verdict(None, None)), Some(FailureCode::Crashed));
+        assert_eq!(code(&verdict(Some(state(true, 0)), None)), Some(FailureCode::Crashed));
+        assert_eq!(Observed { app: None, sidecar: None }.verdict(Stage::NotStarted), Verdict::NotStarted);
     }
 }

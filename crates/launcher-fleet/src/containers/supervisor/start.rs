@@ -5,21 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
-use launcher_workshop::WorkshopStorage;
+use launcher_workshop::{Workshop, WorkshopStorage};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::files::prepare_directories;
 use super::material;
 use super::outcome::Outcome;
-use super::probe::wait_until_serving;
-use super::settings::with_settings;
-use super::step::set_step;
-use crate::containers::build;
-use crate::containers::context::Context;
+use super::status::set_step;
+use super::watch::wait_until_serving;
+use crate::containers::build::{self, BuildSettings};
 use crate::containers::diagnose;
 use crate::containers::engine::EngineError;
 use crate::containers::names::{self, Part};
-use crate::containers::workload::Workload;
+use crate::containers::workload::{Context, Record, Workload};
 
 /// Maximum time until a started sidecar listens.
 const SIDECAR_PATIENCE: Duration = Duration::from_secs(30);
@@ -149,4 +147,43 @@ fn not_prepared(error: &io::Error, attempt: Attempt) -> Outcome {
     let detail = FailureDetail::NotStarted { problem, error: error.to_string() };
     let reason = FailureReason::only(FailureCode::Crashed, &detail).with_remedy(&FailureRemedy::TellAdministrator);
     failed(reason, attempt)
+}
+
+/// Passes the Workshop and the settings of its containers to `build`.
+///
+/// # Errors
+/// The engine cannot say whether it limits disk space.
+pub(super) async fn with_settings<T>(
+    workload: &Workload,
+    build: impl FnOnce(&Workshop, &BuildSettings<'_>) -> T,
+) -> Result<T, EngineError> {
+    let Record { workshop, secrets, .. } = workload.stored_record().get();
+    let (context, name) = (workload.context(), workload.stored_record().name());
+    let limits_disk = context.limits_disk().await?;
+    let Context { settings, engine_info, .. } = &**context;
+    let origins = &settings.origins;
+    let origin = origins.url(name);
+    let workshop_page = origins.workshop_page_url(name);
+    let settings = BuildSettings {
+        fleet_id: &context.data_dir.id,
+        volumes_of: &context.data_dir.fleet_id,
+        sidecar_image: &settings.options.sidecar_image,
+        material_image: settings.options.material_image.as_deref(),
+        sidecar_user: context.sidecar_user,
+        run_as_user: settings.options.run_as_user.get(),
+        internet: settings.options.container_internet,
+        limits_disk,
+        process_limits: engine_info.process_limits,
+        seccomp: &context.seccomp,
+        require_authentication: origins.require_authentication,
+        trusted_header: origins.trusted_header.name(),
+        session_cookie_prefix: &origins.session_cookie_prefix,
+        origin: origin.trim_end_matches('/'),
+        workshop_page: Some(&workshop_page),
+        secrets: &secrets,
+        run_dir: &context.run_dir(name),
+        config_dir: &context.config_dir(name),
+        secrets_dir: &context.secrets_dir(name),
+    };
+    Ok(build(&workshop, &settings))
 }

@@ -14,12 +14,13 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
 
+use launcher_domain::FailureDetail;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
+use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::keeper_report::{Exit, Report};
 use super::process_id::{KEEPER_MARKER, MARKER, PersistentProcessId};
 
 /// First argument of a keeper's command line. The app's program and arguments follow it.
@@ -96,5 +97,34 @@ fn report(report: &Report) {
         line.push(b'\n');
         let mut output = io::stdout().lock();
         let _ = output.write_all(&line).and_then(|()| output.flush());
+    }
+}
+
+/// A report from a keeper to its launcher.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Report {
+    /// The app was started. The process is the app's first one, the leader of its process group.
+    Started(PersistentProcessId),
+    /// The app could not be started. The number is the system's `errno`.
+    NotStarted(i32),
+    /// The app's leading process exited.
+    Ended(Exit),
+}
+
+/// How a process exited.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Exit {
+    Status(i32),
+    Signal(i32),
+}
+
+impl From<Exit> for FailureDetail {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Status(status) => Self::ExitStatus { status: status.to_string() },
+            Exit::Signal(signal) => Self::Signal { signal: signal.to_string() },
+        }
     }
 }

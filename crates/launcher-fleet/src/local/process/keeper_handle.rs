@@ -1,4 +1,4 @@
-//! Starts an app with a keeper, and receives the keeper's reports.
+//! Starts an app with a keeper, receives the keeper's reports, and detects the exit of the app's leading process.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,13 +8,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use launcher_domain::FailureDetail;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout};
 use tokio::runtime::Handle;
+use tokio::time::sleep;
 
-use super::keeper::{COMMAND, NAME};
-use super::keeper_report::{Exit, Report};
+use super::keeper::{COMMAND, Exit, NAME, Report};
 use super::process_id::{KEEPER_MARKER, MARKER, PersistentProcessId};
 
 /// Parameters for starting an app.
@@ -88,4 +90,46 @@ fn spawn(keeper: &Path, app: AppStart<'_>) -> io::Result<Child> {
     command.current_dir(app.working).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(app.log);
     tokio::process::Command::from(command).spawn()
+}
+
+/// Polling interval for an app process whose keeper does not report to this launcher.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Waits for the exit of an app's leading process.
+#[derive(Debug)]
+pub(crate) enum ExitWatch {
+    /// This launcher started the app's keeper, and the keeper reports the exit.
+    Keeper(Box<KeeperHandle>),
+    /// An earlier launcher started the app: this launcher cannot learn its exit status.
+    Adopted(PersistentProcessId),
+}
+
+impl ExitWatch {
+    /// Watches an app process that an earlier launcher started; `None` if it has exited.
+    pub(crate) fn adopt(process: &PersistentProcessId) -> Option<Self> {
+        process.is_alive().then(|| Self::Adopted(process.clone()))
+    }
+
+    /// Waits for the exit, and returns a sentence that describes it. Cancel-safe.
+    pub(crate) async fn wait_for_exit(&mut self) -> FailureDetail {
+        match self {
+            Self::Keeper(keeper) => {
+                if let Some(exit) = keeper.wait_for_exit().await {
+                    return exit.into();
+                }
+                wait_until_dead(&keeper.leader).await;
+                FailureDetail::KeeperKilled
+            }
+            Self::Adopted(process) => {
+                wait_until_dead(process).await;
+                FailureDetail::LauncherRestarted
+            }
+        }
+    }
+}
+
+async fn wait_until_dead(process: &PersistentProcessId) {
+    while process.is_alive() {
+        sleep(POLL_INTERVAL).await;
+    }
 }

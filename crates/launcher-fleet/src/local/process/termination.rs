@@ -12,8 +12,7 @@ use rustix::process::{Signal, kill_process_group};
 use tokio::time::Instant;
 
 use super::process_id::ProcessId;
-use super::scanner::ProcessScanner;
-use super::snapshot::AppProcesses;
+use super::snapshot::{AppProcesses, ProcessScanner};
 
 /// Maximum wait after SIGKILL for the processes to exit. The launcher then logs an error and gives up.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);

@@ -9,7 +9,7 @@ use launcher_domain::{AppType, FailureCode, FailureDetail, FailureReason, Failur
 use launcher_workshop::WorkshopSpec;
 use launcher_workshop::app::{self, AppSpec, Machine, Program};
 
-use super::jupyter;
+use super::proxy::{LOGIN_FILE, login_file, prefer_login_file};
 use crate::local::process;
 use crate::local::records::Token;
 use crate::local::settings::LocalSettings;
@@ -75,8 +75,8 @@ impl LaunchSpec<'_> {
             .process_command(&machine)
             .ok_or_else(|| invalid(FailureDetail::CommandMissing, &FailureRemedy::AddCommand))?;
         let (program, remedy) = match command.program {
-            Program::Jupyter => (self.settings.jupyter.clone(), FailureRemedy::InstallJupyter),
-            Program::Rstudio => (self.settings.rstudio.clone(), FailureRemedy::InstallRstudio),
+            Program::Jupyter => (self.settings.programs.local_jupyter.clone(), FailureRemedy::InstallJupyter),
+            Program::Rstudio => (self.settings.programs.local_rstudio.clone(), FailureRemedy::InstallRstudio),
             Program::Named(name) => (PathBuf::from(&name), FailureRemedy::InstallProgram { program: name }),
         };
         let mut env = inherited(std::env::vars_os());
@@ -85,7 +85,7 @@ impl LaunchSpec<'_> {
             self.spec.secret_env.iter().filter_map(|name| Some((name.into(), self.secrets.reveal(name)?.into())));
         env.extend(secrets);
         if self.token.is_some() {
-            jupyter::prefer_login_file(&machine.app_dir, &mut env);
+            prefer_login_file(&machine.app_dir, &mut env);
         }
         Ok(AppCommand { program, args: command.args, env, marker: self.marker.to_owned(), remedy })
     }
@@ -93,7 +93,7 @@ impl LaunchSpec<'_> {
     /// Returns the files that the app reads at its start: paths below the app's directory, and contents.
     pub(super) fn files(&self) -> Vec<(&'static str, String)> {
         if let Some(token) = self.token {
-            return vec![(jupyter::LOGIN_FILE, jupyter::login_file(token))];
+            return vec![(LOGIN_FILE, login_file(token))];
         }
         let Some(app_type) = self.spec.app_type() else { return Vec::new() };
         self.app(app_type).process_files(&self.machine())
@@ -132,7 +132,7 @@ fn invalid(detail: FailureDetail, remedy: &FailureRemedy) -> FailureReason {
     FailureReason::new(FailureCode::InvalidSpec, Some(detail)).with_remedy(remedy)
 }
 
-pub(super) fn inherited(environment: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
+pub(crate) fn inherited(environment: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
     environment.filter(|(name, _)| !is_withheld(name)).collect()
 }
 

@@ -1,16 +1,19 @@
-//! The handle of one Workshop's workload: its record, its desired state, and the proxy to its app.
+//! The handle of one Workshop's workload: its record, its desired state, and the proxy to its app; and the context, the
+//! data that all Workshops of an open fleet share.
 
 use std::io;
 use std::sync::{Arc, Mutex};
 
 use launcher_domain::sync::lock;
+use launcher_process::stop::Stop;
 
-use super::context::Context;
 use super::proxy::AppProxy;
-use crate::local::ports::{Listener, PortLease, find_listener};
-use crate::local::process::AppProcesses;
+use super::supervisor::Supervisor;
+use crate::local::ports::{Listener, PortLease, PortPool, find_listener};
+use crate::local::process::{AppProcesses, ProcessScanner};
 use crate::local::records::{Record, Started, StoredRecord};
-use crate::machine::DesiredStateCell;
+use crate::local::settings::LocalSettings;
+use crate::machine::{self, DataDir, DesiredStateCell, OriginSettings, Remainder, SidecarConnector, Supervised};
 
 /// The workload of one Workshop, shared by its supervisor, the registry and the gateway.
 #[derive(Debug)]
@@ -24,25 +27,6 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    pub(super) fn new(context: Arc<Context>, record: Arc<StoredRecord>, desired_state: DesiredStateCell) -> Self {
-        // Processes of an earlier launcher may still use this port: reserve it.
-        let port = record.get().process.and_then(|started| context.ports.reserve(started.port));
-        Self { record, context, desired_state, proxy: Mutex::new(None), port: Mutex::new(port) }
-    }
-
-    pub(super) fn stored_record(&self) -> &Arc<StoredRecord> {
-        &self.record
-    }
-
-    pub(super) fn desired(&self) -> &DesiredStateCell {
-        &self.desired_state
-    }
-
-    /// Returns the proxy to the app, or `None` while the app is not ready.
-    pub(super) fn proxy(&self) -> Option<AppProxy> {
-        lock(&self.proxy).clone()
-    }
-
     pub(super) fn context(&self) -> &Arc<Context> {
         &self.context
     }
@@ -89,5 +73,58 @@ impl Workload {
     /// Releases the port. Call this only after the last process of the app has exited.
     pub(super) fn release_port(&self) {
         *lock(&self.port) = None;
+    }
+}
+
+impl Supervised for Workload {
+    type Process = Started;
+    type Context = Context;
+
+    fn new(context: Arc<Context>, record: Arc<StoredRecord>, desired_state: DesiredStateCell) -> Self {
+        // Processes of an earlier launcher may still use this port: reserve it.
+        let port = record.get().process.and_then(|started| context.ports.reserve(started.port));
+        Self { record, context, desired_state, proxy: Mutex::new(None), port: Mutex::new(port) }
+    }
+
+    fn record(&self) -> &Arc<StoredRecord> {
+        &self.record
+    }
+
+    fn desired_state(&self) -> &DesiredStateCell {
+        &self.desired_state
+    }
+
+    fn connector(&self) -> Option<Box<dyn SidecarConnector>> {
+        Some(Box::new(lock(&self.proxy).clone()?))
+    }
+
+    fn supervise(self: Arc<Self>) -> impl Future<Output = Remainder> + Send {
+        Supervisor::new(self, None).run()
+    }
+}
+
+/// Data that all Workshops of an open local fleet share.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) settings: LocalSettings,
+    /// The open data directory. Its identifier is the first part of the marker of every process that was started from
+    /// it.
+    pub(crate) data_dir: DataDir,
+    pub(crate) ports: PortPool,
+    pub(crate) scanner: ProcessScanner,
+    pub(crate) stop: Stop,
+}
+
+impl machine::Context for Context {
+    fn data_dir(&self) -> &DataDir {
+        &self.data_dir
+    }
+
+    fn origins(&self) -> &OriginSettings {
+        &self.settings.origins
+    }
+
+    fn stop(&self) -> &Stop {
+        &self.stop
     }
 }

@@ -1,26 +1,22 @@
 //! The supervisor task of one Workshop: starts the app, waits until it is ready, terminates it, and explains its
 //! failure.
 
-mod material;
-mod monitor;
-mod readiness;
-mod start;
-mod stop_reason;
-
+use std::io;
 use std::sync::Arc;
 
 use launcher_domain::crash::CrashVerdict;
 use launcher_domain::{Crash, FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
 use launcher_workshop::{LastCrash, Phase, WorkshopStatus};
+use tokio::task::JoinError;
 
-use super::context::Context;
-use super::handle::Workload;
+use super::handle::{Context, Workload};
+use super::material::place_material;
+use super::monitor::{AppOutcome, is_expired, monitor_app};
+use super::start::start_app;
 use crate::local::ports::Listener;
 use crate::local::process::{ExitWatch, terminate};
-use crate::local::records::{Record, log};
+use crate::local::records::{Record, log_tail};
 use crate::machine::{DesiredState, Remainder, Supervised, remove_directory};
-use monitor::{AppOutcome, is_expired, monitor_app};
-use stop_reason::{StopReason, start_failure};
 
 /// Maximum number of ports that the supervisor tries if other programs take them.
 const PORT_ATTEMPTS: u32 = 3;
@@ -95,10 +91,10 @@ impl Supervisor {
         }
         if self.exit.is_none() {
             self.terminate_processes().await;
-            if material::place_material(&self.workload).await {
+            if place_material(&self.workload).await {
                 self.terminate_processes().await;
             }
-            match start::start(&self.workload).await {
+            match start_app(&self.workload).await {
                 Ok(watch) => self.exit = Some(watch),
                 Err(reason) => return AppOutcome::Stopped(reason),
             }
@@ -150,7 +146,7 @@ impl Supervisor {
     /// Terminates the processes first, then sets the status. A Workshop with the status Failed or Expired thus has no
     /// processes.
     async fn finish(&mut self, reason: StopReason) {
-        let tail = log::tail(&self.context.data_dir.layout.log(self.workload.name()));
+        let tail = log_tail(&self.context.data_dir.layout.log(self.workload.name()));
         self.terminate_processes().await;
         let status = match reason {
             StopReason::Superseded => return,
@@ -210,4 +206,30 @@ async fn wait_for_exit(exit: &mut Option<ExitWatch>) -> FailureDetail {
 fn ports_taken() -> FailureReason {
     let taken = FailureDetail::PortsTaken { attempts: PORT_ATTEMPTS.to_string() };
     FailureReason::only(FailureCode::Unschedulable, &taken).with_remedy(&FailureRemedy::CheckProgramUser)
+}
+
+/// Reason why an app stops.
+#[derive(Debug)]
+pub(super) enum StopReason {
+    Failed(FailureReason),
+    /// This machine could not start the app.
+    NotStarted {
+        problem: &'static str,
+        error: io::Error,
+    },
+    Expired,
+    /// The desired state changed before the app was started.
+    Superseded,
+}
+
+impl From<JoinError> for StopReason {
+    fn from(error: JoinError) -> Self {
+        Self::NotStarted { problem: "the start was aborted", error: io::Error::other(error) }
+    }
+}
+
+/// Returns the failure of an app that this machine could not start.
+fn start_failure(problem: &str, error: &io::Error) -> FailureReason {
+    let detail = FailureDetail::NotStarted { problem: problem.to_owned(), error: error.to_string() };
+    FailureReason::only(FailureCode::Crashed, &detail).with_remedy(&FailureRemedy::TellAdministrator)
 }

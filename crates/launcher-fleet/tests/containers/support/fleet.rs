@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
-use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +12,10 @@ use futures_util::{StreamExt, TryStreamExt};
 use launcher_domain::clock::SystemClock;
 use launcher_domain::identity::TrustedHeader;
 use launcher_fleet::engine::{FoundContainer, Part};
-use launcher_fleet::{ByteStream, ContainerFleet, ContainerSettings, Fleet, FleetEvent, OriginSettings};
+use launcher_fleet::{
+    ByteStream, ContainerFleet, ContainerOptions, ContainerSettings, Fleet, FleetEvent, OriginSettings,
+};
+use launcher_process::settings::from_arguments;
 use launcher_process::stop::Stop;
 use launcher_testkit::fleet_contract::contract_workshop;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus, WorkshopStorage};
@@ -39,18 +41,26 @@ pub(crate) fn settings(data_dir: &Path) -> ContainerSettings {
     ContainerSettings {
         data_dir: data_dir.to_owned(),
         origins,
-        engine_socket: socket(),
-        sidecar_image: SIDECAR_IMAGE.to_owned(),
-        material_image: None,
-        run_as_user: NonZeroU32::new(1000).unwrap(),
-        internet: true,
+        options: ContainerOptions {
+            engine_socket: socket(),
+            sidecar_image: SIDECAR_IMAGE.to_owned(),
+            ..from_arguments(&[]).unwrap()
+        },
         start_timeout: Duration::from_secs(60),
         stop_grace: Duration::from_secs(1),
     }
 }
 
 pub(crate) fn without_internet(data_dir: &Path) -> ContainerSettings {
-    ContainerSettings { internet: false, ..settings(data_dir) }
+    with_options(settings(data_dir), |options| options.container_internet = false)
+}
+
+pub(crate) fn with_options(
+    mut settings: ContainerSettings,
+    change: impl FnOnce(&mut ContainerOptions),
+) -> ContainerSettings {
+    change(&mut settings.options);
+    settings
 }
 
 pub(crate) async fn open(settings: ContainerSettings) -> ContainerFleet {

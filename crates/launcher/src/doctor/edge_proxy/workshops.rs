@@ -47,7 +47,7 @@ fn address(settings: &ServeSettings, example: Option<&ExampleWorkshop>) -> Optio
     };
     let (uri, after_name): (Uri, String) = match example {
         Some(example) => after_name(example)?,
-        None => (settings.public_url.as_ref()?.parse().ok()?, format!(".{}", settings.workshop_domain)),
+        None => (settings.api.public_url.as_ref()?.parse().ok()?, format!(".{}", settings.workshop_domain)),
     };
     // Check nothing for localhost: browsers resolve names below it without DNS.
     if after_name.split_once('.')?.1 == "localhost" {

@@ -1,0 +1,56 @@
+### Texts of the frame page and of the notices, which the sidecar serves. No text may contain <, >, & or ".
+
+# Title of the frame page until the app has a title.
+workshop = Workshop
+# Name of the bar for screen readers.
+bar = Workshop launcher
+# Name of the app's frame for screen readers.
+app = App
+# Time left, in the bar. $left is for example 10 minutes.
+left = { $left } left
+# Expiry, in the bar of a browser without scripts. $time is a point in time.
+ends = Ends: { $time }
+# Warning ten minutes and one minute before the expiry.
+warning = This workshop ends in { $left }. Save your work.
+# Note in the bar after the expiry.
+over = This workshop has ended.
+# Note in the bar after the end of the session.
+signed-out = You are signed out. Reload this page to sign in again.
+# Note in the bar after a crash of the app, which was started again.
+crashed = The app crashed and was started again. Saved files are still there. Reload this page.
+# The same note, if the app exceeded its memory.
+out-of-memory = The app ran out of memory and was started again. Saved files are still there. Reload this page.
+# The same note, if the restart lost files.
+files-lost = The app crashed and was started again. Files that were not saved elsewhere are lost. Reload this page.
+# Link that extends the workshop.
+extend = Extend
+# Addition to the link of `extend` for screen readers.
+extend-hint = the time of this workshop (in a small window)
+# Link to the launcher's page of the workshop.
+home = Home
+# Link of a notice to the launcher.
+launcher = Back to the launcher
+# Notice for a caller who is not the owner. It must not tell whether the workshop exists.
+not-yours = Not your workshop
+    .text = You have no workshop at this address. It may have ended, or belong to another user. If you launched it, sign in with the same account.
+# Notice for a request without an identity.
+not-signed-in = Not signed in
+    .text = The request carries no identity. Open the workshop from the launcher, and sign in there.
+# Notice for a missing workshop. Used only if callers may know which workshops exist.
+unknown = No such workshop
+    .text = There is no workshop at this address. It may have ended.
+# Notice while the app does not accept connections. The page reloads itself.
+starting = The workshop is starting
+    .text = The workshop does not answer yet. This page reloads every 2 seconds until it does.
+# Notice for an invalid response of the app.
+no-answer = The workshop does not answer
+    .text = The connection to the app was lost, or the app sent an invalid response. Reload this page.
+# Notice for a workshop that has failed, if no cause is known.
+failed = Your workshop has failed
+    .text = The cause is unknown.
+# Notice for a workshop that a user has ended.
+terminated = Your workshop has ended
+    .text = It was ended before its time was up.
+# Notice for a workshop whose lifetime is over.
+expired = Your workshop has ended
+    .text = Its time was up.

@@ -1,0 +1,33 @@
+### Texts of the frame page and of the notices, which the sidecar serves.
+
+workshop = Taller
+bar = Workshop Launcher
+app = Aplicación
+left = Tiempo restante: { $left }
+ends = Fin: { $time }
+warning = Este taller termina en { $left }. Guarda tu trabajo.
+over = Este taller ha terminado.
+signed-out = Tu sesión se ha cerrado. Recarga esta página para iniciar sesión de nuevo.
+crashed = La aplicación falló y se inició de nuevo. Los archivos guardados siguen ahí. Recarga esta página.
+out-of-memory = La aplicación se quedó sin memoria y se inició de nuevo. Los archivos guardados siguen ahí. Recarga esta página.
+files-lost = La aplicación falló y se inició de nuevo. Los archivos que no se guardaron en otro lugar se han perdido. Recarga esta página.
+extend = Prolongar
+extend-hint = el tiempo de este taller (en una ventana pequeña)
+home = Inicio
+launcher = Volver a Workshop Launcher
+not-yours = Este taller no es tuyo
+    .text = No tienes ningún taller en esta dirección. Puede que haya terminado o que pertenezca a otra persona. Si lo iniciaste, inicia sesión con la misma cuenta.
+not-signed-in = Sin sesión iniciada
+    .text = La solicitud no contiene ninguna identidad. Abre el taller desde Workshop Launcher e inicia sesión allí.
+unknown = El taller no existe
+    .text = No hay ningún taller en esta dirección. Puede que haya terminado.
+starting = El taller se está iniciando
+    .text = El taller todavía no responde. Esta página se recarga cada 2 segundos hasta que responda.
+no-answer = El taller no responde
+    .text = Se ha perdido la conexión con la aplicación, o la aplicación ha enviado una respuesta no válida. Recarga esta página.
+failed = Tu taller ha fallado
+    .text = Se desconoce la causa.
+terminated = Tu taller ha terminado
+    .text = Se terminó antes de agotar su tiempo.
+expired = Tu taller ha terminado
+    .text = Su tiempo se ha agotado.

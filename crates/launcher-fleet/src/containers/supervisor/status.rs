@@ -1,0 +1,74 @@
+//! Changes of a Workshop's status by its supervisor: the steps of a start, readiness, crashes.
+
+use std::sync::Arc;
+
+use launcher_domain::crash::CrashVerdict;
+use launcher_domain::{Crash, FailureReason, StartStep};
+use launcher_workshop::{Phase, WorkshopStatus};
+
+use crate::containers::workload::{Record, Workload};
+
+/// Sets the step of the start. The time at which the workshop was first ready stays.
+pub(super) async fn set_step(workload: &Arc<Workload>, step: StartStep) {
+    set_starting(workload, step, None).await;
+}
+
+/// Sets the step of the start, with its progress: see [`WorkshopStatus::start_progress`].
+pub(super) async fn set_progress(workload: &Arc<Workload>, step: StartStep, progress: u32) {
+    set_starting(workload, step, Some(progress)).await;
+}
+
+async fn set_starting(workload: &Arc<Workload>, step: StartStep, start_progress: Option<u32>) {
+    let since = workload.starting_since();
+    let change = move |record: &mut Record| {
+        let status = WorkshopStatus::starting(step, record.status().ready_at);
+        let conditions = since.map(WorkshopStatus::unready_since).into_iter().collect();
+        record.set_status(WorkshopStatus { start_progress, conditions, ..status });
+    };
+    workload.stored_record().settle(change).await;
+}
+
+/// Sets the status `Running`, with the workshop's addresses. The time at which the workshop was first ready stays.
+pub(super) async fn set_ready(workload: &Arc<Workload>) {
+    let (context, name) = (workload.context(), workload.stored_record().name());
+    let origins = &context.settings.origins;
+    let (now, url, frame_url) = (context.data_dir.clock.now(), origins.url(name), origins.frame_url(name));
+    let change = move |record: &mut Record| {
+        let ready_at = record.status().ready_at.or(Some(now));
+        record.set_status(WorkshopStatus {
+            phase: Phase::Running,
+            url: Some(url.clone()),
+            frame_url: Some(frame_url.clone()),
+            ready_at,
+            ..WorkshopStatus::default()
+        });
+    };
+    workload.stored_record().settle(change).await;
+}
+
+/// True once the Workshop has expired. With a planned snapshot, the grace period must be over, too.
+pub(super) fn is_expired(workload: &Workload) -> bool {
+    let now = workload.context().data_dir.clock.now();
+    workload.stored_record().get().end().is_some_and(|end| end <= now)
+}
+
+/// Decides whether a crashed app starts again in its container, which has the owner's files. If so, stores and reports the crash. The status then says that the app is
+/// being restarted, so that the next launch starts it, even if another launcher does this.
+pub(super) async fn record_crash(workload: &Arc<Workload>, reason: &FailureReason) -> CrashVerdict {
+    let record = workload.stored_record().get();
+    let (now, was_ready) = (workload.context().data_dir.clock.now(), record.status().ready_at.is_some());
+    let mut crashes = record.crashes;
+    let verdict = crashes.record(now, was_ready);
+    if verdict == CrashVerdict::StartAgain {
+        let workshop = workload.stored_record().name();
+        tracing::warn!(workshop, reason = reason.message, "app crashed, starting it again");
+        let last_crash = Some(Crash { at: now, code: reason.code, files_lost: false }.into());
+        let change = move |record: &mut Record| {
+            record.crashes.clone_from(&crashes);
+            let starting = WorkshopStatus::starting(StartStep::RestartingApp, record.status().ready_at);
+            record.set_status(WorkshopStatus { last_crash: last_crash.clone(), ..starting });
+        };
+        workload.stored_record().settle(change).await;
+    }
+    verdict
+}

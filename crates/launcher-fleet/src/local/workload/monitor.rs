@@ -1,0 +1,157 @@
+//! Monitors a started app: waits until it answers on its port, and then until its expiry.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use launcher_domain::{FailureCode, FailureDetail, FailureReason};
+use launcher_workshop::{Phase, WorkshopStatus};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+
+use super::handle::Workload;
+use super::supervisor::StopReason;
+use crate::local::ports::Listener;
+use crate::local::records::{Record, Started, cap_log};
+use crate::machine::Supervised;
+
+/// Polling interval for the expiry and the size of the log. A timer for the expiry would miss changes of the clock and
+/// a suspended machine.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Reason why the monitoring of an app ended.
+#[derive(Debug)]
+pub(super) enum AppOutcome {
+    Stopped(StopReason),
+    /// The app exited.
+    Crashed(FailureReason),
+    /// Another program listens on the app's port. The supervisor restarts the app on another port.
+    PortTaken,
+}
+
+/// Waits until the app answers, sets the status `Running`, and then waits for the expiry.
+pub(super) async fn monitor_app(workload: &Arc<Workload>) -> AppOutcome {
+    let record = workload.record().get();
+    let Some(started) = &record.process else { return std::future::pending().await };
+    if record.status().phase != Phase::Running {
+        if let Err(outcome) = wait_until_ready(workload, started).await {
+            return outcome;
+        }
+        workload.attach_proxy(started);
+        set_ready(workload).await;
+    }
+    wait_for_expiry(workload).await;
+    AppOutcome::Stopped(StopReason::Expired)
+}
+
+async fn wait_until_ready(workload: &Arc<Workload>, started: &Started) -> Result<(), AppOutcome> {
+    let start_timeout = workload.context().settings.start_timeout;
+    let reason = tokio::select! {
+        readiness = wait_for_app(workload, started.port) => match readiness {
+            Ok(Readiness::Ready) => return Ok(()),
+            Ok(Readiness::PortTaken) => return Err(AppOutcome::PortTaken),
+            Err(error) => StopReason::NotStarted { problem: "the program on its port cannot be identified", error },
+        },
+        () = wait_for_expiry(workload) => StopReason::Expired,
+        () = sleep(start_timeout) => {
+            let detail = FailureDetail::StartLimit { seconds: start_timeout.as_secs().to_string() };
+            StopReason::Failed(FailureReason::new(FailureCode::StartTimeout, Some(detail)))
+        }
+    };
+    Err(AppOutcome::Stopped(reason))
+}
+
+async fn set_ready(workload: &Arc<Workload>) {
+    let context = workload.context();
+    let (now, url) = (context.data_dir.clock.now(), context.settings.origins.url(workload.name()));
+    let frame_url = context.settings.origins.frame_url(workload.name());
+    let change = move |record: &mut Record| {
+        let ready_at = record.status().ready_at.or(Some(now));
+        record.set_status(WorkshopStatus {
+            phase: Phase::Running,
+            url: Some(url.clone()),
+            frame_url: Some(frame_url.clone()),
+            ready_at,
+            ..WorkshopStatus::default()
+        });
+    };
+    workload.record().settle(change).await;
+    tracing::info!(workshop = workload.name(), "Workshop is ready");
+}
+
+/// Waits for the expiry, and truncates a large log meanwhile. It reads the expiry again at each poll, because an
+/// extension changes it.
+async fn wait_for_expiry(workload: &Arc<Workload>) {
+    let mut ticks = interval(POLL_INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if is_expired(workload) {
+            return;
+        }
+        if let Err(error) = cap_log(&workload.context().data_dir.layout.log(workload.name())) {
+            tracing::debug!(workshop = workload.name(), %error, "truncating the app's log failed");
+        }
+    }
+}
+
+/// True once the Workshop has expired. With a planned snapshot, the grace period must be over, too.
+pub(super) fn is_expired(workload: &Workload) -> bool {
+    workload.record().get().end().is_some_and(|end| end <= workload.context().data_dir.clock.now())
+}
+
+/// Polling interval while an app is not ready.
+const READINESS_INTERVAL: Duration = Duration::from_millis(100);
+/// Timeout of one readiness request. It is long, because some apps answer their first request slowly.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Number of consecutive checks that must find a foreign program before the port counts as taken. One check is not
+/// enough: it may take a process that the app starts during the check for a foreign one.
+const FOREIGN_CHECKS: u32 = 2;
+
+/// The state of an app's port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Readiness {
+    /// The app answers on its port.
+    Ready,
+    /// Another program listens on the app's port.
+    PortTaken,
+}
+
+/// Waits until the Workshop's app answers an HTTP request on this port with any status, or another program listens on
+/// the port. The requests have the same `Host` as the owner's requests.
+///
+/// # Errors
+/// The process that listens on the port cannot be determined.
+async fn wait_for_app(workload: &Workload, port: u16) -> io::Result<Readiness> {
+    let host = workload.context().settings.origins.host(workload.name());
+    let mut foreign = 0;
+    loop {
+        if let Ok(stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await {
+            match workload.find_listener(port).await? {
+                Listener::Absent => foreign = 0,
+                Listener::Foreign => foreign += 1,
+                Listener::Own => {
+                    foreign = 0;
+                    if matches!(timeout(ANSWER_TIMEOUT, probe(stream, &host)).await, Ok(Ok(true))) {
+                        return Ok(Readiness::Ready);
+                    }
+                }
+            }
+            if foreign >= FOREIGN_CHECKS {
+                return Ok(Readiness::PortTaken);
+            }
+        }
+        sleep(READINESS_INTERVAL).await;
+    }
+}
+
+async fn probe(mut stream: TcpStream, host: &str) -> io::Result<bool> {
+    const STATUS_LINE: &[u8; 5] = b"HTTP/";
+    let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut start = [0; STATUS_LINE.len()];
+    stream.read_exact(&mut start).await?;
+    Ok(start == *STATUS_LINE)
+}
