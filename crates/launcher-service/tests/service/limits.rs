@@ -106,7 +106,7 @@ async fn repeated_launch_and_delete_is_refused_after_the_burst() {
 
     world.clock.advance(Duration::from_secs(10));
     world.launcher.launch(&alice, template, &LaunchRequest::default()).await.unwrap();
-    for _ in 0..=rate.burst {
+    for _ in 0..=limits.launch_burst {
         world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
     }
 }
