@@ -193,7 +193,7 @@ def with_tables(pages, values):
     def filled(found):
         # In the order of values.yaml.
         lines = "".join(rows[name] for name in found[1].split())
-        return f"{found[1]}{found[2]}| value | default | meaning |\n|---|---|---|\n{lines}"
+        return f"{found[1]}{found[2]}\n| value | default | meaning |\n|---|---|---|\n{lines}\n"
 
     return {path: TABLE.sub(filled, text) for path, text in pages.items()}
 

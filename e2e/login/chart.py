@@ -162,27 +162,22 @@ def value_in(values, name, default=None):
     return default if values is None else values
 
 
-def typed(schema, properties=None, prefix=""):
-    """Yields (dotted name, schema) for each value in a schema. A list, or a map with free keys, counts as one value.
-
-    The schema has the keywords of the definition that it refers to by `$ref`.
-    """
-    for name, below in (properties or schema["properties"]).items():
+def typed(properties, definitions, prefix=""):
+    """Yields (dotted name, schema) for each value below these properties."""
+    for name, below in properties.items():
         if "properties" in below:
-            yield from typed(schema, below["properties"], f"{prefix}{name}.")
+            yield from typed(below["properties"], definitions, f"{prefix}{name}.")
         else:
-            yield prefix + name, schema["definitions"].get(below.get("$ref", "").rpartition("/")[2], {}) | below
-
-
-@functools.cache
-def leaves():
-    """Returns the dotted names of the chart's values."""
-    return {name for name, _ in typed(values_schema())}
+            yield prefix + name, definitions.get(below.get("$ref", "").rpartition("/")[2], {}) | below
 
 
 @functools.cache
 def values_schema():
-    """Returns the schema of the chart's values, without `global`, which Helm adds to all values."""
+    """Returns the schemas of the chart's values: {dotted name: schema}. A list, or a map with free keys, is one value.
+
+    A schema with `$ref` also has the keywords of the definition.
+    """
     schema = json.loads((CHART / "values.schema.json").read_text())
+    # Helm adds it to all values.
     del schema["properties"]["global"]
-    return schema
+    return dict(typed(schema["properties"], schema["definitions"]))

@@ -13,7 +13,7 @@ import functools
 import json
 import os
 
-from chart import ALL_SETS, CHART, COMPONENTS, LOGIN, Rendering, template, typed, value_in, values_in, values_of, values_schema
+from chart import ALL_SETS, CHART, COMPONENTS, LOGIN, Rendering, template, value_in, values_in, values_of, values_schema
 
 REACHED = LOGIN / "reached-pods.txt"
 ABOUT = """\
@@ -22,7 +22,7 @@ ABOUT = """\
 """
 # Fixed secrets for the sets without these values, because the chart generates different ones at each rendering.
 SECRETS = {"launcher": ["secret-of-the-launcher-for-tests-0001"], "workshops": ["secret-of-the-workshops-for-tests-001"]}
-TYPES = dict(typed(values_schema()))
+TYPES = values_schema()
 # Values of each component, which reach its pods only: test_chart_reach.py tests all of them together. The others are no
 # part of a pod.
 OF_PODS = sorted(

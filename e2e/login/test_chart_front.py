@@ -131,7 +131,7 @@ def test_login_proxy_receives_only_listed_headers(servers):
 
 def test_nginx_buffers_fit_longest_host_and_largest_cookies(http, servers):
     """The schema limits the length of hosts. Launcher and sidecar limit the size of cookies."""
-    longest = len("login.") + values_schema()["properties"]["host"]["maxLength"]
+    longest = len("login.") + values_schema()["host"]["maxLength"]
     assert longest < int(the(http, "server_names_hash_bucket_size")) - 24, "the hash bucket is too small"
     assert the(http, "large_client_header_buffers") == "1 64k"
     # Session cookies from the login proxy.

@@ -13,7 +13,7 @@ import yaml
 
 from chart import (
     CHART, COMPONENTS, FRONT_SETS, RELEASE, ROOT, SETS, Rendering, assert_programs_accept, known_settings, program, render,
-    template, typed, values_in, values_of, values_schema,
+    template, values_in, values_of, values_schema,
 )
 from yaml_files import load, load_all
 
@@ -62,7 +62,7 @@ def setting_of(name):
 
 def test_largest_accepted_numbers_render_with_all_digits(tmp_path):
     """By default, Helm writes a million as 1e+06. The programs cannot read this notation."""
-    numbers = {name: one["maximum"] for name, one in typed(values_schema()) if one.get("type") == "integer"}
+    numbers = {name: one["maximum"] for name, one in values_schema().items() if one.get("type") == "integer"}
     found = render("full", *(f"--set-json={name}={number}" for name, number in numbers.items()))
     assert re.findall(r".*\de\+\d.*", found.text) == []
     passed_on = set()
@@ -215,7 +215,7 @@ def names():
     """Yields the values that are names. Users may choose names like 2025 or true, which YAML reads as other types."""
     yield from ("workshops.namespace", "ingress.entryPoint", "ingress.podLabels.app")
     kinds = [f"#/definitions/{kind}" for kind in ("objectName", "key", "namespace")]
-    for name, one in typed(values_schema()):
+    for name, one in values_schema().items():
         if one.get("$ref") in kinds:
             yield name
         elif one.get("items", {}).get("$ref") in kinds:

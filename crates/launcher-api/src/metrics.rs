@@ -1,4 +1,4 @@
-//! Metrics of the API and the pages. The names are documented in `docs/metrics.md`.
+//! Metrics of the API and the pages. `docs/metrics.md` has their help texts.
 
 use std::time::Duration;
 
@@ -89,13 +89,17 @@ impl Metrics {
 
     /// Registers all metrics.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("launcher_http_requests", "Requests, by route and status", self.requests.clone());
+        registry.register(
+            "launcher_http_requests",
+            "Requests. The route is the path pattern of the request, or none if no pattern matches",
+            self.requests.clone(),
+        );
         registry.register_with_unit(
             "launcher_http_request",
-            "Time from a request to the beginning of its response",
+            "Time from the arrival of a request to the beginning of its response",
             Unit::Seconds,
             self.seconds.clone(),
         );
-        registry.register("launcher_event_streams", "Event streams that are open", self.streams.clone());
+        registry.register("launcher_event_streams", "Event streams that are open now", self.streams.clone());
     }
 }

@@ -1,4 +1,4 @@
-//! The operator's metrics, documented in `docs/metrics.md`.
+//! The operator's metrics. `docs/metrics.md` has their help texts.
 
 use std::time::Duration;
 
@@ -70,17 +70,25 @@ impl Default for Metrics {
 impl Metrics {
     /// Registers the operator's metrics.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("operator_reconciles", "Reconciles, by outcome", self.reconciles.clone());
+        registry.register(
+            "operator_workshops",
+            "Number of Workshops in each phase. The leading operator counts them every 15 seconds",
+            self.workshops.clone(),
+        );
+        registry.register("operator_transitions", "Changes of Workshops to this phase", self.transitions.clone());
+        registry.register("operator_failures", "Workshops that failed for this reason", self.failures.clone());
+        registry.register("operator_reconciles", "Reconciles with this outcome: ok or error", self.reconciles.clone());
         registry.register_with_unit(
             "operator_reconcile",
             "Duration of a reconcile",
             Unit::Seconds,
             self.seconds.clone(),
         );
-        registry.register("operator_workshops", "Workshops by phase, counted every 15 seconds", self.workshops.clone());
-        registry.register("operator_transitions", "Workshops that entered a phase", self.transitions.clone());
-        registry.register("operator_failures", "Workshops that failed, by reason", self.failures.clone());
-        registry.register("operator_leading", "1 while this process leads", self.leading.clone());
+        registry.register(
+            "operator_leading",
+            "1 while this operator holds the Lease, otherwise 0",
+            self.leading.clone(),
+        );
     }
 
     pub(crate) fn record_reconcile(&self, outcome: &'static str, took: Duration) {
@@ -146,6 +154,6 @@ mod tests {
         let metrics = Metrics::default();
         // Set the gauge, because a metric with labels is exposed only after its first use.
         metrics.set_workshop_counts([].into_iter());
-        assert_eq!(listed::exposed(&page(&metrics)), listed::documented("operator_"));
+        listed::assert_documented("operator", &page(&metrics));
     }
 }

@@ -1,4 +1,4 @@
-//! Metrics of the service. The names are documented in `docs/metrics.md`.
+//! Metrics of the service. `docs/metrics.md` has their help texts.
 
 use launcher_domain::{Instance, InstanceState};
 use prometheus_client::encoding::EncodeLabelSet;
@@ -81,31 +81,35 @@ impl Metrics {
 
     /// Registers the metrics of the service.
     pub(crate) fn register(&self, registry: &mut Registry) {
-        registry.register("launcher_instances", "Instances by state, counted every 30 seconds", self.instances.clone());
+        registry.register(
+            "launcher_instances",
+            "Number of instances in each state. The launcher counts them every 30 seconds",
+            self.instances.clone(),
+        );
         registry.register(
             "launcher_transitions",
-            "Changes of instances into a state, on this replica",
+            "Changes of instances to this state. Each replica counts its own changes",
             self.transitions.clone(),
         );
         registry.register(
             "launcher_ready",
-            "1 if the database answered the last check of /readyz, otherwise 0",
+            "1 if the database answered at the last check of /readyz, otherwise 0",
             self.ready.clone(),
         );
-        registry.register("launcher_launches", "Launches that were accepted", self.launches.clone());
+        registry.register("launcher_launches", "Launches that the launcher accepted", self.launches.clone());
         registry.register(
             "launcher_launches_refused",
-            "Launches that the rate limit of one person refused",
+            "Launches that the launcher refused because of the launch rate",
             self.launches_refused.clone(),
         );
         registry.register(
             "launcher_dispatch_failures",
-            "Failed calls that apply or delete a Workshop. The launcher retries them",
+            "Failed attempts to apply or delete a Workshop in the fleet. The launcher retries each attempt",
             self.dispatch_failures.clone(),
         );
         registry.register_with_unit(
             "launcher_time_to_ready",
-            "Time from leaving the queue to ready",
+            "Time from the end of the wait in the queue to the moment when the workshop is ready",
             Unit::Seconds,
             self.time_to_ready.clone(),
         );

@@ -139,24 +139,28 @@ impl Metrics {
 
     /// Registers all metrics of the sidecar in `registry`.
     pub(crate) fn register(&self, registry: &mut Registry) {
-        registry.register("sidecar_requests", "Requests, by outcome", self.requests.clone());
+        registry.register(
+            "sidecar_requests",
+            "Requests with this outcome, for example not-the-owner, or frame-page for a resource of the frame page",
+            self.requests.clone(),
+        );
         registry.register(
             "sidecar_identity_mismatches",
-            "Requests forwarded only because authentication is not required",
+            "Requests without the owner's identity, forwarded because SERVICE_REQUIRE_AUTHENTICATION is false",
             self.mismatches.clone(),
         );
         registry.register(
             "sidecar_unproven_identities",
-            "Requests with an identity but without a valid proxy secret",
+            "Requests that have an identity, but no valid proxy secret",
             self.unproven.clone(),
         );
         registry.register(
             "sidecar_displaced_connections",
-            "Connections closed to make room for new ones",
+            "Connections that the sidecar closed to make room for new connections",
             self.displaced.clone(),
         );
-        registry.register("sidecar_open_connections", "Open connections", self.connections.clone());
-        registry.register("sidecar_open_websockets", "Open WebSockets", self.websockets.clone());
+        registry.register("sidecar_open_connections", "Connections that are open now", self.connections.clone());
+        registry.register("sidecar_open_websockets", "WebSockets that are open now", self.websockets.clone());
     }
 }
 

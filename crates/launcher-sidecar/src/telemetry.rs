@@ -60,7 +60,7 @@ impl Telemetry {
         let last_used = Gauge::default();
         registry.register(
             "sidecar_last_activity_timestamp_seconds",
-            "Last use of the app by its owner, in seconds since 1970",
+            "Time at which the owner last used the app, in Unix seconds. WebSocket pings do not count as use",
             last_used.clone(),
         );
         Self { sidecar, clock, stop, registry, last_used }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use launcher_sidecar::serve::listen;
 
-use super::metrics::{documented, exposed};
+use super::metrics::assert_documented;
 use super::support::program::{Program, command, run};
 use super::support::{ALICE, App, Client, eventually, soon};
 
@@ -113,7 +113,7 @@ async fn telemetry_port_serves_health_metrics_and_activity() {
 async fn sidecar_metrics_match_documentation() {
     let app = App::answering("").await;
     let metrics = Program::start(app.addr, &[]).await.ask("/metrics").await;
-    assert_eq!(exposed(&metrics), documented("sidecar_"));
+    assert_documented("sidecar", &metrics);
 }
 
 #[tokio::test]
