@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Code and arguments of a text, as rows and statuses store them. The code may be unknown to this version, if a newer
-/// version stored it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Code of a text, with its arguments.
+// The code may be unknown to this version, if a newer version stored it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct CodedText {
-    /// Code in kebab-case.
+    /// Code of the text, as in `exit-status`.
     pub code: String,
-    /// Values by argument name. Numbers are in decimal digits.
+    /// Values by argument name.
+    // Numbers are in decimal digits.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub args: BTreeMap<String, String>,
 }

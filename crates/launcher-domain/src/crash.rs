@@ -1,9 +1,11 @@
 //! Crash of an app that starts again in place, and the rule that limits such restarts.
 
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::failure::FailureCode;
+use crate::text_enum::known;
 
 /// Number of crashes within [`WINDOW`] after which the app is not started again.
 pub const MAX_CRASHES: usize = 3;
@@ -12,14 +14,22 @@ pub const WINDOW: SignedDuration = SignedDuration::from_mins(10);
 
 /// A crash of an app, after which the fleet started the app again. The end of a pod by the cluster counts as one if another
 /// pod continues.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Crash {
-    /// Time at which the fleet detected the crash.
+    /// Time of the crash.
     pub at: Timestamp,
-    /// Kind of the crash.
+    /// Code of the crash: `crashed` or `out-of-memory`. If the cluster drained or lost the node: `evicted` or `node-lost`.
+    #[serde(rename = "reason", deserialize_with = "known_or_crashed")]
     pub code: FailureCode,
     /// True if the restart lost the files of the workshop.
+    #[serde(default)]
     pub files_lost: bool,
+}
+
+/// Deserializes the code of a crash. An unknown code of a newer fleet becomes `crashed`.
+fn known_or_crashed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FailureCode, D::Error> {
+    Ok(known(deserializer)?.unwrap_or(FailureCode::Crashed))
 }
 
 /// Word after the code in the text of a crash that lost files.

@@ -23,8 +23,7 @@ macro_rules! failure_codes {
     )+) => {
         text_enum! {
             /// Kinds of failure, in the order in which the documentation lists them.
-            #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-            #[serde(rename_all = "kebab-case")]
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
             pub enum FailureCode {
                 $($(#[$attribute])* $kind = $code,)+
             }

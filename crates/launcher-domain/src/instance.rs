@@ -9,10 +9,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::crash::Crash;
 use crate::email::EmailAddress;
 use crate::failure::FailureReason;
-use crate::material::MaterialReport;
+use crate::report::Report;
 use crate::secrets::SecretValues;
 use crate::snapshot::InstanceSnapshot;
 use crate::template::TemplateSettings;
@@ -38,25 +37,13 @@ pub struct Instance {
     pub parameters: BTreeMap<String, Option<String>>,
     /// Lifecycle state.
     pub state: InstanceState,
-    /// Current step of the start; set only while starting, after the fleet's first report.
-    pub start_step: Option<StartStep>,
-    /// Progress of the start step, if the fleet reports one. While waiting for room: the position in the queue, from 1.
-    /// While pulling the image: the downloaded part in percent.
-    pub start_progress: Option<u32>,
     /// Failure reason.
     pub reason: Option<FailureReason>,
-    /// Last lines of the log of a crashed app.
-    pub log_tail: Option<String>,
-    /// Last crash after which the fleet started the app again in place.
-    pub last_crash: Option<Crash>,
-    /// Report about the course material; `None` before the fleet reported it, and without material.
-    pub material: Option<MaterialReport>,
+    /// Report of the fleet. Its step is set only while starting, and its URLs only while running. A failed instance has the
+    /// end of the log. A resume clears the report.
+    pub report: Report,
     /// Snapshot of the files at the end; `None` if the launch planned no snapshot, or if the end takes none.
     pub snapshot: Option<InstanceSnapshot>,
-    /// URL at which the owner opens the workshop; `None` until the instance runs.
-    pub url: Option<String>,
-    /// URL of the frame page, which shows the workshop below a bar; `None` if the workshop's sidecar has no frame page.
-    pub frame_url: Option<String>,
     /// True if the workload has another sidecar or other settings than a new workshop would get. True only while
     /// running, and false from the request of a restart until the fleet reports about the restarted workload.
     pub outdated: bool,
@@ -97,34 +84,21 @@ pub struct Instance {
 pub struct Observation {
     /// Phase of the Workshop.
     pub phase: ObservedPhase,
-    /// URL of the workshop.
-    pub url: Option<String>,
-    /// URL of the frame page; `None` if the workshop's sidecar has no frame page.
-    pub frame_url: Option<String>,
+    /// The other fields of the report.
+    pub report: Report,
     /// Time at which the workshop was first ready.
     pub ready_at: Option<Timestamp>,
-    /// Last lines of the log of a crashed app.
-    pub log_tail: Option<String>,
     /// True if the workload has another sidecar or other settings than a new workshop would get.
     pub outdated: bool,
     /// The last restart that this report includes; `None` before the first restart.
     pub restarted_at: Option<Timestamp>,
-    /// Last crash after which the fleet started the app again in place; `None` if the fleet reports none.
-    pub last_crash: Option<Crash>,
-    /// Report about the course material; `None` if the fleet reports none.
-    pub material: Option<MaterialReport>,
 }
 
 /// Phase of a Workshop in the fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ObservedPhase {
     /// Not ready yet.
-    Starting {
-        /// Step of the start, if the fleet reports one.
-        step: Option<StartStep>,
-        /// Progress of the step, if the fleet reports one: see [`Instance::start_progress`].
-        progress: Option<u32>,
-    },
+    Starting,
     /// Ready.
     Running,
     /// The workshop failed.
@@ -139,21 +113,17 @@ impl Observation {
     pub fn of_failure(reason: FailureReason) -> Self {
         Self {
             phase: ObservedPhase::Failed(reason),
-            url: None,
-            frame_url: None,
+            report: Report::default(),
             ready_at: None,
-            log_tail: None,
             outdated: false,
             restarted_at: None,
-            last_crash: None,
-            material: None,
         }
     }
 
     /// Returns the observation without these secret values in the texts of a failure: see [`SecretValues::redact`].
     #[must_use]
     pub fn redacted(mut self, secrets: &SecretValues) -> Self {
-        self.log_tail = self.log_tail.map(|tail| secrets.redact(&tail));
+        self.report.log_tail = self.report.log_tail.map(|tail| secrets.redact(&tail));
         if let ObservedPhase::Failed(reason) = self.phase {
             self.phase = ObservedPhase::Failed(reason.redacted(secrets));
         }
@@ -177,7 +147,7 @@ impl Instance {
     #[must_use]
     pub fn failure(&self) -> Option<FailureReason> {
         let reason = self.reason.clone()?;
-        Some(if self.volume.is_some() { reason.with_volume(self.log_tail.as_deref()) } else { reason })
+        Some(if self.volume.is_some() { reason.with_volume(self.report.log_tail.as_deref()) } else { reason })
     }
 
     /// Time since which the instance waits or has waited for its start: the launch, or the last resume.

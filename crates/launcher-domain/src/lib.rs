@@ -23,6 +23,7 @@ pub mod material;
 pub mod material_source;
 pub mod names;
 pub mod quantity;
+pub mod report;
 pub mod secrets;
 pub mod snapshot;
 pub mod sync;
@@ -45,6 +46,7 @@ pub use material::{
     MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig, MaterialOutcome, MaterialReport, SourceReport,
 };
 pub use material_source::SourceUrl;
+pub use report::Report;
 pub use secrets::SecretValues;
 pub use snapshot::{ArchiveToken, InstanceSnapshot, Snapshot, SnapshotFailure, SnapshotState};
 pub use template::{

@@ -1,10 +1,11 @@
 //! The program that places course material: its configuration, and its report with one outcome for each source.
 
-use serde::{Deserialize, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::template::{MAX_MATERIAL_SOURCES, MaterialSource, is_invisible, is_material_target};
-use crate::text_enum::text_enum;
+use crate::text_enum::{known, text_enum};
 
 /// Name of the environment variable that has the configuration as JSON.
 pub const MATERIAL_VARIABLE: &str = "WORKSHOP_MATERIAL";
@@ -53,8 +54,7 @@ const SHORT_TEXT: usize = 150;
 
 text_enum! {
     /// Outcome of one source.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum MaterialOutcome {
         /// The files are placed for the first time.
         Placed = "placed",
@@ -67,32 +67,41 @@ text_enum! {
     }
 }
 
-/// Report about all sources of a workshop.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Report about the course material.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct MaterialReport {
-    /// One report for each source, in the order of the sources.
+    /// One report for each source.
+    #[serde(default)]
     pub sources: Vec<SourceReport>,
 }
 
 /// Report about one source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct SourceReport {
     /// Directory of the source's files.
     pub target: String,
-    /// Outcome.
+    /// Outcome: placed, updated, unchanged or failed.
+    #[serde(deserialize_with = "known_or_failed")]
     pub outcome: MaterialOutcome,
-    /// Commit id of a repository, or SHA-256 of an archive; `None` if no version was ever placed.
-    #[serde(default)]
+    /// Commit id of a repository, or SHA-256 of an archive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Paths of files that both the teacher and the student changed, relative to the target; at most 10.
-    #[serde(default)]
+    /// Paths of files that both the teacher and the student changed, at most 10.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<String>,
     /// Number of all files that both changed.
     #[serde(default)]
     pub conflict_count: u32,
-    /// Remark or failure: what is wrong, and what to do.
-    #[serde(default)]
+    /// Remark or failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+}
+
+/// Deserializes an outcome. An unknown outcome of a newer fleet becomes `failed`, so that its message is shown.
+fn known_or_failed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<MaterialOutcome, D::Error> {
+    Ok(known(deserializer)?.unwrap_or(MaterialOutcome::Failed))
 }
 
 impl SourceReport {

@@ -25,8 +25,7 @@ const TOKEN_BYTES: usize = 32;
 
 text_enum! {
     /// Progress of the snapshot of an instance.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum SnapshotState {
         /// The end of the running instance takes a snapshot first.
         Planned = "planned",
@@ -41,8 +40,7 @@ text_enum! {
 
 text_enum! {
     /// Reason why an instance ended without its snapshot.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum SnapshotFailure {
         /// The snapshot took longer than the end may be delayed.
         TimeLimit = "time-limit",

@@ -1,5 +1,10 @@
 //! Enums whose variants each have a fixed text. The database stores this text, and the API sends it.
 
+use std::borrow::Cow;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
 /// An enum whose variants each have a text.
 pub(crate) trait TextEnum: Sized {
     /// Returns the variant with exactly this text.
@@ -9,14 +14,25 @@ pub(crate) trait TextEnum: Sized {
     fn texts() -> Vec<&'static str>;
 }
 
+/// Deserializes the text of a variant.
+pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: TextEnum>(deserializer: D) -> Result<T, D::Error> {
+    let text = Cow::<str>::deserialize(deserializer)?;
+    T::of(&text).ok_or_else(|| D::Error::custom(format!("`{text}` is none of {}", T::texts().join(", "))))
+}
+
+/// Deserializes the text of a variant, or nothing. A text that only a newer version knows becomes `None`.
+pub(crate) fn known<'de, D: Deserializer<'de>, T: TextEnum>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let text = Option::<Cow<str>>::deserialize(deserializer)?;
+    Ok(text.and_then(|text| T::of(&text)))
+}
+
 /// Declares an enum of unit variants, each with its text. The macro adds three items to the enum:
 ///
 /// - `ALL`: every variant, in the order of the declaration;
 /// - `as_str`: the text of a variant;
 /// - `parse`: the variant of a text, or `None`. The text must match exactly.
 ///
-/// Attributes and doc comments stay on the enum and its variants. A serde derive needs a `rename_all` that gives the
-/// same texts.
+/// Serde and the schema use the same texts. Attributes and doc comments stay on the enum and its variants.
 ///
 /// ```ignore
 /// text_enum! {
@@ -54,6 +70,32 @@ macro_rules! text_enum {
 
             fn texts() -> Vec<&'static str> {
                 Self::ALL.map(Self::as_str).to_vec()
+            }
+        }
+
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for $name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::text_enum::deserialize(deserializer)
+            }
+        }
+
+        impl ::schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
+                String::json_schema(generator)
             }
         }
 

@@ -183,10 +183,8 @@ async fn reconcile_spec(
         status = status::with_outdated_pod(status);
     }
     status = status::with_archive_address(status, archive_address(&workshop.spec, pods));
-    status = status::with_material(status, material_report(workshop, pods, &context.settings));
-    let last_crash = crashes.as_ref().and_then(|crashes| crashes.last.clone());
-    let last_crash = last_crash.or(moved);
-    status = status::with_last_crash(status, last_crash.as_ref());
+    let last_crash = crashes.as_ref().and_then(|crashes| crashes.last.clone()).or(moved);
+    status = status::with_observed(status, last_crash, material_report(workshop, pods, &context.settings));
     if !status.phase.is_final() {
         let expiry = workshop.spec.expiry(status.ready_at);
         status = status::with_expiry(status, expiry);
@@ -212,7 +210,7 @@ fn gone_pod(workshop: &Workshop, seen: &[Pod], context: &Context) -> Option<Pod>
         return None;
     }
     let at = moved(std::slice::from_ref(&pod)).map(|crash| crash.at);
-    let reported = workshop.status.as_ref().and_then(|status| Some(status.last_crash.as_ref()?.at));
+    let reported = workshop.status.as_ref().and_then(|status| Some(status.report.last_crash.as_ref()?.at));
     // The status may have a later crash of the next pod: the disruption is then reported, too.
     let is_reported = workshop.spec.storage.is_some() && reported.is_some() && reported >= at;
     (!is_reported).then_some(pod)
@@ -220,8 +218,8 @@ fn gone_pod(workshop: &Workshop, seen: &[Pod], context: &Context) -> Option<Pod>
 
 /// Returns the time of the last move of a Workshop to another pod, from its status.
 fn last_move(workshop: &Workshop) -> Timestamp {
-    let crash = workshop.status.as_ref().and_then(|status| status.last_crash.as_ref()).map(Crash::from);
-    let is_move = |crash: &Crash| matches!(crash.code, FailureCode::Evicted | FailureCode::NodeLost);
+    let crash = workshop.status.as_ref().and_then(|status| status.report.last_crash.as_ref());
+    let is_move = |crash: &&Crash| matches!(crash.code, FailureCode::Evicted | FailureCode::NodeLost);
     crash.filter(is_move).map_or(Timestamp::MIN, |crash| crash.at)
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use kube::ResourceExt;
+use launcher_domain::Report;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::context::Context;
@@ -53,8 +54,8 @@ fn delay(unreported: usize) -> Duration {
 /// True if the status differs from the one of the Workshop, but not in phase, generation, last crash or material.
 fn tells_only_another_step(workshop: &Workshop, status: &WorkshopStatus) -> bool {
     let Some(known) = &workshop.status else {
-        return status.phase == Phase::Starting && status.last_crash.is_none() && status.material.is_none();
+        return status.phase == Phase::Starting && status.report.lasting() == Report::default();
     };
-    let told = |of: &WorkshopStatus| (of.phase, of.observed_generation, of.last_crash.clone(), of.material.clone());
+    let told = |of: &WorkshopStatus| (of.phase, of.observed_generation, of.report.lasting());
     status.phase == Phase::Starting && known != status && told(known) == told(status)
 }

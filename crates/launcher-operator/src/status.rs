@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::frame_path::frame_url;
-use launcher_domain::{Crash, FailureCode, FailureReason, MaterialReport, StartStep};
+use launcher_domain::{Crash, FailureCode, FailureReason, MaterialReport, Report, StartStep};
 pub(crate) use launcher_workshop::READY;
-use launcher_workshop::{LastCrash, MaterialStatus, Phase, Workshop, WorkshopStatus};
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::apply::Applied;
 use crate::diagnose::{Diagnosis, Failure};
@@ -41,23 +41,18 @@ pub(crate) fn of_applied(
     match diagnosis {
         Diagnosis::Ready => WorkshopStatus {
             phase: Phase::Running,
-            url: url.clone(),
-            frame_url: url.as_deref().map(frame_url),
+            report: Report { url: url.clone(), frame_url: url.as_deref().map(frame_url), ..before.report.clone() },
             ready_at: before.ready_at.or(Some(now)),
             restarted_at: workshop.spec.restarted_at,
-            last_crash: before.last_crash.clone(),
-            material: before.material.clone(),
             observed_generation: before.generation,
             conditions: vec![before.condition(READY, true, "Answers", "", now), exposed],
             ..WorkshopStatus::default()
         },
         Diagnosis::Waiting { step, until: _, stuck_pod: _ } => WorkshopStatus {
             restarted_at: workshop.spec.restarted_at,
-            last_crash: before.last_crash.clone(),
-            material: before.material.clone(),
             observed_generation: before.generation,
             conditions: vec![before.condition(READY, false, "Starting", step.as_str(), now), exposed],
-            ..WorkshopStatus::starting(*step, before.ready_at)
+            ..WorkshopStatus::starting(*step, before.ready_at).after(&before.report)
         },
         Diagnosis::Failed(Failure { reason, details: _ }) => failed(workshop, reason, log_tail, now),
     }
@@ -72,11 +67,16 @@ pub(crate) fn with_previous_exposure(status: WorkshopStatus, workshop: &Workshop
     WorkshopStatus { conditions: others.chain(previous).collect(), ..status }
 }
 
-/// Sets the last crash after which the app started again. Without a crash in its pod, keeps the one of the status.
+/// Sets the last crash after which the app started again, and the report about the course material. Without a crash in its
+/// pod, or without a report, keeps the one of the status: a pod that replaces another one has no report yet.
 #[must_use]
-pub(crate) fn with_last_crash(status: WorkshopStatus, crash: Option<&Crash>) -> WorkshopStatus {
-    let last_crash = crash.cloned().map(LastCrash::from).or(status.last_crash);
-    WorkshopStatus { last_crash, ..status }
+pub(crate) fn with_observed(
+    status: WorkshopStatus,
+    last_crash: Option<Crash>,
+    material: Option<MaterialReport>,
+) -> WorkshopStatus {
+    let Report { last_crash, material, .. } = Report { last_crash, material, ..Report::default() }.after(&status.report);
+    WorkshopStatus { report: Report { last_crash, material, ..status.report }, ..status }
 }
 
 /// Adds the expiry, which is known since the Workshop was first ready.
@@ -89,13 +89,6 @@ pub(crate) fn with_expiry(status: WorkshopStatus, expiry: Option<Timestamp>) -> 
 #[must_use]
 pub(crate) fn with_archive_address(status: WorkshopStatus, address: Option<SocketAddr>) -> WorkshopStatus {
     WorkshopStatus { archive_address: address.filter(|_| status.phase == Phase::Running), ..status }
-}
-
-/// Sets the report about the course material. Without a report, keeps the one of the status: a pod that replaces another
-/// one has no report yet.
-#[must_use]
-pub(crate) fn with_material(status: WorkshopStatus, report: Option<MaterialReport>) -> WorkshopStatus {
-    WorkshopStatus { material: report.map(MaterialStatus::from).or(status.material), ..status }
 }
 
 /// Adds that the pod differs from the one that the operator would create now.
@@ -129,11 +122,9 @@ pub(crate) fn waiting_for_volume(workshop: &Workshop, message: &str, now: Timest
 fn not_ready(workshop: &Workshop, step: StartStep, why: &str, message: &str, now: Timestamp) -> WorkshopStatus {
     let before = PreviousStatus::of(workshop);
     WorkshopStatus {
-        last_crash: before.last_crash.clone(),
-        material: before.material.clone(),
         observed_generation: before.generation,
         conditions: vec![before.condition(READY, false, why, message, now)],
-        ..WorkshopStatus::starting(step, before.ready_at)
+        ..WorkshopStatus::starting(step, before.ready_at).after(&before.report)
     }
 }
 
@@ -156,11 +147,9 @@ fn failed_after(
 ) -> WorkshopStatus {
     WorkshopStatus {
         ready_at: before.ready_at,
-        last_crash: before.last_crash.clone(),
-        material: before.material.clone(),
         observed_generation: before.generation,
         conditions: vec![before.condition(READY, false, "Failed", &reason.message, now)],
-        ..WorkshopStatus::failed(reason, log_tail)
+        ..WorkshopStatus::failed(reason, log_tail).after(&before.report)
     }
 }
 
@@ -182,9 +171,8 @@ pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
     let before = PreviousStatus::of(workshop);
     WorkshopStatus {
         phase: Phase::Expired,
+        report: before.report.clone(),
         ready_at: before.ready_at,
-        last_crash: before.last_crash.clone(),
-        material: before.material.clone(),
         observed_generation: before.generation,
         conditions: vec![before.condition(READY, false, "Expired", "The workshop's lifetime is over.", now)],
         ..WorkshopStatus::default()
@@ -207,8 +195,8 @@ pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timesta
 /// The parts of the previous status from which the next status is derived.
 struct PreviousStatus<'a> {
     ready_at: Option<Timestamp>,
-    last_crash: Option<LastCrash>,
-    material: Option<MaterialStatus>,
+    /// The fields that every phase keeps.
+    report: Report,
     generation: Option<i64>,
     conditions: &'a [Condition],
 }
@@ -221,8 +209,7 @@ impl<'a> PreviousStatus<'a> {
     fn new(status: Option<&'a WorkshopStatus>, generation: Option<i64>) -> Self {
         Self {
             ready_at: status.and_then(|status| status.ready_at),
-            last_crash: status.and_then(|status| status.last_crash.clone()),
-            material: status.and_then(|status| status.material.clone()),
+            report: status.map(|status| status.report.lasting()).unwrap_or_default(),
             generation,
             conditions: status.map_or(&[], |status| &status.conditions),
         }

@@ -7,7 +7,7 @@ use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::{k8s_name, uuid_v7, volume_name};
 use launcher_domain::template::read_values;
 use launcher_domain::{
-    ArchiveToken, Caller, FieldError, Instance, InstanceSnapshot, InstanceState, LaunchValues, RepositoryDraft,
+    ArchiveToken, Caller, FieldError, Instance, InstanceSnapshot, InstanceState, LaunchValues, Report, RepositoryDraft,
     SecretValues, Template,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, ListedInstance};
@@ -181,15 +181,9 @@ impl Launcher {
             volume: template.settings.keeps_files().then(|| volume_name(&*self.0.entropy)),
             parameters: values.values.clone(),
             state: InstanceState::Queued,
-            start_step: None,
-            start_progress: None,
             reason: None,
-            log_tail: None,
-            last_crash: None,
-            material: None,
+            report: Report::default(),
             snapshot: None,
-            url: None,
-            frame_url: None,
             outdated: false,
             restarted_at: None,
             created_at: self.0.clock.now(),

@@ -120,7 +120,7 @@ impl Launcher {
                 }
                 let has_time = |status: &WorkshopStatus| {
                     // The fleet itself limits the time of a step with a progress.
-                    status.start_progress.is_some()
+                    status.report.start_progress.is_some()
                         || status.starting_since().is_some_and(|since| !self.is_overdue(since))
                 };
                 if workshop.status.as_ref().is_some_and(has_time) {

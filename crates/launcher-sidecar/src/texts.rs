@@ -77,7 +77,7 @@ mod tests {
             ("", "en"),
             ("de", "de"),
             ("DE-at", "de"),
-            ("nl, fr;q=0.5, es;q=0.75", "es"),
+            ("tlh, fr;q=0.5, es;q=0.75", "es"),
             ("zh-Hant-TW,zh;q=0.9,en;q=0.8", "zh"),
             ("en;q=0.1, ar; q=0.2", "ar"),
             ("de;q=0, fr;q=0.001", "fr"),

@@ -285,7 +285,7 @@ pub(crate) async fn count<'c>(on: impl Executor<'c, Database = Any>, sql: &'stat
 /// gets the last queue position.
 pub(crate) const RESUME: &str = concat!(
     "UPDATE workshop_instances SET state = $1, suspended_at = NULL, resumed_at = $2, started_at = NULL, \
-     expires_at = NULL, restarted_at = NULL, last_crash = NULL, material = NULL, applied_version = $3, \
+     expires_at = NULL, restarted_at = NULL, report = '{}', applied_version = $3, \
      workshop_uid = NULL, former_uid = $4, revision = $5, launch_number = $5 \
      WHERE instance_id = $6 AND revision = $7 RETURNING ",
     instance_columns!()

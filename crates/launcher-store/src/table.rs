@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use launcher_domain::{
-    ActivityAction, Crash, EmailAddress, EndReason, FailureReason, Icon, InstanceSnapshot, InstanceState,
-    MaterialReport, StartStep, TemplateSettings,
+    ActivityAction, EmailAddress, EndReason, FailureReason, Icon, InstanceSnapshot, InstanceState, Report, TemplateSettings,
 };
 use sqlx::any::AnyRow;
 use sqlx::{Any, Decode, Encode, Row, Type};
@@ -286,7 +285,6 @@ stored! {
     String as Text: |value| text(value), Some;
     EmailAddress as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw).ok();
     InstanceState as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
-    StartStep as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
     EndReason as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
     ActivityAction as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
     Icon as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
@@ -343,7 +341,20 @@ macro_rules! stored_as_json {
     };
 }
 
-stored_as_json!(TemplateSettings, FailureReason, Crash, MaterialReport, InstanceSnapshot, Vec<String>);
+stored_as_json!(TemplateSettings, FailureReason, InstanceSnapshot, Vec<String>);
+
+impl Stored for Report {
+    type Raw = Text;
+
+    fn encode(&self) -> Result<Option<Text>, StoreError> {
+        // A log may contain NUL characters.
+        json(&Self { log_tail: self.log_tail.as_deref().map(text), ..self.clone() }).map(Some)
+    }
+
+    fn decode(raw: Option<Text>) -> Option<Self> {
+        serde_json::from_str(&raw?).ok()
+    }
+}
 
 /// Reads the columns of one row. Its errors name the table, the row and the column.
 pub(crate) struct Reader<'r> {

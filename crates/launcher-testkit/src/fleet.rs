@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
-use launcher_domain::{Clock, SecretValues};
+use launcher_domain::{Clock, Report, SecretValues};
 use launcher_fleet::{Archives, Deletion, Fleet, FleetError, FleetEvent, Images};
 use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopStatus};
 use tokio::sync::mpsc::unbounded_channel;
@@ -112,8 +112,11 @@ impl FakeFleet {
     fn running(&self, name: &str) -> WorkshopStatus {
         WorkshopStatus {
             phase: Phase::Running,
-            url: Some(format!("http://{name}.workshops.test/")),
-            frame_url: Some(format!("http://{name}.workshops.test/_launcher/frame")),
+            report: Report {
+                url: Some(format!("http://{name}.workshops.test/")),
+                frame_url: Some(format!("http://{name}.workshops.test/_launcher/frame")),
+                ..Report::default()
+            },
             ready_at: Some(self.clock.now()),
             ..WorkshopStatus::default()
         }

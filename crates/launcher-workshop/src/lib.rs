@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 
 pub use download::{WorkshopDownload, WorkshopDownloadSpec, WorkshopDownloadStatus};
 pub use kube::ResourceExt;
-pub use material::{MaterialSourceStatus, MaterialStatus, WorkshopMaterial, WorkshopMaterialSource};
+pub use material::{WorkshopMaterial, WorkshopMaterialSource};
 pub use spec::{
     Workshop, WorkshopResources, WorkshopSnapshot, WorkshopSpec, WorkshopStorage, is_parameters_secret, parameter_key,
     parameters_secret,
 };
-pub use status::{LastCrash, Phase, READY, WorkshopStatus};
+pub use status::{Phase, READY, WorkshopStatus};
 
 use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

@@ -4,10 +4,7 @@
 use std::collections::BTreeSet;
 
 use kube::KubeSchema;
-use launcher_domain::{
-    Material, MaterialConfig, MaterialKind, MaterialOutcome, MaterialReport, MaterialSource, SourceReport,
-};
-use schemars::JsonSchema;
+use launcher_domain::{Material, MaterialConfig, MaterialKind, MaterialReport, MaterialSource};
 use serde::{Deserialize, Serialize};
 
 /// Course material: files that are in the workshop's directory when it opens.
@@ -112,64 +109,5 @@ impl From<MaterialSource> for WorkshopMaterialSource {
     fn from(source: MaterialSource) -> Self {
         let MaterialSource { kind, url, reference, sha256, folder, secret, target } = source;
         Self { kind: kind.as_str().to_owned(), url, reference, sha256, folder, secret, target }
-    }
-}
-
-/// Report about the course material.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct MaterialStatus {
-    /// One report for each source.
-    #[serde(default)]
-    pub sources: Vec<MaterialSourceStatus>,
-}
-
-/// Report about one source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct MaterialSourceStatus {
-    /// Directory of the source's files.
-    pub target: String,
-    /// Outcome: placed, updated, unchanged or failed.
-    pub outcome: String,
-    /// Commit id of a repository, or SHA-256 of an archive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    /// Paths of files that both the teacher and the student changed, at most 10.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conflicts: Vec<String>,
-    /// Number of all files that both changed.
-    #[serde(default)]
-    pub conflict_count: u32,
-    /// Remark or failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-}
-
-impl From<MaterialReport> for MaterialStatus {
-    fn from(report: MaterialReport) -> Self {
-        Self { sources: report.sources.into_iter().map(MaterialSourceStatus::from).collect() }
-    }
-}
-
-impl From<SourceReport> for MaterialSourceStatus {
-    fn from(report: SourceReport) -> Self {
-        let SourceReport { target, outcome, version, conflicts, conflict_count, message } = report;
-        Self { target, outcome: outcome.as_str().to_owned(), version, conflicts, conflict_count, message }
-    }
-}
-
-impl From<&MaterialStatus> for MaterialReport {
-    fn from(status: &MaterialStatus) -> Self {
-        Self { sources: status.sources.iter().map(SourceReport::from).collect() }
-    }
-}
-
-impl From<&MaterialSourceStatus> for SourceReport {
-    /// An unknown outcome of a newer fleet becomes `failed`, so that its message is shown.
-    fn from(status: &MaterialSourceStatus) -> Self {
-        let MaterialSourceStatus { target, outcome, version, conflicts, conflict_count, message } = status.clone();
-        let outcome = MaterialOutcome::parse(&outcome).unwrap_or(MaterialOutcome::Failed);
-        Self { target, outcome, version, conflicts, conflict_count, message }
     }
 }

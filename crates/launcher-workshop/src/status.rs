@@ -1,16 +1,13 @@
 //! Status of a Workshop: the observed state.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::instance::{Observation, ObservedPhase};
-use launcher_domain::{CodedText, Crash, FailureCode, FailureReason, MaterialReport, StartStep};
+use launcher_domain::{CodedText, FailureCode, FailureReason, Report, StartStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::material::MaterialStatus;
 
 /// Type of the condition that is true while the app answers.
 pub const READY: &str = "Ready";
@@ -49,13 +46,9 @@ pub struct WorkshopStatus {
     /// Phase of the Workshop.
     #[serde(default)]
     pub phase: Phase,
-    /// Current step of the start, as in `pulling-image`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start_step: Option<String>,
-    /// Progress of the step. At `waiting-for-room`: the position in the queue, from 1. At `pulling-image`: the
-    /// downloaded part in percent. The start timeout does not count during a step with a progress.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start_progress: Option<u32>,
+    /// Report about start, crash, course material and URLs.
+    #[serde(flatten)]
+    pub report: Report,
     /// Code of the failure, as in `image-pull-failed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -70,31 +63,14 @@ pub struct WorkshopStatus {
     pub retryable: Option<bool>,
     /// Codes of the sentences of `message`, in order, for translations. Empty for a standard message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<TextSchema>")]
     pub message_codes: Vec<CodedText>,
     /// Code of `remedy`, for translations. Absent for the code's standard action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<TextSchema>")]
     pub remedy_code: Option<Box<CodedText>>,
     /// IP address and port at which the launcher reads the files of the app for a snapshot, while the workshop runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub archive_address: Option<SocketAddr>,
-    /// Last lines of the log of a crashed app.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub log_tail: Option<String>,
-    /// Last crash after which the fleet started the app again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_crash: Option<LastCrash>,
-    /// Report about the course material, once the fleet has tried to place it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub material: Option<MaterialStatus>,
-    /// URL for the owner.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// URL of the frame page: the workshop below a bar with the time left. Unset if the workshop's sidecar has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub frame_url: Option<String>,
     /// True if the pod has another sidecar or other settings than a new workshop would get. The pod keeps them until it
     /// ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,43 +94,6 @@ pub struct WorkshopStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// Crash of an app that the fleet started again, or the end of its pod by the cluster.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct LastCrash {
-    /// Time of the crash.
-    pub at: Timestamp,
-    /// Code of the crash: `crashed` or `out-of-memory`. If the cluster drained or lost the node: `evicted` or `node-lost`.
-    pub reason: String,
-    /// True if the restart lost the files of the workshop.
-    #[serde(default)]
-    pub files_lost: bool,
-}
-
-impl From<Crash> for LastCrash {
-    fn from(Crash { at, code, files_lost }: Crash) -> Self {
-        Self { at, reason: code.as_str().to_owned(), files_lost }
-    }
-}
-
-impl From<&LastCrash> for Crash {
-    /// An unknown code of a newer fleet becomes `crashed`.
-    fn from(LastCrash { at, reason, files_lost }: &LastCrash) -> Self {
-        let code = FailureCode::parse(reason).unwrap_or(FailureCode::Crashed);
-        Self { at: *at, code, files_lost: *files_lost }
-    }
-}
-
-/// Code of a text, with its arguments.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "the schema of CodedText: the domain has no schemas")]
-struct TextSchema {
-    /// Code of the text, as in `exit-status`.
-    code: String,
-    /// Values by argument name.
-    args: Option<BTreeMap<String, String>>,
-}
-
 impl WorkshopStatus {
     /// Returns the status of a workshop that has failed for this reason.
     #[must_use]
@@ -167,7 +106,7 @@ impl WorkshopStatus {
             retryable: (reason.retryable != reason.code.retryable()).then_some(reason.retryable),
             message_codes: reason.message_codes,
             remedy_code: reason.remedy_code,
-            log_tail,
+            report: Report { log_tail, ..Report::default() },
             ..Self::default()
         }
     }
@@ -175,7 +114,14 @@ impl WorkshopStatus {
     /// Returns the status of a workshop at this step of its start.
     #[must_use]
     pub fn starting(step: StartStep, ready_at: Option<Timestamp>) -> Self {
-        Self { phase: Phase::Starting, start_step: Some(step.as_str().to_owned()), ready_at, ..Self::default() }
+        let report = Report { start_step: Some(step), ..Report::default() };
+        Self { phase: Phase::Starting, report, ready_at, ..Self::default() }
+    }
+
+    /// Returns this status with the crash and the course material of an earlier report, where it has none.
+    #[must_use]
+    pub fn after(self, earlier: &Report) -> Self {
+        Self { report: self.report.after(earlier), ..self }
     }
 
     /// True if this status reports an invalid spec, but the spec has changed since. The fleet has not reconciled the
@@ -213,24 +159,17 @@ impl WorkshopStatus {
     #[must_use]
     pub fn observation(&self) -> Observation {
         let phase = match self.phase {
-            Phase::Pending | Phase::Starting => {
-                let step = self.start_step.as_deref().and_then(StartStep::parse);
-                ObservedPhase::Starting { step, progress: self.start_progress }
-            }
+            Phase::Pending | Phase::Starting => ObservedPhase::Starting,
             Phase::Running => ObservedPhase::Running,
             Phase::Expired => ObservedPhase::Expired,
             Phase::Failed => ObservedPhase::Failed(self.failure()),
         };
         Observation {
             phase,
-            url: self.url.clone(),
-            frame_url: self.frame_url.clone(),
+            report: self.report.clone(),
             ready_at: self.ready_at,
-            log_tail: self.log_tail.clone(),
             outdated: self.pod_outdated == Some(true),
             restarted_at: self.restarted_at,
-            last_crash: self.last_crash.as_ref().map(Crash::from),
-            material: self.material.as_ref().map(MaterialReport::from),
         }
     }
 

@@ -3,23 +3,17 @@
 
 mod clock;
 mod cluster;
-mod containers;
 mod database;
-mod direct;
 mod edge_proxy;
-mod facts;
 mod fleet;
-mod local;
-mod memory;
 mod report;
-mod section;
 mod settings;
 mod web;
 
+use crate::doctor::report::FleetFacts;
+use crate::doctor::report::{Section, run_section};
 use crate::settings::{FleetKind, ServeSettings};
-use facts::FleetFacts;
 pub(crate) use report::Report;
-use section::{Section, run_section};
 
 /// Number of threads: one for each section of checks, and more for the timers. A section can block its thread on a disk
 /// that does not answer.
@@ -46,10 +40,11 @@ async fn examine(all: ServeSettings) -> Report {
         run_section("database", database::check(all.clone())),
         run_section("fleet", check_fleet(all.clone())),
         run_section("edge proxy", edge_proxy::check(all.clone())),
-        run_section("identity proof", direct::check(all.clone())),
+        run_section("identity proof", edge_proxy::check_identity_proof(all.clone())),
     );
     let (settings, seeds, database, fleet, edge_proxy, direct) = first;
-    let together = run_section("fleet", fleet::check(all.clone(), database.facts.clone(), fleet.facts.clone()));
+    let together =
+        run_section("fleet", fleet::check_with_database(all.clone(), database.facts.clone(), fleet.facts.clone()));
     let workshops =
         run_section("workshops", edge_proxy::check_workshops(all, edge_proxy.facts, fleet.facts.example.clone()));
     let (together, workshops) = tokio::join!(together, workshops);
@@ -68,8 +63,8 @@ async fn examine(all: ServeSettings) -> Report {
 
 async fn check_fleet(settings: ServeSettings) -> Section<FleetFacts> {
     match settings.fleet {
-        FleetKind::Local => local::check(&settings),
-        FleetKind::Containers => containers::check(&settings).await,
+        FleetKind::Local => fleet::check_local(&settings),
+        FleetKind::Containers => fleet::check_containers(&settings).await,
         FleetKind::Kubernetes => cluster::check(&settings).await,
     }
 }

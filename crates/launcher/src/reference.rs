@@ -79,7 +79,7 @@ mod tests {
                 command.get_name()
             );
             let (_, after) = rest.split_once(END).expect("a table ends with a comment");
-            text.push_str(&format!("{BEGIN}{name} -->\n{}{END}{after}", table(command, name)));
+            text.push_str(&format!("{BEGIN}{name} -->\n\n{}\n{END}{after}", table(command, name)));
         }
         missing.retain(|name| settings_of(command, name).next().is_some());
         assert!(missing.is_empty(), "`launcher {}` has settings without a table: {missing:?}", command.get_name());

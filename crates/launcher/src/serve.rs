@@ -2,29 +2,30 @@
 
 pub(crate) mod fleet;
 mod host_routing;
-pub(crate) mod secret;
 pub(crate) mod seeds;
-pub(crate) mod warnings;
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use launcher_api::{ApiProcess, Metrics};
-use launcher_domain::Clock;
 use launcher_domain::clock::{SystemClock, SystemEntropy};
+use launcher_domain::identity::ProxySecretError;
+use launcher_domain::{Clock, ProxySecret};
 use launcher_process::health::Health;
-use launcher_process::listener;
 use launcher_process::serve::raise_open_file_limit;
 use launcher_process::serve::{ServeLimits, serve_http_within};
+use launcher_process::settings::unknown_names;
 use launcher_process::stop::Stop;
-use launcher_process::telemetry;
+use launcher_process::{follow, listener, telemetry};
 use launcher_service::{ClaimError, Launcher};
 use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::cli::Cli;
 use crate::settings::ServeSettings;
 use crate::traces::{TraceError, Traces};
 use fleet::{OpenFleetError, RunningFleet};
@@ -55,7 +56,7 @@ pub(crate) enum ServeError {
     )]
     Exposed(SocketAddr),
     #[error(transparent)]
-    Secret(#[from] secret::SecretFileError),
+    Secret(#[from] SecretFileError),
     #[error("SERVICE_SNAPSHOT_STORE: {0}")]
     Snapshots(#[from] launcher_snapshots::StoreError),
     #[error("SERVICE_SEED_TEMPLATES: {0}")]
@@ -78,10 +79,10 @@ pub(crate) fn run(settings: ServeSettings) -> Result<(), ServeError> {
 }
 
 async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
-    warnings::warn_about(&settings);
+    warn_about(&settings);
     refuse_exposed_bypass(&settings)?;
     let stop = Stop::on_signals().map_err(ServeError::Runtime)?.with_drain(settings.shutdown_delay);
-    let secret = secret::read(settings.api.proxy_secret_file.as_deref()).await?;
+    let secret = read_proxy_secret(settings.api.proxy_secret_file.as_deref()).await?;
     let limits = ServeLimits { connections: settings.max_connections as usize, ..ServeLimits::service() };
     // Listen before any process is started, so that a port in use is found early. Clients that connect early wait until
     // the service is ready.
@@ -115,7 +116,7 @@ async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
         let (launcher, stop) = (launcher.clone(), loops_stop.clone());
         async move { launcher.run(stop).await }
     });
-    let secret_file = secret::reload_on_change(settings.api.proxy_secret_file.clone(), secret);
+    let secret_file = reload_secret_on_change(settings.api.proxy_secret_file.clone(), secret);
     tokio::spawn(loops_stop.clone().run_until_cancelled_owned(secret_file));
     let health_stop = Stop::new();
     let health = tokio::spawn(health(launcher, &metrics, stop.clone()).serve(telemetry, health_stop.clone()));
@@ -168,5 +169,71 @@ fn refuse_exposed_bypass(settings: &ServeSettings) -> Result<(), ServeError> {
         Err(ServeError::Exposed(settings.listen_addr))
     } else {
         Ok(())
+    }
+}
+
+/// Reasons why the proxy secret file cannot be used. The message never quotes the content of the file.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SecretFileError {
+    #[error(
+        "SERVICE_PROXY_SECRET_FILE: {path} cannot be read: {error}; write one secret per line into it, for example the \
+         output of `openssl rand -hex 32`, and let this user read it"
+    )]
+    Read { path: PathBuf, error: io::Error },
+    #[error("SERVICE_PROXY_SECRET_FILE: {path} cannot be used: {error}")]
+    Invalid { path: PathBuf, error: ProxySecretError },
+}
+
+/// Reads the proxy secret. Returns `None` if no file is configured.
+pub(crate) async fn read_proxy_secret(path: Option<&Path>) -> Result<Option<ProxySecret>, SecretFileError> {
+    let Some(path) = path else { return Ok(None) };
+    let text = follow::read(path).await.map_err(|error| SecretFileError::Read { path: path.to_owned(), error })?;
+    let secret =
+        ProxySecret::parse(&text).map_err(|error| SecretFileError::Invalid { path: path.to_owned(), error })?;
+    Ok(Some(secret))
+}
+
+/// Replaces the proxy secret whenever its file changes. Never returns.
+async fn reload_secret_on_change(path: Option<PathBuf>, secret: Option<ProxySecret>) {
+    match (path, secret) {
+        (Some(path), Some(secret)) => {
+            follow::follow(&path, "proxy secret", |text| secret.replace(text)).await;
+        }
+        _ => std::future::pending().await,
+    }
+}
+
+/// Warning that the local fleet does not isolate workshops of users who do not trust each other.
+pub(crate) const NOT_ISOLATED: &str = "the local fleet does not isolate users: any user who launches a workshop can \
+     read all files that this OS user can read, and apps other than JupyterLab answer every user of this machine. If \
+     users do not trust each other, run workshops on Kubernetes";
+
+/// Logs warnings about settings that are valid but risky or without effect.
+fn warn_about(settings: &ServeSettings) {
+    for name in unknown_names::<Cli>(std::env::vars_os()) {
+        tracing::warn!(%name, "ignoring unknown setting; `launcher serve --help` lists all settings");
+    }
+    match (settings.api.require_authentication, &settings.api.dev_identity) {
+        (false, Some(email)) => tracing::warn!(
+            %email,
+            "AUTHENTICATION IS OFF: every request gets this identity; never in production"
+        ),
+        (false, None) => tracing::warn!(
+            "SERVICE_REQUIRE_AUTHENTICATION is false, but SERVICE_DEV_IDENTITY is not set: requests without an \
+             identity are still refused"
+        ),
+        (true, Some(_)) => {
+            tracing::warn!("ignoring SERVICE_DEV_IDENTITY: SERVICE_REQUIRE_AUTHENTICATION is true")
+        }
+        (true, None) if settings.api.proxy_secret_file.is_none() => tracing::warn!(
+            "SERVICE_PROXY_SECRET_FILE is not set: a client that bypasses the auth proxy can forge the identity header"
+        ),
+        (true, None) => {}
+    }
+    if settings.shares_one_user() {
+        tracing::warn!("authentication is required, but {NOT_ISOLATED}");
+    }
+    if settings.api.admin_emails.is_empty() {
+        tracing::warn!("SERVICE_ADMIN_EMAILS is empty: no user is an admin, so templates cannot be managed");
     }
 }

@@ -1,13 +1,11 @@
 //! The settings of `launcher serve`, as flags and environment variables: those of the program, and of its parts.
 
-mod fleet_kind;
-
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::TypedValueParser;
-use clap::{Args, value_parser};
+use clap::{Args, ValueEnum, value_parser};
 use launcher_api::ApiSettings;
 use launcher_domain::PodTemplatePolicy;
 use launcher_fleet::{ContainerOptions, LocalPrograms};
@@ -17,7 +15,6 @@ use launcher_process::telemetry::LogSettings;
 use launcher_service::{Limits, SnapshotSettings};
 
 use crate::traces::TraceSettings;
-pub(crate) use fleet_kind::FleetKind;
 
 /// Settings of the service. The comment of a field is its help text.
 #[derive(Debug, Clone, Args)]
@@ -111,5 +108,69 @@ impl ServeSettings {
     pub(crate) fn database_url(&self) -> String {
         let file = || format!("sqlite:{}", self.data_dir.join("launcher.db").display());
         self.database_url.clone().unwrap_or_else(file)
+    }
+}
+
+/// The fleet adapter that turns Workshops into running workloads. Code that depends on the kind matches on all kinds: here,
+/// in `serve/fleet.rs` or in the doctor. The compiler then reports each place that must handle a new kind.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum FleetKind {
+    /// Processes of this machine, without isolation between users: for development and one trusted person
+    Local,
+    /// Containers of Docker or Podman on this machine, isolated from each other
+    Containers,
+    /// Pods on Kubernetes, which `launcher operator` runs
+    Kubernetes,
+}
+
+impl FleetKind {
+    /// Returns true if all workshops run as one OS user of one machine.
+    pub(crate) fn shares_one_user(self) -> bool {
+        match self {
+            Self::Local => true,
+            Self::Containers | Self::Kubernetes => false,
+        }
+    }
+
+    /// Returns the fields of a template that the fleet ignores, by their names in the API.
+    pub(crate) fn ignored_fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Local => &[
+                "image",
+                "port",
+                "cpu_request",
+                "cpu_limit",
+                "memory_request",
+                "memory_limit",
+                "security_profile",
+                "pod_template",
+                "storage_size",
+                "storage_path",
+            ],
+            Self::Containers => &["pod_template", "storage_size"],
+            Self::Kubernetes => &[],
+        }
+    }
+
+    /// Returns the time from ready until the URL of a workshop answers.
+    pub(crate) fn routing_delay(self) -> Duration {
+        match self {
+            // The gateway knows a workshop as soon as it is ready.
+            Self::Local | Self::Containers => Duration::ZERO,
+            // Traefik applies changes every two seconds by default, and answers 404 before.
+            Self::Kubernetes => Duration::from_secs(3),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FleetKind;
+
+    #[test]
+    fn only_kubernetes_fleet_uses_pod_template() {
+        assert!(FleetKind::Local.ignored_fields().contains(&"pod_template"));
+        assert_eq!(FleetKind::Containers.ignored_fields(), ["pod_template", "storage_size"]);
+        assert!(FleetKind::Kubernetes.ignored_fields().is_empty());
     }
 }

@@ -84,7 +84,7 @@ fn opens_in(state: &AppState, listed: &ListedInstance) -> SignedDuration {
 
 /// Returns the steps of the start, with the current one; `None` if the workshop is not starting or ready.
 fn steps(t: Language, listed: &ListedInstance) -> Option<Vec<Step>> {
-    let current = match (listed.instance.state, listed.instance.start_step) {
+    let current = match (listed.instance.state, listed.instance.report.start_step) {
         (InstanceState::Queued, _) => 0,
         (InstanceState::Starting, None | Some(StartStep::WaitingForRoom | StartStep::Preparing)) => 1,
         // A cluster pulls the image of the app after it has loaded the material: both are one step.

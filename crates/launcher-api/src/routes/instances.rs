@@ -322,18 +322,19 @@ impl WorkshopInstanceResponse {
             template_id: instance.template_id,
             template_name: instance.settings.name.clone(),
             state: instance.state.as_str(),
-            start_step: instance.start_step.map(|step| step.as_str()),
-            start_progress: instance.start_progress,
+            start_step: instance.report.start_step.map(|step| step.as_str()),
+            start_progress: instance.report.start_progress,
             reason: instance.failure().as_ref().map(ReasonResponse::from),
-            log_tail: instance.log_tail.clone(),
-            last_crash: instance.last_crash.as_ref().map(CrashResponse::from),
+            log_tail: instance.report.log_tail.clone(),
+            last_crash: instance.report.last_crash.as_ref().map(CrashResponse::from),
             material: instance
+                .report
                 .material
                 .iter()
                 .flat_map(|report| &report.sources)
                 .map(SourceReportResponse::from)
                 .collect(),
-            url: instance.url.clone(),
+            url: instance.report.url.clone(),
             outdated: instance.outdated,
             queue_position: *queue_position,
             volume: instance.volume.clone(),

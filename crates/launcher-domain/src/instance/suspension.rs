@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::instance::{Instance, InstanceState, ResumeError, SuspendError};
+use crate::report::Report;
 use crate::template::AtExpiry;
 
 impl Instance {
@@ -46,8 +47,7 @@ impl Instance {
         Self {
             state: InstanceState::Suspending,
             suspended_at: Some(at),
-            url: None,
-            frame_url: None,
+            report: self.report.without_workload(),
             expires_at: None,
             spec_version: self.spec_version + 1,
             ..self.for_next_state()
@@ -76,8 +76,7 @@ impl Instance {
             resumed_at: Some(now),
             started_at: None,
             restarted_at: None,
-            last_crash: None,
-            material: None,
+            report: Report::default(),
             applied_version: self.spec_version,
             workshop_uid: None,
             former_uid: self.workshop_uid.clone(),

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::instance::{EndReason, Instance, InstanceState, Observation, ObservedPhase, RestartError};
 use crate::lifetime;
+use crate::report::Report;
 
 /// Least time between two restarts of the same workshop. Rows store times in whole milliseconds.
 const LEAST_DISTANCE: SignedDuration = SignedDuration::from_millis(1);
@@ -18,22 +19,12 @@ impl Instance {
             return None;
         }
         let mut next = self.for_next_state();
-        if seen.last_crash.is_some() {
-            next.last_crash.clone_from(&seen.last_crash);
-        }
-        if seen.material.is_some() {
-            next.material.clone_from(&seen.material);
-        }
+        next.report = self.next_report(seen);
         match &seen.phase {
-            ObservedPhase::Starting { step, progress } if self.state == InstanceState::Starting => {
-                (next.start_step, next.start_progress) = (*step, *progress);
-            }
             // The fleet starts the app of a running instance again. The instance keeps its URL and stays running.
-            ObservedPhase::Starting { .. } => next.outdated = self.outdated,
+            ObservedPhase::Starting => next.outdated = self.outdated,
             ObservedPhase::Running => {
                 next.state = InstanceState::Running;
-                next.url.clone_from(&seen.url);
-                next.frame_url.clone_from(&seen.frame_url);
                 // A report from before the requested restart is about the former workload.
                 next.outdated = seen.outdated && seen.restarted_at == self.restarted_at;
                 if next.started_at.is_none() {
@@ -46,8 +37,6 @@ impl Instance {
                 next.state = InstanceState::Failed;
                 next.snapshot = None;
                 next.reason = Some(reason.clone());
-                next.log_tail.clone_from(&seen.log_tail);
-                (next.url, next.frame_url) = (None, None);
                 next.end_reason = Some(EndReason::Failed);
                 next.spec_version += 1;
             }
@@ -59,11 +48,27 @@ impl Instance {
                 next.state = InstanceState::Terminating;
                 next.end_reason = Some(EndReason::Expired);
                 next.snapshot = self.snapshot_when_gone();
-                (next.url, next.frame_url) = (None, None);
                 next.spec_version += 1;
             }
         }
         (next != *self).then_some(next)
+    }
+
+    /// Returns the report after the fleet's report `seen`: the fields of its phase, and those that every phase keeps.
+    fn next_report(&self, seen: &Observation) -> Report {
+        let Report { start_step, start_progress, log_tail, last_crash: _, material: _, url, frame_url } = seen.report.clone();
+        let lasting = seen.report.lasting().after(&self.report);
+        match seen.phase {
+            ObservedPhase::Starting if self.state == InstanceState::Starting => {
+                Report { start_step, start_progress, ..lasting }
+            }
+            ObservedPhase::Starting => {
+                Report { url: self.report.url.clone(), frame_url: self.report.frame_url.clone(), ..lasting }
+            }
+            ObservedPhase::Running => Report { url, frame_url, ..lasting },
+            ObservedPhase::Failed(_) => Report { log_tail, ..lasting },
+            ObservedPhase::Expired => lasting,
+        }
     }
 
     /// Returns the terminated instance; `None` when it is already terminating or terminated.
@@ -85,7 +90,7 @@ impl Instance {
             InstanceState::Starting | InstanceState::Running | InstanceState::Suspending => {
                 next.state = InstanceState::Terminating;
                 next.end_reason = Some(by);
-                (next.url, next.frame_url) = (None, None);
+                next.report = self.report.without_workload();
                 next.snapshot = self.snapshot_at_end(now);
                 // The Workshop is deleted after its snapshot.
                 next.spec_version += i64::from(next.snapshot.is_none());
@@ -141,13 +146,14 @@ impl Instance {
         }
         next.state = InstanceState::Terminated;
         next.snapshot = self.snapshot_when_gone();
-        (next.url, next.frame_url) = (None, None);
+        next.report = self.report.without_workload();
         next.ended_at = Some(now);
         Some(next)
     }
 
     /// Returns the instance without the fields that the next state may not have: the step of a start, and `outdated`.
     pub(super) fn for_next_state(&self) -> Self {
-        Self { start_step: None, start_progress: None, outdated: false, ..self.clone() }
+        let report = Report { start_step: None, start_progress: None, ..self.report.clone() };
+        Self { report, outdated: false, ..self.clone() }
     }
 }

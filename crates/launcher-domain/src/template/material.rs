@@ -21,8 +21,7 @@ const SHA256_DIGITS: usize = 64;
 
 text_enum! {
     /// Kind of a source.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum MaterialKind {
         /// Git repository.
         Git = "git",

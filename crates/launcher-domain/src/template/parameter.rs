@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value, json};
 
 use super::codecs::{AnyNumber, Name, Variable, has_invisible, text_codec};
@@ -28,8 +27,7 @@ const PORT: &str = "PORT";
 
 text_enum! {
     /// Kind of a launch parameter.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum ParameterKind {
         /// One line of text.
         Text = "text",

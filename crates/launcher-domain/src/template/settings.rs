@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -306,8 +305,7 @@ impl Template {
 text_enum! {
     /// Kind of app. It determines the default port, and the arguments and variables that adapt a stock image to the
     /// sidecar.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum AppType {
         /// RStudio Server.
         Rstudio = "rstudio",
@@ -355,8 +353,7 @@ impl AppType {
 text_enum! {
     /// Icon that the catalog shows for a template. The pages contain all icons, so that a template cannot name an
     /// external image.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Icon {
         /// Notebook.
         Notebook = "notebook",
@@ -395,8 +392,7 @@ impl Icon {
 
 text_enum! {
     /// Security profile of a workshop's container.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum SecurityProfile {
         /// The container runs without privileges and not as root: Pod Security `restricted`.
         #[default]
@@ -408,8 +404,7 @@ text_enum! {
 
 text_enum! {
     /// Lifetime of the files, and the launches that share them.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum StorageKind {
         /// No volume: the files outlive a crash of the app, and end with the workshop.
         Workshop = "workshop",
@@ -433,8 +428,7 @@ impl StorageKind {
 
 text_enum! {
     /// Effect of the expiry of a workshop.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum AtExpiry {
         /// The expiry ends the workshop.
         #[default]

@@ -32,7 +32,7 @@ impl Record {
         if !status.phase.is_final() {
             self.set_status(WorkshopStatus { ready_at: status.ready_at, ..WorkshopStatus::default() });
             // The new containers need the course material again.
-            self.workshop.status.get_or_insert_default().material = None;
+            self.workshop.status.get_or_insert_default().report.material = None;
         }
     }
 }
@@ -290,6 +290,6 @@ mod tests {
         record.forget_containers();
 
         let status = record.status();
-        assert_eq!((status.material, status.ready_at.is_some()), (None, true));
+        assert_eq!((status.report.material, status.ready_at.is_some()), (None, true));
     }
 }

@@ -1,6 +1,7 @@
 //! The origins of launcher and workshops, and the rules for the owner's access.
 
 use http::uri::Authority;
+use launcher_domain::Report;
 use launcher_domain::frame_path::frame_url;
 use launcher_domain::identity::ProxySecret;
 use launcher_domain::identity::TrustedHeader;
@@ -50,9 +51,10 @@ impl OriginSettings {
         }
     }
 
-    /// Returns the URL of the frame page of the workshop with this name.
-    pub(crate) fn frame_url(&self, name: &str) -> String {
-        frame_url(&self.url(name))
+    /// Returns the report of a ready workshop with this name: its URL, and that of its frame page.
+    pub(crate) fn urls(&self, name: &str) -> Report {
+        let url = self.url(name);
+        Report { frame_url: Some(frame_url(&url)), url: Some(url), ..Report::default() }
     }
 
     /// Returns the launcher's URL.

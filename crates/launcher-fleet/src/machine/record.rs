@@ -64,9 +64,7 @@ impl<P: Clone> Record<P> {
     /// or a report about material keeps the former one.
     pub(crate) fn set_status(&mut self, status: WorkshopStatus) {
         let observed_generation = self.workshop.metadata.generation;
-        let last_crash = status.last_crash.clone().or(self.status().last_crash);
-        let material = status.material.clone().or(self.status().material);
-        self.workshop.status = Some(WorkshopStatus { observed_generation, last_crash, material, ..status });
+        self.workshop.status = Some(WorkshopStatus { observed_generation, ..status.after(&self.status().report) });
     }
 
     /// Returns this record with the status of an app that does not answer: without a URL. `ready_at` stays, so that the
@@ -214,8 +212,7 @@ impl<P: Process> StoredRecord<P> {
         let mut record = self.get();
         let mut next = record.not_ready();
         if is_ready {
-            let (url, frame_url) = (Some(origins.url(&self.name)), Some(origins.frame_url(&self.name)));
-            next.set_status(WorkshopStatus { url, frame_url, ..record.status() });
+            next.set_status(WorkshopStatus { report: origins.urls(&self.name), ..record.status() });
         }
         self.replace(&mut record, next)?;
         self.publish(record);

@@ -25,7 +25,7 @@ pub(crate) fn material_report(
     let live = pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
     let Some(message) = live.filter_map(container).find_map(message_at_end) else {
         // A pod from before a change of the setting may have placed the material.
-        let was_reported = workshop.status.as_ref().is_some_and(|status| status.material.is_some());
+        let was_reported = workshop.status.as_ref().is_some_and(|status| status.report.material.is_some());
         let is_missing = settings.material_image.is_none() && !was_reported;
         return is_missing.then(|| material.failed(NO_PROGRAM));
     };

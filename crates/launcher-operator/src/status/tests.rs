@@ -43,7 +43,7 @@ fn step(before: Option<WorkshopStatus>, diagnosis: &Diagnosis, now: &str) -> Wor
 fn ready_at_is_set_once_and_url_only_while_running() {
     let starting = step(None, &waiting(), "12:00:01");
     assert_eq!((starting.phase, starting.ready_at, &starting.url), (Phase::Starting, None, &None));
-    assert_eq!(starting.start_step.as_deref(), Some("pulling-image"));
+    assert_eq!(starting.report.start_step, Some(StartStep::PullingImage));
     let running = step(Some(starting), &Diagnosis::Ready, "12:00:02");
     assert_eq!((running.phase, running.ready_at), (Phase::Running, Some(at("12:00:02"))));
     assert_eq!(running.url.as_deref(), Some("https://intro.example.org/"));
@@ -77,7 +77,7 @@ fn status_of_failed_workshop_has_reason_log_and_ready_at() {
     let diagnosis = Diagnosis::Failed(failure);
     let status = of_applied(&workshop(Some(running)), &applied(), &diagnosis, Some("boom".to_owned()), at("12:00:02"));
     assert_eq!((status.phase, status.reason.as_deref()), (Phase::Failed, Some("crashed")));
-    assert_eq!((status.log_tail.as_deref(), status.url), (Some("boom"), None));
+    assert_eq!((status.report.log_tail.as_deref(), status.report.url), (Some("boom"), None));
     assert_eq!(status.ready_at, Some(at("12:00:01")));
 }
 

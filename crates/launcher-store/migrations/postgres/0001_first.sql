@@ -48,21 +48,11 @@ CREATE TABLE workshop_instances (
     secrets TEXT,
     state TEXT COLLATE "C" NOT NULL CHECK (state IN
         ('queued', 'starting', 'running', 'suspending', 'suspended', 'terminating', 'terminated', 'failed')),
-    -- What an instance that starts is waiting for, and its progress: position in the queue for room, or downloaded part of
-    -- the image in percent.
-    start_step TEXT,
-    start_progress BIGINT,
     reason TEXT,
-    log_tail TEXT,
-    -- Last crash after which the fleet started the app again in place, as JSON.
-    last_crash TEXT,
-    -- Report about the course material, as JSON.
-    material TEXT,
+    -- Report of the fleet, as JSON: step of the start, end of the log, last crash, course material, URLs.
+    report TEXT NOT NULL DEFAULT '{}',
     -- JSON with the state of the instance's snapshot; NULL if none is planned.
     snapshot TEXT,
-    url TEXT,
-    -- URL at which the owner opens the workshop below a bar with the time left.
-    frame_url TEXT,
     -- True (1) if the workload of a running instance has an older version of sidecar or settings, and the time of the last
     -- requested restart.
     outdated BIGINT NOT NULL DEFAULT 0 CHECK (outdated IN (0, 1)),

@@ -17,7 +17,9 @@ impl FakeFleet {
 
     /// Reports a start step with its progress.
     pub fn progress(&self, name: &str, step: StartStep, progress: u32) {
-        self.report(name, WorkshopStatus { start_progress: Some(progress), ..WorkshopStatus::starting(step, None) });
+        let mut status = WorkshopStatus::starting(step, None);
+        status.report.start_progress = Some(progress);
+        self.report(name, status);
     }
 
     /// Makes a Workshop ready.
@@ -27,7 +29,9 @@ impl FakeFleet {
 
     /// Makes a Workshop ready whose sidecar has no frame page, because an older version of the fleet started it.
     pub fn ready_without_frame_page(&self, name: &str) {
-        self.report(name, WorkshopStatus { frame_url: None, ..self.running(name) });
+        let mut status = self.running(name);
+        status.report.frame_url = None;
+        self.report(name, status);
     }
 
     /// Reports that a ready Workshop has an older version of sidecar or settings, as after an upgrade of the fleet.
@@ -54,15 +58,15 @@ impl FakeFleet {
         let crash = Crash { at: self.clock.now(), code, files_lost };
         self.lock().change(name, |workshop| {
             let status = workshop.status.get_or_insert_default();
-            let starting = WorkshopStatus::starting(StartStep::StartingApp, status.ready_at);
-            *status = WorkshopStatus { last_crash: Some(crash.into()), ..starting };
+            *status = WorkshopStatus::starting(StartStep::StartingApp, status.ready_at);
+            status.report.last_crash = Some(crash);
         });
     }
 
     /// Reports the outcome of the course material of a Workshop.
     pub fn report_material(&self, name: &str, report: MaterialReport) {
         self.lock().change(name, |workshop| {
-            workshop.status.get_or_insert_default().material = Some(report.into());
+            workshop.status.get_or_insert_default().report.material = Some(report);
         });
     }
 
@@ -71,8 +75,8 @@ impl FakeFleet {
         let running = self.running(name);
         self.lock().change(name, |workshop| {
             let status = workshop.status.get_or_insert_default();
-            let (ready_at, last_crash) = (status.ready_at, status.last_crash.take());
-            *status = WorkshopStatus { ready_at, last_crash, ..running };
+            let (ready_at, before) = (status.ready_at, std::mem::take(&mut status.report));
+            *status = WorkshopStatus { ready_at, ..running }.after(&before);
         });
     }
 

@@ -1,14 +1,11 @@
 //! Checks of the fleet on Kubernetes, with the launcher's own permissions.
 
 use jiff::Timestamp;
-use launcher_fleet::doctor::{Definition, KubernetesExamination, Leader, PendingWorkshops};
+use launcher_fleet::doctor::{Definition, KubernetesExamination, Leader, MemoryKill, PendingWorkshops};
 
-use super::clock::{Reading, now};
-use super::facts::FleetFacts;
-use super::memory;
-use super::report::Finding;
-use super::section::{QUERY_TIMEOUT, Section, within};
 use crate::cluster;
+use crate::doctor::clock::{Reading, now};
+use crate::doctor::report::{Finding, FleetFacts, QUERY_TIMEOUT, Section, within};
 use crate::settings::ServeSettings;
 
 /// Default name of the Lease that the leading operator holds.
@@ -44,7 +41,7 @@ pub(super) async fn check(settings: &ServeSettings) -> Section<FleetFacts> {
         definition(&examination),
         rights(&examination, &namespace),
         operator(&examination, &namespace, now()),
-        memory::check(&examination),
+        check_memory_kill(&examination),
     );
     section.add([found, definition, rights].into_iter().chain(operator).chain([memory]));
     section.facts.identity = identity;
@@ -186,5 +183,26 @@ fn some(names: &[String]) -> String {
     match names.len().saturating_sub(NAMES) {
         0 => shown,
         more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Reports which processes of a workshop end at its memory limit, a setting of the kubelets. A workshop works with each
+/// setting, so the check never fails.
+pub(super) async fn check_memory_kill(examination: &KubernetesExamination) -> Finding {
+    const CHECK: &str = "out of memory";
+    const REMEDY: &str = "singleProcessOOMKill: true in the configuration of the kubelet ends only one process, such as \
+        the kernel of one notebook: see docs/kept-work.md";
+    let found = tokio::time::timeout(QUERY_TIMEOUT, examination.memory_kill()).await;
+    match found.unwrap_or(MemoryKill::Unknown) {
+        MemoryKill::Process => Finding::ok(CHECK, "only one process of a workshop ends at its memory limit"),
+        MemoryKill::Container(node) => Finding::warn(
+            CHECK,
+            format!("with cgroup v2, all processes of a workshop on {node} end at its memory limit. {REMEDY}"),
+        ),
+        MemoryKill::Unknown => Finding::ok(
+            CHECK,
+            "the launcher may not read the kubelets' singleProcessOOMKill; to see it: kubectl get --raw \
+             /api/v1/nodes/NODE/proxy/configz",
+        ),
     }
 }

@@ -7,9 +7,9 @@ use launcher_store::doctor::{Examination, Rows, Schema};
 use rustix::fs::statvfs;
 
 use super::clock::{Reading, now};
-use super::facts::DatabaseFacts;
 use super::report::Finding;
-use super::section::{QUERY_TIMEOUT, Section, within};
+use crate::doctor::report::DatabaseFacts;
+use crate::doctor::report::{QUERY_TIMEOUT, Section, within};
 use crate::settings::ServeSettings;
 
 /// Remedy for a database that answers only some queries.

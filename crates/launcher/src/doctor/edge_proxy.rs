@@ -1,20 +1,25 @@
-//! Checks of the edge proxy: requests to the public address without a login, and with a forged identity.
+//! Checks that send requests: to the edge proxy without a login and with a forged identity, to the launcher past the edge
+//! proxy, and to the domain of the workshops.
 
-mod workshops;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use http::Uri;
+use launcher_domain::Entropy;
+use launcher_domain::clock::SystemEntropy;
 use launcher_domain::identity::TrustedHeader;
+use launcher_fleet::doctor::ExampleWorkshop;
+use tokio::net::lookup_host;
+use tokio::time::timeout;
 
-use super::facts::EdgeProxyFacts;
-use super::report::Finding;
-use super::section::Section;
-use super::web::{Answer, WebClient, WebFault};
-use crate::settings::ServeSettings;
-
-pub(super) use workshops::check_workshops;
+use crate::doctor::report::{EdgeProxyFacts, Finding, QUERY_TIMEOUT, Section};
+use crate::doctor::web::{Answer, WebClient, WebFault};
+use crate::settings::{FleetKind, ServeSettings};
 
 const CHECK: &str = "edge proxy";
 const IDENTITY: &str = "identity header";
 const LOGIN: &str = "login";
+const DOMAIN: &str = "workshop domain";
+const PROOF: &str = "identity proof";
 /// Identity to forge if no admin is configured. The domain is reserved (RFC 2606), so the address belongs to no person.
 const FORGED_IDENTITY: &str = "doctor@launcher.invalid";
 const GUIDE: &str = "docs/front.md lists the requirements";
@@ -168,5 +173,170 @@ async fn login(web: &WebClient, public_url: &str, login_url: &str) -> Finding {
             ),
         ),
         Err(fault) => Finding::warn(LOGIN, format!("{url} cannot be reached from here: {fault}. Try it in a browser")),
+    }
+}
+
+/// Sends a request with a forged identity directly to the launcher, past the auth proxy. The launcher must refuse the request,
+/// because the proxy secret is missing. Skips the check if no proxy secret is configured, because the check of the settings
+/// already warns about that.
+pub(super) async fn check_identity_proof(settings: ServeSettings) -> Section<()> {
+    let mut section = Section::default();
+    if settings.api.proxy_secret_file.is_none() || settings.api.bypass().is_some() || settings.listen_addr.port() == 0 {
+        return section;
+    }
+    let Ok(web) = WebClient::new() else { return section };
+    let me = format!("http://{}{}/me", reachable(settings.listen_addr), settings.api.base_path);
+    let admin = settings.api.admin_emails.first().map_or(FORGED_IDENTITY, |admin| admin.as_str());
+    let answer = web.get(&me, &[(settings.api.trusted_auth_header.name(), admin)]).await;
+    section.add([assess_forged(&me, &answer)]);
+    section
+}
+
+/// Returns the listen address. Replaces an unspecified IP address (`0.0.0.0` or `::`) with loopback.
+fn reachable(listen: SocketAddr) -> SocketAddr {
+    if listen.ip().is_unspecified() { SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), listen.port()) } else { listen }
+}
+
+fn assess_forged(me: &str, answer: &Result<Answer, WebFault>) -> Finding {
+    match answer {
+        Ok(answer) if answer.status.as_u16() == 401 => {
+            Finding::ok(PROOF, format!("{me} refuses a forged identity without X-Auth-Request-Proof (401)"))
+        }
+        Ok(answer) if answer.status.is_success() => Finding::fail(
+            PROOF,
+            format!(
+                "{me} ACCEPTS A FORGED IDENTITY without X-Auth-Request-Proof: the running launcher has no proxy \
+                 secret. Restart it with SERVICE_PROXY_SECRET_FILE"
+            ),
+        ),
+        Ok(answer) => Finding::warn(
+            PROOF,
+            format!(
+                "{me} answers {} to a forged identity, not 401. Check that SERVICE_LISTEN_ADDR is the launcher's",
+                answer.status.as_u16()
+            ),
+        ),
+        Err(fault) => Finding::warn(
+            PROOF,
+            format!(
+                "{me} cannot be reached from here: {fault}. Run the doctor on the launcher's machine, while the \
+                 launcher runs"
+            ),
+        ),
+    }
+}
+
+/// Address that the doctor requests: a random name below the workshops' domain. No workshop has this name.
+struct Address {
+    scheme: String,
+    host: String,
+    /// Port with its colon, as in `:8443`; empty for the scheme's default port.
+    port: String,
+}
+
+/// Checks the domain of the workshops: every name below it must lead to the edge proxy, and a random name must have no
+/// workshop. `example` is any workshop; on Kubernetes its URL is the source of the domain.
+pub(super) async fn check_workshops(
+    settings: ServeSettings,
+    edge_proxy: EdgeProxyFacts,
+    example: Option<ExampleWorkshop>,
+) -> Section<()> {
+    let address = if edge_proxy.answers { address(&settings, example.as_ref()) } else { None };
+    let mut section = Section::default();
+    if let (Some(address), Ok(web)) = (address, WebClient::new()) {
+        section.add([assess_domain(&address, &web).await]);
+    }
+    section
+}
+
+fn address(settings: &ServeSettings, example: Option<&ExampleWorkshop>) -> Option<Address> {
+    // On Kubernetes the form of the hosts is a setting of the operator. The doctor cannot read that setting, but a
+    // workshop's URL shows it.
+    let example = match settings.fleet {
+        FleetKind::Local | FleetKind::Containers => None,
+        FleetKind::Kubernetes => example,
+    };
+    let (uri, after_name): (Uri, String) = match example {
+        Some(example) => after_name(example)?,
+        None => (settings.api.public_url.as_ref()?.parse().ok()?, format!(".{}", settings.workshop_domain)),
+    };
+    // Check nothing for localhost: browsers resolve names below it without DNS.
+    if after_name.split_once('.')?.1 == "localhost" {
+        return None;
+    }
+    let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
+    Some(Address { scheme: uri.scheme_str()?.to_owned(), host: format!("doctor-{}{after_name}", random()), port })
+}
+
+/// Returns the URL of a workshop, and the part of its host after the workshop's name: the suffix of all names, if there is
+/// one, then a dot and the domain.
+fn after_name(ExampleWorkshop { name, url }: &ExampleWorkshop) -> Option<(Uri, String)> {
+    let uri: Uri = url.parse().ok()?;
+    let after_name = uri.host()?.strip_prefix(name.as_str())?.to_owned();
+    Some((uri, after_name))
+}
+
+fn random() -> String {
+    let mut bytes = [0; 6];
+    SystemEntropy.fill(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+async fn has_address(host: &str) -> bool {
+    match timeout(QUERY_TIMEOUT, lookup_host((host, 80))).await {
+        Ok(Ok(mut found)) => found.next().is_some(),
+        Ok(Err(_)) | Err(_) => false,
+    }
+}
+
+async fn assess_domain(address: &Address, web: &WebClient) -> Finding {
+    let Address { scheme, host, port } = address;
+    let domain = host.split_once('.').map_or("", |(_, domain)| domain);
+    if !has_address(host).await {
+        return Finding::fail(
+            DOMAIN,
+            format!(
+                "{host} has no address: users cannot open workshops. Create a DNS record *.{domain} for the edge proxy"
+            ),
+        );
+    }
+    let url = format!("{scheme}://{host}{port}/");
+    match web.get(&url, &[]).await {
+        Ok(answer) if answer.status.is_success() => Finding::warn(
+            DOMAIN,
+            format!(
+                "{url} answers {} although this workshop does not exist: another service has names below {domain}. \
+                 Point all of them to the edge proxy",
+                answer.status.as_u16()
+            ),
+        ),
+        Ok(answer) => {
+            Finding::ok(DOMAIN, format!("names below {domain} lead to the edge proxy ({})", answer.status.as_u16()))
+        }
+        Err(fault @ WebFault::Certificate(_)) => Finding::fail(
+            DOMAIN,
+            format!("{url}: {fault}. Users cannot open workshops: renew the certificate, with the name *.{domain}"),
+        ),
+        Err(fault) => {
+            Finding::warn(DOMAIN, format!("{url} cannot be reached from here: {fault}. Open a workshop in a browser"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn part_after_name_has_suffix_and_domain() {
+        for (name, url, expected) in [
+            ("a-bcdefghijk", "https://a-bcdefghijk.workshops.test/", Some(".workshops.test")),
+            ("a-bcdefghijk", "https://a-bcdefghijk-ws.apps.test:8443/", Some("-ws.apps.test")),
+            ("x-ws", "https://x-ws-ws.apps.test/", Some("-ws.apps.test")),
+            ("other", "https://a-bcdefghijk.workshops.test/", None),
+        ] {
+            let found = after_name(&ExampleWorkshop { name: name.to_owned(), url: url.to_owned() });
+            assert_eq!(found.map(|(_, after_name)| after_name).as_deref(), expected, "{url}");
+        }
     }
 }

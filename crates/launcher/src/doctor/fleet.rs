@@ -1,24 +1,27 @@
-//! Checks that need facts about the database and the fleet: the database is bound to this fleet, and this machine has
-//! the programs of the apps in the catalog.
+//! Checks of the fleets of one machine, and checks of the fleet and the database together.
 
 use std::path::Path;
 use std::time::Duration;
 
 use launcher_domain::AppType;
-use launcher_fleet::doctor::LocalExamination;
+use launcher_fleet::doctor::{ContainerExamination, LocalExamination};
 use launcher_service::ClaimError;
 
-use super::facts::{DatabaseFacts, FleetFacts};
-use super::local;
-use super::report::Finding;
-use super::section::Section;
-use crate::serve::fleet::material_program;
+use crate::doctor::report::{DatabaseFacts, Finding, FleetFacts, Section};
+use crate::doctor::settings::is_for_this_machine;
+use crate::serve::NOT_ISOLATED;
+use crate::serve::fleet::{container_settings, local_settings, material_program};
 use crate::settings::{FleetKind, ServeSettings};
 
 /// Maximum time in which the program of an app must print its version.
 const PROGRAM: Duration = Duration::from_secs(8);
 
-pub(super) async fn check(settings: ServeSettings, rows: DatabaseFacts, fleet: FleetFacts) -> Section<()> {
+/// Checks that the database is bound to this fleet, and that this machine has the programs of the apps in the catalog.
+pub(super) async fn check_with_database(
+    settings: ServeSettings,
+    rows: DatabaseFacts,
+    fleet: FleetFacts,
+) -> Section<()> {
     let mut section = Section::default();
     section.add(belonging(&rows, &fleet));
     if let Some(examination) = programs_of(&settings) {
@@ -33,7 +36,7 @@ pub(super) async fn check(settings: ServeSettings, rows: DatabaseFacts, fleet: F
 /// Returns the examination of this machine's programs. Returns `None` for fleets whose apps run from images.
 fn programs_of(settings: &ServeSettings) -> Option<LocalExamination> {
     match settings.fleet {
-        FleetKind::Local => local::examination(settings),
+        FleetKind::Local => local_examination(settings),
         FleetKind::Containers | FleetKind::Kubernetes => None,
     }
 }
@@ -96,4 +99,118 @@ async fn program(examination: &LocalExamination, app: AppType) -> Option<Finding
             )
         }
     })
+}
+
+pub(super) fn check_local(settings: &ServeSettings) -> Section<FleetFacts> {
+    let mut section = Section::default();
+    let Some(examination) = local_examination(settings) else { return section };
+    section.add([use_of_directory(&examination)]);
+    match examination.identity() {
+        Ok(identity) => section.facts = FleetFacts { identity, workshops: Some(0), ..FleetFacts::default() },
+        Err(error) => section.add([Finding::fail("data directory", error.to_string())]),
+    }
+    section.add([ports(&examination)]);
+    section.add(isolation(settings));
+    section
+}
+
+fn isolation(settings: &ServeSettings) -> Option<Finding> {
+    let invitation = match (is_for_this_machine(settings), settings.api.require_authentication) {
+        (false, _) => "SERVICE_PUBLIC_URL is for other machines",
+        (true, true) => "authentication is required, as for several users",
+        (true, false) => return None,
+    };
+    Some(Finding::warn("isolation", format!("{invitation}, but {NOT_ISOLATED}")))
+}
+
+/// Prepares the checks of the local fleet. Returns `None` if the service would not start with these settings: the check
+/// of the settings reports that.
+pub(super) fn local_examination(settings: &ServeSettings) -> Option<LocalExamination> {
+    let public_url = settings.api.origin().parse().ok()?;
+    LocalExamination::new(local_settings(settings, &public_url)).ok()
+}
+
+fn use_of_directory(examination: &LocalExamination) -> Finding {
+    const CHECK: &str = "data directory";
+    match examination.is_in_use() {
+        Ok(true) => Finding::ok(CHECK, "a launcher uses it now"),
+        Ok(false) => Finding::ok(CHECK, "no launcher uses it now"),
+        Err(error) => Finding::fail(CHECK, error.to_string()),
+    }
+}
+
+fn ports(examination: &LocalExamination) -> Finding {
+    const CHECK: &str = "ports";
+    match examination.free_port() {
+        Some(port) => Finding::ok(CHECK, format!("free ports for workshops exist, for example {port}")),
+        None => Finding::fail(CHECK, "no port is free for workshops. Stop the programs that listen on them"),
+    }
+}
+
+pub(super) async fn check_containers(settings: &ServeSettings) -> Section<FleetFacts> {
+    let mut section = Section::default();
+    let public_url = settings.api.origin().parse();
+    // The check of the settings reports an invalid public URL.
+    let Ok(public_url) = public_url else { return section };
+    let Some(containers) = container_settings(settings, &public_url) else {
+        section
+            .add([Finding::fail("sidecar image", "SERVICE_SIDECAR_IMAGE is not set: name the image of the sidecars")]);
+        return section;
+    };
+    let examination = match ContainerExamination::new(containers) {
+        Ok(examination) => examination,
+        Err(error) => {
+            section.add([Finding::fail("container fleet", error.to_string())]);
+            return section;
+        }
+    };
+    match examination.identity() {
+        Ok(identity) => section.facts = FleetFacts { identity, workshops: Some(0), ..FleetFacts::default() },
+        Err(error) => section.add([Finding::fail("data directory", error.to_string())]),
+    }
+    section.add(engine(&examination).await);
+    section
+}
+
+/// Checks the engine, its storage and the sidecar's image.
+async fn engine(examination: &ContainerExamination) -> Vec<Finding> {
+    const ENGINE: &str = "container engine";
+    let engine = match examination.engine().await {
+        Ok(engine) => engine,
+        Err(error) => return vec![Finding::fail(ENGINE, error.to_string())],
+    };
+    let disk = if engine.limits_disk {
+        Finding::ok("disk limit", format!("the storage driver {} limits each workshop's disk", engine.storage_driver))
+    } else {
+        Finding::warn(
+            "disk limit",
+            format!(
+                "the engine cannot limit a workshop's disk with the storage driver {}: one workshop can fill the disk of \
+                 all. Use Docker with overlay2 on XFS with project quotas (mount option pquota), and restart the launcher",
+                engine.storage_driver
+            ),
+        )
+    };
+    let image = match examination.has_sidecar_image().await {
+        Ok(true) => Finding::ok("sidecar image", "the engine has it"),
+        Ok(false) => Finding::warn("sidecar image", "the engine does not have it: the first launch pulls it"),
+        Err(error) => Finding::fail("sidecar image", error.to_string()),
+    };
+    let material = match examination.has_material_image().await {
+        Ok(Some(true)) => Finding::ok("material image", "the engine has it"),
+        Ok(Some(false)) => Finding::warn("material image", "the engine does not have it: the first launch pulls it"),
+        Ok(None) => Finding::ok("material image", "not set: workshops start without course material"),
+        Err(error) => Finding::fail("material image", error.to_string()),
+    };
+    let (mib, cpus) = (engine.memory_bytes / (1024 * 1024), engine.cpus);
+    let mut findings =
+        vec![Finding::ok(ENGINE, format!("{}, {mib} MiB of memory, {cpus} CPUs", engine.name)), disk, image, material];
+    if engine.interrupts_network {
+        findings.push(Finding::warn(
+            "network",
+            "each start or end of a workshop can interrupt the network of the others for half a minute. Write the line \
+             net.ipv4.conf.all.arp_notify = 1 into a file in /etc/sysctl.d, and run sysctl --system",
+        ));
+    }
+    findings
 }

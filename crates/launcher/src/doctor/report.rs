@@ -1,6 +1,14 @@
-//! The findings of the doctor, printed as one line for each check.
+//! The findings of the doctor, printed as one line for each check. Checks that run together form a section with a timeout.
+//! A section also has the facts that checks of other sections need.
 
-use std::fmt::{self, Display};
+use std::fmt;
+use std::fmt::Display;
+use std::time::Duration;
+
+use launcher_fleet::doctor::ExampleWorkshop;
+use launcher_store::doctor::CatalogNeeds;
+
+use crate::doctor::clock::Reading;
 
 /// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,4 +78,92 @@ impl Display for Report {
         let [ok, warn, fail] = [Severity::Ok, Severity::Warn, Severity::Fail].map(|severity| self.count(severity));
         write!(f, "\n{} checks: {ok} ok, {warn} warn, {fail} FAIL", self.0.len())
     }
+}
+
+/// Timeout for the checks of one section. The doctor runs two rounds of sections, one after the other, so it ends
+/// within twice this time.
+const SECTION_TIMEOUT: Duration = Duration::from_secs(9);
+/// Timeout for one query. After a timeout, a check sends no further query to that system.
+pub(super) const QUERY_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// Findings of a section, and facts that other checks need.
+#[derive(Debug, Default)]
+pub(super) struct Section<F> {
+    pub(super) findings: Vec<Finding>,
+    pub(super) facts: F,
+}
+
+impl<F> Section<F> {
+    pub(super) fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.findings.extend(findings);
+    }
+}
+
+/// Runs the checks of a section in a separate task, for at most [`SECTION_TIMEOUT`].
+pub(super) async fn run_section<F>(
+    name: &'static str,
+    checks: impl Future<Output = Section<F>> + Send + 'static,
+) -> Section<F>
+where
+    F: Default + Send + 'static,
+{
+    let silent = || {
+        Finding::fail(
+            name,
+            format!(
+                "the checks did not end within {} seconds: a disk, a name server or a network hangs",
+                SECTION_TIMEOUT.as_secs()
+            ),
+        )
+    };
+    match tokio::time::timeout(SECTION_TIMEOUT, tokio::spawn(checks)).await {
+        Ok(Ok(section)) => section,
+        Ok(Err(_)) => Section {
+            findings: vec![Finding::fail(
+                name,
+                "the checks failed with an internal error: report it, with the output of the doctor".to_owned(),
+            )],
+            facts: F::default(),
+        },
+        Err(_) => Section { findings: vec![silent()], facts: F::default() },
+    }
+}
+
+/// Awaits an answer for at most `patience`.
+pub(super) async fn within<T, E: std::fmt::Display>(
+    patience: Duration,
+    answer: impl Future<Output = Result<T, E>>,
+) -> Result<T, String> {
+    match tokio::time::timeout(patience, answer).await {
+        Ok(answer) => answer.map_err(|error| error.to_string()),
+        Err(_) => Err(format!("no answer within {} seconds", patience.as_secs())),
+    }
+}
+
+/// Facts that other checks need from the database.
+#[derive(Debug, Clone, Default)]
+pub(super) struct DatabaseFacts {
+    /// Fleet that the rows of the database are bound to. `Some(None)` if they are unbound, `None` if the query failed.
+    pub(super) bound: Option<Option<String>>,
+    /// Needs of the templates that people can launch.
+    pub(super) catalog: CatalogNeeds,
+    pub(super) clock: Option<Reading>,
+}
+
+/// Facts that other checks need from the fleet.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FleetFacts {
+    pub(super) identity: Option<String>,
+    /// Number of Workshops of the fleet, if known.
+    pub(super) workshops: Option<usize>,
+    /// Any workshop of the fleet.
+    pub(super) example: Option<ExampleWorkshop>,
+    pub(super) clock: Option<Reading>,
+}
+
+/// Facts that other checks need from the edge proxy.
+#[derive(Debug, Clone, Default)]
+pub(super) struct EdgeProxyFacts {
+    /// True if the public address answers this machine. The doctor can then check the workshops' domain from here too.
+    pub(super) answers: bool,
 }

@@ -5,9 +5,9 @@ use launcher_process::settings::unknown_names;
 use tracing_subscriber::filter::Targets;
 
 use super::report::Finding;
-use super::section::Section;
 use crate::cli::Cli;
-use crate::serve::{ServeError, secret, seeds};
+use crate::doctor::report::Section;
+use crate::serve::{ServeError, read_proxy_secret, seeds};
 use crate::settings::ServeSettings;
 
 pub(super) async fn check(settings: ServeSettings) -> Section<()> {
@@ -64,7 +64,7 @@ fn authentication(settings: &ServeSettings) -> Finding {
 
 async fn proxy_secret(settings: &ServeSettings) -> Option<Finding> {
     const CHECK: &str = "proxy secret";
-    match secret::read(settings.api.proxy_secret_file.as_deref()).await {
+    match read_proxy_secret(settings.api.proxy_secret_file.as_deref()).await {
         Err(error) => Some(Finding::fail(CHECK, error.to_string())),
         Ok(Some(secret)) => {
             Some(Finding::ok(CHECK, format!("required with each identity; accepted secrets: {}", secret.count())))

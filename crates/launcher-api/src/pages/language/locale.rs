@@ -17,6 +17,9 @@ use unic_langid::{CharacterDirection, LanguageIdentifier};
 /// The files of a language, by their names.
 type Files = BTreeMap<String, String>;
 
+/// Code, English text and argument names of texts of the domain.
+type CodedTexts = &'static [(&'static str, &'static str, &'static [&'static str])];
+
 /// The files of all languages, by the codes of the languages: JSON, compressed with gzip.
 const FILES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/locales.json.gz"));
 
@@ -55,7 +58,7 @@ pub fn domain_messages() -> String {
         ("input", AmountError::TEXTS),
         ("input", CommandLineError::TEXTS),
     ];
-    let of_kind = |(prefix, texts): (&'static str, &'static [(&'static str, &'static str, &[&str])])| {
+    let of_kind = |(prefix, texts): (&'static str, CodedTexts)| {
         texts.iter().map(move |(code, text, _)| (format!("{prefix}-{code}"), *text))
     };
     let messages = failures.chain(coded.into_iter().flat_map(of_kind));

@@ -131,12 +131,12 @@ impl WorkshopView {
             state_text: t.state(
                 instance.state,
                 listed.queue_position,
-                instance.start_step.map(|step| (step, instance.start_progress)),
+                instance.report.start_step.map(|step| (step, instance.report.start_progress)),
             ),
             announced_state: t.state(
                 instance.state,
                 listed.queue_position,
-                instance.start_step.map(|step| (step, None)),
+                instance.report.start_step.map(|step| (step, None)),
             ),
             waits,
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
@@ -151,7 +151,7 @@ impl WorkshopView {
             crash: CrashView::of(t, instance, now),
             material_notices: MaterialNotice::of(t, instance),
             material: material_states(t, instance),
-            log_tail: instance.log_tail.clone(),
+            log_tail: instance.report.log_tail.clone(),
             created: dated(created),
             started: instance.started_at.map(dated),
             ended: instance.ended_at.map(dated),
@@ -215,7 +215,7 @@ fn urgency(left: i64) -> &'static str {
 
 /// Returns the URL that opens the workshop: the frame page, or the workshop without a bar if an older version started it.
 fn open_url(instance: &Instance) -> Option<String> {
-    instance.frame_url.clone().or_else(|| instance.url.clone())
+    instance.report.frame_url.clone().or_else(|| instance.report.url.clone())
 }
 
 /// Returns true for http and https. Other links of a fleet are not shown, because `javascript:` would run a program.
@@ -246,7 +246,7 @@ impl CrashView {
     /// Converts the last crash of an instance to text as seen at `now`; `None` unless the instance is running. The page
     /// of a failed instance shows the reason of the failure instead.
     pub(crate) fn of(t: Language, instance: &Instance, now: Timestamp) -> Option<Self> {
-        let crash = instance.last_crash.as_ref().filter(|_| instance.state == InstanceState::Running)?;
+        let crash = instance.report.last_crash.as_ref().filter(|_| instance.state == InstanceState::Running)?;
         let Crash { at, code, files_lost } = crash;
         let (event, advice) = match code {
             FailureCode::OutOfMemory => ("crash-out-of-memory", "crash-advice-out-of-memory"),
@@ -299,7 +299,7 @@ impl MaterialNotice {
     /// Returns the notices of an instance that is starting or running.
     pub(crate) fn of(t: Language, instance: &Instance) -> Vec<Self> {
         let is_live = matches!(instance.state, InstanceState::Starting | InstanceState::Running);
-        let sources = instance.material.iter().filter(|_| is_live).flat_map(|report| &report.sources);
+        let sources = instance.report.material.iter().filter(|_| is_live).flat_map(|report| &report.sources);
         sources.filter(|source| source.needs_attention()).map(|source| Self::about(t, source)).collect()
     }
 
@@ -318,7 +318,7 @@ impl MaterialNotice {
 
 /// Returns the state of each source, as short texts.
 fn material_states(t: Language, instance: &Instance) -> Vec<String> {
-    let sources = instance.material.iter().flat_map(|report| &report.sources);
+    let sources = instance.report.material.iter().flat_map(|report| &report.sources);
     let text = |source: &SourceReport| {
         t.with_one(&format!("material-{}", source.outcome.as_str()), "target", source.target.as_str())
     };

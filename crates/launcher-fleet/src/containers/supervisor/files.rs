@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use launcher_domain::Crash;
-use launcher_workshop::LastCrash;
 use tokio::task::spawn_blocking;
 
 use crate::containers::build::ADDRESSES_FILE;
@@ -49,21 +48,21 @@ pub(super) fn make_readable(directory: &Path) -> io::Result<()> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FrameStatus {
     expiry: Option<Timestamp>,
-    last_crash: Option<LastCrash>,
+    last_crash: Option<Crash>,
 }
 
 impl FrameStatus {
     /// Returns the current values of a Workshop.
     pub(super) fn of(workload: &Workload) -> Self {
         let record = workload.stored_record().get();
-        Self { expiry: record.expiry(), last_crash: record.status().last_crash }
+        Self { expiry: record.expiry(), last_crash: record.status().report.last_crash }
     }
 }
 
 /// Writes the values for the sidecar's frame page. An unknown value gives an empty file.
 pub(super) async fn write_frame_status(workload: &Arc<Workload>, status: &FrameStatus) -> io::Result<()> {
     let expiry = status.expiry.map(|expiry| expiry.to_string()).unwrap_or_default();
-    let crash = status.last_crash.as_ref().map(|crash| Crash::from(crash).to_text());
+    let crash = status.last_crash.as_ref().map(Crash::to_text);
     let workload = Arc::clone(workload);
     blocking(move || {
         let folder = workload.context().config_dir(workload.stored_record().name());

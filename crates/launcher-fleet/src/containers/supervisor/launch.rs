@@ -25,7 +25,7 @@ pub(in crate::containers) fn adopt_reservations<'a>(workloads: impl Iterator<Ite
         let record = workload.stored_record().get();
         let (status, capacity) = (record.status(), &workload.context().capacity);
         let Ok(request) = request(&record.workshop) else { continue };
-        let waits = status.start_step.as_deref() == Some(StartStep::WaitingForRoom.as_str());
+        let waits = status.report.start_step == Some(StartStep::WaitingForRoom);
         match status.phase {
             Phase::Failed | Phase::Expired => {}
             Phase::Starting | Phase::Running if !waits => {
@@ -74,9 +74,9 @@ pub(super) async fn launch(workload: &Arc<Workload>) -> Result<(), Outcome> {
 }
 
 fn stage(status: &WorkshopStatus) -> Stage {
-    match status.start_step.as_deref() {
+    match status.report.start_step {
         _ if status.phase == Phase::Running => Stage::Started,
-        Some(step) if step == StartStep::RestartingApp.as_str() => Stage::Restarting,
+        Some(StartStep::RestartingApp) => Stage::Restarting,
         _ => Stage::NotStarted,
     }
 }

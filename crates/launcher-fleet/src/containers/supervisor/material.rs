@@ -54,7 +54,7 @@ const NO_REPORT: &str =
 pub(super) async fn place(workload: &Arc<Workload>) -> Result<(), Outcome> {
     let record = workload.stored_record().get();
     let Some(material) = record.workshop.spec.material.as_ref() else { return Ok(()) };
-    if record.status().material.is_some() {
+    if record.status().report.material.is_some() {
         // The launcher that stored the report may have been killed before it cleaned up.
         clean_up(workload).await;
         return Ok(());

@@ -13,7 +13,7 @@ pub(super) async fn set_step(workload: &Arc<Workload>, step: StartStep) {
     set_starting(workload, step, None).await;
 }
 
-/// Sets the step of the start, with its progress: see [`WorkshopStatus::start_progress`].
+/// Sets the step of the start, with its progress: see [`start_progress`](launcher_domain::Report::start_progress).
 pub(super) async fn set_progress(workload: &Arc<Workload>, step: StartStep, progress: u32) {
     set_starting(workload, step, Some(progress)).await;
 }
@@ -21,9 +21,10 @@ pub(super) async fn set_progress(workload: &Arc<Workload>, step: StartStep, prog
 async fn set_starting(workload: &Arc<Workload>, step: StartStep, start_progress: Option<u32>) {
     let since = workload.starting_since();
     let change = move |record: &mut Record| {
-        let status = WorkshopStatus::starting(step, record.status().ready_at);
-        let conditions = since.map(WorkshopStatus::unready_since).into_iter().collect();
-        record.set_status(WorkshopStatus { start_progress, conditions, ..status });
+        let mut status = WorkshopStatus::starting(step, record.status().ready_at);
+        status.report.start_progress = start_progress;
+        status.conditions = since.map(WorkshopStatus::unready_since).into_iter().collect();
+        record.set_status(status);
     };
     workload.stored_record().settle(change).await;
 }
@@ -31,14 +32,12 @@ async fn set_starting(workload: &Arc<Workload>, step: StartStep, start_progress:
 /// Sets the status `Running`, with the workshop's addresses. The time at which the workshop was first ready stays.
 pub(super) async fn set_ready(workload: &Arc<Workload>) {
     let (context, name) = (workload.context(), workload.stored_record().name());
-    let origins = &context.settings.origins;
-    let (now, url, frame_url) = (context.data_dir.clock.now(), origins.url(name), origins.frame_url(name));
+    let (now, urls) = (context.data_dir.clock.now(), context.settings.origins.urls(name));
     let change = move |record: &mut Record| {
         let ready_at = record.status().ready_at.or(Some(now));
         record.set_status(WorkshopStatus {
             phase: Phase::Running,
-            url: Some(url.clone()),
-            frame_url: Some(frame_url.clone()),
+            report: urls.clone(),
             ready_at,
             ..WorkshopStatus::default()
         });
@@ -62,11 +61,12 @@ pub(super) async fn record_crash(workload: &Arc<Workload>, reason: &FailureReaso
     if verdict == CrashVerdict::StartAgain {
         let workshop = workload.stored_record().name();
         tracing::warn!(workshop, reason = reason.message, "app crashed, starting it again");
-        let last_crash = Some(Crash { at: now, code: reason.code, files_lost: false }.into());
+        let crash = Crash { at: now, code: reason.code, files_lost: false };
         let change = move |record: &mut Record| {
             record.crashes.clone_from(&crashes);
-            let starting = WorkshopStatus::starting(StartStep::RestartingApp, record.status().ready_at);
-            record.set_status(WorkshopStatus { last_crash: last_crash.clone(), ..starting });
+            let mut status = WorkshopStatus::starting(StartStep::RestartingApp, record.status().ready_at);
+            status.report.last_crash = Some(crash.clone());
+            record.set_status(status);
         };
         workload.stored_record().settle(change).await;
     }

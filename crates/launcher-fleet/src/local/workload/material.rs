@@ -36,7 +36,7 @@ const NO_REPORT: &str =
 pub(super) async fn place_material(workload: &Arc<Workload>) -> bool {
     let record = workload.record().get();
     let Some(material) = &record.workshop.spec.material else { return false };
-    if record.status().material.is_some() {
+    if record.status().report.material.is_some() {
         return false;
     }
     let loading = |record: &mut Record| {
@@ -48,8 +48,9 @@ pub(super) async fn place_material(workload: &Arc<Workload>) -> bool {
     workload
         .record()
         .settle(move |record| {
-            let material = Some(report.clone().into());
-            record.set_status(WorkshopStatus { material, ..record.status() });
+            let mut status = record.status();
+            status.report.material = Some(report.clone());
+            record.set_status(status);
         })
         .await;
     true

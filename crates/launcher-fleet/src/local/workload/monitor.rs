@@ -65,14 +65,12 @@ async fn wait_until_ready(workload: &Arc<Workload>, started: &Started) -> Result
 
 async fn set_ready(workload: &Arc<Workload>) {
     let context = workload.context();
-    let (now, url) = (context.data_dir.clock.now(), context.settings.origins.url(workload.name()));
-    let frame_url = context.settings.origins.frame_url(workload.name());
+    let (now, urls) = (context.data_dir.clock.now(), context.settings.origins.urls(workload.name()));
     let change = move |record: &mut Record| {
         let ready_at = record.status().ready_at.or(Some(now));
         record.set_status(WorkshopStatus {
             phase: Phase::Running,
-            url: Some(url.clone()),
-            frame_url: Some(frame_url.clone()),
+            report: urls.clone(),
             ready_at,
             ..WorkshopStatus::default()
         });

@@ -62,7 +62,7 @@ impl AppProxy {
         let app = SocketAddr::from((Ipv4Addr::LOCALHOST, started.port));
         let login = started.token.clone().map(|token| Arc::new(Login::new(app, origins.host(name), token)));
         let (current, crashed) = (Arc::clone(record), Arc::clone(record));
-        let last_crash = move || crashed.get().status().last_crash.map(|crash| AppCrash::from(Crash::from(&crash)));
+        let last_crash = move || crashed.get().status().report.last_crash.map(AppCrash::from);
         let frame = Frame {
             expiry: Expiry::Shared(Arc::new(move || current.get().expiry())),
             last_crash: LastCrash::Shared(Arc::new(last_crash)),

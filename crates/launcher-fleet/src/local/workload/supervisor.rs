@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use launcher_domain::crash::CrashVerdict;
 use launcher_domain::{Crash, FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
-use launcher_workshop::{LastCrash, Phase, WorkshopStatus};
+use launcher_workshop::{Phase, WorkshopStatus};
 use tokio::task::JoinError;
 
 use super::handle::{Context, Workload};
@@ -132,12 +132,12 @@ impl Supervisor {
         }
         tracing::warn!(workshop = self.workload.name(), reason = reason.message, "app crashed, starting it again");
         self.terminate_processes().await;
-        let last_crash = Some(LastCrash::from(Crash { at: now, code: reason.code, files_lost: false }));
+        let crash = Crash { at: now, code: reason.code, files_lost: false };
         let change = move |record: &mut Record| {
             record.crashes.clone_from(&crashes);
-            let ready_at = record.status().ready_at;
-            let starting = WorkshopStatus::starting(StartStep::StartingApp, ready_at);
-            record.set_status(WorkshopStatus { last_crash: last_crash.clone(), ..starting });
+            let mut status = WorkshopStatus::starting(StartStep::StartingApp, record.status().ready_at);
+            status.report.last_crash = Some(crash.clone());
+            record.set_status(status);
         };
         self.workload.record().settle(change).await;
         verdict

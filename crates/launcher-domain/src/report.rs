@@ -1,0 +1,59 @@
+//! Report of a fleet about one workshop.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::crash::Crash;
+use crate::instance::StartStep;
+use crate::material::MaterialReport;
+use crate::text_enum::known;
+
+/// Report of a fleet about one workshop. The status of a Workshop has these fields beside its phase, and the row of an
+/// instance stores them as one JSON object. `Instance::observe` decides which fields a phase sets.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Current step of the start, as in `pulling-image`.
+    #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
+    pub start_step: Option<StartStep>,
+    /// Progress of the step. At `waiting-for-room`: the position in the queue, from 1. At `pulling-image`: the
+    /// downloaded part in percent. The start timeout does not count during a step with a progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_progress: Option<u32>,
+    /// Last lines of the log of a crashed app.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_tail: Option<String>,
+    /// Last crash after which the fleet started the app again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_crash: Option<Crash>,
+    /// Report about the course material, once the fleet has tried to place it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<MaterialReport>,
+    /// URL for the owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// URL of the frame page: the workshop below a bar with the time left. Unset if the workshop's sidecar has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame_url: Option<String>,
+}
+
+impl Report {
+    /// Returns the fields that every phase keeps: the last crash, and the report about the course material.
+    #[must_use]
+    pub fn lasting(&self) -> Self {
+        Self { last_crash: self.last_crash.clone(), material: self.material.clone(), ..Self::default() }
+    }
+
+    /// Returns the report after the end of the workload: without step and URLs.
+    #[must_use]
+    pub fn without_workload(&self) -> Self {
+        Self { start_step: None, start_progress: None, url: None, frame_url: None, ..self.clone() }
+    }
+
+    /// Returns this report with the lasting fields of an earlier report, where this one has none.
+    #[must_use]
+    pub fn after(self, earlier: &Self) -> Self {
+        let Self { last_crash, material, .. } = earlier.lasting();
+        Self { last_crash: self.last_crash.or(last_crash), material: self.material.or(material), ..self }
+    }
+}
