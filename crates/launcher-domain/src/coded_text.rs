@@ -14,6 +14,7 @@ pub struct CodedText {
     /// Values by argument name.
     // Numbers are in decimal digits.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub args: BTreeMap<String, String>,
 }
 

@@ -154,7 +154,12 @@ impl MaterialReport {
         if line.len() > MAX_REPORT_BYTES {
             return None;
         }
-        let Self { sources } = serde_json::from_str(line).ok()?;
+        let report: Value = serde_json::from_str(line).ok()?;
+        let is_known = |source: &Value| source["outcome"].as_str().and_then(MaterialOutcome::parse).is_some();
+        if !report["sources"].as_array()?.iter().all(is_known) {
+            return None;
+        }
+        let Self { sources } = serde_json::from_value(report).ok()?;
         let are_valid = sources.len() <= MAX_MATERIAL_SOURCES + 1
             && sources.iter().all(|source: &SourceReport| is_material_target(&source.target));
         are_valid.then(|| Self { sources: sources.into_iter().map(SourceReport::sanitised).collect() })

@@ -75,7 +75,8 @@ pub(crate) fn with_observed(
     last_crash: Option<Crash>,
     material: Option<MaterialReport>,
 ) -> WorkshopStatus {
-    let Report { last_crash, material, .. } = Report { last_crash, material, ..Report::default() }.after(&status.report);
+    let Report { last_crash, material, .. } =
+        Report { last_crash, material, ..Report::default() }.after(&status.report);
     WorkshopStatus { report: Report { last_crash, material, ..status.report }, ..status }
 }
 

@@ -36,7 +36,7 @@ pub(crate) async fn notify(context: &Context, workshop: &Workshop, status: &Work
 }
 
 fn note(status: &WorkshopStatus) -> Option<String> {
-    match (&status.message, &status.url) {
+    match (&status.message, &status.report.url) {
         (Some(message), _) => {
             let reason = status.reason.as_deref().unwrap_or_default();
             Some(format!("{reason}: {message}").chars().take(1000).collect())

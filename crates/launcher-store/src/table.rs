@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use launcher_domain::{
-    ActivityAction, EmailAddress, EndReason, FailureReason, Icon, InstanceSnapshot, InstanceState, Report, TemplateSettings,
+    ActivityAction, EmailAddress, EndReason, FailureReason, Icon, InstanceSnapshot, InstanceState, Report,
+    TemplateSettings,
 };
 use sqlx::any::AnyRow;
 use sqlx::{Any, Decode, Encode, Row, Type};

@@ -1,8 +1,8 @@
 //! `/volumes/`: kept files of users.
 
 use http::Method;
-use launcher_service::Limits;
 use launcher_domain::FailureCode;
+use launcher_service::Limits;
 use launcher_testkit::{Client, Options, TestApp, Users, eventually};
 use serde_json::{Value, json};
 

@@ -41,7 +41,7 @@ async fn notice_names_cause_time_files_and_next_step() {
 
     for (code, files_lost, sentences) in CASES {
         app.test.fleet.crash(&name, code, files_lost);
-        let at = app.test.fleet.workshop(&name).unwrap().status.unwrap().last_crash.unwrap().at;
+        let at = app.test.fleet.workshop(&name).unwrap().status.unwrap().report.last_crash.unwrap().at;
         for page in [&detail, "/"] {
             // Two cases have the same sentences. The time tells that the page shows this crash.
             let shown = alice.get_until(page, &format!(" at <time datetime=\"{at}\" data-local>")).await.body;

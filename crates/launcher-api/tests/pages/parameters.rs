@@ -1,8 +1,8 @@
 //! Launch parameters on the pages: the launch form, links that fill it, and the page of the workshop.
 
 use http::StatusCode;
-use launcher_service::Limits;
 use launcher_domain::TemplateContent;
+use launcher_service::Limits;
 use launcher_testkit::Options;
 use serde_json::{Value, json};
 

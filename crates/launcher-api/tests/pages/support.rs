@@ -1,8 +1,8 @@
 //! An application under test, with browsers that do not run scripts.
 
 use http::{HeaderMap, Method, StatusCode};
-use launcher_service::Limits;
 use launcher_domain::{AdminList, Caller, EmailAddress};
+use launcher_service::Limits;
 use launcher_testkit::{Client, Options, TestApp, Users, eventually};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};

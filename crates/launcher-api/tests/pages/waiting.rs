@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use launcher_service::Limits;
 use launcher_domain::{FailureCode, StartStep};
+use launcher_service::Limits;
 use launcher_testkit::{ADMIN, ALICE, BOB, Options, eventually};
 use serde_json::json;
 

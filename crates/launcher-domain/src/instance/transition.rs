@@ -56,7 +56,8 @@ impl Instance {
 
     /// Returns the report after the fleet's report `seen`: the fields of its phase, and those that every phase keeps.
     fn next_report(&self, seen: &Observation) -> Report {
-        let Report { start_step, start_progress, log_tail, last_crash: _, material: _, url, frame_url } = seen.report.clone();
+        let Report { start_step, start_progress, log_tail, last_crash: _, material: _, url, frame_url } =
+            seen.report.clone();
         let lasting = seen.report.lasting().after(&self.report);
         match seen.phase {
             ObservedPhase::Starting if self.state == InstanceState::Starting => {

@@ -2,14 +2,14 @@ use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{
     Act, Activity, ActivityAction, AppType, AtExpiry, EndReason, FailureCode, FailureReason, Icon, Instance,
-    InstanceState, Material, Parameter, PodTemplateObject, SecurityProfile, StartStep, Storage, StorageKind, Template,
-    TemplateContent, TemplateSettings, Volume,
+    InstanceState, Material, Parameter, PodTemplateObject, Report, SecurityProfile, StartStep, Storage, StorageKind,
+    Template, TemplateContent, TemplateSettings, Volume,
 };
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::template::with;
-use crate::{at, content, email, instance};
+use crate::{at, content, email, instance, seen};
 
 fn parameter() -> Parameter {
     let list = json!({ "parameters": [{ "name": "A", "label": "A", "kind": "text" }] });
@@ -58,20 +58,6 @@ fn logged_action(before: &Instance, after: Option<Instance>) -> Option<(Activity
     assert_eq!((line.subject.as_str(), line.subject_name.as_str()), ("jupyter-aaaaaaaaaa", "Jupyter"));
     assert_eq!((line.owner_email, line.act), (Some(email("alice@example.org")), act(None)));
     Some((line.action, line.detail))
-}
-
-fn seen(phase: ObservedPhase) -> Observation {
-    Observation {
-        phase,
-        url: None,
-        frame_url: None,
-        ready_at: Some(at(0)),
-        log_tail: None,
-        outdated: false,
-        restarted_at: None,
-        last_crash: None,
-        material: None,
-    }
 }
 
 fn template(active: bool) -> Template {
@@ -227,10 +213,19 @@ fn change_of_url_start_step_or_log_tail_is_not_logged() {
     let failed = instance(InstanceState::Failed);
     let terminating = instance(InstanceState::Terminating);
     for (before, after) in [
-        (&running, Instance { url: None, ..running.clone() }),
+        (&running, Instance { report: Report::default(), ..running.clone() }),
         (&running, running.clone()),
-        (&starting, Instance { start_step: Some(StartStep::Preparing), ..starting.clone() }),
-        (&failed, Instance { log_tail: Some("x".to_owned()), ..failed.clone() }),
+        (
+            &starting,
+            Instance {
+                report: Report { start_step: Some(StartStep::Preparing), ..Report::default() },
+                ..starting.clone()
+            },
+        ),
+        (
+            &failed,
+            Instance { report: Report { log_tail: Some("x".to_owned()), ..Report::default() }, ..failed.clone() },
+        ),
         (&terminating, Instance { state: InstanceState::Failed, ..terminating.clone() }),
     ] {
         assert_eq!(logged_action(before, Some(after)), None, "{:?}", before.state);

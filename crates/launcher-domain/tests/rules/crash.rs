@@ -1,9 +1,9 @@
 use launcher_domain::crash::{Crash, CrashHistory, CrashVerdict, MAX_CRASHES};
 use launcher_domain::instance::{Observation, ObservedPhase};
-use launcher_domain::{FailureCode, Instance, InstanceState};
+use launcher_domain::{FailureCode, Instance, InstanceState, Report};
 use proptest::prelude::*;
 
-use crate::{at, instance};
+use crate::{at, instance, seen};
 
 /// Records crashes at these seconds, and returns the last verdict.
 fn last_verdict(crashes: &[i64]) -> CrashVerdict {
@@ -68,38 +68,28 @@ fn crash(second: i64) -> Crash {
 }
 
 fn report(phase: ObservedPhase, last_crash: Option<Crash>) -> Observation {
-    let Instance { url, frame_url, started_at, .. } = instance(InstanceState::Running);
-    Observation {
-        phase,
-        url,
-        frame_url,
-        ready_at: started_at,
-        log_tail: None,
-        outdated: false,
-        restarted_at: None,
-        last_crash,
-        material: None,
-    }
+    let Instance { report, started_at, .. } = instance(InstanceState::Running);
+    Observation { report: Report { last_crash, ..report }, ready_at: started_at, ..seen(phase) }
 }
 
 #[test]
 fn crash_is_kept_from_restart_of_the_app_on() {
     let before = Instance { outdated: true, ..instance(InstanceState::Running) };
-    let starting = || ObservedPhase::Starting { step: None, progress: None };
+    let starting = || ObservedPhase::Starting;
 
     let crashed = before.observe(&report(starting(), Some(crash(50)))).unwrap();
 
     assert_eq!(
         crashed,
-        Instance { last_crash: Some(crash(50)), ..before },
+        Instance { report: Report { last_crash: Some(crash(50)), ..before.report.clone() }, ..before },
         "the instance keeps running, at the same URL"
     );
     assert_eq!(crashed.observe(&report(starting(), Some(crash(50)))), None);
     let again = crashed.observe(&report(ObservedPhase::Running, Some(crash(50)))).unwrap();
-    assert_eq!((again.state, again.last_crash), (InstanceState::Running, Some(crash(50))));
+    assert_eq!((again.state, again.report.last_crash), (InstanceState::Running, Some(crash(50))));
     let twice = crashed.observe(&report(ObservedPhase::Running, Some(crash(60)))).unwrap();
-    assert_eq!(twice.last_crash, Some(crash(60)));
-    assert_eq!(twice.observe(&report(ObservedPhase::Expired, None)).unwrap().last_crash, Some(crash(60)));
+    assert_eq!(twice.report.last_crash, Some(crash(60)));
+    assert_eq!(twice.observe(&report(ObservedPhase::Expired, None)).unwrap().report.last_crash, Some(crash(60)));
 }
 
 #[test]

@@ -1,22 +1,12 @@
 use launcher_domain::instance::{Observation, ObservedPhase, RestartError};
-use launcher_domain::{EndReason, FailureCode, FailureReason, FailureRemedy, Instance, InstanceState, StartStep};
+use launcher_domain::{
+    EndReason, FailureCode, FailureReason, FailureRemedy, Instance, InstanceState, Report, StartStep,
+};
 
-use crate::{at, instance};
+use crate::{at, instance, seen, urls};
 
-fn seen(phase: ObservedPhase) -> Observation {
-    let url = Some("http://x.localhost/".to_owned());
-    let frame_url = Some("http://x.localhost/_launcher/frame".to_owned());
-    Observation {
-        phase,
-        url,
-        frame_url,
-        ready_at: Some(at(100)),
-        log_tail: None,
-        outdated: false,
-        restarted_at: None,
-        last_crash: None,
-        material: None,
-    }
+fn at_step(start_step: Option<StartStep>, start_progress: Option<u32>) -> Observation {
+    Observation { report: Report { start_step, start_progress, ..Report::default() }, ..seen(ObservedPhase::Starting) }
 }
 
 #[test]
@@ -36,7 +26,14 @@ fn failure_of_an_instance_with_a_volume_says_that_files_are_kept_and_how_to_make
     let shown = |volume: &Option<String>, code, log: &str| {
         let reason = Some(FailureReason::new(code, None));
         let failed = instance(InstanceState::Failed);
-        Instance { reason, volume: volume.clone(), log_tail: Some(log.to_owned()), ..failed }.failure().unwrap()
+        Instance {
+            reason,
+            volume: volume.clone(),
+            report: Report { log_tail: Some(log.to_owned()), ..Report::default() },
+            ..failed
+        }
+        .failure()
+        .unwrap()
     };
     let full = "OSError: [Errno 28] No space left on device: '/home/jovyan/.jupyter'";
     for (code, log, expected) in [
@@ -57,11 +54,11 @@ fn failure_of_an_instance_with_a_volume_says_that_files_are_kept_and_how_to_make
 fn failure_keeps_reason_and_log_and_requests_deletion() {
     let reason = FailureReason::new(FailureCode::Crashed, Some("It ended with status 3.".into()));
     let mut report = seen(ObservedPhase::Failed(reason.clone()));
-    report.log_tail = Some("Traceback".to_owned());
+    report.report.log_tail = Some("Traceback".to_owned());
     let failed = instance(InstanceState::Running).observe(&report).unwrap();
     assert_eq!(failed.state, InstanceState::Failed);
-    assert_eq!((failed.reason, failed.log_tail.as_deref()), (Some(reason), Some("Traceback")));
-    assert_eq!(failed.url, None);
+    assert_eq!((failed.reason, failed.report.log_tail.as_deref()), (Some(reason), Some("Traceback")));
+    assert_eq!(failed.report.url, None);
     assert_eq!(failed.spec_version, 2, "the fleet has to be told to delete it");
 }
 
@@ -119,36 +116,36 @@ fn every_failure_code_has_message_and_remedy() {
 
 #[test]
 fn start_step_is_kept_only_while_starting() {
-    let step = |step| seen(ObservedPhase::Starting { step: Some(step), progress: None });
+    let step = |step| at_step(Some(step), None);
     let pulling = instance(InstanceState::Starting).observe(&step(StartStep::PullingImage)).unwrap();
-    assert_eq!((pulling.state, pulling.start_step), (InstanceState::Starting, Some(StartStep::PullingImage)));
+    assert_eq!((pulling.state, pulling.report.start_step), (InstanceState::Starting, Some(StartStep::PullingImage)));
     assert_eq!(pulling.observe(&step(StartStep::PullingImage)), None);
     let answering = pulling.observe(&step(StartStep::StartingApp)).unwrap();
-    assert_eq!(answering.start_step, Some(StartStep::StartingApp));
+    assert_eq!(answering.report.start_step, Some(StartStep::StartingApp));
     let left = [
         answering.observe(&seen(ObservedPhase::Running)).unwrap(),
         answering.terminate(EndReason::Owner, at(50)).unwrap(),
         answering.workshop_gone(at(50)).unwrap(),
     ];
-    assert!(left.iter().all(|after| after.start_step.is_none()), "{left:?}");
+    assert!(left.iter().all(|after| after.report.start_step.is_none()), "{left:?}");
     assert_eq!(left[0].observe(&step(StartStep::RestartingApp)), None, "it stays running while its app restarts");
     assert!(StartStep::ALL.iter().all(|step| StartStep::parse(step.as_str()) == Some(*step)));
 }
 
 #[test]
 fn progress_belongs_to_its_start_step() {
-    let report = |step, progress| seen(ObservedPhase::Starting { step: Some(step), progress });
+    let report = |step, progress| at_step(Some(step), progress);
     let pulling = instance(InstanceState::Starting).observe(&report(StartStep::PullingImage, Some(40))).unwrap();
-    assert_eq!(pulling.start_progress, Some(40));
+    assert_eq!(pulling.report.start_progress, Some(40));
     assert_eq!(pulling.observe(&report(StartStep::PullingImage, Some(40))), None);
-    assert_eq!(pulling.observe(&report(StartStep::PullingImage, Some(45))).unwrap().start_progress, Some(45));
+    assert_eq!(pulling.observe(&report(StartStep::PullingImage, Some(45))).unwrap().report.start_progress, Some(45));
     let left = [
         pulling.observe(&report(StartStep::StartingApp, None)).unwrap(),
         pulling.observe(&seen(ObservedPhase::Running)).unwrap(),
         pulling.terminate(EndReason::Owner, at(50)).unwrap(),
         pulling.workshop_gone(at(50)).unwrap(),
     ];
-    assert!(left.iter().all(|after| after.start_progress.is_none()), "{left:?}");
+    assert!(left.iter().all(|after| after.report.start_progress.is_none()), "{left:?}");
 }
 
 #[test]
@@ -163,7 +160,7 @@ fn transition_increments_spec_version_only_when_the_workshop_must_change() {
     ]
     .map(instance);
     let failure = || seen(ObservedPhase::Failed(FailureReason::new(FailureCode::Evicted, None)));
-    let step = seen(ObservedPhase::Starting { step: Some(StartStep::Preparing), progress: None });
+    let step = at_step(Some(StartStep::Preparing), None);
     let terminate = |instance: &Instance| instance.terminate(EndReason::Owner, at(50));
     for (transition, after, expected) in [
         ("step", starting.observe(&step), 1),
@@ -187,9 +184,7 @@ fn transition_increments_spec_version_only_when_the_workshop_must_change() {
 fn changed_url_is_kept_without_a_new_spec_version() {
     let running = instance(InstanceState::Running);
     let moved = running.observe(&seen(ObservedPhase::Running)).unwrap();
-    let url = Some("http://x.localhost/".to_owned());
-    let frame_url = Some("http://x.localhost/_launcher/frame".to_owned());
-    assert_eq!(moved, Instance { url, frame_url, ..running });
+    assert_eq!(moved, Instance { report: urls("http://x.localhost/"), ..running });
 }
 
 #[test]
@@ -203,13 +198,13 @@ fn second_ready_report_does_not_restart_the_lifetime() {
 #[test]
 fn url_is_cleared_when_the_workshop_ends() {
     let running = instance(InstanceState::Running);
-    assert!(running.url.is_some());
+    assert!(running.report.url.is_some());
     for after in [
         running.observe(&seen(ObservedPhase::Expired)),
         running.terminate(EndReason::Owner, at(50)),
         running.workshop_gone(at(50)),
     ] {
-        assert_eq!(after.unwrap().url, None);
+        assert_eq!(after.unwrap().report.url, None);
     }
 }
 
@@ -235,9 +230,10 @@ fn missing_workshop_ends_only_instances_that_should_have_one() {
 
 #[test]
 fn starting_report_without_step_clears_the_step() {
-    let preparing = Instance { start_step: Some(StartStep::Preparing), ..instance(InstanceState::Starting) };
-    let unknown = seen(ObservedPhase::Starting { step: None, progress: None });
-    assert_eq!(preparing.observe(&unknown).unwrap().start_step, None);
+    let preparing =
+        Instance { report: at_step(Some(StartStep::Preparing), None).report, ..instance(InstanceState::Starting) };
+    let unknown = at_step(None, None);
+    assert_eq!(preparing.observe(&unknown).unwrap().report.start_step, None);
     assert_eq!(instance(InstanceState::Starting).observe(&unknown), None);
 }
 
@@ -253,14 +249,10 @@ fn observation_of_failure_found_by_service_has_only_the_reason() {
     let found = Observation::of_failure(reason.clone());
     let expected = Observation {
         phase: ObservedPhase::Failed(reason),
-        url: None,
-        frame_url: None,
+        report: Report::default(),
         ready_at: None,
-        log_tail: None,
         outdated: false,
         restarted_at: None,
-        last_crash: None,
-        material: None,
     };
     assert_eq!(found, expected);
 }
@@ -276,7 +268,7 @@ fn instance_is_outdated_only_while_the_fleet_reports_it_as_running() {
     assert_eq!(outdated.spec_version, 1, "the Workshop does not change");
     assert_eq!(outdated.observe(&outdated_report(None)), None);
     assert!(outdated.extend(None, at(50)).unwrap().outdated);
-    let step = seen(ObservedPhase::Starting { step: None, progress: None });
+    let step = at_step(None, None);
     assert_eq!(outdated.observe(&step), None);
     let failure = ObservedPhase::Failed(FailureReason::new(FailureCode::Crashed, None));
     for after in [

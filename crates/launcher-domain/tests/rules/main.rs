@@ -33,9 +33,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
+use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::{
-    AdminList, Caller, Clock, EmailAddress, Entropy, FieldError, Instance, InstanceState, Template, TemplateContent,
-    TemplateSettings,
+    AdminList, Caller, Clock, EmailAddress, Entropy, FieldError, Instance, InstanceState, Report, Template,
+    TemplateContent, TemplateSettings,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -81,6 +82,22 @@ fn template(content: TemplateContent) -> Template {
     }
 }
 
+/// Returns the report of a ready workshop at this URL.
+fn urls(url: &str) -> Report {
+    Report { url: Some(url.to_owned()), frame_url: Some(format!("{url}_launcher/frame")), ..Report::default() }
+}
+
+/// Returns the report about a workshop that was first ready at second 100.
+fn seen(phase: ObservedPhase) -> Observation {
+    Observation {
+        phase,
+        report: urls("http://x.localhost/"),
+        ready_at: Some(at(100)),
+        outdated: false,
+        restarted_at: None,
+    }
+}
+
 /// Alice's instance in this state, with a lifetime of 2 h, extensions of 1 h, and a maximum lifetime of 8 h. A running
 /// instance was first ready at second 0.
 fn instance(state: InstanceState) -> Instance {
@@ -94,14 +111,8 @@ fn instance(state: InstanceState) -> Instance {
         volume: None,
         parameters: BTreeMap::new(),
         state,
-        start_step: None,
-        start_progress: None,
         reason: None,
-        log_tail: None,
-        last_crash: None,
-        material: None,
-        url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/".to_owned()),
-        frame_url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/_launcher/frame".to_owned()),
+        report: if ready.is_some() { urls("http://jupyter-aaaaaaaaaa.localhost/") } else { Report::default() },
         outdated: false,
         restarted_at: None,
         created_at: at(-10),

@@ -1,10 +1,10 @@
 use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::material::{MAX_CONFLICTS, MAX_REPORT_BYTES};
-use launcher_domain::{InstanceState, MaterialOutcome, MaterialReport, SourceReport};
+use launcher_domain::{InstanceState, MaterialOutcome, MaterialReport, Report, SourceReport};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::instance;
+use crate::{instance, seen};
 
 fn report() -> MaterialReport {
     MaterialReport {
@@ -26,9 +26,8 @@ fn report() -> MaterialReport {
 fn report_has_the_documented_form() {
     let written = json!({ "sources": [
         { "target": "stats-101", "outcome": "updated", "version": "0123abcd", "conflicts": ["week1/a.ipynb"],
-          "conflict_count": 1, "message": null },
-        { "target": "data", "outcome": "failed", "version": null, "conflicts": [], "conflict_count": 0,
-          "message": "The server does not answer." },
+          "conflictCount": 1 },
+        { "target": "data", "outcome": "failed", "conflictCount": 0, "message": "The server does not answer." },
     ] });
     assert_eq!(serde_json::from_str::<serde_json::Value>(&report().to_line().unwrap()).unwrap(), written);
     let output = format!("a line of the log\n{written}\n");
@@ -85,26 +84,11 @@ fn report_about_six_failures_with_long_texts_fits() {
 
 #[test]
 fn report_of_the_fleet_stays_with_the_instance() {
-    let seen = |phase, material| Observation { material, ..seen(phase) };
-    let starting = || ObservedPhase::Starting { step: None, progress: None };
-    let started = instance(InstanceState::Starting).observe(&seen(starting(), Some(report()))).unwrap();
-    assert_eq!(started.material, Some(report()));
+    let seen = |phase, material| Observation { report: Report { material, ..Report::default() }, ..seen(phase) };
+    let started = instance(InstanceState::Starting).observe(&seen(ObservedPhase::Starting, Some(report()))).unwrap();
+    assert_eq!(started.report.material, Some(report()));
     let running = started.observe(&seen(ObservedPhase::Running, None)).unwrap();
-    assert_eq!(running.material, Some(report()), "a fleet that restarts reports no material");
-}
-
-fn seen(phase: ObservedPhase) -> Observation {
-    Observation {
-        phase,
-        url: None,
-        frame_url: None,
-        ready_at: None,
-        log_tail: None,
-        outdated: false,
-        restarted_at: None,
-        last_crash: None,
-        material: None,
-    }
+    assert_eq!(running.report.material, Some(report()), "a fleet that restarts reports no material");
 }
 
 proptest! {

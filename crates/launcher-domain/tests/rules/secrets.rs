@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use launcher_domain::failure::STANDARD;
 use launcher_domain::instance::{Observation, ObservedPhase};
-use launcher_domain::{CodedText, FailureCode, FailureDetail, FailureReason, SecretValues};
+use launcher_domain::{CodedText, FailureCode, FailureDetail, FailureReason, Report, SecretValues};
 
 fn secrets(values: &[&str]) -> SecretValues {
     values.iter().enumerate().map(|(index, value)| (format!("SECRET_{index}"), (*value).to_owned())).collect()
@@ -40,9 +40,9 @@ fn redacted_text_has_no_occurrence_of_a_value() {
 #[test]
 fn redacted_failure_has_no_secret_in_its_texts() {
     let reason = FailureReason::new(FailureCode::Crashed, Some(FailureDetail::from("exec hunter2: not found")));
-    let log_tail = Some("token hunter2".to_owned());
-    let seen = Observation { log_tail, ..Observation::of_failure(reason) }.redacted(&secrets(&["hunter2"]));
-    assert_eq!(seen.log_tail.as_deref(), Some("token (secret)"));
+    let report = Report { log_tail: Some("token hunter2".to_owned()), ..Report::default() };
+    let seen = Observation { report, ..Observation::of_failure(reason) }.redacted(&secrets(&["hunter2"]));
+    assert_eq!(seen.report.log_tail.as_deref(), Some("token (secret)"));
     assert!(!format!("{seen:?}").contains("hunter2"), "{seen:?}");
     let ObservedPhase::Failed(reason) = seen.phase else { panic!("{seen:?}") };
     let text = "exec (secret): not found".to_owned();

@@ -4,11 +4,11 @@ use launcher_domain::instance::{Observation, ObservedPhase, ResumeError, Suspend
 use launcher_domain::lifetime::extension;
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{
-    Act, Activity, ActivityAction, AtExpiry, Crash, EndReason, FailureCode, Instance, InstanceState, Storage,
+    Act, Activity, ActivityAction, AtExpiry, Crash, EndReason, FailureCode, Instance, InstanceState, Report, Storage,
     StorageKind,
 };
 
-use crate::{at, instance};
+use crate::{at, instance, seen};
 
 /// An instance with a volume, whose Workshop the fleet has accepted.
 fn kept(state: InstanceState, at_expiry: AtExpiry) -> Instance {
@@ -28,27 +28,16 @@ fn suspended() -> Instance {
     running().suspend(at(50)).unwrap().unwrap().workshop_gone(at(60)).unwrap()
 }
 
-fn seen(phase: ObservedPhase) -> Observation {
-    Observation {
-        phase,
-        url: Some("http://x.localhost/".to_owned()),
-        frame_url: None,
-        ready_at: Some(at(100)),
-        log_tail: None,
-        outdated: false,
-        restarted_at: None,
-        last_crash: None,
-        material: None,
-    }
-}
-
 #[test]
 fn suspended_instance_has_no_workshop_and_keeps_its_volume() {
     let suspending = running().suspend(at(50)).unwrap().unwrap();
     assert_eq!(suspending.state, InstanceState::Suspending);
     assert!(!suspending.state.wants_workshop());
     assert_eq!(suspending.spec_version, 2, "dispatch has to delete the Workshop");
-    assert_eq!((suspending.url.as_ref(), suspending.expires_at, suspending.suspended_at), (None, None, Some(at(50))));
+    assert_eq!(
+        (suspending.report.url.as_ref(), suspending.expires_at, suspending.suspended_at),
+        (None, None, Some(at(50)))
+    );
     assert_eq!(extension(&suspending, at(51)).latest_expires_at, None);
 
     let suspended = suspending.workshop_gone(at(60)).unwrap();
@@ -86,10 +75,18 @@ fn late_reports_about_the_deleted_workshop_change_nothing() {
 #[test]
 fn resumed_instance_waits_like_a_new_one_and_gets_a_new_lifetime() {
     let crash = Crash { at: at(40), code: FailureCode::Crashed, files_lost: false };
-    let before = Instance { last_crash: Some(crash), restarted_at: Some(at(30)), ..suspended() };
+    let before = Instance {
+        report: Report { last_crash: Some(crash), ..Report::default() },
+        restarted_at: Some(at(30)),
+        ..suspended()
+    };
     let resumed = before.resume(at(5000)).unwrap().unwrap();
     assert_eq!((resumed.state, resumed.started_at, resumed.suspended_at), (InstanceState::Queued, None, None));
-    assert_eq!((resumed.last_crash.as_ref(), resumed.restarted_at), (None, None), "they are about the former workload");
+    assert_eq!(
+        (resumed.report.last_crash.as_ref(), resumed.restarted_at),
+        (None, None),
+        "they are about the former workload"
+    );
     assert_eq!((resumed.created_at, resumed.queued_at()), (before.created_at, at(5000)));
     assert_eq!((&resumed.k8s_name, &resumed.volume), (&before.k8s_name, &before.volume));
 

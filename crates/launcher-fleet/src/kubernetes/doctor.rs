@@ -278,7 +278,7 @@ impl PendingWorkshops {
 
     fn note_readable(&mut self, name: String, workshop: &Workshop, now: Timestamp) {
         let status = workshop.status.as_ref();
-        if let (None, Some(url)) = (&self.example, status.and_then(|status| status.url.clone())) {
+        if let (None, Some(url)) = (&self.example, status.and_then(|status| status.report.url.clone())) {
             self.example = Some(ExampleWorkshop { name: name.clone(), url });
         }
         if workshop.metadata.deletion_timestamp.is_some() {

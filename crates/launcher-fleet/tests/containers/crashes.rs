@@ -31,7 +31,7 @@ async fn of_frame_page(data_dir: &Path) -> String {
 }
 
 fn reported(status: &WorkshopStatus) -> (FailureCode, bool) {
-    let crash = Crash::from(status.last_crash.as_ref().unwrap());
+    let crash = status.report.last_crash.clone().unwrap();
     (crash.code, crash.files_lost)
 }
 
@@ -46,13 +46,13 @@ async fn killed_app_runs_again_in_its_container_with_its_files() {
 
     let again = crash(&fleet, "lab-a", &app).await;
 
-    assert_eq!(before.last_crash, None);
+    assert_eq!(before.report.last_crash, None);
     assert!(matches!(reported(&again), (FailureCode::Crashed | FailureCode::OutOfMemory, false)), "{again:?}");
-    assert_eq!((again.ready_at, &again.url), (before.ready_at, &before.url));
+    assert_eq!((again.ready_at, &again.report.url), (before.ready_at, &before.report.url));
     assert_eq!([id(&app).await, id(&sidecar).await], ids);
     until_second_start(&app).await;
     let shown = Crash::from_text(&of_frame_page(home.path()).await);
-    assert_eq!(shown, again.last_crash.as_ref().map(Crash::from));
+    assert_eq!(shown, again.report.last_crash);
     clean_up(fleet, ["lab-a"]).await;
 }
 
@@ -69,8 +69,8 @@ async fn third_crash_within_ten_minutes_fails_with_the_last_output() {
     docker().kill_container(&app, None::<KillContainerOptions>).await.unwrap();
 
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
-    assert!(failed.log_tail.as_ref().is_some_and(|tail| tail.ends_with("start 3")), "{failed:?}");
-    assert_eq!(failed.last_crash, second.last_crash);
+    assert!(failed.report.log_tail.as_ref().is_some_and(|tail| tail.ends_with("start 3")), "{failed:?}");
+    assert_eq!(failed.report.last_crash, second.report.last_crash);
     clean_up(fleet, ["lab-a"]).await;
 }
 
@@ -90,7 +90,7 @@ async fn app_that_crashes_while_no_launcher_runs_starts_again() {
 
     let again = poll(async || {
         let status = wait_for(&fleet, "lab-a", Phase::Running).await;
-        status.last_crash.is_some().then_some(status)
+        status.report.last_crash.is_some().then_some(status)
     })
     .await;
     assert_eq!(again.ready_at, before.ready_at);

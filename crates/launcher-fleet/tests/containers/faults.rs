@@ -51,7 +51,10 @@ async fn cause_of_a_failure_is_kept_if_the_launcher_ends_during_the_removal() {
     let fleet = open(without_internet(home.path())).await;
 
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
-    assert_eq!((failed.reason.as_deref(), failed.log_tail.as_deref()), (Some("crashed"), Some("the last words")));
+    assert_eq!(
+        (failed.reason.as_deref(), failed.report.log_tail.as_deref()),
+        (Some("crashed"), Some("the last words"))
+    );
     assert!(failed.message.as_ref().is_some_and(|message| message.contains('3')), "{failed:?}");
     clean_up(fleet, ["lab-a"]).await;
 }
@@ -67,7 +70,7 @@ async fn unreadable_log_does_not_delay_the_end_of_a_workshop() {
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
 
     engine.until_failed().await;
-    assert_eq!((failed.reason.as_deref(), failed.log_tail), (Some("crashed"), None));
+    assert_eq!((failed.reason.as_deref(), failed.report.log_tail), (Some("crashed"), None));
     assert_eq!(containers(home.path()).await, []);
     clean_up(fleet, ["lab-a"]).await;
 }

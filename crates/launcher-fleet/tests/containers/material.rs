@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use bollard::models::VolumeCreateRequest;
 use bollard::query_parameters::{ListVolumesOptions, RemoveVolumeOptions};
+use launcher_domain::{MaterialOutcome, SourceReport, StartStep};
 use launcher_fleet::engine::Part;
 use launcher_fleet::{ContainerFleet, ContainerSettings, Fleet};
-use launcher_workshop::{MaterialSourceStatus, Phase, Workshop, WorkshopMaterial, WorkshopStatus};
+use launcher_workshop::{Phase, Workshop, WorkshopMaterial, WorkshopStatus};
 use serde_json::json;
 
 use super::support::fleet::{
@@ -75,7 +76,7 @@ fn copies_of_secrets(data_dir: &Path) -> PathBuf {
 }
 
 /// Runs a Workshop until it is ready. Returns the report about its only source, and its log.
-async fn run(fleet: &ContainerFleet, data_dir: &Path, workshop: &Workshop) -> (MaterialSourceStatus, String) {
+async fn run(fleet: &ContainerFleet, data_dir: &Path, workshop: &Workshop) -> (SourceReport, String) {
     fleet.apply(workshop).await.unwrap();
     let status = wait_for(fleet, workshop.metadata.name.as_deref().unwrap(), Phase::Running).await;
     let containers = containers(data_dir).await;
@@ -83,8 +84,8 @@ async fn run(fleet: &ContainerFleet, data_dir: &Path, workshop: &Workshop) -> (M
     (only_source(&status), output(&containers[0].name).await)
 }
 
-fn only_source(status: &WorkshopStatus) -> MaterialSourceStatus {
-    let sources = &status.material.as_ref().expect("a report").sources;
+fn only_source(status: &WorkshopStatus) -> SourceReport {
+    let sources = &status.report.material.as_ref().expect("a report").sources;
     assert_eq!(sources.len(), 1, "{sources:?}");
     assert_eq!(sources[0].target, "data");
     sources[0].clone()
@@ -157,7 +158,7 @@ async fn baseline_app_of_an_image_with_a_user_gets_files_of_this_user() {
 
     let (source, log) = run(&fleet, home.path(), &workshop).await;
 
-    assert_eq!(source.outcome, "placed");
+    assert_eq!(source.outcome, MaterialOutcome::Placed);
     assert!(log.contains("owner 65532\nowner 65532\nlesson\nmine"), "{log}");
     clean_up(fleet, ["lab-a"]).await;
 }
@@ -186,7 +187,7 @@ async fn failing_program_stops_no_start_and_is_explained() {
 
         let (source, _) = run(&fleet, home.path(), &reads_material("lab-a", "/work")).await;
 
-        assert_eq!(source.outcome, "failed", "{name}");
+        assert_eq!(source.outcome, MaterialOutcome::Failed, "{name}");
         assert!(source.message.as_ref().is_some_and(|text| text.contains(message)), "{name}: {source:?}");
         clean_up(fleet, ["lab-a"]).await;
         assert_eq!(volumes(home.path()).await, [""; 0], "{name}");
@@ -229,7 +230,7 @@ async fn program_reads_only_the_secrets_of_its_sources_and_the_copies_are_remove
 
     let (source, log) = run(&fleet, home.path(), &workshop).await;
 
-    assert_eq!(source.outcome, "placed", "{source:?}");
+    assert_eq!(source.outcome, MaterialOutcome::Placed, "{source:?}");
     assert!(log.contains("git\nhunter-2\nstatistics\npassword\nusername\nmine"), "{log}");
     assert!(log.contains("/etc/workshop-launcher: No such file"), "{log}");
     assert!(!copies_of_secrets(home.path()).exists());
@@ -246,7 +247,7 @@ async fn missing_secret_stops_no_start() {
 
     let (source, _) = run(&fleet, home.path(), &workshop).await;
 
-    assert_eq!(source.outcome, "placed", "{source:?}");
+    assert_eq!(source.outcome, MaterialOutcome::Placed, "{source:?}");
     clean_up(fleet, ["lab-a"]).await;
 }
 
@@ -257,7 +258,7 @@ async fn workshop_starts_without_material_if_the_launcher_has_no_image() {
 
     let (source, _) = run(&fleet, home.path(), &reads_material("lab-a", "/work")).await;
 
-    assert_eq!(source.outcome, "failed");
+    assert_eq!(source.outcome, MaterialOutcome::Failed);
     assert!(source.message.is_some_and(|message| message.contains("SERVICE_MATERIAL_IMAGE")));
     assert_eq!(volumes(home.path()).await, [""; 0]);
     clean_up(fleet, ["lab-a"]).await;
@@ -272,7 +273,7 @@ async fn until_loading(fleet: &ContainerFleet, data_dir: &Path, name: &str) -> S
     })
     .await;
     let status = fleet.get(name).await.unwrap().unwrap().status.unwrap_or_default();
-    assert_eq!(status.start_step.as_deref(), Some("loading-material"));
+    assert_eq!(status.report.start_step, Some(StartStep::LoadingMaterial));
     container
 }
 
@@ -306,7 +307,7 @@ async fn next_launcher_adopts_a_program_that_runs_and_its_report() {
     let fleet = open(with_program(home.path(), &image)).await;
 
     let (source, log) = run(&fleet, home.path(), &workshop).await;
-    assert_eq!(source.outcome, "placed");
+    assert_eq!(source.outcome, MaterialOutcome::Placed);
     assert!(log.ends_with("\n1"), "it ran once: {log}");
     assert!(!copies_of_secrets(home.path()).exists());
     clean_up(fleet, ["lab-a"]).await;

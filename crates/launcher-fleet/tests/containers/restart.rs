@@ -18,7 +18,7 @@ async fn adopted_workshop_gets_the_present_address_of_the_launcher() {
     let fleet = open(settings(home.path())).await;
     fleet.apply(&quick("lab-a")).await.unwrap();
     let before = wait_for(&fleet, "lab-a", Phase::Running).await;
-    assert_eq!(before.url.as_deref(), Some("http://lab-a.localhost:8000/"));
+    assert_eq!(before.report.url.as_deref(), Some("http://lab-a.localhost:8000/"));
     fleet.close().await;
     drop(fleet);
     let mut moved = settings(home.path());
@@ -29,11 +29,11 @@ async fn adopted_workshop_gets_the_present_address_of_the_launcher() {
 
     let after = poll(async || {
         let status = wait_for(&fleet, "lab-a", Phase::Running).await;
-        (status.url != before.url).then_some(status)
+        (status.report.url != before.report.url).then_some(status)
     })
     .await;
-    assert_eq!(after.url.as_deref(), Some("https://lab-a.workshops.example.net/"));
-    assert!(after.frame_url.is_some_and(|url| url.starts_with("https://lab-a.workshops.example.net/")));
+    assert_eq!(after.report.url.as_deref(), Some("https://lab-a.workshops.example.net/"));
+    assert!(after.report.frame_url.is_some_and(|url| url.starts_with("https://lab-a.workshops.example.net/")));
     assert_eq!(after.ready_at, before.ready_at);
     clean_up(fleet, ["lab-a"]).await;
 }

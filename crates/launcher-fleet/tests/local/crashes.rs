@@ -3,8 +3,9 @@
 use std::fs;
 
 use http::StatusCode;
+use launcher_domain::{Crash, FailureCode};
 use launcher_fleet::Fleet;
-use launcher_workshop::{LastCrash, Phase, Workshop};
+use launcher_workshop::{Phase, Workshop};
 
 use crate::gateway::{get, listen};
 use crate::support::{Home, NONE, OWNER, crash, eventually, has_ended, kill, script, wait_for, wait_until_gone};
@@ -27,7 +28,7 @@ async fn killed_app_answers_again_with_its_files_at_the_same_url_and_port() {
     let address = listen(&fleet).await;
     fleet.apply(&noting("lab-a")).await.unwrap();
     let before = wait_for(&fleet, "lab-a", Phase::Running).await.status.unwrap();
-    assert_eq!(before.last_crash, None);
+    assert_eq!(before.report.last_crash, None);
     fs::write(home.working("lab-a").join("notes.txt"), "saved").unwrap();
     assert!(get(address, "lab-a", Some(OWNER)).await.text().await.unwrap().contains("notes.txt"));
     let former = leader(&home);
@@ -38,9 +39,12 @@ async fn killed_app_answers_again_with_its_files_at_the_same_url_and_port() {
     assert_eq!(page.status(), StatusCode::OK);
     assert!(page.text().await.unwrap().contains("notes.txt"));
     assert_eq!(get(address, "lab-a", Some("bob@example.org")).await.status(), StatusCode::FORBIDDEN);
-    assert_eq!((&after.url, &after.frame_url, after.ready_at), (&before.url, &before.frame_url, before.ready_at));
-    let LastCrash { at: _, reason, files_lost } = after.last_crash.unwrap();
-    assert_eq!((reason.as_str(), files_lost), ("crashed", false));
+    assert_eq!(
+        (&after.report.url, &after.report.frame_url, after.ready_at),
+        (&before.report.url, &before.report.frame_url, before.ready_at)
+    );
+    let Crash { at: _, code, files_lost } = after.report.last_crash.unwrap();
+    assert_eq!((code, files_lost), (FailureCode::Crashed, false));
     let ports = fs::read_to_string(home.working("lab-a").join("ports")).unwrap();
     let ports: Vec<&str> = ports.lines().collect();
     assert_eq!((ports.len(), ports[0]), (2, ports[1]));
@@ -65,8 +69,8 @@ async fn third_crash_within_ten_minutes_fails_with_explanation_of_the_last() {
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
     assert_eq!(failed.reason.as_deref(), Some("crashed"));
     assert!(failed.message.as_ref().unwrap().contains("signal 9"), "{failed:?}");
-    assert_eq!(failed.log_tail, Some(last.to_string()));
-    assert_eq!((failed.url, failed.ready_at), (None, running.ready_at));
+    assert_eq!(failed.report.log_tail, Some(last.to_string()));
+    assert_eq!((failed.report.url, failed.ready_at), (None, running.ready_at));
     assert_eq!(home.processes(), NONE);
     fleet.stop().await;
 }
@@ -97,7 +101,7 @@ async fn app_that_crashes_at_each_restart_fails_at_the_third_crash() {
 
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
     assert!(failed.message.as_ref().unwrap().contains("status 3"), "{failed:?}");
-    assert_eq!(failed.last_crash.map(|crash| crash.reason).as_deref(), Some("crashed"));
+    assert_eq!(failed.report.last_crash.map(|crash| crash.code), Some(FailureCode::Crashed));
     assert_eq!(fs::read_to_string(home.working("lab-a").join("leader")).unwrap().lines().count(), 3);
     assert_eq!(home.processes(), NONE);
     fleet.stop().await;
@@ -118,7 +122,7 @@ async fn crashes_count_across_restarts_of_the_launcher() {
     let fleet = home.open();
 
     let running = wait_for(&fleet, "lab-a", Phase::Running).await.status.unwrap();
-    assert!(running.last_crash.is_some());
+    assert!(running.report.last_crash.is_some());
     kill(leader(&home));
     wait_for(&fleet, "lab-a", Phase::Failed).await;
     fleet.stop().await;

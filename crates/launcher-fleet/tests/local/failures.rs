@@ -28,7 +28,7 @@ async fn crash_is_reported_with_exit_status_and_log_tail() {
     assert_eq!(status.reason.as_deref(), Some("crashed"));
     assert!(status.message.as_ref().unwrap().contains("status 3"), "{status:?}");
     assert!(status.remedy.is_some());
-    let tail = status.log_tail.unwrap();
+    let tail = status.report.log_tail.unwrap();
     assert_eq!(tail.lines().count(), 20);
     assert!(tail.starts_with("line 7\n"), "{tail}");
     assert!(tail.ends_with("line 25\nno licence"), "{tail}");
@@ -178,5 +178,5 @@ async fn unresponsive_app_fails_after_start_timeout() {
     home.settings.start_timeout = Duration::from_millis(400);
     let status = failure(&home, &script("lab-a", "echo waiting for nothing; exec sleep 1000")).await;
     assert_eq!(status.reason.as_deref(), Some("start-timeout"));
-    assert_eq!(status.log_tail.as_deref(), Some("waiting for nothing"));
+    assert_eq!(status.report.log_tail.as_deref(), Some("waiting for nothing"));
 }

@@ -26,7 +26,7 @@ async fn frame_page_shows_extension_at_once_and_only_to_owner() {
     let mut workshop = fleet.apply(&echo("lab-a")).await.unwrap();
     let running = wait_for(&fleet, "lab-a", Phase::Running).await;
     let origin = "http://lab-a.localhost:8000";
-    assert_eq!(running.status.unwrap().frame_url.unwrap(), format!("{origin}/_launcher/frame"));
+    assert_eq!(running.status.unwrap().report.frame_url.unwrap(), format!("{origin}/_launcher/frame"));
     let shown = async || {
         let answer = get(address, "/_launcher/status", OWNER, &[]).await;
         let status: Value = serde_json::from_str(&in_time(answer.text()).await.unwrap()).unwrap();
@@ -64,7 +64,7 @@ async fn frame_page_knows_the_last_crash_of_the_app() {
 
     let status = crash(&home, &fleet, "lab-a", home.noted("lab-a", "leader")).await;
 
-    let at = status.last_crash.unwrap().at.to_string();
+    let at = status.report.last_crash.unwrap().at.to_string();
     assert_eq!(shown().await, json!({ "at": at, "out_of_memory": false, "files_lost": false }));
     fleet.stop().await;
 }

@@ -29,7 +29,7 @@ async fn workshops_of_killed_launcher_keep_running() {
 
     let adopted = wait_for(&fleet, "lab-a", Phase::Running).await;
     assert_eq!(home.processes(), processes);
-    assert_eq!(adopted.status.as_ref().unwrap().url.as_deref(), Some("http://lab-a.localhost:8000/"));
+    assert_eq!(adopted.status.as_ref().unwrap().report.url.as_deref(), Some("http://lab-a.localhost:8000/"));
     // The fleet must detect the exit of an adopted app, terminate the app's descendants, and start the app again.
     let pid = fs::read_to_string(pid_file(&home, "lab-a")).unwrap();
     let again = crash(&home, &fleet, "lab-a", pid.trim().parse().unwrap()).await;
@@ -56,7 +56,7 @@ async fn adopted_workshop_gets_url_of_new_public_origin() {
     let fleet = home.open();
 
     let adopted = wait_for(&fleet, "lab-a", Phase::Running).await.status.unwrap();
-    assert_eq!(adopted.url.as_deref(), Some("https://lab-a.workshops.example.org/"));
+    assert_eq!(adopted.report.url.as_deref(), Some("https://lab-a.workshops.example.org/"));
     assert!(adopted.ready_at.is_some());
     assert_eq!(home.processes(), processes);
     fleet.stop().await;

@@ -23,7 +23,7 @@ async fn app_that_answers_gets_status_running() {
     let running = wait_for(&fleet, "lab-a", Phase::Running).await;
     let status = running.status.unwrap();
     assert_eq!(running.metadata.uid, stored.metadata.uid);
-    assert_eq!(status.url.as_deref(), Some("http://lab-a.localhost:8000/"));
+    assert_eq!(status.report.url.as_deref(), Some("http://lab-a.localhost:8000/"));
     assert_eq!(status.ready_at, Some(home.clock.now()));
     assert_eq!(status.observed_generation, Some(1));
     fleet.stop().await;
@@ -182,7 +182,7 @@ async fn workshop_is_terminated_at_its_expiry_and_not_before() {
 
     home.clock.advance(3600);
     let expired = wait_for(&fleet, "lab-a", Phase::Expired).await;
-    assert_eq!(expired.status.unwrap().url, None);
+    assert_eq!(expired.status.unwrap().report.url, None);
     assert_eq!(home.processes(), NONE, "no process may run after the Workshop is reported as expired");
     fleet.stop().await;
 }

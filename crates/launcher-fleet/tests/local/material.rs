@@ -3,8 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
+use launcher_domain::{MaterialOutcome, SourceReport, StartStep};
 use launcher_fleet::Fleet;
-use launcher_workshop::{MaterialSourceStatus, Phase, Workshop, WorkshopMaterial, WorkshopMaterialSource};
+use launcher_workshop::{Phase, Workshop, WorkshopMaterial, WorkshopMaterialSource};
 use serde_json::{Value, json};
 
 use crate::support::{Home, NONE, crash, eventually, script, wait_for, wait_until_gone};
@@ -33,8 +34,8 @@ fn with_material(target: &str) -> Workshop {
 }
 
 /// Returns the report about the only source of a Workshop.
-fn report(workshop: Workshop) -> MaterialSourceStatus {
-    let mut sources = workshop.status.unwrap().material.expect("a report").sources;
+fn report(workshop: Workshop) -> SourceReport {
+    let mut sources = workshop.status.unwrap().report.material.expect("a report").sources;
     assert_eq!(sources.len(), 1);
     sources.remove(0)
 }
@@ -76,7 +77,7 @@ async fn program_gets_the_folder_with_the_secrets_of_private_sources_and_no_valu
     workshop.spec.material.as_mut().unwrap().sources[0].secret = Some("statistics".to_owned());
     fleet.apply(&workshop).await.unwrap();
     let report = report(wait_for(&fleet, "lab-a", Phase::Running).await);
-    assert_eq!(report.outcome, "placed");
+    assert_eq!(report.outcome, MaterialOutcome::Placed);
     let config: Value = serde_json::from_str(&read(&home, "config.json")).unwrap();
     assert_eq!((&config["secrets"], &config["sources"][0]["secret"]), (&json!(folder), &json!("statistics")));
     assert!(!read(&home, "environment").contains("hunter-2"));
@@ -91,7 +92,7 @@ async fn crashed_app_starts_again_without_another_download() {
     wait_for(&fleet, "lab-a", Phase::Running).await;
     let leader = home.noted("lab-a", "leader");
     let after = crash(&home, &fleet, "lab-a", leader).await;
-    assert_eq!(after.material.unwrap().sources[0].outcome, "placed");
+    assert_eq!(after.report.material.unwrap().sources[0].outcome, MaterialOutcome::Placed);
     assert_eq!(read(&home, "runs"), "run\n");
     fleet.stop().await;
 }
@@ -115,7 +116,7 @@ async fn hanging_program_is_killed_and_the_app_starts() {
     let fleet = home.open();
     fleet.apply(&with_material("hanging")).await.unwrap();
     let report = report(wait_for(&fleet, "lab-a", Phase::Running).await);
-    assert_eq!(report.outcome, "failed");
+    assert_eq!(report.outcome, MaterialOutcome::Failed);
     assert!(report.message.unwrap().contains("too long"));
     assert_eq!(home.processes(), [home.noted("lab-a", "leader")], "no process of the program is left");
     fleet.stop().await;
@@ -128,7 +129,7 @@ async fn deletion_during_the_download_ends_the_program() {
     fleet.apply(&with_material("hanging")).await.unwrap();
     eventually("the program runs", || read(&home, "runs") == "run\n").await;
     let loading = fleet.get("lab-a").await.unwrap().unwrap().status.unwrap();
-    assert_eq!((loading.phase, loading.start_step.as_deref()), (Phase::Starting, Some("loading-material")));
+    assert_eq!((loading.phase, loading.report.start_step), (Phase::Starting, Some(StartStep::LoadingMaterial)));
     fleet.delete("lab-a", None).await.unwrap();
     wait_until_gone(&fleet, "lab-a").await;
     assert_eq!(home.processes(), NONE);
@@ -147,7 +148,7 @@ async fn interrupted_download_is_repeated_by_the_next_launcher() {
     assert_eq!(home.processes(), NONE);
     let fleet = home.open();
     let report = report(wait_for(&fleet, "lab-a", Phase::Running).await);
-    assert_eq!(report.outcome, "unchanged");
+    assert_eq!(report.outcome, MaterialOutcome::Unchanged);
     assert_eq!(read(&home, "runs"), "run\nrun\n");
     fleet.stop().await;
 }

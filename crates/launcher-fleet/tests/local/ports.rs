@@ -148,7 +148,7 @@ async fn adopted_app_that_lost_its_port_exposes_no_foreign_program() {
 
     let address = listen(&fleet).await;
     let status = fleet.get("lab-a").await.unwrap().unwrap().status.unwrap();
-    assert_eq!((status.phase, status.url), (Phase::Starting, None));
+    assert_eq!((status.phase, status.report.url), (Phase::Starting, None));
     assert!(status.ready_at.is_some(), "the lifetime is not restarted");
     let page = get(address, "lab-a", Some(OWNER)).await;
     assert!(!page.text().await.unwrap().contains(FOREIGN));

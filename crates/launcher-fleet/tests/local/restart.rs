@@ -26,12 +26,12 @@ async fn launcher_stop_ends_processes_and_next_start_restores_them() {
     let fleet = home.open();
     let back = fleet.get("lab-a").await.unwrap().unwrap();
     assert_eq!(back.status.as_ref().unwrap().phase, Phase::Starting, "it does not run yet");
-    assert_eq!(back.status.unwrap().url, None);
+    assert_eq!(back.status.unwrap().report.url, None);
     let after = wait_for(&fleet, "lab-a", Phase::Running).await;
     assert_eq!(after.metadata.uid, before.metadata.uid);
     let (before, after) = (before.status.unwrap(), after.status.unwrap());
     assert_eq!(after.ready_at, before.ready_at, "the lifetime is not restarted");
-    assert!(after.url.is_some() && after.url == before.url, "{:?}", after.url);
+    assert!(after.report.url.is_some() && after.report.url == before.report.url, "{:?}", after.report.url);
     assert_eq!(fs::read_to_string(home.working("lab-a").join("work.txt")).unwrap(), "unsaved no more");
     fleet.stop().await;
 }

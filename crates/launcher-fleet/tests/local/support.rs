@@ -216,7 +216,7 @@ pub(crate) async fn crash(home: &Home, fleet: &LocalFleet, name: &str, leader: i
     let now = home.clock.now();
     kill(leader);
     let is_back = |status: &WorkshopStatus| {
-        status.phase == Phase::Running && status.last_crash.as_ref().is_some_and(|crash| crash.at == now)
+        status.phase == Phase::Running && status.report.last_crash.as_ref().is_some_and(|crash| crash.at == now)
     };
     wait_for_status(fleet, name, is_back).await.status.unwrap()
 }

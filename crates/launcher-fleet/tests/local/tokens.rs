@@ -194,6 +194,6 @@ async fn notebook_with_token_in_template_gets_no_token_from_launcher() {
 
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
 
-    assert!(failed.log_tail.unwrap_or_default().contains("JUPYTER_CONFIG_PATH"));
+    assert!(failed.report.log_tail.unwrap_or_default().contains("JUPYTER_CONFIG_PATH"));
     fleet.stop().await;
 }

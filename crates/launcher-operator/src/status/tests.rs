@@ -42,11 +42,11 @@ fn step(before: Option<WorkshopStatus>, diagnosis: &Diagnosis, now: &str) -> Wor
 #[test]
 fn ready_at_is_set_once_and_url_only_while_running() {
     let starting = step(None, &waiting(), "12:00:01");
-    assert_eq!((starting.phase, starting.ready_at, &starting.url), (Phase::Starting, None, &None));
+    assert_eq!((starting.phase, starting.ready_at, &starting.report.url), (Phase::Starting, None, &None));
     assert_eq!(starting.report.start_step, Some(StartStep::PullingImage));
     let running = step(Some(starting), &Diagnosis::Ready, "12:00:02");
     assert_eq!((running.phase, running.ready_at), (Phase::Running, Some(at("12:00:02"))));
-    assert_eq!(running.url.as_deref(), Some("https://intro.example.org/"));
+    assert_eq!(running.report.url.as_deref(), Some("https://intro.example.org/"));
     assert_eq!(running.observed_generation, Some(7));
     let restarting = step(Some(running), &waiting(), "12:00:03");
     assert_eq!((restarting.phase, restarting.ready_at), (Phase::Starting, Some(at("12:00:02"))));
@@ -65,7 +65,7 @@ fn status_is_unchanged_if_diagnosis_is_unchanged() {
 fn unexposed_workshop_has_no_url_and_condition_exposed_is_false() {
     let hidden = Applied { url: None, exposure: Exposure::None, created: None };
     let status = of_applied(&workshop(None), &hidden, &Diagnosis::Ready, None, at("12:00:01"));
-    assert_eq!((status.phase, status.url), (Phase::Running, None));
+    assert_eq!((status.phase, status.report.url), (Phase::Running, None));
     let exposed = status.conditions.iter().find(|one| one.type_ == EXPOSED).unwrap();
     assert_eq!((exposed.status.as_str(), exposed.reason.as_str()), ("False", "NoGate"));
 }
@@ -85,7 +85,7 @@ fn status_of_failed_workshop_has_reason_log_and_ready_at() {
 fn status_of_expired_workshop_keeps_ready_at_and_has_no_url() {
     let running = step(None, &Diagnosis::Ready, "12:00:01");
     let status = expired(&workshop(Some(running)), at("12:01:01"));
-    assert_eq!((status.phase, status.url, status.ready_at), (Phase::Expired, None, Some(at("12:00:01"))));
+    assert_eq!((status.phase, status.report.url, status.ready_at), (Phase::Expired, None, Some(at("12:00:01"))));
 }
 
 /// The result of an apply of a workload that was created at this time.

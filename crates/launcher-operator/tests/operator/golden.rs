@@ -6,7 +6,8 @@ use launcher_operator::build::Manifests;
 use launcher_operator::build::build;
 use launcher_operator::validate::validate;
 use launcher_workshop::Workshop;
-use serde_json::{Value, json};
+use serde_json::json;
+use similar::TextDiff;
 
 use crate::crash_safe::with_directory;
 use crate::material::{with_material, with_secret};
@@ -15,112 +16,96 @@ use crate::snapshot::with_snapshot;
 use crate::storage::with_storage;
 use crate::support::{built, settings, workshop};
 
-fn compare(name: &str, built: &Manifests) {
+/// Returns the resources of a Workshop as indented JSON.
+fn resources(built: &Manifests) -> String {
     let Manifests { pod, claim, service, ingress, url } = built;
     let mut found = json!({ "pod": pod, "service": service, "ingress": ingress, "url": url });
     if let Some(claim) = claim {
         found["claim"] = json!(claim);
     }
+    format!("{found:#}\n")
+}
+
+fn compare(name: &str, found: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/operator/golden").join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, format!("{found:#}\n")).unwrap();
+        std::fs::write(&path, found).unwrap();
     }
-    let committed: Value =
-        serde_json::from_str(&std::fs::read_to_string(&path).unwrap_or_default()).unwrap_or_default();
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(committed, found, "{name} differs; if that is meant: UPDATE_GOLDEN=1 cargo test -p launcher-operator");
+}
+
+/// Compares the lines by which a Workshop's resources differ from those of another Workshop.
+fn compare_difference(name: &str, base: fn(&mut Workshop), change: fn(&mut Workshop)) {
+    let changed = built(|workshop| {
+        base(workshop);
+        change(workshop);
+    });
+    let difference = TextDiff::from_lines(&resources(&built(base)), &resources(&changed))
+        .unified_diff()
+        .context_radius(1)
+        .to_string();
+    compare(name, &difference);
+}
+
+fn minimal(_: &mut Workshop) {}
+
+fn notebook(workshop: &mut Workshop) {
+    workshop.spec.app_type = "notebook".to_owned();
+    workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
 }
 
 #[test]
 fn minimal_workshop_matches_golden_file() {
-    compare("minimal.json", &built(|_| {}));
+    compare("minimal.json", &resources(&built(minimal)));
 }
 
 #[test]
 fn stock_notebook_matches_golden_file() {
-    compare(
-        "notebook.json",
-        &built(|workshop| {
-            workshop.spec.app_type = "notebook".to_owned();
-            workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
-        }),
-    );
+    compare_difference("notebook.diff", minimal, notebook);
 }
 
 #[test]
 fn stock_rstudio_matches_golden_file() {
-    compare(
-        "rstudio.json",
-        &built(|workshop| {
-            workshop.spec.app_type = "rstudio".to_owned();
-            workshop.spec.image = "docker.io/rocker/rstudio:4".to_owned();
-            workshop.spec.port = 8787;
-            workshop.spec.security_profile = "baseline".to_owned();
-        }),
-    );
+    compare_difference("rstudio.diff", minimal, |workshop| {
+        workshop.spec.app_type = "rstudio".to_owned();
+        workshop.spec.image = "docker.io/rocker/rstudio:4".to_owned();
+        workshop.spec.port = 8787;
+        workshop.spec.security_profile = "baseline".to_owned();
+    });
 }
 
 #[test]
 fn notebook_with_storage_matches_golden_file() {
-    compare(
-        "storage.json",
-        &built(|workshop| {
-            workshop.spec.app_type = "notebook".to_owned();
-            workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
-            with_storage(workshop);
-        }),
-    );
+    compare_difference("storage.diff", notebook, with_storage);
 }
 
 #[test]
 fn notebook_with_crash_safe_directory_matches_golden_file() {
-    compare(
-        "crash_safe.json",
-        &built(|workshop| {
-            workshop.spec.app_type = "notebook".to_owned();
-            workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
-            with_directory(workshop);
-        }),
-    );
+    compare_difference("crash_safe.diff", notebook, with_directory);
 }
 
 #[test]
 fn notebook_with_snapshot_matches_golden_file() {
-    compare(
-        "snapshot.json",
-        &built(|workshop| {
-            workshop.spec.app_type = "notebook".to_owned();
-            workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
-            with_snapshot(workshop);
-        }),
-    );
+    compare_difference("snapshot.diff", notebook, with_snapshot);
 }
 
 #[test]
 fn notebook_with_material_matches_golden_file() {
-    compare(
-        "material.json",
-        &built(|workshop| {
-            workshop.spec.app_type = "notebook".to_owned();
-            workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
-            with_material(workshop);
-        }),
-    );
+    compare_difference("material.diff", notebook, with_material);
 }
 
 #[test]
 fn app_with_private_material_matches_golden_file() {
-    compare(
-        "private_material.json",
-        &built(|workshop| {
-            with_material(workshop);
-            with_secret(workshop);
-        }),
-    );
+    compare_difference("private_material.diff", minimal, |workshop| {
+        with_material(workshop);
+        with_secret(workshop);
+    });
 }
 
 #[test]
 fn app_with_secret_parameters_matches_golden_file() {
-    compare("parameters.json", &built(with_secrets));
+    compare_difference("parameters.diff", minimal, with_secrets);
 }
 
 #[test]

@@ -56,8 +56,8 @@ async fn status_with(workshop: &Value, pod: &Value) -> Value {
 async fn report_of_the_init_container_is_in_the_status() {
     let report = json!({ "sources": [
         { "target": "stats-101", "outcome": "updated", "version": "0123abc", "conflicts": ["week1/a.ipynb"],
-          "conflict_count": 12, "message": null },
-        { "target": "data", "outcome": "failed", "version": null, "conflicts": [], "conflict_count": 0,
+          "conflictCount": 12, "message": null },
+        { "target": "data", "outcome": "failed", "version": null, "conflicts": [], "conflictCount": 0,
           "message": "The server does not answer." },
     ] });
     let status = status_with(&new_workshop(), &pod_with(&ended(0, &format!("{report}\n")), &Value::Null, true)).await;
@@ -75,7 +75,7 @@ async fn hostile_report_is_bounded_and_names_only_targets_of_the_workshop() {
     let long = "\u{202e}".repeat(700);
     let of = |target: &str| {
         json!({
-            "target": target, "outcome": "placed", "version": "1", "conflicts": [long], "conflict_count": 1,
+            "target": target, "outcome": "placed", "version": "1", "conflicts": [long], "conflictCount": 1,
         })
     };
     let report = json!({ "sources": [of("data"), of("other")] }).to_string();

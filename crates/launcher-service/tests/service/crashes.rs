@@ -1,6 +1,6 @@
 //! Crashes of apps that the fleet starts again in place.
 
-use launcher_domain::{FailureCode, Instance, InstanceState};
+use launcher_domain::{FailureCode, Instance, InstanceState, Report};
 use launcher_testkit::eventually;
 
 use crate::{World, caller};
@@ -11,7 +11,7 @@ impl World {
         let admin = caller("admin");
         eventually(async || {
             let row = self.launcher.instance(&admin, name).await.unwrap().instance;
-            row.last_crash.as_ref().is_some_and(|crash| crash.code == code).then_some(row)
+            row.report.last_crash.as_ref().is_some_and(|crash| crash.code == code).then_some(row)
         })
         .await
     }
@@ -26,10 +26,10 @@ async fn crash_is_stored_and_workshop_keeps_running() {
     world.fleet.crash(name, FailureCode::OutOfMemory, true);
 
     let crashed = world.row_after_crash(name, FailureCode::OutOfMemory).await;
-    assert!(crashed.last_crash.as_ref().unwrap().files_lost);
+    assert!(crashed.report.last_crash.as_ref().unwrap().files_lost);
     // The acknowledgement of the extended lifetime (`applied_version`) arrives at any time.
     let expected = Instance {
-        last_crash: crashed.last_crash.clone(),
+        report: Report { last_crash: crashed.report.last_crash.clone(), ..before.report.clone() },
         revision: crashed.revision,
         applied_version: crashed.applied_version,
         ..before.clone()

@@ -32,7 +32,7 @@ async fn termination_records_end_reason_and_waits_for_deletion() {
         assert_eq!(again.revision, ending.revision, "repeating it changes nothing");
         world.fleet.remove_workshop(&running.k8s_name);
         let ended = world.until(&running.k8s_name, InstanceState::Terminated).await;
-        assert!(ended.ended_at.is_some() && ended.url.is_none());
+        assert!(ended.ended_at.is_some() && ended.report.url.is_none());
         assert_eq!(ended.end_reason, Some(reason));
     }
 }
@@ -57,7 +57,7 @@ async fn failed_instance_frees_its_slot_and_stays_until_dismissed() {
     world.fleet.fail(&running.k8s_name, FailureCode::OutOfMemory, "Killed");
     let failed = world.until(&running.k8s_name, InstanceState::Failed).await;
     let code = failed.reason.map(|reason| reason.code);
-    assert_eq!((code, failed.log_tail.as_deref()), (Some(FailureCode::OutOfMemory), Some("Killed")));
+    assert_eq!((code, failed.report.log_tail.as_deref()), (Some(FailureCode::OutOfMemory), Some("Killed")));
     eventually(async || world.fleet.names().is_empty().then_some(())).await;
     world.launch(&alice).await;
 

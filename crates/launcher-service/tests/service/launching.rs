@@ -15,13 +15,13 @@ async fn launched_instance_gets_a_workshop_and_runs() {
     assert_eq!(workshop.metadata.labels.unwrap().len(), 2, "exactly app and managed-by");
     let starting = world.until(&launched.k8s_name, InstanceState::Starting).await;
     let told = &workshop.metadata.annotations.unwrap()["workshoplauncher.dev/dispatched-at"];
-    assert_eq!((Some(told.parse().unwrap()), starting.url), (starting.dispatched_at, None));
+    assert_eq!((Some(told.parse().unwrap()), starting.report.url), (starting.dispatched_at, None));
 
     world.fleet.ready(&launched.k8s_name);
     let ready_at = world.workshop(&launched.k8s_name).await.status.unwrap().ready_at;
     let running = world.until(&launched.k8s_name, InstanceState::Running).await;
     assert_eq!(running.started_at, ready_at);
-    assert!(running.expires_at > running.started_at && running.url.is_some());
+    assert!(running.expires_at > running.started_at && running.report.url.is_some());
 }
 
 #[tokio::test]

@@ -148,7 +148,7 @@ async fn failure_is_stored_without_the_secrets_that_the_app_printed() {
     let reason = FailureReason::new(FailureCode::Crashed, Some(detail));
     world.fleet.fail_because(&launched.k8s_name, reason, &format!("iris: token {SECRET} refused\n{SECRET}"));
     let failed = world.until(&launched.k8s_name, InstanceState::Failed).await;
-    assert_eq!(failed.log_tail.as_deref(), Some("iris: token (secret) refused\n(secret)"));
+    assert_eq!(failed.report.log_tail.as_deref(), Some("iris: token (secret) refused\n(secret)"));
     assert!(failed.reason.as_ref().unwrap().message.ends_with("no program (secret)"), "{:?}", failed.reason);
     assert!(!format!("{failed:?}").contains(SECRET), "{failed:?}");
     assert!(world.secrets(&failed).await.is_empty());

@@ -52,14 +52,14 @@ async fn resumed_instance_has_its_name_url_volume_and_a_new_lifetime() {
     let suspended = world.suspend(&before).await;
     assert_eq!(world.fleet.workshop(&before.k8s_name), None);
     assert_eq!(world.fleet.volumes(), [before.volume.clone().unwrap()]);
-    assert_eq!((suspended.url.as_ref(), suspended.expires_at), (None, None));
+    assert_eq!((suspended.report.url.as_ref(), suspended.expires_at), (None, None));
     world.clock.advance(DAY);
 
     let after = world.resume(&suspended).await;
     let second = world.workshop(&before.k8s_name).await;
     assert_eq!(second.spec, first.spec);
     assert_ne!(second.uid(), first.uid());
-    assert_eq!((&after.url, &after.volume), (&before.url, &before.volume));
+    assert_eq!((&after.report.url, &after.volume), (&before.report.url, &before.volume));
     let (lifetime, started_at) = (after.settings.lifetime_seconds, after.started_at.unwrap());
     assert_eq!((after.expires_at.unwrap() - started_at).get_seconds(), i64::from(lifetime));
     assert!(started_at > before.expires_at.unwrap());

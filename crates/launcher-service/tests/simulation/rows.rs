@@ -136,7 +136,7 @@ fn moved(before: &Instance, after: &Instance) -> Result<(), Violation> {
 fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Result<(), Violation> {
     let name = &row.k8s_name;
     if row.state == InstanceState::Running {
-        let complete = row.started_at.is_some() && row.expires_at.is_some() && row.url.is_some();
+        let complete = row.started_at.is_some() && row.expires_at.is_some() && row.report.url.is_some();
         ensure(complete, || format!("{name} runs without a time or an address"))?;
     }
     if before.is_some_and(|before| before.end_reason == row.end_reason) {

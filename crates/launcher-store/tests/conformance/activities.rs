@@ -80,7 +80,7 @@ async fn refused_and_repeated_requests_are_not_logged() {
         assert_eq!(before[0].action, ActivityAction::Ended);
         let late = row.terminate(EndReason::Admin, at(70)).unwrap();
         assert_eq!(store.change_instance(&row, &late, &by(&admin(), 70)).await.unwrap(), None);
-        changed(&store, &ended, |row| row.log_tail = Some("more".to_owned())).await;
+        changed(&store, &ended, |row| row.report.log_tail = Some("more".to_owned())).await;
         assert!(!store.seed_template(&template(1)).await.unwrap());
         assert!(!store.create_template(&template(1)).await.unwrap());
         let other = Template { version: 3, ..template(1) };

@@ -13,15 +13,15 @@ async fn change_stores_all_fields_and_a_new_revision() {
         let before = launched(&store, "alice@example.org").await;
         let mut after = before.clone();
         after.state = InstanceState::Failed;
-        after.start_step = Some(StartStep::PullingImage);
-        after.start_progress = Some(40);
+        after.report.start_step = Some(StartStep::PullingImage);
+        after.report.start_progress = Some(40);
         after.reason = Some(FailureReason::new(FailureCode::Crashed, Some("It ended with status 3: 'x'.".into())));
-        after.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned());
-        after.last_crash = Some(Crash { at: at(2), code: FailureCode::OutOfMemory, files_lost: true });
-        after.material =
+        after.report.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned());
+        after.report.last_crash = Some(Crash { at: at(2), code: FailureCode::OutOfMemory, files_lost: true });
+        after.report.material =
             Some(MaterialReport { sources: vec![SourceReport::failed("data", "It is 'down'. \u{1f600}")] });
-        after.url = Some("https://a.example.org/".to_owned());
-        after.frame_url = Some("https://a.example.org/_launcher/frame".to_owned());
+        after.report.url = Some("https://a.example.org/".to_owned());
+        after.report.frame_url = Some("https://a.example.org/_launcher/frame".to_owned());
         (after.outdated, after.restarted_at) = (true, Some(at(5)));
         after.dispatched_at = Some(at(1));
         after.started_at = Some(at(2));
@@ -37,16 +37,20 @@ async fn change_stores_all_fields_and_a_new_revision() {
         assert_eq!(store.observe_instance(&before.k8s_name).await.unwrap(), Some(after.clone()));
 
         let cleared = changed(&store, &after, |row| {
-            (row.reason, row.log_tail, row.url, row.end_reason) = (None, None, None, None);
-            (row.start_step, row.start_progress, row.last_crash, row.material) = (None, None, None, None);
+            (row.reason, row.report.log_tail, row.report.url, row.end_reason) = (None, None, None, None);
+            (row.report.start_step, row.report.start_progress, row.report.last_crash, row.report.material) =
+                (None, None, None, None);
             (row.outdated, row.restarted_at) = (false, None);
             (row.dispatched_at, row.started_at, row.expires_at, row.ended_at) = (None, None, None, None);
         })
         .await;
-        assert_eq!((cleared.start_step, cleared.start_progress, cleared.last_crash), (None, None, None));
-        assert_eq!(cleared.material, None);
+        assert_eq!(
+            (cleared.report.start_step, cleared.report.start_progress, cleared.report.last_crash),
+            (None, None, None)
+        );
+        assert_eq!(cleared.report.material, None);
         assert_eq!((cleared.outdated, cleared.restarted_at), (false, None));
-        assert_eq!((cleared.reason, cleared.log_tail, cleared.ended_at), (None, None, None));
+        assert_eq!((cleared.reason, cleared.report.log_tail, cleared.ended_at), (None, None, None));
     })
     .await;
 }
@@ -102,8 +106,8 @@ async fn instance_change_keeps_applied_version_and_workshop_uid() {
 async fn nul_byte_in_log_tail_is_replaced() {
     on_every_engine(async |store| {
         let before = launched(&store, "alice@example.org").await;
-        let stored = changed(&store, &before, |row| row.log_tail = Some("a\0b\u{1b}[0m".to_owned())).await;
-        assert_eq!(stored.log_tail.as_deref(), Some("a\u{fffd}b\u{1b}[0m"));
+        let stored = changed(&store, &before, |row| row.report.log_tail = Some("a\0b\u{1b}[0m".to_owned())).await;
+        assert_eq!(stored.report.log_tail.as_deref(), Some("a\u{fffd}b\u{1b}[0m"));
     })
     .await;
 }

@@ -58,19 +58,19 @@ async fn small(url: &str) -> Store {
     created(store.launch_with_secrets(&with_volume, &secrets, &NO_LIMITS, None).await.unwrap());
     let launch = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
     let row = ended(&store, &created(launch), 60).await;
-    changed(&store, &row, |row| row.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned())).await;
+    changed(&store, &row, |row| row.report.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned())).await;
     store.save_snapshot(&crate::snapshots::snapshot("alice@example.org", 1, 1000)).await.unwrap();
     let promoted = store.dispatch_promote_queued(3, at(10)).await.unwrap();
     store.dispatch_applied(promoted[0].instance_id, 1, Some("uid-1")).await.unwrap();
     let running = store.observe_instance(&promoted[0].k8s_name).await.unwrap().unwrap();
     changed(&store, &running, |row| {
-        (row.started_at, row.expires_at, row.url) = (Some(at(20)), Some(at(30)), Some("https://a".to_owned()));
-        row.frame_url = Some("https://a/_launcher/frame".to_owned());
-        row.start_progress = Some(1);
+        (row.started_at, row.expires_at, row.report.url) = (Some(at(20)), Some(at(30)), Some("https://a".to_owned()));
+        row.report.frame_url = Some("https://a/_launcher/frame".to_owned());
+        row.report.start_progress = Some(1);
         (row.outdated, row.restarted_at) = (true, Some(at(25)));
-        row.last_crash = Some(Crash { at: at(22), code: FailureCode::Crashed, files_lost: false });
+        row.report.last_crash = Some(Crash { at: at(22), code: FailureCode::Crashed, files_lost: false });
         row.snapshot = Some(InstanceSnapshot::planned(ArchiveToken::random(&SystemEntropy)));
-        row.material = Some(MaterialReport { sources: vec![SourceReport::failed("data", "It is down.")] });
+        row.report.material = Some(MaterialReport { sources: vec![SourceReport::failed("data", "It is down.")] });
     })
     .await;
     store

@@ -1,6 +1,6 @@
 //! Tests of launches, sequential and concurrent.
 
-use launcher_domain::{EndReason, Instance, InstanceState};
+use launcher_domain::{EndReason, Instance, InstanceState, Report};
 use launcher_store::{IdempotencyKey, InstanceFilter, LaunchOutcome, LaunchRules, Store, StoreError};
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -31,10 +31,11 @@ async fn new_launch_is_stored_as_queued() {
     on_every_engine(async |store| {
         let mut draft = instance("alice@example.org");
         draft.state = InstanceState::Running;
-        draft.url = Some("https://example.org/".to_owned());
+        draft.report.url = Some("https://example.org/".to_owned());
         let launched = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
 
-        let expected = Instance { state: InstanceState::Queued, url: None, revision: launched.revision, ..draft };
+        let expected =
+            Instance { state: InstanceState::Queued, report: Report::default(), revision: launched.revision, ..draft };
         assert_eq!(launched, expected);
         assert!(launched.revision > 0);
         assert_eq!(store.observe_instance(&launched.k8s_name).await.unwrap(), Some(launched));

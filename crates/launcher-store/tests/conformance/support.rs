@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::Timestamp;
 use launcher_domain::template::TemplateSettings;
 use launcher_domain::{
-    Act, AdminList, Caller, EmailAddress, EndReason, Instance, InstanceState, Listing, Template, TemplateContent,
+    Act, AdminList, Caller, EmailAddress, EndReason, Instance, InstanceState, Listing, Report, Template,
+    TemplateContent,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Page, Store};
 use serde_json::json;
@@ -149,14 +150,8 @@ pub(crate) fn instance(owner: &str) -> Instance {
         volume: None,
         parameters: BTreeMap::new(),
         state: InstanceState::Queued,
-        start_step: None,
-        start_progress: None,
         reason: None,
-        log_tail: None,
-        last_crash: None,
-        material: None,
-        url: None,
-        frame_url: None,
+        report: Report::default(),
         outdated: false,
         restarted_at: None,
         created_at: at(0),

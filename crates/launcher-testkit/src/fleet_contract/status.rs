@@ -19,7 +19,7 @@ pub(super) async fn applied_workshop_reaches_running(harness: &dyn FleetHarness)
     let reported = run(harness, &harness.workshop(name), &mut watcher, name).await;
 
     let status = reported.status.unwrap();
-    assert!(status.url.is_some_and(|url| url.contains(name)), "the owner opens it by its URL");
+    assert!(status.report.url.is_some_and(|url| url.contains(name)), "the owner opens it by its URL");
     assert!(status.ready_at.is_some(), "the lifetime counts from this time");
     let read = fleet.get(name).await.unwrap().unwrap().status.unwrap();
     assert_eq!((read.phase, read.ready_at), (Phase::Running, status.ready_at));

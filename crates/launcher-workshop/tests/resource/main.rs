@@ -1,7 +1,7 @@
 //! Tests of the custom resource definition (CRD).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
-use launcher_domain::{Crash, FailureCode, MaterialOutcome, MaterialReport, SourceReport};
+use launcher_domain::{Crash, FailureCode, MaterialOutcome, MaterialReport, Report, SourceReport};
 use launcher_workshop::app::ValidSpec;
 use launcher_workshop::{WorkshopSpec, WorkshopStatus, WorkshopStorage};
 use serde_json::{Value, json};
@@ -55,8 +55,8 @@ fn each_field_of_each_resource_has_a_description() {
 #[test]
 fn crash_in_status_is_observed_and_unknown_code_counts_as_crashed() {
     let crash = |code, files_lost| Crash { at: "2026-03-01T09:00:00Z".parse().unwrap(), code, files_lost };
-    let written =
-        WorkshopStatus { last_crash: Some(crash(FailureCode::OutOfMemory, true).into()), ..WorkshopStatus::default() };
+    let written = WorkshopStatus::default()
+        .after(&Report { last_crash: Some(crash(FailureCode::OutOfMemory, true)), ..Report::default() });
     let stored = serde_json::to_value(&written).unwrap();
     assert_eq!(
         stored["lastCrash"],
@@ -71,7 +71,7 @@ fn crash_in_status_is_observed_and_unknown_code_counts_as_crashed() {
         (json!({}), None),
     ] {
         let status: WorkshopStatus = serde_json::from_value(status).unwrap();
-        assert_eq!(status.observation().last_crash, expected);
+        assert_eq!(status.observation().report.last_crash, expected);
     }
 }
 
@@ -86,7 +86,7 @@ fn report_about_material_is_observed_and_unknown_outcome_counts_as_failed() {
         ..SourceReport::failed("stats", "")
     };
     let report = MaterialReport { sources: vec![source] };
-    let written = WorkshopStatus { material: Some(report.clone().into()), ..WorkshopStatus::default() };
+    let written = WorkshopStatus::default().after(&Report { material: Some(report.clone()), ..Report::default() });
     let stored = serde_json::to_value(&written).unwrap();
     assert_eq!(
         stored["material"],
@@ -98,7 +98,7 @@ fn report_about_material_is_observed_and_unknown_outcome_counts_as_failed() {
     let failed = MaterialReport { sources: vec![SourceReport::failed("a", "Why.")] };
     for (status, expected) in [(stored, Some(report)), (of_newer_version, Some(failed)), (json!({}), None)] {
         let status: WorkshopStatus = serde_json::from_value(status).unwrap();
-        assert_eq!(status.observation().material, expected);
+        assert_eq!(status.observation().report.material, expected);
     }
 }
 

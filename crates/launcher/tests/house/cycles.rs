@@ -1,4 +1,4 @@
-//! No crate has an import cycle between folders. Files of one folder may import each other.
+//! No crate has an import cycle between folders: see [`Modules`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,29 +9,21 @@ use crate::modules::Modules;
 fn cycles_of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     let files: BTreeMap<PathBuf, &str> = files.iter().map(|(file, text)| (PathBuf::from(file), *text)).collect();
     let modules = Modules::read(Path::new("src/lib.rs"), &|file| files.get(file).map(|text| (*text).to_owned()));
-    let names = |cycle: BTreeSet<&Path>| cycle.into_iter().map(|file| file.display().to_string()).collect();
+    let names = |cycle: BTreeSet<PathBuf>| cycle.into_iter().map(|unit| unit.display().to_string()).collect();
     modules.cycles().into_iter().map(names).collect()
 }
 
 #[test]
-fn import_cycle_of_two_modules_is_found() {
+fn import_cycle_of_two_folders_is_found() {
     let files = [
         ("src/lib.rs", "mod a; mod b; mod c;"),
-        ("src/a.rs", "use crate::b::B; pub struct A;"),
-        ("src/b.rs", "pub struct B; fn b() { println!(\"{:?}\", crate::a::A) }"),
-        ("src/c.rs", "use crate::a::A; use crate::b::B;"),
+        ("src/a.rs", "mod inner;"),
+        ("src/a/inner.rs", "use crate::b::B; pub struct A;"),
+        ("src/b.rs", "mod inner; pub struct B;"),
+        ("src/b/inner.rs", "fn b() { println!(\"{:?}\", crate::c::C) }"),
+        ("src/c.rs", "use crate::a::inner::A; pub struct C;"),
     ];
-    assert_eq!(cycles_of(&files), [["src/a.rs", "src/b.rs"]]);
-}
-
-#[test]
-fn import_cycle_of_parent_and_child_is_found() {
-    let files = [
-        ("src/lib.rs", "mod parent;"),
-        ("src/parent.rs", "mod child; pub struct Shared; pub fn run() { child::run() }"),
-        ("src/parent/child.rs", "use super::Shared; pub fn run() {}"),
-    ];
-    assert_eq!(cycles_of(&files), [["src/parent/child.rs", "src/parent.rs"]]);
+    assert_eq!(cycles_of(&files), [["src/a", "src/b", "src/c"]]);
 }
 
 #[test]
@@ -40,9 +32,21 @@ fn import_cycle_through_reexport_is_found() {
         ("src/lib.rs", "mod a; mod b;"),
         ("src/a.rs", "mod inner; pub use inner::Inner;"),
         ("src/a/inner.rs", "use crate::b::B; pub struct Inner;"),
-        ("src/b.rs", "use crate::a::Inner; pub struct B(Inner);"),
+        ("src/b.rs", "mod inner; use crate::a::Inner; pub struct B(Inner);"),
+        ("src/b/inner.rs", ""),
     ];
-    assert_eq!(cycles_of(&files), [["src/a/inner.rs", "src/b.rs"]]);
+    assert_eq!(cycles_of(&files), [["src/a", "src/b"]]);
+}
+
+#[test]
+fn import_cycles_of_files_and_of_a_folder_with_its_files_are_no_cycle_of_folders() {
+    let files = [
+        ("src/lib.rs", "mod parent; mod file; pub struct Root;"),
+        ("src/parent.rs", "mod child; pub struct Shared; pub fn run() { child::run() }"),
+        ("src/parent/child.rs", "use super::Shared; use crate::Root; use crate::file::File; pub fn run() {}"),
+        ("src/file.rs", "use crate::parent::Shared; pub struct File;"),
+    ];
+    assert_eq!(cycles_of(&files), Vec::<Vec<String>>::new());
 }
 
 #[test]
@@ -64,21 +68,19 @@ fn crates_have_no_import_cycles() {
         for target in package.targets.iter().filter(|target| target.is_lib() || target.is_bin()) {
             let root = target.src_path.as_std_path();
             let modules = Modules::read(root, &|file| std::fs::read_to_string(file).ok());
-            let short = |file: &Path| file.strip_prefix(root.parent().unwrap()).unwrap().display().to_string();
-            let is_in_one_folder =
-                |cycle: &BTreeSet<&Path>| cycle.iter().map(|file| file.parent()).collect::<BTreeSet<_>>().len() == 1;
-            let cycles: Vec<_> = modules.cycles().into_iter().filter(|cycle| !is_in_one_folder(cycle)).collect();
+            let short = |unit: PathBuf| unit.strip_prefix(root.parent().unwrap()).unwrap().display().to_string();
+            let cycles = modules.cycles();
             edges += modules.edges().values().map(BTreeSet::len).sum::<usize>();
-            found.extend(cycles.iter().map(|cycle| {
-                let files: Vec<String> = cycle.iter().map(|file| short(file)).collect();
-                format!("{} {}: {}", package.name, target.name, files.join(", "))
+            found.extend(cycles.into_iter().map(|cycle| {
+                let units: Vec<String> = cycle.into_iter().map(short).collect();
+                format!("{} {}: {}", package.name, target.name, units.join(", "))
             }));
         }
     }
     assert!(edges > 500, "only {edges} imports were found: the test does not read the crates");
     assert!(
         found.is_empty(),
-        "these files of several folders import each other; move what they share to a third file:\n{}",
+        "these folders import each other; move what they share to a third file:\n{}",
         found.join("\n")
     );
 }

@@ -1,5 +1,8 @@
-//! Imports between the files of a crate. They have no cycles, so a reader can read each file after the files that it
+//! Imports between the folders of a crate. They have no cycles, so a reader can read each folder after the folders that it
 //! uses.
+//!
+//! The folder `x` consists of `x.rs` and all files in `x/`, which may import each other. A file without a folder may import
+//! the folders beside it, and they may import the file.
 //!
 //! A file uses another file if it names an item of that file: in a `use`, in an expression, in a type, or in the input
 //! of a macro. A re-exported item belongs to the file that defines it. A parent that only declares `mod child;` does
@@ -134,26 +137,47 @@ impl Modules {
         Some(&self.0[&at].file)
     }
 
-    /// Returns the import cycles. Each set contains the files of one cycle.
-    pub(crate) fn cycles(&self) -> BTreeSet<BTreeSet<&Path>> {
-        let edges = self.edges();
-        let reached: BTreeMap<&Path, BTreeSet<&Path>> =
-            edges.keys().map(|file| (*file, reachable(&edges, file))).collect();
-        let in_loops = reached.iter().filter(|(file, reached)| reached.contains(*file));
+    /// Returns the import cycles between folders with the same parent. Each set contains the folders of one cycle, and the
+    /// files beside them through which they import each other.
+    pub(crate) fn cycles(&self) -> BTreeSet<BTreeSet<PathBuf>> {
+        let files: BTreeSet<&Path> = self.0.values().map(|module| module.file.as_path()).collect();
+        let folders: BTreeSet<&Path> = files.iter().flat_map(|file| file.ancestors().skip(1)).collect();
+        let is_folder = |unit: &&PathBuf| folders.contains(unit.as_path());
+        let all = folders.iter().flat_map(|parent| self.cycles_in(parent));
+        all.filter(|cycle| cycle.iter().filter(is_folder).count() > 1).collect()
+    }
+
+    /// Returns the import cycles between the files and folders in `parent`.
+    fn cycles_in(&self, parent: &Path) -> BTreeSet<BTreeSet<PathBuf>> {
+        let unit = |file: &Path| {
+            let first = file.strip_prefix(parent).ok()?.components().next()?;
+            Some(parent.join(first).with_extension("")).filter(|unit| !unit.ends_with("lib") && !unit.ends_with("main"))
+        };
+        let mut edges: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
+        for (file, used) in self.edges() {
+            let Some(from) = unit(file) else { continue };
+            let used = used.into_iter().filter_map(unit).filter(|to| *to != from).collect::<BTreeSet<_>>();
+            edges.entry(from).or_default().extend(used);
+        }
+        let reached: BTreeMap<&PathBuf, BTreeSet<&PathBuf>> =
+            edges.keys().map(|unit| (unit, reachable(&edges, unit))).collect();
+        let in_loops = reached.iter().filter(|(unit, reached)| reached.contains(*unit));
         in_loops
-            .map(|(file, files)| files.iter().copied().filter(|other| reached[other].contains(file)).collect())
+            .map(|(unit, units)| {
+                units.iter().filter(|other| reached[*other].contains(unit)).map(|it| (*it).clone()).collect()
+            })
             .collect()
     }
 }
 
-/// Returns the files that `from` uses, directly or through other files.
-fn reachable<'files>(
-    edges: &BTreeMap<&'files Path, BTreeSet<&'files Path>>,
-    from: &'files Path,
-) -> BTreeSet<&'files Path> {
+/// Returns the files and folders that `from` uses, directly or through others.
+fn reachable<'units>(
+    edges: &'units BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    from: &'units PathBuf,
+) -> BTreeSet<&'units PathBuf> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
-    while let Some(file) = open.pop() {
-        open.extend(edges[file].iter().filter(|used| seen.insert(**used)));
+    while let Some(unit) = open.pop() {
+        open.extend(edges[unit].iter().filter(|used| seen.insert(*used)));
     }
     seen
 }

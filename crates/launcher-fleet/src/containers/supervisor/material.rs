@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use launcher_domain::material_source::{MAX_SECRET_BYTES, SECRET_FILES};
 use launcher_domain::{MaterialReport, StartStep};
-use launcher_workshop::{WorkshopMaterial, WorkshopStatus};
+use launcher_workshop::WorkshopMaterial;
 use tokio::time::{Instant, sleep};
 
 use super::files::{blocking, make_readable, write_readable};
@@ -86,8 +86,9 @@ async fn clean_up(workload: &Arc<Workload>) {
 
 async fn store(workload: &Arc<Workload>, report: MaterialReport) {
     let change = move |record: &mut Record| {
-        let material = Some(report.clone().into());
-        record.set_status(WorkshopStatus { material, ..record.status() });
+        let mut status = record.status();
+        status.report.material = Some(report.clone());
+        record.set_status(status);
     };
     workload.stored_record().settle(change).await;
 }

@@ -23,7 +23,7 @@ use http::{HeaderMap, HeaderValue, Request};
 use http_body_util::Empty;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use launcher_domain::{Crash, EmailAddress};
+use launcher_domain::EmailAddress;
 use launcher_process::stop::Stop;
 use launcher_sidecar::frame::{AppCrash, Expiry, Frame, LastCrash};
 use launcher_sidecar::{Policy, Sidecar};

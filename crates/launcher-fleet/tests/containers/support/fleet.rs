@@ -109,11 +109,11 @@ pub(crate) async fn wait_for(fleet: &ContainerFleet, name: &str, phase: Phase) -
 
 /// Kills the app of a running Workshop, and waits until the fleet reports the crash and the app runs again.
 pub(crate) async fn crash(fleet: &ContainerFleet, name: &str, app: &str) -> WorkshopStatus {
-    let before = wait_for(fleet, name, Phase::Running).await.last_crash;
+    let before = wait_for(fleet, name, Phase::Running).await.report.last_crash;
     docker().kill_container(app, None::<KillContainerOptions>).await.unwrap();
     poll(async || {
         let status = wait_for(fleet, name, Phase::Running).await;
-        (status.last_crash != before).then_some(status)
+        (status.report.last_crash != before).then_some(status)
     })
     .await
 }
