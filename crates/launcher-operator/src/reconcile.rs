@@ -13,25 +13,23 @@ use launcher_domain::{Crash, FailureCode, FailureReason};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio::time::{Instant, timeout};
 
-use crate::apply::{self, ApplyError};
+use crate::apply::pod_annotation::PodAnnotationError;
+use crate::apply::{self, ApplyError, crash_record, deletion, pod_expiry, refusal};
+use crate::children::Guarded;
 use crate::context::Context;
 use crate::diagnose::{
     Diagnosis, ObservedWorkload, add, app_crashes, archive_address, diagnose, material_report, moved, pull_fails,
 };
-use crate::failure_details;
-use crate::guarded::Guarded;
 use crate::lease::NotLeading;
+use crate::live_read::{self as requeue, RESYNC_INTERVAL};
 use crate::live_read::{self, read_live};
-use crate::owner::is_of_another_workshop;
-use crate::pod_annotation::PodAnnotationError;
-use crate::pod_policy::is_forbidden;
-use crate::requeue::RESYNC_INTERVAL;
-use crate::status;
-use crate::status_write::{self, StatusWriteError};
-use crate::validate::{has_expired, has_passed};
-use crate::wanted::Wanted;
-use crate::workload::{awaits_restart, is_outdated};
-use crate::{crash_record, deletion, pod_expiry, refusal, requeue, start_steps, traces};
+use crate::metadata::is_of_another_workshop;
+use crate::status::write as start_steps;
+use crate::status::write::{self as status_write, StatusWriteError};
+use crate::status::{self, failure_details};
+use crate::traces;
+use crate::validate::{has_expired, has_passed, is_forbidden};
+use crate::workload::{Wanted, awaits_restart, is_outdated};
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);

@@ -6,8 +6,8 @@ use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::identifiers::FIELD_MANAGER;
 use crate::lease::NotLeading;
+use crate::metadata::FIELD_MANAGER;
 
 /// Error of writing an annotation.
 #[derive(Debug, thiserror::Error)]

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
+use crate::apply::pod_annotation::{PodAnnotationError, patch};
 use crate::context::Context;
 use crate::diagnose::{AppCrashes, UnrecordedCrash};
-use crate::identifiers::{CRASHES, LAST_CRASH};
-use crate::pod_annotation::{PodAnnotationError, patch};
+use crate::metadata::{CRASHES, LAST_CRASH};
 
 /// Writes a crash after which the app starts again, unless the pod's annotation already has it.
 ///

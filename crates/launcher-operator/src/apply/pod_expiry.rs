@@ -11,11 +11,11 @@ use kube::ResourceExt;
 use launcher_workshop::WorkshopSpec;
 use serde_json::json;
 
+use crate::apply::pod_annotation::{PodAnnotationError, patch};
 use crate::build::relative_expiry;
 use crate::context::Context;
 use crate::diagnose::add;
-use crate::identifiers::EXPIRES_AT;
-use crate::pod_annotation::{PodAnnotationError, patch};
+use crate::metadata::EXPIRES_AT;
 use crate::validate::has_passed;
 
 /// Time after which the operator replaces the lifetime in the annotation by the expiry. A sidecar that starts again would count
