@@ -4,6 +4,7 @@
 //! are problem documents, all others are pages.
 
 mod admission;
+mod assets;
 mod body;
 mod compression;
 mod extract;

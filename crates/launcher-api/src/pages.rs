@@ -5,7 +5,6 @@
 //! forbid them; only the page for unauthenticated requests embeds one style.
 
 mod admin;
-pub(crate) mod assets;
 mod errors;
 mod events;
 mod forms;
@@ -31,6 +30,7 @@ use axum::routing::{MethodRouter, get, post};
 pub(crate) use errors::as_pages;
 pub use language::domain_messages;
 
+use crate::assets;
 use crate::state::AppState;
 
 type Route = (&'static str, &'static str, fn() -> MethodRouter<AppState>);

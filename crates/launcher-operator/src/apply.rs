@@ -1,24 +1,32 @@
 //! Creates, updates and deletes the resources of a Workshop. Server-side apply is idempotent. The pod is only created
 //! and deleted, never changed.
 
-mod claim;
-mod error;
-mod object;
-mod pod;
+use std::fmt::Debug;
 
 use futures_util::future::join3;
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{Pod, Service};
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions};
+use kube::core::NamespaceResourceScope;
+use kube::runtime::reflector::{self, ObjectRef, Store};
+use kube::{Api, Resource, ResourceExt};
+use launcher_workshop::MANAGED_BY_LABEL;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
 
-use crate::apply_cache::Version;
 use crate::build::Manifests;
-use crate::context::Context;
+use crate::context::{Context, Entry, Version};
+use crate::metadata::{FIELD_MANAGER, FOREGROUND, MANAGED_BY, is_owned_by};
 use crate::settings::Exposure;
 use crate::workload::{Plan, plan};
-pub(crate) use error::ApplyError;
-use object::{delete, ensure};
+pub(crate) use refusal::ApplyError;
+
+pub(crate) mod annotations;
+pub(crate) mod deletion;
+pub(crate) mod refusal;
 
 /// Result of [`apply`]. Only [`apply`] creates it, so no status is derived without an apply.
 #[derive(Debug)]
@@ -50,13 +58,13 @@ pub(crate) async fn apply(
     let children = &context.children;
     let plan = plan(pods, &pod.metadata, now);
     if let (Plan::Create, Some(claim)) = (plan, claim) {
-        claim::ensure(context, name, uid, claim).await?;
+        ensure_claim(context, name, uid, claim).await?;
     }
-    pod::ensure(context, uid, pod, plan).await?;
-    let service = ensure(context, service, version_by_change, &children.services).await;
+    ensure_pod(context, uid, pod, plan).await?;
+    let service = ensure_object(context, service, version_by_change, &children.services).await;
     let ingress = match ingress {
-        Some(ingress) => ensure(context, ingress, version_by_change, &children.ingresses).await,
-        None => delete::<Ingress, _>(context, name, uid, &children.ingresses).await,
+        Some(ingress) => ensure_object(context, ingress, version_by_change, &children.ingresses).await,
+        None => delete_object::<Ingress, _>(context, name, uid, &children.ingresses).await,
     };
     let created = children.service_created(&context.settings.namespace, name);
     let applied = Applied { url: url.clone(), exposure: context.settings.exposure(), created };
@@ -68,9 +76,9 @@ pub(crate) async fn apply(
 pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(), ApplyError> {
     let children = &context.children;
     let (ingress, service, pod) = join3(
-        delete::<Ingress, _>(context, name, uid, &children.ingresses),
-        delete::<Service, _>(context, name, uid, &children.services),
-        delete::<Pod, _>(context, name, uid, &children.pods),
+        delete_object::<Ingress, _>(context, name, uid, &children.ingresses),
+        delete_object::<Service, _>(context, name, uid, &children.services),
+        delete_object::<Pod, _>(context, name, uid, &children.pods),
     )
     .await;
     ingress.and(service).and(pod)?;
@@ -82,4 +90,173 @@ pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(
 /// Ingress names the auth middleware in an annotation.
 fn version_by_change(metadata: &ObjectMeta) -> Version {
     (metadata.uid.clone(), metadata.resource_version.clone())
+}
+
+/// Applies an object. Sends no request if the apply cache shows that the object is unchanged since its last apply.
+async fn ensure_object<K, S>(
+    context: &Context,
+    wanted: &K,
+    version: fn(&ObjectMeta) -> Version,
+    seen: &Store<S>,
+) -> Result<(), ApplyError>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + Serialize + DeserializeOwned,
+    S: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
+{
+    let (kind, name) = (K::kind(&()).into_owned(), wanted.name_any());
+    let key = (kind.clone(), name.clone());
+    let namespace = &context.settings.namespace;
+    if let Some(object) = seen.get(&ObjectRef::new(&name).within(namespace)) {
+        let entry = Entry::new(wanted, version(Resource::meta(&*object)));
+        if context.apply_cache.contains(&key, &entry) {
+            return Ok(());
+        }
+    }
+    context.fence.check()?;
+    let api: Api<K> = Api::namespaced(context.client.clone(), namespace);
+    let params = PatchParams::apply(FIELD_MANAGER).force();
+    let applied = api.patch(&name, &params, &Patch::Apply(wanted)).await.map_err(|source| ApplyError::Apply {
+        kind,
+        name,
+        source,
+    })?;
+    context.apply_cache.record(key, Entry::new(wanted, version(applied.meta())));
+    Ok(())
+}
+
+/// Deletes an object if the Workshop with this uid owns it. An object of another Workshop with the same name stays.
+async fn delete_object<K, S>(context: &Context, name: &str, uid: &str, seen: &Store<S>) -> Result<(), ApplyError>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+    S: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
+{
+    let namespace = &context.settings.namespace;
+    let Some(object) = seen.get(&ObjectRef::new(name).within(namespace)) else { return Ok(()) };
+    let metadata = Resource::meta(&*object);
+    if is_owned_by(metadata, uid) { delete_exactly::<K>(context, metadata).await } else { Ok(()) }
+}
+
+/// Deletes the object with this metadata in the background, unless it is being deleted.
+///
+/// If the garbage collector was faster, it has deleted the object in the foreground, for example a Service because of its
+/// EndpointSlices. It then needs minutes when many Workshops end. This deletion removes such an object at once.
+async fn delete_exactly<K>(context: &Context, metadata: &ObjectMeta) -> Result<(), ApplyError>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+{
+    let waits_for_collector = metadata.finalizers.iter().flatten().any(|finalizer| finalizer == FOREGROUND);
+    if metadata.deletion_timestamp.is_some() && !waits_for_collector {
+        return Ok(());
+    }
+    context.fence.check()?;
+    let name = metadata.name.as_deref().unwrap_or_default();
+    let exactly = Preconditions { uid: metadata.uid.clone(), resource_version: None };
+    let api: Api<K> = Api::namespaced(context.client.clone(), &context.settings.namespace);
+    match api.delete(name, &DeleteParams::background().preconditions(exactly)).await {
+        Ok(_) => Ok(()),
+        // Only 404 means that the object is gone. A conflict (409) means that a new object has this name: the retry
+        // checks its owner.
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        Err(source) => Err(ApplyError::Delete { kind: K::kind(&()).into_owned(), name: name.to_owned(), source }),
+    }
+}
+
+/// Creates the claim of a volume that no other pod uses, unless the claim exists. The claim is read first: if a quota is used up, the API server refuses the
+/// creation of a claim that exists with 403, not 409.
+async fn ensure_claim(
+    context: &Context,
+    workshop: &str,
+    uid: &str,
+    wanted: &PersistentVolumeClaim,
+) -> Result<(), ApplyError> {
+    let volume = wanted.name_any();
+    check_unused(context, &volume, workshop, uid)?;
+    let kind = PersistentVolumeClaim::kind(&()).into_owned();
+    let api: Api<PersistentVolumeClaim> = Api::namespaced(context.client.clone(), &context.settings.namespace);
+    let found = match api.get_metadata_opt(&volume).await {
+        Ok(found) => found,
+        Err(source) => return Err(ApplyError::Read { kind, name: volume, source }),
+    };
+    match found {
+        // Refuse a claim that the operator did not create: a Workshop could mount, for example, the launcher's database.
+        Some(found) if found.labels().get(MANAGED_BY).is_none_or(|by| by != MANAGED_BY_LABEL) => {
+            Err(ApplyError::ForeignClaim { name: volume })
+        }
+        Some(_) => Ok(()),
+        None => {
+            context.fence.check()?;
+            let params = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
+            let created = api.create(&params, wanted).await;
+            created.map_err(|source| ApplyError::Apply { kind, name: volume.clone(), source })?;
+            tracing::info!(workshop, volume, "created the PersistentVolumeClaim");
+            Ok(())
+        }
+    }
+}
+
+/// Two pods must not use one volume at the same time: apps such as JupyterLab expect to be alone with their files.
+fn check_unused(context: &Context, volume: &str, workshop: &str, uid: &str) -> Result<(), ApplyError> {
+    let user = match context.children.other_user(volume, uid) {
+        Some(user) => user,
+        None => context.volume_users.reserve(volume, workshop),
+    };
+    if user == workshop { Ok(()) } else { Err(ApplyError::VolumeInUse { volume: volume.to_owned(), user }) }
+}
+
+/// Creates or deletes the pod, as the plan says.
+async fn ensure_pod(context: &Context, uid: &str, wanted: &Pod, plan: Plan<'_>) -> Result<(), ApplyError> {
+    match plan {
+        Plan::Keep => Ok(()),
+        Plan::Create => create_pod(context, uid, wanted).await,
+        Plan::Delete(pod) => {
+            tracing::info!(
+                workshop = %wanted.name_any(),
+                "replacing the pod: it has ended, or the Workshop changed or is restarted"
+            );
+            delete_exactly::<Pod>(context, &pod.metadata).await
+        }
+    }
+}
+
+/// Creates the pod. The pod has the name of its Workshop: if it exists already, unknown to the watch cache, the API
+/// server creates no second pod. It answers 409, or 403 if a quota or an admission rule would refuse the second pod.
+async fn create_pod(context: &Context, uid: &str, wanted: &Pod) -> Result<(), ApplyError> {
+    context.fence.check()?;
+    let params = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
+    let source = match pods(context).create(&params, wanted).await {
+        Ok(_) => return Ok(()),
+        Err(source) => source,
+    };
+    let may_exist = matches!(&source, kube::Error::Api(status) if matches!(status.code, 403 | 409));
+    if may_exist && adopt_pod(context, uid, &wanted.metadata).await? {
+        return Ok(());
+    }
+    Err(failed(wanted, source))
+}
+
+/// Restores the labels of an existing pod of this Workshop. Without them, the pod is missing in the watch cache or in the
+/// Service. Returns false if no pod of this Workshop exists.
+async fn adopt_pod(context: &Context, uid: &str, wanted: &ObjectMeta) -> Result<bool, ApplyError> {
+    let name = wanted.name.as_deref().unwrap_or_default();
+    let failed = |source| ApplyError::Apply { kind: Pod::kind(&()).into_owned(), name: name.to_owned(), source };
+    // A list with a field selector, because the operator's Role does not allow `get` for pods.
+    let listed = pods(context).list_metadata(&ListParams::default().fields(&format!("metadata.name={name}"))).await;
+    let found = listed.map_err(failed)?.items.into_iter().find(|found| is_owned_by(&found.metadata, uid));
+    let Some(found) = found else { return Ok(false) };
+    let is_labelled = |(key, value)| found.labels().get(key) == Some(value);
+    if !wanted.labels.iter().flatten().all(is_labelled) {
+        context.fence.check()?;
+        let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+        let patch = json!({ "metadata": { "uid": found.metadata.uid, "labels": wanted.labels } });
+        pods(context).patch_metadata(name, &params, &Patch::Merge(&patch)).await.map_err(failed)?;
+    }
+    Ok(true)
+}
+
+fn pods(context: &Context) -> Api<Pod> {
+    Api::namespaced(context.client.clone(), &context.settings.namespace)
+}
+
+fn failed(pod: &Pod, source: kube::Error) -> ApplyError {
+    ApplyError::Apply { kind: Pod::kind(&()).into_owned(), name: pod.name_any(), source }
 }

@@ -1,31 +1,40 @@
 //! Watch caches of the Services, Ingresses and pods of the Workshops. They keep only fields that the operator reads, to
 //! save memory.
 
-pub(crate) mod prune;
-
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::mem::take;
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::ready;
 use futures_util::{Stream, StreamExt};
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{Pod, Service};
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus, Service};
 use k8s_openapi::api::networking::v1::Ingress;
-use kube::core::PartialObjectMeta;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use kube::core::{DeserializeGuard, PartialObjectMeta};
 use kube::runtime::reflector::store::{Writer, WriterDropped};
 use kube::runtime::reflector::{ObjectRef, Store};
 use kube::runtime::{WatchStreamExt, reflector, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
-use launcher_workshop::{APP_LABEL, MANAGED_BY_LABEL, Workshop};
+use launcher_domain::sync::lock;
+use launcher_workshop::pod_template::SNAPSHOT;
+use launcher_workshop::{APP_LABEL, DISPATCHED_AT, MANAGED_BY_LABEL, Workshop};
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::Sender;
 
-use crate::disrupted_pods::DisruptedPods;
-use crate::guarded::Guarded;
-use crate::identifiers::VOLUME_LABEL;
-use crate::owner::{is_owned_by, workshop_uid};
+use crate::build::{SPEC_DIGEST, TEMPLATE_DIGEST};
+use crate::diagnose::is_disrupted;
+use crate::metadata::{CRASHES, EXPIRES_AT, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL, is_owned_by, workshop_uid};
 
 /// Page size of list requests. It bounds the memory for received objects, which are ten times as large as pruned ones.
 const PAGE: u32 = 100;
+/// Annotations of a pod that the operator reads.
+const READ_ANNOTATIONS: [&str; 5] = [CRASHES, EXPIRES_AT, RESTARTED_AT, SPEC_DIGEST, TEMPLATE_DIGEST];
+/// Pod conditions that the diagnosis or the trace of a start reads.
+const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodScheduled", "DisruptionTarget"];
+
+/// A Workshop, or the error of parsing it. One unreadable Workshop must not stop the watch of the other Workshops.
+pub(crate) type Guarded = DeserializeGuard<Workshop>;
 
 /// A stream of changed objects of one kind.
 pub(crate) trait ChangeStream<K>: Stream<Item = Result<K, watcher::Error>> + Send + 'static {}
@@ -135,7 +144,7 @@ impl Watches {
     ) {
         let Self { services, ingresses, pods } = self;
         let pods = watcher(Api::namespaced(client.clone(), namespace), ours())
-            .modify(prune::pod)
+            .modify(prune_pod)
             .default_backoff()
             .reflect(pods)
             .inspect(report_relists(relisted.clone()))
@@ -176,7 +185,7 @@ where
 {
     watcher(Api::<PartialObjectMeta<K>>::namespaced(client.clone(), namespace), ours())
         .modify(|object| {
-            prune::metadata(&mut object.metadata);
+            prune_metadata(&mut object.metadata);
             object.metadata.labels = None;
         })
         .default_backoff()
@@ -216,5 +225,142 @@ fn workshop_ref(pod: &Pod) -> Option<ObjectRef<Guarded>> {
     Some(ObjectRef::new(&pod.name_any()).within(&pod.namespace()?))
 }
 
+/// Removes managed fields and annotations.
+fn prune_metadata(metadata: &mut ObjectMeta) {
+    metadata.managed_fields = None;
+    metadata.annotations = None;
+}
+
+/// Prunes the metadata of a Workshop. Keeps the annotation with the dispatch time, which the trace of a start reads.
+pub(crate) fn prune_workshop(found: &mut ObjectMeta) {
+    let dispatched = found.annotations.take().and_then(|mut noted| noted.remove_entry(DISPATCHED_AT));
+    prune_metadata(found);
+    found.annotations = dispatched.map(|one| [one].into());
+}
+
+/// Prunes a pod to its identity, its owner, and the fields that the diagnosis and the trace of a start read.
+pub fn prune_pod(pod: &mut Pod) {
+    let mut annotations = pod.metadata.annotations.take();
+    prune_metadata(&mut pod.metadata);
+    if let Some(annotations) = &mut annotations {
+        annotations.retain(|name, _| READ_ANNOTATIONS.contains(&name.as_str()));
+    }
+    pod.metadata.annotations = annotations.filter(|kept| !kept.is_empty());
+    if let Some(labels) = &mut pod.metadata.labels {
+        labels.retain(|name, _| [WORKSHOP_LABEL, VOLUME_LABEL].contains(&name.as_str()));
+    }
+    pod.spec = None;
+    let Some(status) = pod.status.take() else { return };
+    let PodStatus {
+        phase,
+        mut conditions,
+        mut container_statuses,
+        mut init_container_statuses,
+        reason,
+        message,
+        pod_ip,
+        ..
+    } = status;
+    let has_address = container_statuses.iter().flatten().any(|status| status.name == SNAPSHOT);
+    if let Some(conditions) = &mut conditions {
+        conditions.retain(|condition| READ_CONDITIONS.contains(&condition.type_.as_str()));
+        conditions.shrink_to_fit();
+    }
+    container_statuses.iter_mut().flatten().for_each(prune_container);
+    init_container_statuses.iter_mut().flatten().for_each(prune_container);
+    pod.status = Some(PodStatus {
+        phase,
+        conditions,
+        container_statuses,
+        init_container_statuses,
+        reason,
+        message,
+        pod_ip: pod_ip.filter(|_| has_address),
+        ..PodStatus::default()
+    });
+}
+
+fn prune_container(status: &mut ContainerStatus) {
+    let (name, state, last_state) = (take(&mut status.name), status.state.take(), status.last_state.take());
+    let restart_count = status.restart_count;
+    *status = ContainerStatus { name, state, last_state, restart_count, ..ContainerStatus::default() };
+}
+
+/// The last version of the last disrupted pod of each Workshop, also after the pod is gone. The cluster can delete a pod at
+/// once: the watch cache then has no pod. Only the last observed version of the pod shows that the cluster deleted it, and not
+/// an administrator.
+#[derive(Debug, Default)]
+pub(crate) struct DisruptedPods(Mutex<HashMap<String, Pod>>);
+
+impl DisruptedPods {
+    /// Notes a new version of a pod. A disruption can be cancelled.
+    pub(crate) fn observe(&self, pod: &Pod) {
+        let workshop = pod.name_any();
+        let mut pods = lock(&self.0);
+        if is_disrupted(pod) {
+            pods.insert(workshop, pod.clone());
+        } else if pods.get(&workshop).is_some_and(|known| known.metadata.uid == pod.metadata.uid) {
+            pods.remove(&workshop);
+        }
+    }
+
+    /// Returns the last disrupted pod of the Workshop with this name and uid. The pod counts as being deleted.
+    pub(crate) fn find(&self, workshop: &str, uid: &str) -> Option<Pod> {
+        let mut pod = lock(&self.0).get(workshop).filter(|pod| is_owned_by(&pod.metadata, uid))?.clone();
+        let unknown = || Time(pod.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0));
+        pod.metadata.deletion_timestamp = Some(pod.metadata.deletion_timestamp.clone().unwrap_or_else(unknown));
+        Some(pod)
+    }
+
+    /// Forgets the pod of a Workshop whose workload is deleted.
+    pub(crate) fn forget(&self, workshop: &str) {
+        lock(&self.0).remove(workshop);
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::time::Duration;
+
+    use kube::runtime::watcher::Event;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[test]
+    fn pruned_workshop_keeps_only_the_annotation_with_its_dispatch_time() {
+        let note = |name: &str| (name.to_owned(), "value".to_owned());
+        let annotations = [note(DISPATCHED_AT), note("kubectl.kubernetes.io/last-applied-configuration")].into();
+        let mut found = ObjectMeta {
+            name: Some("app".to_owned()),
+            annotations: Some(annotations),
+            managed_fields: Some(vec![Default::default()]),
+            ..ObjectMeta::default()
+        };
+        prune_workshop(&mut found);
+        let kept = ObjectMeta {
+            name: Some("app".to_owned()),
+            annotations: Some([note(DISPATCHED_AT)].into()),
+            ..ObjectMeta::default()
+        };
+        assert_eq!(found, kept);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_reconciles_continue_after_initial_lists_are_complete() {
+        let (children, mut watches) = Children::new();
+        let waiters: Vec<_> = (0..4)
+            .map(|_| {
+                let children = children.clone();
+                tokio::spawn(async move { children.ready().await })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        watches.services.apply_watcher_event(&Event::InitDone);
+        watches.ingresses.apply_watcher_event(&Event::InitDone);
+        watches.pods.apply_watcher_event(&Event::InitDone);
+        for waiter in waiters {
+            timeout(Duration::from_secs(5), waiter).await.unwrap().unwrap().unwrap();
+        }
+    }
+}

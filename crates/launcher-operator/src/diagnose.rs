@@ -2,12 +2,8 @@
 
 mod container;
 mod crashes;
-mod deadline;
-mod disruption;
 mod failure;
-mod material;
 mod pod;
-mod snapshot;
 
 use std::time::Duration;
 
@@ -16,18 +12,14 @@ use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::StartStep;
 use launcher_domain::crash::CrashVerdict;
 
-/// Removes the fields of a pod that the diagnosis does not read, as the watch cache does.
-pub use crate::children::prune::pod as prune;
 use crate::settings::OperatorSettings;
+pub(crate) use container::material_report;
 pub(crate) use crashes::{AppCrashes, UnrecordedCrash, app_crashes};
-use deadline::Deadline;
-pub(crate) use deadline::add;
-use disruption::{Disruption, find_disruption, is_ending};
-pub(crate) use disruption::{ends_workshop, is_disrupted, moved};
-pub(crate) use failure::sentence;
+use failure::Deadline;
 pub use failure::{DetailSource, Failure};
-pub(crate) use material::material_report;
-pub(crate) use snapshot::archive_address;
+pub(crate) use failure::{add, sentence};
+use pod::{Disruption, find_disruption, is_ending};
+pub(crate) use pod::{archive_address, condition, ends_workshop, has_ended, is_disrupted, moved};
 
 /// Interval of searches for a warning about a missing Secret. The kubelet may write the warning after the first search.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(30);

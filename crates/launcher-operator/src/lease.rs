@@ -5,20 +5,17 @@
 //! lease's whole duration on its monotonic clock. Two operators thus never act at the same time, even with wrong wall
 //! clocks. A leader that was paused for too long finds its fence closed, and does not act.
 
-mod fence;
-mod record;
-
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use k8s_openapi::api::coordination::v1::Lease;
+use jiff::Timestamp;
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, Client};
 use launcher_domain::Clock;
+use launcher_domain::sync::lock;
 use tokio::time::{Instant, sleep, timeout};
-
-pub use fence::{Fence, NotLeading};
-pub use record::{LeaseDecision, ObservedLease};
 
 /// Acquires, renews and releases one Lease for this operator.
 #[derive(Debug)]
@@ -100,8 +97,8 @@ impl Election {
         fence.close();
         let released = timeout(self.pause(), async {
             let mut lease = self.leases.get(&self.name).await?;
-            if record::holder(&lease) == Some(&self.identity) {
-                record::release(&mut lease, self.clock.now());
+            if holder(&lease) == Some(&self.identity) {
+                release_lease(&mut lease, self.clock.now());
                 self.leases.replace(&self.name, &PostParams::default(), &lease).await?;
             }
             Ok::<(), kube::Error>(())
@@ -122,13 +119,13 @@ impl Election {
             None => {
                 let metadata = ObjectMeta { name: Some(self.name.clone()), ..ObjectMeta::default() };
                 let mut lease = Lease { metadata, spec: None };
-                record::take(&mut lease, &self.identity, self.duration, now);
+                take_lease(&mut lease, &self.identity, self.duration, now);
                 self.leases.create(&PostParams::default(), &lease).await
             }
             Some(mut lease) => match watched.decide(&lease, &self.identity, Instant::now()) {
                 LeaseDecision::Wait => return Ok(false),
                 LeaseDecision::Take => {
-                    record::take(&mut lease, &self.identity, self.duration, now);
+                    take_lease(&mut lease, &self.identity, self.duration, now);
                     // The request includes the resource version. If two operators try at once, one gets a conflict.
                     self.leases.replace(&self.name, &PostParams::default(), &lease).await
                 }
@@ -156,4 +153,114 @@ enum ElectionError {
     Slow,
     #[error("another operator wrote the Lease first")]
     Conflict,
+}
+
+/// Error of an operator that does not lead, or whose lease may have expired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this operator is no longer the leader")]
+pub struct NotLeading;
+
+/// Open while this operator certainly holds the lease. The operator checks the fence before every change to the
+/// cluster. Clones share one state.
+#[derive(Debug, Clone)]
+pub struct Fence(Arc<Mutex<Option<Instant>>>);
+
+impl Fence {
+    /// Creates a fence for a lease that was requested at `asked` and lasts for `duration`.
+    #[must_use]
+    pub fn new(asked: Instant, duration: Duration) -> Self {
+        Self(Arc::new(Mutex::new(Some(asked + usable(duration)))))
+    }
+
+    /// Succeeds if this operator may act now.
+    ///
+    /// # Errors
+    /// [`NotLeading`] if the lease may have expired, or the fence was closed.
+    pub fn check(&self) -> Result<(), NotLeading> {
+        let until = *lock(&self.0);
+        if until.is_some_and(|until| Instant::now() < until) { Ok(()) } else { Err(NotLeading) }
+    }
+
+    /// Extends the fence after a renewal that was requested at `asked`. A closed fence stays closed.
+    pub fn renewed(&self, asked: Instant, duration: Duration) {
+        let mut until = lock(&self.0);
+        if until.is_some() {
+            *until = Some(asked + usable(duration));
+        }
+    }
+
+    /// Closes the fence permanently.
+    pub fn close(&self) {
+        *lock(&self.0) = None;
+    }
+}
+
+/// Returns the part of the lease duration in which the leader may act. The last fifth is reserved for requests that
+/// were sent at the last moment.
+fn usable(duration: Duration) -> Duration {
+    duration * 4 / 5
+}
+
+/// The decision of an operator about a lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaseDecision {
+    /// Take or renew the lease: this operator holds it, no operator holds it, or it has expired.
+    Take,
+    /// Wait: another operator holds the lease.
+    Wait,
+}
+
+/// The last seen content of another operator's lease, and the time on this operator's monotonic clock when it changed.
+#[derive(Debug, Default)]
+pub struct ObservedLease(Option<(LeaseSpec, Instant)>);
+
+impl ObservedLease {
+    /// Decides whether the operator `me` may take the lease. The lease of another operator counts as expired after `me`
+    /// has seen it unchanged for its whole duration.
+    pub fn decide(&mut self, lease: &Lease, me: &str, now: Instant) -> LeaseDecision {
+        let spec = lease.spec.clone().unwrap_or_default();
+        if matches!(spec.holder_identity.as_deref(), None | Some("")) || spec.holder_identity.as_deref() == Some(me) {
+            return LeaseDecision::Take;
+        }
+        let duration = u64::try_from(spec.lease_duration_seconds.unwrap_or(0)).unwrap_or(0);
+        match &self.0 {
+            Some((seen, since)) if *seen == spec => {
+                if now.duration_since(*since) > Duration::from_secs(duration) {
+                    LeaseDecision::Take
+                } else {
+                    LeaseDecision::Wait
+                }
+            }
+            _ => {
+                self.0 = Some((spec, now));
+                LeaseDecision::Wait
+            }
+        }
+    }
+}
+
+/// Returns the holder of a lease.
+fn holder(lease: &Lease) -> Option<&str> {
+    lease.spec.as_ref()?.holder_identity.as_deref()
+}
+
+/// Writes `me` as the holder, or renews the lease if `me` holds it already.
+fn take_lease(lease: &mut Lease, me: &str, duration: Duration, now: Timestamp) {
+    let changes_hands = holder(lease) != Some(me);
+    let spec = lease.spec.get_or_insert_default();
+    if changes_hands {
+        spec.acquire_time = Some(MicroTime(now));
+        spec.lease_transitions = Some(spec.lease_transitions.map_or(0, |count| count.saturating_add(1)));
+    }
+    spec.holder_identity = Some(me.to_owned());
+    spec.lease_duration_seconds = Some(i32::try_from(duration.as_secs()).unwrap_or(i32::MAX));
+    spec.renew_time = Some(MicroTime(now));
+}
+
+/// Removes the holder, so that another operator can take the lease at once.
+fn release_lease(lease: &mut Lease, now: Timestamp) {
+    let spec = lease.spec.get_or_insert_default();
+    spec.holder_identity = Some(String::new());
+    spec.lease_duration_seconds = Some(1);
+    spec.renew_time = Some(MicroTime(now));
 }

@@ -1,5 +1,7 @@
 //! Reads a Workshop from the API server instead of the watch cache. The cache is stale for more than a minute if a
-//! watch connection has died unnoticed.
+//! watch connection has died unnoticed. Also returns the time until the next reconcile of a Workshop if nothing changes.
+
+use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
@@ -9,9 +11,12 @@ use kube::{Api, ResourceExt};
 use launcher_workshop::Workshop;
 
 use crate::context::Context;
+use crate::diagnose::{Diagnosis, has_ended};
 use crate::validate::has_expired;
-use crate::wanted::Wanted;
-use crate::workload::{Plan, plan};
+use crate::workload::{LEAST_AGE, Plan, Wanted, plan};
+
+/// Resync interval.
+pub(crate) const RESYNC_INTERVAL: Duration = Duration::from_secs(600);
 
 /// True if a reconcile of this cached Workshop, which has these pods, would terminate the Workshop, create one of its
 /// resources, or delete its pod. The operator then reads the Workshop first. `wanted` is `None` for an invalid Workshop.
@@ -48,4 +53,16 @@ pub(crate) async fn read_unparsed(context: &Context, known: &ObjectMeta) -> Resu
     let api: Api<DynamicObject> = Api::namespaced_with(context.client.clone(), &context.settings.namespace, &resource);
     let found = api.get_opt(known.name.as_deref().unwrap_or_default()).await?;
     Ok(found.filter(|found| found.metadata.uid == known.uid && found.metadata.generation == known.generation))
+}
+
+/// Returns the time until the end of the workload or the next deadline of the diagnosis. It is at most [`RESYNC_INTERVAL`], and at most
+/// [`LEAST_AGE`] if a pod has ended.
+pub(crate) fn requeue_delay(diagnosis: &Diagnosis, end: Option<Timestamp>, pods: &[Pod], now: Timestamp) -> Duration {
+    let deadline = match diagnosis {
+        Diagnosis::Waiting { until, .. } => Some(*until),
+        Diagnosis::Ready | Diagnosis::Failed(_) => None,
+    };
+    let most = if pods.iter().any(has_ended) { LEAST_AGE } else { RESYNC_INTERVAL };
+    let next = deadline.into_iter().chain(end).min();
+    next.map_or(most, |next| Duration::try_from(next.duration_since(now)).unwrap_or_default().min(most))
 }

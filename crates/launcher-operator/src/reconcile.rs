@@ -13,25 +13,21 @@ use launcher_domain::{Crash, FailureCode, FailureReason};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio::time::{Instant, timeout};
 
-use crate::apply::{self, ApplyError};
+use crate::apply::annotations::{self, PodAnnotationError};
+use crate::apply::{self, ApplyError, deletion, refusal};
+use crate::children::Guarded;
 use crate::context::Context;
 use crate::diagnose::{
     Diagnosis, ObservedWorkload, add, app_crashes, archive_address, diagnose, material_report, moved, pull_fails,
 };
-use crate::failure_details;
-use crate::guarded::Guarded;
 use crate::lease::NotLeading;
-use crate::live_read::{self, read_live};
-use crate::owner::is_of_another_workshop;
-use crate::pod_annotation::PodAnnotationError;
-use crate::pod_policy::is_forbidden;
-use crate::requeue::RESYNC_INTERVAL;
-use crate::status;
-use crate::status_write::{self, StatusWriteError};
-use crate::validate::{has_expired, has_passed};
-use crate::wanted::Wanted;
-use crate::workload::{awaits_restart, is_outdated};
-use crate::{crash_record, deletion, pod_expiry, refusal, requeue, start_steps, traces};
+use crate::live_read::{self, RESYNC_INTERVAL, read_live, requeue_delay};
+use crate::metadata::is_of_another_workshop;
+use crate::status::write::{self, StatusWriteError};
+use crate::status::{self, failure_details};
+use crate::traces;
+use crate::validate::{has_expired, has_passed, is_forbidden};
+use crate::workload::{Wanted, awaits_restart, is_outdated};
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -154,7 +150,7 @@ async fn reconcile_spec(
     let (observed_pods, pods) = (&pods[..], &pods[..present]);
     let keeps_files = workshop.spec.storage.is_some();
     let moved = moved(observed_pods).filter(|_| keeps_files);
-    let unreported_since = start_steps::unreported_since(workshop, context, now);
+    let unreported_since = write::unreported_since(workshop, context, now);
     let waiting_since = status::waiting_since(workshop, &applied, unreported_since);
     // The start timeout of the next pod begins at the disruption. The cluster notices the loss of a node minutes after the
     // pod lost its readiness.
@@ -189,15 +185,15 @@ async fn reconcile_spec(
         let expiry = workshop.spec.expiry(status.ready_at);
         status = status::with_expiry(status, expiry);
     }
-    let next = requeue::delay(&diagnosis, workshop.spec.end(status.ready_at), pods, now);
-    if let Some(delay) = start_steps::remaining_delay(workshop, &status, context, now) {
+    let next = requeue_delay(&diagnosis, workshop.spec.end(status.ready_at), pods, now);
+    if let Some(delay) = write::remaining_delay(workshop, &status, context, now) {
         routes?;
         return Ok(Action::requeue(delay.min(next)));
     }
-    status_write::write(workshop, status.clone(), context).await?;
+    write::write_status(workshop, status.clone(), context).await?;
     // After the status: if the operator is killed in between, the next one counts the crash again, as the same one.
-    crash_record::write(context, crashes.as_ref()).await?;
-    pod_expiry::write(context, pods, &workshop.spec, status.ready_at, now).await?;
+    annotations::write_crashes(context, crashes.as_ref()).await?;
+    annotations::write_expiry(context, pods, &workshop.spec, status.ready_at, now).await?;
     traces::record_steps(workshop, pods, &status, now);
     routes?;
     Ok(Action::requeue(next))
@@ -244,7 +240,7 @@ async fn handle_refused_apply(
     let Some(reason) = refusal::of_workshop(&error).filter(|_| !was_ready || lacks_pod) else {
         context.forget_refusals(&name);
         if was_ready && lacks_pod {
-            status_write::write(workshop, status::without_pod(workshop, now), context).await?;
+            write::write_status(workshop, status::without_pod(workshop, now), context).await?;
         }
         return Err(error.into());
     };
@@ -259,10 +255,10 @@ async fn handle_refused_apply(
         return finish(workshop, status::failed(workshop, &reason, None, now), context).await;
     }
     if is_volume_in_use {
-        status_write::write(workshop, status::waiting_for_volume(workshop, &error.to_string(), now), context).await?;
+        write::write_status(workshop, status::waiting_for_volume(workshop, &error.to_string(), now), context).await?;
         return Ok(Action::requeue(VOLUME_INTERVAL));
     }
-    status_write::write(workshop, status::refused(workshop, &reason, now), context).await?;
+    write::write_status(workshop, status::refused(workshop, &reason, now), context).await?;
     Err(error.into())
 }
 
@@ -270,7 +266,7 @@ async fn handle_refused_apply(
 /// was read, for example through an extension. If the operator is killed after the write, the next leader sees the
 /// final status and deletes the workload.
 async fn finish(workshop: &Workshop, status: WorkshopStatus, context: &Context) -> Result<Action, ReconcileError> {
-    status_write::write(workshop, status, context).await?;
+    write::write_status(workshop, status, context).await?;
     end(workshop, context).await
 }
 
@@ -301,7 +297,7 @@ async fn report_unreadable(object: &InvalidObject, context: &Context) -> Result<
     let known = now.data.get("status").and_then(|status| serde_json::from_value(status.clone()).ok());
     let status = status::unreadable(known.as_ref(), now.metadata.generation, reason, context.clock.now());
     if known.as_ref() != Some(&status) {
-        status_write::write_unparsed(context, &now, &status).await?;
+        write::write_unparsed(context, &now, &status).await?;
     }
     Ok(Action::requeue(RESYNC_INTERVAL))
 }

@@ -1,5 +1,8 @@
 //! Derives the status of a Workshop from its previous status, the applied resources and the diagnosis. Pure.
 
+pub(crate) mod failure_details;
+pub(crate) mod write;
+
 use std::net::SocketAddr;
 
 use jiff::Timestamp;

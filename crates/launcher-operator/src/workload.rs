@@ -1,6 +1,8 @@
-//! Decides what to do with the pod of a Workshop. The operator never changes a pod: a pod keeps the sidecar and the
-//! settings with which it was created. The operator replaces a pod only if the pod has ended, if the Workshop changed,
-//! or if the Workshop is restarted. It creates the successor when the predecessor is gone.
+//! The workload of a Workshop: its desired resources, and what to do with its pod.
+//!
+//! The operator never changes a pod: a pod keeps the sidecar and the settings with which it was created. The operator replaces
+//! a pod only if the pod has ended, if the Workshop changed, or if the Workshop is restarted. It creates the successor when
+//! the predecessor is gone.
 
 use std::time::Duration;
 
@@ -8,11 +10,14 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
+use launcher_domain::FailureReason;
+use launcher_workshop::Workshop;
 
-use crate::build::{SPEC_DIGEST, TEMPLATE_DIGEST, digest};
-use crate::diagnose::{add, ends_workshop};
-use crate::identifiers::{RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL};
-use crate::owner::is_owned_by;
+use crate::build::{Manifests, SPEC_DIGEST, TEMPLATE_DIGEST, build, digest};
+use crate::diagnose::{add, ends_workshop, has_ended};
+use crate::metadata::{RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL, is_owned_by};
+use crate::settings::OperatorSettings;
+use crate::validate::{Validated, admit};
 
 /// Least age of a pod that is replaced because it has ended. If the kubelet refuses each pod at once, this limits the pace.
 pub(crate) const LEAST_AGE: Duration = Duration::from_secs(10);
@@ -26,6 +31,24 @@ pub enum Plan<'a> {
     Create,
     /// Delete this pod.
     Delete(&'a Pod),
+}
+
+/// A Workshop that the installation's policy admits, and its resources. Each reconcile builds them once.
+pub(crate) struct Wanted {
+    pub(crate) validated: Validated,
+    pub(crate) manifests: Manifests,
+}
+
+impl Wanted {
+    /// Validates the Workshop, which has these `pods`, and builds its resources.
+    ///
+    /// # Errors
+    /// A failure with the code `InvalidSpec`, as of [`admit`].
+    pub(crate) fn of(workshop: &Workshop, settings: &OperatorSettings, pods: &[Pod]) -> Result<Self, FailureReason> {
+        let validated = admit(workshop, settings, pods)?;
+        let manifests = build(&validated, settings);
+        Ok(Self { validated, manifests })
+    }
 }
 
 /// Decides what to do. `pods` are the pods of the Workshop in the watch cache, and a disrupted pod that is gone. For a pod
@@ -63,12 +86,6 @@ pub fn awaits_restart(pod: &ObjectMeta, wanted: &ObjectMeta) -> bool {
 #[must_use]
 pub fn is_outdated(pod: &Pod, wanted: &ObjectMeta) -> bool {
     annotation(&pod.metadata, TEMPLATE_DIGEST) != annotation(wanted, TEMPLATE_DIGEST)
-}
-
-/// True if no container of the pod runs again.
-pub(crate) fn has_ended(pod: &Pod) -> bool {
-    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-    matches!(phase, Some("Failed" | "Succeeded"))
 }
 
 /// True if the pod has ended, and another pod replaces it. After a disruption, a Workshop whose files end with the pod fails

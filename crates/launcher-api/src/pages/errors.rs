@@ -17,11 +17,12 @@ use launcher_domain::local_path::LocalPath;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use crate::assets;
 use crate::identity::{Identified, Identity};
+use crate::pages::forms;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
 use crate::pages::view::Shell;
-use crate::pages::{assets, forms};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 

@@ -6,8 +6,9 @@ use http::StatusCode;
 
 use super::html::{PageResult, page, shell};
 use super::language::{Language, Text};
+use super::markdown;
 use super::view::Shell;
-use super::{assets, markdown};
+use crate::assets;
 use crate::identity::Identified;
 use crate::state::AppState;
 

@@ -6,13 +6,14 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use jiff::Timestamp;
 use serde::Deserialize;
 
+use crate::assets;
 use crate::extract::InstanceName;
 use crate::identity::Identified;
 use crate::pages::forms::{Fields, Query};
 use crate::pages::html::{PageResult, is_htmx, page, shell};
 use crate::pages::language::Language;
 use crate::pages::view::{Shell, SnapshotView, WorkshopView, machine_now};
-use crate::pages::{assets, forms, paths, workshops};
+use crate::pages::{forms, paths, workshops};
 use crate::state::AppState;
 
 #[derive(Debug, Template)]

@@ -9,13 +9,14 @@ use launcher_service::{Launcher, ListedVolume, Page, ServiceError, VolumeUser};
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::assets;
 use crate::extract::{SnapshotId, VolumeName};
 use crate::identity::Identified;
 use crate::pages::forms::{Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
 use crate::pages::view::{Instant, Notice, Shell};
-use crate::pages::{assets, forms, notices};
+use crate::pages::{forms, notices};
 use crate::permission::{Allowed, ListAllVolumes};
 use crate::routes::{snapshots, volumes};
 use crate::state::AppState;

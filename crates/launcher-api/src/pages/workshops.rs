@@ -12,12 +12,13 @@ use launcher_service::{InstanceFilter, Launcher, ListedInstance, Page, ServiceEr
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::assets;
 use crate::identity::Identified;
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, is_htmx, page, shell};
 use crate::pages::language::Language;
 use crate::pages::view::{Card, Notice, Shell, SnapshotView, WorkshopView, machine_now};
-use crate::pages::{assets, forms, notices};
+use crate::pages::{forms, notices};
 use crate::permission::{Allowed, ListAllInstances};
 use crate::state::AppState;
 

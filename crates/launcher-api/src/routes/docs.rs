@@ -10,8 +10,8 @@ use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use pulldown_cmark::Parser;
 use pulldown_cmark::html::push_html;
 
+use crate::assets::{ICON, STYLE};
 use crate::compression::SharedText;
-use crate::pages::assets::{ICON, STYLE};
 use crate::problem::{Problem, reference};
 use crate::state::AppState;
 

@@ -14,7 +14,7 @@ use launcher_workshop::pod_template::{CRASH_SAFE_VOLUME, SNAPSHOT, STORAGE_VOLUM
 
 use super::container::{amounts, restricted, runtime_default, variables};
 use super::storage;
-use crate::identifiers::VOLUME_LABEL;
+use crate::metadata::VOLUME_LABEL;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 

@@ -11,7 +11,7 @@ use launcher_workshop::{WorkshopResources, WorkshopStorage};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::identifiers::WORKSHOP_LABEL;
+use crate::metadata::WORKSHOP_LABEL;
 use crate::validate::Validated;
 
 /// Annotation of a pod with the digest of the Workshop's fields that determine the pod.

@@ -16,11 +16,11 @@ use super::container::{amounts, app_security, restricted, runtime_default, secre
 use super::digest::{SPEC_DIGEST, TEMPLATE_DIGEST, metadata};
 use super::sidecar::sidecar_user;
 use super::{archive, digest, material, pod_template, sidecar, storage};
-use crate::identifiers::{CRASHES, EXPIRES_AT, LAST_CRASH, RESTARTED_AT, VOLUME_LABEL};
-use crate::pod_crashes::CrashRecord;
-use crate::pod_policy::permitted;
+use crate::metadata::CrashRecord;
+use crate::metadata::{CRASHES, EXPIRES_AT, LAST_CRASH, RESTARTED_AT, VOLUME_LABEL};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
+use crate::validate::permitted;
 
 pub use launcher_workshop::pod_template::APP_CONTAINER;
 

@@ -14,7 +14,7 @@ use launcher_workshop::app::{
 };
 
 use super::container::{amounts, restricted, variables};
-use crate::identifiers::{EXPIRES_AT, LAST_CRASH};
+use crate::metadata::{EXPIRES_AT, LAST_CRASH};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 

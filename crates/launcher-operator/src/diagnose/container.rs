@@ -1,14 +1,15 @@
-//! Diagnoses the containers of a pod.
+//! Diagnoses the containers of a pod, and reads the report of the init container that places the course material.
 
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use kube::ResourceExt;
 use launcher_domain::crash::CrashVerdict;
-use launcher_domain::{FailureCode, FailureDetail};
-use launcher_workshop::parameters_secret;
-use launcher_workshop::pod_template::{IMAGE_FILES, SNAPSHOT};
+use launcher_domain::{FailureCode, FailureDetail, MaterialReport};
+use launcher_workshop::pod_template::{IMAGE_FILES, MATERIAL, SNAPSHOT};
+use launcher_workshop::{Workshop, parameters_secret};
 
 use super::failure::{DetailSource, Failure, sentence};
 use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED, SIDECAR_CONTAINER};
+use crate::settings::OperatorSettings;
 
 /// Start of the kubelet's message while its cache of Secrets or ConfigMaps is not up to date. The kubelet tries again.
 const CACHE_NOT_SYNCED: &str = "failed to sync";
@@ -142,4 +143,51 @@ fn is_terminated(status: &ContainerStatus) -> bool {
 pub(super) fn terminated(status: &ContainerStatus) -> Option<&ContainerStateTerminated> {
     let now = status.state.as_ref().and_then(|state| state.terminated.as_ref());
     now.or_else(|| status.last_state.as_ref().and_then(|state| state.terminated.as_ref()))
+}
+
+/// Message of a Workshop whose operator has no image of the program.
+const NO_PROGRAM: &str = "Course material is not available in this installation. Ask the administrator to set SERVICE_MATERIAL_IMAGE of the operator.";
+/// Message of a Workshop whose program ended without a readable report.
+const NO_REPORT: &str = "The program that loads course material gave no report. Ask the administrator to compare its version with the operator's.";
+
+/// Returns the report about the material of a Workshop; `None` without material, and while it is loaded. The program is
+/// trusted, but names of files come from the source and from the student: the report has bounded texts, and only the
+/// targets of the Workshop.
+pub(crate) fn material_report(
+    workshop: &Workshop,
+    pods: &[Pod],
+    settings: &OperatorSettings,
+) -> Option<MaterialReport> {
+    let material = workshop.spec.material.as_ref()?;
+    let live = pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
+    let Some(message) = live.filter_map(material_container).find_map(message_at_end) else {
+        // A pod from before a change of the setting may have placed the material.
+        let was_reported = workshop.status.as_ref().is_some_and(|status| status.report.material.is_some());
+        let is_missing = settings.material_image.is_none() && !was_reported;
+        return is_missing.then(|| material.failed(NO_PROGRAM));
+    };
+    let Some(mut report) = MaterialReport::parse(message) else { return Some(material.failed(NO_REPORT)) };
+    report.sources.retain(|source| material.sources.iter().any(|known| known.target == source.target));
+    Some(report)
+}
+
+/// True while the init container for the course material runs, and between its attempts.
+pub(super) fn is_loading_material(pod: &Pod) -> bool {
+    let status = material_container(pod);
+    status.is_some_and(|status| {
+        let runs = status.state.as_ref().is_some_and(|state| state.running.is_some());
+        runs || terminated(status).is_some_and(|ended| ended.exit_code != 0)
+    })
+}
+
+/// Returns the status of the init container for the course material.
+fn material_container(pod: &Pod) -> Option<&ContainerStatus> {
+    let mut containers = pod.status.as_ref()?.init_container_statuses.iter().flatten();
+    containers.find(|status| status.name == MATERIAL)
+}
+
+/// Returns the termination message of a container that has succeeded.
+fn message_at_end(status: &ContainerStatus) -> Option<&str> {
+    let ended = status.state.as_ref()?.terminated.as_ref().filter(|ended| ended.exit_code == 0)?;
+    Some(ended.message.as_deref().unwrap_or_default())
 }

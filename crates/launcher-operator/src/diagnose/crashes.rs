@@ -17,8 +17,8 @@ use launcher_domain::{Crash, FailureCode};
 use launcher_workshop::Workshop;
 
 use super::container::{app, is_out_of_memory, terminated};
-use super::disruption::find_disruption;
-use crate::pod_crashes::CrashRecord;
+use super::pod::{find_disruption, has_ended};
+use crate::metadata::CrashRecord;
 
 /// Crashes of an app that may start again in place.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,9 +61,7 @@ pub(crate) fn app_crashes(workshop: &Workshop, pods: &[Pod]) -> Option<AppCrashe
 
 /// False if the cluster or an admin ends the pod: its containers then end without a crash.
 fn restarts_containers(pod: &Pod) -> bool {
-    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-    let has_ended = matches!(phase, Some("Failed" | "Succeeded"));
-    pod.metadata.deletion_timestamp.is_none() && !has_ended && find_disruption(pod).is_none()
+    pod.metadata.deletion_timestamp.is_none() && !has_ended(pod) && find_disruption(pod).is_none()
 }
 
 /// The latest crash of the app in a pod, as the kubelet reports it.

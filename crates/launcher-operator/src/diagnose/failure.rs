@@ -1,5 +1,8 @@
-//! Failures of a workload.
+//! Failures of a workload, and the deadlines after which a wait becomes a failure.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use launcher_domain::{FailureCode, FailureDetail, FailureReason};
 
 /// The failure of a workload that cannot continue.
@@ -49,4 +52,21 @@ pub(crate) fn sentence(message: &str) -> String {
     const MOST: usize = 300;
     let line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= MOST { line } else { line.chars().take(MOST).chain(['…']).collect() }
+}
+
+/// The time at which a wait becomes a failure, and that failure.
+pub(super) struct Deadline {
+    pub(super) at: Timestamp,
+    pub(super) failure: Failure,
+}
+
+impl Deadline {
+    pub(super) fn new(since: Timestamp, grace: Duration, failure: impl FnOnce() -> Failure) -> Self {
+        Self { at: add(since, grace), failure: failure() }
+    }
+}
+
+/// Adds a duration to a time. The result saturates at [`Timestamp::MAX`].
+pub(crate) fn add(time: Timestamp, duration: Duration) -> Timestamp {
+    time.checked_add(duration).unwrap_or(Timestamp::MAX)
 }

@@ -1,16 +1,18 @@
-//! Diagnoses the conditions and the start step of a pod.
+//! Diagnoses a pod: its conditions, its start step, its disruption by the cluster, and the address of its snapshot container.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStateWaiting, Pod, PodCondition};
 use kube::ResourceExt;
-use launcher_domain::{FailureCode, FailureDetail, StartStep};
+use launcher_domain::{Crash, FailureCode, FailureDetail, StartStep};
+use launcher_workshop::WorkshopSpec;
+use launcher_workshop::pod_template::SNAPSHOT;
 
-use super::container::{app, missing_parameters, statuses, waits_for_image, waits_for_init};
-use super::deadline::Deadline;
-use super::failure::{DetailSource, Failure, sentence};
-use super::material::is_loading;
+use super::container::{app, is_loading_material, missing_parameters, statuses, waits_for_image, waits_for_init};
+use super::failure::{Deadline, DetailSource, Failure, sentence};
+use crate::build::snapshot_port;
 
 /// Grace period before a failing image pull becomes a failure, because a registry may be unavailable briefly.
 const PULL_GRACE: Duration = Duration::from_secs(15);
@@ -52,7 +54,7 @@ pub(super) fn step(pod: &Pod) -> StartStep {
     match state {
         Some((state, 0)) if state.running.is_some() => StartStep::StartingApp,
         Some((state, restarts)) if restarts > 0 || state.terminated.is_some() => StartStep::RestartingApp,
-        _ if is_loading(pod) => StartStep::LoadingMaterial,
+        _ if is_loading_material(pod) => StartStep::LoadingMaterial,
         _ if waits_for_image(pod) => StartStep::PullingImage,
         // The app waits for an init container. The kubelet pulls the app's image only after that.
         _ if waits_for_init(pod) => StartStep::Preparing,
@@ -91,7 +93,7 @@ pub(super) fn start_timeout(pods: &[&Pod]) -> Failure {
     failure
 }
 
-pub(super) fn condition<'a>(pod: &'a Pod, kind: &str) -> Option<&'a PodCondition> {
+pub(crate) fn condition<'a>(pod: &'a Pod, kind: &str) -> Option<&'a PodCondition> {
     pod.status.as_ref()?.conditions.iter().flatten().find(|condition| condition.type_ == kind)
 }
 
@@ -101,4 +103,72 @@ fn since(pod: &Pod, condition: &PodCondition) -> Timestamp {
 
 fn created(pod: &Pod) -> Timestamp {
     pod.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0)
+}
+
+/// The end of a pod by the cluster, for example because its node is drained or lost.
+pub(super) struct Disruption {
+    /// Failure of a Workshop whose files end with the pod. The work is lost, so its owner must learn of it.
+    pub(super) failure: Failure,
+    /// Time of the disruption, in whole seconds. `None` if the cluster does not report it.
+    at: Option<Timestamp>,
+    /// True if another pod can continue with files outside the pod. False if the kubelet evicted the pod: it may have used too
+    /// much memory or disk itself, and its successor would, too.
+    pub(super) has_successor: bool,
+}
+
+/// Returns the disruption of a pod.
+pub(super) fn find_disruption(pod: &Pod) -> Option<Disruption> {
+    let status = pod.status.as_ref()?;
+    let reason = status.reason.as_deref().unwrap_or_default();
+    let disrupted = condition(pod, "DisruptionTarget").filter(|condition| condition.status == "True");
+    let why = disrupted.and_then(|condition| condition.reason.as_deref()).unwrap_or_default();
+    let code = match (reason, why) {
+        ("NodeLost", _) | (_, "DeletionByTaintManager" | "DeletionByPodGC") => FailureCode::NodeLost,
+        ("Evicted", _) | (_, "TerminationByKubelet" | "PreemptionByScheduler" | "EvictionByEvictionAPI") => {
+            FailureCode::Evicted
+        }
+        _ => return None,
+    };
+    let detail = status.message.as_deref().or_else(|| disrupted.and_then(|condition| condition.message.as_deref()));
+    let failure = Failure::new(code, detail.map(|detail| sentence(detail).into()));
+    let told = disrupted.and_then(|condition| condition.last_transition_time.as_ref());
+    let at = told.or(pod.metadata.deletion_timestamp.as_ref()).map(|time| time.0);
+    Some(Disruption { failure, at, has_successor: reason != "Evicted" })
+}
+
+/// True if the cluster ends the pod.
+pub(crate) fn is_disrupted(pod: &Pod) -> bool {
+    find_disruption(pod).is_some()
+}
+
+/// True if the cluster ends the pod, and the Workshop gets no other one. `keeps_files` is true if the files of the Workshop
+/// are outside the pod.
+pub(crate) fn ends_workshop(pod: &Pod, keeps_files: bool) -> bool {
+    find_disruption(pod).is_some_and(|disruption| !(keeps_files && disruption.has_successor))
+}
+
+/// Returns the disruption of these pods as a crash, after which the app starts again in another pod with the same files.
+pub(crate) fn moved(pods: &[Pod]) -> Option<Crash> {
+    let mut ending = pods.iter().filter(|pod| is_ending(pod));
+    let disruption = ending.find_map(find_disruption).filter(|disruption| disruption.has_successor)?;
+    Some(Crash { at: disruption.at?, code: disruption.failure.reason.code, files_lost: false })
+}
+
+/// True if the containers of the pod end. The cluster announces a disruption before it ends the pod, and can cancel it.
+pub(super) fn is_ending(pod: &Pod) -> bool {
+    has_ended(pod) || pod.metadata.deletion_timestamp.is_some()
+}
+
+/// True if no container of the pod runs again.
+pub(crate) fn has_ended(pod: &Pod) -> bool {
+    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+    matches!(phase, Some("Failed" | "Succeeded"))
+}
+
+/// Returns the address at which the launcher reads the files of an app; `None` without a ready pod that has the container.
+pub(crate) fn archive_address(workshop: &WorkshopSpec, pods: &[Pod]) -> Option<SocketAddr> {
+    let mut live = pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none() && is_ready(pod));
+    let pod = live.find(|pod| statuses(pod).any(|status| status.name == SNAPSHOT))?;
+    let ip = pod.status.as_ref()?.pod_ip.as_deref()?.parse().ok()?;
+    Some(SocketAddr::new(ip, snapshot_port(workshop.port)))
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::future::pending;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,13 +13,13 @@ use http_body_util::BodyExt;
 use jiff::Timestamp;
 use kube::Client;
 use kube::client::Body;
+use launcher_domain::{Clock, Entropy};
 use launcher_operator::{Operator, OperatorSettings, run};
 use launcher_process::stop::Stop;
 use serde_json::{Value, json};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tower::service_fn;
 
-use crate::clock::{Since, Zeros};
 use crate::support::{pod_object, settings};
 
 /// A recorded request: method and path, as in `PATCH workshops/status`, and the body, or the query of a log request.
@@ -322,4 +323,36 @@ pub(crate) fn with_routes(workshop: &Value) -> Cluster {
 /// Returns the statuses that the operator wrote.
 pub(crate) fn statuses(calls: &[Call]) -> impl Iterator<Item = &Value> {
     calls.iter().filter(|(what, _)| what == "PATCH workshops/status").map(|(_, body)| &body["status"])
+}
+
+/// A clock that begins at a given time. It advances with tokio's time, which tests pause, and by `step` with each
+/// reading.
+#[derive(Debug)]
+struct Since {
+    from: Timestamp,
+    began: Instant,
+    step: Duration,
+    readings: AtomicU32,
+}
+
+impl Since {
+    fn new(from: Timestamp, step: Duration) -> Self {
+        Self { from, began: Instant::now(), step, readings: AtomicU32::new(0) }
+    }
+}
+
+impl Clock for Since {
+    fn now(&self) -> Timestamp {
+        let readings = self.readings.fetch_add(1, Ordering::Relaxed);
+        self.from.checked_add(self.began.elapsed() + self.step * readings).unwrap()
+    }
+}
+
+#[derive(Debug)]
+struct Zeros;
+
+impl Entropy for Zeros {
+    fn fill(&self, buffer: &mut [u8]) {
+        buffer.fill(0);
+    }
 }

@@ -3,7 +3,8 @@
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::FailureCode;
 use launcher_domain::StartStep::{self, Preparing, PullingImage, RestartingApp, StartingApp, WaitingForRoom};
-use launcher_operator::diagnose::{DetailSource, Diagnosis, Failure, ObservedWorkload, diagnose, prune};
+use launcher_operator::diagnose::{DetailSource, Diagnosis, Failure, ObservedWorkload, diagnose};
+use launcher_operator::prune_pod;
 use serde_json::{Value, json};
 
 use crate::support::{at, settings};
@@ -37,7 +38,7 @@ pub(crate) fn diagnose_pods(pods: &[Pod], now: &str) -> Diagnosis {
 /// fails.
 fn diagnose_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
     let mut pods = pods.to_vec();
-    pods.iter_mut().for_each(prune);
+    pods.iter_mut().for_each(prune_pod);
     let pull_fails_since = failed.map(at);
     let observed = ObservedWorkload {
         pods: &pods,

@@ -3,7 +3,8 @@
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::FailureCode;
 use launcher_domain::StartStep::{Preparing, WaitingForRoom};
-use launcher_operator::diagnose::{DetailSource, Diagnosis, Failure, prune};
+use launcher_operator::diagnose::{DetailSource, Diagnosis, Failure};
+use launcher_operator::prune_pod;
 use serde_json::{Value, json};
 
 use crate::diagnose::{START, app, diagnose_pods, failure, pod, ready, waiting};
@@ -193,7 +194,7 @@ fn pruned_pod_keeps_only_what_the_diagnosis_reads() {
         },
     }))
     .unwrap();
-    prune(&mut pod);
+    prune_pod(&mut pod);
     let container = |name: &str| json!({ "name": name, "image": "", "imageID": "", "ready": false, "restartCount": 0 });
     let mut app = container("app");
     app["restartCount"] = 2.into();

@@ -5,7 +5,8 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::FailureCode;
 use launcher_domain::StartStep::Preparing;
-use launcher_operator::diagnose::{Diagnosis, ObservedWorkload, diagnose, prune};
+use launcher_operator::diagnose::{Diagnosis, ObservedWorkload, diagnose};
+use launcher_operator::prune_pod;
 use launcher_operator::workload::Plan;
 use serde_json::{Value, json};
 
@@ -42,7 +43,7 @@ fn evicted_by_kubelet() -> Value {
 
 fn diagnose_kept(pods: &[Pod], now: &str) -> Diagnosis {
     let mut pods = pods.to_vec();
-    pods.iter_mut().for_each(prune);
+    pods.iter_mut().for_each(prune_pod);
     let observed = ObservedWorkload {
         pods: &pods,
         waiting_since: at("12:00:00"),

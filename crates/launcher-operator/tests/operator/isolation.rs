@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::{FailureCode, StartStep};
-use launcher_operator::diagnose::{DetailSource, Diagnosis, Failure, ObservedWorkload, diagnose, prune};
+use launcher_operator::diagnose::{DetailSource, Diagnosis, Failure, ObservedWorkload, diagnose};
+use launcher_operator::prune_pod;
 use serde_json::{Value, json};
 
 use crate::support::{at, pod, settings};
@@ -71,7 +72,7 @@ fn waits_for(init: &str, state: &Value, last: &Value) -> Pod {
         },
     }))
     .unwrap();
-    prune(&mut pod);
+    prune_pod(&mut pod);
     pod
 }
 

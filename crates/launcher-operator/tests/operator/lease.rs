@@ -1,10 +1,17 @@
-//! Tests of the leader election: which operator may act, and until when.
+//! Tests of the leader election: which operator may act, and until when. Some run the whole operator with the Lease of a simulated
+//! cluster.
 
 use std::time::Duration;
 
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use launcher_operator::lease::{Fence, LeaseDecision, NotLeading, ObservedLease};
-use tokio::time::{Instant, advance, pause};
+use launcher_operator::{Operator, run};
+use launcher_process::stop::Stop;
+use serde_json::{Value, json};
+use tokio::time::{Instant, advance, pause, timeout};
+
+use crate::cluster::{Call, Cluster, with_children};
+use crate::support::{at, running};
 
 const DURATION: Duration = Duration::from_secs(15);
 
@@ -74,4 +81,130 @@ async fn fence_is_extended_from_time_of_renewal_request_and_stays_closed_after_c
     fence.close();
     fence.renewed(Instant::now(), DURATION);
     assert_eq!(fence.check(), Err(NotLeading));
+}
+
+const ME: &str = "test_00000000";
+
+/// A cluster with a Workshop whose status the next leader writes.
+fn cluster() -> Cluster {
+    let workshop = running();
+    with_children(&workshop).listed("workshops", &workshop).by_now(&workshop)
+}
+
+/// The Lease, held by another operator.
+fn held() -> Value {
+    json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": { "name": "workshop-operator", "namespace": "workshops", "resourceVersion": "1" },
+        "spec": { "holderIdentity": "other", "leaseDurationSeconds": 15, "leaseTransitions": 4 },
+    })
+}
+
+/// Runs the operator for the duration `time`. Returns its requests, except lists and requests for the Lease.
+async fn run_for(operator: &Operator, cluster: &Cluster, time: Duration) -> Vec<Call> {
+    assert!(timeout(time, run(operator.clone(), Stop::new())).await.is_err(), "it ended by itself");
+    cluster.calls()
+}
+
+#[tokio::test(start_paused = true)]
+async fn standby_acts_only_after_the_foreign_lease_expired() {
+    let cluster = cluster();
+    cluster.store("leases", held());
+    let operator = cluster.operator(at("12:30:00"));
+    assert_eq!(run_for(&operator, &cluster, Duration::from_secs(15)).await, []);
+    assert_eq!(cluster.lease().unwrap()["spec"]["holderIdentity"], "other");
+    assert_eq!(operator.ready(), Ok(()), "a standby is ready");
+    assert_ne!(run_for(&operator, &cluster, Duration::from_secs(30)).await, []);
+    let spec = cluster.lease().unwrap()["spec"].clone();
+    assert_eq!((&spec["holderIdentity"], &spec["leaseTransitions"]), (&json!(ME), &json!(5)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn first_lease_names_holder_and_duration() {
+    let cluster = cluster();
+    let operator = cluster.operator(at("12:30:00"));
+    run_for(&operator, &cluster, Duration::from_secs(1)).await;
+    let spec = cluster.lease().unwrap()["spec"].clone();
+    let (holder, acquired) = (&spec["holderIdentity"], &spec["acquireTime"]);
+    assert_eq!((holder, acquired), (&json!(ME), &json!("2026-01-01T12:30:00.000000Z")));
+    assert_eq!((&spec["leaseDurationSeconds"], &spec["leaseTransitions"]), (&json!(15), &json!(0)));
+    assert_eq!(spec["renewTime"], spec["acquireTime"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn renewal_changes_only_the_renew_time() {
+    let cluster = cluster();
+    let operator = cluster.operator(at("12:30:00"));
+    run_for(&operator, &cluster, Duration::from_secs(60)).await;
+    let spec = cluster.lease().unwrap()["spec"].clone();
+    assert_eq!((&spec["acquireTime"], &spec["leaseTransitions"]), (&json!("2026-01-01T12:30:00.000000Z"), &json!(0)));
+    assert!(spec["renewTime"].as_str().unwrap() > "2026-01-01T12:30:50", "{spec}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn operator_that_stops_releases_its_lease() {
+    let (cluster, stop) = (cluster(), Stop::new());
+    let ended = tokio::spawn(run(cluster.operator(at("12:30:00")), stop.clone()));
+    tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
+    stop.request();
+    timeout(Duration::from_secs(5), ended).await.unwrap().unwrap();
+    let spec = cluster.lease().unwrap()["spec"].clone();
+    assert_eq!((&spec["holderIdentity"], &spec["leaseDurationSeconds"]), (&json!(""), &json!(1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn former_leader_keeps_the_lease_of_its_successor_when_it_stops() {
+    let (cluster, stop) = (cluster(), Stop::new());
+    let ended = tokio::spawn(run(cluster.operator(at("12:30:00")), stop.clone()));
+    tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
+    cluster.store("leases", held());
+    stop.request();
+    timeout(Duration::from_secs(5), ended).await.unwrap().unwrap();
+    assert_eq!(cluster.lease(), Some(held()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn leader_without_renewal_stops_acting_before_its_lease_expires() {
+    // The Workshop expires 13.5 s after the last successful Lease request: after the fence closes (12 s), and before
+    // the lease expires (15 s).
+    let cluster = cluster();
+    let running = tokio::spawn(run(cluster.operator(at("12:59:46.5")), Stop::new()));
+    tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
+    assert_ne!(cluster.calls(), []);
+    let cluster = cluster.refusing("leases", 500, "etcdserver: request timed out");
+    tokio::time::sleep(Duration::from_secs(60)).await; // simulated time
+    assert_eq!(cluster.calls(), []);
+    running.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn leadership_lost_to_another_operator_ends_all_changes() {
+    // The Workshop expires at 13:00. Another operator has the Lease then, so this operator must not terminate the
+    // Workshop.
+    let cluster = cluster();
+    let running = tokio::spawn(run(cluster.operator(at("12:59:30")), Stop::new()));
+    tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
+    assert_ne!(cluster.calls(), []);
+    // Another operator takes the Lease now, and renews it every 10 seconds.
+    for transitions in 0..10 {
+        let mut lease = held();
+        lease["spec"]["leaseTransitions"] = transitions.into();
+        cluster.store("leases", lease);
+        tokio::time::sleep(Duration::from_secs(10)).await; // simulated time
+    }
+    assert_eq!(cluster.calls(), []);
+    assert_eq!(cluster.lease().unwrap()["spec"]["holderIdentity"], "other");
+    running.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_lease_request_makes_operator_unready_and_conflict_does_not() {
+    let unready = Err("the Lease workshop-operator could not be read or written".to_owned());
+    for (code, message, ready) in [(403, "leases is forbidden", unready), (409, "already exists", Ok(()))] {
+        let cluster = cluster().refusing("leases", code, message);
+        let operator = cluster.operator(at("12:30:00"));
+        assert!(operator.ready().is_err(), "the API server has not answered yet");
+        assert_eq!(run_for(&operator, &cluster, Duration::from_secs(60)).await, [], "{code}");
+        assert_eq!(operator.ready(), ready, "{code}");
+    }
 }

@@ -1,7 +1,6 @@
 //! Tests of the operator's public API: the pure functions, and the whole operator with a simulated API server.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
-mod clock;
 mod cluster;
 mod crash_safe;
 mod crashes;
@@ -10,7 +9,6 @@ mod diagnose;
 mod diagnose_failures;
 mod disruption;
 mod downloads;
-mod election;
 mod failure_details;
 mod golden;
 mod isolation;
@@ -25,7 +23,6 @@ mod pod_status;
 mod pod_template;
 mod presets;
 mod proxy_secret;
-mod reader_pod;
 mod reconcile;
 mod refusals;
 mod restart;

@@ -8,7 +8,7 @@ use launcher_domain::{ActivityAction, EmailAddress};
 use launcher_service::{ActivityFilter, LoggedActivity, Page};
 use serde::Deserialize;
 
-use crate::pages::assets;
+use crate::assets;
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};

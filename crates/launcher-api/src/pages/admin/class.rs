@@ -16,10 +16,10 @@ use launcher_service::{
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::assets;
 use crate::extract::TemplateId;
 use crate::pages::admin::instances::{InstanceTable, class_heads};
 use crate::pages::admin::roster::{MAX_ENTRIES, Roster, TooManyEntries};
-use crate::pages::assets;
 use crate::pages::forms::{Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Around, Language, Text};

@@ -11,9 +11,9 @@ use serde::de::Error as _;
 use serde::de::value::{Error, MapDeserializer};
 use serde_json::{Value, json};
 
+use crate::assets;
 use crate::pages::admin::fields::{Codec, FIELDS, FormField, FormGroup, Kind};
 use crate::pages::admin::pod_settings::{Setting, Settings, join, split};
-use crate::pages::assets;
 use crate::pages::language::{Language, Text};
 use crate::pages::texts::sentence;
 

@@ -6,8 +6,9 @@ use launcher_service::Launcher;
 use uuid::Uuid;
 
 use super::workshop::{WorkshopView, form_key};
+use crate::assets;
 use crate::pages::language::{Language, Text};
-use crate::pages::{assets, markdown};
+use crate::pages::markdown;
 
 /// A template as a card of the catalog.
 #[derive(Debug, Clone)]

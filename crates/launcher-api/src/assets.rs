@@ -43,7 +43,7 @@ macro_rules! asset {
             stem: $stem,
             extension: $extension,
             content_type: $content_type,
-            content: LazyLock::new(|| Content::of(&[$(include_bytes!(concat!("../../assets/", $path))),+])),
+            content: LazyLock::new(|| Content::of(&[$(include_bytes!(concat!("../assets/", $path))),+])),
         }
     };
 }

@@ -1,19 +1,24 @@
-//! Completes the deletion of a Workshop in the foreground as soon as its resources are gone.
+//! Completes deletions faster than the garbage collector of Kubernetes, which needs several requests for each resource, and
+//! sends only 40 requests per second by default. If the operator does not run, the garbage collector completes the deletions.
 //!
-//! The API server keeps a Workshop that is deleted in the foreground until the garbage collector of Kubernetes removes the
-//! finalizer `foregroundDeletion`. The garbage collector needs several requests for each resource, and sends only 40 requests
-//! per second by default. The operator does not wait for it: a second deletion, in the background, removes the finalizer. If
-//! the operator does not run, the garbage collector completes the deletion.
+//! A Workshop that is deleted in the foreground stays until the garbage collector removes the finalizer
+//! `foregroundDeletion`. As soon as its resources are gone, the operator deletes it in the background: this removes the
+//! finalizer.
+//!
+//! A Workshop that is deleted in the background, as `kubectl delete` does, is gone at once. The operator then deletes its
+//! orphaned resources.
+
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, ListParams, Preconditions};
 use kube::{Api, Resource, ResourceExt};
 use launcher_workshop::Workshop;
+use tokio::time::timeout;
 
-use crate::apply::ApplyError;
+use crate::apply::{self, ApplyError};
 use crate::context::Context;
-use crate::identifiers::FOREGROUND;
-use crate::owner::is_owned_by;
+use crate::metadata::{FOREGROUND, is_owned_by};
 
 /// Deletes a Workshop in the background if it is being deleted in the foreground and none of its resources is left.
 pub(crate) async fn complete(context: &Context, workshop: &Workshop) -> Result<(), ApplyError> {
@@ -54,4 +59,37 @@ async fn delete(context: &Context, workshop: &Workshop) -> Result<(), ApplyError
         Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
         Err(source) => Err(ApplyError::Delete { kind: Workshop::kind(&()).into_owned(), name, source }),
     }
+}
+
+/// Timeout of the removal of the orphans of one Workshop.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+#[derive(Debug, thiserror::Error)]
+enum OrphanError {
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    #[error("failed to read the Workshop: {0}")]
+    Read(#[from] kube::Error),
+    #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
+    Slow,
+}
+
+/// Deletes the resources of a Workshop that the watch cache has no more. After an error the garbage collector deletes
+/// them.
+pub(crate) async fn remove_orphans(context: &Context, name: &str) {
+    let outcome = timeout(DEADLINE, try_remove(context, name)).await.unwrap_or(Err(OrphanError::Slow));
+    if let Err(error) = outcome {
+        tracing::info!(workshop = %name, %error, "deleting orphaned resources failed, left to the garbage collector");
+    }
+}
+
+/// Reads the Workshop first: the cache may be stale, and a new Workshop may have this name.
+async fn try_remove(context: &Context, name: &str) -> Result<(), OrphanError> {
+    let namespace = &context.settings.namespace;
+    let Some(uid) = context.children.owner_of_live(namespace, name) else { return Ok(()) };
+    let workshops: Api<Workshop> = Api::namespaced(context.client.clone(), namespace);
+    if workshops.get_metadata_opt(name).await?.is_some() {
+        return Ok(());
+    }
+    Ok(apply::remove(context, name, &uid).await?)
 }

@@ -1,12 +1,33 @@
-//! Classifies refused applies: caused by the Workshop or not.
+//! Errors of applying and deleting resources, and their classification: caused by the Workshop or not.
 
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use kube::Resource;
 use launcher_domain::{FailureCode, FailureReason};
 use launcher_workshop::MANAGED_BY_LABEL;
 
-use crate::apply::ApplyError;
 use crate::diagnose::sentence;
+use crate::lease::NotLeading;
+
+/// Error of applying or deleting a resource.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ApplyError {
+    #[error(transparent)]
+    NotLeading(#[from] NotLeading),
+    #[error("failed to apply the {kind} {name}: {source}")]
+    Apply { kind: String, name: String, source: kube::Error },
+    #[error("failed to read the {kind} {name}: {source}")]
+    Read { kind: String, name: String, source: kube::Error },
+    /// A claim with the name of the volume exists, and the operator did not create it.
+    #[error(
+        "the PersistentVolumeClaim {name} does not have the label managed-by: workshop-launcher; only volumes with it are mounted"
+    )]
+    ForeignClaim { name: String },
+    /// The pod of another Workshop has the volume.
+    #[error("the volume {volume} is in use by the workshop {user}")]
+    VolumeInUse { volume: String, user: String },
+    #[error("failed to delete the {kind} {name}: {source}")]
+    Delete { kind: String, name: String, source: kube::Error },
+}
 
 /// Texts in the message of a refusal by an admission rule. A 403 for a missing permission of the operator has none of
 /// them.

@@ -1,0 +1,88 @@
+//! Writes annotations of pods: the crashes of the app, and the expiry of the workshop. A change of an annotation does not
+//! restart the pod.
+//!
+//! The sidecar reads the expiry through a volume, and shows the time left. A new pod has the lifetime in this annotation. The
+//! sidecar adds it to the time at which the app is ready, so that it knows the expiry at once: the kubelet needs up to 90
+//! seconds to pass on a change of the annotation.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{Patch, PatchParams};
+use kube::{Api, ResourceExt};
+use launcher_workshop::WorkshopSpec;
+use serde_json::{Value, json};
+
+use crate::build::relative_expiry;
+use crate::context::Context;
+use crate::diagnose::{AppCrashes, UnrecordedCrash, add};
+use crate::lease::NotLeading;
+use crate::metadata::{CRASHES, EXPIRES_AT, FIELD_MANAGER, LAST_CRASH};
+use crate::validate::has_passed;
+
+/// Time after which the operator replaces the lifetime in the annotation by the expiry. A sidecar that starts again would count
+/// the lifetime from its own start. While many workshops start at once, the operator writes nothing.
+const SETTLED: Duration = Duration::from_secs(60);
+
+/// Error of writing an annotation.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PodAnnotationError {
+    #[error(transparent)]
+    NotLeading(#[from] NotLeading),
+    #[error("failed to write an annotation to the pod {0}: {1}")]
+    Patch(String, kube::Error),
+}
+
+/// Patches the metadata of a pod. Does nothing if the pod is gone, or if the metadata has the uid of another pod.
+///
+/// # Errors
+/// Returns [`PodAnnotationError`] if the API server refuses the write, or if this operator is no longer the leader.
+async fn patch(context: &Context, pod: &str, metadata: Value) -> Result<(), PodAnnotationError> {
+    context.fence.check()?;
+    let api: Api<Pod> = Api::namespaced(context.client.clone(), &context.settings.namespace);
+    let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    match api.patch_metadata(pod, &params, &Patch::Merge(&json!({ "metadata": metadata }))).await {
+        Ok(_) => Ok(()),
+        // The pod was deleted or replaced during the reconcile.
+        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
+        Err(error) => Err(PodAnnotationError::Patch(pod.to_owned(), error)),
+    }
+}
+
+/// Writes a crash after which the app starts again, unless the pod's annotation already has it.
+///
+/// # Errors
+/// Returns [`PodAnnotationError`] if the API server refuses the write, or if this operator is no longer the leader.
+pub(crate) async fn write_crashes(context: &Context, crashes: Option<&AppCrashes>) -> Result<(), PodAnnotationError> {
+    let Some(AppCrashes { last: Some(crash), unrecorded: Some(unrecorded), verdict: _ }) = crashes else {
+        return Ok(());
+    };
+    let UnrecordedCrash { pod, uid, value } = unrecorded;
+    let reason = crash.code.as_str();
+    tracing::warn!(workshop = pod, reason, at = %crash.at, "app crashed, the kubelet starts it again");
+    let last = crash.to_text();
+    patch(context, pod, json!({ "uid": uid, "annotations": { (CRASHES): value, (LAST_CRASH): last } })).await
+}
+
+/// Writes the expiry to each pod that has the annotation with another value. Does nothing while the expiry is unknown. The
+/// lifetime is replaced after an extension, or when the workshop has been ready for a minute.
+///
+/// # Errors
+/// Returns [`PodAnnotationError`] if the API server refuses the write, or if this operator is no longer the leader.
+pub(crate) async fn write_expiry(
+    context: &Context,
+    pods: &[Pod],
+    workshop: &WorkshopSpec,
+    ready_at: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<(), PodAnnotationError> {
+    let Some(expiry) = workshop.expiry(ready_at).map(|expiry| expiry.to_string()) else { return Ok(()) };
+    let lifetime = relative_expiry(workshop.lifetime_seconds);
+    let is_settled = workshop.expires_at.is_some() || has_passed(ready_at.map(|ready| add(ready, SETTLED)), now);
+    let is_current = |noted: &str| noted == expiry || (noted == lifetime && !is_settled);
+    for pod in pods.iter().filter(|pod| pod.annotations().get(EXPIRES_AT).is_some_and(|noted| !is_current(noted))) {
+        patch(context, &pod.name_any(), json!({ "annotations": { (EXPIRES_AT): expiry } })).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! Metadata of Kubernetes objects: the names that the operator writes, the owner of an object, and the record of crashes in an
+//! annotation of the pod.
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{Resource, ResourceExt};
+use launcher_domain::crash::{CrashHistory, CrashVerdict, MAX_CRASHES};
+use launcher_workshop::Workshop;
+use serde::{Deserialize, Serialize};
+
+/// Field manager of all patches by the operator.
+pub const FIELD_MANAGER: &str = "workshop-operator";
+/// Label on a workshop's pod with the name of its Workshop. The Service selects the pod by it.
+pub const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";
+/// Label on a workshop's pod with the name of its volume. A pod without kept files does not have it.
+pub const VOLUME_LABEL: &str = "workshoplauncher.dev/volume";
+/// Label of the objects that the launcher and the operator create, with the name of the product.
+pub(crate) const MANAGED_BY: &str = "managed-by";
+/// Annotation of a pod with the expiry of its workshop, in RFC 3339; empty before the workshop was ready. The sidecar
+/// reads it through a volume.
+pub(crate) const EXPIRES_AT: &str = "workshoplauncher.dev/expires-at";
+/// Annotation of a pod with the crashes of its app, as JSON. Pods with kept files have it after the first crash. Pods whose
+/// files outlive a crash without being kept have it from the beginning.
+pub(crate) const CRASHES: &str = "workshoplauncher.dev/crashes";
+/// Annotation of a pod with the last crash of its app, for the frame page: the time in RFC 3339, and the code of the
+/// failure; empty before the first crash. The sidecar reads it through a volume.
+pub(crate) const LAST_CRASH: &str = "workshoplauncher.dev/last-crash";
+/// Annotation of a pod with the last restart of its Workshop at its creation: `spec.restartedAt`, in RFC 3339. The pod
+/// has no annotation if the Workshop was never restarted.
+pub const RESTARTED_AT: &str = "workshoplauncher.dev/restarted-at";
+
+/// Finalizer that the API server adds to an object that is deleted in the foreground. The garbage collector removes it.
+pub(crate) const FOREGROUND: &str = "foregroundDeletion";
+
+/// Returns the uid of the Workshop that owns the object.
+pub(crate) fn workshop_uid(object: &ObjectMeta) -> Option<&str> {
+    let kind = Workshop::kind(&());
+    let owner = object.owner_references.iter().flatten().find(|owner| owner.kind == kind);
+    owner.map(|owner| owner.uid.as_str())
+}
+
+/// True if the object with this uid owns the object.
+pub(crate) fn is_owned_by(object: &ObjectMeta, uid: &str) -> bool {
+    object.owner_references.iter().flatten().any(|owner| owner.uid == uid)
+}
+
+/// True if a Workshop with another uid owns the object: an earlier Workshop of the same name.
+pub(crate) fn is_of_another_workshop(object: &ObjectMeta, uid: &str) -> bool {
+    let kind = Workshop::kind(&());
+    object.owner_references.iter().flatten().any(|owner| owner.kind == kind && owner.uid != uid)
+}
+
+/// Value of the annotation [`CRASHES`]: the crashes that the operator has counted in this pod.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CrashRecord {
+    /// Number of the latest counted crash; 0 if none.
+    pub(crate) number: i32,
+    /// Times of the latest crashes, at most [`MAX_CRASHES`], the oldest first.
+    times: Vec<Timestamp>,
+    /// True if some files of the app end with a crash.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) files_lost: bool,
+}
+
+impl CrashRecord {
+    /// Returns the record of a new pod.
+    pub(crate) fn new(files_lost: bool) -> Self {
+        Self { files_lost, ..Self::default() }
+    }
+
+    /// Returns the record of a pod. A missing or unreadable record is empty.
+    pub(crate) fn of(pod: &Pod) -> Self {
+        let noted = pod.annotations().get(CRASHES);
+        noted.and_then(|noted| serde_json::from_str(noted).ok()).unwrap_or_default()
+    }
+
+    /// True if the pod has a record, also one without crashes.
+    pub(crate) fn exists(pod: &Pod) -> bool {
+        pod.annotations().contains_key(CRASHES)
+    }
+
+    /// Returns the value of the annotation.
+    pub(crate) fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Returns the record with these crashes, the last of which has this number.
+    pub(crate) fn with(&self, number: i32, crashes: impl Iterator<Item = Timestamp>) -> Self {
+        let mut times: Vec<Timestamp> = self.times.iter().copied().chain(crashes).collect();
+        times.drain(..times.len().saturating_sub(MAX_CRASHES));
+        Self { number, times, files_lost: self.files_lost }
+    }
+
+    /// Applies the rule of the domain to all crashes in their order. The result does not depend on the current time: a
+    /// reconcile that is repeated later has the same verdict.
+    pub(crate) fn verdict(&self) -> CrashVerdict {
+        let mut history = CrashHistory::default();
+        self.times.iter().fold(CrashVerdict::StartAgain, |_, at| history.record(*at, true))
+    }
+}
