@@ -13,6 +13,9 @@ use unic_langid::{CharacterDirection, LanguageIdentifier};
 
 type Failure = Box<dyn Error>;
 
+/// Values that the pages insert into texts.
+const VALUES: [&str; 2] = ["left", "time"];
+
 /// One folder for each language. The name of the folder is the code of the language.
 const LOCALES: &str = "../launcher-api/locales";
 
@@ -36,7 +39,10 @@ fn main() -> Result<(), Failure> {
     let mut languages = BTreeMap::new();
     for entry in fs::read_dir(LOCALES).map_err(|error| format!("{LOCALES}: {error}"))? {
         let entry = entry?;
-        languages.insert(entry.file_name().to_string_lossy().into_owned(), read(&entry.path())?);
+        let texts = read(&entry.path())?;
+        if !texts.is_empty() {
+            languages.insert(entry.file_name().to_string_lossy().into_owned(), texts);
+        }
     }
     fs::write(target.join("texts.rs"), source(&languages)?)?;
     Ok(())
@@ -79,11 +85,16 @@ fn plain(pattern: &Pattern<&str>) -> Result<String, Failure> {
             PatternElement::TextElement { value } => text.push_str(value),
             PatternElement::Placeable {
                 expression: Expression::Inline(InlineExpression::VariableReference { id }),
-            } => write!(text, "{{{}}}", id.name)?,
-            PatternElement::Placeable { .. } => return Err("only values such as { $left } are possible here".into()),
+            } if VALUES.contains(&id.name) => write!(text, "{{{}}}", id.name)?,
+            PatternElement::Placeable { .. } => return Err("only { $left } and { $time } are possible here".into()),
         }
     }
     if text.contains(['<', '>', '&', '"']) { Err("the text contains <, >, & or \"".into()) } else { Ok(text) }
+}
+
+/// Counts a value in a text.
+fn count(text: &str, name: &str) -> usize {
+    text.matches(&format!("{{{name}}}")).count()
 }
 
 /// Returns the type `Texts`, whose fields are the English messages, and the texts of each language. A text that a language
@@ -110,6 +121,11 @@ fn source(languages: &BTreeMap<String, Texts>) -> Result<String, Failure> {
         for (field, fallback) in english {
             let found = texts.iter().find(|(name, _)| name == field).map(|(_, text)| text);
             let value = &found.unwrap_or(fallback).value;
+            if VALUES.iter().any(|name| count(value, name) != count(&fallback.value, name)) {
+                return Err(
+                    format!("{LOCALES}/{code}/sidecar.ftl: {field} has other values than the English text").into()
+                );
+            }
             match &fallback.text {
                 None => writeln!(source, "{field}: {value:?},")?,
                 Some(english) => {

@@ -14,7 +14,7 @@ use launcher_domain::instance::{RestartError, SuspendError};
 use launcher_domain::lifetime::ExtendError;
 use launcher_domain::{FieldError, FieldRule};
 use launcher_service::ServiceError;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// An error that a client gets as a problem document or a page.
 #[derive(Debug, Clone)]
@@ -477,6 +477,12 @@ catalog! {
          try again. Usually nothing was changed. But if the connection to the database broke during a commit, the \
          change may have taken effect. Before you repeat a change, read the resource. To repeat a launch safely, use \
          the same `Idempotency-Key`.";
+}
+
+impl Serialize for ProblemCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 impl ProblemCode {

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::extract::{ListQuery, next_page, with_link};
 use crate::permission::{Allowed, ReadActivities};
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 use crate::wire::{ActivityActionName, rfc3339};
 
@@ -32,7 +32,7 @@ use crate::wire::{ActivityActionName, rfc3339};
     ),
     responses((status = 200, description = "A page of the log.", body = [ActivityResponse],
         headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!(["admin-only", "invalid-parameters"])))
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::InvalidParameters])))
 )]
 pub(crate) async fn list_activity(
     State(state): State<AppState>,

@@ -12,7 +12,7 @@ use http::header::{CACHE_CONTROL, HeaderValue};
 
 use crate::extract::last_event_id;
 use crate::identity::Identified;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
 use crate::routes::instances::WorkshopInstanceResponse;
 use crate::state::AppState;
 
@@ -31,7 +31,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
     params(("Last-Event-ID" = Option<String>, Header,
         description = "The `id` of the last event that the client received.")),
     responses((status = 200, description = "The stream.", body = String, content_type = "text/event-stream")),
-    extensions(("x-problems" = json!(["too-many-streams"])))
+    extensions(("x-problems" = json!([ProblemCode::TooManyStreams])))
 )]
 pub(crate) async fn follow_instances(
     State(state): State<AppState>,

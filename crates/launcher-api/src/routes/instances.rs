@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::extract::{InstanceName, ListQuery, OptionalJson, PageParameters, next_page, with_link};
 use crate::identity::Identified;
 use crate::permission::{Allowed, ListAllInstances, RestartInstances};
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
 use crate::routes::snapshots::InstanceSnapshotResponse;
 use crate::state::AppState;
 use crate::wire::{EndReasonName, ExtendBody, FailureCodeName, MaterialOutcomeName, StartStepName, StateName, rfc3339};
@@ -45,7 +45,7 @@ use crate::wire::{EndReasonName, ExtendBody, FailureCodeName, MaterialOutcomeNam
     ),
     responses((status = 200, description = "A page of instances.", body = [WorkshopInstanceResponse],
         headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!(["admin-only", "invalid-parameters"])))
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::InvalidParameters])))
 )]
 pub(crate) async fn list_instances(
     State(state): State<AppState>,
@@ -74,7 +74,7 @@ pub(crate) async fn list_instances(
     get, path = "/instances/{k8s_name}", operation_id = "readInstance", tag = "instances",
     params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
     responses((status = 200, description = "The instance.", body = WorkshopInstanceResponse)),
-    extensions(("x-problems" = json!(["not-found"])))
+    extensions(("x-problems" = json!([ProblemCode::NotFound])))
 )]
 pub(crate) async fn read_instance(
     State(state): State<AppState>,
@@ -94,8 +94,9 @@ pub(crate) async fn read_instance(
     request_body(content = Option<ExtendBody>, description = "Optional."),
     responses((status = 200, description = "The extended instance.", body = WorkshopInstanceResponse)),
     extensions(("x-problems" = json!([
-        "malformed-body", "not-found", "not-running", "lifetime-limit-reached", "expiry-changed", "body-too-large",
-        "unsupported-media-type", "invalid-fields"
+        ProblemCode::MalformedBody, ProblemCode::NotFound, ProblemCode::NotRunning,
+        ProblemCode::LifetimeLimitReached, ProblemCode::ExpiryChanged, ProblemCode::BodyTooLarge,
+        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
     ])))
 )]
 pub(crate) async fn extend_instance(
@@ -119,7 +120,7 @@ pub(crate) async fn extend_instance(
     params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
     responses((status = 202, description = "The instance, which is being suspended or is suspended.",
         body = WorkshopInstanceResponse)),
-    extensions(("x-problems" = json!(["not-found", "not-running", "files-not-kept"])))
+    extensions(("x-problems" = json!([ProblemCode::NotFound, ProblemCode::NotRunning, ProblemCode::FilesNotKept])))
 )]
 pub(crate) async fn suspend_instance(
     State(state): State<AppState>,
@@ -141,7 +142,8 @@ pub(crate) async fn suspend_instance(
     responses((status = 202, description = "The instance, which is queued, starting or running.",
         body = WorkshopInstanceResponse)),
     extensions(("x-problems" = json!([
-        "not-found", "not-suspended", "instance-limit-reached", "volume-in-use", "too-many-launches", "at-capacity"
+        ProblemCode::NotFound, ProblemCode::NotSuspended, ProblemCode::InstanceLimitReached,
+        ProblemCode::VolumeInUse, ProblemCode::TooManyLaunches, ProblemCode::AtCapacity
     ])))
 )]
 pub(crate) async fn resume_instance(
@@ -163,7 +165,9 @@ pub(crate) async fn resume_instance(
     params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
     responses((status = 202, description = "The instance, whose restart was requested.",
         body = WorkshopInstanceResponse)),
-    extensions(("x-problems" = json!(["admin-only", "not-found", "not-running", "not-outdated"])))
+    extensions(("x-problems" = json!([
+        ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::NotRunning, ProblemCode::NotOutdated
+    ])))
 )]
 pub(crate) async fn restart_instance(
     State(state): State<AppState>,
@@ -183,7 +187,7 @@ pub(crate) async fn restart_instance(
     params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
     responses((status = 202, description = "The instance, terminating or terminated.",
         body = WorkshopInstanceResponse)),
-    extensions(("x-problems" = json!(["not-found"])))
+    extensions(("x-problems" = json!([ProblemCode::NotFound])))
 )]
 pub(crate) async fn terminate_instance(
     State(state): State<AppState>,

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::extract::{ListQuery, PageParameters, SnapshotId, next_page, with_link};
 use crate::identity::Identified;
 use crate::permission::{Allowed, ListAllVolumes};
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 use crate::wire::{SnapshotFailureName, SnapshotStateName, rfc3339};
 
@@ -31,7 +31,7 @@ use crate::wire::{SnapshotFailureName, SnapshotStateName, rfc3339};
     ),
     responses((status = 200, description = "A page of snapshots.", body = [SnapshotResponse],
         headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!(["admin-only", "invalid-parameters"])))
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::InvalidParameters])))
 )]
 pub(crate) async fn list_snapshots(
     State(state): State<AppState>,
@@ -57,7 +57,7 @@ pub(crate) async fn list_snapshots(
     delete, path = "/snapshots/{snapshot_id}", operation_id = "deleteSnapshot", tag = "snapshots",
     params(("snapshot_id" = uuid::Uuid, Path, description = "The snapshot's identifier.")),
     responses((status = 204, description = "The snapshot is deleted.")),
-    extensions(("x-problems" = json!(["not-found"])))
+    extensions(("x-problems" = json!([ProblemCode::NotFound])))
 )]
 pub(crate) async fn delete_snapshot(
     State(state): State<AppState>,
@@ -77,7 +77,9 @@ pub(crate) async fn delete_snapshot(
     get, path = "/snapshots/{snapshot_id}/download", operation_id = "downloadSnapshot", tag = "snapshots",
     params(("snapshot_id" = uuid::Uuid, Path, description = "The snapshot's identifier.")),
     responses((status = 200, description = "The archive.", body = Vec<u8>, content_type = "application/gzip")),
-    extensions(("x-problems" = json!(["not-found", "too-many-downloads", "snapshots-unavailable"])))
+    extensions(("x-problems" = json!([
+        ProblemCode::NotFound, ProblemCode::TooManyDownloads, ProblemCode::SnapshotsUnavailable
+    ])))
 )]
 pub(crate) async fn download_snapshot(
     State(state): State<AppState>,

@@ -43,7 +43,7 @@ const ATTEMPTS: usize = 5;
     ),
     responses((status = 200, description = "A page of templates.", body = [WorkshopTemplateResponse],
         headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!(["invalid-parameters"])))
+    extensions(("x-problems" = json!([ProblemCode::InvalidParameters])))
 )]
 pub(crate) async fn list_templates(
     State(state): State<AppState>,
@@ -72,7 +72,8 @@ pub(crate) async fn list_templates(
         ("ETag" = String, description = "The version, for `If-Match`."),
     ))),
     extensions(("x-problems" = json!([
-        "malformed-body", "admin-only", "body-too-large", "unsupported-media-type", "invalid-fields"
+        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::BodyTooLarge,
+        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
     ])))
 )]
 pub(crate) async fn create_template(
@@ -104,7 +105,7 @@ pub(crate) async fn create_template(
         (status = 304, description = "The caller has the current version.",
             headers(("ETag" = String, description = "The version, for `If-Match`."))),
     ),
-    extensions(("x-problems" = json!(["not-found"])))
+    extensions(("x-problems" = json!([ProblemCode::NotFound])))
 )]
 pub(crate) async fn read_template(
     State(state): State<AppState>,
@@ -135,8 +136,8 @@ pub(crate) async fn read_template(
     responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
         headers(("ETag" = String, description = "The version, for `If-Match`.")))),
     extensions(("x-problems" = json!([
-        "malformed-body", "admin-only", "not-found", "version-mismatch", "body-too-large", "unsupported-media-type",
-        "invalid-fields"
+        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::VersionMismatch,
+        ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
     ])))
 )]
 pub(crate) async fn update_template(
@@ -173,8 +174,8 @@ pub(crate) async fn update_template(
     responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
         headers(("ETag" = String, description = "The version, for `If-Match`.")))),
     extensions(("x-problems" = json!([
-        "malformed-body", "admin-only", "not-found", "version-mismatch", "body-too-large", "unsupported-media-type",
-        "invalid-fields"
+        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::VersionMismatch,
+        ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
     ])))
 )]
 pub(crate) async fn patch_template(
@@ -248,7 +249,7 @@ fn check_names(body: &Value, patch: &JsonObject) -> Result<(), Problem> {
         IfMatchParameter,
     ),
     responses((status = 204, description = "The template is archived.")),
-    extensions(("x-problems" = json!(["admin-only", "not-found", "version-mismatch"])))
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::VersionMismatch])))
 )]
 pub(crate) async fn archive_template(
     State(state): State<AppState>,
@@ -281,10 +282,11 @@ pub(crate) async fn archive_template(
             body = WorkshopInstanceResponse, headers(("Location" = String, description = "The path of the instance."))),
     ),
     extensions(("x-problems" = json!([
-        "malformed-body", "not-found", "template-inactive", "instance-limit-reached", "volume-in-use",
-        "storage-limit-reached", "body-too-large",
-        "unsupported-media-type", "invalid-fields", "invalid-parameters", "idempotency-key-reused",
-        "too-many-launches", "at-capacity"
+        ProblemCode::MalformedBody, ProblemCode::NotFound, ProblemCode::TemplateInactive,
+        ProblemCode::InstanceLimitReached, ProblemCode::VolumeInUse, ProblemCode::StorageLimitReached,
+        ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields,
+        ProblemCode::InvalidParameters, ProblemCode::IdempotencyKeyReused, ProblemCode::TooManyLaunches,
+        ProblemCode::AtCapacity
     ])))
 )]
 pub(crate) async fn launch_template(
@@ -317,7 +319,8 @@ pub(crate) async fn launch_template(
     responses((status = 200, description = "The result for each running instance, newest first.",
         body = [ClassExtensionResponse])),
     extensions(("x-problems" = json!([
-        "malformed-body", "admin-only", "not-found", "body-too-large", "unsupported-media-type", "invalid-fields"
+        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::BodyTooLarge,
+        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
     ])))
 )]
 pub(crate) async fn extend_class(
@@ -338,7 +341,9 @@ pub(crate) async fn extend_class(
     get, path = "/templates/{template_id}/image", operation_id = "readTemplateImage", tag = "templates",
     params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
     responses((status = 200, description = "The state of the image.", body = TemplateImageResponse)),
-    extensions(("x-problems" = json!(["admin-only", "not-found", "fleet-without-images"])))
+    extensions(("x-problems" = json!([
+        ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::FleetWithoutImages
+    ])))
 )]
 pub(crate) async fn read_template_image(
     State(state): State<AppState>,
@@ -357,7 +362,9 @@ pub(crate) async fn read_template_image(
     post, path = "/templates/{template_id}/image/pull", operation_id = "pullTemplateImage", tag = "templates",
     params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
     responses((status = 202, description = "The state of the image after the request.", body = TemplateImageResponse)),
-    extensions(("x-problems" = json!(["admin-only", "not-found", "fleet-without-images"])))
+    extensions(("x-problems" = json!([
+        ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::FleetWithoutImages
+    ])))
 )]
 pub(crate) async fn pull_template_image(
     State(state): State<AppState>,

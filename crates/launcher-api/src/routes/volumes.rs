@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::extract::{ListQuery, PageParameters, VolumeName, next_page, with_link};
 use crate::identity::Identified;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
 use crate::routes::snapshots::archive;
 use crate::state::AppState;
 use crate::wire::rfc3339;
@@ -28,7 +28,7 @@ use crate::wire::rfc3339;
     ),
     responses((status = 200, description = "A page of volumes.", body = [VolumeResponse],
         headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!(["invalid-parameters"])))
+    extensions(("x-problems" = json!([ProblemCode::InvalidParameters])))
 )]
 pub(crate) async fn list_volumes(
     State(state): State<AppState>,
@@ -52,7 +52,7 @@ pub(crate) async fn list_volumes(
     delete, path = "/volumes/{volume}", operation_id = "deleteVolume", tag = "volumes",
     params(("volume" = String, Path, description = "The volume's name.", example = "work-a7k3m9qz2x")),
     responses((status = 204, description = "The volume is deleted.")),
-    extensions(("x-problems" = json!(["not-found", "volume-in-use"])))
+    extensions(("x-problems" = json!([ProblemCode::NotFound, ProblemCode::VolumeInUse])))
 )]
 pub(crate) async fn delete_volume(
     State(state): State<AppState>,
@@ -73,7 +73,10 @@ pub(crate) async fn delete_volume(
     get, path = "/volumes/{volume}/download", operation_id = "downloadVolume", tag = "volumes",
     params(("volume" = String, Path, description = "The volume's name.", example = "work-a7k3m9qz2x")),
     responses((status = 200, description = "The archive.", body = Vec<u8>, content_type = "application/gzip")),
-    extensions(("x-problems" = json!(["not-found", "fleet-without-downloads", "too-many-downloads", "download-not-ready"])))
+    extensions(("x-problems" = json!([
+        ProblemCode::NotFound, ProblemCode::FleetWithoutDownloads, ProblemCode::TooManyDownloads,
+        ProblemCode::DownloadNotReady
+    ])))
 )]
 pub(crate) async fn download_volume(
     State(state): State<AppState>,

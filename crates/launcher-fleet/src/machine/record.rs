@@ -11,7 +11,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use launcher_domain::crash::CrashHistory;
 use launcher_domain::sync::lock;
-use launcher_domain::{SecretValues, StartStep};
+use launcher_domain::{Report, SecretValues, StartStep};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -212,7 +212,10 @@ impl<P: Process> StoredRecord<P> {
         let mut record = self.get();
         let mut next = record.not_ready();
         if is_ready {
-            next.set_status(WorkshopStatus { report: origins.urls(&self.name), ..record.status() });
+            let mut status = record.status();
+            let Report { url, frame_url, .. } = origins.urls(&self.name);
+            (status.report.url, status.report.frame_url) = (url, frame_url);
+            next.set_status(status);
         }
         self.replace(&mut record, next)?;
         self.publish(record);

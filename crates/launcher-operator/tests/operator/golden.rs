@@ -41,10 +41,8 @@ fn compare_difference(name: &str, base: fn(&mut Workshop), change: fn(&mut Works
         base(workshop);
         change(workshop);
     });
-    let difference = TextDiff::from_lines(&resources(&built(base)), &resources(&changed))
-        .unified_diff()
-        .context_radius(1)
-        .to_string();
+    let difference =
+        TextDiff::from_lines(resources(&built(base)), resources(&changed)).unified_diff().context_radius(1).to_string();
     compare(name, &difference);
 }
 

@@ -10,16 +10,18 @@ use crate::support::*;
 static SQLITE: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES: Migrator = sqlx::migrate!("migrations/postgres");
 
+/// Version of the test's migration. It is greater than all versions of the program.
+const NEXT_VERSION: i64 = 9999;
 /// A column, an index and a table, as most versions add them.
 const NEXT: &str = "ALTER TABLE workshop_instances ADD COLUMN next_column TEXT NOT NULL DEFAULT 'none'; \
      CREATE INDEX workshop_instances_next ON workshop_instances (next_column, instance_id); \
      CREATE TABLE next_table (k8s_name TEXT NOT NULL REFERENCES workshop_instances (k8s_name))";
 const REVERT: &str = "DROP TABLE next_table; DROP INDEX workshop_instances_next; \
-     ALTER TABLE workshop_instances DROP COLUMN next_column; DELETE FROM _sqlx_migrations WHERE version = 2";
+     ALTER TABLE workshop_instances DROP COLUMN next_column; DELETE FROM _sqlx_migrations WHERE version = 9999";
 
 fn next_version(url: &str) -> Migrator {
     let this = if url.starts_with("sqlite") { &SQLITE } else { &POSTGRES };
-    let next = Migration::new(2, "next".into(), MigrationType::Simple, NEXT.into_sql_str(), false);
+    let next = Migration::new(NEXT_VERSION, "next".into(), MigrationType::Simple, NEXT.into_sql_str(), false);
     Migrator::with_migrations(this.iter().cloned().chain([next]).collect())
 }
 
@@ -43,7 +45,7 @@ async fn next_version_migrates_rows_without_loss_and_this_version_then_refuses_t
         let mut connection = AnyConnection::connect(&database.url).await.unwrap();
         next_version(&database.url).run(&mut connection).await.unwrap();
         let refused = Store::open(&database.url).await.unwrap_err();
-        assert!(matches!(refused, StoreError::NewerSchema { version: 2 }), "{refused}");
+        assert!(matches!(refused, StoreError::NewerSchema { version: NEXT_VERSION }), "{refused}");
         let migrated = "SELECT count(*) FROM workshop_instances WHERE next_column = 'none'";
         let migrated: i64 = sqlx::query(migrated).fetch_one(&mut connection).await.unwrap().get(0);
         assert_eq!(migrated, 201);

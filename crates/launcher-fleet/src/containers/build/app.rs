@@ -84,7 +84,8 @@ const STATE: &str = ".course-material";
 /// Mount path of the secrets of private sources. No volume with files of a user can be mounted below `/etc`.
 const SECRETS: &str = "/etc/workshop-launcher/material-secrets";
 
-//// image. The container uses the network namespace of the sidecar, and has the limits of the app. `user` is the user of the
+/// Builds the container that places the material of a Workshop; `None` if it has no material, or if the settings name no
+/// image. The container uses the network namespace of the sidecar, and has the limits of the app. `user` is the user of the
 /// app, which changes the files. `deadline` is the maximum seconds of the run.
 ///
 /// # Errors
