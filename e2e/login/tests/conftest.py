@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from chain import ALICE, BOB, Chain
+from chain import ALICE, BOB, INGRESS, NAMESPACE, Chain, kubectl
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 # The order of the test files: files with the same options of Helm follow each other, so that the release is seldom upgraded.
@@ -21,6 +21,18 @@ def pytest_collection_modifyitems(items):
         item.add_marker(pytest.mark.login)
     own.sort(key=lambda item: ORDER.index(item.module.__name__.removeprefix("test_")))
     items[:] = [item for item in items if item.path.parent != FOLDER] + own
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Adds the logs of the ingress controller and of the release to the report of a failed test."""
+    report = yield
+    if report.failed and item.path.parent == FOLDER:
+        for namespace in (INGRESS, NAMESPACE):
+            words = ("logs", "--namespace", namespace, "--selector", "app.kubernetes.io/name", "--all-containers", "--prefix")
+            logs = kubectl(*words, "--tail", "40", "--since", "2m", "--max-log-requests", "20", check=False)
+            report.sections.append((f"logs of {namespace}", logs))
+    return report
 
 
 @pytest.fixture(scope="session")
