@@ -52,9 +52,9 @@ async fn missing_or_differing_schema_is_reported_and_left_unchanged() {
     for database in databases().await {
         let url = &database.url;
         Store::open(url).await.unwrap().close().await;
-        told(url, "UPDATE _sqlx_migrations SET version = 9000").await;
+        told(url, "UPDATE _sqlx_migrations SET version = 9000 WHERE version = 1").await;
         assert_eq!(schema(url).await, Schema::Newer(9000));
-        told(url, "UPDATE _sqlx_migrations SET version = 1, checksum = substr(checksum, 2)").await;
+        told(url, "UPDATE _sqlx_migrations SET version = 1, checksum = substr(checksum, 2) WHERE version = 9000").await;
         assert_eq!(schema(url).await, Schema::Changed(1));
         told(url, "DELETE FROM _sqlx_migrations").await;
         assert_eq!((schema(url).await, schema(url).await), (Schema::None, Schema::None));
