@@ -11,7 +11,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use launcher_domain::crash::CrashHistory;
 use launcher_domain::sync::lock;
-use launcher_domain::{Report, SecretValues, StartStep};
+use launcher_domain::{Crash, Report, SecretValues, StartStep};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -65,6 +65,21 @@ impl<P: Clone> Record<P> {
     pub(crate) fn set_status(&mut self, status: WorkshopStatus) {
         let observed_generation = self.workshop.metadata.generation;
         self.workshop.status = Some(WorkshopStatus { observed_generation, ..status.after(&self.status().report) });
+    }
+
+    /// Sets the status of a ready workshop with these addresses. The time at which it was first ready stays.
+    pub(crate) fn set_ready(&mut self, now: Timestamp, urls: Report) {
+        let ready_at = self.status().ready_at.or(Some(now));
+        let ready = WorkshopStatus { phase: Phase::Running, report: urls, ready_at, ..WorkshopStatus::default() };
+        self.set_status(ready);
+    }
+
+    /// Sets the status of a crashed app that starts again in place, at this step, and stores its recent crashes.
+    pub(crate) fn set_crashed(&mut self, crashes: &CrashHistory, crash: Crash, step: StartStep) {
+        self.crashes.clone_from(crashes);
+        let mut status = WorkshopStatus::starting(step, self.status().ready_at);
+        status.report.last_crash = Some(crash);
+        self.set_status(status);
     }
 
     /// Returns this record with the status of an app that does not answer: without a URL. `ready_at` stays, so that the

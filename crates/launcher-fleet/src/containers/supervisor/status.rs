@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use launcher_domain::crash::CrashVerdict;
 use launcher_domain::{Crash, FailureReason, StartStep};
-use launcher_workshop::{Phase, WorkshopStatus};
+use launcher_workshop::WorkshopStatus;
 
 use crate::containers::workload::{Record, Workload};
 
@@ -33,16 +33,7 @@ async fn set_starting(workload: &Arc<Workload>, step: StartStep, start_progress:
 pub(super) async fn set_ready(workload: &Arc<Workload>) {
     let (context, name) = (workload.context(), workload.stored_record().name());
     let (now, urls) = (context.data_dir.clock.now(), context.settings.origins.urls(name));
-    let change = move |record: &mut Record| {
-        let ready_at = record.status().ready_at.or(Some(now));
-        record.set_status(WorkshopStatus {
-            phase: Phase::Running,
-            report: urls.clone(),
-            ready_at,
-            ..WorkshopStatus::default()
-        });
-    };
-    workload.stored_record().settle(change).await;
+    workload.stored_record().settle(move |record| record.set_ready(now, urls.clone())).await;
 }
 
 /// True once the Workshop has expired. With a planned snapshot, the grace period must be over, too.
@@ -51,8 +42,9 @@ pub(super) fn is_expired(workload: &Workload) -> bool {
     workload.stored_record().get().end().is_some_and(|end| end <= now)
 }
 
-/// Decides whether a crashed app starts again in its container, which has the owner's files. If so, stores and reports the crash. The status then says that the app is
-/// being restarted, so that the next launch starts it, even if another launcher does this.
+/// Decides whether a crashed app starts again in its container, which has the owner's files. If so, stores and reports the
+/// crash. The status then says that the app is being restarted, so that the next launch starts it, even if another launcher
+/// does this.
 pub(super) async fn record_crash(workload: &Arc<Workload>, reason: &FailureReason) -> CrashVerdict {
     let record = workload.stored_record().get();
     let (now, was_ready) = (workload.context().data_dir.clock.now(), record.status().ready_at.is_some());
@@ -62,12 +54,7 @@ pub(super) async fn record_crash(workload: &Arc<Workload>, reason: &FailureReaso
         let workshop = workload.stored_record().name();
         tracing::warn!(workshop, reason = reason.message, "app crashed, starting it again");
         let crash = Crash { at: now, code: reason.code, files_lost: false };
-        let change = move |record: &mut Record| {
-            record.crashes.clone_from(&crashes);
-            let mut status = WorkshopStatus::starting(StartStep::RestartingApp, record.status().ready_at);
-            status.report.last_crash = Some(crash.clone());
-            record.set_status(status);
-        };
+        let change = move |record: &mut Record| record.set_crashed(&crashes, crash.clone(), StartStep::RestartingApp);
         workload.stored_record().settle(change).await;
     }
     verdict

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::{FailureCode, FailureDetail, FailureReason};
-use launcher_workshop::{Phase, WorkshopStatus};
+use launcher_workshop::Phase;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
@@ -14,7 +14,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use super::handle::Workload;
 use super::supervisor::StopReason;
 use crate::local::ports::Listener;
-use crate::local::records::{Record, Started, cap_log};
+use crate::local::records::{Started, cap_log};
 use crate::machine::Supervised;
 
 /// Polling interval for the expiry and the size of the log. A timer for the expiry would miss changes of the clock and
@@ -66,16 +66,7 @@ async fn wait_until_ready(workload: &Arc<Workload>, started: &Started) -> Result
 async fn set_ready(workload: &Arc<Workload>) {
     let context = workload.context();
     let (now, urls) = (context.data_dir.clock.now(), context.settings.origins.urls(workload.name()));
-    let change = move |record: &mut Record| {
-        let ready_at = record.status().ready_at.or(Some(now));
-        record.set_status(WorkshopStatus {
-            phase: Phase::Running,
-            report: urls.clone(),
-            ready_at,
-            ..WorkshopStatus::default()
-        });
-    };
-    workload.record().settle(change).await;
+    workload.record().settle(move |record| record.set_ready(now, urls.clone())).await;
     tracing::info!(workshop = workload.name(), "Workshop is ready");
 }
 

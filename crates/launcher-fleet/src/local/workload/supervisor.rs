@@ -133,12 +133,7 @@ impl Supervisor {
         tracing::warn!(workshop = self.workload.name(), reason = reason.message, "app crashed, starting it again");
         self.terminate_processes().await;
         let crash = Crash { at: now, code: reason.code, files_lost: false };
-        let change = move |record: &mut Record| {
-            record.crashes.clone_from(&crashes);
-            let mut status = WorkshopStatus::starting(StartStep::StartingApp, record.status().ready_at);
-            status.report.last_crash = Some(crash.clone());
-            record.set_status(status);
-        };
+        let change = move |record: &mut Record| record.set_crashed(&crashes, crash.clone(), StartStep::StartingApp);
         self.workload.record().settle(change).await;
         verdict
     }
