@@ -99,14 +99,14 @@ impl SourceUrl {
         self.is_https
     }
 
-    /// True if a program that follows this URL reads exactly these path segments: no query, no empty segment, no `.` or
-    /// `..`, and none of these characters in percent encoding.
+    /// True if every server reads exactly these path segments: no query, no empty segment, no `.` or `..`, no parameters
+    /// after `;`, which some servers remove before they resolve `..`, and none of these characters in percent encoding.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let is_plain = |segment: &String| {
             let lower = segment.to_ascii_lowercase();
             !["", ".", ".."].contains(&lower.as_str())
-                && !["%2e", "%2f", "%5c", "%00"].iter().any(|code| lower.contains(code))
+                && ![";", "%3b", "%2e", "%2f", "%5c", "%00"].iter().any(|code| lower.contains(code))
         };
         !self.has_query && self.segments.iter().all(is_plain)
     }

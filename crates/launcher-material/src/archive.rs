@@ -363,7 +363,7 @@ fn raw_tar_entries(
     let most = list.limits.total_bytes.saturating_add(list.limits.files as u64 * 4096);
     let reader = Metered::new(reader, list.meter, most, list.limits.too_large());
     let mut archive = Archive::new(reader);
-    let mut long_name = None;
+    let (mut long_name, mut long_size) = (None, None);
     let entries = archive.entries().map_err(tar_failure)?.raw(true);
     for (position, entry) in entries.enumerate() {
         let mut entry = entry.map_err(tar_failure)?;
@@ -376,7 +376,8 @@ fn raw_tar_entries(
             }
             EntryType::XHeader => {
                 let extensions = description(&mut entry)?;
-                long_name = path_of(&extensions)?.or(long_name);
+                let (path, size) = path_and_size(&extensions)?;
+                (long_name, long_size) = (path.or(long_name), size.or(long_size));
                 continue;
             }
             EntryType::XGlobalHeader | EntryType::GNULongLink => continue,
@@ -384,6 +385,14 @@ fn raw_tar_entries(
         }
         let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
         let item = tar_item(&entry, &name);
+        // Programs write a size here if the header has no room for it, and such a file is too large. Any other difference
+        // would place another file than `tar` extracts.
+        if let Some(size) = long_size.take() {
+            list.limits.check_file(&String::from_utf8_lossy(&name).escape_debug().to_string(), size)?;
+            if entry.header().entry_size().map_err(tar_failure)? != size {
+                return Err(broken(&"an entry has two sizes"));
+            }
+        }
         each(position, &name, item, &mut Damaged(&mut entry))?;
     }
     Ok(())
@@ -409,16 +418,19 @@ fn description(entry: &mut dyn Read) -> Result<Vec<u8>, Failure> {
     Ok(content)
 }
 
-/// Returns the path in extensions of the POSIX format.
-fn path_of(extensions: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
+/// Returns the path and the size in extensions of the POSIX format.
+fn path_and_size(extensions: &[u8]) -> Result<(Option<Vec<u8>>, Option<u64>), Failure> {
+    let (mut path, mut size) = (None, None);
     for extension in PaxExtensions::new(extensions) {
         let extension = extension.map_err(tar_failure)?;
-        if extension.key_bytes() == b"path" {
-            let path = extension.value_bytes();
-            return Ok(Some(path.get(..path.len().min(PATH_BYTES + 1)).unwrap_or_default().to_vec()));
+        let value = extension.value_bytes();
+        match extension.key_bytes() {
+            b"path" => path = Some(value.get(..value.len().min(PATH_BYTES + 1)).unwrap_or_default().to_vec()),
+            b"size" => size = Some(extension.value().ok().and_then(|text| text.parse().ok()).unwrap_or(u64::MAX)),
+            _ => {}
         }
     }
-    Ok(None)
+    Ok((path, size))
 }
 
 /// Returns an error of the library as a failure.

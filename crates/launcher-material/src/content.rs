@@ -34,6 +34,8 @@ pub struct Omitted {
     pub others: usize,
     /// Directories `.git`, and names that are not text.
     pub names: usize,
+    /// Files `HEAD` of directories that git would take for a repository.
+    pub repositories: usize,
 }
 
 impl Omitted {
@@ -45,6 +47,7 @@ impl Omitted {
             (self.submodules, "submodules"),
             (self.others, "entries that are neither files nor directories"),
             (self.names, "entries with names that are not allowed"),
+            (self.repositories, "files HEAD of git repositories inside of the source"),
         ];
         let found: Vec<String> = kinds.iter().filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{kind}: {n}")).collect();
         (!found.is_empty()).then(|| format!("Not all entries of the source were placed; {}.", found.join(", ")))
@@ -95,11 +98,12 @@ impl Manifest {
         limits.check_paths(self.path_bytes)
     }
 
-    /// Completes the list.
+    /// Completes the list. Omits the file `HEAD` of each bare repository: git reads the configuration of a repository, and
+    /// runs programs that the configuration names, as soon as the student runs `git status` in it.
     ///
     /// # Errors
     /// A path is both a file and a directory, or there is no file.
-    pub fn complete(self, folder: Option<&str>) -> Result<Self, Failure> {
+    pub fn complete(mut self, folder: Option<&str>) -> Result<Self, Failure> {
         if self.files.is_empty() && self.directories.is_empty() {
             let place = folder.map_or_else(|| "The source".to_owned(), |folder| format!("The folder {folder}"));
             return Err(Failure::new(format!("{place} has no files: check the folder and the URL.")));
@@ -111,7 +115,33 @@ impl Manifest {
                 return Err(Failure::new(format!("The source has a file and a directory of one name: {path}.")));
             }
         }
+        let heads: Vec<String> = self.files.keys().filter(|path| self.is_head_of_repository(path)).cloned().collect();
+        for head in &heads {
+            self.files.remove(head);
+        }
+        self.omitted.repositories += heads.len();
         Ok(self)
+    }
+
+    /// True if git would take the directory of this file for a repository, because the file is its `HEAD`. The test is that
+    /// of git (`is_git_directory` in `setup.c`): the directories `objects` and `refs`, here or at the place that the file
+    /// `commondir` names.
+    fn is_head_of_repository(&self, path: &str) -> bool {
+        let Some(directory) =
+            path.strip_suffix("HEAD").filter(|directory| directory.is_empty() || directory.ends_with('/'))
+        else {
+            return false;
+        };
+        let has = |name: &str| {
+            let path = format!("{directory}{name}");
+            let below = format!("{path}/");
+            let is_below = |found: &String| found.starts_with(&below);
+            self.files.contains_key(&path)
+                || self.directories.contains(&path)
+                || self.files.range(below.clone()..).next().is_some_and(|(found, _)| is_below(found))
+                || self.directories.range(below.clone()..).next().is_some_and(is_below)
+        };
+        has("commondir") || (has("objects") && has("refs"))
     }
 
     /// The files, in the order of their paths.

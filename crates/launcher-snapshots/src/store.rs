@@ -1,5 +1,7 @@
 //! Saves, reads and deletes archives in a folder or a bucket.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, fs, io};
@@ -159,7 +161,10 @@ impl SnapshotStore {
     pub async fn save(&self, id: Uuid, mut archive: ByteStream, limit: u64) -> Result<u64, SaveError> {
         let mut upload = self.objects.put_multipart(&object(id)).await.map_err(StoreError::from)?;
         match self.send(&mut upload, &mut archive, limit).await {
-            Ok(size) => Ok(size),
+            Ok(size) => {
+                self.restrict(id).await?;
+                Ok(size)
+            }
             Err(error) => {
                 if let Err(error) = upload.abort().await {
                     tracing::debug!(%error, "aborting an upload to the object store failed");
@@ -214,6 +219,15 @@ impl SnapshotStore {
         Ok(size)
     }
 
+    /// Restricts the file of an archive to the launcher's user, also in a folder that others can open.
+    async fn restrict(&self, id: Uuid) -> Result<(), StoreError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let file = folder.join(object(id).as_ref());
+        tokio::fs::set_permissions(&file, Permissions::from_mode(0o600))
+            .await
+            .map_err(|error| StoreError(format!("{} cannot be restricted: {error}", file.display()).into()))
+    }
+
     async fn send_part(&self, upload: &mut Box<dyn MultipartUpload>, part: Vec<u8>) -> Result<(), StoreError> {
         if let Some(folder) = &self.folder {
             check_space(folder, part.len() as u64)?;
@@ -229,7 +243,7 @@ fn object(id: Uuid) -> ObjectPath {
 /// Bytes of the disk that stay free: the database may be on the same one.
 const RESERVE_BYTES: u64 = 1 << 30;
 
-/// Opens the folder. Creates it if it is missing, for this user alone. Deletes unfinished uploads. Only one launcher
+/// Opens the folder, for this user alone. Creates it if it is missing. Deletes unfinished uploads. Only one launcher
 /// uses a folder, so these uploads are from an earlier process of this launcher, which was killed.
 fn open_folder(folder: &Path) -> Result<LocalFileSystem, StoreError> {
     let failed =
@@ -239,9 +253,26 @@ fn open_folder(folder: &Path) -> Result<LocalFileSystem, StoreError> {
     Ok(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true))
 }
 
+/// Creates the folder, or takes the access of other users away from an existing one. The folder may be another user's,
+/// for example on a volume of Kubernetes: its permissions stay, and only this user can read the archives in it.
 fn create_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let mode = fs::metadata(folder)?.permissions().mode();
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    let folder_name = folder.display();
+    match fs::set_permissions(folder, Permissions::from_mode(mode & 0o700)) {
+        Ok(()) => {
+            tracing::warn!(folder = %folder_name, "folder of the archives was open to other users, restricting it");
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            tracing::warn!(folder = %folder_name, "folder of the archives is another user's, and open to other users");
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Deletes the files to which `object_store` writes an upload: `<name>#<number>`.

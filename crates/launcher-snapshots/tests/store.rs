@@ -1,7 +1,9 @@
 //! Archives in a folder, and in a bucket of a real S3 server that checks the signatures of all requests.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use bytes::Bytes;
@@ -63,6 +65,19 @@ async fn assert_conforms(store: &SnapshotStore) {
     store.delete(ID).await.unwrap();
     assert!(store.read(ID).await.is_err());
     assert_eq!(content(store, OTHER).await.len(), 11 << 20);
+}
+
+#[tokio::test]
+async fn existing_open_folder_is_restricted_and_archives_are_private() {
+    let parent = TempDir::new().unwrap();
+    let folder = parent.path().join("snapshots");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+    let store = SnapshotStore::open(&Location::Folder(folder.clone())).unwrap();
+    store.save(ID, archive(1, 100), LIMIT).await.unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    assert_eq!(mode(&folder.join(format!("{ID}.tar.gz"))), 0o600);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ pub(crate) mod seeds;
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -193,6 +194,18 @@ pub(crate) async fn read_proxy_secret(path: Option<&Path>) -> Result<Option<Prox
     Ok(Some(secret))
 }
 
+/// Returns a warning if every user of this machine can read the file of the proxy secret.
+pub(crate) fn readable_by_others(path: &Path) -> Option<String> {
+    let mode = std::fs::metadata(path).ok()?.permissions().mode();
+    (mode & 0o004 != 0).then(|| {
+        format!(
+            "SERVICE_PROXY_SECRET_FILE: every user of this machine can read {path}, and can then claim any identity; \
+             run chmod o= {path}",
+            path = path.display()
+        )
+    })
+}
+
 /// Replaces the proxy secret whenever its file changes. Never returns.
 async fn reload_secret_on_change(path: Option<PathBuf>, secret: Option<ProxySecret>) {
     match (path, secret) {
@@ -229,6 +242,9 @@ fn warn_about(settings: &ServeSettings) {
             "SERVICE_PROXY_SECRET_FILE is not set: a client that bypasses the auth proxy can forge the identity header"
         ),
         (true, None) => {}
+    }
+    if let Some(warning) = settings.api.proxy_secret_file.as_deref().and_then(readable_by_others) {
+        tracing::warn!("{warning}");
     }
     if settings.shares_one_user() {
         tracing::warn!("authentication is required, but {NOT_ISOLATED}");

@@ -173,14 +173,14 @@ async fn start_key(state: &AppState, caller: &Caller, template_id: Uuid) -> Resu
 }
 
 /// Returns true if the reader opened the page by the address bar or a bookmark. The browser says so in headers that no
-/// page can set (Fetch Metadata). Loading a page in advance does not count. The headers stay the same if the opened
+/// page can set (Fetch Metadata). Loading a page in advance does not count, also not by an older header. The headers stay the same if the opened
 /// address redirects here, so an address of another site that the reader opens can launch.
 fn is_opened_directly(headers: &HeaderMap) -> bool {
     let value = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     value("sec-fetch-site") == Some("none")
         && value("sec-fetch-mode") == Some("navigate")
         && value("sec-fetch-dest") == Some("document")
-        && !headers.contains_key("sec-purpose")
+        && ["sec-purpose", "purpose", "x-purpose", "x-moz"].into_iter().all(|name| !headers.contains_key(name))
 }
 
 /// Returns the path to open after a launch: `return_to`, or the waiting page instead of the start page.

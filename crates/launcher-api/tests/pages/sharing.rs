@@ -81,6 +81,9 @@ async fn start_link_asks_for_a_click_unless_the_reader_opened_it() {
         vec![site, ("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")],
         vec![site, mode, ("sec-fetch-dest", "iframe")],
         vec![site, mode, dest, ("sec-purpose", "prefetch")],
+        vec![site, mode, dest, ("purpose", "prefetch")],
+        vec![site, mode, dest, ("x-purpose", "preview")],
+        vec![site, mode, dest, ("x-moz", "prefetch")],
     ] {
         let page = open(&bob, &link, &headers).await.location().to_owned();
         assert_eq!(page, format!("/launch/{template}"), "{headers:?}");

@@ -265,6 +265,8 @@ fn launch_with_another_repository_is_refused() {
     for (repository, field, code) in [
         (json!({ "url": "https://git.example.org/others/a.git" }), "url", "repository-not-allowed"),
         (json!({ "url": "https://git.example.org/team/../others/a.git" }), "url", "repository-not-allowed"),
+        (json!({ "url": "https://git.example.org/team/..;/others/a.git" }), "url", "repository-not-allowed"),
+        (json!({ "url": "https://git.example.org/team/..%3B/others/a.git" }), "url", "repository-not-allowed"),
         (json!({ "url": "https://git.example.org.evil.example/team/a" }), "url", "repository-not-allowed"),
         (json!({ "url": "file:///etc" }), "url", "repository-not-allowed"),
         (json!({ "url": "https://git.example.org/team/a%20b" }), "url", "material-target"),

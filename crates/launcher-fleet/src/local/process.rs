@@ -7,6 +7,6 @@ mod snapshot;
 mod termination;
 
 pub(super) use keeper_handle::{AppStart, ExitWatch, KeeperHandle, StartError};
-pub(super) use process_id::{KEEPER_MARKER, MARKER, PersistentProcessId, ProcessId};
+pub(super) use process_id::{MARKER, PersistentProcessId, ProcessId};
 pub(super) use snapshot::{AppProcesses, ProcessScanner, ProcessSnapshot};
 pub(super) use termination::terminate;

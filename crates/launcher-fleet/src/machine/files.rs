@@ -50,10 +50,26 @@ fn unlock(parent: impl AsFd, name: &OsStr) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file atomically and durably: after a crash, the file has the old or the new content.
+/// Creates a directory as [`make_private`] does, and takes the access of other users away from an existing one.
+pub(super) fn make_private_again(path: &Path) -> io::Result<()> {
+    make_private(path)?;
+    let mode = fs::symlink_metadata(path)?.permissions().mode();
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    tracing::warn!(path = %path.display(), "directory was open to other users, restricting it to the launcher's user");
+    fs::set_permissions(path, Permissions::from_mode(mode & 0o700))
+}
+
+/// Writes a file atomically and durably: after a crash, the file has the old or the new content. Replaces a link at the
+/// name of the temporary file, and never writes to its target.
 pub(crate) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
     file.write_all(content)?;
     file.sync_all()?;
     fs::rename(&new, path)?;
@@ -74,6 +90,11 @@ pub(crate) struct Layout {
 impl Layout {
     pub(crate) fn new(data_dir: &Path) -> Self {
         Self { data_dir: data_dir.to_owned() }
+    }
+
+    /// The directory with the files of the fleet.
+    pub(crate) fn fleet(&self) -> PathBuf {
+        self.data_dir.join("fleet")
     }
 
     /// The lock file, which is locked while a fleet is open.
@@ -126,9 +147,14 @@ impl Layout {
         self.data_dir.join("workshops")
     }
 
+    /// The directory with one directory per volume.
+    pub(crate) fn volumes(&self) -> PathBuf {
+        self.data_dir.join("volumes")
+    }
+
     /// The directory of one volume, with the kept files of its owner.
     pub(crate) fn volume(&self, volume: &str) -> PathBuf {
-        self.data_dir.join("volumes").join(volume)
+        self.volumes().join(volume)
     }
 
     /// The directory with one directory per secret of course material, which the administrator creates.

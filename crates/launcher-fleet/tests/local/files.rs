@@ -140,3 +140,22 @@ fn unwritable_records_do_not_block_launcher_stop() {
         in_time(fleet.stop()).await;
     });
 }
+
+#[tokio::test]
+async fn existing_data_directory_is_closed_to_others_and_its_planted_links_are_not_followed() {
+    let home = Home::new();
+    let outside = home.path().join("outside");
+    fs::write(&outside, "mine").unwrap();
+    let directories = ["fleet", "fleet/workshops", "workshops", "volumes"].map(|name| home.path().join(name));
+    for directory in &directories {
+        fs::create_dir_all(directory).unwrap();
+        set_mode(directory, 0o755);
+    }
+    symlink(&outside, home.path().join("fleet/id.new")).unwrap();
+    let fleet = home.open();
+    assert_eq!(directories.map(|directory| mode(&directory)), [0o700; 4]);
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
+    let id = fs::symlink_metadata(home.path().join("fleet/id")).unwrap();
+    assert!(id.is_file() && id.permissions().mode() & 0o777 == 0o600);
+    fleet.stop().await;
+}

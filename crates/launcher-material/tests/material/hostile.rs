@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
+use std::process::Command;
 
 use launcher_domain::material::MaterialOutcome;
 use launcher_material::Limits;
@@ -119,6 +120,57 @@ fn archive_links_and_devices_are_omitted_and_counted() {
     let report = student.place(&archive(&server.url("a"), &digest));
     assert_eq!(report.outcome, MaterialOutcome::Placed, "{report:?}");
     assert_eq!(student.files("course").keys().collect::<Vec<_>>(), ["a"]);
+}
+
+#[test]
+fn archive_entry_with_another_size_in_its_extension_is_refused() {
+    for (size, words) in [("64424509440", "is larger than"), ("7", "two sizes"), ("-1", "is larger than")] {
+        let mut builder = Builder::new(Vec::new());
+        builder.append_pax_extensions([("size", size.as_bytes())]).unwrap();
+        append(&mut builder, EntryType::Regular, "data.csv", 0o644, b"");
+        append(&mut builder, EntryType::Regular, "notes.txt", 0o644, b"1");
+        let content = builder.into_inner().unwrap();
+        let digest = sha256(&content);
+        let server = Server::file(content);
+        let student = Student::new();
+        assert_failed(&student.place(&archive(&server.url("a"), &digest)), words);
+        assert!(student.files("course").is_empty(), "a refused archive places no file");
+    }
+}
+
+#[test]
+fn bare_repository_inside_of_a_source_is_no_repository_for_git() {
+    let files: [(&str, &[u8]); 8] = [
+        ("HEAD", b"a note"),
+        ("work/HEAD", b"ref: refs/heads/main\n"),
+        ("work/config", b"[core]\nrepositoryformatversion = 0\nbare = true\n"),
+        ("work/objects/info/packs", b""),
+        ("work/refs/heads/.keep", b""),
+        ("other/HEAD", b"ref: refs/heads/main\n"),
+        ("other/commondir", b"../work\n"),
+        ("other/a.py", b"1"),
+    ];
+    let modes = files.map(|(path, content)| (path, content, 0o644));
+    for content in [tar(&files), zip(&modes)] {
+        let digest = sha256(&content);
+        let server = Server::file(content);
+        let student = Student::new();
+        let report = student.place(&archive(&server.url("a"), &digest));
+        assert_outcome(&report, MaterialOutcome::Placed);
+        let message = report.message.unwrap();
+        assert!(message.contains("HEAD of git repositories inside of the source: 2"), "{message}");
+        assert_eq!([student.read("course/HEAD"), student.read("course/other/a.py")], ["a note", "1"]);
+        for directory in ["course/work", "course/other"] {
+            let output = Command::new("git")
+                .args(["rev-parse", "--git-dir"])
+                .current_dir(student.path(directory))
+                .env("GIT_CEILING_DIRECTORIES", student.path(""))
+                .output()
+                .unwrap();
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success() && error.contains("not a git repository"), "{directory}: {output:?}");
+        }
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ const SPARSE: u64 = 1024 * 1024 * 1024;
 /// Maximum ratio of the size of a large file to its size on the disk.
 const SPARSE_RATIO: u64 = 16;
 
-/// Writes the files and directories below `root`. Omits links, sockets and devices, and files that vanish meanwhile. A
+/// Writes the files and directories below `root`, which is no link: the app may have replaced it. Omits links, sockets and devices, and files that vanish meanwhile. A
 /// file that cannot be read does not make the archive of all others unavailable: the last file of the archive,
 /// `NOT-IN-THIS-ARCHIVE.txt`, lists all that are missing. The archive of a missing directory is empty.
 ///
@@ -87,7 +87,7 @@ impl<W: Write> Archive<'_, W> {
         let known = self.last.take().and_then(|(last, directory)| Some((directory, path.strip_prefix(last).ok()?)));
         let (mut directory, rest) = match known {
             Some(known) => known,
-            None => (File::open(self.root)?.into(), path),
+            None => (rustix::fs::open(self.root, flags, Mode::empty())?, path),
         };
         for name in rest {
             directory = openat(&directory, name, flags, Mode::empty())?;

@@ -135,6 +135,20 @@ impl Write for Swap<'_> {
 }
 
 #[test]
+fn root_that_was_replaced_by_a_link_is_not_followed() {
+    let volume = Volume::new();
+    volume.write("../foreign/notes.txt", "secret");
+    let root = volume.path("link");
+    symlink(volume.path("../foreign"), &root).unwrap();
+    let mut tar = Vec::new();
+    write_archive(&root, &mut tar).unwrap();
+    let found = files_of(&tar);
+    assert_eq!(found.keys().collect::<Vec<_>>(), [LIST]);
+    let list = std::str::from_utf8(&found[LIST]).unwrap();
+    assert!(list.ends_with("\n\n/: not a directory\n"), "{list}");
+}
+
+#[test]
 fn directory_that_becomes_a_link_is_not_followed() {
     let volume = Volume::new();
     for name in ["one", "two"] {

@@ -7,7 +7,7 @@ use tracing_subscriber::filter::Targets;
 use super::report::Finding;
 use crate::cli::Cli;
 use crate::doctor::report::Section;
-use crate::serve::{ServeError, read_proxy_secret, seeds};
+use crate::serve::{ServeError, read_proxy_secret, readable_by_others, seeds};
 use crate::settings::ServeSettings;
 
 pub(super) async fn check(settings: ServeSettings) -> Section<()> {
@@ -66,9 +66,10 @@ async fn proxy_secret(settings: &ServeSettings) -> Option<Finding> {
     const CHECK: &str = "proxy secret";
     match read_proxy_secret(settings.api.proxy_secret_file.as_deref()).await {
         Err(error) => Some(Finding::fail(CHECK, error.to_string())),
-        Ok(Some(secret)) => {
-            Some(Finding::ok(CHECK, format!("required with each identity; accepted secrets: {}", secret.count())))
-        }
+        Ok(Some(secret)) => Some(match settings.api.proxy_secret_file.as_deref().and_then(readable_by_others) {
+            Some(warning) => Finding::warn(CHECK, warning),
+            None => Finding::ok(CHECK, format!("required with each identity; accepted secrets: {}", secret.count())),
+        }),
         Ok(None) if settings.api.bypass().is_some() => None,
         Ok(None) => Some(Finding::warn(
             CHECK,

@@ -2,7 +2,7 @@
 //! type starts.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use launcher_domain::{AppType, FailureCode, FailureDetail, FailureReason, FailureRemedy, SecretValues};
@@ -10,26 +10,49 @@ use launcher_workshop::WorkshopSpec;
 use launcher_workshop::app::{self, AppSpec, Machine, Program};
 
 use super::proxy::{LOGIN_FILE, login_file, prefer_login_file};
-use crate::local::process;
 use crate::local::records::Token;
 use crate::local::settings::LocalSettings;
 use crate::machine::Layout;
 
-/// Name prefixes of the launcher's environment variables that apps do not inherit: the launcher's settings contain
-/// secrets, and the service manager's variables are only for the launcher.
-const WITHHELD: [&str; 10] = [
-    "SERVICE_",
-    // These variables include the credentials for a trace collector.
-    "OTEL_",
-    "CREDENTIALS_DIRECTORY",
-    "INVOCATION_ID",
-    "JOURNAL_STREAM",
-    "LISTEN_",
-    "NOTIFY_SOCKET",
-    "WATCHDOG_",
-    process::MARKER,
-    process::KEEPER_MARKER,
+/// The launcher's environment variables that apps and the program of the course material inherit. All others stay with
+/// the launcher: its environment has its settings, and credentials of its database, bucket and trace collector.
+const INHERITED: [&str; 30] = [
+    // The user and the session.
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "LANG",
+    "LANGUAGE",
+    "XDG_RUNTIME_DIR",
+    "XDG_DATA_DIRS",
+    // Libraries and runtimes.
+    "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "R_HOME",
+    "R_LIBS",
+    "R_LIBS_SITE",
+    "R_LIBS_USER",
+    "JAVA_HOME",
+    "JUPYTER_PATH",
+    "JUPYTER_CONFIG_PATH",
+    // The network: certificates, and in either case the proxies.
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
 ];
+/// Name prefixes of further inherited variables: the locale, and the devices of GPUs.
+const INHERITED_PREFIXES: [&str; 3] = ["LC_", "CUDA_", "NVIDIA_"];
 
 /// The command that starts an app.
 #[derive(Debug)]
@@ -132,12 +155,14 @@ fn invalid(detail: FailureDetail, remedy: &FailureRemedy) -> FailureReason {
     FailureReason::new(FailureCode::InvalidSpec, Some(detail)).with_remedy(remedy)
 }
 
+/// Returns the variables of the launcher's environment that another program inherits.
 pub(crate) fn inherited(environment: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
-    environment.filter(|(name, _)| !is_withheld(name)).collect()
+    environment.filter(|(name, _)| name.to_str().is_some_and(is_inherited)).collect()
 }
 
-fn is_withheld(name: &OsStr) -> bool {
-    WITHHELD.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()))
+fn is_inherited(name: &str) -> bool {
+    let is_proxy = name.ends_with("_proxy") && INHERITED.contains(&name.to_ascii_uppercase().as_str());
+    is_proxy || INHERITED.contains(&name) || INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -145,9 +170,20 @@ mod tests {
     use super::inherited;
 
     #[test]
-    fn launcher_settings_are_not_inherited_by_apps() {
-        let withheld = ["SERVICE_DATABASE_URL", "OTEL_EXPORTER_OTLP_HEADERS", "WORKSHOP_LAUNCHER_ID", "NOTIFY_SOCKET"];
-        let passed_on = ["HOME", "MY_SERVICE_X", "PATH"];
+    fn credentials_and_settings_of_the_launcher_are_not_inherited() {
+        let withheld = [
+            "AWS_SECRET_ACCESS_KEY",
+            "DATABASE_URL",
+            "KUBECONFIG",
+            "NOTIFY_SOCKET",
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "PATH_TOKEN",
+            "PGPASSWORD",
+            "SERVICE_DATABASE_URL",
+            "WORKSHOP_LAUNCHER_ID",
+            "git_proxy",
+        ];
+        let passed_on = ["HOME", "HTTPS_PROXY", "LC_ALL", "PATH", "https_proxy"];
         let environment = withheld.into_iter().chain(passed_on).map(|name| (name.into(), "value".into()));
         let kept: Vec<_> = inherited(environment).into_keys().collect();
         assert_eq!(kept, passed_on);

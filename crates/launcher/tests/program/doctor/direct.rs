@@ -1,3 +1,6 @@
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+
 use super::Visit;
 use crate::serving::{Serving, free};
 
@@ -21,6 +24,14 @@ fn doctor_sends_forged_identity_to_running_launcher() {
     let other = tempfile::tempdir().unwrap();
     let examine = |listen: &str| Visit::at(other.path(), &[secret, ("SERVICE_LISTEN_ADDR", listen)]);
 
+    std::fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    let serving = Serving::start_with(data.path(), &[secret]);
+    let visit = examine(&serving.listen().to_string());
+    visit.says("warn", "proxy secret", &["every user of this machine can read", "chmod o="]);
+    let (_, log) = serving.stop();
+    assert_eq!(log.matches("every user of this machine can read").count(), 1, "{log}");
+
+    std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     let serving = Serving::start_with(data.path(), &[secret]);
     let visit = examine(&serving.listen().to_string());
     visit.says("ok", "proxy secret", &["accepted secrets: 2"]);
