@@ -92,18 +92,6 @@ fn user(settings: &ApiSettings, headers: &HeaderMap) -> Option<String> {
     (lines.next().is_none() && (1..=254).contains(&text.len())).then(|| text.to_owned())
 }
 
-/// Extracts only the caller of a request, without the display name.
-#[derive(Debug, Clone)]
-pub(crate) struct Identified(pub(crate) Caller);
-
-impl<S: Send + Sync> FromRequestParts<S> for Identified {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        Identity::from_request_parts(parts, state).await.map(|identity| Self(identity.caller))
-    }
-}
-
 impl<S: Send + Sync> FromRequestParts<S> for Identity {
     type Rejection = Problem;
 

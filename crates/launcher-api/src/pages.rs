@@ -5,6 +5,7 @@
 //! forbid them; only the page for unauthenticated requests embeds one style.
 
 mod admin;
+mod confirm;
 mod errors;
 mod events;
 mod forms;
@@ -21,6 +22,7 @@ mod saved_work;
 mod share;
 mod texts;
 mod view;
+mod visitor;
 mod waiting;
 mod workshops;
 

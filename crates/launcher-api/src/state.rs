@@ -3,12 +3,15 @@
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
-use axum::extract::FromRef;
+use axum::extract::{FromRef, FromRequestParts};
+use http::request::Parts;
+use launcher_domain::Caller;
 use launcher_service::Launcher;
 
 use crate::admission::{Admission, Streams};
 use crate::compression::SharedText;
-use crate::identity::UnprovenLog;
+use crate::identity::{Identity, UnprovenLog};
+use crate::problem::Problem;
 use crate::settings::{ApiProcess, ApiSettings};
 
 /// The OpenAPI document. The first request for it builds it.
@@ -64,6 +67,30 @@ impl AppState {
     /// Returns an absolute path below the base path; `path` starts with a slash.
     pub(crate) fn api_path(&self, path: &str) -> String {
         format!("{}{path}", self.settings.base_path)
+    }
+}
+
+/// A request with its caller, and the state that it works with.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) state: AppState,
+    pub(crate) caller: Caller,
+}
+
+impl Deref for Call {
+    type Target = AppState;
+
+    fn deref(&self) -> &AppState {
+        &self.state
+    }
+}
+
+impl FromRequestParts<AppState> for Call {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let Identity { caller, .. } = Identity::from_request_parts(parts, state).await?;
+        Ok(Self { state: state.clone(), caller })
     }
 }
 

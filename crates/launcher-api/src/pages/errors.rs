@@ -18,13 +18,13 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::assets;
-use crate::identity::{Identified, Identity};
+use crate::identity::Identity;
 use crate::pages::forms;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
 use crate::pages::view::Shell;
 use crate::problem::{Problem, ProblemCode};
-use crate::state::AppState;
+use crate::state::{AppState, Call};
 
 /// Maximum size of a problem document, in bytes. Actual documents are smaller.
 const MAX_DOCUMENT: usize = 256 * 1024;
@@ -185,6 +185,6 @@ impl UnauthenticatedPage {
 pub(crate) const SIGNED_OUT: &str = "/signed-out";
 
 /// Redirects a user who is still signed in to the start page.
-pub(crate) async fn signed_out(_: Identified) -> Redirect {
+pub(crate) async fn signed_out(_: Call) -> Redirect {
     Redirect::to("/")
 }

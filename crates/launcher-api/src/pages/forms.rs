@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use http::StatusCode;
 use http::request::Parts;
 use launcher_domain::local_path::LocalPath;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::language::Language;
@@ -58,6 +59,20 @@ where
             Ok(axum::extract::Query(query)) => Ok(Self(query)),
             Err(_) => Err(Problem::new(ProblemCode::InvalidParameters, t.text("bad-address"))),
         }
+    }
+}
+
+/// The form of a button without other values, and the query of its confirmation page.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReturnForm {
+    return_to: Option<String>,
+}
+
+impl ReturnForm {
+    /// Returns the path to open next.
+    pub(crate) fn path(&self) -> LocalPath {
+        return_to(self.return_to.as_deref())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use launcher_domain::Caller;
 use launcher_domain::local_path::LocalPath;
 
@@ -60,9 +60,4 @@ pub(crate) fn htmx_redirect(path: &LocalPath) -> Response {
 /// Makes htmx load the current page again, so that the browser follows a redirect of this page.
 pub(crate) fn htmx_reload() -> Response {
     (StatusCode::OK, [(HeaderName::from_static("hx-refresh"), HeaderValue::from_static("true"))]).into_response()
-}
-
-/// Returns true if htmx sent the request, and so expects only a part of the page.
-pub(crate) fn is_htmx(headers: &HeaderMap) -> bool {
-    headers.get("hx-request").is_some_and(|value| value == "true")
 }

@@ -1,6 +1,5 @@
 //! `POST /language`: remembers the language that the reader chose in the footer.
 
-use axum::extract::State;
 use http::header::REFERER;
 use http::{HeaderMap, Uri};
 use serde::Deserialize;
@@ -8,8 +7,7 @@ use serde::Deserialize;
 use super::forms::{self, Fields};
 use super::html::PageResult;
 use super::language::Language;
-use crate::identity::Identified;
-use crate::state::AppState;
+use super::visitor::Visitor;
 
 /// The form in the footer.
 #[derive(Debug, Deserialize)]
@@ -22,16 +20,11 @@ pub(crate) struct LanguageForm {
 }
 
 /// Remembers the language, then opens the page on which the reader chose it, or the page that this page names.
-pub(crate) async fn choose(
-    State(state): State<AppState>,
-    Identified(_): Identified,
-    headers: HeaderMap,
-    Fields(form): Fields<LanguageForm>,
-) -> PageResult {
+pub(crate) async fn choose(visitor: Visitor, headers: HeaderMap, Fields(form): Fields<LanguageForm>) -> PageResult {
     let page = form.return_to.or_else(|| page_of(&headers));
     let mut response = forms::see_other(&forms::return_to(page.as_deref()));
     if let Some(language) = Language::with_code(&form.language) {
-        let (name, value) = language.cookie(state.settings.is_https());
+        let (name, value) = language.cookie(visitor.settings.is_https());
         response.headers_mut().insert(name, value);
     }
     Ok(response)

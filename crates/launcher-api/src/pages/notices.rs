@@ -1,6 +1,8 @@
 //! Notices that report a failed action on the user's current page.
 
-use http::StatusCode;
+use axum::response::Response;
+use http::header::RETRY_AFTER;
+use http::{HeaderValue, StatusCode};
 use launcher_domain::lifetime::ExtendError;
 use launcher_service::{ServiceError, VolumeUser};
 
@@ -52,13 +54,14 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
     Some((ProblemCode::from(error).status(), Notice { kind, title, text }))
 }
 
-/// Returns the retry delay in seconds; `None` if the error is not temporary.
-pub(crate) fn retry_after(error: &ServiceError) -> Option<u32> {
-    match error {
-        ServiceError::AtCapacity => Some(60),
-        ServiceError::TooManyLaunches { retry_after } => Some(*retry_after),
-        _ => None,
-    }
+/// Sets `Retry-After` if the error is temporary.
+pub(crate) fn set_retry_after(response: &mut Response, error: &ServiceError) {
+    let seconds = match error {
+        ServiceError::AtCapacity => 60,
+        ServiceError::TooManyLaunches { retry_after } => *retry_after,
+        _ => return,
+    };
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
 }
 
 fn extend(t: Language, error: ExtendError) -> Text {

@@ -1,7 +1,6 @@
 //! `GET /admin/activity`: the activity log.
 
 use askama::Template;
-use axum::extract::State;
 use http::StatusCode;
 use jiff::Timestamp;
 use launcher_domain::{ActivityAction, EmailAddress};
@@ -10,12 +9,12 @@ use serde::Deserialize;
 
 use crate::assets;
 use crate::pages::forms::Query;
-use crate::pages::html::{PageResult, page, shell};
+use crate::pages::html::{PageResult, page};
 use crate::pages::language::{Language, Text};
 use crate::pages::texts::Part;
 use crate::pages::view::{Instant, Shell};
+use crate::pages::visitor::Visitor;
 use crate::permission::{Allowed, ReadActivities};
-use crate::state::AppState;
 
 /// Number of entries per page.
 const ROWS: u32 = 100;
@@ -55,20 +54,20 @@ pub(crate) struct ActivityQuery {
 
 /// Serves the page with the activity log.
 pub(crate) async fn show(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ReadActivities>,
+    visitor: Visitor,
+    _: Allowed<ReadActivities>,
     Query(query): Query<ActivityQuery>,
 ) -> PageResult {
+    let t = visitor.t;
     let person = EmailAddress::parse(&query.person).ok();
     let wrong = person.is_none() && !query.person.trim().is_empty();
     let filter = ActivityFilter { person, subject: None };
     let cut = Page { limit: ROWS, after: query.after.parse().ok() };
-    let entries = state.launcher.activities(&caller, &filter, &cut).await?;
+    let entries = visitor.launcher.activities(&visitor.caller, &filter, &cut).await?;
     let last = entries.last().filter(|_| entries.len() == ROWS as usize);
     let activity = ActivityPage {
         t,
-        shell: shell(&state, &caller, t, "admin-activity"),
+        shell: visitor.shell("admin-activity"),
         person_error: wrong.then_some(t.text("not-a-person")),
         older: last.map(|last| query.older(last.activity_id)),
         entries: entries.iter().map(|entry| Entry::new(t, entry)).collect(),

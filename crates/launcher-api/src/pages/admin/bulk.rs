@@ -2,21 +2,21 @@
 //! /admin/instances/restart` asks for a confirmation before this form restarts all outdated workshops.
 
 use askama::Template;
-use axum::extract::{RawForm, State};
+use axum::extract::RawForm;
 use http::StatusCode;
 use jiff::Timestamp;
+use launcher_domain::InstanceState;
 use launcher_domain::names::is_k8s_name;
-use launcher_domain::{Caller, InstanceState};
-use launcher_service::{InstanceFilter, Launcher, ListedInstance, Page, ServiceError, StateFilter};
+use launcher_service::{InstanceFilter, ListedInstance, Page, ServiceError, StateFilter};
 
 use crate::pages::admin::instances::MAX_INSTANCES;
-use crate::pages::html::{PageResult, page, shell};
+use crate::pages::html::{PageResult, page};
 use crate::pages::language::{Language, Text};
 use crate::pages::view::{Instant, Shell, end_saves_files};
+use crate::pages::visitor::Visitor;
 use crate::pages::{assets, forms, notices};
 use crate::permission::{Allowed, ListAllInstances, RestartInstances};
 use crate::problem::{Problem, ProblemCode};
-use crate::state::AppState;
 
 /// The fields that the list's form and the confirmation page send.
 #[derive(Debug, Default)]
@@ -41,8 +41,13 @@ struct ConfirmPage {
     t: Language,
     shell: Shell,
     listed: Vec<ListedInstance>,
-    /// True if the files of all these workshops outlive them.
-    keeps_files: bool,
+    action: &'static str,
+    title: Text,
+    question: String,
+    warning: Text,
+    /// Note that the page does not list all outdated workshops.
+    note: Option<String>,
+    button: Text,
     return_to: String,
 }
 
@@ -69,36 +74,25 @@ struct Outcome {
 }
 
 /// Terminates, extends or restarts each ticked instance. To terminate or restart, it first shows a confirmation page.
-pub(crate) async fn act(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ListAllInstances>,
-    RawForm(body): RawForm,
-) -> PageResult {
+pub(crate) async fn act(visitor: Visitor, _: Allowed<ListAllInstances>, RawForm(body): RawForm) -> PageResult {
+    let t = visitor.t;
     let form = Form::parse(t, &body)?;
-    let launcher = &state.launcher;
     let return_to = forms::return_to(Some(&form.return_to)).as_str().to_owned();
-    let shell = shell(&state, &caller, t, "admin-instances").returning_to(return_to.as_str());
     let action = match form.action.as_str() {
         "end" if !form.confirmed && !form.ticked.is_empty() => {
-            let listed = existing(launcher, &caller, &form.ticked).await?;
-            let saves = launcher.snapshot_retention().is_some();
-            let keeps_files = listed.iter().all(|ListedInstance { instance, .. }| {
-                instance.volume.is_some() || (saves && end_saves_files(instance))
-            });
-            return page(StatusCode::OK, &ConfirmPage { t, shell, listed, keeps_files, return_to });
+            return confirm_end(&visitor, existing(&visitor, &form.ticked).await?, return_to);
         }
         "end" => Action::End,
         "extend" => Action::Extend,
         "restart" if !form.confirmed && !form.ticked.is_empty() => {
-            let mut listed = existing(launcher, &caller, &form.ticked).await?;
+            let mut listed = existing(&visitor, &form.ticked).await?;
             listed.retain(is_outdated);
-            return page(StatusCode::OK, &RestartPage { t, shell, listed, note: None, return_to });
+            return confirm_restart_of(&visitor, listed, None, return_to);
         }
         "restart" => Action::Restart,
         _ => return Err(Problem::new(ProblemCode::InvalidParameters, t.text("bulk-what"))),
     };
-    let rows = apply_to_each(t, launcher, &caller, action, &form.ticked).await;
+    let rows = apply_to_each(&visitor, action, &form.ticked).await;
     let done = rows.iter().filter(|row| row.done).count();
     let heading = match (action, rows.is_empty()) {
         (Action::End, true) => "bulk-ended-none",
@@ -109,6 +103,7 @@ pub(crate) async fn act(
         (Action::Restart, false) => "bulk-restarted",
     };
     let heading = t.with(heading, [("done", done.into()), ("all", rows.len().into())]);
+    let shell = visitor.shell("admin-instances").returning_to(return_to.as_str());
     page(StatusCode::OK, &ReportPage { t, shell, heading, rows, return_to })
 }
 
@@ -142,15 +137,54 @@ impl Form {
     }
 }
 
+fn confirm_end(visitor: &Visitor, listed: Vec<ListedInstance>, return_to: String) -> PageResult {
+    let t = visitor.t;
+    let saves = visitor.launcher.snapshot_retention().is_some();
+    let keeps_files = listed
+        .iter()
+        .all(|ListedInstance { instance, .. }| instance.volume.is_some() || (saves && end_saves_files(instance)));
+    let confirm = ConfirmPage {
+        t,
+        shell: visitor.shell("admin-instances").returning_to(return_to.as_str()),
+        action: "end",
+        title: t.text("bulk-end-title"),
+        question: t.with_one("bulk-end-question", "count", listed.len()),
+        warning: t.text(if keeps_files { "bulk-end-warning-kept" } else { "bulk-end-warning" }),
+        note: None,
+        button: t.text("bulk-end-now"),
+        listed,
+        return_to,
+    };
+    page(StatusCode::OK, &confirm)
+}
+
+fn confirm_restart_of(
+    visitor: &Visitor,
+    listed: Vec<ListedInstance>,
+    note: Option<String>,
+    return_to: String,
+) -> PageResult {
+    let t = visitor.t;
+    let confirm = ConfirmPage {
+        t,
+        shell: visitor.shell("admin-instances").returning_to(return_to.as_str()),
+        action: "restart",
+        title: t.text("restart-title"),
+        question: t.with_one("restart-question", "count", listed.len()),
+        warning: t.text("restart-warning"),
+        note,
+        button: t.text("restart-now"),
+        listed,
+        return_to,
+    };
+    page(StatusCode::OK, &confirm)
+}
+
 /// Returns the ticked instances that still exist.
-async fn existing(
-    launcher: &Launcher,
-    caller: &Caller,
-    ticked: &[Ticked],
-) -> Result<Vec<ListedInstance>, ServiceError> {
+async fn existing(visitor: &Visitor, ticked: &[Ticked]) -> Result<Vec<ListedInstance>, ServiceError> {
     let mut existing = Vec::new();
     for Ticked { k8s_name, .. } in ticked {
-        match launcher.instance(caller, k8s_name).await {
+        match visitor.launcher.instance(&visitor.caller, k8s_name).await {
             Ok(listed) => existing.push(listed),
             Err(ServiceError::NotFound) => {}
             Err(error) => return Err(error),
@@ -168,13 +202,8 @@ enum Action {
 }
 
 /// Applies the action to one instance after the other. A failed instance does not stop the others.
-async fn apply_to_each(
-    t: Language,
-    launcher: &Launcher,
-    caller: &Caller,
-    action: Action,
-    ticked: &[Ticked],
-) -> Vec<Outcome> {
+async fn apply_to_each(visitor: &Visitor, action: Action, ticked: &[Ticked]) -> Vec<Outcome> {
+    let (launcher, caller) = (&visitor.launcher, &visitor.caller);
     let mut outcomes = Vec::with_capacity(ticked.len());
     for Ticked { k8s_name, expected_expires_at } in ticked {
         let done = match action {
@@ -186,7 +215,7 @@ async fn apply_to_each(
             Ok(listed) => Some(listed.clone()),
             Err(_) => launcher.instance(caller, k8s_name).await.ok(),
         };
-        outcomes.push(Outcome::new(t, k8s_name, seen.as_ref(), action, done));
+        outcomes.push(Outcome::new(visitor.t, k8s_name, seen.as_ref(), action, done));
     }
     outcomes
 }
@@ -225,17 +254,6 @@ fn what(listed: &ListedInstance) -> String {
 /// The list of all instances.
 const LIST: &str = "/admin/instances";
 
-#[derive(Debug, Template)]
-#[template(path = "admin/restart_confirm.html")]
-struct RestartPage {
-    t: Language,
-    shell: Shell,
-    listed: Vec<ListedInstance>,
-    /// Note that the page does not list all outdated workshops.
-    note: Option<String>,
-    return_to: String,
-}
-
 /// Returns the filter of the running workshops with an older version.
 pub(super) fn outdated() -> InstanceFilter {
     InstanceFilter { state: StateFilter::Outdated, ..InstanceFilter::default() }
@@ -247,17 +265,13 @@ fn is_outdated(listed: &ListedInstance) -> bool {
 }
 
 /// Serves the confirmation page with the newest outdated workshops.
-pub(crate) async fn confirm_restart(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<RestartInstances>,
-) -> PageResult {
+pub(crate) async fn confirm_restart(visitor: Visitor, _: Allowed<RestartInstances>) -> PageResult {
+    let (t, launcher) = (visitor.t, &visitor.launcher);
     let filter = outdated();
     let limit = u32::try_from(MAX_INSTANCES).unwrap_or(u32::MAX);
-    let listed = state.launcher.instances(&caller, &filter, &Page { limit, after: None }).await?;
-    let all = state.launcher.count_instances(&caller, &filter).await?.matches;
+    let listed = launcher.instances(&visitor.caller, &filter, &Page { limit, after: None }).await?;
+    let all = launcher.count_instances(&visitor.caller, &filter).await?.matches;
     let note = (listed.len() == MAX_INSTANCES)
         .then(|| t.with("restart-first", [("listed", listed.len().into()), ("all", all.into())]));
-    let shell = shell(&state, &caller, t, "admin-instances").returning_to(LIST);
-    page(StatusCode::OK, &RestartPage { t, shell, listed, note, return_to: LIST.to_owned() })
+    confirm_restart_of(&visitor, listed, note, LIST.to_owned())
 }

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use launcher_domain::input::{AmountError, duration, parse_cpu, parse_duration, parse_memory};
-use launcher_domain::quantity::Quantity;
+use launcher_domain::input::{duration, parse_cpu, parse_duration, parse_memory};
 use launcher_domain::template::{Icon, TAG_SEPARATORS};
-use launcher_domain::{AppType, AtExpiry, FieldError, FieldRule, SecurityProfile, StorageKind};
+use launcher_domain::{AppType, AtExpiry, FieldError, FieldRule, SecurityProfile, StorageKind, TextKey};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -299,6 +298,7 @@ impl Codec {
     /// What is wrong with the text, as sentences.
     pub(super) fn parse(self, t: Language, text: &str) -> Result<Option<Value>, String> {
         let trimmed = text.trim();
+        let sentence = |error: TextKey| t.coded(&error);
         let value = match self {
             Self::Title | Self::Code => text.into(),
             Self::Prose => lines::normal(text).into(),
@@ -307,20 +307,17 @@ impl Codec {
             _ if trimmed.is_empty() => return Ok(None),
             Self::Text => trimmed.into(),
             Self::Integer => trimmed.parse::<i64>().map_err(|_| t.text("editor-not-a-number").into_owned())?.into(),
-            Self::Duration => parse_duration(trimmed).map_err(|error| t.coded(&error.key()))?.into(),
-            Self::Cpu => amount(t, parse_cpu(trimmed))?,
-            Self::Memory => amount(t, parse_memory(trimmed))?,
+            Self::Duration => parse_duration(trimmed).map_err(|error| sentence(error.key()))?.into(),
+            Self::Cpu => parse_cpu(trimmed).map_err(|error| sentence(error.key()))?.as_str().into(),
+            Self::Memory => parse_memory(trimmed).map_err(|error| sentence(error.key()))?.as_str().into(),
             Self::Tags => text.split(TAG_SEPARATORS).map(str::trim).filter(|tag| !tag.is_empty()).collect(),
-            Self::Words => lines::to_words(text).map_err(|error| error.text(t))?.into(),
-            Self::Environment => json!(lines::to_env(text).map_err(|error| error.text(t))?),
+            Self::Words => lines::to_words(text).map_err(sentence)?.into(),
+            Self::Environment => json!(lines::to_env(text, &lines::VARIABLES).map_err(sentence)?),
             Self::Lines => lines::filled_lines(text).map(|(_, line)| line.trim()).collect(),
             Self::Sources => lines::parse_sources(t, text)?,
-            Self::Parameters => return yaml::parse_parameters(text).map_err(|error| error.text(t)),
-            Self::PodTemplate => {
-                let object = yaml::parse(text).map_err(|error| error.text(t))?;
-                return Ok(object.map(Value::Object));
-            }
-            Self::Setting(setting) => setting.parse(text).map_err(|error| error.message(t))?,
+            Self::Parameters => return yaml::parse_parameters(text).map_err(sentence),
+            Self::PodTemplate => return Ok(yaml::parse(text).map_err(sentence)?.map(Value::Object)),
+            Self::Setting(setting) => setting.parse(text).map_err(sentence)?,
         };
         Ok(Some(value))
     }
@@ -399,10 +396,6 @@ impl Codec {
 /// Reads a value of a valid template.
 fn read<T: DeserializeOwned + Default>(value: &Value) -> T {
     T::deserialize(value).unwrap_or_default()
-}
-
-fn amount(t: Language, parsed: Result<Quantity, AmountError>) -> Result<Value, String> {
-    parsed.map(|amount| amount.as_str().into()).map_err(|error| t.coded(&error.key()))
 }
 
 #[cfg(test)]

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use axum::extract::State;
 use http::StatusCode;
-use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, FailureCode, FailureReason, Template as CatalogTemplate};
+use launcher_domain::{FailureCode, FailureReason, Template as CatalogTemplate};
 use launcher_service::{ImageState, ServiceError};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -17,8 +15,8 @@ use crate::pages::html::{PageResult, page};
 use crate::pages::language::{Language, Text};
 use crate::pages::paths;
 use crate::pages::view::Notice;
+use crate::pages::visitor::Visitor;
 use crate::permission::{Allowed, ManageTemplates};
-use crate::state::AppState;
 
 /// The line with the state of an image, as the answer to htmx.
 #[derive(Debug, Template)]
@@ -150,65 +148,41 @@ impl Failure {
 /// Returns the line of each template whose image has a known state, by the template's id. Empty if the fleet has no
 /// images, or does not answer.
 pub(super) async fn lines(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
-    templates: &[CatalogTemplate],
-) -> Result<BTreeMap<Uuid, ImageLine>, ServiceError> {
-    lines_on(Place::List, state, caller, t, templates).await
-}
-
-/// Returns the line of one template for the editor. See [`lines`].
-pub(super) async fn line(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
-    template: &CatalogTemplate,
-) -> Result<Option<ImageLine>, ServiceError> {
-    let mut lines = lines_on(Place::Edit, state, caller, t, std::slice::from_ref(template)).await?;
-    Ok(lines.remove(&template.template_id))
-}
-
-async fn lines_on(
+    visitor: &Visitor,
     place: Place,
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
     templates: &[CatalogTemplate],
 ) -> Result<BTreeMap<Uuid, ImageLine>, ServiceError> {
     let images = templates.iter().map(|template| template.settings.image.clone());
-    let states = state.launcher.image_states(caller, images).await?;
+    let states = visitor.launcher.image_states(&visitor.caller, images).await?;
     let line = |template: &CatalogTemplate| {
         let state = states.get(&template.settings.image)?;
-        Some((template.template_id, ImageLine::new(t, template, state, place)))
+        Some((template.template_id, ImageLine::new(visitor.t, template, state, place)))
     };
     Ok(templates.iter().filter_map(line).collect())
 }
 
 /// `GET /admin/templates/{template_id}/image`: only the line. htmx requests it during a download.
 pub(crate) async fn show(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ManageTemplates>,
+    visitor: Visitor,
+    _: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
     Query(query): Query<PlaceField>,
 ) -> PageResult {
-    let template = state.launcher.template(&caller, id).await?;
-    let image = state.launcher.image_state(&caller, id).await?;
-    page(StatusCode::OK, &Fragment { image: ImageLine::new(t, &template, &image, query.page) })
+    let template = visitor.launcher.template(&visitor.caller, id).await?;
+    let image = visitor.launcher.image_state(&visitor.caller, id).await?;
+    page(StatusCode::OK, &Fragment { image: ImageLine::new(visitor.t, &template, &image, query.page) })
 }
 
 /// `POST /admin/templates/{template_id}/image`: begins the download, then shows the page with the button again.
 pub(crate) async fn pull(
-    State(state): State<AppState>,
-    Allowed { caller, .. }: Allowed<ManageTemplates>,
+    call: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
     Fields(form): Fields<PlaceField>,
 ) -> PageResult {
-    state.launcher.pull_image(&caller, id).await?;
+    call.launcher.pull_image(&call.caller, id).await?;
     let next = match form.page {
         Place::List => format!("{}?pulling={id}", paths::TEMPLATES),
         Place::Edit => format!("{}/{id}/edit?pulling={id}", paths::TEMPLATES),
     };
-    Ok(forms::see_other(&LocalPath::parse(&next).unwrap_or_else(LocalPath::root)))
+    Ok(forms::redirect(&next))
 }

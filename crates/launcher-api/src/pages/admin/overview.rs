@@ -4,19 +4,18 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use axum::extract::State;
 use http::StatusCode;
 use jiff::SignedDuration;
 use launcher_domain::InstanceState;
 use launcher_service::{Hour, LaunchStats, Overview};
 use uuid::Uuid;
 
-use crate::pages::html::{PageResult, page, shell};
+use crate::pages::html::{PageResult, page};
 use crate::pages::language::{Language, Text};
 use crate::pages::view::{Instant, Shell};
+use crate::pages::visitor::Visitor;
 use crate::pages::{assets, workshops};
 use crate::permission::{Allowed, ListAllInstances};
-use crate::state::AppState;
 
 #[derive(Debug, Template)]
 #[template(path = "admin/overview.html")]
@@ -67,18 +66,14 @@ struct HourRow {
 }
 
 /// Serves the overview.
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ListAllInstances>,
-) -> PageResult {
-    let launcher = &state.launcher;
-    let overview = launcher.overview(&caller).await?;
-    let all = workshops::all_templates(launcher, &caller).await?;
+pub(crate) async fn show(visitor: Visitor, _: Allowed<ListAllInstances>) -> PageResult {
+    let t = visitor.t;
+    let overview = visitor.launcher.overview(&visitor.caller).await?;
+    let all = workshops::all_templates(&visitor).await?;
     let names = all.into_iter().map(|template| (template.template_id, template.settings.name)).collect();
     let page_of = OverviewPage {
         t,
-        shell: shell(&state, &caller, t, "admin-overview"),
+        shell: visitor.shell("admin-overview"),
         at: Instant::new(t, overview.at),
         tiles: tiles(t, &overview),
         is_launched: overview.day.launches > 0,

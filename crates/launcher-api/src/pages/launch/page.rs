@@ -4,14 +4,14 @@ use askama::Template;
 use http::StatusCode;
 use launcher_domain::{Caller, FieldError, RepositoryDraft, Template as CatalogTemplate};
 
-use crate::pages::html::{PageResult, page, shell};
+use crate::pages::html::{PageResult, page};
 use crate::pages::language::{Language, Text};
 use crate::pages::launch::form::{Input, LaunchField, Prefill, launch_fields, launch_path};
 use crate::pages::share::Share;
 use crate::pages::view::{Card, Notice, Shell, WorkshopView};
+use crate::pages::visitor::Visitor;
 use crate::pages::{assets, markdown, workshops};
-use crate::permission::{Allowed, LaunchActive, LaunchInactive};
-use crate::state::AppState;
+use crate::permission::{LaunchActive, LaunchInactive, allows};
 
 #[derive(Debug, Template)]
 #[template(path = "launch.html")]
@@ -62,16 +62,11 @@ impl Form {
 }
 
 /// Shows the page of a template with this form.
-pub(super) async fn show_form(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
-    template: &CatalogTemplate,
-    form: Form,
-) -> PageResult {
+pub(super) async fn show_form(visitor: &Visitor, template: &CatalogTemplate, form: Form) -> PageResult {
+    let t = visitor.t;
     let Form { status, mut prefill, repository, notice, is_answer } = form;
     let (template_id, parameters) = (template.template_id, &template.settings.parameters);
-    let mut mine = workshops::own_workshops_of(t, &state.launcher, caller, template_id).await?;
+    let mut mine = workshops::own_workshops_of(visitor, template_id).await?;
     let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
     mine.retain(|workshop| !workshop.is_failed());
     if let Some(failed) = failed.as_ref().filter(|_| !is_answer && prefill.is_empty()) {
@@ -80,19 +75,19 @@ pub(super) async fn show_form(
     let fields = launch_fields(t, parameters, &prefill.values, &prefill.errors);
     let has_field = |error: &FieldError| fields.iter().any(|field| error.pointer == field.pointer());
     let unknown = prefill.errors.iter().filter(|error| !has_field(error)).map(|error| t.field_error(error)).collect();
-    let frame = shell(state, caller, t, "");
-    let can_launch = can_launch(caller, template);
+    let frame = visitor.shell("");
+    let can_launch = can_launch(&visitor.caller, template);
     let launch = LaunchPage {
         t,
         shell: if is_answer { frame.returning_to(launch_path(template_id, repository.as_ref())) } else { frame },
-        card: Card::new(t, &state.launcher, template),
+        card: Card::new(visitor, template),
         mine,
         failed,
         description: markdown::to_html(&template.settings.description),
         active: template.active,
         can_launch,
         inactive_text: if can_launch { t.text("inactive-admin") } else { t.text("inactive-user") },
-        share: Share::new(state, template),
+        share: Share::new(&visitor.state, template),
         notice,
         wrong: fields.iter().filter(|field| !field.error.is_empty()).cloned().collect(),
         fields,
@@ -105,9 +100,5 @@ pub(super) async fn show_form(
 
 /// Returns true if the caller may launch the template.
 pub(super) fn can_launch(caller: &Caller, template: &CatalogTemplate) -> bool {
-    if template.active {
-        Allowed::<LaunchActive>::check(caller.clone()).is_ok()
-    } else {
-        Allowed::<LaunchInactive>::check(caller.clone()).is_ok()
-    }
+    if template.active { allows::<LaunchActive>(caller) } else { allows::<LaunchInactive>(caller) }
 }

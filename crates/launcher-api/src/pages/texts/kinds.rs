@@ -4,6 +4,7 @@ use launcher_domain::{
     AppType, AtExpiry, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, SnapshotFailure,
     StartStep, StorageKind, TextKey,
 };
+use launcher_service::ListedInstance;
 
 use crate::pages::language::{Language, Text};
 
@@ -13,18 +14,18 @@ impl Language {
         self.text(&format!("state-{}", state.as_str()))
     }
 
-    /// Returns the name of a state, with the queue position or the start step if known.
+    /// Returns the name of an instance's state, with the queue position or the start step if known. `progress` is the
+    /// progress of the step.
     pub(crate) fn state(
         self,
-        state: InstanceState,
-        queue_position: Option<u32>,
-        step: Option<(StartStep, Option<u32>)>,
+        ListedInstance { instance, queue_position }: &ListedInstance,
+        progress: Option<u32>,
     ) -> String {
-        let name = self.state_name(state);
-        match (queue_position, step) {
+        let name = self.state_name(instance.state);
+        match (*queue_position, instance.report.start_step) {
             (Some(1), _) => self.with("state-next", [("state", name.into())]),
             (Some(position), _) => self.with("state-position", [("state", name.into()), ("position", position.into())]),
-            (None, Some((step, progress))) => {
+            (None, Some(step)) => {
                 let step = self.start_step(step, progress);
                 self.with("state-step", [("state", name.into()), ("step", step.into())])
             }

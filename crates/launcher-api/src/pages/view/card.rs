@@ -2,13 +2,13 @@
 
 use launcher_domain::template::{Icon, Listing};
 use launcher_domain::{Parameter, Template, TemplateSettings};
-use launcher_service::Launcher;
 use uuid::Uuid;
 
 use super::workshop::{WorkshopView, form_key};
 use crate::assets;
-use crate::pages::language::{Language, Text};
+use crate::pages::language::Text;
 use crate::pages::markdown;
+use crate::pages::visitor::Visitor;
 
 /// A template as a card of the catalog.
 #[derive(Debug, Clone)]
@@ -41,12 +41,13 @@ pub(crate) struct Card {
 
 impl Card {
     /// Creates the card of a template, with a new form key.
-    pub(crate) fn new(t: Language, launcher: &Launcher, template: &Template) -> Self {
-        Self::of(t, launcher, template.template_id, &template.settings).listed(&template.listing)
+    pub(crate) fn new(visitor: &Visitor, template: &Template) -> Self {
+        Self::of(visitor, template.template_id, &template.settings, &template.listing)
     }
 
-    /// Creates the card for a template with these settings.
-    pub(crate) fn of(t: Language, launcher: &Launcher, template_id: Uuid, settings: &TemplateSettings) -> Self {
+    /// Creates the card for a template with this content.
+    pub(crate) fn of(visitor: &Visitor, template_id: Uuid, settings: &TemplateSettings, listing: &Listing) -> Self {
+        let (t, launcher) = (visitor.t, &visitor.launcher);
         Self {
             template_id,
             name: settings.name.clone(),
@@ -54,19 +55,14 @@ impl Card {
             app: t.app_type(settings.app_type),
             lasts: t.lasts(settings.lifetime_seconds, settings.max_lifetime_seconds),
             key: form_key(launcher.entropy()),
-            tags: Vec::new(),
-            icon: assets::icon_path(Icon::of_app_type(settings.app_type)),
+            tags: listing.tags.clone(),
+            icon: assets::icon_path(listing.icon.unwrap_or_else(|| Icon::of_app_type(settings.app_type))),
             keeps_files: settings.keeps_files(),
             may_save_files: launcher.snapshot_retention().is_some(),
             asks: settings.parameters.iter().any(Parameter::must_be_given),
             mine: None,
             is_paused: false,
         }
-    }
-
-    /// Adds the tags and the icon of the template.
-    pub(crate) fn listed(self, listing: &Listing) -> Self {
-        Self { tags: listing.tags.clone(), icon: listing.icon.map_or(self.icon, assets::icon_path), ..self }
     }
 
     /// Adds the reader's newest workshop of this template that is not failed or terminating. `workshops` has the newest

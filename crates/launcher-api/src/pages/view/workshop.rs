@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use launcher_domain::lifetime::extension;
 use launcher_domain::{
-    Caller, Crash, Entropy, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, SourceReport,
+    Crash, Entropy, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, SourceReport,
 };
-use launcher_service::{Launcher, ListedInstance};
+use launcher_service::ListedInstance;
 use uuid::Uuid;
 
 use crate::pages::language::{Around, Language, Text};
 use crate::pages::paths;
 use crate::pages::view::instant::Instant;
 use crate::pages::view::snapshot::{SnapshotView, is_planned};
+use crate::pages::visitor::Visitor;
 
 /// Remaining seconds below which the page marks the expiry as soon.
 const SOON_SECONDS: i64 = 600;
@@ -105,7 +106,8 @@ pub(crate) struct WorkshopView {
 
 impl WorkshopView {
     /// Converts an instance to text, as of the launcher's current time.
-    pub(crate) fn new(t: Language, launcher: &Launcher, caller: &Caller, listed: &ListedInstance) -> Self {
+    pub(crate) fn new(visitor: &Visitor, listed: &ListedInstance) -> Self {
+        let (t, launcher, caller) = (visitor.t, &visitor.launcher, &visitor.caller);
         let instance = &listed.instance;
         let mine = instance.owner_email == *caller.email();
         let running = instance.state == InstanceState::Running;
@@ -128,16 +130,8 @@ impl WorkshopView {
             app: t.app_type(instance.settings.app_type),
             template_id: instance.template_id,
             state: instance.state,
-            state_text: t.state(
-                instance.state,
-                listed.queue_position,
-                instance.report.start_step.map(|step| (step, instance.report.start_progress)),
-            ),
-            announced_state: t.state(
-                instance.state,
-                listed.queue_position,
-                instance.report.start_step.map(|step| (step, None)),
-            ),
+            state_text: t.state(listed, instance.report.start_progress),
+            announced_state: t.state(listed, None),
             waits,
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
             url: open_url(instance).filter(|url| running && mine && is_web_address(url)),
