@@ -29,7 +29,8 @@ impl RequestId {
         &self.0
     }
 
-    /// Returns the id that the request's header contains if it is valid, else a random id.
+    /// Returns the id that the request's header contains if it is valid, else a random id. The layer of `tower-http` keeps
+    /// every id of a client.
     fn of(headers: &HeaderMap, entropy: &dyn Entropy) -> Self {
         let requested = headers.get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
         if let Some(id) = requested.filter(|id| is_valid(id)) {
