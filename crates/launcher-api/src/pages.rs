@@ -32,6 +32,13 @@ use axum::routing::{MethodRouter, get, post};
 pub(crate) use errors::as_pages;
 pub use language::domain_messages;
 
+// Most pages use these names.
+use forms::{Fields, Query, ReturnForm};
+use html::{PageResult, page, page_with};
+use language::{Language, Text};
+use view::Shell;
+use visitor::Visitor;
+
 use crate::assets;
 use crate::state::AppState;
 

@@ -1,13 +1,8 @@
 //! The confirmation page of an action.
 
 use askama::Template;
-use http::StatusCode;
 
-use super::assets;
-use super::html::{PageResult, page};
-use super::language::{Language, Text};
-use super::view::Shell;
-use super::visitor::Visitor;
+use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, page};
 
 /// The question before an action.
 #[derive(Debug)]
@@ -37,5 +32,5 @@ struct ConfirmPage {
 
 /// Shows the question.
 pub(crate) fn confirm(visitor: &Visitor, here: &'static str, ask: Question) -> PageResult {
-    page(StatusCode::OK, &ConfirmPage { t: visitor.t, shell: visitor.shell(here), ask })
+    page(&ConfirmPage { t: visitor.t, shell: visitor.shell(here), ask })
 }

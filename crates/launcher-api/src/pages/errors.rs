@@ -17,12 +17,9 @@ use launcher_domain::local_path::LocalPath;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::assets;
 use crate::identity::Identity;
-use crate::pages::forms;
-use crate::pages::html::{PageResult, page, shell};
-use crate::pages::language::{Language, Text};
-use crate::pages::view::Shell;
+use crate::pages::html::shell;
+use crate::pages::{Language, PageResult, Shell, Text, assets, forms, page_with};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::{AppState, Call};
 
@@ -139,7 +136,7 @@ fn render(
         request_id: document.request_id.filter(|_| status.is_server_error()),
         next_link,
     };
-    page(status, &error).unwrap_or_else(|_| status.to_string().into_response())
+    page_with(status, &error).unwrap_or_else(|_| status.to_string().into_response())
 }
 
 fn has_page(response: &Response) -> bool {
@@ -175,7 +172,7 @@ struct UnauthenticatedPage {
 impl UnauthenticatedPage {
     /// Renders the page, with a content security policy that allows its embedded style.
     fn respond(&self, status: StatusCode) -> PageResult {
-        let mut response: Response = page(status, self)?;
+        let mut response: Response = page_with(status, self)?;
         let policy = HeaderValue::from_str(&POLICY).map_err(Problem::internal)?;
         response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
         Ok(response)

@@ -13,8 +13,8 @@ use launcher_domain::Caller;
 use launcher_service::ListedInstance;
 use serde::Deserialize;
 
-use super::forms::Query;
 use crate::extract::last_event_id;
+use crate::pages::Query;
 use crate::problem::Problem;
 use crate::state::Call;
 

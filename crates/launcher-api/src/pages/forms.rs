@@ -9,7 +9,7 @@ use launcher_domain::local_path::LocalPath;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::language::Language;
+use crate::pages::Language;
 use crate::problem::{Problem, ProblemCode};
 
 /// Extracts the fields of a form. The types of the fields refuse unknown fields.
@@ -31,7 +31,6 @@ where
     }
 }
 
-/// Converts the status for an unreadable form to a problem.
 fn unreadable(t: Language, status: StatusCode) -> Problem {
     let (code, detail) = match status {
         StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, t.text("form-too-large")),
@@ -42,7 +41,6 @@ fn unreadable(t: Language, status: StatusCode) -> Problem {
     Problem::new(code, detail)
 }
 
-/// Extracts the query of a page.
 #[derive(Debug)]
 pub(crate) struct Query<T>(pub(crate) T);
 
@@ -62,6 +60,14 @@ where
     }
 }
 
+/// Query of a list without filters.
+#[derive(Debug, Deserialize)]
+pub(crate) struct AfterQuery {
+    /// The last row of the previous page. An unreadable value selects the first page.
+    #[serde(default)]
+    pub(crate) after: String,
+}
+
 /// The form of a button without other values, and the query of its confirmation page.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,7 +76,6 @@ pub(crate) struct ReturnForm {
 }
 
 impl ReturnForm {
-    /// Returns the path to open next.
     pub(crate) fn path(&self) -> LocalPath {
         return_to(self.return_to.as_deref())
     }

@@ -6,8 +6,8 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use launcher_domain::Caller;
 use launcher_domain::local_path::LocalPath;
 
-use super::language::Language;
-use super::view::{LanguageChoice, Person, Shell};
+use crate::pages::view::{LanguageChoice, Person};
+use crate::pages::{Language, Shell};
 use crate::problem::Problem;
 use crate::state::AppState;
 
@@ -19,8 +19,13 @@ pub(crate) type PageResult = Result<Response, Problem>;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// Renders a page with the status 200.
+pub(crate) fn page(template: &impl Template) -> PageResult {
+    page_with(StatusCode::OK, template)
+}
+
 /// Renders a page. Caches must not store it, because it contains the caller's data and single-use form keys.
-pub(crate) fn page(status: StatusCode, template: &impl Template) -> PageResult {
+pub(crate) fn page_with(status: StatusCode, template: &impl Template) -> PageResult {
     let html = template.render().map_err(Problem::internal)?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),

@@ -2,19 +2,16 @@
 
 use askama::Template;
 use axum::response::Response;
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::assets;
 use crate::extract::InstanceName;
 use crate::pages::confirm::{Question, confirm};
-use crate::pages::forms::{Fields, Query, ReturnForm};
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::Language;
-use crate::pages::view::{Shell, SnapshotView, WorkshopView, machine_now};
-use crate::pages::visitor::Visitor;
-use crate::pages::{forms, paths, workshops};
+use crate::pages::view::{SnapshotView, WorkshopView, machine_now};
+use crate::pages::{
+    Fields, Language, PageResult, Query, ReturnForm, Shell, Visitor, assets, forms, page, paths, workshops,
+};
 
 #[derive(Debug, Template)]
 #[template(path = "instance.html")]
@@ -48,7 +45,7 @@ pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName)
         live: false,
         return_to: paths::instance(&k8s_name),
     };
-    page(StatusCode::OK, &detail)
+    page(&detail)
 }
 
 /// `GET /instances/{k8s_name}/open`: redirects the owner to the workshop while it runs, and to the waiting page while it
@@ -61,7 +58,6 @@ pub(crate) async fn open(visitor: Visitor, InstanceName(k8s_name): InstanceName)
     Ok(forms::redirect(&workshop.url.unwrap_or(page)))
 }
 
-/// `POST /instances/{k8s_name}/extend`.
 pub(crate) async fn extend(
     visitor: Visitor,
     InstanceName(k8s_name): InstanceName,
@@ -132,7 +128,6 @@ pub(crate) async fn confirm_suspend(
     confirm(&visitor, "", ask)
 }
 
-/// `POST /instances/{k8s_name}/suspend`.
 pub(crate) async fn suspend(
     visitor: Visitor,
     InstanceName(k8s_name): InstanceName,
@@ -176,7 +171,6 @@ struct ExtendPage {
     return_to: String,
 }
 
-/// The query of the page.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtendQuery {
@@ -199,7 +193,7 @@ pub(crate) async fn show_extend(
         return_to: format!("{}?from={}", paths::extend(&k8s_name), workshop.expected_expires_at),
         workshop,
     };
-    let mut response = page(StatusCode::OK, &extend)?;
+    let mut response = page(&extend)?;
     keep_opener(&mut response);
     Ok(response)
 }

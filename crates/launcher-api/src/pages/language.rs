@@ -27,9 +27,7 @@ pub(crate) type Value<'a> = (&'static str, FluentValue<'a>);
 /// A sentence around a value to which a template adds HTML, such as a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Around {
-    /// Text before the value.
     pub(crate) before: String,
-    /// Text after the value.
     pub(crate) after: String,
 }
 
@@ -43,7 +41,6 @@ const MARK: char = '\u{e000}';
 pub(crate) struct Language(&'static Locale);
 
 impl Language {
-    /// Returns all languages, sorted by code.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         LOCALES.iter().map(Self)
     }
@@ -56,7 +53,6 @@ impl Language {
         remembered.or_else(|| Self::with_code(&negotiated()?)).unwrap_or_else(Self::english)
     }
 
-    /// Returns the language with this code.
     pub(crate) fn with_code(code: &str) -> Option<Self> {
         Self::all().find(|language| language.code() == code)
     }
@@ -66,7 +62,6 @@ impl Language {
         choice::cookie(self.code(), is_https)
     }
 
-    /// Returns the default language.
     pub(crate) fn english() -> Self {
         Self(&locale::ENGLISH)
     }
@@ -81,7 +76,6 @@ impl Language {
         self.0.direction()
     }
 
-    /// Returns a message without values.
     pub(crate) fn text(self, key: &str) -> Text {
         self.format(key, None, None)
     }
@@ -101,7 +95,6 @@ impl Language {
         self.locales().iter().any(|locale| locale.pattern(key, None).is_some())
     }
 
-    /// Returns a message with values.
     pub(crate) fn with<const N: usize>(self, key: &str, values: [Value<'_>; N]) -> String {
         self.format(key, None, Some(&FluentArgs::from_iter(values))).into_owned()
     }
@@ -112,7 +105,6 @@ impl Language {
         self.format(key, None, Some(&FluentArgs::from_iter(values))).into_owned()
     }
 
-    /// Returns a message with one value.
     pub(crate) fn with_one<'a>(self, key: &str, name: &'static str, value: impl Into<FluentValue<'a>>) -> String {
         self.with(key, [(name, value.into())])
     }
@@ -124,7 +116,6 @@ impl Language {
         Around { before: before.to_owned(), after: after.to_owned() }
     }
 
-    /// Returns a document in Markdown.
     pub(crate) fn document(self, name: &str) -> &'static str {
         self.locales().iter().find_map(|locale| locale.document(name)).unwrap_or_default()
     }

@@ -4,10 +4,7 @@ use http::header::REFERER;
 use http::{HeaderMap, Uri};
 use serde::Deserialize;
 
-use super::forms::{self, Fields};
-use super::html::PageResult;
-use super::language::Language;
-use super::visitor::Visitor;
+use crate::pages::{Fields, Language, PageResult, Visitor, forms};
 
 /// The form in the footer.
 #[derive(Debug, Deserialize)]

@@ -15,10 +15,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::extract::{TemplateId, is_idempotency_key};
-use crate::pages::forms::{Fields, Query};
-use crate::pages::html::{PageResult, htmx_redirect};
-use crate::pages::visitor::Visitor;
-use crate::pages::{forms, notices, paths, workshops};
+use crate::pages::html::htmx_redirect;
+use crate::pages::{Fields, PageResult, Query, Visitor, forms, notices, paths, workshops};
 use crate::state::Call;
 use form::{LaunchForm, Prefill, check_repository, launch_path, repository};
 use page::{Form, can_launch, show_form};

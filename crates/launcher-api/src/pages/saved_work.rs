@@ -2,29 +2,22 @@
 //! entry can be downloaded and deleted.
 
 use askama::Template;
-use http::StatusCode;
 use launcher_domain::Snapshot;
 use launcher_service::{ListedVolume, Page, ServiceError, VolumeUser};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::assets;
 use crate::extract::{SnapshotId, VolumeName};
 use crate::pages::confirm::{Question, confirm};
-use crate::pages::forms::{Fields, Query, ReturnForm};
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::Language;
-use crate::pages::view::{Instant, Notice, Shell};
-use crate::pages::visitor::Visitor;
-use crate::pages::{forms, notices};
+use crate::pages::view::{Instant, Notice};
+use crate::pages::{
+    Fields, Language, PageResult, Query, ReturnForm, Shell, Visitor, assets, forms, notices, page, page_with,
+};
 use crate::permission::{Allowed, ListAllVolumes};
 use crate::routes::{snapshots, volumes};
 
-/// Path of the caller's saved work.
 const OWN: &str = "/work";
-/// Path of everyone's saved work, for admins.
 const ALL: &str = "/admin/work";
-/// Number of rows of each table per page.
 const ROWS: u32 = 50;
 
 #[derive(Debug, Template)]
@@ -46,7 +39,6 @@ struct ListPage {
     path: &'static str,
 }
 
-/// Query of the lists: the rows after which the tables start.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct WorkQuery {
@@ -56,12 +48,12 @@ pub(crate) struct WorkQuery {
 
 /// `GET /work`: the caller's saved work.
 pub(crate) async fn own(visitor: Visitor, Query(query): Query<WorkQuery>) -> PageResult {
-    page(StatusCode::OK, &list(&visitor, OWN, &query).await?)
+    page(&list(&visitor, OWN, &query).await?)
 }
 
 /// `GET /admin/work`: the saved work of all users.
 pub(crate) async fn all(visitor: Visitor, _: Allowed<ListAllVolumes>, Query(query): Query<WorkQuery>) -> PageResult {
-    page(StatusCode::OK, &list(&visitor, ALL, &query).await?)
+    page(&list(&visitor, ALL, &query).await?)
 }
 
 /// Shows the list again, with a notice about the error.
@@ -69,7 +61,7 @@ async fn refused(visitor: &Visitor, path: &'static str, error: ServiceError) -> 
     let Some((status, notice)) = notices::of(visitor.t, &error, false) else { return Err(error.into()) };
     let answer = list(visitor, path, &WorkQuery::default()).await?;
     let shell = answer.shell.returning_to(path);
-    page(status, &ListPage { notice: Some(notice), shell, ..answer })
+    page_with(status, &ListPage { notice: Some(notice), shell, ..answer })
 }
 
 async fn list(visitor: &Visitor, path: &'static str, query: &WorkQuery) -> Result<ListPage, ServiceError> {
@@ -117,7 +109,6 @@ struct SnapshotRow {
     snapshot_id: Uuid,
     /// Name of the template at the launch.
     name: String,
-    /// Name of the workshop.
     workshop: String,
     owner: String,
     size: String,
@@ -159,7 +150,6 @@ impl SnapshotRow {
     }
 }
 
-/// Returns the list to which a form returns.
 fn list_of(form: &ReturnForm) -> &'static str {
     if form.path().as_str() == ALL { ALL } else { OWN }
 }
@@ -206,7 +196,6 @@ pub(crate) async fn confirm_volume_deletion(
     ask(&visitor, &query, &format!("/work/{name}"), row.name, row.owner, "saved-work-warning")
 }
 
-/// `POST /work/{volume}/delete`.
 pub(crate) async fn delete_volume(
     visitor: Visitor,
     VolumeName(name): VolumeName,
@@ -234,7 +223,6 @@ pub(crate) async fn confirm_snapshot_deletion(
     ask(&visitor, &query, &format!("/work/snapshots/{id}"), row.name, row.owner, "snapshot-warning")
 }
 
-/// `POST /work/snapshots/{snapshot_id}/delete`.
 pub(crate) async fn delete_snapshot(
     visitor: Visitor,
     SnapshotId(id): SnapshotId,

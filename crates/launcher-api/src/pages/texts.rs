@@ -5,7 +5,6 @@ mod activity;
 mod counts;
 mod errors;
 mod kinds;
-mod notices;
 mod overview;
 mod units;
 

@@ -5,9 +5,9 @@ mod instant;
 mod snapshot;
 mod workshop;
 
-use launcher_domain::Clock;
+use launcher_domain::{Clock, InstanceState};
 
-use crate::pages::language::{Language, Text};
+use crate::pages::{Language, Text};
 
 pub(crate) use card::Card;
 pub(crate) use instant::Instant;
@@ -24,14 +24,31 @@ pub(crate) struct Notice {
     pub(crate) text: Text,
 }
 
-/// An option of a `<select>`.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
-    /// The value that the form sends.
     pub(crate) value: String,
-    /// The text that the page shows.
     pub(crate) label: String,
     pub(crate) selected: bool,
+}
+
+/// A state, and the number of instances in this state.
+#[derive(Debug)]
+pub(crate) struct Tile {
+    pub(crate) state: InstanceState,
+    pub(crate) label: Text,
+    pub(crate) count: u64,
+}
+
+/// Returns the HTML attributes that link a field to its hint and its error, if it has them. `id` needs no escaping: ids
+/// have only letters, digits, hyphens and underscores.
+pub(crate) fn described(id: &str, has_hint: bool, has_error: bool) -> String {
+    let ids = match (has_hint, has_error) {
+        (true, true) => format!(" aria-describedby=\"{id}-hint {id}-error\""),
+        (true, false) => format!(" aria-describedby=\"{id}-hint\""),
+        (false, true) => format!(" aria-describedby=\"{id}-error\""),
+        (false, false) => String::new(),
+    };
+    if has_error { ids + " aria-invalid=\"true\"" } else { ids }
 }
 
 /// Returns the launcher's current time, for the countdowns of the script.
@@ -78,7 +95,6 @@ pub(crate) struct LanguageChoice {
 }
 
 impl LanguageChoice {
-    /// Returns all languages.
     pub(crate) fn all(current: Language) -> Vec<Self> {
         let choice = |language: Language| Self {
             code: language.code(),
@@ -90,7 +106,6 @@ impl LanguageChoice {
     }
 }
 
-/// The signed-in person.
 #[derive(Debug, Clone)]
 pub(crate) struct Person {
     pub(crate) email: String,
@@ -105,7 +120,6 @@ impl Shell {
         Self { return_to: Some(path.into()), ..self }
     }
 
-    /// Returns true if the reader is an admin.
     pub(crate) fn is_admin(&self) -> bool {
         self.person.is_admin
     }

@@ -6,9 +6,9 @@ use axum::extract::FromRequestParts;
 use http::request::Parts;
 use launcher_service::{InstanceFilter, ServiceError, StateFilter};
 
-use super::html::shell;
-use super::language::Language;
-use super::view::{Shell, WorkshopView};
+use crate::pages::html::shell;
+use crate::pages::view::WorkshopView;
+use crate::pages::{Language, Shell};
 use crate::problem::Problem;
 use crate::state::{AppState, Call};
 

@@ -1,18 +1,14 @@
 //! The waiting page: shows the start of a workshop, and opens the workshop when it is ready.
 
 use askama::Template;
-use http::StatusCode;
 use jiff::SignedDuration;
 use launcher_domain::{InstanceState, StartStep};
 use launcher_service::ListedInstance;
 
-use super::html::{PageResult, htmx_reload, page};
-use super::language::{Language, Text};
-use super::view::{Shell, WorkshopView, machine_now};
-use super::visitor::Visitor;
-use super::{forms, paths};
-use crate::assets;
 use crate::extract::InstanceName;
+use crate::pages::html::htmx_reload;
+use crate::pages::view::{WorkshopView, machine_now};
+use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, page, paths};
 use crate::state::AppState;
 
 /// Keys of the steps of a start, in order. The page marks the current one.
@@ -34,7 +30,6 @@ struct WaitingPage {
     opens_in: SignedDuration,
 }
 
-/// A step of the start.
 #[derive(Debug)]
 struct Step {
     text: Text,
@@ -64,7 +59,7 @@ pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName)
         workshop,
         now: machine_now(launcher.clock()),
     };
-    page(StatusCode::OK, &waiting)
+    page(&waiting)
 }
 
 /// Returns the time until the URL of a ready workshop answers.

@@ -10,13 +10,9 @@ use launcher_service::{ListedInstance, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::assets;
-use crate::pages::forms::Query;
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::Language;
-use crate::pages::view::{Card, Notice, Shell, SnapshotView, WorkshopView, machine_now};
-use crate::pages::visitor::Visitor;
-use crate::pages::{forms, notices};
+use crate::pages::forms::AfterQuery;
+use crate::pages::view::{Card, Notice, SnapshotView, WorkshopView, machine_now};
+use crate::pages::{Language, PageResult, Query, Shell, Visitor, assets, forms, notices, page, page_with};
 use crate::permission::{ListAllInstances, allows};
 
 /// Number of templates up to which the catalog has no search field.
@@ -25,7 +21,6 @@ const SEARCH_THRESHOLD: usize = 6;
 const MAX_SHOWN: usize = 100;
 /// Time for which the start page shows that the caller's newest workshop has ended.
 const SHOWS_END: SignedDuration = SignedDuration::from_hours(12);
-/// Number of templates that one query reads.
 const PAGE: u32 = 500;
 
 #[derive(Debug, Template)]
@@ -69,13 +64,11 @@ impl Home {
             || self.cards.iter().any(|card| card.keeps_files || card.may_save_files)
     }
 
-    /// Returns true if the page needs a search field.
     fn is_searchable(&self) -> bool {
         self.offered > SEARCH_THRESHOLD || !self.search.is_empty()
     }
 }
 
-/// Query of the start page, which selects catalog entries.
 #[derive(Debug, Deserialize)]
 pub(crate) struct HomeQuery {
     /// Words that an entry must contain, in any order. An empty text selects all entries.
@@ -90,7 +83,7 @@ pub(crate) async fn home(visitor: Visitor, Query(query): Query<HomeQuery>) -> Pa
 
 /// `GET /fragments/workshops`: only the list of the caller's workshops.
 pub(crate) async fn list(visitor: Visitor) -> PageResult {
-    page(StatusCode::OK, &List::new(&visitor).await?)
+    page(&List::new(&visitor).await?)
 }
 
 /// Answers an action on a workshop. A browser gets a redirect to the next page, or the error. htmx gets the current
@@ -131,7 +124,7 @@ async fn render_home(visitor: &Visitor, status: StatusCode, notice: Option<Notic
         offered,
         search: search.to_owned(),
     };
-    page(status, &home)
+    page_with(status, &home)
 }
 
 /// Returns true if name, description and app type of a template together contain all words of the search.
@@ -144,7 +137,7 @@ fn has_words(t: Language, template: &CatalogTemplate, search: &str) -> bool {
 }
 
 async fn render_answer(visitor: &Visitor, status: StatusCode, notice: Option<Notice>) -> PageResult {
-    page(status, &List { answers: true, notice, ..List::new(visitor).await? })
+    page_with(status, &List { answers: true, notice, ..List::new(visitor).await? })
 }
 
 impl List {
@@ -226,7 +219,6 @@ pub(crate) async fn all_templates(visitor: &Visitor) -> Result<Vec<CatalogTempla
     }
 }
 
-/// Number of rows per page.
 const HISTORY_ROWS: u32 = 50;
 
 #[derive(Debug, Template)]
@@ -238,16 +230,7 @@ struct HistoryPage {
     older: Option<String>,
 }
 
-/// Query of the page: the row after which the list starts.
-#[derive(Debug, Deserialize)]
-pub(crate) struct HistoryQuery {
-    /// The last row of the previous page. An unreadable value selects the first page.
-    #[serde(default)]
-    after: String,
-}
-
-/// Serves the page with the caller's ended workshops.
-pub(crate) async fn history(visitor: Visitor, Query(query): Query<HistoryQuery>) -> PageResult {
+pub(crate) async fn history(visitor: Visitor, Query(query): Query<AfterQuery>) -> PageResult {
     let cut = Page { limit: HISTORY_ROWS, after: Uuid::try_parse(&query.after).ok() };
     let listed = visitor.launcher.instances(&visitor.caller, &visitor.own(StateFilter::Ended), &cut).await?;
     let last = listed.last().filter(|_| listed.len() == HISTORY_ROWS as usize);
@@ -257,5 +240,5 @@ pub(crate) async fn history(visitor: Visitor, Query(query): Query<HistoryQuery>)
         older: last.map(|last| format!("/history?after={}", last.instance.instance_id)),
         workshops: listed.iter().map(|listed| WorkshopView::new(&visitor, listed)).collect(),
     };
-    page(StatusCode::OK, &history)
+    page(&history)
 }

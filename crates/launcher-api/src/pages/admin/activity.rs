@@ -1,22 +1,16 @@
 //! `GET /admin/activity`: the activity log.
 
 use askama::Template;
-use http::StatusCode;
 use jiff::Timestamp;
 use launcher_domain::{ActivityAction, EmailAddress};
 use launcher_service::{ActivityFilter, LoggedActivity, Page};
 use serde::Deserialize;
 
-use crate::assets;
-use crate::pages::forms::Query;
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::{Language, Text};
 use crate::pages::texts::Part;
-use crate::pages::view::{Instant, Shell};
-use crate::pages::visitor::Visitor;
+use crate::pages::view::Instant;
+use crate::pages::{Language, PageResult, Query, Shell, Text, Visitor, assets, page};
 use crate::permission::{Allowed, ReadActivities};
 
-/// Number of entries per page.
 const ROWS: u32 = 100;
 
 #[derive(Debug, Template)]
@@ -39,7 +33,6 @@ struct Entry {
     /// Name of the instance; `None` if the entry is about a template.
     k8s_name: Option<String>,
     parts: Vec<Part>,
-    /// New expiry, if the entry is about an extension.
     until: Option<Instant>,
 }
 
@@ -52,7 +45,6 @@ pub(crate) struct ActivityQuery {
     after: String,
 }
 
-/// Serves the page with the activity log.
 pub(crate) async fn show(
     visitor: Visitor,
     _: Allowed<ReadActivities>,
@@ -73,7 +65,7 @@ pub(crate) async fn show(
         entries: entries.iter().map(|entry| Entry::new(t, entry)).collect(),
         person: query.person,
     };
-    page(StatusCode::OK, &activity)
+    page(&activity)
 }
 
 impl ActivityQuery {

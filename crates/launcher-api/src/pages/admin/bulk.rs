@@ -3,18 +3,14 @@
 
 use askama::Template;
 use axum::extract::RawForm;
-use http::StatusCode;
 use jiff::Timestamp;
 use launcher_domain::InstanceState;
 use launcher_domain::names::is_k8s_name;
 use launcher_service::{InstanceFilter, ListedInstance, Page, ServiceError, StateFilter};
 
 use crate::pages::admin::instances::MAX_INSTANCES;
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::{Language, Text};
-use crate::pages::view::{Instant, Shell, end_saves_files};
-use crate::pages::visitor::Visitor;
-use crate::pages::{assets, forms, notices};
+use crate::pages::view::{Instant, end_saves_files};
+use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, notices, page};
 use crate::permission::{Allowed, ListAllInstances, RestartInstances};
 use crate::problem::{Problem, ProblemCode};
 
@@ -61,7 +57,6 @@ struct ReportPage {
     return_to: String,
 }
 
-/// Result of the action for one instance.
 #[derive(Debug)]
 struct Outcome {
     k8s_name: String,
@@ -104,7 +99,7 @@ pub(crate) async fn act(visitor: Visitor, _: Allowed<ListAllInstances>, RawForm(
     };
     let heading = t.with(heading, [("done", done.into()), ("all", rows.len().into())]);
     let shell = visitor.shell("admin-instances").returning_to(return_to.as_str());
-    page(StatusCode::OK, &ReportPage { t, shell, heading, rows, return_to })
+    page(&ReportPage { t, shell, heading, rows, return_to })
 }
 
 impl Form {
@@ -155,7 +150,7 @@ fn confirm_end(visitor: &Visitor, listed: Vec<ListedInstance>, return_to: String
         listed,
         return_to,
     };
-    page(StatusCode::OK, &confirm)
+    page(&confirm)
 }
 
 fn confirm_restart_of(
@@ -177,10 +172,9 @@ fn confirm_restart_of(
         listed,
         return_to,
     };
-    page(StatusCode::OK, &confirm)
+    page(&confirm)
 }
 
-/// Returns the ticked instances that still exist.
 async fn existing(visitor: &Visitor, ticked: &[Ticked]) -> Result<Vec<ListedInstance>, ServiceError> {
     let mut existing = Vec::new();
     for Ticked { k8s_name, .. } in ticked {
@@ -193,7 +187,6 @@ async fn existing(visitor: &Visitor, ticked: &[Ticked]) -> Result<Vec<ListedInst
     Ok(existing)
 }
 
-/// The action that the form requests.
 #[derive(Debug, Clone, Copy)]
 enum Action {
     End,
@@ -251,7 +244,6 @@ fn what(listed: &ListedInstance) -> String {
     format!("{}, {}", listed.instance.settings.name, listed.instance.owner_email)
 }
 
-/// The list of all instances.
 const LIST: &str = "/admin/instances";
 
 /// Returns the filter of the running workshops with an older version.
@@ -264,7 +256,6 @@ fn is_outdated(listed: &ListedInstance) -> bool {
     listed.instance.state == InstanceState::Running && listed.instance.outdated
 }
 
-/// Serves the confirmation page with the newest outdated workshops.
 pub(crate) async fn confirm_restart(visitor: Visitor, _: Allowed<RestartInstances>) -> PageResult {
     let (t, launcher) = (visitor.t, &visitor.launcher);
     let filter = outdated();

@@ -15,15 +15,13 @@ use launcher_service::{
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::assets;
 use crate::extract::TemplateId;
 use crate::pages::admin::instances::{InstanceTable, class_heads};
 use crate::pages::admin::roster::{MAX_ENTRIES, Roster, TooManyEntries};
-use crate::pages::forms::{Fields, Query};
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::{Around, Language, Text};
-use crate::pages::view::{Choice, Instant, Shell, WorkshopView};
-use crate::pages::visitor::Visitor;
+use crate::pages::forms::AfterQuery;
+use crate::pages::language::Around;
+use crate::pages::view::{Choice, Instant, Tile, WorkshopView};
+use crate::pages::{Fields, Language, PageResult, Query, Shell, Text, Visitor, assets, page, page_with};
 use crate::permission::{Allowed, ManageClass};
 use crate::problem::{Problem, ProblemCode};
 
@@ -46,25 +44,14 @@ struct ClassPage {
     template_id: Uuid,
     name: String,
     tiles: Vec<Tile>,
-    /// Times to which the class can be extended.
     times: Vec<Choice>,
     table: InstanceTable,
     /// Number of rows, if the table does not show all workshops of the class.
     part: Option<String>,
-    /// Path of the first page, if this is a later page.
     first: Option<String>,
-    /// Path of the next page, if there is one.
     more: Option<String>,
     most: usize,
     list: List,
-}
-
-/// A state, and the number of instances in this state.
-#[derive(Debug)]
-struct Tile {
-    state: InstanceState,
-    label: Text,
-    count: u64,
 }
 
 /// The pasted list of addresses. Empty before the form is sent.
@@ -87,13 +74,6 @@ struct Group {
     entries: Vec<String>,
 }
 
-/// Query of the page: the row after which the table starts. An unreadable value selects the first page.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct ClassQuery {
-    after: String,
-}
-
 /// Form with the addresses of a class.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -101,14 +81,13 @@ pub(crate) struct RosterForm {
     addresses: String,
 }
 
-/// Serves the class.
 pub(crate) async fn show(
     visitor: Visitor,
     _: Allowed<ManageClass>,
     TemplateId(id): TemplateId,
-    Query(query): Query<ClassQuery>,
+    Query(query): Query<AfterQuery>,
 ) -> PageResult {
-    page(StatusCode::OK, &class_page(&visitor, id, &query, List::default()).await?)
+    page(&class_page(&visitor, id, &query, List::default()).await?)
 }
 
 /// Serves the class, compared with a list of addresses.
@@ -116,7 +95,7 @@ pub(crate) async fn compare(
     visitor: Visitor,
     _: Allowed<ManageClass>,
     TemplateId(id): TemplateId,
-    Query(query): Query<ClassQuery>,
+    Query(query): Query<AfterQuery>,
     Fields(form): Fields<RosterForm>,
 ) -> PageResult {
     let (status, list) = match Roster::parse(&form.addresses) {
@@ -129,13 +108,13 @@ pub(crate) async fn compare(
             (StatusCode::UNPROCESSABLE_ENTITY, List { text: form.addresses, error, ..List::default() })
         }
     };
-    page(status, &class_page(&visitor, id, &query, list).await?)
+    page_with(status, &class_page(&visitor, id, &query, list).await?)
 }
 
 async fn class_page(
     visitor: &Visitor,
     template_id: Uuid,
-    query: &ClassQuery,
+    query: &AfterQuery,
     list: List,
 ) -> Result<ClassPage, ServiceError> {
     let (t, launcher, caller) = (visitor.t, &visitor.launcher, &visitor.caller);
@@ -170,7 +149,6 @@ async fn class_page(
     })
 }
 
-/// Returns the path of a class.
 fn class_path(template_id: Uuid) -> String {
     format!("/admin/templates/{template_id}/class")
 }
@@ -257,7 +235,6 @@ struct ResultPage {
     t: Language,
     shell: Shell,
     name: String,
-    /// The requested time.
     until: Instant,
     sums: Vec<Sum>,
     /// One row for each instance: refusals first, then by owner.
@@ -272,7 +249,6 @@ struct Sum {
     count: usize,
 }
 
-/// Result for one instance.
 #[derive(Debug)]
 struct Row {
     k8s_name: String,
@@ -317,7 +293,7 @@ pub(crate) async fn extend(
         rows,
         back: class_path(id),
     };
-    page(StatusCode::OK, &result)
+    page(&result)
 }
 
 fn sums(t: Language, results: &[ClassExtension]) -> Vec<Sum> {

@@ -13,13 +13,11 @@ use super::images::{self, ImageLine, ImageQuery, Place};
 use crate::extract::TemplateId;
 use crate::pages::admin::fields::Kind;
 use crate::pages::admin::form::{Start, StartingPoint, starting_choices};
-use crate::pages::forms::{self, Fields, Query};
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::{Language, Text};
 use crate::pages::paths::TEMPLATES;
-use crate::pages::view::{Card, Notice, Shell};
-use crate::pages::visitor::Visitor;
-use crate::pages::{assets, markdown};
+use crate::pages::view::{Card, Notice};
+use crate::pages::{
+    Fields, Language, PageResult, Query, Shell, Text, Visitor, assets, forms, markdown, page, page_with,
+};
 use crate::permission::{Allowed, ManageTemplates};
 
 /// `id` of the form in the HTML template.
@@ -45,7 +43,6 @@ struct FormPage {
     advanced: Vec<Group>,
     /// True to show the advanced fields at once, because one has an error.
     is_advanced_open: bool,
-    /// The starting points of a new template.
     starting: Vec<Start>,
     /// State of the template's image, if the fleet has images.
     image: Option<ImageLine>,
@@ -82,7 +79,6 @@ impl Purpose {
 pub(crate) struct NewQuery {
     /// Id of the template to copy; empty for an empty form.
     from: String,
-    /// Name of a starting point.
     start: String,
 }
 
@@ -97,10 +93,9 @@ pub(crate) async fn new(visitor: Visitor, _: Allowed<ManageTemplates>, Query(que
         },
     };
     form.controls.template_id = visitor.launcher.draw_template_id().to_string();
-    page(StatusCode::OK, &Editor { visitor, purpose: Purpose::New, form }.page(&FormErrors::default()))
+    page(&Editor { visitor, purpose: Purpose::New, form }.page(&FormErrors::default()))
 }
 
-/// `POST /admin/templates`.
 pub(crate) async fn create(
     visitor: Visitor,
     _: Allowed<ManageTemplates>,
@@ -119,7 +114,6 @@ pub(crate) async fn create(
     }
 }
 
-/// `GET /admin/templates/{template_id}/edit`.
 pub(crate) async fn edit(
     visitor: Visitor,
     _: Allowed<ManageTemplates>,
@@ -130,10 +124,9 @@ pub(crate) async fn edit(
     let image = images::lines(&visitor, Place::Edit, std::slice::from_ref(&template)).await?.remove(&id);
     let notice = query.notice(visitor.t, &image);
     let editor = Editor { visitor, purpose: Purpose::Edit(id), form: TemplateForm::of(&template) };
-    page(StatusCode::OK, &FormPage { notice, image, ..editor.page(&FormErrors::default()) })
+    page(&FormPage { notice, image, ..editor.page(&FormErrors::default()) })
 }
 
-/// `POST /admin/templates/{template_id}`.
 pub(crate) async fn update(
     visitor: Visitor,
     _: Allowed<ManageTemplates>,
@@ -157,7 +150,7 @@ pub(crate) async fn update(
             editor.form.controls.version = current.version.to_string();
             let (title, text) = (t.text("editor-conflict-title"), t.text("editor-conflict"));
             let notice = Some(Notice { kind: "wait", title, text });
-            page(StatusCode::CONFLICT, &FormPage { notice, ..editor.answer(&FormErrors::default()) })
+            page_with(StatusCode::CONFLICT, &FormPage { notice, ..editor.answer(&FormErrors::default()) })
         }
         Err(error) => editor.failed(error),
     }
@@ -200,7 +193,7 @@ impl Editor {
         let shows_errors = !self.form.controls.shows_errors.is_empty();
         let found = shows_errors.then(|| self.form.body(t, &self.visitor.launcher).err()).flatten().unwrap_or_default();
         let editor = Self { visitor: self.visitor.in_language(t), purpose: self.purpose, form: self.form.clone() };
-        let mut response = page(StatusCode::OK, &editor.answer(&found))?;
+        let mut response = page(&editor.answer(&found))?;
         let (name, value) = t.cookie(self.visitor.settings.is_https());
         response.headers_mut().insert(name, value);
         Ok(response)
@@ -214,7 +207,7 @@ impl Editor {
         };
         let card = Card::of(&self.visitor, Uuid::nil(), &content.settings, &content.listing);
         let preview = Some(Preview { card, description: markdown::to_html(&content.settings.description) });
-        page(StatusCode::OK, &FormPage { preview, ..self.answer(&FormErrors::default()) })
+        page(&FormPage { preview, ..self.answer(&FormErrors::default()) })
     }
 
     /// Shows the form with the errors that the service found.
@@ -226,7 +219,7 @@ impl Editor {
     }
 
     fn refused(&self, errors: &FormErrors) -> PageResult {
-        page(StatusCode::UNPROCESSABLE_ENTITY, &self.answer(errors))
+        page_with(StatusCode::UNPROCESSABLE_ENTITY, &self.answer(errors))
     }
 
     /// Returns the page that answers a sent form: the form as it was sent.

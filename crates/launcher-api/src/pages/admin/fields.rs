@@ -11,18 +11,16 @@ use serde_json::{Value, json};
 
 use crate::pages::admin::pod_settings::Setting;
 use crate::pages::admin::{lines, yaml};
-use crate::pages::language::{Language, Text};
 use crate::pages::view::Choice;
+use crate::pages::{Language, Text};
 
 /// A field of the form: a row of [`FIELDS`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FormField {
     pub(super) group: &'static FormGroup,
-    /// Name in the form.
     pub(super) name: &'static str,
     /// JSON pointer of the value in the JSON object of a template.
     pub(super) pointer: &'static str,
-    /// Notation of the value.
     pub(super) codec: Codec,
     /// Key of the label. The attribute `hint` of this message is the hint.
     pub(super) label: &'static str,
@@ -33,7 +31,6 @@ pub(super) struct FormField {
 /// A group of fields, with a heading.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FormGroup {
-    /// Key of the heading.
     pub(super) legend: &'static str,
     pub(super) class: &'static str,
     /// True if the page shows the group only on request.
@@ -96,7 +93,6 @@ pub(super) static FIELDS: &[FormField] = &[
     row(&POD, "pod_template", POD_TEMPLATE, Codec::PodTemplate, "field-pod-template"),
 ];
 
-/// JSON pointer of the pod template.
 const POD_TEMPLATE: &str = "/pod_template";
 
 /// Fields of the API that are objects, whose fields are rows of the table: name, and key of the label.
@@ -123,12 +119,10 @@ impl FormField {
         Self { requires: Some(field), ..self }
     }
 
-    /// Returns the field with this name in the form.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         FIELDS.iter().find(|field| field.name == name)
     }
 
-    /// Returns the field of a pod template's setting.
     pub(super) fn of_setting(setting: Setting) -> Option<&'static Self> {
         FIELDS.iter().find(|field| field.setting() == Some(setting))
     }
@@ -165,7 +159,6 @@ impl Language {
     }
 }
 
-/// Returns the key of the label of a field of the API.
 fn label_key(name: &str) -> Option<&'static str> {
     let object = OBJECTS.iter().find(|(object, _)| *object == name).map(|(_, key)| *key);
     object.or_else(|| {
@@ -178,15 +171,11 @@ fn label_key(name: &str) -> Option<&'static str> {
 pub(crate) enum Kind {
     /// Input for one line of text, with the direction of the text.
     Text(&'static str),
-    /// Input for a number.
     Number,
-    /// Input for several lines of text.
     Prose,
     /// Input for several lines. Each line is parsed separately.
     Lines,
-    /// Choice from a list.
     Select(Vec<Choice>),
-    /// A checkbox.
     Check,
 }
 
@@ -201,13 +190,10 @@ pub(super) enum Codec {
     Code,
     /// One line of code, or no value.
     Text,
-    /// A whole number.
     Integer,
     /// A number of seconds, with units: `1 h 30 min`.
     Duration,
-    /// An amount of CPU.
     Cpu,
-    /// An amount of memory.
     Memory,
     /// A list of words, separated by commas.
     Tags,
@@ -219,11 +205,9 @@ pub(super) enum Codec {
     Lines,
     /// Sources of course material, one per line.
     Sources,
-    /// Launch parameters as YAML.
     Parameters,
     /// The pod template as YAML, without the settings that are fields.
     PodTemplate,
-    /// A setting of the pod template.
     Setting(Setting),
     /// True or false. Browsers do not send an unticked checkbox.
     Checkbox,

@@ -3,19 +3,14 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use http::StatusCode;
 use launcher_domain::{FailureCode, FailureReason, Template as CatalogTemplate};
 use launcher_service::{ImageState, ServiceError};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::extract::TemplateId;
-use crate::pages::forms::{self, Fields, Query};
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::{Language, Text};
-use crate::pages::paths;
 use crate::pages::view::Notice;
-use crate::pages::visitor::Visitor;
+use crate::pages::{Fields, Language, PageResult, Query, Text, Visitor, forms, page, paths};
 use crate::permission::{Allowed, ManageTemplates};
 
 /// The line with the state of an image, as the answer to htmx.
@@ -29,19 +24,15 @@ struct Fragment {
 #[derive(Debug)]
 pub(super) struct ImageLine {
     pub(super) template_id: Uuid,
-    /// Name of the template.
     pub(super) name: String,
     pub(super) place: Place,
-    /// CSS class of the state.
     pub(super) class: &'static str,
     /// The state, with the progress of a download.
     pub(super) text: Text,
     /// The state without the progress. Screen readers announce its changes.
     pub(super) announced: Text,
     pub(super) is_pulling: bool,
-    /// Description and remedy of the failure.
     pub(super) failure: Option<Failure>,
-    /// Label of the button that begins a download.
     pub(super) button: Option<Text>,
 }
 
@@ -69,7 +60,6 @@ pub(crate) struct PlaceField {
     page: Place,
 }
 
-/// Query of the editor.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ImageQuery {
@@ -101,24 +91,21 @@ impl ImageQuery {
 
 impl ImageLine {
     fn new(t: Language, template: &CatalogTemplate, state: &ImageState, place: Place) -> Self {
-        let (class, announced) = match state {
-            ImageState::Missing => ("state-terminated", "image-missing"),
-            ImageState::Pulling { .. } => ("state-starting", "image-pulling"),
-            ImageState::Ready => ("state-running", "image-ready"),
-            ImageState::Failed(_) => ("state-failed", "image-failed"),
-        };
-        let announced = t.text(announced);
-        let (text, failure, button) = match state {
-            ImageState::Missing => (announced.clone(), None, Some(t.text("image-download"))),
-            // A download that has not begun has no percentage.
-            ImageState::Pulling { percent: 0 } | ImageState::Ready => (announced.clone(), None, None),
-            ImageState::Pulling { percent: 100 } => (t.text("image-unpacking"), None, None),
-            ImageState::Pulling { percent } => {
-                (t.with_one("image-pulling-percent", "percent", *percent).into(), None, None)
-            }
+        let (class, announced, failure, button) = match state {
+            ImageState::Missing => ("state-terminated", "image-missing", None, Some("image-download")),
+            ImageState::Pulling { .. } => ("state-starting", "image-pulling", None, None),
+            ImageState::Ready => ("state-running", "image-ready", None, None),
             ImageState::Failed(reason) => {
-                (announced.clone(), Some(Failure::new(t, reason)), Some(t.text("image-retry")))
+                ("state-failed", "image-failed", Some(Failure::new(t, reason)), Some("image-retry"))
             }
+        };
+        let text = match state {
+            ImageState::Pulling { percent: 100 } => t.text("image-unpacking"),
+            // A download that has not begun has no percentage.
+            ImageState::Pulling { percent: percent @ 1.. } => {
+                t.with_one("image-pulling-percent", "percent", *percent).into()
+            }
+            _ => t.text(announced),
         };
         Self {
             template_id: template.template_id,
@@ -126,10 +113,10 @@ impl ImageLine {
             place,
             class,
             text,
-            announced,
+            announced: t.text(announced),
             is_pulling: matches!(state, ImageState::Pulling { .. }),
             failure,
-            button,
+            button: button.map(|key| t.text(key)),
         }
     }
 }
@@ -170,7 +157,7 @@ pub(crate) async fn show(
 ) -> PageResult {
     let template = visitor.launcher.template(&visitor.caller, id).await?;
     let image = visitor.launcher.image_state(&visitor.caller, id).await?;
-    page(StatusCode::OK, &Fragment { image: ImageLine::new(visitor.t, &template, &image, query.page) })
+    page(&Fragment { image: ImageLine::new(visitor.t, &template, &image, query.page) })
 }
 
 /// `POST /admin/templates/{template_id}/image`: begins the download, then shows the page with the button again.

@@ -3,22 +3,17 @@
 
 use askama::Template;
 use axum::extract::OriginalUri;
-use http::{StatusCode, Uri};
+use http::Uri;
 use launcher_domain::{EmailAddress, InstanceState};
 use launcher_service::{Cursor, InstanceFilter, SearchText, SortBy, SortOrder, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::pages::admin::bulk::outdated;
-use crate::pages::forms::Query;
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::{Language, Text};
-use crate::pages::view::{Choice, Shell, WorkshopView, machine_now};
-use crate::pages::visitor::Visitor;
-use crate::pages::{assets, forms, workshops};
+use crate::pages::view::{Choice, WorkshopView, machine_now};
+use crate::pages::{Language, PageResult, Query, Shell, Text, Visitor, assets, forms, page, workshops};
 use crate::permission::{Allowed, ListAllInstances};
 
-/// Number of rows per page.
 const ROWS: u32 = 100;
 
 #[derive(Debug, Template)]
@@ -60,7 +55,6 @@ pub(crate) struct InstancesQuery {
     after: String,
 }
 
-/// Serves the list of all instances.
 pub(crate) async fn show(
     visitor: Visitor,
     _: Allowed<ListAllInstances>,
@@ -103,7 +97,7 @@ pub(crate) async fn show(
         now: machine_now(launcher.clock()),
         filter: query,
     };
-    page(StatusCode::OK, &instances)
+    page(&instances)
 }
 
 impl InstancesQuery {

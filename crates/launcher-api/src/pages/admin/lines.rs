@@ -30,7 +30,6 @@ pub(super) struct LineErrors {
     pub(super) repeated: &'static str,
 }
 
-/// Errors of environment variables.
 pub(super) const VARIABLES: LineErrors =
     LineErrors { not_a_pair: "editor-not-a-variable", not_json: "editor-not-json", repeated: "editor-second-time" };
 
@@ -111,7 +110,6 @@ const ARCHIVES: [&str; 4] = [".tar.gz", ".tgz", ".tar", ".zip"];
 /// Fields of a source that are settings of its line.
 const SETTINGS: [&str; 5] = ["ref", "folder", "sha256", "secret", "target"];
 
-/// Formats sources, one per line.
 pub(super) fn format_sources(sources: &[JsonObject]) -> String {
     sources.iter().map(format_source).collect::<Vec<_>>().join("\n")
 }
@@ -160,7 +158,6 @@ fn parse_source(line: &str) -> Option<JsonObject> {
     Some(source)
 }
 
-/// Returns true if the path of an address ends like an archive.
 fn is_archive(url: &Value) -> bool {
     let url = url.as_str().unwrap_or_default();
     let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();

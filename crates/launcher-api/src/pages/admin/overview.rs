@@ -4,17 +4,13 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use http::StatusCode;
 use jiff::SignedDuration;
 use launcher_domain::InstanceState;
 use launcher_service::{Hour, LaunchStats, Overview};
 use uuid::Uuid;
 
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::{Language, Text};
-use crate::pages::view::{Instant, Shell};
-use crate::pages::visitor::Visitor;
-use crate::pages::{assets, workshops};
+use crate::pages::view::{Instant, Tile};
+use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, page, workshops};
 use crate::permission::{Allowed, ListAllInstances};
 
 #[derive(Debug, Template)]
@@ -24,21 +20,12 @@ struct OverviewPage {
     shell: Shell,
     at: Instant,
     tiles: Vec<Tile>,
-    /// True if any workshop was launched in the last 24 hours.
     is_launched: bool,
     /// The charts; empty if no workshop was launched or in use in the last 24 hours.
     charts: Vec<Chart>,
     templates: Vec<TemplateRow>,
     /// One row for each of the last 24 hours, latest first.
     hours: Vec<HourRow>,
-}
-
-/// A state, and the number of instances in this state.
-#[derive(Debug)]
-struct Tile {
-    state: InstanceState,
-    label: Text,
-    count: u64,
 }
 
 /// Figures of the launches of one template or one hour, as text.
@@ -65,7 +52,6 @@ struct HourRow {
     launched: Row,
 }
 
-/// Serves the overview.
 pub(crate) async fn show(visitor: Visitor, _: Allowed<ListAllInstances>) -> PageResult {
     let t = visitor.t;
     let overview = visitor.launcher.overview(&visitor.caller).await?;
@@ -81,7 +67,7 @@ pub(crate) async fn show(visitor: Visitor, _: Allowed<ListAllInstances>) -> Page
         templates: template_rows(t, &overview, &names),
         hours: overview.hours.iter().rev().map(|hour| HourRow::new(t, hour)).collect(),
     };
-    page(StatusCode::OK, &page_of)
+    page(&page_of)
 }
 
 fn tiles(t: Language, overview: &Overview) -> Vec<Tile> {
@@ -198,9 +184,7 @@ struct Chart {
     /// Suffix of the HTML ids of the chart's elements.
     id: &'static str,
     title: Text,
-    /// The main figure above the chart.
     figure: String,
-    /// A short note below the figure.
     note: String,
     /// Description of the chart for screen readers.
     summary: String,
@@ -209,7 +193,6 @@ struct Chart {
     bars: Vec<Bar>,
 }
 
-/// An entry of the legend: a colour and its meaning.
 #[derive(Debug)]
 struct Key {
     class: &'static str,

@@ -1,7 +1,6 @@
 //! The admins' list of templates, with the buttons that archive and restore one.
 
 use askama::Template;
-use http::StatusCode;
 use launcher_domain::{Template as CatalogTemplate, TemplateContent};
 use launcher_service::TemplateUpdate;
 use serde::Deserialize;
@@ -9,14 +8,10 @@ use uuid::Uuid;
 
 use super::images::{self, ImageLine, ImageQuery, Place};
 use crate::extract::TemplateId;
-use crate::pages::forms::{self, Query};
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::Language;
 use crate::pages::paths::TEMPLATES;
 use crate::pages::share::{self, Share};
-use crate::pages::view::{Card, Instant, Notice, Shell};
-use crate::pages::visitor::Visitor;
-use crate::pages::{assets, workshops};
+use crate::pages::view::{Card, Instant, Notice};
+use crate::pages::{Language, PageResult, Query, Shell, Visitor, assets, forms, page, workshops};
 use crate::permission::{Allowed, ManageTemplates};
 
 /// Domain of addresses that belong to no person (RFC 2606), such as the author of seed templates.
@@ -41,11 +36,9 @@ struct Saved {
     share: Share,
 }
 
-/// Query of the list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ListQuery {
-    /// Id of the template that was saved.
     saved: String,
     #[serde(flatten)]
     image: ImageQuery,
@@ -60,14 +53,12 @@ struct Row {
     active: bool,
     /// True if the template is not in the catalog, but can be launched by its link.
     unlisted: bool,
-    /// Public URL of the template's page.
     url: String,
     updated: Instant,
     /// Author of the template; `None` for a seed template.
     created_by: Option<String>,
 }
 
-/// `GET /admin/templates`.
 pub(crate) async fn list(visitor: Visitor, _: Allowed<ManageTemplates>, Query(query): Query<ListQuery>) -> PageResult {
     let t = visitor.t;
     let templates = workshops::all_templates(&visitor).await?;
@@ -90,10 +81,9 @@ pub(crate) async fn list(visitor: Visitor, _: Allowed<ManageTemplates>, Query(qu
         template_id: template.template_id,
         share: Share::new(&visitor.state, template),
     });
-    page(StatusCode::OK, &ListPage { t, shell: visitor.shell("admin-templates"), notice, saved, rows })
+    page(&ListPage { t, shell: visitor.shell("admin-templates"), notice, saved, rows })
 }
 
-/// `POST /admin/templates/{template_id}/archive`.
 pub(crate) async fn archive(call: Allowed<ManageTemplates>, TemplateId(id): TemplateId) -> PageResult {
     call.launcher.archive_template(&call.caller, id, None).await?;
     Ok(forms::redirect(TEMPLATES))

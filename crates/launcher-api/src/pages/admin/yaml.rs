@@ -35,7 +35,6 @@ pub(super) fn parse(text: &str) -> Result<Option<JsonObject>, TextKey> {
     }
 }
 
-/// Formats launch parameters.
 pub(super) fn format_parameters(parameters: &[Value]) -> String {
     if parameters.is_empty() {
         return String::new();

@@ -4,13 +4,10 @@ use askama::Template;
 use http::StatusCode;
 use launcher_domain::{Caller, FieldError, RepositoryDraft, Template as CatalogTemplate};
 
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::{Language, Text};
 use crate::pages::launch::form::{Input, LaunchField, Prefill, launch_fields, launch_path};
 use crate::pages::share::Share;
-use crate::pages::view::{Card, Notice, Shell, WorkshopView};
-use crate::pages::visitor::Visitor;
-use crate::pages::{assets, markdown, workshops};
+use crate::pages::view::{Card, Notice, WorkshopView};
+use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, markdown, page_with, workshops};
 use crate::permission::{LaunchActive, LaunchInactive, allows};
 
 #[derive(Debug, Template)]
@@ -23,17 +20,14 @@ struct LaunchPage {
     mine: Vec<WorkshopView>,
     /// The reader's newest workshop of this template, if it has failed.
     failed: Option<WorkshopView>,
-    /// The description as sanitized HTML.
     description: String,
     active: bool,
     can_launch: bool,
     inactive_text: Text,
     share: Share,
-    /// Repository that the launch adds to the course material.
     repository: Option<RepositoryDraft>,
     /// Error of a launch that does not concern a field.
     notice: Option<Notice>,
-    /// Fields for the launch parameters.
     fields: Vec<LaunchField>,
     /// Fields with errors, for the summary above the form.
     wrong: Vec<LaunchField>,
@@ -48,7 +42,6 @@ struct LaunchPage {
 pub(super) struct Form {
     pub(super) status: StatusCode,
     pub(super) prefill: Prefill,
-    /// Repository that the launch adds to the course material.
     pub(super) repository: Option<RepositoryDraft>,
     pub(super) notice: Option<Notice>,
     /// True if the page answers a sent form.
@@ -95,7 +88,7 @@ pub(super) async fn show_form(visitor: &Visitor, template: &CatalogTemplate, for
         ignored: prefill.ignored.join(", "),
         repository,
     };
-    page(status, &launch)
+    page_with(status, &launch)
 }
 
 /// Returns true if the caller may launch the template.

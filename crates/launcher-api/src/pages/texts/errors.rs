@@ -2,7 +2,7 @@
 
 use launcher_domain::FieldError;
 
-use crate::pages::language::{Language, Text};
+use crate::pages::{Language, Text};
 use crate::problem::ProblemCode;
 
 impl Language {

@@ -1,12 +1,13 @@
 //! Texts for states, reasons, app types and security profiles.
 
+use launcher_domain::lifetime::ExtendError;
 use launcher_domain::{
     AppType, AtExpiry, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, SnapshotFailure,
     StartStep, StorageKind, TextKey,
 };
 use launcher_service::ListedInstance;
 
-use crate::pages::language::{Language, Text};
+use crate::pages::{Language, Text};
 
 impl Language {
     /// Returns the name of a state for the owner.
@@ -53,7 +54,6 @@ impl Language {
         self.text(&format!("end-{}", reason.as_str()))
     }
 
-    /// Returns the description of a kind of failure.
     pub(crate) fn failure(self, code: FailureCode) -> Text {
         self.text(&format!("failure-{}", code.as_str()))
     }
@@ -79,12 +79,10 @@ impl Language {
         if self.has(&key.key) { self.coded(&key) } else { failure.remedy.clone() }
     }
 
-    /// Returns the name of an app type.
     pub(crate) fn app_type(self, app_type: AppType) -> Text {
         self.text(&format!("app-{}", app_type.as_str()))
     }
 
-    /// Name and version of the product.
     pub(crate) fn product_version(self, version: &str) -> String {
         self.with_one("product-version", "version", version.to_owned())
     }
@@ -105,12 +103,10 @@ impl Language {
         self.with("found", [("found", found.into()), ("offered", offered.into())])
     }
 
-    /// Returns the effect of an expiry.
     pub(crate) fn at_expiry(self, effect: AtExpiry) -> Text {
         self.text(&format!("at-expiry-{}", effect.as_str()))
     }
 
-    /// Returns the name of a kind of storage.
     pub(crate) fn storage_kind(self, kind: StorageKind) -> Text {
         self.text(&format!("storage-{}", kind.as_str()))
     }
@@ -121,8 +117,16 @@ impl Language {
         self.with_one("snapshot-failed", "reason", reason.unwrap_or_default())
     }
 
-    /// Returns the name of a security profile.
     pub(crate) fn security_profile(self, profile: SecurityProfile) -> Text {
         self.text(&format!("profile-{}", profile.as_str()))
+    }
+
+    /// Returns the reason why a running workshop has no button "Extend". `NotRunning` means that its expiry has passed.
+    pub(crate) fn no_extension(self, error: ExtendError) -> Text {
+        if error == ExtendError::NotRunning { self.text("no-extension-not-running") } else { self.not_extended(error) }
+    }
+
+    pub(crate) fn not_extended(self, error: ExtendError) -> Text {
+        self.text(&format!("not-extended-{}", error.code()))
     }
 }

@@ -5,10 +5,7 @@ use launcher_domain::{Parameter, Template, TemplateSettings};
 use uuid::Uuid;
 
 use super::workshop::{WorkshopView, form_key};
-use crate::assets;
-use crate::pages::language::Text;
-use crate::pages::markdown;
-use crate::pages::visitor::Visitor;
+use crate::pages::{Text, Visitor, assets, markdown};
 
 /// A template as a card of the catalog.
 #[derive(Debug, Clone)]
@@ -17,17 +14,13 @@ pub(crate) struct Card {
     pub(crate) name: String,
     /// The start of the template's description, as plain text.
     pub(crate) teaser: String,
-    /// Name of the app type.
     pub(crate) app: Text,
-    /// Lifetime of the template's workshops, in words.
     pub(crate) lasts: String,
     /// Idempotency key of the card's form: a form that is sent twice launches once.
     pub(crate) key: String,
-    /// Tags of the template.
     pub(crate) tags: Vec<String>,
     /// Path of the icon, as in [`assets::icon_path`].
     pub(crate) icon: &'static str,
-    /// True if the files outlive the workshop.
     pub(crate) keeps_files: bool,
     /// True if the end of a workshop may save its files: the page of the workshop says so.
     pub(crate) may_save_files: bool,
@@ -35,7 +28,6 @@ pub(crate) struct Card {
     pub(crate) asks: bool,
     /// Name of the reader's newest workshop of this template that waits, runs or is paused, if any.
     pub(crate) mine: Option<String>,
-    /// True if that workshop is paused.
     pub(crate) is_paused: bool,
 }
 
@@ -45,7 +37,6 @@ impl Card {
         Self::of(visitor, template.template_id, &template.settings, &template.listing)
     }
 
-    /// Creates the card for a template with this content.
     pub(crate) fn of(visitor: &Visitor, template_id: Uuid, settings: &TemplateSettings, listing: &Listing) -> Self {
         let (t, launcher) = (visitor.t, &visitor.launcher);
         Self {

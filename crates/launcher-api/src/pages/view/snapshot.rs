@@ -3,20 +3,17 @@
 use launcher_domain::{Instance, InstanceSnapshot, InstanceState, SnapshotFailure, SnapshotState};
 use launcher_service::ServiceError;
 
-use crate::pages::language::{Around, Language, Text};
+use crate::pages::language::Around;
 use crate::pages::view::instant::Instant;
-use crate::pages::visitor::Visitor;
+use crate::pages::{Language, Text, Visitor};
 
 /// A notice about the files of a workshop that its end saves. The notice begins when the end is decided.
 #[derive(Debug, Clone)]
 pub(crate) struct SnapshotView {
     /// Kind of the notice, as a CSS class: `bad`, `good` or `wait`.
     pub(crate) kind: &'static str,
-    /// Sentence around the time.
     pub(crate) text: Around,
-    /// Time at which the saved files are deleted.
     pub(crate) until: Option<Instant>,
-    /// True if a link to the list of saved files follows.
     pub(crate) has_link: bool,
 }
 

@@ -10,11 +10,10 @@ use launcher_domain::{
 use launcher_service::ListedInstance;
 use uuid::Uuid;
 
-use crate::pages::language::{Around, Language, Text};
-use crate::pages::paths;
+use crate::pages::language::Around;
 use crate::pages::view::instant::Instant;
 use crate::pages::view::snapshot::{SnapshotView, is_planned};
-use crate::pages::visitor::Visitor;
+use crate::pages::{Language, Text, Visitor, paths};
 
 /// Remaining seconds below which the page marks the expiry as soon.
 const SOON_SECONDS: i64 = 600;
@@ -24,19 +23,15 @@ const URGENT_SECONDS: i64 = 120;
 /// An instance in words.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkshopView {
-    /// Name of the instance in paths.
     pub(crate) k8s_name: String,
     /// The template's name at the launch.
     pub(crate) name: String,
-    /// E-mail address of the owner.
     pub(crate) owner: String,
     /// True if the reader is the owner. Only the owner can open the workshop, or launch it again.
     pub(crate) mine: bool,
     /// True if the reader is an admin, who can correct the template of a failed workshop.
     pub(crate) reader_is_admin: bool,
-    /// Name of the app type.
     pub(crate) app: Text,
-    /// Template from which the instance was launched.
     pub(crate) template_id: Uuid,
     pub(crate) state: InstanceState,
     /// The state in words, with the queue position if queued.
@@ -50,9 +45,7 @@ pub(crate) struct WorkshopView {
     /// URL that opens the workshop, only for its owner: the frame page, if the workshop has one. Its scheme is http or
     /// https.
     pub(crate) url: Option<String>,
-    /// Expiry, while the instance is running.
     pub(crate) ends: Option<Instant>,
-    /// Time until expiry, in words.
     pub(crate) left: String,
     /// Expiry when the page was rendered. The form "Extend" sends it back: an extension is refused if the expiry has
     /// changed since.
@@ -60,21 +53,15 @@ pub(crate) struct WorkshopView {
     /// The new expiry after an extension, or the reason why the instance cannot be extended. `None` unless it is
     /// running.
     pub(crate) extend: Option<Result<Instant, Text>>,
-    /// Latest possible expiry.
     pub(crate) latest_end: Option<Instant>,
     /// True if the workshop runs with an older version, and the reader is an admin, who can restart it.
     pub(crate) outdated: bool,
-    /// Reason of the failure, if the instance has failed.
     pub(crate) failure: Option<FailureReason>,
-    /// The last crash, while the app runs again.
     pub(crate) crash: Option<CrashView>,
     /// Notices about the course material, while the workshop is starting or running.
     pub(crate) material_notices: Vec<MaterialNotice>,
-    /// State of each source of course material.
     pub(crate) material: Vec<String>,
-    /// The last lines of the app's output.
     pub(crate) log_tail: Option<String>,
-    /// Time of the launch.
     pub(crate) created: Instant,
     /// Time when the instance was first ready.
     pub(crate) started: Option<Instant>,
@@ -86,15 +73,12 @@ pub(crate) struct WorkshopView {
     pub(crate) end_text: Option<Text>,
     /// True if the reader can pause the workshop: it runs, and its files are kept.
     pub(crate) can_pause: bool,
-    /// Time at which the workshop was paused, while it is.
     pub(crate) paused: Option<Instant>,
-    /// True if the files outlive the workshop.
     pub(crate) keeps_files: bool,
     /// Retention of the files in words, while a snapshot of them is planned.
     pub(crate) saves_files: Option<String>,
     /// Notice about the snapshot of the files, from the moment when the end is decided.
     pub(crate) snapshot: Option<SnapshotView>,
-    /// Values of the launch parameters.
     pub(crate) parameters: Vec<ParameterView>,
     /// The same values by name; `None` for a secret.
     pub(crate) parameter_values: BTreeMap<String, Option<String>>,
@@ -169,7 +153,6 @@ impl WorkshopView {
         matches!(self.state, Queued | Starting | Suspending | Terminating)
     }
 
-    /// Returns true if the user can end the instance.
     pub(crate) fn can_end(&self) -> bool {
         use InstanceState::{Queued, Running, Starting, Suspended, Suspending};
         matches!(self.state, Queued | Starting | Running | Suspending | Suspended)
@@ -180,7 +163,6 @@ impl WorkshopView {
         self.saves_files.as_ref().filter(|_| self.state == InstanceState::Running)
     }
 
-    /// Returns true if the user can resume the instance.
     pub(crate) fn can_resume(&self) -> bool {
         self.state == InstanceState::Suspended
     }
@@ -191,7 +173,6 @@ impl WorkshopView {
         self.failure.as_ref().map_or(self.state == InstanceState::Terminated, |failure| failure.retryable)
     }
 
-    /// Returns true if the instance has failed and was not dismissed yet.
     pub(crate) fn is_failed(&self) -> bool {
         self.state == InstanceState::Failed
     }

@@ -14,7 +14,6 @@ const MAX_GPUS: u8 = 64;
 /// Maximum length of the name of a Kubernetes object.
 const MAX_OBJECT_NAME: usize = 253;
 
-/// Errors of the labels of a node selector.
 const LABELS: LineErrors =
     LineErrors { not_a_pair: "editor-not-a-label", not_json: "editor-not-a-label", repeated: "editor-repeated-label" };
 
