@@ -22,7 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::identity::Identity;
 use crate::problem::{Problem, ProblemCode};
-use crate::settings::ApiSettings;
+use crate::state::AppState;
 
 /// Request slots and memory in use. Clones share the counts.
 #[derive(Debug, Clone)]
@@ -52,27 +52,22 @@ impl Default for Admission {
 
 /// Admits a request if its caller has a free request slot and the memory budgets have room. The request keeps its slot
 /// and its memory until the response is sent.
-pub(crate) async fn admit(
-    State(admission): State<Admission>,
-    State(settings): State<Arc<ApiSettings>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+pub(crate) async fn admit(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let Some(identity) = request.extensions().get::<Identity>() else {
         return Problem::internal("the admission middleware is not behind the identity middleware").into_response();
     };
-    let Some(in_flight) = admission.callers.take(&identity.caller, MAX_IN_FLIGHT) else {
+    let Some(in_flight) = state.admission.callers.take(&identity.caller, MAX_IN_FLIGHT) else {
         let detail = format!("You have {MAX_IN_FLIGHT} requests in flight. Wait until one is answered.");
         return Problem::new(ProblemCode::TooManyRequests, detail).into_response();
     };
-    let limit = body_limit(&request, &settings.base_path);
-    let Ok(_body) = reserve(&admission.requests, expected_bytes(&request, limit)) else {
+    let limit = body_limit(&request, &state.settings.base_path);
+    let Ok(_body) = reserve(&state.admission.requests, expected_bytes(&request, limit)) else {
         return overloaded().into_response();
     };
     DefaultBodyLimit::max(limit).apply(&mut request);
     request.extensions_mut().insert(BodyLimit(limit));
     let response = next.run(request).await;
-    hold_until_sent(&admission.responses, response, in_flight)
+    hold_until_sent(&state.admission.responses, response, in_flight)
 }
 
 /// Returns the maximum number of bytes of a request's body that the service holds in memory.
@@ -252,7 +247,6 @@ const MAX_STREAMS: usize = 32;
 #[derive(Debug, Clone)]
 pub(crate) struct Streams {
     of: Slots,
-    /// Metric: number of all open streams.
     all: Gauge,
 }
 
@@ -264,7 +258,6 @@ pub(crate) struct OpenStream {
 }
 
 impl Streams {
-    /// Creates the counts, without open streams.
     pub(crate) fn new(all: Gauge) -> Self {
         Self { of: Slots::default(), all }
     }

@@ -16,7 +16,6 @@ use crate::problem::Problem;
 /// A file as the service serves it.
 #[derive(Debug)]
 pub(crate) struct Asset {
-    /// Name of the file without the hash.
     stem: &'static str,
     extension: &'static str,
     content_type: &'static str,
@@ -40,7 +39,6 @@ macro_rules! asset {
     };
 }
 
-/// The style sheet of the pages.
 pub(crate) static STYLE: Asset = asset!(["app.css"], "app", "css", "text/css; charset=utf-8");
 /// htmx, its extension for event streams, and the pages' own scripts. They are one file because htmx starts when it
 /// loads, and would ignore an extension that loads later.
@@ -50,9 +48,7 @@ pub(crate) static SCRIPT: Asset = asset!(
     "js",
     "text/javascript; charset=utf-8"
 );
-/// The script of the page that extends a workshop.
 pub(crate) static EXTEND_SCRIPT: Asset = asset!(["extend.js"], "extend", "js", "text/javascript; charset=utf-8");
-/// The icon of the pages.
 pub(crate) static ICON: Asset = asset!(["icon.svg"], "icon", "svg", "image/svg+xml");
 
 static ALL: [&Asset; 4] = [&STYLE, &SCRIPT, &EXTEND_SCRIPT, &ICON];
@@ -75,7 +71,6 @@ impl Asset {
         format!("{}.{}.{}", self.stem, self.content.hash, self.extension)
     }
 
-    /// Returns the path at which the file is served.
     pub(crate) fn url(&self) -> String {
         format!("/assets/{}", self.file_name())
     }

@@ -14,7 +14,6 @@ use crate::state::{AppState, Call};
 
 /// A permission as a type: an action that concerns no single object.
 pub(crate) trait Permission: Send + Sync {
-    /// The action that the permission allows.
     const ACTION: Action<'static>;
 }
 
@@ -53,7 +52,6 @@ pub(crate) struct Allowed<P> {
     permission: PhantomData<P>,
 }
 
-/// Returns true if the caller has the permission.
 pub(crate) fn allows<P: Permission>(caller: &Caller) -> bool {
     decide(caller, P::ACTION) == Verdict::Granted
 }

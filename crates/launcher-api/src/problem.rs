@@ -25,7 +25,6 @@ pub(crate) struct Problem {
     pub(crate) detail: String,
     /// Wrong fields with their JSON pointers, for status 422.
     pub(crate) errors: Vec<FieldError>,
-    /// Login URL, for status 401.
     pub(crate) login_url: Option<String>,
     /// Retry delay in seconds, for status 429 and 503.
     retry_after: Option<u32>,
@@ -34,7 +33,6 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Creates a problem of a kind.
     pub(crate) fn new(code: ProblemCode, detail: impl Into<String>) -> Self {
         let retry_after = code.retry_after();
         Self { code, detail: detail.into(), errors: Vec::new(), login_url: None, retry_after, cause: None }
@@ -64,24 +62,20 @@ impl Problem {
         Self::new(ProblemCode::Internal, detail).because(cause)
     }
 
-    /// Adds the internal cause.
     pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.cause = Some(Arc::from(cause.into()));
         self
     }
 
-    /// Returns the internal cause.
     pub(crate) fn cause(&self) -> Option<&(dyn Error + 'static)> {
         self.cause.as_deref().map(|cause| cause as &(dyn Error + 'static))
     }
 
-    /// Sets the retry delay, in seconds.
     pub(crate) fn retry_in(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 
-    /// Adds the login URL.
     pub(crate) fn login_at(mut self, url: String) -> Self {
         self.login_url = Some(url);
         self
@@ -135,7 +129,6 @@ fn sentence(message: &str) -> String {
     first.into_iter().chain(characters).chain(['.']).collect()
 }
 
-/// The media type of problem documents.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// A problem as the service sends it (RFC 9457).
@@ -496,12 +489,10 @@ impl ProblemCode {
         self.entry().code
     }
 
-    /// Returns the status of the response.
     pub(crate) fn status(self) -> StatusCode {
         self.entry().status
     }
 
-    /// Returns the short title.
     pub(crate) fn title(self) -> &'static str {
         self.entry().title
     }

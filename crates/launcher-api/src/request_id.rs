@@ -47,7 +47,6 @@ fn is_valid(id: &str) -> bool {
     (1..=LONGEST).contains(&id.len()) && id.bytes().all(sane)
 }
 
-/// Assigns a request id to the request, and logs the response with this id.
 pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let id = RequestId::of(request.headers(), state.launcher.entropy());
     let span = tracing::info_span!(

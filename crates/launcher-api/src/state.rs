@@ -21,14 +21,12 @@ type OpenApiDocument = LazyLock<SharedText, Box<dyn FnOnce() -> SharedText + Sen
 #[derive(Debug, Clone)]
 pub(crate) struct AppState(Arc<SharedState>);
 
-/// The shared data of an [`AppState`].
 #[derive(Debug)]
 pub(crate) struct SharedState {
     pub(crate) launcher: Launcher,
     pub(crate) settings: Arc<ApiSettings>,
     pub(crate) process: Arc<ApiProcess>,
     pub(crate) openapi: OpenApiDocument,
-    /// Counts of the open event streams.
     pub(crate) streams: Streams,
     /// Counts of the in-flight requests, and of the bytes that they hold.
     pub(crate) admission: Admission,
@@ -97,23 +95,5 @@ impl FromRequestParts<AppState> for Call {
 impl FromRef<AppState> for Arc<ApiSettings> {
     fn from_ref(state: &AppState) -> Self {
         Self::clone(&state.settings)
-    }
-}
-
-impl FromRef<AppState> for Arc<ApiProcess> {
-    fn from_ref(state: &AppState) -> Self {
-        Self::clone(&state.process)
-    }
-}
-
-impl FromRef<AppState> for Admission {
-    fn from_ref(state: &AppState) -> Self {
-        state.admission.clone()
-    }
-}
-
-impl FromRef<AppState> for UnprovenLog {
-    fn from_ref(state: &AppState) -> Self {
-        state.unproven.clone()
     }
 }

@@ -84,7 +84,6 @@ impl ListQuery {
         Ok(Page { limit: limit + 1, after })
     }
 
-    /// Reads the parameter `state`.
     pub(crate) fn state(&mut self) -> Result<StateFilter, Problem> {
         let read = |text: &str| match text {
             "live" => Some(StateFilter::Live),
@@ -126,7 +125,6 @@ impl ListQuery {
         Ok(owner)
     }
 
-    /// Reads the parameters `person` and `subject`.
     pub(crate) fn activity_filter(&mut self) -> Result<ActivityFilter, Problem> {
         let person = self.read("person", email, "must be an e-mail address")?;
         let subject = |text: &str| match hyphenated(text) {
@@ -165,7 +163,6 @@ fn email(text: &str) -> Option<EmailAddress> {
 pub(crate) trait PageCursor: Sized {
     /// Parses a cursor. Refuses every spelling except the one that [`Self::write`] returns.
     fn read(text: &str) -> Option<Self>;
-    /// Formats the cursor.
     fn write(&self) -> String;
 }
 

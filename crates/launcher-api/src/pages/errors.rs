@@ -127,7 +127,7 @@ fn render(
         let unauthenticated = UnauthenticatedPage { t, title, text, next_link };
         return unauthenticated.respond(status).unwrap_or_else(|_| status.to_string().into_response());
     };
-    let frame = shell(state, &identity.caller, t, "");
+    let frame = shell(state, &identity.caller, "");
     let error = ErrorPage {
         t,
         shell: if *is_get { frame } else { frame.returning_to(back.as_str()) },

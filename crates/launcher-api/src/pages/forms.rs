@@ -88,11 +88,7 @@ pub(crate) fn return_to(sent: Option<&str>) -> LocalPath {
 }
 
 /// Redirects with `303 See Other`. The browser loads the next page with GET, so a reload does not repeat the action.
-pub(crate) fn see_other(path: &LocalPath) -> Response {
-    redirect(path.as_str())
-}
-
-/// Like [`see_other`], for a path of the launcher or the URL of a workshop. Never pass a URL from a request.
+/// `url` is a path of this site or the URL of a workshop. Never pass a URL from a request.
 pub(crate) fn redirect(url: &str) -> Response {
     Redirect::to(url).into_response()
 }

@@ -6,8 +6,8 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use launcher_domain::Caller;
 use launcher_domain::local_path::LocalPath;
 
-use crate::pages::view::{LanguageChoice, Person};
-use crate::pages::{Language, Shell};
+use crate::pages::view::Person;
+use crate::pages::Shell;
 use crate::problem::Problem;
 use crate::state::AppState;
 
@@ -38,7 +38,7 @@ pub(crate) fn page_with(status: StatusCode, template: &impl Template) -> PageRes
 }
 
 /// Returns the frame of a page: the signed-in person, the navigation and the banners.
-pub(crate) fn shell(state: &AppState, caller: &Caller, t: Language, here: &'static str) -> Shell {
+pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Shell {
     Shell {
         person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
         logout_url: state.settings.logout_url.clone(),
@@ -47,7 +47,6 @@ pub(crate) fn shell(state: &AppState, caller: &Caller, t: Language, here: &'stat
         dev_identity: state.settings.bypass().map(ToString::to_string),
         warns_of_sharing: state.process.shares_one_user && caller.is_admin() && here.starts_with("admin"),
         version: env!("CARGO_PKG_VERSION"),
-        languages: LanguageChoice::all(t),
         return_to: None,
         language_form: None,
         here,

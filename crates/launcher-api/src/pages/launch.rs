@@ -80,7 +80,7 @@ pub(crate) async fn go(call: Call, Path(slug): Path<String>, RawQuery(query): Ra
     let template = call.launcher.template_by_slug(&call.caller, &slug).await?;
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
     let page = forms::return_to(Some(&format!("/launch/{}{query}", template.template_id)));
-    Ok(forms::see_other(&page))
+    Ok(forms::redirect(page.as_str()))
 }
 
 /// `POST /launch/{template_id}`: launches the template, then shows the waiting page.
@@ -101,7 +101,7 @@ pub(crate) async fn launch(
     let next = next(&forms::return_to(form.return_to.as_deref()), launched.as_ref().ok());
     let error = match launched {
         Ok(_) if visitor.is_htmx => return Ok(htmx_redirect(&next)),
-        Ok(_) => return Ok(forms::see_other(&next)),
+        Ok(_) => return Ok(forms::redirect(next.as_str())),
         Err(error) => error,
     };
     let is_invalid = matches!(error, ServiceError::Invalid(_));

@@ -1,16 +1,15 @@
 //! View models: the frame of a page, instances and catalog entries as text, so that the templates contain no decisions.
 
 mod card;
-mod instant;
 mod snapshot;
 mod workshop;
 
+use jiff::Timestamp;
 use launcher_domain::{Clock, InstanceState};
 
 use crate::pages::{Language, Text};
 
 pub(crate) use card::Card;
-pub(crate) use instant::Instant;
 pub(crate) use snapshot::{SnapshotView, end_saves_files};
 pub(crate) use workshop::WorkshopView;
 
@@ -73,37 +72,12 @@ pub(crate) struct Shell {
     pub(crate) warns_of_sharing: bool,
     /// Version of the program, in the footer.
     pub(crate) version: &'static str,
-    /// All languages, with the current one marked.
-    pub(crate) languages: Vec<LanguageChoice>,
     /// Path of the page that opens after a choice of the language; `None` for this page's own address.
     pub(crate) return_to: Option<String>,
     /// `id` of the form that a choice of the language sends, so that its values stay; `None` for the form in the footer.
     pub(crate) language_form: Option<&'static str>,
     /// Entry of the navigation that leads to this page.
     pub(crate) here: &'static str,
-}
-
-/// A language that the reader can choose in the footer.
-#[derive(Debug, Clone)]
-pub(crate) struct LanguageChoice {
-    pub(crate) code: &'static str,
-    /// Name of the language in itself.
-    pub(crate) name: Text,
-    pub(crate) direction: &'static str,
-    /// True for the language of this page.
-    pub(crate) is_current: bool,
-}
-
-impl LanguageChoice {
-    pub(crate) fn all(current: Language) -> Vec<Self> {
-        let choice = |language: Language| Self {
-            code: language.code(),
-            name: language.text("language-name"),
-            direction: language.direction(),
-            is_current: language.code() == current.code(),
-        };
-        Language::all().map(choice).collect()
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -122,5 +96,35 @@ impl Shell {
 
     pub(crate) fn is_admin(&self) -> bool {
         self.person.is_admin
+    }
+}
+
+/// Distance from now, in seconds, below which a time is shown without a date.
+const NEAR_SECONDS: i64 = 12 * 3600;
+
+/// A point in time, for the HTML element `<time>`.
+#[derive(Debug, Clone)]
+pub(crate) struct Instant {
+    /// The time in RFC 3339, UTC, for the script.
+    pub(crate) machine: String,
+    /// The time as text for people, in UTC. The script replaces it by local time.
+    pub(crate) human: String,
+}
+
+impl Instant {
+    /// Formats a point in time with its date.
+    pub(crate) fn new(t: Language, at: Timestamp) -> Self {
+        Self { machine: at.to_string(), human: t.date_and_time(at) }
+    }
+
+    /// Formats a point in time as seen at `now`: without a date if it is less than [`NEAR_SECONDS`] away. Later the
+    /// page's script replaces the text with the local time. Both have about the same length, so that the layout does
+    /// not shift.
+    fn seen_at(t: Language, now: Timestamp, at: Timestamp) -> Self {
+        if (at.as_second() - now.as_second()).abs() < NEAR_SECONDS {
+            Self { human: t.time_of_day(at), ..Self::new(t, at) }
+        } else {
+            Self::new(t, at)
+        }
     }
 }

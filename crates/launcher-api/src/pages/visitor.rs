@@ -29,7 +29,7 @@ impl Visitor {
 
     /// Returns the frame of a page. `here` is its entry in the navigation.
     pub(crate) fn shell(&self, here: &'static str) -> Shell {
-        shell(&self.state, &self.caller, self.t, here)
+        shell(&self.state, &self.caller, here)
     }
 
     /// Returns an instance in words.

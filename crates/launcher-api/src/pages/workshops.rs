@@ -91,7 +91,7 @@ pub(crate) async fn list(visitor: Visitor) -> PageResult {
 pub(crate) async fn answer<T>(visitor: &Visitor, outcome: Result<T, ServiceError>, next: &LocalPath) -> PageResult {
     let error = match outcome {
         Ok(_) if visitor.is_htmx => return render_answer(visitor, StatusCode::OK, None).await,
-        Ok(_) => return Ok(forms::see_other(next)),
+        Ok(_) => return Ok(forms::redirect(next.as_str())),
         Err(error) => error,
     };
     let Some((status, notice)) = notices::of(visitor.t, &error, visitor.is_htmx) else { return Err(error.into()) };

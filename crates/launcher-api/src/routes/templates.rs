@@ -76,9 +76,7 @@ pub(crate) async fn create_template(
 ) -> Result<Response, Problem> {
     let template = manager.launcher.create_template(&manager.caller, &body).await?;
     let location = manager.api_path(&format!("/templates/{}", template.template_id));
-    let tag = etag(template.version);
-    let body = Json(WorkshopTemplateResponse::new(template, Some(&manager)));
-    Ok((StatusCode::CREATED, [(LOCATION, location)], [(ETAG, tag)], body).into_response())
+    Ok((StatusCode::CREATED, [(LOCATION, location)], changed(template, &manager)).into_response())
 }
 
 /// Read a template
@@ -147,8 +145,7 @@ pub(crate) async fn update_template(
         remove_read_only(&mut body, &json!(WorkshopTemplateResponse::new(current, Some(&manager))))?;
     }
     let update = TemplateUpdate { body, expected_version };
-    let template = manager.launcher.update_template(&manager.caller, id, update).await?;
-    Ok(([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, Some(&manager)))))
+    Ok(changed(manager.launcher.update_template(&manager.caller, id, update).await?, &manager))
 }
 
 /// Change fields of a template
@@ -182,14 +179,14 @@ pub(crate) async fn patch_template(
         let update = TemplateUpdate { body: patched(&before, patch.clone(), &manager)?, expected_version };
         match manager.launcher.update_template(&manager.caller, id, update).await {
             Err(ServiceError::VersionMismatch) if required.is_none() => {}
-            outcome => {
-                let template = outcome?;
-                let tag = [(ETAG, etag(template.version))];
-                return Ok((tag, Json(WorkshopTemplateResponse::new(template, Some(&manager)))));
-            }
+            outcome => return Ok(changed(outcome?, &manager)),
         }
     }
     Err(ServiceError::VersionMismatch.into())
+}
+
+fn changed(template: Template, manager: &Allowed<ManageTemplates>) -> Changed {
+    ([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, Some(manager))))
 }
 
 /// Applies a patch to the fields that an admin can write.

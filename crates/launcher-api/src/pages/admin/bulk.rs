@@ -75,14 +75,14 @@ pub(crate) async fn act(visitor: Visitor, _: Allowed<ListAllInstances>, RawForm(
     let return_to = forms::return_to(Some(&form.return_to)).as_str().to_owned();
     let action = match form.action.as_str() {
         "end" if !form.confirmed && !form.ticked.is_empty() => {
-            return confirm_end(&visitor, existing(&visitor, &form.ticked).await?, return_to);
+            return confirm(&visitor, Action::End, existing(&visitor, &form.ticked).await?, None, return_to);
         }
         "end" => Action::End,
         "extend" => Action::Extend,
         "restart" if !form.confirmed && !form.ticked.is_empty() => {
             let mut listed = existing(&visitor, &form.ticked).await?;
             listed.retain(is_outdated);
-            return confirm_restart_of(&visitor, listed, None, return_to);
+            return confirm(&visitor, Action::Restart, listed, None, return_to);
         }
         "restart" => Action::Restart,
         _ => return Err(Problem::new(ProblemCode::InvalidParameters, t.text("bulk-what"))),
@@ -132,47 +132,37 @@ impl Form {
     }
 }
 
-fn confirm_end(visitor: &Visitor, listed: Vec<ListedInstance>, return_to: String) -> PageResult {
-    let t = visitor.t;
-    let saves = visitor.launcher.snapshot_retention().is_some();
-    let keeps_files = listed
-        .iter()
-        .all(|ListedInstance { instance, .. }| instance.volume.is_some() || (saves && end_saves_files(instance)));
-    let confirm = ConfirmPage {
-        t,
-        shell: visitor.shell("admin-instances").returning_to(return_to.as_str()),
-        action: "end",
-        title: t.text("bulk-end-title"),
-        question: t.with_one("bulk-end-question", "count", listed.len()),
-        warning: t.text(if keeps_files { "bulk-end-warning-kept" } else { "bulk-end-warning" }),
-        note: None,
-        button: t.text("bulk-end-now"),
-        listed,
-        return_to,
-    };
-    page(&confirm)
-}
-
-fn confirm_restart_of(
+/// Asks for a confirmation before the instances end or restart.
+fn confirm(
     visitor: &Visitor,
+    action: Action,
     listed: Vec<ListedInstance>,
     note: Option<String>,
     return_to: String,
 ) -> PageResult {
     let t = visitor.t;
-    let confirm = ConfirmPage {
+    let saves = visitor.launcher.snapshot_retention().is_some();
+    let keeps =
+        |listed: &ListedInstance| listed.instance.volume.is_some() || (saves && end_saves_files(&listed.instance));
+    let (action, title, question, warning, button) = match action {
+        Action::Restart => ("restart", "restart-title", "restart-question", "restart-warning", "restart-now"),
+        _ if listed.iter().all(keeps) => {
+            ("end", "bulk-end-title", "bulk-end-question", "bulk-end-warning-kept", "bulk-end-now")
+        }
+        _ => ("end", "bulk-end-title", "bulk-end-question", "bulk-end-warning", "bulk-end-now"),
+    };
+    page(&ConfirmPage {
         t,
         shell: visitor.shell("admin-instances").returning_to(return_to.as_str()),
-        action: "restart",
-        title: t.text("restart-title"),
-        question: t.with_one("restart-question", "count", listed.len()),
-        warning: t.text("restart-warning"),
+        action,
+        title: t.text(title),
+        question: t.with_one(question, "count", listed.len()),
+        warning: t.text(warning),
         note,
-        button: t.text("restart-now"),
+        button: t.text(button),
         listed,
         return_to,
-    };
-    page(&confirm)
+    })
 }
 
 async fn existing(visitor: &Visitor, ticked: &[Ticked]) -> Result<Vec<ListedInstance>, ServiceError> {
@@ -264,5 +254,5 @@ pub(crate) async fn confirm_restart(visitor: Visitor, _: Allowed<RestartInstance
     let all = launcher.count_instances(&visitor.caller, &filter).await?.matches;
     let note = (listed.len() == MAX_INSTANCES)
         .then(|| t.with("restart-first", [("listed", listed.len().into()), ("all", all.into())]));
-    confirm_restart_of(&visitor, listed, note, LIST.to_owned())
+    confirm(&visitor, Action::Restart, listed, note, LIST.to_owned())
 }

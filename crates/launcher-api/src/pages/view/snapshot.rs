@@ -4,7 +4,7 @@ use launcher_domain::{Instance, InstanceSnapshot, InstanceState, SnapshotFailure
 use launcher_service::ServiceError;
 
 use crate::pages::language::Around;
-use crate::pages::view::instant::Instant;
+use crate::pages::view::Instant;
 use crate::pages::{Language, Text, Visitor};
 
 /// A notice about the files of a workshop that its end saves. The notice begins when the end is decided.

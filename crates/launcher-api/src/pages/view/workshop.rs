@@ -11,7 +11,7 @@ use launcher_service::ListedInstance;
 use uuid::Uuid;
 
 use crate::pages::language::Around;
-use crate::pages::view::instant::Instant;
+use crate::pages::view::Instant;
 use crate::pages::view::snapshot::{SnapshotView, is_planned};
 use crate::pages::{Language, Text, Visitor, paths};
 
