@@ -14,6 +14,7 @@ mod html;
 mod instances;
 mod language;
 mod launch;
+mod launch_form;
 mod markdown;
 mod notices;
 mod paths;

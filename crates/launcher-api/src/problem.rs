@@ -62,23 +62,16 @@ impl Problem {
         Self::new(ProblemCode::Internal, detail).because(cause)
     }
 
-    pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.cause = Some(Arc::from(cause.into()));
-        self
+    pub(crate) fn because(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { cause: Some(Arc::from(cause.into())), ..self }
     }
 
     pub(crate) fn cause(&self) -> Option<&(dyn Error + 'static)> {
         self.cause.as_deref().map(|cause| cause as &(dyn Error + 'static))
     }
 
-    pub(crate) fn retry_in(mut self, seconds: u32) -> Self {
-        self.retry_after = Some(seconds);
-        self
-    }
-
-    pub(crate) fn login_at(mut self, url: String) -> Self {
-        self.login_url = Some(url);
-        self
+    pub(crate) fn login_at(self, url: String) -> Self {
+        Self { login_url: Some(url), ..self }
     }
 }
 
@@ -115,7 +108,7 @@ impl From<ServiceError> for Problem {
                 Self::new(code, detail).because(error)
             }
             ServiceError::TooManyLaunches { retry_after } => {
-                Self::new(code, sentence(&error.to_string())).retry_in(retry_after)
+                Self { retry_after: Some(retry_after), ..Self::new(code, sentence(&error.to_string())) }
             }
             _ => Self::new(code, sentence(&error.to_string())),
         }

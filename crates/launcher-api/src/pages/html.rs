@@ -6,8 +6,8 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use launcher_domain::Caller;
 use launcher_domain::local_path::LocalPath;
 
-use crate::pages::view::Person;
 use crate::pages::Shell;
+use crate::pages::view::Person;
 use crate::problem::Problem;
 use crate::state::AppState;
 

@@ -75,6 +75,11 @@ impl Language {
         &self.0.code
     }
 
+    /// Returns the name of the language in itself.
+    pub(crate) fn name(self) -> Text {
+        self.text("language-name")
+    }
+
     /// Direction of the script, for `<html dir>`: `ltr` or `rtl`.
     pub(crate) fn direction(self) -> &'static str {
         self.0.direction()

@@ -1,14 +1,12 @@
 //! Launching: the page of a template, which a teacher can share, and the form of every "Launch" button.
 
-mod form;
-mod page;
-
 use std::collections::BTreeMap;
 
+use askama::Template;
 use axum::extract::{Path, RawQuery};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use launcher_domain::Parameter;
 use launcher_domain::local_path::LocalPath;
+use launcher_domain::{Caller, FieldError, Parameter, RepositoryDraft, Template as CatalogTemplate};
 use launcher_service::{InstanceFilter, LaunchRequest, Launched, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,10 +14,17 @@ use uuid::Uuid;
 
 use crate::extract::{TemplateId, is_idempotency_key};
 use crate::pages::html::htmx_redirect;
-use crate::pages::{Fields, PageResult, Query, Visitor, forms, notices, paths, workshops};
+use crate::pages::launch_form::{
+    Input, LaunchField, LaunchForm, Prefill, check_repository, launch_fields, launch_path, repository,
+};
+use crate::pages::share::Share;
+use crate::pages::view::{Card, Notice, WorkshopView};
+use crate::pages::{
+    Fields, Language, PageResult, Query, Shell, Text, Visitor, assets, forms, markdown, notices, page_with, paths,
+    workshops,
+};
+use crate::permission::{LaunchActive, LaunchInactive, allows};
 use crate::state::Call;
-use form::{LaunchForm, Prefill, check_repository, launch_path, repository};
-use page::{Form, can_launch, show_form};
 
 /// Query of the page of a template.
 #[derive(Debug, Default, Deserialize)]
@@ -161,4 +166,90 @@ fn next(return_to: &LocalPath, launched: Option<&Launched>) -> LocalPath {
         .filter(|_| return_to.as_str() == "/")
         .and_then(|launched| LocalPath::parse(&paths::waiting(&launched.listed.instance.k8s_name)))
         .unwrap_or_else(|| return_to.clone())
+}
+
+#[derive(Debug, Template)]
+#[template(path = "launch.html")]
+struct LaunchPage {
+    t: Language,
+    shell: Shell,
+    card: Card,
+    /// The reader's own workshops of this template that have not failed.
+    mine: Vec<WorkshopView>,
+    /// The reader's newest workshop of this template, if it has failed.
+    failed: Option<WorkshopView>,
+    description: String,
+    active: bool,
+    can_launch: bool,
+    inactive_text: Text,
+    share: Share,
+    repository: Option<RepositoryDraft>,
+    /// Error of a launch that does not concern a field.
+    notice: Option<Notice>,
+    fields: Vec<LaunchField>,
+    /// Fields with errors, for the summary above the form.
+    wrong: Vec<LaunchField>,
+    /// Errors of parameters that the template does not have.
+    unknown: Vec<String>,
+    /// Names of parameters whose values a link cannot give.
+    ignored: String,
+}
+
+/// The content of a launch form, and the answer to its last sending.
+#[derive(Debug, Default)]
+struct Form {
+    status: StatusCode,
+    prefill: Prefill,
+    repository: Option<RepositoryDraft>,
+    notice: Option<Notice>,
+    /// True if the page answers a sent form.
+    is_answer: bool,
+}
+
+impl Form {
+    fn filled(prefill: Prefill, repository: Option<RepositoryDraft>) -> Self {
+        Self { prefill, repository, ..Self::default() }
+    }
+}
+
+/// Shows the page of a template with this form.
+async fn show_form(visitor: &Visitor, template: &CatalogTemplate, form: Form) -> PageResult {
+    let t = visitor.t;
+    let Form { status, mut prefill, repository, notice, is_answer } = form;
+    let (template_id, parameters) = (template.template_id, &template.settings.parameters);
+    let mut mine = workshops::own_workshops_of(visitor, template_id).await?;
+    let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
+    mine.retain(|workshop| !workshop.is_failed());
+    if let Some(failed) = failed.as_ref().filter(|_| !is_answer && prefill.is_empty()) {
+        prefill = Prefill::of_launch(parameters, &failed.parameter_values);
+    }
+    let fields = launch_fields(t, parameters, &prefill.values, &prefill.errors);
+    let has_field = |error: &FieldError| fields.iter().any(|field| error.pointer == field.pointer());
+    let unknown = prefill.errors.iter().filter(|error| !has_field(error)).map(|error| t.field_error(error)).collect();
+    let frame = visitor.shell("");
+    let can_launch = can_launch(&visitor.caller, template);
+    let launch = LaunchPage {
+        t,
+        shell: if is_answer { frame.returning_to(launch_path(template_id, repository.as_ref())) } else { frame },
+        card: Card::new(visitor, template),
+        mine,
+        failed,
+        description: markdown::to_html(&template.settings.description),
+        active: template.active,
+        can_launch,
+        inactive_text: if can_launch { t.text("inactive-admin") } else { t.text("inactive-user") },
+        share: Share::new(&visitor.state, template),
+        notice,
+        wrong: fields.iter().filter(|field| !field.error.is_empty()).cloned().collect(),
+        fields,
+        unknown,
+        ignored: prefill.ignored.join(", "),
+        repository,
+    };
+    page_with(status, &launch)
+}
+
+/// Returns true if the caller may launch the template.
+fn can_launch(caller: &Caller, template: &CatalogTemplate) -> bool {
+    if template.active { allows::<LaunchActive>(caller) } else { allows::<LaunchInactive>(caller) }
 }

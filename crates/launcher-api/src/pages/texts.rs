@@ -1,9 +1,6 @@
 //! Sentences of the pages that depend on a value of the domain, such as a state or a duration. Every other text is a
 //! message that a template or handler names by its key.
 
-mod activity;
-mod overview;
-
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -16,8 +13,6 @@ use launcher_service::{InstanceCount, ListedInstance};
 
 use crate::pages::{Language, Text};
 use crate::problem::ProblemCode;
-
-pub(crate) use activity::Part;
 
 /// Durations, times and numbers.
 impl Language {

@@ -73,31 +73,23 @@ pub(crate) async fn act(visitor: Visitor, _: Allowed<ListAllInstances>, RawForm(
     let t = visitor.t;
     let form = Form::parse(t, &body)?;
     let return_to = forms::return_to(Some(&form.return_to)).as_str().to_owned();
-    let action = match form.action.as_str() {
-        "end" if !form.confirmed && !form.ticked.is_empty() => {
-            return confirm(&visitor, Action::End, existing(&visitor, &form.ticked).await?, None, return_to);
-        }
-        "end" => Action::End,
-        "extend" => Action::Extend,
-        "restart" if !form.confirmed && !form.ticked.is_empty() => {
-            let mut listed = existing(&visitor, &form.ticked).await?;
-            listed.retain(is_outdated);
-            return confirm(&visitor, Action::Restart, listed, None, return_to);
-        }
-        "restart" => Action::Restart,
-        _ => return Err(Problem::new(ProblemCode::InvalidParameters, t.text("bulk-what"))),
+    let Some(action) = Action::parse(&form.action) else {
+        return Err(Problem::new(ProblemCode::InvalidParameters, t.text("bulk-what")));
     };
+    if action != Action::Extend && !form.confirmed && !form.ticked.is_empty() {
+        let mut listed = existing(&visitor, &form.ticked).await?;
+        listed.retain(|listed| action == Action::End || is_outdated(listed));
+        return confirm(&visitor, action, listed, None, return_to);
+    }
     let rows = apply_to_each(&visitor, action, &form.ticked).await;
     let done = rows.iter().filter(|row| row.done).count();
-    let heading = match (action, rows.is_empty()) {
-        (Action::End, true) => "bulk-ended-none",
-        (Action::End, false) => "bulk-ended",
-        (Action::Extend, true) => "bulk-extended-none",
-        (Action::Extend, false) => "bulk-extended",
-        (Action::Restart, true) => "bulk-restarted-none",
-        (Action::Restart, false) => "bulk-restarted",
+    let verb = match action {
+        Action::End => "ended",
+        Action::Extend => "extended",
+        Action::Restart => "restarted",
     };
-    let heading = t.with(heading, [("done", done.into()), ("all", rows.len().into())]);
+    let heading = format!("bulk-{verb}{}", if rows.is_empty() { "-none" } else { "" });
+    let heading = t.with(&heading, [("done", done.into()), ("all", rows.len().into())]);
     let shell = visitor.shell("admin-instances").returning_to(return_to.as_str());
     page(&ReportPage { t, shell, heading, rows, return_to })
 }
@@ -177,11 +169,22 @@ async fn existing(visitor: &Visitor, ticked: &[Ticked]) -> Result<Vec<ListedInst
     Ok(existing)
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     End,
     Extend,
     Restart,
+}
+
+impl Action {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "end" => Some(Self::End),
+            "extend" => Some(Self::Extend),
+            "restart" => Some(Self::Restart),
+            _ => None,
+        }
+    }
 }
 
 /// Applies the action to one instance after the other. A failed instance does not stop the others.

@@ -32,16 +32,9 @@ pub(super) struct ImageLine {
     /// The state without the progress. Screen readers announce its changes.
     pub(super) announced: Text,
     pub(super) is_pulling: bool,
-    pub(super) failure: Option<Failure>,
+    /// Description of the failure, and remedy for an admin.
+    pub(super) failure: Option<(String, Text)>,
     pub(super) button: Option<Text>,
-}
-
-/// A failed download in words.
-#[derive(Debug)]
-pub(super) struct Failure {
-    pub(super) message: String,
-    /// Remedy for an admin.
-    pub(super) remedy: Text,
 }
 
 /// The page that shows the line.
@@ -95,9 +88,12 @@ impl ImageLine {
             ImageState::Missing => ("state-terminated", "image-missing", None, Some("image-download")),
             ImageState::Pulling { .. } => ("state-starting", "image-pulling", None, None),
             ImageState::Ready => ("state-running", "image-ready", None, None),
-            ImageState::Failed(reason) => {
-                ("state-failed", "image-failed", Some(Failure::new(t, reason)), Some("image-retry"))
-            }
+            ImageState::Failed(reason) => (
+                "state-failed",
+                "image-failed",
+                Some((t.failure_message(reason), t.text(remedy(reason)))),
+                Some("image-retry"),
+            ),
         };
         let text = match state {
             ImageState::Pulling { percent: 100 } => t.text("image-unpacking"),
@@ -121,14 +117,12 @@ impl ImageLine {
     }
 }
 
-impl Failure {
-    fn new(t: Language, reason: &FailureReason) -> Self {
-        let remedy = match reason.code {
-            FailureCode::ImagePullFailed if reason.retryable => "image-check-registry",
-            FailureCode::ImagePullFailed => "image-check-template",
-            _ => "image-check-disk",
-        };
-        Self { message: t.failure_message(reason), remedy: t.text(remedy) }
+/// Returns the key of the remedy for an admin.
+fn remedy(reason: &FailureReason) -> &'static str {
+    match reason.code {
+        FailureCode::ImagePullFailed if reason.retryable => "image-check-registry",
+        FailureCode::ImagePullFailed => "image-check-template",
+        _ => "image-check-disk",
     }
 }
 

@@ -113,7 +113,7 @@ pub(crate) struct LaunchField {
     pub(crate) name: String,
     pub(crate) label: String,
     /// Help text; empty if the field has none.
-    pub(crate) help: String,
+    pub(crate) hint: String,
     pub(crate) input: Input,
     /// The value as typed, or the default. Empty for a secret, which no page contains.
     pub(crate) value: String,
@@ -135,7 +135,7 @@ impl LaunchField {
             id: format!("parameter-{}", parameter.name),
             name: format!("{PREFIX}{}", parameter.name),
             label: if parameter.required { label.to_owned() } else { t.with_one("parameter-optional", "label", label) },
-            help: help(t, parameter),
+            hint: help(t, parameter),
             input: input(t, parameter, value),
             value: value.to_owned(),
             error: error.map(|error| t.field_error(error)).unwrap_or_default(),
@@ -149,7 +149,7 @@ impl LaunchField {
 
     /// Returns the HTML attributes that link the field to its help and its error.
     pub(crate) fn described(&self) -> String {
-        described(&self.id, !self.help.is_empty(), !self.error.is_empty())
+        described(&self.id, !self.hint.is_empty(), !self.error.is_empty())
     }
 }
 
