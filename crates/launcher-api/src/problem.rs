@@ -34,7 +34,7 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub(crate) fn new(code: ProblemCode, detail: impl Into<String>) -> Self {
-        let retry_after = code.retry_after();
+        let Entry { retry_after, .. } = code.entry();
         Self { code, detail: detail.into(), errors: Vec::new(), login_url: None, retry_after, cause: None }
     }
 
@@ -155,7 +155,7 @@ impl<'a> ProblemDocument<'a> {
         let field = |error: &'a FieldError| FieldDocument { pointer: &error.pointer, detail: error.detail() };
         Self {
             kind: format!("{base_path}/problems#{}", code.as_str()),
-            title: code.title(),
+            title: code.entry().title,
             status: code.status().as_u16(),
             detail: &problem.detail,
             code: code.as_str(),
@@ -202,12 +202,12 @@ Every error of the API is a problem document (RFC 9457, `application/problem+jso
 
 /// Description of one kind of problem. [`catalog`] explains the fields.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+pub(crate) struct Entry {
     code: &'static str,
     status: StatusCode,
-    retry_after: Option<u32>,
-    page: Option<&'static str>,
-    title: &'static str,
+    pub(crate) retry_after: Option<u32>,
+    pub(crate) page: Option<&'static str>,
+    pub(crate) title: &'static str,
     about: &'static str,
 }
 
@@ -246,7 +246,7 @@ macro_rules! catalog {
             /// All kinds of problem, ordered by status.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$kind,)*];
 
-            const fn entry(self) -> Entry {
+            pub(crate) const fn entry(self) -> Entry {
                 match self {
                     $(Self::$kind => Entry {
                         code: $code,
@@ -484,20 +484,5 @@ impl ProblemCode {
 
     pub(crate) fn status(self) -> StatusCode {
         self.entry().status
-    }
-
-    pub(crate) fn title(self) -> &'static str {
-        self.entry().title
-    }
-
-    /// Returns the default retry delay in seconds, for temporary problems.
-    pub(crate) fn retry_after(self) -> Option<u32> {
-        self.entry().retry_after
-    }
-
-    /// Returns the code whose title and text an error page shows.
-    pub(crate) fn page(self) -> &'static str {
-        let Entry { page, code, .. } = self.entry();
-        page.unwrap_or(code)
     }
 }

@@ -49,8 +49,11 @@ struct Document {
     login_url: Option<String>,
 }
 
-/// Turns problem documents into pages. Keeps the status and the other headers.
+/// Turns problem documents outside of the API into pages. Keeps the status and the other headers.
 pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    if state.settings.is_api(request.uri().path()) {
+        return next.run(request).await;
+    }
     let asked = Asked::of(&request);
     let t = Language::of(request.headers());
     let response = next.run(request).await;

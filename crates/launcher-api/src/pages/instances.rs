@@ -190,7 +190,7 @@ pub(crate) async fn show_extend(
         t: visitor.t,
         origin: workshop.url.as_deref().and_then(origin).unwrap_or_default().to_owned(),
         is_extended: query.from.is_some_and(|from| listed.instance.expires_at.is_some_and(|end| end > from)),
-        return_to: format!("{}?from={}", paths::extend(&k8s_name), workshop.expected_expires_at),
+        return_to: format!("/instances/{k8s_name}/extend?from={}", workshop.expected_expires_at),
         workshop,
     };
     let mut response = page(&extend)?;

@@ -66,7 +66,7 @@ pub(crate) async fn show(
     let start_key = start_key(&visitor, template_id).await?;
     let mine = workshops::own_workshops_of(&visitor, template_id).await?;
     if let Some(workshop) = mine.iter().find(|workshop| workshop.can_end()) {
-        return Ok(forms::redirect(&paths::open(&workshop.k8s_name)));
+        return Ok(forms::redirect(&format!("/instances/{}/open", workshop.k8s_name)));
     }
     if asks {
         return show_form(&visitor, &template, Form::filled(prefill, None)).await;

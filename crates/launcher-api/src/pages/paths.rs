@@ -12,14 +12,6 @@ pub(crate) fn waiting(k8s_name: &str) -> String {
     format!("/instances/{k8s_name}/wait")
 }
 
-pub(crate) fn extend(k8s_name: &str) -> String {
-    format!("/instances/{k8s_name}/extend")
-}
-
-pub(crate) fn open(k8s_name: &str) -> String {
-    format!("/instances/{k8s_name}/open")
-}
-
 /// Name prefix of the fields for launch parameters, in forms and in links.
 pub(crate) const PREFIX: &str = "p.";
 

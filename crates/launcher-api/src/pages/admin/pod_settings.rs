@@ -79,12 +79,12 @@ impl Setting {
 
     /// Removes the setting from the pod template. Returns `None` if a field cannot show its value.
     fn take(self, template: &mut Value) -> Option<Value> {
-        let app = tree::app_pointer(template);
-        let limit = |name: &str| Some(format!("{}/resources/limits/{}", app.clone()?, tree::escaped(name)));
         let found = match self {
             Self::SharedMemory => take_shared_memory(template)?,
-            Self::Gpus => tree::remove(template, &limit(GPU)?)?,
-            Self::EphemeralStorage => tree::remove(template, &limit(EPHEMERAL_STORAGE)?)?,
+            Self::Gpus | Self::EphemeralStorage => {
+                let (app, name) = (tree::app_pointer(template)?, tree::escaped(self.kubernetes_name()));
+                tree::remove(template, &format!("{app}/resources/limits/{name}"))?
+            }
             Self::ImagePullSecret => match tree::remove(template, IMAGE_PULL_SECRETS)?.as_array()?.as_slice() {
                 [only] if only.as_object()?.len() == 1 => only.get("name")?.clone(),
                 _ => return None,
