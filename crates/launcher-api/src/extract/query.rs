@@ -35,7 +35,7 @@ pub(crate) struct PageParameters {
 }
 
 /// The query parameters of a list. Each may appear at most once. [`ListQuery::finish`] refuses parameters that no
-/// method has read. Serde's errors do not name the parameter, or the parameters that are known.
+/// method has read. Serde does not serve here: its errors for a wrong value do not name the parameter.
 #[derive(Debug)]
 pub(crate) struct ListQuery {
     pairs: Vec<(String, String)>,

@@ -1,5 +1,7 @@
 //! The template editor: new, edit, preview, save.
 
+use std::ops::ControlFlow;
+
 use askama::Template;
 use axum::response::Response;
 use http::StatusCode;
@@ -103,8 +105,8 @@ pub(crate) async fn create(
 ) -> PageResult {
     let editor = Editor { visitor, purpose: Purpose::New, form };
     let body = match editor.body() {
-        Ok(body) => body,
-        Err(answer) => return answer,
+        ControlFlow::Continue(body) => body,
+        ControlFlow::Break(answer) => return answer,
     };
     let launcher = &editor.visitor.launcher;
     let drawn = Uuid::try_parse(&editor.form.controls.template_id).unwrap_or_else(|_| launcher.draw_template_id());
@@ -136,8 +138,8 @@ pub(crate) async fn update(
     let before = visitor.launcher.template(&visitor.caller, id).await?;
     let mut editor = Editor { visitor, purpose: Purpose::Edit(id), form };
     let body = match editor.body() {
-        Ok(body) => form::kept(editor.visitor.t, body, &before),
-        Err(answer) => return answer,
+        ControlFlow::Continue(body) => form::kept(editor.visitor.t, body, &before),
+        ControlFlow::Break(answer) => return answer,
     };
     let Visitor { t, .. } = editor.visitor;
     // A form without a readable version expects version 0, which no template has: it must not overwrite the change of
@@ -172,18 +174,16 @@ struct Editor {
 }
 
 impl Editor {
-    /// Returns the template of a sent form that shall be saved.
-    ///
-    /// # Errors
-    /// The answer to a form that shall not be saved: the form in another language, with its errors, or with a preview.
-    fn body(&self) -> Result<JsonObject, PageResult> {
+    /// Returns the template of a sent form, or the answer to a form that shall not be saved: the form in another
+    /// language, with its errors, or with a preview.
+    fn body(&self) -> ControlFlow<PageResult, JsonObject> {
         if !self.form.controls.language.is_empty() {
-            return Err(self.in_language());
+            return ControlFlow::Break(self.in_language());
         }
         match self.form.body(self.visitor.t, &self.visitor.launcher) {
-            Ok(body) if self.form.controls.next == Next::Preview => Err(self.preview(&body)),
-            Ok(body) => Ok(body),
-            Err(errors) => Err(self.refused(&errors)),
+            Ok(body) if self.form.controls.next == Next::Preview => ControlFlow::Break(self.preview(&body)),
+            Ok(body) => ControlFlow::Continue(body),
+            Err(errors) => ControlFlow::Break(self.refused(&errors)),
         }
     }
 
