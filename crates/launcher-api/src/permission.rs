@@ -1,4 +1,5 @@
-//! The extractor for permissions. A handler that needs a permission gets its caller only from [`Allowed`].
+//! The extractor for permissions. A handler of the API that needs a permission gets its caller from [`Allowed`]. A page
+//! extracts [`Allowed`] beside its `Visitor`.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
