@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use axum::body::{Body, HttpBody};
@@ -22,12 +22,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::identity::Identity;
 use crate::problem::{Problem, ProblemCode};
-use crate::settings::ApiSettings;
+use crate::state::AppState;
 
 /// Request slots and memory in use. Clones share the counts.
 #[derive(Debug, Clone)]
 pub(crate) struct Admission {
-    callers: Callers,
+    callers: Slots,
     requests: Arc<Semaphore>,
     responses: Arc<Semaphore>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Shared;
 impl Default for Admission {
     fn default() -> Self {
         Self {
-            callers: Callers::default(),
+            callers: Slots::default(),
             requests: Arc::new(Semaphore::new(REQUEST_BYTES)),
             responses: Arc::new(Semaphore::new(RESPONSE_BYTES)),
         }
@@ -52,27 +52,22 @@ impl Default for Admission {
 
 /// Admits a request if its caller has a free request slot and the memory budgets have room. The request keeps its slot
 /// and its memory until the response is sent.
-pub(crate) async fn admit(
-    State(admission): State<Admission>,
-    State(settings): State<Arc<ApiSettings>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+pub(crate) async fn admit(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let Some(identity) = request.extensions().get::<Identity>() else {
         return Problem::internal("the admission middleware is not behind the identity middleware").into_response();
     };
-    let in_flight = match admission.callers.enter(&identity.caller) {
-        Ok(in_flight) => in_flight,
-        Err(problem) => return problem.into_response(),
+    let Some(in_flight) = state.admission.callers.take(&identity.caller, MAX_IN_FLIGHT) else {
+        let detail = format!("You have {MAX_IN_FLIGHT} requests in flight. Wait until one is answered.");
+        return Problem::new(ProblemCode::TooManyRequests, detail).into_response();
     };
-    let limit = body_limit(&request, &settings.base_path);
-    let Ok(_body) = reserve(&admission.requests, expected_bytes(&request, limit)) else {
+    let limit = body_limit(&request, &state.settings.base_path);
+    let Ok(_body) = reserve(&state.admission.requests, expected_bytes(&request, limit)) else {
         return overloaded().into_response();
     };
     DefaultBodyLimit::max(limit).apply(&mut request);
     request.extensions_mut().insert(BodyLimit(limit));
     let response = next.run(request).await;
-    hold_until_sent(&admission.responses, response, in_flight)
+    hold_until_sent(&state.admission.responses, response, in_flight)
 }
 
 /// Returns the maximum number of bytes of a request's body that the service holds in memory.
@@ -97,7 +92,7 @@ fn overloaded() -> Problem {
 }
 
 /// Keeps the caller's slot and the memory of a large response until the bytes of the response are sent.
-fn hold_until_sent(budget: &Arc<Semaphore>, response: Response, in_flight: InFlight) -> Response {
+fn hold_until_sent(budget: &Arc<Semaphore>, response: Response, in_flight: Slot) -> Response {
     if is_event_stream(&response) {
         // `Streams` limits event streams, so an event stream keeps no slot.
         return response;
@@ -120,45 +115,37 @@ fn is_event_stream(response: &Response) -> bool {
 /// fewer.
 const MAX_IN_FLIGHT: usize = 64;
 
-/// Counts the in-flight requests of each caller in this process. Callers without requests have no entry.
+/// Counts the slots that each person has taken in this process. People without a slot have no entry.
 #[derive(Debug, Clone, Default)]
-struct Callers(Arc<Mutex<HashMap<EmailAddress, usize>>>);
+struct Slots(Arc<Mutex<HashMap<EmailAddress, usize>>>);
 
-/// One in-flight request. It counts until it is dropped.
+/// One slot of a person. It counts until it is dropped.
 #[derive(Debug)]
-struct InFlight {
-    callers: Callers,
+struct Slot {
+    slots: Slots,
     email: EmailAddress,
 }
 
-impl Callers {
-    /// Counts one more in-flight request of the caller.
-    ///
-    /// # Errors
-    /// 429 if the caller already has [`MAX_IN_FLIGHT`] requests in flight.
-    fn enter(&self, caller: &Caller) -> Result<InFlight, Problem> {
-        let mut callers = self.lock();
-        let in_flight = callers.entry(caller.email().clone()).or_default();
-        if *in_flight >= MAX_IN_FLIGHT {
-            let detail = format!("You have {MAX_IN_FLIGHT} requests in flight. Wait until one is answered.");
-            return Err(Problem::new(ProblemCode::TooManyRequests, detail));
+impl Slots {
+    /// Takes a slot; `None` if the caller already has `most`.
+    fn take(&self, caller: &Caller, most: usize) -> Option<Slot> {
+        let mut slots = lock(&self.0);
+        let taken = slots.entry(caller.email().clone()).or_default();
+        if *taken >= most {
+            return None;
         }
-        *in_flight += 1;
-        Ok(InFlight { callers: self.clone(), email: caller.email().clone() })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<EmailAddress, usize>> {
-        lock(&self.0)
+        *taken += 1;
+        Some(Slot { slots: self.clone(), email: caller.email().clone() })
     }
 }
 
-impl Drop for InFlight {
+impl Drop for Slot {
     fn drop(&mut self) {
-        let mut callers = self.callers.lock();
-        if let Some(in_flight) = callers.get_mut(&self.email) {
-            *in_flight -= 1;
-            if *in_flight == 0 {
-                callers.remove(&self.email);
+        let mut slots = lock(&self.slots.0);
+        if let Some(taken) = slots.get_mut(&self.email) {
+            *taken -= 1;
+            if *taken == 0 {
+                slots.remove(&self.email);
             }
         }
     }
@@ -256,25 +243,23 @@ fn body_limit(request: &Request, base_path: &str) -> usize {
 /// and work for every event. A browser tab has one stream, so regular use stays below.
 const MAX_STREAMS: usize = 32;
 
-/// Counts the open streams of each person in this process. People without a stream have no entry.
+/// Counts the open streams of each person.
 #[derive(Debug, Clone)]
 pub(crate) struct Streams {
-    of: Arc<Mutex<HashMap<EmailAddress, usize>>>,
-    /// Metric: number of all open streams.
+    of: Slots,
     all: Gauge,
 }
 
 /// One open stream. It counts until it is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenStream {
-    streams: Streams,
-    email: EmailAddress,
+    all: Gauge,
+    _slot: Slot,
 }
 
 impl Streams {
-    /// Creates the counts, without open streams.
     pub(crate) fn new(all: Gauge) -> Self {
-        Self { of: Arc::default(), all }
+        Self { of: Slots::default(), all }
     }
 
     /// Counts one more open stream of the caller.
@@ -282,31 +267,17 @@ impl Streams {
     /// # Errors
     /// 429 if the caller already has [`MAX_STREAMS`] open streams.
     pub(crate) fn open(&self, caller: &Caller) -> Result<OpenStream, Problem> {
-        let mut streams = self.lock();
-        let open = streams.entry(caller.email().clone()).or_default();
-        if *open >= MAX_STREAMS {
+        let Some(slot) = self.of.take(caller, MAX_STREAMS) else {
             let detail = format!("You have {MAX_STREAMS} open event streams. Close one first.");
             return Err(Problem::new(ProblemCode::TooManyStreams, detail));
-        }
-        *open += 1;
+        };
         self.all.inc();
-        Ok(OpenStream { streams: self.clone(), email: caller.email().clone() })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<EmailAddress, usize>> {
-        lock(&self.of)
+        Ok(OpenStream { all: self.all.clone(), _slot: slot })
     }
 }
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        self.streams.all.dec();
-        let mut streams = self.streams.lock();
-        if let Some(open) = streams.get_mut(&self.email) {
-            *open -= 1;
-            if *open == 0 {
-                streams.remove(&self.email);
-            }
-        }
+        self.all.dec();
     }
 }

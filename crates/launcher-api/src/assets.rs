@@ -1,29 +1,21 @@
 //! Files that pages load, and the icons within pages. The files are embedded in the program, and their names contain a
 //! hash of their content. Browsers can therefore cache a file for ever, and never show an old version.
 
-use std::io::Write;
 use std::sync::LazyLock;
 
+use axum::body::Body;
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use launcher_domain::template::Icon;
 use sha2::{Digest, Sha256};
 
-use crate::admission::Shared;
-use crate::compression::takes_gzip;
+use crate::compression::SharedText;
 use crate::problem::Problem;
-
-/// Minimum size for compression, in bytes. Compression hardly shrinks smaller files.
-const WORTH_COMPRESSING: usize = 500;
 
 /// A file as the service serves it.
 #[derive(Debug)]
 pub(crate) struct Asset {
-    /// Name of the file without the hash.
     stem: &'static str,
     extension: &'static str,
     content_type: &'static str,
@@ -32,8 +24,7 @@ pub(crate) struct Asset {
 
 #[derive(Debug)]
 struct Content {
-    plain: Bytes,
-    gzip: Option<Bytes>,
+    text: SharedText,
     hash: String,
 }
 
@@ -48,7 +39,6 @@ macro_rules! asset {
     };
 }
 
-/// The style sheet of the pages.
 pub(crate) static STYLE: Asset = asset!(["app.css"], "app", "css", "text/css; charset=utf-8");
 /// htmx, its extension for event streams, and the pages' own scripts. They are one file because htmx starts when it
 /// loads, and would ignore an extension that loads later.
@@ -58,9 +48,7 @@ pub(crate) static SCRIPT: Asset = asset!(
     "js",
     "text/javascript; charset=utf-8"
 );
-/// The script of the page that extends a workshop.
 pub(crate) static EXTEND_SCRIPT: Asset = asset!(["extend.js"], "extend", "js", "text/javascript; charset=utf-8");
-/// The icon of the pages.
 pub(crate) static ICON: Asset = asset!(["icon.svg"], "icon", "svg", "image/svg+xml");
 
 static ALL: [&Asset; 4] = [&STYLE, &SCRIPT, &EXTEND_SCRIPT, &ICON];
@@ -74,18 +62,8 @@ impl Content {
     fn of(parts: &[&[u8]]) -> Self {
         // Separates the parts, because a script may lack a line break or a semicolon at its end.
         let plain = parts.join(&b"\n;\n"[..]);
-        Self { hash: hash(&plain), gzip: compressed(&plain).map(Bytes::from), plain: plain.into() }
+        Self { hash: hash(&plain), text: SharedText::new(plain) }
     }
-}
-
-fn compressed(plain: &[u8]) -> Option<Vec<u8>> {
-    if plain.len() < WORTH_COMPRESSING {
-        return None;
-    }
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    // Writing into memory does not fail. If it failed, the service would serve the uncompressed content.
-    encoder.write_all(plain).ok()?;
-    encoder.finish().ok()
 }
 
 impl Asset {
@@ -93,7 +71,6 @@ impl Asset {
         format!("{}.{}.{}", self.stem, self.content.hash, self.extension)
     }
 
-    /// Returns the path at which the file is served.
     pub(crate) fn url(&self) -> String {
         format!("/assets/{}", self.file_name())
     }
@@ -104,21 +81,16 @@ pub(crate) async fn serve(Path(file): Path<String>, headers: HeaderMap) -> Respo
     let Some(asset) = ALL.into_iter().find(|asset| asset.file_name() == file) else {
         return Problem::not_found().into_response();
     };
-    let Content { plain, gzip, hash } = &*asset.content;
-    let (bytes, etag, encoding) = match gzip {
-        Some(gzip) if takes_gzip(&headers) => (gzip, format!("\"{hash}-gzip\""), Some("gzip")),
-        _ => (plain, format!("\"{hash}\""), None),
-    };
-    let unchanged = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes());
-    let mut response = if unchanged { StatusCode::NOT_MODIFIED.into_response() } else { bytes.clone().into_response() };
-    response.extensions_mut().insert(Shared);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=31536000, immutable"));
-    headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
-    if let Some(encoding) = encoding {
-        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding));
+    let Content { text, hash } = &*asset.content;
+    let mut response = text.response(&headers, asset.content_type);
+    let coding = if response.headers().contains_key(header::CONTENT_ENCODING) { "-gzip" } else { "" };
+    let etag = format!("\"{hash}{coding}\"");
+    if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes()) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.body_mut() = Body::empty();
     }
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=31536000, immutable"));
     if let Ok(etag) = HeaderValue::from_str(&etag) {
         headers.insert(header::ETAG, etag);
     }

@@ -25,7 +25,8 @@ const MAX_DRAINED: usize = 8 * 1024 * 1024;
 /// Maximum time for which the unread body of a refused request is drained.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A request body that fails when its timeout passes. It outlives the handler, so that the middleware can drain it.
+/// A request body that fails when its timeout passes: that of the whole body, while the layer of `tower-http` limits each
+/// pause. It outlives the handler, so that the middleware can drain it.
 #[derive(Debug, Clone)]
 struct Bounded(Arc<Mutex<Timed>>);
 

@@ -1,5 +1,8 @@
 //! Compression of texts with gzip, for clients that accept it.
 //!
+//! The layer of `tower-http` does not serve here: it loses the size of the body, which the admission needs, and compresses
+//! large texts in the thread of other requests.
+//!
 //! Responses contain no secret of a session, so their compressed size reveals none (BREACH).
 
 use std::io::{Read, Write};
@@ -33,7 +36,9 @@ pub(crate) struct SharedText {
 impl SharedText {
     pub(crate) fn new(plain: impl Into<Bytes>) -> Self {
         let plain = plain.into();
-        Self { gzip: gzip(&plain, Compression::best()).map(Bytes::from), plain }
+        let is_small = (plain.len() as u64) < MIN_BYTES;
+        let gzip = if is_small { None } else { gzip(&plain, Compression::best()) };
+        Self { gzip: gzip.map(Bytes::from), plain }
     }
 
     /// Returns the text of a file that the program embeds compressed.
@@ -121,7 +126,7 @@ fn gzip(plain: &[u8], level: Compression) -> Option<Vec<u8>> {
 }
 
 /// True if the client accepts gzip. `gzip;q=0` refuses it.
-pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
+fn takes_gzip(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(ACCEPT_ENCODING).into_iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|one| {
         let (coding, weight) = one.split_once(';').unwrap_or((one, ""));

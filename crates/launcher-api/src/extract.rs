@@ -8,4 +8,4 @@ pub(crate) use crate::extract::headers::{IfMatch, IfMatchParameter, etag, is_unc
 pub(crate) use crate::extract::query::{InstanceName, SnapshotId, TemplateId, VolumeName};
 pub(crate) use headers::{idempotency_key, is_idempotency_key, last_event_id};
 pub(crate) use json::{Json, MergePatch, OptionalJson};
-pub(crate) use query::{ListQuery, PageParameters, next_page, with_link};
+pub(crate) use query::{ListQuery, PageParameters, list_page};

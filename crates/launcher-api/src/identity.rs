@@ -14,7 +14,8 @@ use launcher_domain::identity::{IdentityError, TrustedHeader};
 use launcher_domain::{Caller, EmailAddress, ProxySecret};
 
 use crate::problem::{Problem, ProblemCode};
-use crate::settings::{ApiProcess, ApiSettings};
+use crate::settings::ApiSettings;
+use crate::state::AppState;
 
 /// Header with the login provider's name for the caller.
 const USER_HEADER: &str = "x-auth-request-user";
@@ -29,14 +30,9 @@ pub(crate) struct Identity {
 }
 
 /// Refuses a request without exactly one readable identity. Attaches the identity to every other request.
-pub(crate) async fn require(
-    State(settings): State<Arc<ApiSettings>>,
-    State(process): State<Arc<ApiProcess>>,
-    State(unproven): State<UnprovenLog>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let email = match read(&settings, process.proxy_secret.as_ref(), request.headers()) {
+pub(crate) async fn require(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+    let settings = &state.settings;
+    let email = match read(settings, state.process.proxy_secret.as_ref(), request.headers()) {
         Ok(email) => email,
         // An unreadable identity counts as absent. A repeated identity may be an attack, so it is reported as invalid.
         Err(error @ (IdentityError::Missing | IdentityError::Unreadable(_))) => {
@@ -44,10 +40,10 @@ pub(crate) async fn require(
             let problem = Problem::new(ProblemCode::AuthenticationRequired, detail);
             return problem.login_at(settings.login_url.clone()).into_response();
         }
-        Err(IdentityError::Unproven) => return unproven.refuse().into_response(),
+        Err(IdentityError::Unproven) => return state.unproven.refuse().into_response(),
         Err(error) => return Problem::new(ProblemCode::IdentityInvalid, error.to_string()).into_response(),
     };
-    let identity = Identity { caller: settings.admin_emails.caller(email), user: user(&settings, request.headers()) };
+    let identity = Identity { caller: settings.admin_emails.caller(email), user: user(settings, request.headers()) };
     request.extensions_mut().insert(identity.clone());
     let mut response = next.run(request).await;
     // Attach the identity to the response too, because error pages show the signed-in person.
@@ -90,18 +86,6 @@ fn user(settings: &ApiSettings, headers: &HeaderMap) -> Option<String> {
     let mut lines = headers.get_all(USER_HEADER).iter();
     let text = lines.next()?.to_str().ok()?.trim();
     (lines.next().is_none() && (1..=254).contains(&text.len())).then(|| text.to_owned())
-}
-
-/// Extracts only the caller of a request, without the display name.
-#[derive(Debug, Clone)]
-pub(crate) struct Identified(pub(crate) Caller);
-
-impl<S: Send + Sync> FromRequestParts<S> for Identified {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        Identity::from_request_parts(parts, state).await.map(|identity| Self(identity.caller))
-    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Identity {

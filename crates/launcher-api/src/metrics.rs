@@ -87,7 +87,6 @@ impl Metrics {
         self.requests.get_or_create(&ResponseLabels { method, route, status: status.as_u16() }).inc();
     }
 
-    /// Registers all metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register(
             "launcher_http_requests",

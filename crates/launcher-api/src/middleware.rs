@@ -34,7 +34,7 @@ pub(crate) fn apply(router: Router, state: &AppState) -> Router {
         .layer(from_fn_with_state(with(), guard::reject_unknown_host))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(with(), render))
-        .layer(from_fn_with_state(with(), render_page_errors))
+        .layer(from_fn_with_state(with(), pages::as_pages))
         // Compresses the documents and pages of problems. All other texts are compressed already.
         .layer(from_fn(compression::compress))
         .layer(from_fn(body::bounded))
@@ -87,14 +87,6 @@ async fn render(State(settings): State<Arc<ApiSettings>>, request: Request, next
     response.headers_mut().remove(CONTENT_LENGTH);
     *response.body_mut() = Body::from(body);
     response
-}
-
-/// Turns errors outside the API into pages.
-async fn render_page_errors(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    if state.settings.is_api(request.uri().path()) {
-        return next.run(request).await;
-    }
-    pages::as_pages(State(state), request, next).await
 }
 
 /// Formats an error with the chain of its causes.

@@ -132,7 +132,7 @@ fn request_id_header() -> Value {
 
 fn problem_response(codes: &[ProblemCode], base_path: &str) -> Value {
     let descriptions: Vec<String> =
-        codes.iter().map(|code| format!("`{}`: {}.", code.as_str(), code.title())).collect();
+        codes.iter().map(|code| format!("`{}`: {}.", code.as_str(), code.entry().title)).collect();
     let examples: Map<String, Value> =
         codes.iter().map(|code| (code.as_str().to_owned(), json!({ "value": example(*code, base_path) }))).collect();
     let mut response = json!({
@@ -152,14 +152,14 @@ fn problem_response(codes: &[ProblemCode], base_path: &str) -> Value {
     if codes.contains(&ProblemCode::AuthenticationRequired) {
         response["headers"]["WWW-Authenticate"] = json!({ "$ref": "#/components/headers/WWW-Authenticate" });
     }
-    if codes.iter().any(|code| code.retry_after().is_some()) {
+    if codes.iter().any(|code| code.entry().retry_after.is_some()) {
         response["headers"]["Retry-After"] = json!({ "$ref": "#/components/headers/Retry-After" });
     }
     response
 }
 
 fn example(code: ProblemCode, base_path: &str) -> Value {
-    let mut problem = Problem::new(code, code.title());
+    let mut problem = Problem::new(code, code.entry().title);
     if code == ProblemCode::AuthenticationRequired {
         problem = problem.login_at("/oauth2/start".to_owned());
     }

@@ -5,6 +5,7 @@
 //! forbid them; only the page for unauthenticated requests embeds one style.
 
 mod admin;
+mod confirm;
 mod errors;
 mod events;
 mod forms;
@@ -12,8 +13,8 @@ mod guide;
 mod html;
 mod instances;
 mod language;
-mod languages;
 mod launch;
+mod launch_form;
 mod markdown;
 mod notices;
 mod paths;
@@ -21,6 +22,7 @@ mod saved_work;
 mod share;
 mod texts;
 mod view;
+mod visitor;
 mod waiting;
 mod workshops;
 
@@ -29,6 +31,13 @@ use axum::routing::{MethodRouter, get, post};
 
 pub(crate) use errors::as_pages;
 pub use language::domain_messages;
+
+// Most pages use these names.
+use forms::{Fields, Query, ReturnForm};
+use html::{PageResult, page, page_with};
+use language::{Language, Text};
+use view::Shell;
+use visitor::Visitor;
 
 use crate::assets;
 use crate::state::AppState;
@@ -59,7 +68,7 @@ const ROUTES: &[Route] = &[
     ("GET", "/instances/{k8s_name}/suspend", || get(instances::confirm_suspend)),
     ("POST", "/instances/{k8s_name}/suspend", || post(instances::suspend)),
     ("POST", "/instances/{k8s_name}/resume", || post(instances::resume)),
-    ("POST", "/language", || post(languages::choose)),
+    ("POST", "/language", || post(language::choose)),
     ("GET", "/guide/students", || get(guide::students)),
     ("GET", "/guide/teachers", || get(guide::teachers)),
     ("GET", "/fragments/workshops", || get(workshops::list)),

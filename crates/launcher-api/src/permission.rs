@@ -1,6 +1,8 @@
-//! The extractor for permissions. A handler that needs a permission gets its caller only from [`Allowed`].
+//! The extractor for permissions. A handler of the API that needs a permission gets its caller from [`Allowed`]. A page
+//! extracts [`Allowed`] beside its `Visitor`.
 
 use std::marker::PhantomData;
+use std::ops::Deref;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
@@ -8,12 +10,11 @@ use launcher_domain::Caller;
 use launcher_domain::access::{Action, Verdict, decide};
 use launcher_service::ServiceError;
 
-use crate::identity::Identified;
 use crate::problem::Problem;
+use crate::state::{AppState, Call};
 
 /// A permission as a type: an action that concerns no single object.
 pub(crate) trait Permission: Send + Sync {
-    /// The action that the permission allows.
     const ACTION: Action<'static>;
 }
 
@@ -42,35 +43,38 @@ permissions!(
     RestartInstances
 );
 
-/// A caller with a permission. Only [`Allowed::check`] creates it.
+/// A request whose caller has a permission. Only its extraction creates it.
 ///
 /// Handlers extract it before the body, so that callers without the permission learn nothing from errors in the body. A
 /// handler that extracts `Result<Allowed<P>, Problem>` decides itself about the refusal.
 #[derive(Debug, Clone)]
 pub(crate) struct Allowed<P> {
-    pub(crate) caller: Caller,
+    call: Call,
     permission: PhantomData<P>,
 }
 
-impl<P: Permission> Allowed<P> {
-    /// Checks the permission of a caller.
-    ///
-    /// # Errors
-    /// 403 if the action is forbidden, 404 if even the existence of the object is hidden from the caller.
-    pub(crate) fn check(caller: Caller) -> Result<Self, Problem> {
-        match decide(&caller, P::ACTION) {
-            Verdict::Granted => Ok(Self { caller, permission: PhantomData }),
-            Verdict::Hidden => Err(Problem::not_found()),
-            Verdict::Forbidden => Err(ServiceError::Forbidden.into()),
-        }
+pub(crate) fn allows<P: Permission>(caller: &Caller) -> bool {
+    decide(caller, P::ACTION) == Verdict::Granted
+}
+
+impl<P> Deref for Allowed<P> {
+    type Target = Call;
+
+    fn deref(&self) -> &Call {
+        &self.call
     }
 }
 
-impl<S: Send + Sync, P: Permission> FromRequestParts<S> for Allowed<P> {
+impl<P: Permission> FromRequestParts<AppState> for Allowed<P> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let Identified(caller) = Identified::from_request_parts(parts, state).await?;
-        Self::check(caller)
+    /// Returns 403 if the action is forbidden, 404 if even the existence of the object is hidden from the caller.
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let call = Call::from_request_parts(parts, state).await?;
+        match decide(&call.caller, P::ACTION) {
+            Verdict::Granted => Ok(Self { call, permission: PhantomData }),
+            Verdict::Hidden => Err(Problem::not_found()),
+            Verdict::Forbidden => Err(ServiceError::Forbidden.into()),
+        }
     }
 }

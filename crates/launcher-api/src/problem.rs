@@ -25,7 +25,6 @@ pub(crate) struct Problem {
     pub(crate) detail: String,
     /// Wrong fields with their JSON pointers, for status 422.
     pub(crate) errors: Vec<FieldError>,
-    /// Login URL, for status 401.
     pub(crate) login_url: Option<String>,
     /// Retry delay in seconds, for status 429 and 503.
     retry_after: Option<u32>,
@@ -34,9 +33,8 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Creates a problem of a kind.
     pub(crate) fn new(code: ProblemCode, detail: impl Into<String>) -> Self {
-        let retry_after = code.retry_after();
+        let Entry { retry_after, .. } = code.entry();
         Self { code, detail: detail.into(), errors: Vec::new(), login_url: None, retry_after, cause: None }
     }
 
@@ -64,27 +62,16 @@ impl Problem {
         Self::new(ProblemCode::Internal, detail).because(cause)
     }
 
-    /// Adds the internal cause.
-    pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.cause = Some(Arc::from(cause.into()));
-        self
+    pub(crate) fn because(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { cause: Some(Arc::from(cause.into())), ..self }
     }
 
-    /// Returns the internal cause.
     pub(crate) fn cause(&self) -> Option<&(dyn Error + 'static)> {
         self.cause.as_deref().map(|cause| cause as &(dyn Error + 'static))
     }
 
-    /// Sets the retry delay, in seconds.
-    pub(crate) fn retry_in(mut self, seconds: u32) -> Self {
-        self.retry_after = Some(seconds);
-        self
-    }
-
-    /// Adds the login URL.
-    pub(crate) fn login_at(mut self, url: String) -> Self {
-        self.login_url = Some(url);
-        self
+    pub(crate) fn login_at(self, url: String) -> Self {
+        Self { login_url: Some(url), ..self }
     }
 }
 
@@ -121,7 +108,7 @@ impl From<ServiceError> for Problem {
                 Self::new(code, detail).because(error)
             }
             ServiceError::TooManyLaunches { retry_after } => {
-                Self::new(code, sentence(&error.to_string())).retry_in(retry_after)
+                Self { retry_after: Some(retry_after), ..Self::new(code, sentence(&error.to_string())) }
             }
             _ => Self::new(code, sentence(&error.to_string())),
         }
@@ -135,7 +122,6 @@ fn sentence(message: &str) -> String {
     first.into_iter().chain(characters).chain(['.']).collect()
 }
 
-/// The media type of problem documents.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// A problem as the service sends it (RFC 9457).
@@ -169,7 +155,7 @@ impl<'a> ProblemDocument<'a> {
         let field = |error: &'a FieldError| FieldDocument { pointer: &error.pointer, detail: error.detail() };
         Self {
             kind: format!("{base_path}/problems#{}", code.as_str()),
-            title: code.title(),
+            title: code.entry().title,
             status: code.status().as_u16(),
             detail: &problem.detail,
             code: code.as_str(),
@@ -216,12 +202,12 @@ Every error of the API is a problem document (RFC 9457, `application/problem+jso
 
 /// Description of one kind of problem. [`catalog`] explains the fields.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+pub(crate) struct Entry {
     code: &'static str,
     status: StatusCode,
-    retry_after: Option<u32>,
-    page: Option<&'static str>,
-    title: &'static str,
+    pub(crate) retry_after: Option<u32>,
+    pub(crate) page: Option<&'static str>,
+    pub(crate) title: &'static str,
     about: &'static str,
 }
 
@@ -260,7 +246,7 @@ macro_rules! catalog {
             /// All kinds of problem, ordered by status.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$kind,)*];
 
-            const fn entry(self) -> Entry {
+            pub(crate) const fn entry(self) -> Entry {
                 match self {
                     $(Self::$kind => Entry {
                         code: $code,
@@ -496,24 +482,7 @@ impl ProblemCode {
         self.entry().code
     }
 
-    /// Returns the status of the response.
     pub(crate) fn status(self) -> StatusCode {
         self.entry().status
-    }
-
-    /// Returns the short title.
-    pub(crate) fn title(self) -> &'static str {
-        self.entry().title
-    }
-
-    /// Returns the default retry delay in seconds, for temporary problems.
-    pub(crate) fn retry_after(self) -> Option<u32> {
-        self.entry().retry_after
-    }
-
-    /// Returns the code whose title and text an error page shows.
-    pub(crate) fn page(self) -> &'static str {
-        let Entry { page, code, .. } = self.entry();
-        page.unwrap_or(code)
     }
 }

@@ -29,7 +29,8 @@ impl RequestId {
         &self.0
     }
 
-    /// Returns the id that the request's header contains if it is valid, else a random id.
+    /// Returns the id that the request's header contains if it is valid, else a random id. The layer of `tower-http` keeps
+    /// every id of a client.
     fn of(headers: &HeaderMap, entropy: &dyn Entropy) -> Self {
         let requested = headers.get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
         if let Some(id) = requested.filter(|id| is_valid(id)) {
@@ -46,7 +47,6 @@ fn is_valid(id: &str) -> bool {
     (1..=LONGEST).contains(&id.len()) && id.bytes().all(sane)
 }
 
-/// Assigns a request id to the request, and logs the response with this id.
 pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let id = RequestId::of(request.headers(), state.launcher.entropy());
     let span = tracing::info_span!(

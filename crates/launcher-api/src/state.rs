@@ -3,12 +3,15 @@
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
-use axum::extract::FromRef;
+use axum::extract::{FromRef, FromRequestParts};
+use http::request::Parts;
+use launcher_domain::Caller;
 use launcher_service::Launcher;
 
 use crate::admission::{Admission, Streams};
 use crate::compression::SharedText;
-use crate::identity::UnprovenLog;
+use crate::identity::{Identity, UnprovenLog};
+use crate::problem::Problem;
 use crate::settings::{ApiProcess, ApiSettings};
 
 /// The OpenAPI document. The first request for it builds it.
@@ -18,14 +21,12 @@ type OpenApiDocument = LazyLock<SharedText, Box<dyn FnOnce() -> SharedText + Sen
 #[derive(Debug, Clone)]
 pub(crate) struct AppState(Arc<SharedState>);
 
-/// The shared data of an [`AppState`].
 #[derive(Debug)]
 pub(crate) struct SharedState {
     pub(crate) launcher: Launcher,
     pub(crate) settings: Arc<ApiSettings>,
     pub(crate) process: Arc<ApiProcess>,
     pub(crate) openapi: OpenApiDocument,
-    /// Counts of the open event streams.
     pub(crate) streams: Streams,
     /// Counts of the in-flight requests, and of the bytes that they hold.
     pub(crate) admission: Admission,
@@ -67,26 +68,32 @@ impl AppState {
     }
 }
 
+/// A request with its caller, and the state that it works with.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) state: AppState,
+    pub(crate) caller: Caller,
+}
+
+impl Deref for Call {
+    type Target = AppState;
+
+    fn deref(&self) -> &AppState {
+        &self.state
+    }
+}
+
+impl FromRequestParts<AppState> for Call {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let Identity { caller, .. } = Identity::from_request_parts(parts, state).await?;
+        Ok(Self { state: state.clone(), caller })
+    }
+}
+
 impl FromRef<AppState> for Arc<ApiSettings> {
     fn from_ref(state: &AppState) -> Self {
         Self::clone(&state.settings)
-    }
-}
-
-impl FromRef<AppState> for Arc<ApiProcess> {
-    fn from_ref(state: &AppState) -> Self {
-        Self::clone(&state.process)
-    }
-}
-
-impl FromRef<AppState> for Admission {
-    fn from_ref(state: &AppState) -> Self {
-        state.admission.clone()
-    }
-}
-
-impl FromRef<AppState> for UnprovenLog {
-    fn from_ref(state: &AppState) -> Self {
-        state.unproven.clone()
     }
 }

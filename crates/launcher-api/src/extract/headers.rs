@@ -5,12 +5,12 @@ use axum::extract::FromRequestParts;
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use launcher_domain::Caller;
-use launcher_service::{Launcher, ServiceError};
+use launcher_service::ServiceError;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
 use crate::problem::Problem;
+use crate::state::Call;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -78,14 +78,9 @@ impl IfMatch {
     ///
     /// # Errors
     /// 404 if the template does not exist, 412 if it has another version, 503 if the database is unavailable.
-    pub(crate) async fn expected_version(
-        &self,
-        launcher: &Launcher,
-        caller: &Caller,
-        template_id: Uuid,
-    ) -> Result<Option<i64>, Problem> {
+    pub(crate) async fn expected_version(&self, call: &Call, template_id: Uuid) -> Result<Option<i64>, Problem> {
         let Self::Tags(tags) = self else { return Ok(None) };
-        let version = launcher.template(caller, template_id).await?.version;
+        let version = call.launcher.template(&call.caller, template_id).await?.version;
         if tags.contains(&quoted(version)) { Ok(Some(version)) } else { Err(ServiceError::VersionMismatch.into()) }
     }
 }

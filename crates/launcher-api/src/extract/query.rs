@@ -1,7 +1,9 @@
 //! Parameters in the path and the query. A malformed identifier in the path gets the same 404 as an identifier that
 //! does not exist.
 
+use axum::Json;
 use axum::extract::{FromRequestParts, Path};
+use axum::response::{IntoResponse, Response};
 use form_urlencoded::Serializer;
 use http::header::LINK;
 use http::request::Parts;
@@ -9,11 +11,13 @@ use http::{HeaderMap, HeaderValue};
 use launcher_domain::names::{is_k8s_name, is_volume_name};
 use launcher_domain::{EmailAddress, InstanceState};
 use launcher_service::{ActivityFilter, Page, SearchText, StateFilter};
+use serde::Serialize;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
 use crate::permission::{Allowed, ListAllInstances, ListAllVolumes};
 use crate::problem::Problem;
+use crate::state::Call;
 
 const MAX_LIMIT: u32 = 500;
 
@@ -31,7 +35,7 @@ pub(crate) struct PageParameters {
 }
 
 /// The query parameters of a list. Each may appear at most once. [`ListQuery::finish`] refuses parameters that no
-/// method has read.
+/// method has read. Serde does not serve here: its errors for a wrong value do not name the parameter.
 #[derive(Debug)]
 pub(crate) struct ListQuery {
     pairs: Vec<(String, String)>,
@@ -68,7 +72,8 @@ impl ListQuery {
         read(text).map(Some).ok_or_else(|| Problem::invalid_parameter(name, wanted))
     }
 
-    /// Reads the parameters `limit` and `cursor`.
+    /// Reads the parameters `limit` and `cursor`. The page has one row more than the client asked for, so that
+    /// [`list_page`] knows if another page follows.
     pub(crate) fn page<Id: PageCursor>(&mut self) -> Result<Page<Id>, Problem> {
         let limit = |text: &str| {
             let digits = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -76,10 +81,9 @@ impl ListQuery {
         };
         let limit = self.read("limit", limit, "must be 1 to 500")?.unwrap_or(MAX_LIMIT);
         let after = self.read("cursor", Id::read, "must be a cursor from the Link header of a list")?;
-        Ok(Page { limit, after })
+        Ok(Page { limit: limit + 1, after })
     }
 
-    /// Reads the parameter `state`.
     pub(crate) fn state(&mut self) -> Result<StateFilter, Problem> {
         let read = |text: &str| match text {
             "live" => Some(StateFilter::Live),
@@ -121,7 +125,6 @@ impl ListQuery {
         Ok(owner)
     }
 
-    /// Reads the parameters `person` and `subject`.
     pub(crate) fn activity_filter(&mut self) -> Result<ActivityFilter, Problem> {
         let person = self.read("person", email, "must be an e-mail address")?;
         let subject = |text: &str| match hyphenated(text) {
@@ -132,8 +135,9 @@ impl ListQuery {
         Ok(ActivityFilter { person, subject })
     }
 
-    /// Refuses unknown parameters, because a mistyped filter must not be ignored silently.
-    pub(crate) fn finish(self) -> Result<Vec<(String, String)>, Problem> {
+    /// Returns the path of the list below the base path, with all parameters but the cursor. Refuses unknown parameters,
+    /// because a mistyped filter must not be ignored silently.
+    pub(crate) fn finish(self, call: &Call, path: &str) -> Result<ListPath, Problem> {
         match self.pairs.iter().find(|(name, _)| !self.taken.contains(&name.as_str())) {
             Some((name, _)) => {
                 let pointer = name.replace('~', "~0").replace('/', "~1");
@@ -142,7 +146,10 @@ impl ListQuery {
                     format!("is unknown; the known parameters are {}", self.taken.join(", ")),
                 ))
             }
-            None => Ok(self.pairs),
+            None => {
+                let kept = self.pairs.into_iter().filter(|(name, _)| name != "cursor").collect();
+                Ok(ListPath { path: call.api_path(path), query: kept })
+            }
         }
     }
 }
@@ -156,7 +163,6 @@ fn email(text: &str) -> Option<EmailAddress> {
 pub(crate) trait PageCursor: Sized {
     /// Parses a cursor. Refuses every spelling except the one that [`Self::write`] returns.
     fn read(text: &str) -> Option<Self>;
-    /// Formats the cursor.
     fn write(&self) -> String;
 }
 
@@ -180,86 +186,63 @@ impl PageCursor for i64 {
     }
 }
 
-/// Cuts a list that was read with one extra row to the page size. If the extra row exists, returns the `Link` to the
-/// next page, with all other parameters unchanged.
-pub(crate) fn next_page<T, Id: PageCursor>(
-    rows: &mut Vec<T>,
+/// Path of a list, with the parameters that all of its pages have.
+#[derive(Debug)]
+pub(crate) struct ListPath {
+    path: String,
+    query: Vec<(String, String)>,
+}
+
+/// Returns a page of a list as a response, with the `Link` to the next page if there is one. `rows` was read with `page`,
+/// which has one extra row.
+pub(crate) fn list_page<T, Id: PageCursor, R: Serialize>(
+    mut rows: Vec<T>,
     page: &Page<Id>,
+    path: &ListPath,
     id: impl Fn(&T) -> Id,
-    path: &str,
-    query: &[(String, String)],
-) -> Option<HeaderValue> {
-    let limit = page.limit as usize;
-    if rows.len() <= limit {
-        return None;
-    }
-    rows.truncate(limit);
-    let last = id(rows.last()?);
-    let kept = query.iter().filter(|(name, _)| name != "cursor");
-    let mut next = Serializer::new(String::new());
-    next.extend_pairs(kept).append_pair("cursor", &last.write());
-    HeaderValue::from_str(&format!("<{path}?{}>; rel=\"next\"", next.finish())).ok()
+    response: impl FnMut(T) -> R,
+) -> Response {
+    let has_more = rows.len() == page.limit as usize;
+    rows.truncate(page.limit as usize - 1);
+    let last = rows.last().filter(|_| has_more).map(id);
+    let next = last.and_then(|last| {
+        let mut query = Serializer::new(String::new());
+        query.extend_pairs(&path.query).append_pair("cursor", &last.write());
+        HeaderValue::from_str(&format!("<{}?{}>; rel=\"next\"", path.path, query.finish())).ok()
+    });
+    let link: HeaderMap = next.map(|next| (LINK, next)).into_iter().collect();
+    (link, Json(rows.into_iter().map(response).collect::<Vec<_>>())).into_response()
 }
 
-/// Returns the response headers of a page of a list, with the `Link` to the next page if there is one.
-pub(crate) fn with_link(next: Option<HeaderValue>) -> HeaderMap {
-    next.map(|next| (LINK, next)).into_iter().collect()
+/// Extractors of the only identifier of a path.
+macro_rules! identifiers {
+    ($($(#[$about:meta])* $name:ident($type:ty): $read:expr;)*) => {
+        $(
+            $(#[$about])*
+            #[derive(Debug)]
+            pub(crate) struct $name(pub(crate) $type);
+
+            impl<S: Send + Sync> FromRequestParts<S> for $name {
+                type Rejection = Problem;
+
+                async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+                    let text = Path::<String>::from_request_parts(parts, state).await.map(|Path(text)| text);
+                    text.ok().and_then($read).map(Self).ok_or_else(Problem::not_found)
+                }
+            }
+        )*
+    };
 }
 
-/// Extracts the instance name `{k8s_name}` from a path.
-#[derive(Debug)]
-pub(crate) struct InstanceName(pub(crate) String);
-
-impl<S: Send + Sync> FromRequestParts<S> for InstanceName {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let name = Path::<String>::from_request_parts(parts, state).await.map(|Path(name)| name);
-        name.ok().filter(|name| is_k8s_name(name)).map(Self).ok_or_else(Problem::not_found)
-    }
-}
-
-/// Extracts the volume name `{volume}` from a path.
-#[derive(Debug)]
-pub(crate) struct VolumeName(pub(crate) String);
-
-impl<S: Send + Sync> FromRequestParts<S> for VolumeName {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let name = Path::<String>::from_request_parts(parts, state).await.map(|Path(name)| name);
-        name.ok().filter(|name| is_volume_name(name)).map(Self).ok_or_else(Problem::not_found)
-    }
-}
-
-/// Extracts the template's id `{template_id}` from a path.
-#[derive(Debug)]
-pub(crate) struct TemplateId(pub(crate) Uuid);
-
-impl<S: Send + Sync> FromRequestParts<S> for TemplateId {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        uuid(parts, state).await.map(Self)
-    }
-}
-
-/// Extracts the snapshot's id `{snapshot_id}` from a path.
-#[derive(Debug)]
-pub(crate) struct SnapshotId(pub(crate) Uuid);
-
-impl<S: Send + Sync> FromRequestParts<S> for SnapshotId {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        uuid(parts, state).await.map(Self)
-    }
-}
-
-/// Extracts the only identifier of a path, a UUID.
-async fn uuid<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<Uuid, Problem> {
-    let text = Path::<String>::from_request_parts(parts, state).await.map(|Path(text)| text);
-    text.ok().and_then(|text| hyphenated(&text)).ok_or_else(Problem::not_found)
+identifiers! {
+    /// The instance name `{k8s_name}`.
+    InstanceName(String): |name: String| is_k8s_name(&name).then_some(name);
+    /// The volume name `{volume}`.
+    VolumeName(String): |name: String| is_volume_name(&name).then_some(name);
+    /// The template's id `{template_id}`.
+    TemplateId(Uuid): |id: String| hyphenated(&id);
+    /// The snapshot's id `{snapshot_id}`.
+    SnapshotId(Uuid): |id: String| hyphenated(&id);
 }
 
 /// Parses a UUID in its hyphenated form (RFC 9562, section 4), in upper or lower case.

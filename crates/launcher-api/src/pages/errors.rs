@@ -17,14 +17,11 @@ use launcher_domain::local_path::LocalPath;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::assets;
-use crate::identity::{Identified, Identity};
-use crate::pages::forms;
-use crate::pages::html::{PageResult, page, shell};
-use crate::pages::language::{Language, Text};
-use crate::pages::view::Shell;
+use crate::identity::Identity;
+use crate::pages::html::shell;
+use crate::pages::{Language, PageResult, Shell, Text, assets, forms, page_with};
 use crate::problem::{Problem, ProblemCode};
-use crate::state::AppState;
+use crate::state::{AppState, Call};
 
 /// Maximum size of a problem document, in bytes. Actual documents are smaller.
 const MAX_DOCUMENT: usize = 256 * 1024;
@@ -52,8 +49,11 @@ struct Document {
     login_url: Option<String>,
 }
 
-/// Turns problem documents into pages. Keeps the status and the other headers.
+/// Turns problem documents outside of the API into pages. Keeps the status and the other headers.
 pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    if state.settings.is_api(request.uri().path()) {
+        return next.run(request).await;
+    }
     let asked = Asked::of(&request);
     let t = Language::of(request.headers());
     let response = next.run(request).await;
@@ -130,7 +130,7 @@ fn render(
         let unauthenticated = UnauthenticatedPage { t, title, text, next_link };
         return unauthenticated.respond(status).unwrap_or_else(|_| status.to_string().into_response());
     };
-    let frame = shell(state, &identity.caller, t, "");
+    let frame = shell(state, &identity.caller, "");
     let error = ErrorPage {
         t,
         shell: if *is_get { frame } else { frame.returning_to(back.as_str()) },
@@ -139,7 +139,7 @@ fn render(
         request_id: document.request_id.filter(|_| status.is_server_error()),
         next_link,
     };
-    page(status, &error).unwrap_or_else(|_| status.to_string().into_response())
+    page_with(status, &error).unwrap_or_else(|_| status.to_string().into_response())
 }
 
 fn has_page(response: &Response) -> bool {
@@ -175,7 +175,7 @@ struct UnauthenticatedPage {
 impl UnauthenticatedPage {
     /// Renders the page, with a content security policy that allows its embedded style.
     fn respond(&self, status: StatusCode) -> PageResult {
-        let mut response: Response = page(status, self)?;
+        let mut response: Response = page_with(status, self)?;
         let policy = HeaderValue::from_str(&POLICY).map_err(Problem::internal)?;
         response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
         Ok(response)
@@ -185,6 +185,6 @@ impl UnauthenticatedPage {
 pub(crate) const SIGNED_OUT: &str = "/signed-out";
 
 /// Redirects a user who is still signed in to the start page.
-pub(crate) async fn signed_out(_: Identified) -> Redirect {
+pub(crate) async fn signed_out(_: Call) -> Redirect {
     Redirect::to("/")
 }

@@ -5,7 +5,6 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::extract::State;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use futures_util::{Stream, StreamExt, future, stream};
@@ -14,11 +13,10 @@ use launcher_domain::Caller;
 use launcher_service::ListedInstance;
 use serde::Deserialize;
 
-use super::forms::Query;
 use crate::extract::last_event_id;
-use crate::identity::Identified;
+use crate::pages::Query;
 use crate::problem::Problem;
-use crate::state::AppState;
+use crate::state::Call;
 
 /// Name of the event, as in the `hx-trigger` of the pages.
 const CHANGED: &str = "workshops-changed";
@@ -35,25 +33,24 @@ pub(crate) struct EventsQuery {
 
 /// Serves the event stream of a page.
 pub(crate) async fn stream(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
+    call: Call,
     Query(query): Query<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
-    let open = state.streams.open(&caller)?;
+    let open = call.streams.open(&call.caller)?;
     let last_event_id = last_event_id(&headers);
-    let feed = state.launcher.subscribe(&caller, last_event_id);
+    let feed = call.launcher.subscribe(&call.caller, last_event_id);
     // A new stream begins with an event: an instance may have ended after the page was loaded, and no later event would
     // report it.
     let first = stream::iter(last_event_id.is_none().then(|| Event::default().event(CHANGED).data("connected")));
+    let stop = call.process.stop.clone().cancelled_owned();
     let changes = feed
         .filter(move |event| {
             // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
             let _ = &open;
-            future::ready(concerns(&query.of, &caller, &event.listed))
+            future::ready(concerns(&query.of, &call.caller, &event.listed))
         })
         .map(|event| Event::default().id(event.id.to_string()).event(CHANGED).data(&event.listed.instance.k8s_name));
-    let stop = state.process.stop.clone().cancelled_owned();
     Ok(Sse::new(first.chain(changes).map(Ok).take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 

@@ -6,9 +6,10 @@ use axum::response::{IntoResponse, Redirect, Response};
 use http::StatusCode;
 use http::request::Parts;
 use launcher_domain::local_path::LocalPath;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::language::Language;
+use crate::pages::Language;
 use crate::problem::{Problem, ProblemCode};
 
 /// Extracts the fields of a form. The types of the fields refuse unknown fields.
@@ -30,7 +31,6 @@ where
     }
 }
 
-/// Converts the status for an unreadable form to a problem.
 fn unreadable(t: Language, status: StatusCode) -> Problem {
     let (code, detail) = match status {
         StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, t.text("form-too-large")),
@@ -41,7 +41,6 @@ fn unreadable(t: Language, status: StatusCode) -> Problem {
     Problem::new(code, detail)
 }
 
-/// Extracts the query of a page.
 #[derive(Debug)]
 pub(crate) struct Query<T>(pub(crate) T);
 
@@ -61,6 +60,27 @@ where
     }
 }
 
+/// Query of a list without filters.
+#[derive(Debug, Deserialize)]
+pub(crate) struct AfterQuery {
+    /// The last row of the previous page. An unreadable value selects the first page.
+    #[serde(default)]
+    pub(crate) after: String,
+}
+
+/// The form of a button without other values, and the query of its confirmation page.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReturnForm {
+    return_to: Option<String>,
+}
+
+impl ReturnForm {
+    pub(crate) fn path(&self) -> LocalPath {
+        return_to(self.return_to.as_deref())
+    }
+}
+
 /// Returns the path to open next: the sent path if it is a path of this site, else the start page. Any other text
 /// (`//evil`, `/\evil`, `javascript:`) could lead to another site.
 pub(crate) fn return_to(sent: Option<&str>) -> LocalPath {
@@ -68,11 +88,7 @@ pub(crate) fn return_to(sent: Option<&str>) -> LocalPath {
 }
 
 /// Redirects with `303 See Other`. The browser loads the next page with GET, so a reload does not repeat the action.
-pub(crate) fn see_other(path: &LocalPath) -> Response {
-    redirect(path.as_str())
-}
-
-/// Like [`see_other`], for a path of the launcher or the URL of a workshop. Never pass a URL from a request.
+/// `url` is a path of this site or the URL of a workshop. Never pass a URL from a request.
 pub(crate) fn redirect(url: &str) -> Response {
     Redirect::to(url).into_response()
 }

@@ -1,16 +1,8 @@
 //! The guides for students and teachers.
 
 use askama::Template;
-use axum::extract::State;
-use http::StatusCode;
 
-use super::html::{PageResult, page, shell};
-use super::language::{Language, Text};
-use super::markdown;
-use super::view::Shell;
-use crate::assets;
-use crate::identity::Identified;
-use crate::state::AppState;
+use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, markdown, page};
 
 #[derive(Debug, Template)]
 #[template(path = "guide.html")]
@@ -18,20 +10,19 @@ struct Guide {
     t: Language,
     shell: Shell,
     title: Text,
-    /// The guide as HTML.
     text: String,
 }
 
-/// `GET /guide/students`.
-pub(crate) async fn students(state: State<AppState>, t: Language, caller: Identified) -> PageResult {
-    show(&state, &caller, t, t.text("students-guide"), t.document("students"))
+pub(crate) async fn students(visitor: Visitor) -> PageResult {
+    show(&visitor, "students-guide", "students")
 }
 
-/// `GET /guide/teachers`.
-pub(crate) async fn teachers(state: State<AppState>, t: Language, caller: Identified) -> PageResult {
-    show(&state, &caller, t, t.text("teachers-guide"), t.document("teachers"))
+pub(crate) async fn teachers(visitor: Visitor) -> PageResult {
+    show(&visitor, "teachers-guide", "teachers")
 }
 
-fn show(state: &AppState, Identified(caller): &Identified, t: Language, title: Text, text: &str) -> PageResult {
-    page(StatusCode::OK, &Guide { t, shell: shell(state, caller, t, ""), title, text: markdown::to_html(text) })
+fn show(visitor: &Visitor, title: &str, document: &str) -> PageResult {
+    let t = visitor.t;
+    let text = markdown::to_html(t.document(document));
+    page(&Guide { t, shell: visitor.shell(""), title: t.text(title), text })
 }

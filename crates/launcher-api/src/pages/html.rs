@@ -2,12 +2,12 @@
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use launcher_domain::Caller;
 use launcher_domain::local_path::LocalPath;
 
-use super::language::Language;
-use super::view::{LanguageChoice, Person, Shell};
+use crate::pages::Shell;
+use crate::pages::view::Person;
 use crate::problem::Problem;
 use crate::state::AppState;
 
@@ -19,8 +19,13 @@ pub(crate) type PageResult = Result<Response, Problem>;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// Renders a page with the status 200.
+pub(crate) fn page(template: &impl Template) -> PageResult {
+    page_with(StatusCode::OK, template)
+}
+
 /// Renders a page. Caches must not store it, because it contains the caller's data and single-use form keys.
-pub(crate) fn page(status: StatusCode, template: &impl Template) -> PageResult {
+pub(crate) fn page_with(status: StatusCode, template: &impl Template) -> PageResult {
     let html = template.render().map_err(Problem::internal)?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
@@ -33,7 +38,7 @@ pub(crate) fn page(status: StatusCode, template: &impl Template) -> PageResult {
 }
 
 /// Returns the frame of a page: the signed-in person, the navigation and the banners.
-pub(crate) fn shell(state: &AppState, caller: &Caller, t: Language, here: &'static str) -> Shell {
+pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Shell {
     Shell {
         person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
         logout_url: state.settings.logout_url.clone(),
@@ -42,7 +47,6 @@ pub(crate) fn shell(state: &AppState, caller: &Caller, t: Language, here: &'stat
         dev_identity: state.settings.bypass().map(ToString::to_string),
         warns_of_sharing: state.process.shares_one_user && caller.is_admin() && here.starts_with("admin"),
         version: env!("CARGO_PKG_VERSION"),
-        languages: LanguageChoice::all(t),
         return_to: None,
         language_form: None,
         here,
@@ -60,9 +64,4 @@ pub(crate) fn htmx_redirect(path: &LocalPath) -> Response {
 /// Makes htmx load the current page again, so that the browser follows a redirect of this page.
 pub(crate) fn htmx_reload() -> Response {
     (StatusCode::OK, [(HeaderName::from_static("hx-refresh"), HeaderValue::from_static("true"))]).into_response()
-}
-
-/// Returns true if htmx sent the request, and so expects only a part of the page.
-pub(crate) fn is_htmx(headers: &HeaderMap) -> bool {
-    headers.get("hx-request").is_some_and(|value| value == "true")
 }

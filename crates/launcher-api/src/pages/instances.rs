@@ -1,20 +1,17 @@
 //! Pages and forms of one instance: show, extend, pause, resume and end it.
 
 use askama::Template;
-use axum::extract::State;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use http::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::assets;
 use crate::extract::InstanceName;
-use crate::identity::Identified;
-use crate::pages::forms::{Fields, Query};
-use crate::pages::html::{PageResult, is_htmx, page, shell};
-use crate::pages::language::Language;
-use crate::pages::view::{Shell, SnapshotView, WorkshopView, machine_now};
-use crate::pages::{forms, paths, workshops};
-use crate::state::AppState;
+use crate::pages::confirm::{Question, confirm};
+use crate::pages::view::{SnapshotView, WorkshopView, machine_now};
+use crate::pages::{
+    Fields, Language, PageResult, Query, ReturnForm, Shell, Visitor, assets, forms, page, paths, workshops,
+};
 
 #[derive(Debug, Template)]
 #[template(path = "instance.html")]
@@ -27,15 +24,6 @@ struct InstancePage {
     return_to: String,
 }
 
-#[derive(Debug, Template)]
-#[template(path = "end.html")]
-struct EndPage {
-    t: Language,
-    shell: Shell,
-    workshop: WorkshopView,
-    return_to: String,
-}
-
 /// The form of the button "Extend".
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,61 +33,38 @@ pub(crate) struct ExtendForm {
     return_to: Option<String>,
 }
 
-/// The forms of the buttons that end, pause and resume a workshop, and the queries of their confirmation pages.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ReturnForm {
-    return_to: Option<String>,
-}
-
 /// `GET /instances/{k8s_name}`: details of one instance.
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
-    InstanceName(k8s_name): InstanceName,
-) -> PageResult {
-    let listed = state.launcher.instance(&caller, &k8s_name).await?;
-    let snapshot = SnapshotView::dated(t, &state.launcher, &caller, &listed.instance).await?;
+pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName) -> PageResult {
+    let listed = visitor.launcher.instance(&visitor.caller, &k8s_name).await?;
+    let snapshot = SnapshotView::dated(&visitor, &listed.instance).await?;
     let detail = InstancePage {
-        t,
-        shell: shell(&state, &caller, t, ""),
-        workshop: WorkshopView { snapshot, ..WorkshopView::new(t, &state.launcher, &caller, &listed) },
-        now: machine_now(state.launcher.clock()),
+        t: visitor.t,
+        shell: visitor.shell(""),
+        workshop: WorkshopView { snapshot, ..WorkshopView::new(&visitor, &listed) },
+        now: machine_now(visitor.launcher.clock()),
         live: false,
         return_to: paths::instance(&k8s_name),
     };
-    page(StatusCode::OK, &detail)
+    page(&detail)
 }
 
 /// `GET /instances/{k8s_name}/open`: redirects the owner to the workshop while it runs, and to the waiting page while it
 /// starts. Otherwise redirects to the page of the instance, which shows its state. A link to this path therefore stays
 /// valid while the state changes.
-pub(crate) async fn open(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
-    InstanceName(k8s_name): InstanceName,
-) -> PageResult {
-    let listed = state.launcher.instance(&caller, &k8s_name).await?;
-    let workshop = WorkshopView::new(t, &state.launcher, &caller, &listed);
+pub(crate) async fn open(visitor: Visitor, InstanceName(k8s_name): InstanceName) -> PageResult {
+    let workshop = visitor.workshop(&k8s_name).await?;
     let page =
         if workshop.waits.is_some() && workshop.mine { paths::waiting(&k8s_name) } else { paths::instance(&k8s_name) };
     Ok(forms::redirect(&workshop.url.unwrap_or(page)))
 }
 
-/// `POST /instances/{k8s_name}/extend`.
 pub(crate) async fn extend(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     InstanceName(k8s_name): InstanceName,
-    headers: HeaderMap,
     Fields(form): Fields<ExtendForm>,
 ) -> PageResult {
-    let extended = state.launcher.extend(&caller, &k8s_name, form.expected_expires_at).await;
-    let next = forms::return_to(form.return_to.as_deref());
-    let mut response = workshops::answer(&state, &caller, t, &headers, extended.map(drop), &next).await?;
+    let extended = visitor.launcher.extend(&visitor.caller, &k8s_name, form.expected_expires_at).await;
+    let mut response = workshops::answer(&visitor, extended, &forms::return_to(form.return_to.as_deref())).await?;
     if response.status().is_redirection() {
         keep_opener(&mut response);
     }
@@ -108,93 +73,82 @@ pub(crate) async fn extend(
 
 /// `GET /instances/{k8s_name}/end`: the confirmation page, for browsers without scripts and for admins.
 pub(crate) async fn confirm_end(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     InstanceName(k8s_name): InstanceName,
     Query(query): Query<ReturnForm>,
 ) -> PageResult {
-    let listed = state.launcher.instance(&caller, &k8s_name).await?;
-    let confirm = EndPage {
-        t,
-        shell: shell(&state, &caller, t, ""),
-        workshop: WorkshopView::new(t, &state.launcher, &caller, &listed),
-        return_to: forms::return_to(query.return_to.as_deref()).as_str().to_owned(),
+    let (t, workshop) = (visitor.t, visitor.workshop(&k8s_name).await?);
+    let warning = match workshop.end_saves() {
+        _ if workshop.keeps_files => t.text("end-warning-kept"),
+        Some(time) => t.with_one("end-warning-saved", "time", time.as_str()).into(),
+        None => t.text("end-warning"),
     };
-    page(StatusCode::OK, &confirm)
+    let ask = Question {
+        title: t.with_one("end-title", "name", workshop.name.as_str()).into(),
+        question: t.with_one("end-question", "name", workshop.name.as_str()),
+        warning,
+        owner: Some(workshop.owner).filter(|_| !workshop.mine),
+        action: format!("/instances/{k8s_name}/end"),
+        button: t.text("end-workshop"),
+        button_class: "button-danger",
+        cancel: t.text("keep-it"),
+        return_to: query.path().as_str().to_owned(),
+    };
+    confirm(&visitor, "", ask)
 }
 
 /// `POST /instances/{k8s_name}/end`: terminates an instance, or dismisses a failed one.
 pub(crate) async fn end(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     InstanceName(k8s_name): InstanceName,
-    headers: HeaderMap,
     Fields(form): Fields<ReturnForm>,
 ) -> PageResult {
-    let ended = state.launcher.terminate(&caller, &k8s_name).await;
-    let next = forms::return_to(form.return_to.as_deref());
-    workshops::answer(&state, &caller, t, &headers, ended.map(drop), &next).await
-}
-
-#[derive(Debug, Template)]
-#[template(path = "pause.html")]
-struct PausePage {
-    t: Language,
-    shell: Shell,
-    workshop: WorkshopView,
-    return_to: String,
+    let ended = visitor.launcher.terminate(&visitor.caller, &k8s_name).await;
+    workshops::answer(&visitor, ended, &form.path()).await
 }
 
 /// `GET /instances/{k8s_name}/suspend`: the confirmation page, for browsers without scripts.
 pub(crate) async fn confirm_suspend(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     InstanceName(k8s_name): InstanceName,
     Query(query): Query<ReturnForm>,
 ) -> PageResult {
-    let listed = state.launcher.instance(&caller, &k8s_name).await?;
-    let confirm = PausePage {
-        t,
-        shell: shell(&state, &caller, t, ""),
-        workshop: WorkshopView::new(t, &state.launcher, &caller, &listed),
-        return_to: forms::return_to(query.return_to.as_deref()).as_str().to_owned(),
+    let (t, workshop) = (visitor.t, visitor.workshop(&k8s_name).await?);
+    let ask = Question {
+        title: t.with_one("pause-title", "name", workshop.name.as_str()).into(),
+        question: t.with_one("pause-question", "name", workshop.name.as_str()),
+        warning: t.text("pause-warning"),
+        owner: Some(workshop.owner).filter(|_| !workshop.mine),
+        action: format!("/instances/{k8s_name}/suspend"),
+        button: t.text("pause-workshop"),
+        button_class: "button-main",
+        cancel: t.text("pause-cancel"),
+        return_to: query.path().as_str().to_owned(),
     };
-    page(StatusCode::OK, &confirm)
+    confirm(&visitor, "", ask)
 }
 
-/// `POST /instances/{k8s_name}/suspend`.
 pub(crate) async fn suspend(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     InstanceName(k8s_name): InstanceName,
-    headers: HeaderMap,
     Fields(form): Fields<ReturnForm>,
 ) -> PageResult {
-    let suspended = state.launcher.suspend(&caller, &k8s_name).await;
-    let next = forms::return_to(form.return_to.as_deref());
-    workshops::answer(&state, &caller, t, &headers, suspended.map(drop), &next).await
+    let suspended = visitor.launcher.suspend(&visitor.caller, &k8s_name).await;
+    workshops::answer(&visitor, suspended, &form.path()).await
 }
 
 /// `POST /instances/{k8s_name}/resume`. Without htmx, the owner then sees the waiting page, which opens the workshop.
 pub(crate) async fn resume(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     InstanceName(k8s_name): InstanceName,
-    headers: HeaderMap,
     Fields(form): Fields<ReturnForm>,
 ) -> PageResult {
-    let resumed = state.launcher.resume(&caller, &k8s_name).await;
-    let is_mine = resumed.as_ref().is_ok_and(|listed| listed.instance.owner_email == *caller.email());
-    if is_mine && !is_htmx(&headers) {
+    let resumed = visitor.launcher.resume(&visitor.caller, &k8s_name).await;
+    let is_mine = resumed.as_ref().is_ok_and(|listed| listed.instance.owner_email == *visitor.caller.email());
+    if is_mine && !visitor.is_htmx {
         return Ok(forms::redirect(&paths::waiting(&k8s_name)));
     }
-    let next = forms::return_to(form.return_to.as_deref());
-    workshops::answer(&state, &caller, t, &headers, resumed.map(drop), &next).await
+    workshops::answer(&visitor, resumed, &form.path()).await
 }
 
 /// Header that would separate the page from the window that opened it.
@@ -217,7 +171,6 @@ struct ExtendPage {
     return_to: String,
 }
 
-/// The query of the page.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtendQuery {
@@ -227,29 +180,27 @@ pub(crate) struct ExtendQuery {
 
 /// `GET /instances/{k8s_name}/extend`: one button, and after the extension the new expiry.
 pub(crate) async fn show_extend(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     InstanceName(k8s_name): InstanceName,
     Query(query): Query<ExtendQuery>,
 ) -> PageResult {
-    let listed = state.launcher.instance(&caller, &k8s_name).await?;
-    let workshop = WorkshopView::new(t, &state.launcher, &caller, &listed);
+    let listed = visitor.launcher.instance(&visitor.caller, &k8s_name).await?;
+    let workshop = WorkshopView::new(&visitor, &listed);
     let extend = ExtendPage {
-        t,
+        t: visitor.t,
         origin: workshop.url.as_deref().and_then(origin).unwrap_or_default().to_owned(),
         is_extended: query.from.is_some_and(|from| listed.instance.expires_at.is_some_and(|end| end > from)),
-        return_to: format!("{}?from={}", paths::extend(&k8s_name), workshop.expected_expires_at),
+        return_to: format!("/instances/{k8s_name}/extend?from={}", workshop.expected_expires_at),
         workshop,
     };
-    let mut response = page(StatusCode::OK, &extend)?;
+    let mut response = page(&extend)?;
     keep_opener(&mut response);
     Ok(response)
 }
 
 /// Lets the window that opened this page receive the new expiry. Every response of a navigation needs this header, also
 /// a redirect.
-fn keep_opener(response: &mut axum::response::Response) {
+fn keep_opener(response: &mut Response) {
     response.headers_mut().insert(OPENER_POLICY, KEEP_OPENER);
 }
 

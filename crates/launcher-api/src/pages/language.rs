@@ -12,8 +12,12 @@ use std::borrow::Cow;
 
 use axum::extract::FromRequestParts;
 use fluent_bundle::{FluentArgs, FluentValue};
+use http::header::REFERER;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use serde::Deserialize;
+
+use crate::pages::{Fields, PageResult, Visitor, forms};
 
 pub use locale::domain_messages;
 use locale::{LOCALES, Locale};
@@ -27,9 +31,7 @@ pub(crate) type Value<'a> = (&'static str, FluentValue<'a>);
 /// A sentence around a value to which a template adds HTML, such as a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Around {
-    /// Text before the value.
     pub(crate) before: String,
-    /// Text after the value.
     pub(crate) after: String,
 }
 
@@ -43,7 +45,6 @@ const MARK: char = '\u{e000}';
 pub(crate) struct Language(&'static Locale);
 
 impl Language {
-    /// Returns all languages, sorted by code.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         LOCALES.iter().map(Self)
     }
@@ -56,7 +57,6 @@ impl Language {
         remembered.or_else(|| Self::with_code(&negotiated()?)).unwrap_or_else(Self::english)
     }
 
-    /// Returns the language with this code.
     pub(crate) fn with_code(code: &str) -> Option<Self> {
         Self::all().find(|language| language.code() == code)
     }
@@ -66,7 +66,6 @@ impl Language {
         choice::cookie(self.code(), is_https)
     }
 
-    /// Returns the default language.
     pub(crate) fn english() -> Self {
         Self(&locale::ENGLISH)
     }
@@ -76,12 +75,16 @@ impl Language {
         &self.0.code
     }
 
+    /// Returns the name of the language in itself.
+    pub(crate) fn name(self) -> Text {
+        self.text("language-name")
+    }
+
     /// Direction of the script, for `<html dir>`: `ltr` or `rtl`.
     pub(crate) fn direction(self) -> &'static str {
         self.0.direction()
     }
 
-    /// Returns a message without values.
     pub(crate) fn text(self, key: &str) -> Text {
         self.format(key, None, None)
     }
@@ -101,7 +104,6 @@ impl Language {
         self.locales().iter().any(|locale| locale.pattern(key, None).is_some())
     }
 
-    /// Returns a message with values.
     pub(crate) fn with<const N: usize>(self, key: &str, values: [Value<'_>; N]) -> String {
         self.format(key, None, Some(&FluentArgs::from_iter(values))).into_owned()
     }
@@ -112,7 +114,6 @@ impl Language {
         self.format(key, None, Some(&FluentArgs::from_iter(values))).into_owned()
     }
 
-    /// Returns a message with one value.
     pub(crate) fn with_one<'a>(self, key: &str, name: &'static str, value: impl Into<FluentValue<'a>>) -> String {
         self.with(key, [(name, value.into())])
     }
@@ -124,7 +125,6 @@ impl Language {
         Around { before: before.to_owned(), after: after.to_owned() }
     }
 
-    /// Returns a document in Markdown.
     pub(crate) fn document(self, name: &str) -> &'static str {
         self.locales().iter().find_map(|locale| locale.document(name)).unwrap_or_default()
     }
@@ -148,6 +148,34 @@ impl<S: Send + Sync> FromRequestParts<S> for Language {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
         Ok(Self::of(&parts.headers))
     }
+}
+
+/// The form in the footer.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LanguageForm {
+    /// Code of the chosen language. An unknown code changes nothing.
+    language: String,
+    /// Path of the page to open. Without it, the page opens again on which the reader chose the language.
+    return_to: Option<String>,
+}
+
+/// `POST /language`: remembers the language, then opens the page on which the reader chose it, or the page that this page names.
+pub(crate) async fn choose(visitor: Visitor, headers: HeaderMap, Fields(form): Fields<LanguageForm>) -> PageResult {
+    let page = form.return_to.or_else(|| page_of(&headers));
+    let mut response = forms::redirect(forms::return_to(page.as_deref()).as_str());
+    if let Some(language) = Language::with_code(&form.language) {
+        let (name, value) = language.cookie(visitor.settings.is_https());
+        response.headers_mut().insert(name, value);
+    }
+    Ok(response)
+}
+
+/// Returns path and query of the page that sent the form. Browsers name only pages of this site, because of the
+/// `Referrer-Policy` of every page.
+fn page_of(headers: &HeaderMap) -> Option<String> {
+    let page: Uri = headers.get(REFERER)?.to_str().ok()?.parse().ok()?;
+    Some(page.path_and_query()?.to_string())
 }
 
 #[cfg(test)]

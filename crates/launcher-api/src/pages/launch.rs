@@ -1,29 +1,30 @@
 //! Launching: the page of a template, which a teacher can share, and the form of every "Launch" button.
 
-mod form;
-mod page;
-
 use std::collections::BTreeMap;
 
-use axum::extract::{Path, RawQuery, State};
-use http::header::RETRY_AFTER;
+use askama::Template;
+use axum::extract::{Path, RawQuery};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, Parameter};
+use launcher_domain::{Caller, FieldError, Parameter, RepositoryDraft, Template as CatalogTemplate};
 use launcher_service::{InstanceFilter, LaunchRequest, Launched, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::extract::{TemplateId, is_idempotency_key};
-use crate::identity::Identified;
-use crate::pages::forms::{Fields, Query};
-use crate::pages::html::{PageResult, htmx_redirect, is_htmx};
-use crate::pages::language::Language;
-use crate::pages::{forms, notices, paths, workshops};
-use crate::state::AppState;
-use form::{LaunchForm, Prefill, check_repository, launch_path, repository};
-use page::{Form, can_launch, show_form};
+use crate::pages::html::htmx_redirect;
+use crate::pages::launch_form::{
+    Input, LaunchField, LaunchForm, Prefill, check_repository, launch_fields, launch_path, repository,
+};
+use crate::pages::share::Share;
+use crate::pages::view::{Card, Notice, WorkshopView};
+use crate::pages::{
+    Fields, Language, PageResult, Query, Shell, Text, Visitor, assets, forms, markdown, notices, page_with, paths,
+    workshops,
+};
+use crate::permission::{LaunchActive, LaunchInactive, allows};
+use crate::state::Call;
 
 /// Query of the page of a template.
 #[derive(Debug, Default, Deserialize)]
@@ -47,127 +48,103 @@ pub(crate) struct LaunchQuery {
 /// on a page cannot launch without a click: it would launch a workshop that the reader does not want. A link with values
 /// or a repository cannot either: the reader confirms them.
 pub(crate) async fn show(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     Query(query): Query<LaunchQuery>,
     headers: HeaderMap,
     TemplateId(template_id): TemplateId,
 ) -> PageResult {
-    let template = state.launcher.template(&caller, template_id).await?;
+    let template = visitor.launcher.template(&visitor.caller, template_id).await?;
     let repository = repository(query.repo, query.reference, query.path);
-    check_repository(t, &template, repository.as_ref())?;
+    check_repository(visitor.t, &template, repository.as_ref())?;
     let prefill = Prefill::of_link(&template.settings.parameters, &query.others);
     let asks = template.settings.parameters.iter().any(Parameter::must_be_given) || !prefill.is_empty();
     if query.start != "1" || repository.is_some() {
-        return show_form(&state, &caller, t, &template, Form::filled(prefill, repository)).await;
+        return show_form(&visitor, &template, Form::filled(prefill, repository)).await;
     }
     // Compute the key before the list is read. If another tab launches in between, either the list has its workshop, or
     // both launches have the same key.
-    let start_key = start_key(&state, &caller, template_id).await?;
-    let mine = workshops::own_workshops_of(t, &state.launcher, &caller, template_id).await?;
+    let start_key = start_key(&visitor, template_id).await?;
+    let mine = workshops::own_workshops_of(&visitor, template_id).await?;
     if let Some(workshop) = mine.iter().find(|workshop| workshop.can_end()) {
-        return Ok(forms::redirect(&paths::open(&workshop.k8s_name)));
+        return Ok(forms::redirect(&format!("/instances/{}/open", workshop.k8s_name)));
     }
     if asks {
-        return show_form(&state, &caller, t, &template, Form::filled(prefill, None)).await;
+        return show_form(&visitor, &template, Form::filled(prefill, None)).await;
     }
-    if !can_launch(&caller, &template) || !is_opened_directly(&headers) {
+    if !can_launch(&visitor.caller, &template) || !is_opened_directly(&headers) {
         return Ok(forms::redirect(&format!("/launch/{template_id}")));
     }
     let request = LaunchRequest { idempotency_key: Some(start_key), ..LaunchRequest::default() };
-    let launched = state.launcher.launch(&caller, template_id, &request).await;
+    let launched = visitor.launcher.launch(&visitor.caller, template_id, &request).await;
     let next = next(&LocalPath::root(), launched.as_ref().ok());
-    workshops::answer(&state, &caller, t, &headers, launched.map(drop), &next).await
+    workshops::answer(&visitor, launched, &next).await
 }
 
 /// `GET /go/{slug}`: redirects to the page of the template with this slug, with the same query.
-pub(crate) async fn go(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
-    Path(slug): Path<String>,
-    RawQuery(query): RawQuery,
-) -> PageResult {
-    let template = state.launcher.template_by_slug(&caller, &slug).await?;
+pub(crate) async fn go(call: Call, Path(slug): Path<String>, RawQuery(query): RawQuery) -> PageResult {
+    let template = call.launcher.template_by_slug(&call.caller, &slug).await?;
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
     let page = forms::return_to(Some(&format!("/launch/{}{query}", template.template_id)));
-    Ok(forms::see_other(&page))
+    Ok(forms::redirect(page.as_str()))
 }
 
 /// `POST /launch/{template_id}`: launches the template, then shows the waiting page.
 pub(crate) async fn launch(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     TemplateId(template_id): TemplateId,
-    headers: HeaderMap,
     Fields(form): Fields<LaunchForm>,
 ) -> PageResult {
     let key = Some(form.idempotency_key).filter(|key| is_idempotency_key(key));
     let repository = form.repository;
     if repository.is_some() {
-        check_repository(t, &state.launcher.template(&caller, template_id).await?, repository.as_ref())?;
+        let template = visitor.launcher.template(&visitor.caller, template_id).await?;
+        check_repository(visitor.t, &template, repository.as_ref())?;
     }
     let body = repository.as_ref().map_or(Value::Null, |repository| json!({ "repository": repository }));
     let request = LaunchRequest { idempotency_key: key, repository, body, parameters: form.parameters };
-    let launched = state.launcher.launch(&caller, template_id, &request).await;
+    let launched = visitor.launcher.launch(&visitor.caller, template_id, &request).await;
     let next = next(&forms::return_to(form.return_to.as_deref()), launched.as_ref().ok());
     let error = match launched {
-        Ok(_) if is_htmx(&headers) => return Ok(htmx_redirect(&next)),
-        Ok(_) => return workshops::answer(&state, &caller, t, &headers, Ok(()), &next).await,
+        Ok(_) if visitor.is_htmx => return Ok(htmx_redirect(&next)),
+        Ok(_) => return Ok(forms::redirect(next.as_str())),
         Err(error) => error,
     };
     let is_invalid = matches!(error, ServiceError::Invalid(_));
-    if is_invalid && is_htmx(&headers) {
+    if is_invalid && visitor.is_htmx {
         // The button of a card has no fields.
         let page = launch_path(template_id, request.repository.as_ref());
         return Ok(htmx_redirect(&forms::return_to(Some(&page))));
     }
     let has_values = !request.parameters.is_empty() || request.repository.is_some();
-    if !is_invalid && (is_htmx(&headers) || !has_values) {
-        return workshops::answer(&state, &caller, t, &headers, Err(error), &next).await;
+    if !is_invalid && (visitor.is_htmx || !has_values) {
+        return workshops::answer(&visitor, Err::<(), _>(error), &next).await;
     }
-    refused(&state, &caller, t, template_id, request, error).await
+    refused(&visitor, template_id, request, error).await
 }
 
 /// Shows the form again with the typed values, except for secrets, and with the repository.
-async fn refused(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
-    template_id: Uuid,
-    request: LaunchRequest,
-    error: ServiceError,
-) -> PageResult {
-    let LaunchRequest { parameters, repository, .. } = request;
-    let template = state.launcher.template(caller, template_id).await?;
-    let prefill = Prefill { values: parameters, ..Prefill::default() };
-    let retry_after = notices::retry_after(&error);
-    let (status, errors, notice) = match error {
-        ServiceError::Invalid(errors) => (StatusCode::UNPROCESSABLE_ENTITY, errors, None),
-        error => {
-            let Some((status, notice)) = notices::of(t, &error, false) else { return Err(error.into()) };
-            (status, Vec::new(), Some(notice))
-        }
+async fn refused(visitor: &Visitor, template_id: Uuid, request: LaunchRequest, error: ServiceError) -> PageResult {
+    let LaunchRequest { parameters: values, repository, .. } = request;
+    let template = visitor.launcher.template(&visitor.caller, template_id).await?;
+    let (status, errors, notice) = match &error {
+        ServiceError::Invalid(errors) => (StatusCode::UNPROCESSABLE_ENTITY, errors.clone(), None),
+        error_ => match notices::of(visitor.t, error_, false) {
+            Some((status, notice)) => (status, Vec::new(), Some(notice)),
+            None => return Err(error.into()),
+        },
     };
-    let form = Form { status, prefill: Prefill { errors, ..prefill }, repository, notice, is_answer: true };
-    let mut response = show_form(state, caller, t, &template, form).await?;
-    if let Some(seconds) = retry_after {
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
-    }
+    let prefill = Prefill { values, errors, ..Prefill::default() };
+    let form = Form { status, prefill, repository, notice, is_answer: true };
+    let mut response = show_form(visitor, &template, form).await?;
+    notices::set_retry_after(&mut response, &error);
     Ok(response)
 }
 
 /// Returns the idempotency key of a launch by `?start=1`: two tabs that open the link at the same time launch once. The
 /// key changes with the reader's newest workshop of the template, so the link launches again after that workshop.
-async fn start_key(state: &AppState, caller: &Caller, template_id: Uuid) -> Result<String, ServiceError> {
-    let filter = InstanceFilter {
-        state: StateFilter::All,
-        owner_email: Some(caller.email().clone()),
-        template_id: Some(template_id),
-        search: None,
-    };
-    let newest = state.launcher.instances(caller, &filter, &Page { limit: 1, after: None }).await?;
+async fn start_key(visitor: &Visitor, template_id: Uuid) -> Result<String, ServiceError> {
+    let filter = InstanceFilter { template_id: Some(template_id), ..visitor.own(StateFilter::All) };
+    let newest = visitor.launcher.instances(&visitor.caller, &filter, &Page { limit: 1, after: None }).await?;
     let newest = newest.first().map_or("", |listed| &listed.instance.k8s_name);
     Ok(format!("start-{template_id}-{newest}"))
 }
@@ -189,4 +166,90 @@ fn next(return_to: &LocalPath, launched: Option<&Launched>) -> LocalPath {
         .filter(|_| return_to.as_str() == "/")
         .and_then(|launched| LocalPath::parse(&paths::waiting(&launched.listed.instance.k8s_name)))
         .unwrap_or_else(|| return_to.clone())
+}
+
+#[derive(Debug, Template)]
+#[template(path = "launch.html")]
+struct LaunchPage {
+    t: Language,
+    shell: Shell,
+    card: Card,
+    /// The reader's own workshops of this template that have not failed.
+    mine: Vec<WorkshopView>,
+    /// The reader's newest workshop of this template, if it has failed.
+    failed: Option<WorkshopView>,
+    description: String,
+    active: bool,
+    can_launch: bool,
+    inactive_text: Text,
+    share: Share,
+    repository: Option<RepositoryDraft>,
+    /// Error of a launch that does not concern a field.
+    notice: Option<Notice>,
+    fields: Vec<LaunchField>,
+    /// Fields with errors, for the summary above the form.
+    wrong: Vec<LaunchField>,
+    /// Errors of parameters that the template does not have.
+    unknown: Vec<String>,
+    /// Names of parameters whose values a link cannot give.
+    ignored: String,
+}
+
+/// The content of a launch form, and the answer to its last sending.
+#[derive(Debug, Default)]
+struct Form {
+    status: StatusCode,
+    prefill: Prefill,
+    repository: Option<RepositoryDraft>,
+    notice: Option<Notice>,
+    /// True if the page answers a sent form.
+    is_answer: bool,
+}
+
+impl Form {
+    fn filled(prefill: Prefill, repository: Option<RepositoryDraft>) -> Self {
+        Self { prefill, repository, ..Self::default() }
+    }
+}
+
+/// Shows the page of a template with this form.
+async fn show_form(visitor: &Visitor, template: &CatalogTemplate, form: Form) -> PageResult {
+    let t = visitor.t;
+    let Form { status, mut prefill, repository, notice, is_answer } = form;
+    let (template_id, parameters) = (template.template_id, &template.settings.parameters);
+    let mut mine = workshops::own_workshops_of(visitor, template_id).await?;
+    let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
+    mine.retain(|workshop| !workshop.is_failed());
+    if let Some(failed) = failed.as_ref().filter(|_| !is_answer && prefill.is_empty()) {
+        prefill = Prefill::of_launch(parameters, &failed.parameter_values);
+    }
+    let fields = launch_fields(t, parameters, &prefill.values, &prefill.errors);
+    let has_field = |error: &FieldError| fields.iter().any(|field| error.pointer == field.pointer());
+    let unknown = prefill.errors.iter().filter(|error| !has_field(error)).map(|error| t.field_error(error)).collect();
+    let frame = visitor.shell("");
+    let can_launch = can_launch(&visitor.caller, template);
+    let launch = LaunchPage {
+        t,
+        shell: if is_answer { frame.returning_to(launch_path(template_id, repository.as_ref())) } else { frame },
+        card: Card::new(visitor, template),
+        mine,
+        failed,
+        description: markdown::to_html(&template.settings.description),
+        active: template.active,
+        can_launch,
+        inactive_text: if can_launch { t.text("inactive-admin") } else { t.text("inactive-user") },
+        share: Share::new(&visitor.state, template),
+        notice,
+        wrong: fields.iter().filter(|field| !field.error.is_empty()).cloned().collect(),
+        fields,
+        unknown,
+        ignored: prefill.ignored.join(", "),
+        repository,
+    };
+    page_with(status, &launch)
+}
+
+/// Returns true if the caller may launch the template.
+fn can_launch(caller: &Caller, template: &CatalogTemplate) -> bool {
+    if template.active { allows::<LaunchActive>(caller) } else { allows::<LaunchInactive>(caller) }
 }

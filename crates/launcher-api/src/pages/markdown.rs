@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 /// Maximum length of a template's teaser in the catalog, in characters.
 const TEASER: usize = 180;
@@ -23,14 +23,7 @@ pub(crate) fn to_html(markdown: &str) -> String {
 }
 
 fn lower_heading(event: Event<'_>) -> Event<'_> {
-    use pulldown_cmark::HeadingLevel::{H2, H3, H4, H5, H6};
-    let lower = |level: pulldown_cmark::HeadingLevel| match level as usize {
-        1 => H2,
-        2 => H3,
-        3 => H4,
-        4 => H5,
-        _ => H6,
-    };
+    let lower = |level: HeadingLevel| HeadingLevel::try_from(level as usize + 1).unwrap_or(HeadingLevel::H6);
     match event {
         Event::Start(Tag::Heading { level, id, classes, attrs }) => {
             Event::Start(Tag::Heading { level: lower(level), id, classes, attrs })

@@ -1,19 +1,25 @@
 //! Notices that report a failed action on the user's current page.
 
-use http::StatusCode;
+use axum::response::Response;
+use http::header::RETRY_AFTER;
+use http::{HeaderValue, StatusCode};
+use launcher_domain::instance::ResumeError;
 use launcher_domain::lifetime::ExtendError;
 use launcher_service::{ServiceError, VolumeUser};
 
-use super::language::{Language, Text};
-use super::view::Notice;
+use crate::pages::Language;
+use crate::pages::view::Notice;
 use crate::problem::ProblemCode;
 
 /// Returns the status and the notice for an error that a user can correct; `None` for an error that needs its own page.
 /// `in_list`: the page is a list, so a workshop that no longer exists also gets a notice.
 pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(StatusCode, Notice)> {
+    let problem = ProblemCode::from(error);
+    let code = problem.as_str();
     let (kind, title, text) = match error {
         ServiceError::InstanceLimitReached { limit, held, ending } => {
-            ("wait", t.text("limit-title"), t.limit_reached(*limit, *held, *ending).into())
+            let values = [("limit", (*limit).into()), ("held", (*held).into()), ("ending", (*ending).into())];
+            ("wait", t.text("limit-title"), t.with("limit-reached", values).into())
         }
         ServiceError::TooManyLaunches { retry_after } => {
             let text = t.with_one("too-many-launches", "seconds", *retry_after);
@@ -31,10 +37,16 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
             ("wait", t.text("storage-limit-title"), text.into())
         }
         ServiceError::IdempotencyKeyReused => ("bad", t.text("not-launched"), t.text("key-reused")),
-        ServiceError::Extend(error) => ("wait", t.text("not-extended"), extend(t, *error)),
-        ServiceError::Suspend(error) => ("wait", t.text("not-paused"), t.not_paused(*error)),
-        ServiceError::Resume(error) => ("wait", t.text("not-resumed"), t.not_resumed(*error)),
-        ServiceError::Restart(error) => ("wait", t.text("not-restarted"), t.not_restarted(*error)),
+        ServiceError::Extend(ExtendError::ExpiryChanged) => ("wait", t.text("not-extended"), t.text("expiry-changed")),
+        ServiceError::Extend(error) => ("wait", t.text("not-extended"), t.not_extended(*error)),
+        ServiceError::Suspend(_) => ("wait", t.text("not-paused"), t.text(&format!("not-paused-{code}"))),
+        ServiceError::Resume(ResumeError::StillSuspending) => {
+            ("wait", t.text("not-resumed"), t.text("not-resumed-still-pausing"))
+        }
+        ServiceError::Resume(ResumeError::NotSuspended) => {
+            ("wait", t.text("not-resumed"), t.text("not-resumed-not-paused"))
+        }
+        ServiceError::Restart(_) => ("wait", t.text("not-restarted"), t.text(&format!("not-restarted-{code}"))),
         ServiceError::FleetWithoutDownloads => ("wait", t.text("no-download-title"), t.text("no-download")),
         ServiceError::DownloadNotReady(_) => ("wait", t.text("no-download-title"), t.text("download-not-ready")),
         ServiceError::SnapshotsUnavailable(_) => ("wait", t.text("no-download-title"), t.text("snapshots-unavailable")),
@@ -49,21 +61,15 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         | ServiceError::Unavailable(_)
         | ServiceError::Internal(_) => return None,
     };
-    Some((ProblemCode::from(error).status(), Notice { kind, title, text }))
+    Some((problem.status(), Notice { kind, title, text }))
 }
 
-/// Returns the retry delay in seconds; `None` if the error is not temporary.
-pub(crate) fn retry_after(error: &ServiceError) -> Option<u32> {
-    match error {
-        ServiceError::AtCapacity => Some(60),
-        ServiceError::TooManyLaunches { retry_after } => Some(*retry_after),
-        _ => None,
-    }
-}
-
-fn extend(t: Language, error: ExtendError) -> Text {
-    match error {
-        ExtendError::ExpiryChanged => t.text("expiry-changed"),
-        ExtendError::NotRunning | ExtendError::LifetimeLimitReached => t.not_extended(error),
-    }
+/// Sets `Retry-After` if the error is temporary.
+pub(crate) fn set_retry_after(response: &mut Response, error: &ServiceError) {
+    let seconds = match error {
+        ServiceError::AtCapacity => 60,
+        ServiceError::TooManyLaunches { retry_after } => *retry_after,
+        _ => return,
+    };
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
 }

@@ -2,30 +2,22 @@
 //! entry can be downloaded and deleted.
 
 use askama::Template;
-use axum::extract::State;
-use http::StatusCode;
-use launcher_domain::{Caller, Snapshot};
-use launcher_service::{Launcher, ListedVolume, Page, ServiceError, VolumeUser};
+use launcher_domain::Snapshot;
+use launcher_service::{ListedVolume, Page, ServiceError, VolumeUser};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::assets;
 use crate::extract::{SnapshotId, VolumeName};
-use crate::identity::Identified;
-use crate::pages::forms::{Fields, Query};
-use crate::pages::html::{PageResult, page, shell};
-use crate::pages::language::{Language, Text};
-use crate::pages::view::{Instant, Notice, Shell};
-use crate::pages::{forms, notices};
+use crate::pages::confirm::{Question, confirm};
+use crate::pages::view::{Instant, Notice};
+use crate::pages::{
+    Fields, Language, PageResult, Query, ReturnForm, Shell, Visitor, assets, forms, notices, page, page_with,
+};
 use crate::permission::{Allowed, ListAllVolumes};
 use crate::routes::{snapshots, volumes};
-use crate::state::AppState;
 
-/// Path of the caller's saved work.
 const OWN: &str = "/work";
-/// Path of everyone's saved work, for admins.
 const ALL: &str = "/admin/work";
-/// Number of rows of each table per page.
 const ROWS: u32 = 50;
 
 #[derive(Debug, Template)]
@@ -47,7 +39,6 @@ struct ListPage {
     path: &'static str,
 }
 
-/// Query of the lists: the rows after which the tables start.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct WorkQuery {
@@ -56,47 +47,25 @@ pub(crate) struct WorkQuery {
 }
 
 /// `GET /work`: the caller's saved work.
-pub(crate) async fn own(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
-    Query(query): Query<WorkQuery>,
-) -> PageResult {
-    page(StatusCode::OK, &list(&state, &caller, t, OWN, &query).await?)
+pub(crate) async fn own(visitor: Visitor, Query(query): Query<WorkQuery>) -> PageResult {
+    page(&list(&visitor, OWN, &query).await?)
 }
 
 /// `GET /admin/work`: the saved work of all users.
-pub(crate) async fn all(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ListAllVolumes>,
-    Query(query): Query<WorkQuery>,
-) -> PageResult {
-    page(StatusCode::OK, &list(&state, &caller, t, ALL, &query).await?)
+pub(crate) async fn all(visitor: Visitor, _: Allowed<ListAllVolumes>, Query(query): Query<WorkQuery>) -> PageResult {
+    page(&list(&visitor, ALL, &query).await?)
 }
 
 /// Shows the list again, with a notice about the error.
-async fn refused(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
-    path: &'static str,
-    error: ServiceError,
-) -> PageResult {
-    let Some((status, notice)) = notices::of(t, &error, false) else { return Err(error.into()) };
-    let answer = list(state, caller, t, path, &WorkQuery::default()).await?;
+async fn refused(visitor: &Visitor, path: &'static str, error: ServiceError) -> PageResult {
+    let Some((status, notice)) = notices::of(visitor.t, &error, false) else { return Err(error.into()) };
+    let answer = list(visitor, path, &WorkQuery::default()).await?;
     let shell = answer.shell.returning_to(path);
-    page(status, &ListPage { notice: Some(notice), shell, ..answer })
+    page_with(status, &ListPage { notice: Some(notice), shell, ..answer })
 }
 
-async fn list(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
-    path: &'static str,
-    query: &WorkQuery,
-) -> Result<ListPage, ServiceError> {
-    let launcher = &state.launcher;
+async fn list(visitor: &Visitor, path: &'static str, query: &WorkQuery) -> Result<ListPage, ServiceError> {
+    let (t, launcher, caller) = (visitor.t, &visitor.launcher, &visitor.caller);
     let shows_owners = path == ALL;
     let owner = if shows_owners { None } else { Some(caller.email()) };
     let cut = |after: &str| Page { limit: ROWS, after: Uuid::try_parse(after).ok() };
@@ -106,15 +75,15 @@ async fn list(
     let last_snapshot = snapshots.last().filter(|_| snapshots.len() == ROWS as usize);
     Ok(ListPage {
         t,
-        shell: shell(state, caller, t, if shows_owners { "admin-work" } else { "work" }),
+        shell: visitor.shell(if shows_owners { "admin-work" } else { "work" }),
         notice: None,
         can_download: launcher.can_download(),
         shows_owners,
         older: last.map(|last| format!("{path}?after={}", last.volume.volume_id)),
-        rows: listed.into_iter().map(|listed| VolumeRow::new(t, launcher, caller, listed)).collect(),
+        rows: listed.into_iter().map(|listed| VolumeRow::new(visitor, listed)).collect(),
         saved_for: launcher.snapshot_retention().map(|retention| t.retention(retention)),
         older_snapshots: last_snapshot.map(|last| format!("{path}?snapshots_after={}", last.snapshot_id)),
-        snapshots: snapshots.into_iter().map(|snapshot| SnapshotRow::new(t, launcher, caller, snapshot)).collect(),
+        snapshots: snapshots.into_iter().map(|snapshot| SnapshotRow::new(visitor, snapshot)).collect(),
         path,
     })
 }
@@ -126,7 +95,6 @@ struct VolumeRow {
     /// Name of the template, or the text for a volume that templates share.
     name: String,
     owner: String,
-    is_mine: bool,
     size: String,
     /// The workshop that has the volume.
     used_by: Option<VolumeUser>,
@@ -141,10 +109,8 @@ struct SnapshotRow {
     snapshot_id: Uuid,
     /// Name of the template at the launch.
     name: String,
-    /// Name of the workshop.
     workshop: String,
     owner: String,
-    is_mine: bool,
     size: String,
     saved: Instant,
     /// Time at which the service deletes the files; `None` without an object store.
@@ -152,11 +118,11 @@ struct SnapshotRow {
 }
 
 impl VolumeRow {
-    fn new(t: Language, launcher: &Launcher, caller: &Caller, ListedVolume { volume, used_by }: ListedVolume) -> Self {
+    fn new(visitor: &Visitor, ListedVolume { volume, used_by }: ListedVolume) -> Self {
+        let t = visitor.t;
         let is_in_use = used_by.as_ref().is_some_and(|user| !user.is_suspended);
-        let deleted_after = launcher.volume_retention().and_then(|retention| volume.deleted_after(retention));
+        let deleted_after = visitor.launcher.volume_retention().and_then(|retention| volume.deleted_after(retention));
         Self {
-            is_mine: volume.owner_email == *caller.email(),
             owner: volume.owner_email.to_string(),
             volume: volume.name,
             name: volume.template_name.unwrap_or_else(|| t.text("saved-work-shared").into_owned()),
@@ -169,11 +135,11 @@ impl VolumeRow {
 }
 
 impl SnapshotRow {
-    fn new(t: Language, launcher: &Launcher, caller: &Caller, snapshot: Snapshot) -> Self {
-        let deleted_after = launcher.snapshot_retention().map(|retention| snapshot.deleted_after(retention));
+    fn new(visitor: &Visitor, snapshot: Snapshot) -> Self {
+        let t = visitor.t;
+        let deleted_after = visitor.launcher.snapshot_retention().map(|retention| snapshot.deleted_after(retention));
         Self {
             snapshot_id: snapshot.snapshot_id,
-            is_mine: snapshot.owner_email == *caller.email(),
             owner: snapshot.owner_email.to_string(),
             name: snapshot.template_name,
             workshop: snapshot.k8s_name,
@@ -184,144 +150,84 @@ impl SnapshotRow {
     }
 }
 
-/// The form of the button that deletes files, and the query of the question.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct DeleteForm {
-    return_to: Option<String>,
+fn list_of(form: &ReturnForm) -> &'static str {
+    if form.path().as_str() == ALL { ALL } else { OWN }
 }
 
-/// The files that the question is about.
-#[derive(Debug)]
-struct Files {
-    /// Path of the form.
-    path: String,
-    /// Name of the template.
-    name: String,
-    warning: Text,
-    /// The owner, unless it is the reader.
-    owner: Option<String>,
-}
-
-#[derive(Debug, Template)]
-#[template(path = "saved_work_delete.html")]
-struct DeletePage {
-    t: Language,
-    shell: Shell,
-    files: Files,
-    return_to: &'static str,
-}
-
-impl DeleteForm {
-    /// Returns the list to which the form returns.
-    fn list(&self) -> &'static str {
-        if self.return_to.as_deref() == Some(ALL) { ALL } else { OWN }
-    }
-}
-
-/// Asks if the files shall be deleted.
-fn ask(state: &AppState, caller: &Caller, t: Language, files: Files, query: &DeleteForm) -> PageResult {
-    let shell = shell(state, caller, t, "work");
-    page(StatusCode::OK, &DeletePage { t, shell, files, return_to: query.list() })
+/// Asks if the files shall be deleted. `path` is the path of the files.
+fn ask(visitor: &Visitor, query: &ReturnForm, path: &str, name: String, owner: String, warning: &str) -> PageResult {
+    let t = visitor.t;
+    let ask = Question {
+        title: t.text("saved-work-delete"),
+        question: t.with_one("saved-work-question", "name", name),
+        warning: t.text(warning),
+        owner: Some(owner).filter(|owner| *owner != visitor.caller.email().as_str()),
+        action: format!("{path}/delete"),
+        button: t.text("saved-work-delete-now"),
+        button_class: "button-danger",
+        cancel: t.text("saved-work-keep"),
+        return_to: list_of(query).to_owned(),
+    };
+    confirm(visitor, "work", ask)
 }
 
 /// Answers the form: returns to the list, or shows the list with a notice about the error.
-async fn answer(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
-    form: &DeleteForm,
-    outcome: Result<(), ServiceError>,
-) -> PageResult {
-    let path = form.list();
+async fn answer(visitor: &Visitor, form: &ReturnForm, outcome: Result<(), ServiceError>) -> PageResult {
+    let path = list_of(form);
     let Err(error) = outcome else { return Ok(forms::redirect(path)) };
-    refused(state, caller, t, if caller.is_admin() { path } else { OWN }, error).await
+    refused(visitor, if visitor.caller.is_admin() { path } else { OWN }, error).await
 }
 
 /// `GET /work/{volume}/download`: the files as an archive.
-pub(crate) async fn download_volume(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
-    VolumeName(name): VolumeName,
-) -> PageResult {
-    match volumes::download(&state, &caller, &name).await {
+pub(crate) async fn download_volume(visitor: Visitor, VolumeName(name): VolumeName) -> PageResult {
+    match volumes::download(&visitor, &name).await {
         Ok(archive) => Ok(archive),
-        Err(error) => refused(&state, &caller, t, OWN, error).await,
+        Err(error) => refused(&visitor, OWN, error).await,
     }
 }
 
 /// `GET /work/{volume}/delete`: the confirmation page.
 pub(crate) async fn confirm_volume_deletion(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     VolumeName(name): VolumeName,
-    Query(query): Query<DeleteForm>,
+    Query(query): Query<ReturnForm>,
 ) -> PageResult {
-    let listed = state.launcher.volume(&caller, &name).await?;
-    let row = VolumeRow::new(t, &state.launcher, &caller, listed);
-    let files = Files {
-        path: format!("/work/{name}/delete"),
-        name: row.name,
-        warning: t.text("saved-work-warning"),
-        owner: Some(row.owner).filter(|_| !row.is_mine),
-    };
-    ask(&state, &caller, t, files, &query)
+    let row = VolumeRow::new(&visitor, visitor.launcher.volume(&visitor.caller, &name).await?);
+    ask(&visitor, &query, &format!("/work/{name}"), row.name, row.owner, "saved-work-warning")
 }
 
-/// `POST /work/{volume}/delete`.
 pub(crate) async fn delete_volume(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     VolumeName(name): VolumeName,
-    Fields(form): Fields<DeleteForm>,
+    Fields(form): Fields<ReturnForm>,
 ) -> PageResult {
-    let deleted = state.launcher.delete_volume(&caller, &name).await;
-    answer(&state, &caller, t, &form, deleted).await
+    let deleted = visitor.launcher.delete_volume(&visitor.caller, &name).await;
+    answer(&visitor, &form, deleted).await
 }
 
 /// `GET /work/snapshots/{snapshot_id}/download`: the files as an archive.
-pub(crate) async fn download_snapshot(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
-    SnapshotId(id): SnapshotId,
-) -> PageResult {
-    match snapshots::download(&state, &caller, id).await {
+pub(crate) async fn download_snapshot(visitor: Visitor, SnapshotId(id): SnapshotId) -> PageResult {
+    match snapshots::download(&visitor, id).await {
         Ok(archive) => Ok(archive),
-        Err(error) => refused(&state, &caller, t, OWN, error).await,
+        Err(error) => refused(&visitor, OWN, error).await,
     }
 }
 
 /// `GET /work/snapshots/{snapshot_id}/delete`: the confirmation page.
 pub(crate) async fn confirm_snapshot_deletion(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     SnapshotId(id): SnapshotId,
-    Query(query): Query<DeleteForm>,
+    Query(query): Query<ReturnForm>,
 ) -> PageResult {
-    let snapshot = state.launcher.snapshot(&caller, id).await?;
-    let row = SnapshotRow::new(t, &state.launcher, &caller, snapshot);
-    let files = Files {
-        path: format!("/work/snapshots/{id}/delete"),
-        name: row.name,
-        warning: t.text("snapshot-warning"),
-        owner: Some(row.owner).filter(|_| !row.is_mine),
-    };
-    ask(&state, &caller, t, files, &query)
+    let row = SnapshotRow::new(&visitor, visitor.launcher.snapshot(&visitor.caller, id).await?);
+    ask(&visitor, &query, &format!("/work/snapshots/{id}"), row.name, row.owner, "snapshot-warning")
 }
 
-/// `POST /work/snapshots/{snapshot_id}/delete`.
 pub(crate) async fn delete_snapshot(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
+    visitor: Visitor,
     SnapshotId(id): SnapshotId,
-    Fields(form): Fields<DeleteForm>,
+    Fields(form): Fields<ReturnForm>,
 ) -> PageResult {
-    let deleted = state.launcher.delete_snapshot(&caller, id).await;
-    answer(&state, &caller, t, &form, deleted).await
+    let deleted = visitor.launcher.delete_snapshot(&visitor.caller, id).await;
+    answer(&visitor, &form, deleted).await
 }

@@ -10,10 +10,8 @@ use crate::state::AppState;
 /// Light modules around a QR code, which scanners need (ISO/IEC 18004).
 const QUIET_ZONE: usize = 4;
 
-/// A link with its QR code.
 #[derive(Debug, Clone)]
 pub(crate) struct Share {
-    /// Public URL of the template's page.
     pub(crate) url: String,
     /// The QR code; `None` if the URL is too long for one.
     pub(crate) code: Option<Code>,
@@ -29,7 +27,6 @@ pub(crate) struct Code {
 }
 
 impl Share {
-    /// Creates the link to the page of a template.
     pub(crate) fn new(state: &AppState, template: &Template) -> Self {
         let url = url(state, template);
         Self { code: Code::new(&url), url }

@@ -1,13 +1,268 @@
 //! Sentences of the pages that depend on a value of the domain, such as a state or a duration. Every other text is a
 //! message that a template or handler names by its key.
 
-mod activity;
-mod counts;
-mod errors;
-mod kinds;
-mod notices;
-mod overview;
-mod units;
+use std::time::Duration;
 
-pub(crate) use activity::Part;
-pub(crate) use errors::sentence;
+use jiff::Timestamp;
+use launcher_domain::lifetime::ExtendError;
+use launcher_domain::{
+    AppType, AtExpiry, EndReason, FailureCode, FailureReason, FieldError, InstanceState, SecurityProfile,
+    SnapshotFailure, StartStep, StorageKind, TextKey,
+};
+use launcher_service::{InstanceCount, ListedInstance};
+
+use crate::pages::{Language, Text};
+use crate::problem::ProblemCode;
+
+/// Durations, times and numbers.
+impl Language {
+    /// Formats a duration in words: `2 hours 5 minutes`. From one minute on, it omits the seconds. Negative values count
+    /// as zero. The script formats durations with `Intl`, with about the same result.
+    pub(crate) fn duration(self, seconds: i64) -> String {
+        let seconds = seconds.max(0);
+        let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+        let counted = |(key, count): (&str, i64)| self.with(key, [("count", count.into())]);
+        let parts: Vec<String> = [("days", days), ("hours", hours), ("minutes", minutes)]
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .map(counted)
+            .collect();
+        let joined = parts
+            .into_iter()
+            .reduce(|first, second| self.with("duration-joined", [("first", first.into()), ("second", second.into())]));
+        joined.unwrap_or_else(|| counted(("seconds", seconds)))
+    }
+
+    /// Formats the time for which files are saved, in words.
+    pub(crate) fn retention(self, time: Duration) -> String {
+        self.duration(i64::try_from(time.as_secs()).unwrap_or(i64::MAX))
+    }
+
+    /// Formats the size of a file, rounded up: in kB below 1 MB, else in MB.
+    pub(crate) fn size(self, bytes: u64) -> String {
+        let (key, unit) = if bytes < 1_000_000 { ("size-kilobytes", 1000) } else { ("size-megabytes", 1_000_000) };
+        self.with_one(key, "count", self.number(bytes.div_ceil(unit)))
+    }
+
+    /// Formats a number with the separator of thousands.
+    pub(crate) fn number(self, number: u64) -> String {
+        let (digits, separator) = (number.to_string(), self.text("thousands-separator"));
+        let groups: Vec<&str> =
+            digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+        groups.join(&separator)
+    }
+
+    /// Formats a date with a time. The script converts it to local time.
+    pub(crate) fn date_and_time(self, at: Timestamp) -> String {
+        at.strftime(&*self.text("date-and-time-format")).to_string()
+    }
+
+    /// Formats a time of day, for times close to now.
+    pub(crate) fn time_of_day(self, at: Timestamp) -> String {
+        at.strftime(&*self.text("time-of-day-format")).to_string()
+    }
+
+    /// States the lifetime of a template's workshops, and how far they can be extended.
+    pub(crate) fn lasts(self, lifetime_seconds: u32, max_lifetime_seconds: u32) -> String {
+        let lifetime = ("lifetime", self.duration(lifetime_seconds.into()).into());
+        if max_lifetime_seconds > lifetime_seconds {
+            let longest = ("longest", self.duration(max_lifetime_seconds.into()).into());
+            self.with("lasts-extensible", [lifetime, longest])
+        } else {
+            self.with("lasts", [lifetime])
+        }
+    }
+
+    /// States how many instances match a filter. A count of a long history includes only the newest instances.
+    pub(crate) fn instance_count(self, count: InstanceCount, is_search: bool) -> String {
+        let limit = ("limit", self.number(count.max_examined).into());
+        match (count.is_complete, is_search) {
+            (true, _) => self.with_one("instance-count", "count", count.matches),
+            (false, true) => self.with("instance-count-newest", [("count", count.matches.into()), limit]),
+            (false, false) => self.with("instance-count-more", [limit]),
+        }
+    }
+}
+
+/// States, reasons and errors.
+impl Language {
+    /// Returns the name of a state for the owner.
+    pub(crate) fn state_name(self, state: InstanceState) -> Text {
+        self.text(&format!("state-{}", state.as_str()))
+    }
+
+    /// Returns the name of an instance's state, with the queue position or the start step if known. `progress` is the
+    /// progress of the step.
+    pub(crate) fn state(
+        self,
+        ListedInstance { instance, queue_position }: &ListedInstance,
+        progress: Option<u32>,
+    ) -> String {
+        let name = self.state_name(instance.state);
+        match (*queue_position, instance.report.start_step) {
+            (Some(1), _) => self.with("state-next", [("state", name.into())]),
+            (Some(position), _) => self.with("state-position", [("state", name.into()), ("position", position.into())]),
+            (None, Some(step)) => {
+                let step = self.start_step(step, progress);
+                self.with("state-step", [("state", name.into()), ("step", step.into())])
+            }
+            (None, None) => name.into_owned(),
+        }
+    }
+
+    /// Returns the text of a start step, with its progress if the fleet reports one. A download that has not begun has
+    /// no percentage, nor has a downloaded image that is being unpacked.
+    fn start_step(self, step: StartStep, progress: Option<u32>) -> Text {
+        match (step, progress.filter(|progress| *progress > 0)) {
+            (StartStep::WaitingForRoom, Some(position)) => {
+                self.with_one("step-waiting-for-room-progress", "position", position).into()
+            }
+            (StartStep::PullingImage, Some(100)) => self.text("step-pulling-image-unpacking"),
+            (StartStep::PullingImage, Some(percent)) => {
+                self.with_one("step-pulling-image-progress", "percent", percent).into()
+            }
+            (step, _) => self.text(&format!("step-{}", step.as_str())),
+        }
+    }
+
+    /// Returns the reason of a workshop's end, for its owner.
+    pub(crate) fn end_reason(self, reason: EndReason) -> Text {
+        self.text(&format!("end-{}", reason.as_str()))
+    }
+
+    pub(crate) fn failure(self, code: FailureCode) -> Text {
+        self.text(&format!("failure-{}", code.as_str()))
+    }
+
+    /// Returns a text of the domain by its code.
+    pub(crate) fn coded(self, text: &TextKey) -> String {
+        self.with_all(&text.key, text.args.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    }
+
+    /// Describes a failure. Shows the stored English text if a newer version wrote a code that this version does not
+    /// know.
+    pub(crate) fn failure_message(self, failure: &FailureReason) -> String {
+        let keys = failure.message_keys();
+        if !keys.iter().all(|text| self.has(&text.key)) {
+            return failure.message.clone();
+        }
+        keys.iter().map(|text| self.coded(text)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns what the reader can do after a failure. Only admins see the remedies that need an admin.
+    pub(crate) fn failure_remedy(self, failure: &FailureReason, is_admin: bool) -> String {
+        let key = if is_admin { failure.remedy_key() } else { failure.user_remedy_key() };
+        if self.has(&key.key) { self.coded(&key) } else { failure.remedy.clone() }
+    }
+
+    pub(crate) fn app_type(self, app_type: AppType) -> Text {
+        self.text(&format!("app-{}", app_type.as_str()))
+    }
+
+    pub(crate) fn product_version(self, version: &str) -> String {
+        self.with_one("product-version", "version", version.to_owned())
+    }
+
+    /// Names the author of a template; `None` for a template that no person wrote.
+    pub(crate) fn created_by(self, email: Option<&str>) -> String {
+        let author = email.map_or_else(|| self.text("editor-the-service"), |email| email.to_owned().into());
+        self.with_one("editor-created-by", "author", author)
+    }
+
+    /// Sentence that the script announces shortly before expiry. The script replaces `{name}` and `{left}`.
+    pub(crate) fn spoken_end(self) -> String {
+        self.with("spoken-end", [("name", "{name}".into()), ("left", "{left}".into())])
+    }
+
+    /// States how many catalog entries match a search.
+    pub(crate) fn found(self, found: usize, offered: usize) -> String {
+        self.with("found", [("found", found.into()), ("offered", offered.into())])
+    }
+
+    pub(crate) fn at_expiry(self, effect: AtExpiry) -> Text {
+        self.text(&format!("at-expiry-{}", effect.as_str()))
+    }
+
+    pub(crate) fn storage_kind(self, kind: StorageKind) -> Text {
+        self.text(&format!("storage-{}", kind.as_str()))
+    }
+
+    /// States that files could not be saved, and why.
+    pub(crate) fn not_saved(self, failure: Option<SnapshotFailure>) -> String {
+        let reason = failure.map(|failure| self.text(&format!("snapshot-failure-{}", failure.as_str())));
+        self.with_one("snapshot-failed", "reason", reason.unwrap_or_default())
+    }
+
+    pub(crate) fn security_profile(self, profile: SecurityProfile) -> Text {
+        self.text(&format!("profile-{}", profile.as_str()))
+    }
+
+    /// Returns the reason why a running workshop has no button "Extend". `NotRunning` means that its expiry has passed.
+    pub(crate) fn no_extension(self, error: ExtendError) -> Text {
+        if error == ExtendError::NotRunning { self.text("no-extension-not-running") } else { self.not_extended(error) }
+    }
+
+    pub(crate) fn not_extended(self, error: ExtendError) -> Text {
+        self.text(&format!("not-extended-{}", error.code()))
+    }
+
+    /// Returns the title and the text of an error page. `detail` is the problem's own text, used for problems without a
+    /// message.
+    pub(crate) fn error(self, code: &str, detail: String) -> (Text, Text) {
+        let page = ProblemCode::parse(code).and_then(|problem| problem.entry().page).unwrap_or(code);
+        let key = format!("error-{page}");
+        if self.has(&key) {
+            (self.text(&key), self.attribute(&key, "text"))
+        } else {
+            (self.text("error-other"), detail.into())
+        }
+    }
+
+    /// Returns the error of a field as a sentence.
+    pub(crate) fn field_error(self, error: &FieldError) -> String {
+        sentence(&self.coded(&error.key()))
+    }
+}
+
+/// Returns the error of a field as a sentence, with a capital letter and a full stop.
+pub(crate) fn sentence(detail: &str) -> String {
+    let mut characters = detail.chars();
+    let sentence: String =
+        characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
+    if sentence.ends_with(['.', '。']) { sentence } else { format!("{sentence}.") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn incomplete_count_is_a_lower_bound() {
+        let text = |matches, is_complete, is_search| {
+            let count = InstanceCount { matches, is_complete, max_examined: 20_000 };
+            Language::english().instance_count(count, is_search)
+        };
+        let texts = [text(1, true, false), text(128, true, true), text(20_001, false, false), text(7, false, true)];
+        let expected =
+            ["1 instance", "128 instances", "More than 20,000 instances", "7 among the newest 20,000 instances"];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn number_has_the_separator_of_its_language() {
+        let text = |code, number| Language::with_code(code).unwrap().number(number);
+        assert_eq!(
+            ["en", "de", "fr"].map(|code| text(code, 1_234_567)),
+            ["1,234,567", "1.234.567", "1\u{a0}234\u{a0}567"]
+        );
+        assert_eq!([0, 999, 1000].map(|number| text("en", number)), ["0", "999", "1,000"]);
+    }
+
+    #[test]
+    fn size_is_rounded_up_to_kilobytes_or_megabytes() {
+        let text = |bytes| Language::english().size(bytes);
+        let sizes = [0, 1, 1000, 1001, 999_999, 1_000_000, 5_300_000, 2 << 30];
+        assert_eq!(sizes.map(text), ["0 kB", "1 kB", "1 kB", "2 kB", "1,000 kB", "1 MB", "6 MB", "2,148 MB"]);
+        assert_eq!(Language::with_code("fr").unwrap().size(1_234_567_890), "1\u{a0}235\u{a0}Mo");
+    }
+}

@@ -1,16 +1,15 @@
 //! View models: the frame of a page, instances and catalog entries as text, so that the templates contain no decisions.
 
 mod card;
-mod instant;
 mod snapshot;
 mod workshop;
 
-use launcher_domain::Clock;
+use jiff::Timestamp;
+use launcher_domain::{Clock, InstanceState};
 
-use crate::pages::language::{Language, Text};
+use crate::pages::{Language, Text};
 
 pub(crate) use card::Card;
-pub(crate) use instant::Instant;
 pub(crate) use snapshot::{SnapshotView, end_saves_files};
 pub(crate) use workshop::WorkshopView;
 
@@ -24,14 +23,31 @@ pub(crate) struct Notice {
     pub(crate) text: Text,
 }
 
-/// An option of a `<select>`.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
-    /// The value that the form sends.
     pub(crate) value: String,
-    /// The text that the page shows.
     pub(crate) label: String,
     pub(crate) selected: bool,
+}
+
+/// A state, and the number of instances in this state.
+#[derive(Debug)]
+pub(crate) struct Tile {
+    pub(crate) state: InstanceState,
+    pub(crate) label: Text,
+    pub(crate) count: u64,
+}
+
+/// Returns the HTML attributes that link a field to its hint and its error, if it has them. `id` needs no escaping: ids
+/// have only letters, digits, hyphens and underscores.
+pub(crate) fn described(id: &str, has_hint: bool, has_error: bool) -> String {
+    let ids = match (has_hint, has_error) {
+        (true, true) => format!(" aria-describedby=\"{id}-hint {id}-error\""),
+        (true, false) => format!(" aria-describedby=\"{id}-hint\""),
+        (false, true) => format!(" aria-describedby=\"{id}-error\""),
+        (false, false) => String::new(),
+    };
+    if has_error { ids + " aria-invalid=\"true\"" } else { ids }
 }
 
 /// Returns the launcher's current time, for the countdowns of the script.
@@ -56,8 +72,6 @@ pub(crate) struct Shell {
     pub(crate) warns_of_sharing: bool,
     /// Version of the program, in the footer.
     pub(crate) version: &'static str,
-    /// All languages, with the current one marked.
-    pub(crate) languages: Vec<LanguageChoice>,
     /// Path of the page that opens after a choice of the language; `None` for this page's own address.
     pub(crate) return_to: Option<String>,
     /// `id` of the form that a choice of the language sends, so that its values stay; `None` for the form in the footer.
@@ -66,31 +80,6 @@ pub(crate) struct Shell {
     pub(crate) here: &'static str,
 }
 
-/// A language that the reader can choose in the footer.
-#[derive(Debug, Clone)]
-pub(crate) struct LanguageChoice {
-    pub(crate) code: &'static str,
-    /// Name of the language in itself.
-    pub(crate) name: Text,
-    pub(crate) direction: &'static str,
-    /// True for the language of this page.
-    pub(crate) is_current: bool,
-}
-
-impl LanguageChoice {
-    /// Returns all languages.
-    pub(crate) fn all(current: Language) -> Vec<Self> {
-        let choice = |language: Language| Self {
-            code: language.code(),
-            name: language.text("language-name"),
-            direction: language.direction(),
-            is_current: language.code() == current.code(),
-        };
-        Language::all().map(choice).collect()
-    }
-}
-
-/// The signed-in person.
 #[derive(Debug, Clone)]
 pub(crate) struct Person {
     pub(crate) email: String,
@@ -105,8 +94,37 @@ impl Shell {
         Self { return_to: Some(path.into()), ..self }
     }
 
-    /// Returns true if the reader is an admin.
     pub(crate) fn is_admin(&self) -> bool {
         self.person.is_admin
+    }
+}
+
+/// Distance from now, in seconds, below which a time is shown without a date.
+const NEAR_SECONDS: i64 = 12 * 3600;
+
+/// A point in time, for the HTML element `<time>`.
+#[derive(Debug, Clone)]
+pub(crate) struct Instant {
+    /// The time in RFC 3339, UTC, for the script.
+    pub(crate) machine: String,
+    /// The time as text for people, in UTC. The script replaces it by local time.
+    pub(crate) human: String,
+}
+
+impl Instant {
+    /// Formats a point in time with its date.
+    pub(crate) fn new(t: Language, at: Timestamp) -> Self {
+        Self { machine: at.to_string(), human: t.date_and_time(at) }
+    }
+
+    /// Formats a point in time as seen at `now`: without a date if it is less than [`NEAR_SECONDS`] away. Later the
+    /// page's script replaces the text with the local time. Both have about the same length, so that the layout does
+    /// not shift.
+    fn seen_at(t: Language, now: Timestamp, at: Timestamp) -> Self {
+        if (at.as_second() - now.as_second()).abs() < NEAR_SECONDS {
+            Self { human: t.time_of_day(at), ..Self::new(t, at) }
+        } else {
+            Self::new(t, at)
+        }
     }
 }

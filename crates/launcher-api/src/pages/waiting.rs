@@ -1,19 +1,14 @@
 //! The waiting page: shows the start of a workshop, and opens the workshop when it is ready.
 
 use askama::Template;
-use axum::extract::State;
-use http::{HeaderMap, StatusCode};
 use jiff::SignedDuration;
 use launcher_domain::{InstanceState, StartStep};
 use launcher_service::ListedInstance;
 
-use super::html::{PageResult, htmx_reload, is_htmx, page, shell};
-use super::language::{Language, Text};
-use super::view::{Shell, WorkshopView, machine_now};
-use super::{forms, paths};
-use crate::assets;
 use crate::extract::InstanceName;
-use crate::identity::Identified;
+use crate::pages::html::htmx_reload;
+use crate::pages::view::{WorkshopView, machine_now};
+use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, page, paths};
 use crate::state::AppState;
 
 /// Keys of the steps of a start, in order. The page marks the current one.
@@ -35,7 +30,6 @@ struct WaitingPage {
     opens_in: SignedDuration,
 }
 
-/// A step of the start.
 #[derive(Debug)]
 struct Step {
     text: Text,
@@ -48,29 +42,24 @@ struct Step {
 ///
 /// The page of a ready workshop opens the workshop. It is not a redirect: the form "Launch" leads to this page, and the
 /// content security policy of a form's page refuses a redirect to another site.
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
-    InstanceName(k8s_name): InstanceName,
-    headers: HeaderMap,
-) -> PageResult {
-    let listed = state.launcher.instance(&caller, &k8s_name).await?;
-    let workshop = WorkshopView::new(t, &state.launcher, &caller, &listed);
+pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName) -> PageResult {
+    let (t, launcher) = (visitor.t, &visitor.launcher);
+    let listed = launcher.instance(&visitor.caller, &k8s_name).await?;
+    let workshop = WorkshopView::new(&visitor, &listed);
     let Some(steps) = steps(t, &listed).filter(|_| workshop.mine) else {
-        return Ok(if is_htmx(&headers) { htmx_reload() } else { forms::redirect(&paths::instance(&k8s_name)) });
+        return Ok(if visitor.is_htmx { htmx_reload() } else { forms::redirect(&paths::instance(&k8s_name)) });
     };
-    let usual = state.launcher.usual_start(workshop.template_id).await?;
+    let usual = launcher.usual_start(workshop.template_id).await?;
     let waiting = WaitingPage {
         t,
-        shell: shell(&state, &caller, t, ""),
+        shell: visitor.shell(""),
         steps,
         usual: usual.map(|usual| t.with_one("usual-start", "duration", t.duration(usual.as_secs().max(1)))),
-        opens_in: opens_in(&state, &listed),
+        opens_in: opens_in(&visitor, &listed),
         workshop,
-        now: machine_now(state.launcher.clock()),
+        now: machine_now(launcher.clock()),
     };
-    page(StatusCode::OK, &waiting)
+    page(&waiting)
 }
 
 /// Returns the time until the URL of a ready workshop answers.

@@ -2,25 +2,18 @@
 //! ended workshops.
 
 use askama::Template;
-use axum::extract::State;
-use http::header::RETRY_AFTER;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::StatusCode;
 use jiff::SignedDuration;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, EndReason, SnapshotState, Template as CatalogTemplate};
-use launcher_service::{InstanceFilter, Launcher, ListedInstance, Page, ServiceError, StateFilter};
+use launcher_domain::{EndReason, SnapshotState, Template as CatalogTemplate};
+use launcher_service::{ListedInstance, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::assets;
-use crate::identity::Identified;
-use crate::pages::forms::Query;
-use crate::pages::html::{PageResult, is_htmx, page, shell};
-use crate::pages::language::Language;
-use crate::pages::view::{Card, Notice, Shell, SnapshotView, WorkshopView, machine_now};
-use crate::pages::{forms, notices};
-use crate::permission::{Allowed, ListAllInstances};
-use crate::state::AppState;
+use crate::pages::forms::AfterQuery;
+use crate::pages::view::{Card, Notice, SnapshotView, WorkshopView, machine_now};
+use crate::pages::{Language, PageResult, Query, Shell, Visitor, assets, forms, notices, page, page_with};
+use crate::permission::{ListAllInstances, allows};
 
 /// Number of templates up to which the catalog has no search field.
 const SEARCH_THRESHOLD: usize = 6;
@@ -28,7 +21,6 @@ const SEARCH_THRESHOLD: usize = 6;
 const MAX_SHOWN: usize = 100;
 /// Time for which the start page shows that the caller's newest workshop has ended.
 const SHOWS_END: SignedDuration = SignedDuration::from_hours(12);
-/// Number of templates that one query reads.
 const PAGE: u32 = 500;
 
 #[derive(Debug, Template)]
@@ -37,19 +29,14 @@ struct Home {
     t: Language,
     shell: Shell,
     notice: Option<Notice>,
-    ended: Option<WorkshopView>,
-    workshops: Vec<WorkshopView>,
-    more: Option<More>,
+    list: List,
     cards: Vec<Card>,
     /// Number of entries in the whole catalog, without the search.
     offered: usize,
     search: String,
-    now: String,
-    live: bool,
-    waiting: bool,
-    return_to: &'static str,
 }
 
+/// The list of the caller's workshops, without the frame of a page.
 #[derive(Debug, Template)]
 #[template(path = "workshops.html")]
 struct List {
@@ -67,19 +54,21 @@ struct List {
 }
 
 impl Home {
+    fn is_waiting(&self) -> bool {
+        self.list.workshops.iter().any(WorkshopView::is_waiting)
+    }
+
     /// Returns true if files of a shown workshop or template may outlive the workshop.
     fn may_keep_files(&self) -> bool {
-        self.workshops.iter().any(|workshop| workshop.keeps_files || workshop.saves_files.is_some())
+        self.list.workshops.iter().any(|workshop| workshop.keeps_files || workshop.saves_files.is_some())
             || self.cards.iter().any(|card| card.keeps_files || card.may_save_files)
     }
 
-    /// Returns true if the page needs a search field.
     fn is_searchable(&self) -> bool {
         self.offered > SEARCH_THRESHOLD || !self.search.is_empty()
     }
 }
 
-/// Query of the start page, which selects catalog entries.
 #[derive(Debug, Deserialize)]
 pub(crate) struct HomeQuery {
     /// Words that an entry must contain, in any order. An empty text selects all entries.
@@ -88,85 +77,54 @@ pub(crate) struct HomeQuery {
 }
 
 /// `GET /`: the start page, with the caller's workshops and the catalog.
-pub(crate) async fn home(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
-    Query(query): Query<HomeQuery>,
-) -> PageResult {
-    render_home(&state, &caller, t, StatusCode::OK, None, query.q.trim()).await
+pub(crate) async fn home(visitor: Visitor, Query(query): Query<HomeQuery>) -> PageResult {
+    render_home(&visitor, StatusCode::OK, None, query.q.trim()).await
 }
 
 /// `GET /fragments/workshops`: only the list of the caller's workshops.
-pub(crate) async fn list(State(state): State<AppState>, t: Language, Identified(caller): Identified) -> PageResult {
-    let list = List { answers: false, ..list_of(&state, &caller, t, None).await? };
-    page(StatusCode::OK, &list)
+pub(crate) async fn list(visitor: Visitor) -> PageResult {
+    page(&List::new(&visitor).await?)
 }
 
 /// Answers an action on a workshop. A browser gets a redirect to the next page, or the error. htmx gets the current
 /// list, with a notice if the action failed.
-pub(crate) async fn answer(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
-    headers: &HeaderMap,
-    outcome: Result<(), ServiceError>,
-    next: &LocalPath,
-) -> PageResult {
-    let htmx = is_htmx(headers);
+pub(crate) async fn answer<T>(visitor: &Visitor, outcome: Result<T, ServiceError>, next: &LocalPath) -> PageResult {
     let error = match outcome {
-        Ok(()) if htmx => return render_list(state, caller, t, StatusCode::OK, None).await,
-        Ok(()) => return Ok(forms::see_other(next)),
+        Ok(_) if visitor.is_htmx => return render_answer(visitor, StatusCode::OK, None).await,
+        Ok(_) => return Ok(forms::redirect(next.as_str())),
         Err(error) => error,
     };
-    let Some((status, notice)) = notices::of(t, &error, htmx) else { return Err(error.into()) };
-    let mut response = if htmx {
+    let Some((status, notice)) = notices::of(visitor.t, &error, visitor.is_htmx) else { return Err(error.into()) };
+    let mut response = if visitor.is_htmx {
         // htmx does not insert the answer of a 5xx status, so the notice would not appear.
         let status = if status.is_server_error() { StatusCode::CONFLICT } else { status };
-        render_list(state, caller, t, status, Some(notice)).await?
+        render_answer(visitor, status, Some(notice)).await?
     } else {
-        render_home(state, caller, t, status, Some(notice), "").await?
+        render_home(visitor, status, Some(notice), "").await?
     };
-    if let Some(seconds) = notices::retry_after(&error) {
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
-    }
+    notices::set_retry_after(&mut response, &error);
     Ok(response)
 }
 
-async fn render_home(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
-    status: StatusCode,
-    notice: Option<Notice>,
-    search: &str,
-) -> PageResult {
-    let launcher = &state.launcher;
-    let (workshops, more) = own_workshops(t, launcher, caller).await?;
-    let ended = just_ended(t, launcher, caller, &workshops).await?;
-    let mut templates = all_templates(launcher, caller).await?;
+async fn render_home(visitor: &Visitor, status: StatusCode, notice: Option<Notice>, search: &str) -> PageResult {
+    let list = List::new(visitor).await?;
+    let mut templates = all_templates(visitor).await?;
     templates.retain(|template| template.active && !template.listing.unlisted);
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
     let offered = templates.len();
-    templates.retain(|template| has_words(t, template, search));
-    let frame = shell(state, caller, t, "home");
+    templates.retain(|template| has_words(visitor.t, template, search));
+    let frame = visitor.shell("home");
     let home = Home {
-        t,
+        t: visitor.t,
         // A page with a notice answers a form.
         shell: if notice.is_some() { frame.returning_to("/") } else { frame },
         notice,
-        waiting: workshops.iter().any(WorkshopView::is_waiting),
-        cards: templates.iter().map(|template| Card::new(t, launcher, template).beside(&workshops)).collect(),
-        ended,
-        workshops,
-        more,
+        cards: templates.iter().map(|template| Card::new(visitor, template).beside(&list.workshops)).collect(),
+        list,
         offered,
         search: search.to_owned(),
-        now: machine_now(launcher.clock()),
-        live: true,
-        return_to: "/",
     };
-    page(status, &home)
+    page_with(status, &home)
 }
 
 /// Returns true if name, description and app type of a template together contain all words of the search.
@@ -178,29 +136,25 @@ fn has_words(t: Language, template: &CatalogTemplate, search: &str) -> bool {
     search.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }
 
-async fn render_list(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
-    status: StatusCode,
-    notice: Option<Notice>,
-) -> PageResult {
-    page(status, &list_of(state, caller, t, notice).await?)
+async fn render_answer(visitor: &Visitor, status: StatusCode, notice: Option<Notice>) -> PageResult {
+    page_with(status, &List { answers: true, notice, ..List::new(visitor).await? })
 }
 
-async fn list_of(state: &AppState, caller: &Caller, t: Language, notice: Option<Notice>) -> Result<List, ServiceError> {
-    let (workshops, more) = own_workshops(t, &state.launcher, caller).await?;
-    Ok(List {
-        t,
-        answers: true,
-        notice,
-        ended: just_ended(t, &state.launcher, caller, &workshops).await?,
-        workshops,
-        more,
-        now: machine_now(state.launcher.clock()),
-        live: true,
-        return_to: "/",
-    })
+impl List {
+    async fn new(visitor: &Visitor) -> Result<Self, ServiceError> {
+        let (workshops, more) = own_workshops(visitor).await?;
+        Ok(Self {
+            t: visitor.t,
+            answers: false,
+            notice: None,
+            ended: just_ended(visitor, &workshops).await?,
+            workshops,
+            more,
+            now: machine_now(visitor.launcher.clock()),
+            live: true,
+            return_to: "/",
+        })
+    }
 }
 
 /// Shows that the caller has more workshops than the list contains.
@@ -211,43 +165,24 @@ struct More {
 }
 
 /// Returns the caller's own workshops that are not terminated, newest first. Admins also get only their own workshops.
-async fn own_workshops(
-    t: Language,
-    launcher: &Launcher,
-    caller: &Caller,
-) -> Result<(Vec<WorkshopView>, Option<More>), ServiceError> {
-    let filter = InstanceFilter {
-        state: StateFilter::Live,
-        owner_email: Some(caller.email().clone()),
-        template_id: None,
-        search: None,
-    };
-    let listed = launcher.instances(caller, &filter, &Page { limit: MAX_SHOWN as u32 + 1, after: None }).await?;
+async fn own_workshops(visitor: &Visitor) -> Result<(Vec<WorkshopView>, Option<More>), ServiceError> {
+    let page = Page { limit: MAX_SHOWN as u32 + 1, after: None };
+    let listed = visitor.launcher.instances(&visitor.caller, &visitor.own(StateFilter::Live), &page).await?;
     let more = (listed.len() > MAX_SHOWN).then(|| {
-        let owner: String = form_urlencoded::byte_serialize(caller.email().as_str().as_bytes()).collect();
-        let lists_all = Allowed::<ListAllInstances>::check(caller.clone()).is_ok();
+        let owner: String = form_urlencoded::byte_serialize(visitor.caller.email().as_str().as_bytes()).collect();
+        let lists_all = allows::<ListAllInstances>(&visitor.caller);
         More { link: lists_all.then(|| format!("/admin/instances?owner={owner}")) }
     });
-    let shown = listed.iter().take(MAX_SHOWN).map(|listed| WorkshopView::new(t, launcher, caller, listed)).collect();
+    let shown = listed.iter().take(MAX_SHOWN).map(|listed| WorkshopView::new(visitor, listed)).collect();
     Ok((shown, more))
 }
 
 /// Returns the caller's newest ended workshop, if it ended less than [`SHOWS_END`] ago without an action of the caller, or
 /// if its files could not be saved. Returns `None` if the caller has another workshop of its template in `workshops`.
-async fn just_ended(
-    t: Language,
-    launcher: &Launcher,
-    caller: &Caller,
-    workshops: &[WorkshopView],
-) -> Result<Option<WorkshopView>, ServiceError> {
-    let filter = InstanceFilter {
-        state: StateFilter::Ended,
-        owner_email: Some(caller.email().clone()),
-        template_id: None,
-        search: None,
-    };
-    let newest = launcher.instances(caller, &filter, &Page { limit: 1, after: None }).await?;
-    let now = launcher.clock().now();
+async fn just_ended(visitor: &Visitor, workshops: &[WorkshopView]) -> Result<Option<WorkshopView>, ServiceError> {
+    let page = Page { limit: 1, after: None };
+    let newest = visitor.launcher.instances(&visitor.caller, &visitor.own(StateFilter::Ended), &page).await?;
+    let now = visitor.launcher.clock().now();
     let is_shown = |ended: &ListedInstance| {
         let ListedInstance { instance, .. } = ended;
         let is_unexpected =
@@ -258,29 +193,24 @@ async fn just_ended(
             && workshops.iter().all(|workshop| workshop.template_id != instance.template_id)
     };
     let Some(ended) = newest.first().filter(|ended| is_shown(ended)) else { return Ok(None) };
-    let snapshot = SnapshotView::dated(t, launcher, caller, &ended.instance).await?;
-    Ok(Some(WorkshopView { snapshot, ..WorkshopView::new(t, launcher, caller, ended) }))
+    let snapshot = SnapshotView::dated(visitor, &ended.instance).await?;
+    Ok(Some(WorkshopView { snapshot, ..WorkshopView::new(visitor, ended) }))
 }
 
 /// Returns the caller's workshops of this template that are not terminated, among the newest [`MAX_SHOWN`] of the
 /// caller.
-pub(super) async fn own_workshops_of(
-    t: Language,
-    launcher: &Launcher,
-    caller: &Caller,
-    template_id: Uuid,
-) -> Result<Vec<WorkshopView>, ServiceError> {
-    let (mut workshops, _) = own_workshops(t, launcher, caller).await?;
+pub(super) async fn own_workshops_of(visitor: &Visitor, template_id: Uuid) -> Result<Vec<WorkshopView>, ServiceError> {
+    let (mut workshops, _) = own_workshops(visitor).await?;
     workshops.retain(|workshop| workshop.template_id == template_id);
     Ok(workshops)
 }
 
 /// Returns the whole catalog. For admins it includes archived templates.
-pub(crate) async fn all_templates(launcher: &Launcher, caller: &Caller) -> Result<Vec<CatalogTemplate>, ServiceError> {
+pub(crate) async fn all_templates(visitor: &Visitor) -> Result<Vec<CatalogTemplate>, ServiceError> {
     let mut all: Vec<CatalogTemplate> = Vec::new();
     loop {
         let after = all.last().map(|template| template.template_id);
-        let part = launcher.templates(caller, &Page { limit: PAGE, after }).await?;
+        let part = visitor.launcher.templates(&visitor.caller, &Page { limit: PAGE, after }).await?;
         let last = part.len() < PAGE as usize;
         all.extend(part);
         if last {
@@ -289,7 +219,6 @@ pub(crate) async fn all_templates(launcher: &Launcher, caller: &Caller) -> Resul
     }
 }
 
-/// Number of rows per page.
 const HISTORY_ROWS: u32 = 50;
 
 #[derive(Debug, Template)]
@@ -301,35 +230,15 @@ struct HistoryPage {
     older: Option<String>,
 }
 
-/// Query of the page: the row after which the list starts.
-#[derive(Debug, Deserialize)]
-pub(crate) struct HistoryQuery {
-    /// The last row of the previous page. An unreadable value selects the first page.
-    #[serde(default)]
-    after: String,
-}
-
-/// Serves the page with the caller's ended workshops.
-pub(crate) async fn history(
-    State(state): State<AppState>,
-    t: Language,
-    Identified(caller): Identified,
-    Query(query): Query<HistoryQuery>,
-) -> PageResult {
-    let filter = InstanceFilter {
-        state: StateFilter::Ended,
-        owner_email: Some(caller.email().clone()),
-        template_id: None,
-        search: None,
-    };
+pub(crate) async fn history(visitor: Visitor, Query(query): Query<AfterQuery>) -> PageResult {
     let cut = Page { limit: HISTORY_ROWS, after: Uuid::try_parse(&query.after).ok() };
-    let listed = state.launcher.instances(&caller, &filter, &cut).await?;
+    let listed = visitor.launcher.instances(&visitor.caller, &visitor.own(StateFilter::Ended), &cut).await?;
     let last = listed.last().filter(|_| listed.len() == HISTORY_ROWS as usize);
     let history = HistoryPage {
-        t,
-        shell: shell(&state, &caller, t, "history"),
+        t: visitor.t,
+        shell: visitor.shell("history"),
         older: last.map(|last| format!("/history?after={}", last.instance.instance_id)),
-        workshops: listed.iter().map(|listed| WorkshopView::new(t, &state.launcher, &caller, listed)).collect(),
+        workshops: listed.iter().map(|listed| WorkshopView::new(&visitor, listed)).collect(),
     };
-    page(StatusCode::OK, &history)
+    page(&history)
 }

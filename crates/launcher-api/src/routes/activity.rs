@@ -1,17 +1,14 @@
 //! `/activity`: the activity log.
 
-use axum::Json;
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use launcher_domain::{Activity, EmailAddress};
-use launcher_service::{LoggedActivity, Page};
+use launcher_service::LoggedActivity;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::extract::{ListQuery, next_page, with_link};
+use crate::extract::{ListQuery, list_page};
 use crate::permission::{Allowed, ReadActivities};
 use crate::problem::{Problem, ProblemCode};
-use crate::state::AppState;
 use crate::wire::{ActivityActionName, rfc3339};
 
 /// List the activity log
@@ -34,19 +31,12 @@ use crate::wire::{ActivityActionName, rfc3339};
         headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
     extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::InvalidParameters])))
 )]
-pub(crate) async fn list_activity(
-    State(state): State<AppState>,
-    Allowed { caller, .. }: Allowed<ReadActivities>,
-    mut query: ListQuery,
-) -> Result<Response, Problem> {
+pub(crate) async fn list_activity(call: Allowed<ReadActivities>, mut query: ListQuery) -> Result<Response, Problem> {
     let page = query.page()?;
     let filter = query.activity_filter()?;
-    let query = query.finish()?;
-    let mut rows = state.launcher.activities(&caller, &filter, &Page { limit: page.limit + 1, ..page }).await?;
-    let path = state.api_path("/activity/");
-    let next = next_page(&mut rows, &page, |line| line.activity_id, &path, &query);
-    let body: Vec<_> = rows.into_iter().map(ActivityResponse::from).collect();
-    Ok((with_link(next), Json(body)).into_response())
+    let path = query.finish(&call, "/activity/")?;
+    let rows = call.launcher.activities(&call.caller, &filter, &page).await?;
+    Ok(list_page(rows, &page, &path, |entry| entry.activity_id, ActivityResponse::from))
 }
 
 /// An entry of the activity log, with the names at the time of the action.

@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
@@ -11,10 +10,9 @@ use http::HeaderMap;
 use http::header::{CACHE_CONTROL, HeaderValue};
 
 use crate::extract::last_event_id;
-use crate::identity::Identified;
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::instances::WorkshopInstanceResponse;
-use crate::state::AppState;
+use crate::state::Call;
 
 /// Delay after which clients reconnect when a stream has ended.
 const RETRY: Duration = Duration::from_secs(2);
@@ -33,16 +31,12 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
     responses((status = 200, description = "The stream.", body = String, content_type = "text/event-stream")),
     extensions(("x-problems" = json!([ProblemCode::TooManyStreams])))
 )]
-pub(crate) async fn follow_instances(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let open = state.streams.open(&caller)?;
+pub(crate) async fn follow_instances(call: Call, headers: HeaderMap) -> Result<Response, Problem> {
+    let open = call.streams.open(&call.caller)?;
     // Return an error if the database is unavailable, because the stream would end at once.
-    state.launcher.ready().await?;
-    let feed = state.launcher.subscribe(&caller, last_event_id(&headers));
-    let launcher = state.launcher.clone();
+    call.launcher.ready().await?;
+    let feed = call.launcher.subscribe(&call.caller, last_event_id(&headers));
+    let launcher = call.launcher.clone();
     let changes = feed.map(move |event| {
         // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
         let _ = &open;
@@ -51,7 +45,7 @@ pub(crate) async fn follow_instances(
         named.json_data(body).unwrap_or_else(|_| Event::default().comment("an instance could not be written"))
     });
     let first = stream::iter([Event::default().retry(RETRY)]);
-    let stop = state.process.stop.clone().cancelled_owned();
+    let stop = call.process.stop.clone().cancelled_owned();
     let events = first.chain(changes).take_until(stop).map(Ok::<_, Infallible>);
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

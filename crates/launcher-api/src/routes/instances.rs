@@ -4,25 +4,25 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::StatusCode;
 use launcher_domain::lifetime::{Extension, extension};
 use launcher_domain::{Crash, EmailAddress, FailureReason, InstanceState, SourceReport};
-use launcher_service::{InstanceFilter, Launcher, ListedInstance, Page};
+use launcher_service::{InstanceFilter, Launcher, ListedInstance};
 use serde::Serialize;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
-use crate::extract::{InstanceName, ListQuery, OptionalJson, PageParameters, next_page, with_link};
-use crate::identity::Identified;
+use crate::extract::{InstanceName, ListQuery, OptionalJson, PageParameters, list_page};
 use crate::permission::{Allowed, ListAllInstances, RestartInstances};
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::snapshots::InstanceSnapshotResponse;
-use crate::state::AppState;
+use crate::state::Call;
 use crate::wire::{EndReasonName, ExtendBody, FailureCodeName, MaterialOutcomeName, StartStepName, StateName, rfc3339};
+
+type Accepted = (StatusCode, Json<WorkshopInstanceResponse>);
 
 /// List instances
 ///
@@ -48,22 +48,18 @@ use crate::wire::{EndReasonName, ExtendBody, FailureCodeName, MaterialOutcomeNam
     extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::InvalidParameters])))
 )]
 pub(crate) async fn list_instances(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
+    call: Call,
     lists_all: Result<Allowed<ListAllInstances>, Problem>,
     mut query: ListQuery,
 ) -> Result<Response, Problem> {
     let page = query.page()?;
-    let (filter_state, search) = (query.state()?, query.search()?);
+    let (state, search) = (query.state()?, query.search()?);
     let (owner_email, template_id) = query.admin_filters(lists_all)?;
-    let query = query.finish()?;
-    let filter = InstanceFilter { state: filter_state, owner_email, template_id, search };
-    let one_more = Page { limit: page.limit + 1, ..page };
-    let mut rows = state.launcher.instances(&caller, &filter, &one_more).await?;
-    let path = state.api_path("/instances/");
-    let next = next_page(&mut rows, &page, |listed| listed.instance.instance_id, &path, &query);
-    let body: Vec<_> = rows.iter().map(|listed| WorkshopInstanceResponse::new(&state.launcher, listed)).collect();
-    Ok((with_link(next), Json(body)).into_response())
+    let path = query.finish(&call, "/instances/")?;
+    let filter = InstanceFilter { state, owner_email, template_id, search };
+    let rows = call.launcher.instances(&call.caller, &filter, &page).await?;
+    let response = |listed: ListedInstance| WorkshopInstanceResponse::new(&call.launcher, &listed);
+    Ok(list_page(rows, &page, &path, |listed| listed.instance.instance_id, response))
 }
 
 /// Read an instance
@@ -77,12 +73,11 @@ pub(crate) async fn list_instances(
     extensions(("x-problems" = json!([ProblemCode::NotFound])))
 )]
 pub(crate) async fn read_instance(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
+    call: Call,
     InstanceName(name): InstanceName,
 ) -> Result<Json<WorkshopInstanceResponse>, Problem> {
-    let listed = state.launcher.instance(&caller, &name).await?;
-    Ok(Json(WorkshopInstanceResponse::new(&state.launcher, &listed)))
+    let listed = call.launcher.instance(&call.caller, &name).await?;
+    Ok(Json(WorkshopInstanceResponse::new(&call.launcher, &listed)))
 }
 
 /// Extend an instance
@@ -100,13 +95,12 @@ pub(crate) async fn read_instance(
     ])))
 )]
 pub(crate) async fn extend_instance(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
+    call: Call,
     InstanceName(name): InstanceName,
     OptionalJson(body): OptionalJson<ExtendBody>,
 ) -> Result<Json<WorkshopInstanceResponse>, Problem> {
-    let listed = state.launcher.extend(&caller, &name, body.expected_expires_at).await?;
-    Ok(Json(WorkshopInstanceResponse::new(&state.launcher, &listed)))
+    let listed = call.launcher.extend(&call.caller, &name, body.expected_expires_at).await?;
+    Ok(Json(WorkshopInstanceResponse::new(&call.launcher, &listed)))
 }
 
 /// Suspend an instance
@@ -122,13 +116,9 @@ pub(crate) async fn extend_instance(
         body = WorkshopInstanceResponse)),
     extensions(("x-problems" = json!([ProblemCode::NotFound, ProblemCode::NotRunning, ProblemCode::FilesNotKept])))
 )]
-pub(crate) async fn suspend_instance(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
-    InstanceName(name): InstanceName,
-) -> Result<(StatusCode, Json<WorkshopInstanceResponse>), Problem> {
-    let listed = state.launcher.suspend(&caller, &name).await?;
-    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&state.launcher, &listed))))
+pub(crate) async fn suspend_instance(call: Call, InstanceName(name): InstanceName) -> Result<Accepted, Problem> {
+    let listed = call.launcher.suspend(&call.caller, &name).await?;
+    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&call.launcher, &listed))))
 }
 
 /// Resume a suspended instance
@@ -146,13 +136,9 @@ pub(crate) async fn suspend_instance(
         ProblemCode::VolumeInUse, ProblemCode::TooManyLaunches, ProblemCode::AtCapacity
     ])))
 )]
-pub(crate) async fn resume_instance(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
-    InstanceName(name): InstanceName,
-) -> Result<(StatusCode, Json<WorkshopInstanceResponse>), Problem> {
-    let listed = state.launcher.resume(&caller, &name).await?;
-    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&state.launcher, &listed))))
+pub(crate) async fn resume_instance(call: Call, InstanceName(name): InstanceName) -> Result<Accepted, Problem> {
+    let listed = call.launcher.resume(&call.caller, &name).await?;
+    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&call.launcher, &listed))))
 }
 
 /// Restart an outdated instance
@@ -170,12 +156,11 @@ pub(crate) async fn resume_instance(
     ])))
 )]
 pub(crate) async fn restart_instance(
-    State(state): State<AppState>,
-    Allowed { caller, .. }: Allowed<RestartInstances>,
+    call: Allowed<RestartInstances>,
     InstanceName(name): InstanceName,
-) -> Result<(StatusCode, Json<WorkshopInstanceResponse>), Problem> {
-    let listed = state.launcher.restart(&caller, &name).await?;
-    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&state.launcher, &listed))))
+) -> Result<Accepted, Problem> {
+    let listed = call.launcher.restart(&call.caller, &name).await?;
+    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&call.launcher, &listed))))
 }
 
 /// Terminate an instance
@@ -189,13 +174,9 @@ pub(crate) async fn restart_instance(
         body = WorkshopInstanceResponse)),
     extensions(("x-problems" = json!([ProblemCode::NotFound])))
 )]
-pub(crate) async fn terminate_instance(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
-    InstanceName(name): InstanceName,
-) -> Result<(StatusCode, Json<WorkshopInstanceResponse>), Problem> {
-    let listed = state.launcher.terminate(&caller, &name).await?;
-    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&state.launcher, &listed))))
+pub(crate) async fn terminate_instance(call: Call, InstanceName(name): InstanceName) -> Result<Accepted, Problem> {
+    let listed = call.launcher.terminate(&call.caller, &name).await?;
+    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&call.launcher, &listed))))
 }
 
 /// A launched workshop. Times are RFC 3339 in UTC with milliseconds.

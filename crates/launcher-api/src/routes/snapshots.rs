@@ -1,22 +1,19 @@
 //! `/snapshots/`: files of ended workshops.
 
-use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
-use launcher_domain::{Caller, EmailAddress, InstanceSnapshot, Snapshot};
-use launcher_service::{Launcher, Page, ServiceError};
+use launcher_domain::{EmailAddress, InstanceSnapshot, Snapshot};
+use launcher_service::{Launcher, ServiceError};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::extract::{ListQuery, PageParameters, SnapshotId, next_page, with_link};
-use crate::identity::Identified;
+use crate::extract::{ListQuery, PageParameters, SnapshotId, list_page};
 use crate::permission::{Allowed, ListAllVolumes};
 use crate::problem::{Problem, ProblemCode};
-use crate::state::AppState;
+use crate::state::Call;
 use crate::wire::{SnapshotFailureName, SnapshotStateName, rfc3339};
 
 /// List snapshots
@@ -34,20 +31,16 @@ use crate::wire::{SnapshotFailureName, SnapshotStateName, rfc3339};
     extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::InvalidParameters])))
 )]
 pub(crate) async fn list_snapshots(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
+    call: Call,
     lists_all: Result<Allowed<ListAllVolumes>, Problem>,
     mut query: ListQuery,
 ) -> Result<Response, Problem> {
     let page = query.page()?;
     let owner = query.owner(lists_all)?;
-    let query = query.finish()?;
-    let one_more = Page { limit: page.limit + 1, ..page };
-    let mut rows = state.launcher.snapshots(&caller, owner.as_ref(), &one_more).await?;
-    let path = state.api_path("/snapshots/");
-    let next = next_page(&mut rows, &page, |snapshot| snapshot.snapshot_id, &path, &query);
-    let body: Vec<_> = rows.into_iter().map(|snapshot| SnapshotResponse::new(&state.launcher, snapshot)).collect();
-    Ok((with_link(next), Json(body)).into_response())
+    let path = query.finish(&call, "/snapshots/")?;
+    let rows = call.launcher.snapshots(&call.caller, owner.as_ref(), &page).await?;
+    let response = |snapshot| SnapshotResponse::new(&call.launcher, snapshot);
+    Ok(list_page(rows, &page, &path, |snapshot| snapshot.snapshot_id, response))
 }
 
 /// Delete a snapshot
@@ -59,12 +52,8 @@ pub(crate) async fn list_snapshots(
     responses((status = 204, description = "The snapshot is deleted.")),
     extensions(("x-problems" = json!([ProblemCode::NotFound])))
 )]
-pub(crate) async fn delete_snapshot(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
-    SnapshotId(id): SnapshotId,
-) -> Result<StatusCode, Problem> {
-    state.launcher.delete_snapshot(&caller, id).await?;
+pub(crate) async fn delete_snapshot(call: Call, SnapshotId(id): SnapshotId) -> Result<StatusCode, Problem> {
+    call.launcher.delete_snapshot(&call.caller, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -81,17 +70,13 @@ pub(crate) async fn delete_snapshot(
         ProblemCode::NotFound, ProblemCode::TooManyDownloads, ProblemCode::SnapshotsUnavailable
     ])))
 )]
-pub(crate) async fn download_snapshot(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
-    SnapshotId(id): SnapshotId,
-) -> Result<Response, Problem> {
-    Ok(download(&state, &caller, id).await?)
+pub(crate) async fn download_snapshot(call: Call, SnapshotId(id): SnapshotId) -> Result<Response, Problem> {
+    Ok(download(&call, id).await?)
 }
 
 /// Returns the files of a snapshot as a response.
-pub(crate) async fn download(state: &AppState, caller: &Caller, id: Uuid) -> Result<Response, ServiceError> {
-    let (snapshot, files) = state.launcher.download_snapshot(caller, id).await?;
+pub(crate) async fn download(call: &Call, id: Uuid) -> Result<Response, ServiceError> {
+    let (snapshot, files) = call.launcher.download_snapshot(&call.caller, id).await?;
     Ok(archive(&snapshot.template_name, Body::from_stream(files)))
 }
 

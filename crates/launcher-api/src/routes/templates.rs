@@ -1,14 +1,13 @@
 //! `/templates/`: the catalog.
 
 use axum::Json;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::{ETAG, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use launcher_domain::{
     Audience, EmailAddress, FieldError, FieldRule, JsonObject, Listing, Template, TemplateContent, TemplateSettings,
 };
-use launcher_service::{ClassExtension, ClassOutcome, ImageState, LaunchRequest, Page, ServiceError, TemplateUpdate};
+use launcher_service::{ClassExtension, ClassOutcome, ImageState, LaunchRequest, ServiceError, TemplateUpdate};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -17,13 +16,12 @@ use uuid::Uuid;
 use crate::admission::MAX_BODY_BYTES;
 use crate::extract::{
     IfMatch, IfMatchParameter, Json as Body, ListQuery, MergePatch, OptionalJson, PageParameters, TemplateId, etag,
-    idempotency_key, is_unchanged, next_page, with_link,
+    idempotency_key, is_unchanged, list_page,
 };
-use crate::identity::Identified;
 use crate::permission::{Allowed, ManageClass, ManageTemplates};
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::instances::{ReasonResponse, WorkshopInstanceResponse};
-use crate::state::AppState;
+use crate::state::Call;
 use crate::wire::{ExtendClassBody, LaunchBody, named_schema, rfc3339};
 
 type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceResponse>);
@@ -46,19 +44,15 @@ const ATTEMPTS: usize = 5;
     extensions(("x-problems" = json!([ProblemCode::InvalidParameters])))
 )]
 pub(crate) async fn list_templates(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
+    call: Call,
     manager: Result<Allowed<ManageTemplates>, Problem>,
     mut query: ListQuery,
 ) -> Result<Response, Problem> {
     let page = query.page()?;
-    let query = query.finish()?;
-    let mut rows = state.launcher.templates(&caller, &Page { limit: page.limit + 1, ..page }).await?;
-    let path = state.api_path("/templates/");
-    let next = next_page(&mut rows, &page, |template| template.template_id, &path, &query);
-    let manager = manager.as_ref().ok();
-    let body: Vec<_> = rows.into_iter().map(|row| WorkshopTemplateResponse::new(row, manager)).collect();
-    Ok((with_link(next), Json(body)).into_response())
+    let path = query.finish(&call, "/templates/")?;
+    let rows = call.launcher.templates(&call.caller, &page).await?;
+    let response = |template| WorkshopTemplateResponse::new(template, manager.as_ref().ok());
+    Ok(list_page(rows, &page, &path, |template| template.template_id, response))
 }
 
 /// Create a template
@@ -77,15 +71,12 @@ pub(crate) async fn list_templates(
     ])))
 )]
 pub(crate) async fn create_template(
-    State(state): State<AppState>,
     manager: Allowed<ManageTemplates>,
     Body(body): Body<JsonObject>,
 ) -> Result<Response, Problem> {
-    let template = state.launcher.create_template(&manager.caller, &body).await?;
-    let location = state.api_path(&format!("/templates/{}", template.template_id));
-    let tag = etag(template.version);
-    let body = Json(WorkshopTemplateResponse::new(template, Some(&manager)));
-    Ok((StatusCode::CREATED, [(LOCATION, location)], [(ETAG, tag)], body).into_response())
+    let template = manager.launcher.create_template(&manager.caller, &body).await?;
+    let location = manager.api_path(&format!("/templates/{}", template.template_id));
+    Ok((StatusCode::CREATED, [(LOCATION, location)], changed(template, &manager)).into_response())
 }
 
 /// Read a template
@@ -108,13 +99,12 @@ pub(crate) async fn create_template(
     extensions(("x-problems" = json!([ProblemCode::NotFound])))
 )]
 pub(crate) async fn read_template(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
+    call: Call,
     manager: Result<Allowed<ManageTemplates>, Problem>,
     TemplateId(id): TemplateId,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let template = state.launcher.template(&caller, id).await?;
+    let template = call.launcher.template(&call.caller, id).await?;
     let tag = [(ETAG, etag(template.version))];
     if is_unchanged(&headers, template.version) {
         return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
@@ -141,23 +131,21 @@ pub(crate) async fn read_template(
     ])))
 )]
 pub(crate) async fn update_template(
-    State(state): State<AppState>,
     manager: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
     if_match: IfMatch,
     Body(mut body): Body<JsonObject>,
 ) -> Result<Changed, Problem> {
-    let mut expected_version = if_match.expected_version(&state.launcher, &manager.caller, id).await?;
+    let mut expected_version = if_match.expected_version(&manager, id).await?;
     if READ_ONLY.iter().any(|field| body.contains_key(field.0)) {
-        let current = state.launcher.template(&manager.caller, id).await?;
+        let current = manager.launcher.template(&manager.caller, id).await?;
         // A body with the version or the time of the last change changes only this version.
         let names_version = ["version", "updated_at"].iter().any(|field| body.contains_key(*field));
         expected_version = expected_version.or_else(|| names_version.then_some(current.version));
         remove_read_only(&mut body, &json!(WorkshopTemplateResponse::new(current, Some(&manager))))?;
     }
     let update = TemplateUpdate { body, expected_version };
-    let template = state.launcher.update_template(&manager.caller, id, update).await?;
-    Ok(([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, Some(&manager)))))
+    Ok(changed(manager.launcher.update_template(&manager.caller, id, update).await?, &manager))
 }
 
 /// Change fields of a template
@@ -179,27 +167,26 @@ pub(crate) async fn update_template(
     ])))
 )]
 pub(crate) async fn patch_template(
-    State(state): State<AppState>,
     manager: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
     if_match: IfMatch,
     MergePatch(patch): MergePatch,
 ) -> Result<Changed, Problem> {
-    let required = if_match.expected_version(&state.launcher, &manager.caller, id).await?;
+    let required = if_match.expected_version(&manager, id).await?;
     for _ in 0..ATTEMPTS {
-        let before = state.launcher.template(&manager.caller, id).await?;
+        let before = manager.launcher.template(&manager.caller, id).await?;
         let expected_version = Some(required.unwrap_or(before.version));
         let update = TemplateUpdate { body: patched(&before, patch.clone(), &manager)?, expected_version };
-        match state.launcher.update_template(&manager.caller, id, update).await {
+        match manager.launcher.update_template(&manager.caller, id, update).await {
             Err(ServiceError::VersionMismatch) if required.is_none() => {}
-            outcome => {
-                let template = outcome?;
-                let tag = [(ETAG, etag(template.version))];
-                return Ok((tag, Json(WorkshopTemplateResponse::new(template, Some(&manager)))));
-            }
+            outcome => return Ok(changed(outcome?, &manager)),
         }
     }
     Err(ServiceError::VersionMismatch.into())
+}
+
+fn changed(template: Template, manager: &Allowed<ManageTemplates>) -> Changed {
+    ([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, Some(manager))))
 }
 
 /// Applies a patch to the fields that an admin can write.
@@ -252,13 +239,12 @@ fn check_names(body: &Value, patch: &JsonObject) -> Result<(), Problem> {
     extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::VersionMismatch])))
 )]
 pub(crate) async fn archive_template(
-    State(state): State<AppState>,
-    Allowed { caller, .. }: Allowed<ManageTemplates>,
+    call: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
     if_match: IfMatch,
 ) -> Result<StatusCode, Problem> {
-    let expected_version = if_match.expected_version(&state.launcher, &caller, id).await?;
-    state.launcher.archive_template(&caller, id, expected_version).await?;
+    let expected_version = if_match.expected_version(&call, id).await?;
+    call.launcher.archive_template(&call.caller, id, expected_version).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -290,8 +276,7 @@ pub(crate) async fn archive_template(
     ])))
 )]
 pub(crate) async fn launch_template(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
+    call: Call,
     TemplateId(id): TemplateId,
     headers: HeaderMap,
     OptionalJson(LaunchBody { repository, parameters }): OptionalJson<LaunchBody>,
@@ -300,10 +285,10 @@ pub(crate) async fn launch_template(
     // A request without a body counts as one with an empty object: requests with the same key must have the same body.
     let idempotency_key = idempotency_key(&headers)?;
     let request = LaunchRequest { idempotency_key, repository, body, parameters: parameters.0 };
-    let launched = state.launcher.launch(&caller, id, &request).await?;
+    let launched = call.launcher.launch(&call.caller, id, &request).await?;
     let status = if launched.created { StatusCode::CREATED } else { StatusCode::OK };
-    let location = state.api_path(&format!("/instances/{}", launched.listed.instance.k8s_name));
-    let body = WorkshopInstanceResponse::new(&state.launcher, &launched.listed);
+    let location = call.api_path(&format!("/instances/{}", launched.listed.instance.k8s_name));
+    let body = WorkshopInstanceResponse::new(&call.launcher, &launched.listed);
     Ok((status, [(LOCATION, location)], Json(body)))
 }
 
@@ -324,12 +309,11 @@ pub(crate) async fn launch_template(
     ])))
 )]
 pub(crate) async fn extend_class(
-    State(state): State<AppState>,
-    Allowed { caller, .. }: Allowed<ManageClass>,
+    call: Allowed<ManageClass>,
     TemplateId(id): TemplateId,
     Body(ExtendClassBody { until }): Body<ExtendClassBody>,
 ) -> Result<Json<Vec<ClassExtensionResponse>>, Problem> {
-    let results = state.launcher.extend_class(&caller, id, until).await?;
+    let results = call.launcher.extend_class(&call.caller, id, until).await?;
     Ok(Json(results.into_iter().map(ClassExtensionResponse::from).collect()))
 }
 
@@ -346,11 +330,10 @@ pub(crate) async fn extend_class(
     ])))
 )]
 pub(crate) async fn read_template_image(
-    State(state): State<AppState>,
-    Allowed { caller, .. }: Allowed<ManageTemplates>,
+    call: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
 ) -> Result<Json<TemplateImageResponse>, Problem> {
-    Ok(Json(state.launcher.image_state(&caller, id).await?.into()))
+    Ok(Json(call.launcher.image_state(&call.caller, id).await?.into()))
 }
 
 /// Pull a template's image ahead of a launch
@@ -367,11 +350,10 @@ pub(crate) async fn read_template_image(
     ])))
 )]
 pub(crate) async fn pull_template_image(
-    State(state): State<AppState>,
-    Allowed { caller, .. }: Allowed<ManageTemplates>,
+    call: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
 ) -> Result<(StatusCode, Json<TemplateImageResponse>), Problem> {
-    let image = state.launcher.pull_image(&caller, id).await?;
+    let image = call.launcher.pull_image(&call.caller, id).await?;
     Ok((StatusCode::ACCEPTED, Json(image.into())))
 }
 

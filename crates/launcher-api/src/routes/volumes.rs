@@ -1,21 +1,18 @@
 //! `/volumes/`: kept files.
 
-use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::StatusCode;
-use launcher_domain::{Caller, EmailAddress};
-use launcher_service::{Download, Launcher, ListedVolume, Page, ServiceError};
+use launcher_domain::EmailAddress;
+use launcher_service::{Download, Launcher, ListedVolume, ServiceError};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::extract::{ListQuery, PageParameters, VolumeName, next_page, with_link};
-use crate::identity::Identified;
+use crate::extract::{ListQuery, PageParameters, VolumeName, list_page};
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::snapshots::archive;
-use crate::state::AppState;
+use crate::state::Call;
 use crate::wire::rfc3339;
 
 /// List volumes
@@ -30,18 +27,12 @@ use crate::wire::rfc3339;
         headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
     extensions(("x-problems" = json!([ProblemCode::InvalidParameters])))
 )]
-pub(crate) async fn list_volumes(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
-    mut query: ListQuery,
-) -> Result<Response, Problem> {
+pub(crate) async fn list_volumes(call: Call, mut query: ListQuery) -> Result<Response, Problem> {
     let page = query.page()?;
-    let query = query.finish()?;
-    let mut rows = state.launcher.volumes(&caller, None, &Page { limit: page.limit + 1, ..page }).await?;
-    let path = state.api_path("/volumes/");
-    let next = next_page(&mut rows, &page, |listed| listed.volume.volume_id, &path, &query);
-    let body: Vec<_> = rows.into_iter().map(|listed| VolumeResponse::new(&state.launcher, listed)).collect();
-    Ok((with_link(next), Json(body)).into_response())
+    let path = query.finish(&call, "/volumes/")?;
+    let rows = call.launcher.volumes(&call.caller, None, &page).await?;
+    let response = |listed| VolumeResponse::new(&call.launcher, listed);
+    Ok(list_page(rows, &page, &path, |listed| listed.volume.volume_id, response))
 }
 
 /// Delete a volume
@@ -54,12 +45,8 @@ pub(crate) async fn list_volumes(
     responses((status = 204, description = "The volume is deleted.")),
     extensions(("x-problems" = json!([ProblemCode::NotFound, ProblemCode::VolumeInUse])))
 )]
-pub(crate) async fn delete_volume(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
-    VolumeName(name): VolumeName,
-) -> Result<StatusCode, Problem> {
-    state.launcher.delete_volume(&caller, &name).await?;
+pub(crate) async fn delete_volume(call: Call, VolumeName(name): VolumeName) -> Result<StatusCode, Problem> {
+    call.launcher.delete_volume(&call.caller, &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -78,17 +65,13 @@ pub(crate) async fn delete_volume(
         ProblemCode::DownloadNotReady
     ])))
 )]
-pub(crate) async fn download_volume(
-    State(state): State<AppState>,
-    Identified(caller): Identified,
-    VolumeName(name): VolumeName,
-) -> Result<Response, Problem> {
-    Ok(download(&state, &caller, &name).await?)
+pub(crate) async fn download_volume(call: Call, VolumeName(name): VolumeName) -> Result<Response, Problem> {
+    Ok(download(&call, &name).await?)
 }
 
 /// Returns the files of a volume as a response.
-pub(crate) async fn download(state: &AppState, caller: &Caller, name: &str) -> Result<Response, ServiceError> {
-    let Download { listed, files } = state.launcher.download_volume(caller, name).await?;
+pub(crate) async fn download(call: &Call, name: &str) -> Result<Response, ServiceError> {
+    let Download { listed, files } = call.launcher.download_volume(&call.caller, name).await?;
     Ok(archive(listed.volume.template_name.as_deref().unwrap_or("work"), Body::from_stream(files)))
 }
 

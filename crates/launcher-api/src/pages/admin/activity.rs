@@ -1,23 +1,18 @@
 //! `GET /admin/activity`: the activity log.
 
+use std::borrow::Cow;
+
 use askama::Template;
-use axum::extract::State;
-use http::StatusCode;
 use jiff::Timestamp;
-use launcher_domain::{ActivityAction, EmailAddress};
+use launcher_domain::{Activity, ActivityAction, EmailAddress, EndReason, FailureCode};
 use launcher_service::{ActivityFilter, LoggedActivity, Page};
 use serde::Deserialize;
 
-use crate::assets;
-use crate::pages::forms::Query;
-use crate::pages::html::{PageResult, page, shell};
-use crate::pages::language::{Language, Text};
-use crate::pages::texts::Part;
-use crate::pages::view::{Instant, Shell};
+use crate::pages::language::Value;
+use crate::pages::view::Instant;
+use crate::pages::{Language, PageResult, Query, Shell, Text, Visitor, assets, page};
 use crate::permission::{Allowed, ReadActivities};
-use crate::state::AppState;
 
-/// Number of entries per page.
 const ROWS: u32 = 100;
 
 #[derive(Debug, Template)]
@@ -40,7 +35,6 @@ struct Entry {
     /// Name of the instance; `None` if the entry is about a template.
     k8s_name: Option<String>,
     parts: Vec<Part>,
-    /// New expiry, if the entry is about an extension.
     until: Option<Instant>,
 }
 
@@ -53,28 +47,27 @@ pub(crate) struct ActivityQuery {
     after: String,
 }
 
-/// Serves the page with the activity log.
 pub(crate) async fn show(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ReadActivities>,
+    visitor: Visitor,
+    _: Allowed<ReadActivities>,
     Query(query): Query<ActivityQuery>,
 ) -> PageResult {
+    let t = visitor.t;
     let person = EmailAddress::parse(&query.person).ok();
     let wrong = person.is_none() && !query.person.trim().is_empty();
     let filter = ActivityFilter { person, subject: None };
     let cut = Page { limit: ROWS, after: query.after.parse().ok() };
-    let entries = state.launcher.activities(&caller, &filter, &cut).await?;
+    let entries = visitor.launcher.activities(&visitor.caller, &filter, &cut).await?;
     let last = entries.last().filter(|_| entries.len() == ROWS as usize);
     let activity = ActivityPage {
         t,
-        shell: shell(&state, &caller, t, "admin-activity"),
+        shell: visitor.shell("admin-activity"),
         person_error: wrong.then_some(t.text("not-a-person")),
         older: last.map(|last| query.older(last.activity_id)),
         entries: entries.iter().map(|entry| Entry::new(t, entry)).collect(),
         person: query.person,
     };
-    page(StatusCode::OK, &activity)
+    page(&activity)
 }
 
 impl ActivityQuery {
@@ -108,4 +101,72 @@ impl Entry {
             until: until.and_then(|until| until.parse::<Timestamp>().ok()).map(|until| Instant::new(t, until)),
         }
     }
+}
+
+/// Stand for the values to which a template adds HTML, while a message is formatted. They are private-use characters,
+/// so no message contains them.
+const SUBJECT: char = '\u{e000}';
+const UNTIL: char = '\u{e001}';
+
+/// A part of an activity log entry. Each language chooses the order of the text and the two values, to which a template
+/// adds HTML.
+#[derive(Debug)]
+enum Part {
+    Text(String),
+    /// Link to the instance or template that the entry is about, with its name.
+    Subject,
+    /// New expiry of an extended instance.
+    Until,
+}
+
+impl Language {
+    /// Returns an entry of the activity log as a sentence in parts.
+    fn activity(self, entry: &Activity) -> Vec<Part> {
+        let (actor, owner) = (entry.act.actor_email.as_ref(), entry.owner_email.as_ref());
+        let name = entry.action.as_str();
+        let reason = self.reason(entry);
+        let key = match (actor, entry.action) {
+            (None, ActivityAction::Ended | ActivityAction::Failed) if reason.is_some() => {
+                format!("activity-{name}-alone-why")
+            }
+            (None, ActivityAction::Ended | ActivityAction::Failed | ActivityAction::Suspended) => {
+                format!("activity-{name}-alone")
+            }
+            (_, ActivityAction::TemplateChanged) if entry.detail.is_some() => format!("activity-{name}-fields"),
+            _ if owner.is_some() && actor != owner => format!("activity-{name}-for"),
+            _ => format!("activity-{name}"),
+        };
+        let text = |email: Option<&EmailAddress>| email.map(ToString::to_string);
+        let values: [Value<'_>; 6] = [
+            ("subject", SUBJECT.to_string().into()),
+            ("until", UNTIL.to_string().into()),
+            ("actor", text(actor).map_or_else(|| self.text("activity-service"), Cow::Owned).into()),
+            ("owner", text(owner).unwrap_or_default().into()),
+            ("reason", reason.unwrap_or_default().into()),
+            ("fields", self.field_labels(entry.detail.as_deref().unwrap_or_default()).into()),
+        ];
+        parts(&self.with(&key, values))
+    }
+
+    /// Returns why an instance ended or failed, without the full stop.
+    fn reason(self, entry: &Activity) -> Option<String> {
+        let detail = entry.detail.as_deref()?;
+        let text = match entry.action {
+            ActivityAction::Ended => self.end_reason(EndReason::parse(detail)?),
+            ActivityAction::Failed => self.failure(FailureCode::parse(detail)?),
+            _ => return None,
+        };
+        Some(text.trim_end_matches(['.', '。']).to_owned())
+    }
+}
+
+/// Splits a formatted message at its marks.
+fn parts(text: &str) -> Vec<Part> {
+    let pieces = text.split_inclusive([SUBJECT, UNTIL]).flat_map(|piece| {
+        let mark = piece.chars().next_back().filter(|last| [SUBJECT, UNTIL].contains(last));
+        let words = mark.map_or(piece, |mark| &piece[..piece.len() - mark.len_utf8()]);
+        let value = mark.map(|mark| if mark == SUBJECT { Part::Subject } else { Part::Until });
+        [Some(Part::Text(words.to_owned())), value]
+    });
+    pieces.flatten().collect()
 }

@@ -2,21 +2,17 @@
 //! /admin/instances/restart` asks for a confirmation before this form restarts all outdated workshops.
 
 use askama::Template;
-use axum::extract::{RawForm, State};
-use http::StatusCode;
+use axum::extract::RawForm;
 use jiff::Timestamp;
+use launcher_domain::InstanceState;
 use launcher_domain::names::is_k8s_name;
-use launcher_domain::{Caller, InstanceState};
-use launcher_service::{InstanceFilter, Launcher, ListedInstance, Page, ServiceError, StateFilter};
+use launcher_service::{InstanceFilter, ListedInstance, Page, ServiceError, StateFilter};
 
 use crate::pages::admin::instances::MAX_INSTANCES;
-use crate::pages::html::{PageResult, page, shell};
-use crate::pages::language::{Language, Text};
-use crate::pages::view::{Instant, Shell, end_saves_files};
-use crate::pages::{assets, forms, notices};
+use crate::pages::view::{Instant, end_saves_files};
+use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, notices, page};
 use crate::permission::{Allowed, ListAllInstances, RestartInstances};
 use crate::problem::{Problem, ProblemCode};
-use crate::state::AppState;
 
 /// The fields that the list's form and the confirmation page send.
 #[derive(Debug, Default)]
@@ -41,8 +37,13 @@ struct ConfirmPage {
     t: Language,
     shell: Shell,
     listed: Vec<ListedInstance>,
-    /// True if the files of all these workshops outlive them.
-    keeps_files: bool,
+    action: &'static str,
+    title: Text,
+    question: String,
+    warning: Text,
+    /// Note that the page does not list all outdated workshops.
+    note: Option<String>,
+    button: Text,
     return_to: String,
 }
 
@@ -56,7 +57,6 @@ struct ReportPage {
     return_to: String,
 }
 
-/// Result of the action for one instance.
 #[derive(Debug)]
 struct Outcome {
     k8s_name: String,
@@ -69,47 +69,29 @@ struct Outcome {
 }
 
 /// Terminates, extends or restarts each ticked instance. To terminate or restart, it first shows a confirmation page.
-pub(crate) async fn act(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ListAllInstances>,
-    RawForm(body): RawForm,
-) -> PageResult {
+pub(crate) async fn act(visitor: Visitor, _: Allowed<ListAllInstances>, RawForm(body): RawForm) -> PageResult {
+    let t = visitor.t;
     let form = Form::parse(t, &body)?;
-    let launcher = &state.launcher;
     let return_to = forms::return_to(Some(&form.return_to)).as_str().to_owned();
-    let shell = shell(&state, &caller, t, "admin-instances").returning_to(return_to.as_str());
-    let action = match form.action.as_str() {
-        "end" if !form.confirmed && !form.ticked.is_empty() => {
-            let listed = existing(launcher, &caller, &form.ticked).await?;
-            let saves = launcher.snapshot_retention().is_some();
-            let keeps_files = listed.iter().all(|ListedInstance { instance, .. }| {
-                instance.volume.is_some() || (saves && end_saves_files(instance))
-            });
-            return page(StatusCode::OK, &ConfirmPage { t, shell, listed, keeps_files, return_to });
-        }
-        "end" => Action::End,
-        "extend" => Action::Extend,
-        "restart" if !form.confirmed && !form.ticked.is_empty() => {
-            let mut listed = existing(launcher, &caller, &form.ticked).await?;
-            listed.retain(is_outdated);
-            return page(StatusCode::OK, &RestartPage { t, shell, listed, note: None, return_to });
-        }
-        "restart" => Action::Restart,
-        _ => return Err(Problem::new(ProblemCode::InvalidParameters, t.text("bulk-what"))),
+    let Some(action) = Action::parse(&form.action) else {
+        return Err(Problem::new(ProblemCode::InvalidParameters, t.text("bulk-what")));
     };
-    let rows = apply_to_each(t, launcher, &caller, action, &form.ticked).await;
+    if action != Action::Extend && !form.confirmed && !form.ticked.is_empty() {
+        let mut listed = existing(&visitor, &form.ticked).await?;
+        listed.retain(|listed| action == Action::End || is_outdated(listed));
+        return confirm(&visitor, action, listed, None, return_to);
+    }
+    let rows = apply_to_each(&visitor, action, &form.ticked).await;
     let done = rows.iter().filter(|row| row.done).count();
-    let heading = match (action, rows.is_empty()) {
-        (Action::End, true) => "bulk-ended-none",
-        (Action::End, false) => "bulk-ended",
-        (Action::Extend, true) => "bulk-extended-none",
-        (Action::Extend, false) => "bulk-extended",
-        (Action::Restart, true) => "bulk-restarted-none",
-        (Action::Restart, false) => "bulk-restarted",
+    let verb = match action {
+        Action::End => "ended",
+        Action::Extend => "extended",
+        Action::Restart => "restarted",
     };
-    let heading = t.with(heading, [("done", done.into()), ("all", rows.len().into())]);
-    page(StatusCode::OK, &ReportPage { t, shell, heading, rows, return_to })
+    let heading = format!("bulk-{verb}{}", if rows.is_empty() { "-none" } else { "" });
+    let heading = t.with(&heading, [("done", done.into()), ("all", rows.len().into())]);
+    let shell = visitor.shell("admin-instances").returning_to(return_to.as_str());
+    page(&ReportPage { t, shell, heading, rows, return_to })
 }
 
 impl Form {
@@ -142,15 +124,43 @@ impl Form {
     }
 }
 
-/// Returns the ticked instances that still exist.
-async fn existing(
-    launcher: &Launcher,
-    caller: &Caller,
-    ticked: &[Ticked],
-) -> Result<Vec<ListedInstance>, ServiceError> {
+/// Asks for a confirmation before the instances end or restart.
+fn confirm(
+    visitor: &Visitor,
+    action: Action,
+    listed: Vec<ListedInstance>,
+    note: Option<String>,
+    return_to: String,
+) -> PageResult {
+    let t = visitor.t;
+    let saves = visitor.launcher.snapshot_retention().is_some();
+    let keeps =
+        |listed: &ListedInstance| listed.instance.volume.is_some() || (saves && end_saves_files(&listed.instance));
+    let (action, title, question, warning, button) = match action {
+        Action::Restart => ("restart", "restart-title", "restart-question", "restart-warning", "restart-now"),
+        _ if listed.iter().all(keeps) => {
+            ("end", "bulk-end-title", "bulk-end-question", "bulk-end-warning-kept", "bulk-end-now")
+        }
+        _ => ("end", "bulk-end-title", "bulk-end-question", "bulk-end-warning", "bulk-end-now"),
+    };
+    page(&ConfirmPage {
+        t,
+        shell: visitor.shell("admin-instances").returning_to(return_to.as_str()),
+        action,
+        title: t.text(title),
+        question: t.with_one(question, "count", listed.len()),
+        warning: t.text(warning),
+        note,
+        button: t.text(button),
+        listed,
+        return_to,
+    })
+}
+
+async fn existing(visitor: &Visitor, ticked: &[Ticked]) -> Result<Vec<ListedInstance>, ServiceError> {
     let mut existing = Vec::new();
     for Ticked { k8s_name, .. } in ticked {
-        match launcher.instance(caller, k8s_name).await {
+        match visitor.launcher.instance(&visitor.caller, k8s_name).await {
             Ok(listed) => existing.push(listed),
             Err(ServiceError::NotFound) => {}
             Err(error) => return Err(error),
@@ -159,22 +169,27 @@ async fn existing(
     Ok(existing)
 }
 
-/// The action that the form requests.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     End,
     Extend,
     Restart,
 }
 
+impl Action {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "end" => Some(Self::End),
+            "extend" => Some(Self::Extend),
+            "restart" => Some(Self::Restart),
+            _ => None,
+        }
+    }
+}
+
 /// Applies the action to one instance after the other. A failed instance does not stop the others.
-async fn apply_to_each(
-    t: Language,
-    launcher: &Launcher,
-    caller: &Caller,
-    action: Action,
-    ticked: &[Ticked],
-) -> Vec<Outcome> {
+async fn apply_to_each(visitor: &Visitor, action: Action, ticked: &[Ticked]) -> Vec<Outcome> {
+    let (launcher, caller) = (&visitor.launcher, &visitor.caller);
     let mut outcomes = Vec::with_capacity(ticked.len());
     for Ticked { k8s_name, expected_expires_at } in ticked {
         let done = match action {
@@ -186,7 +201,7 @@ async fn apply_to_each(
             Ok(listed) => Some(listed.clone()),
             Err(_) => launcher.instance(caller, k8s_name).await.ok(),
         };
-        outcomes.push(Outcome::new(t, k8s_name, seen.as_ref(), action, done));
+        outcomes.push(Outcome::new(visitor.t, k8s_name, seen.as_ref(), action, done));
     }
     outcomes
 }
@@ -222,19 +237,7 @@ fn what(listed: &ListedInstance) -> String {
     format!("{}, {}", listed.instance.settings.name, listed.instance.owner_email)
 }
 
-/// The list of all instances.
 const LIST: &str = "/admin/instances";
-
-#[derive(Debug, Template)]
-#[template(path = "admin/restart_confirm.html")]
-struct RestartPage {
-    t: Language,
-    shell: Shell,
-    listed: Vec<ListedInstance>,
-    /// Note that the page does not list all outdated workshops.
-    note: Option<String>,
-    return_to: String,
-}
 
 /// Returns the filter of the running workshops with an older version.
 pub(super) fn outdated() -> InstanceFilter {
@@ -246,18 +249,13 @@ fn is_outdated(listed: &ListedInstance) -> bool {
     listed.instance.state == InstanceState::Running && listed.instance.outdated
 }
 
-/// Serves the confirmation page with the newest outdated workshops.
-pub(crate) async fn confirm_restart(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<RestartInstances>,
-) -> PageResult {
+pub(crate) async fn confirm_restart(visitor: Visitor, _: Allowed<RestartInstances>) -> PageResult {
+    let (t, launcher) = (visitor.t, &visitor.launcher);
     let filter = outdated();
     let limit = u32::try_from(MAX_INSTANCES).unwrap_or(u32::MAX);
-    let listed = state.launcher.instances(&caller, &filter, &Page { limit, after: None }).await?;
-    let all = state.launcher.count_instances(&caller, &filter).await?.matches;
+    let listed = launcher.instances(&visitor.caller, &filter, &Page { limit, after: None }).await?;
+    let all = launcher.count_instances(&visitor.caller, &filter).await?.matches;
     let note = (listed.len() == MAX_INSTANCES)
         .then(|| t.with("restart-first", [("listed", listed.len().into()), ("all", all.into())]));
-    let shell = shell(&state, &caller, t, "admin-instances").returning_to(LIST);
-    page(StatusCode::OK, &RestartPage { t, shell, listed, note, return_to: LIST.to_owned() })
+    confirm(&visitor, Action::Restart, listed, note, LIST.to_owned())
 }

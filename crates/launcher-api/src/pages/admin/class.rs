@@ -4,29 +4,26 @@
 //! A pasted list of addresses is part of the request only: the launcher does not store it.
 
 use askama::Template;
-use axum::extract::State;
 use http::StatusCode;
 use jiff::Timestamp;
 use launcher_domain::lifetime::ExtendError;
-use launcher_domain::{Caller, EmailAddress, InstanceState};
+use launcher_domain::{EmailAddress, InstanceState};
 use launcher_service::{
-    ClassExtension, ClassOutcome, ClassStates, Cursor, InstanceFilter, Launcher, Page, ServiceError, SortBy, SortOrder,
+    ClassExtension, ClassOutcome, ClassStates, Cursor, InstanceFilter, Page, ServiceError, SortBy, SortOrder,
     StateFilter,
 };
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::assets;
 use crate::extract::TemplateId;
 use crate::pages::admin::instances::{InstanceTable, class_heads};
 use crate::pages::admin::roster::{MAX_ENTRIES, Roster, TooManyEntries};
-use crate::pages::forms::{Fields, Query};
-use crate::pages::html::{PageResult, page, shell};
-use crate::pages::language::{Around, Language, Text};
-use crate::pages::view::{Choice, Instant, Shell, WorkshopView};
+use crate::pages::forms::AfterQuery;
+use crate::pages::language::Around;
+use crate::pages::view::{Choice, Instant, Tile, WorkshopView};
+use crate::pages::{Fields, Language, PageResult, Query, Shell, Text, Visitor, assets, page, page_with};
 use crate::permission::{Allowed, ManageClass};
 use crate::problem::{Problem, ProblemCode};
-use crate::state::AppState;
 
 /// Maximum number of rows on one page of the table.
 const ROWS: u32 = 200;
@@ -47,25 +44,14 @@ struct ClassPage {
     template_id: Uuid,
     name: String,
     tiles: Vec<Tile>,
-    /// Times to which the class can be extended.
     times: Vec<Choice>,
     table: InstanceTable,
     /// Number of rows, if the table does not show all workshops of the class.
     part: Option<String>,
-    /// Path of the first page, if this is a later page.
     first: Option<String>,
-    /// Path of the next page, if there is one.
     more: Option<String>,
     most: usize,
     list: List,
-}
-
-/// A state, and the number of instances in this state.
-#[derive(Debug)]
-struct Tile {
-    state: InstanceState,
-    label: Text,
-    count: u64,
 }
 
 /// The pasted list of addresses. Empty before the form is sent.
@@ -88,13 +74,6 @@ struct Group {
     entries: Vec<String>,
 }
 
-/// Query of the page: the row after which the table starts. An unreadable value selects the first page.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct ClassQuery {
-    after: String,
-}
-
 /// Form with the addresses of a class.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -102,48 +81,43 @@ pub(crate) struct RosterForm {
     addresses: String,
 }
 
-/// Serves the class.
 pub(crate) async fn show(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ManageClass>,
+    visitor: Visitor,
+    _: Allowed<ManageClass>,
     TemplateId(id): TemplateId,
-    Query(query): Query<ClassQuery>,
+    Query(query): Query<AfterQuery>,
 ) -> PageResult {
-    page(StatusCode::OK, &class_page(&state, &caller, t, id, &query, List::default()).await?)
+    page(&class_page(&visitor, id, &query, List::default()).await?)
 }
 
 /// Serves the class, compared with a list of addresses.
 pub(crate) async fn compare(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ManageClass>,
+    visitor: Visitor,
+    _: Allowed<ManageClass>,
     TemplateId(id): TemplateId,
-    Query(query): Query<ClassQuery>,
+    Query(query): Query<AfterQuery>,
     Fields(form): Fields<RosterForm>,
 ) -> PageResult {
     let (status, list) = match Roster::parse(&form.addresses) {
         Ok(roster) => {
-            let live = live_instances(&state.launcher, &caller, id).await?;
-            (StatusCode::OK, List::new(t, form.addresses, &roster, &live))
+            let live = live_instances(&visitor, id).await?;
+            (StatusCode::OK, List::new(visitor.t, form.addresses, &roster, &live))
         }
         Err(TooManyEntries) => {
-            let error = Some(t.with_one("class-too-many", "most", MAX_ENTRIES));
+            let error = Some(visitor.t.with_one("class-too-many", "most", MAX_ENTRIES));
             (StatusCode::UNPROCESSABLE_ENTITY, List { text: form.addresses, error, ..List::default() })
         }
     };
-    page(status, &class_page(&state, &caller, t, id, &query, list).await?)
+    page_with(status, &class_page(&visitor, id, &query, list).await?)
 }
 
 async fn class_page(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
+    visitor: &Visitor,
     template_id: Uuid,
-    query: &ClassQuery,
+    query: &AfterQuery,
     list: List,
-) -> Result<ClassPage, Problem> {
-    let launcher = &state.launcher;
+) -> Result<ClassPage, ServiceError> {
+    let (t, launcher, caller) = (visitor.t, &visitor.launcher, &visitor.caller);
     let class = launcher.class_states(caller, template_id).await?;
     let (filter, after) = (of_template(template_id), query.after.parse::<Cursor>().ok());
     let mut listed = launcher.sorted_instances(caller, &filter, ORDER, after.as_ref(), ROWS + 1).await?;
@@ -155,13 +129,13 @@ async fn class_page(
     let values = [("shown", listed.len().into()), ("all", all.into())];
     let table = InstanceTable {
         heads: class_heads(t),
-        workshops: listed.iter().map(|listed| WorkshopView::new(t, launcher, caller, listed)).collect(),
+        workshops: listed.iter().map(|listed| WorkshopView::new(visitor, listed)).collect(),
         shows_template: false,
         here: page_path(template_id, after.as_ref()),
     };
     Ok(ClassPage {
         t,
-        shell: shell(state, caller, t, "admin-templates"),
+        shell: visitor.shell("admin-templates"),
         template_id,
         tiles: tiles(t, &class),
         name: class.template.settings.name,
@@ -175,7 +149,6 @@ async fn class_page(
     })
 }
 
-/// Returns the path of a class.
 fn class_path(template_id: Uuid) -> String {
     format!("/admin/templates/{template_id}/class")
 }
@@ -193,14 +166,10 @@ fn of_template(template_id: Uuid) -> InstanceFilter {
 
 /// Returns owner and state of each instance of a template that is not terminated. Keeps no more of an instance than
 /// that: its settings can have 256 KiB.
-async fn live_instances(
-    launcher: &Launcher,
-    caller: &Caller,
-    id: Uuid,
-) -> Result<Vec<(EmailAddress, InstanceState)>, ServiceError> {
+async fn live_instances(visitor: &Visitor, id: Uuid) -> Result<Vec<(EmailAddress, InstanceState)>, ServiceError> {
     let (filter, mut live, mut after) = (of_template(id), Vec::new(), None);
     loop {
-        let batch = launcher.instances(caller, &filter, &Page { limit: BATCH, after }).await?;
+        let batch = visitor.launcher.instances(&visitor.caller, &filter, &Page { limit: BATCH, after }).await?;
         let Some(last) = batch.last() else { return Ok(live) };
         after = Some(last.instance.instance_id);
         live.extend(batch.into_iter().map(|listed| (listed.instance.owner_email, listed.instance.state)));
@@ -266,7 +235,6 @@ struct ResultPage {
     t: Language,
     shell: Shell,
     name: String,
-    /// The requested time.
     until: Instant,
     sums: Vec<Sum>,
     /// One row for each instance: refusals first, then by owner.
@@ -281,7 +249,6 @@ struct Sum {
     count: usize,
 }
 
-/// Result for one instance.
 #[derive(Debug)]
 struct Row {
     k8s_name: String,
@@ -305,28 +272,28 @@ pub(crate) struct ExtendForm {
 
 /// Extends the class, and shows the result for each instance. A repeated request changes nothing.
 pub(crate) async fn extend(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ManageClass>,
+    visitor: Visitor,
+    _: Allowed<ManageClass>,
     TemplateId(id): TemplateId,
     Fields(form): Fields<ExtendForm>,
 ) -> PageResult {
-    let template = state.launcher.template(&caller, id).await?;
+    let t = visitor.t;
+    let template = visitor.launcher.template(&visitor.caller, id).await?;
     let until: Timestamp =
         form.until.parse().map_err(|_| Problem::new(ProblemCode::InvalidParameters, t.text("class-until-invalid")))?;
-    let results = state.launcher.extend_class(&caller, id, until).await?;
+    let results = visitor.launcher.extend_class(&visitor.caller, id, until).await?;
     let mut rows: Vec<Row> = results.iter().map(|result| Row::new(t, result)).collect();
     rows.sort_by_cached_key(|row| (row.result.is_ok(), row.owner.clone()));
     let result = ResultPage {
         t,
-        shell: shell(&state, &caller, t, "admin-templates").returning_to(class_path(id)),
+        shell: visitor.shell("admin-templates").returning_to(class_path(id)),
         name: template.settings.name,
         until: Instant::new(t, until),
         sums: sums(t, &results),
         rows,
         back: class_path(id),
     };
-    page(StatusCode::OK, &result)
+    page(&result)
 }
 
 fn sums(t: Language, results: &[ClassExtension]) -> Vec<Sum> {

@@ -3,27 +3,24 @@
 
 use std::collections::BTreeMap;
 
-use launcher_domain::input::{AmountError, duration, parse_cpu, parse_duration, parse_memory};
-use launcher_domain::quantity::Quantity;
+use launcher_domain::input::{duration, parse_cpu, parse_duration, parse_memory};
 use launcher_domain::template::{Icon, TAG_SEPARATORS};
-use launcher_domain::{AppType, AtExpiry, FieldError, FieldRule, SecurityProfile, StorageKind};
+use launcher_domain::{AppType, AtExpiry, FieldError, FieldRule, SecurityProfile, StorageKind, TextKey};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::pages::admin::pod_settings::Setting;
 use crate::pages::admin::{lines, yaml};
-use crate::pages::language::{Language, Text};
 use crate::pages::view::Choice;
+use crate::pages::{Language, Text};
 
 /// A field of the form: a row of [`FIELDS`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FormField {
     pub(super) group: &'static FormGroup,
-    /// Name in the form.
     pub(super) name: &'static str,
     /// JSON pointer of the value in the JSON object of a template.
     pub(super) pointer: &'static str,
-    /// Notation of the value.
     pub(super) codec: Codec,
     /// Key of the label. The attribute `hint` of this message is the hint.
     pub(super) label: &'static str,
@@ -34,7 +31,6 @@ pub(super) struct FormField {
 /// A group of fields, with a heading.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FormGroup {
-    /// Key of the heading.
     pub(super) legend: &'static str,
     pub(super) class: &'static str,
     /// True if the page shows the group only on request.
@@ -97,7 +93,6 @@ pub(super) static FIELDS: &[FormField] = &[
     row(&POD, "pod_template", POD_TEMPLATE, Codec::PodTemplate, "field-pod-template"),
 ];
 
-/// JSON pointer of the pod template.
 const POD_TEMPLATE: &str = "/pod_template";
 
 /// Fields of the API that are objects, whose fields are rows of the table: name, and key of the label.
@@ -124,12 +119,10 @@ impl FormField {
         Self { requires: Some(field), ..self }
     }
 
-    /// Returns the field with this name in the form.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         FIELDS.iter().find(|field| field.name == name)
     }
 
-    /// Returns the field of a pod template's setting.
     pub(super) fn of_setting(setting: Setting) -> Option<&'static Self> {
         FIELDS.iter().find(|field| field.setting() == Some(setting))
     }
@@ -166,7 +159,6 @@ impl Language {
     }
 }
 
-/// Returns the key of the label of a field of the API.
 fn label_key(name: &str) -> Option<&'static str> {
     let object = OBJECTS.iter().find(|(object, _)| *object == name).map(|(_, key)| *key);
     object.or_else(|| {
@@ -179,15 +171,11 @@ fn label_key(name: &str) -> Option<&'static str> {
 pub(crate) enum Kind {
     /// Input for one line of text, with the direction of the text.
     Text(&'static str),
-    /// Input for a number.
     Number,
-    /// Input for several lines of text.
     Prose,
     /// Input for several lines. Each line is parsed separately.
     Lines,
-    /// Choice from a list.
     Select(Vec<Choice>),
-    /// A checkbox.
     Check,
 }
 
@@ -202,13 +190,10 @@ pub(super) enum Codec {
     Code,
     /// One line of code, or no value.
     Text,
-    /// A whole number.
     Integer,
     /// A number of seconds, with units: `1 h 30 min`.
     Duration,
-    /// An amount of CPU.
     Cpu,
-    /// An amount of memory.
     Memory,
     /// A list of words, separated by commas.
     Tags,
@@ -220,11 +205,9 @@ pub(super) enum Codec {
     Lines,
     /// Sources of course material, one per line.
     Sources,
-    /// Launch parameters as YAML.
     Parameters,
     /// The pod template as YAML, without the settings that are fields.
     PodTemplate,
-    /// A setting of the pod template.
     Setting(Setting),
     /// True or false. Browsers do not send an unticked checkbox.
     Checkbox,
@@ -299,6 +282,7 @@ impl Codec {
     /// What is wrong with the text, as sentences.
     pub(super) fn parse(self, t: Language, text: &str) -> Result<Option<Value>, String> {
         let trimmed = text.trim();
+        let sentence = |error: TextKey| t.coded(&error);
         let value = match self {
             Self::Title | Self::Code => text.into(),
             Self::Prose => lines::normal(text).into(),
@@ -307,20 +291,17 @@ impl Codec {
             _ if trimmed.is_empty() => return Ok(None),
             Self::Text => trimmed.into(),
             Self::Integer => trimmed.parse::<i64>().map_err(|_| t.text("editor-not-a-number").into_owned())?.into(),
-            Self::Duration => parse_duration(trimmed).map_err(|error| t.coded(&error.key()))?.into(),
-            Self::Cpu => amount(t, parse_cpu(trimmed))?,
-            Self::Memory => amount(t, parse_memory(trimmed))?,
+            Self::Duration => parse_duration(trimmed).map_err(|error| sentence(error.key()))?.into(),
+            Self::Cpu => parse_cpu(trimmed).map_err(|error| sentence(error.key()))?.as_str().into(),
+            Self::Memory => parse_memory(trimmed).map_err(|error| sentence(error.key()))?.as_str().into(),
             Self::Tags => text.split(TAG_SEPARATORS).map(str::trim).filter(|tag| !tag.is_empty()).collect(),
-            Self::Words => lines::to_words(text).map_err(|error| error.text(t))?.into(),
-            Self::Environment => json!(lines::to_env(text).map_err(|error| error.text(t))?),
+            Self::Words => lines::to_words(text).map_err(sentence)?.into(),
+            Self::Environment => json!(lines::to_env(text, &lines::VARIABLES).map_err(sentence)?),
             Self::Lines => lines::filled_lines(text).map(|(_, line)| line.trim()).collect(),
             Self::Sources => lines::parse_sources(t, text)?,
-            Self::Parameters => return yaml::parse_parameters(text).map_err(|error| error.text(t)),
-            Self::PodTemplate => {
-                let object = yaml::parse(text).map_err(|error| error.text(t))?;
-                return Ok(object.map(Value::Object));
-            }
-            Self::Setting(setting) => setting.parse(text).map_err(|error| error.message(t))?,
+            Self::Parameters => return yaml::parse_parameters(text).map_err(sentence),
+            Self::PodTemplate => return Ok(yaml::parse(text).map_err(sentence)?.map(Value::Object)),
+            Self::Setting(setting) => setting.parse(text).map_err(sentence)?,
         };
         Ok(Some(value))
     }
@@ -399,10 +380,6 @@ impl Codec {
 /// Reads a value of a valid template.
 fn read<T: DeserializeOwned + Default>(value: &Value) -> T {
     T::deserialize(value).unwrap_or_default()
-}
-
-fn amount(t: Language, parsed: Result<Quantity, AmountError>) -> Result<Value, String> {
-    parsed.map(|amount| amount.as_str().into()).map_err(|error| t.coded(&error.key()))
 }
 
 #[cfg(test)]

@@ -11,15 +11,14 @@ use serde::de::Error as _;
 use serde::de::value::{Error, MapDeserializer};
 use serde_json::{Value, json};
 
-use crate::assets;
 use crate::pages::admin::fields::{Codec, FIELDS, FormField, FormGroup, Kind};
 use crate::pages::admin::pod_settings::{Setting, Settings, join, split};
-use crate::pages::language::{Language, Text};
 use crate::pages::texts::sentence;
+use crate::pages::view::described;
+use crate::pages::{Language, Text, assets};
 
 /// Maximum length of a template's name, in characters.
 const MAX_NAME: usize = 80;
-/// Name of the pod template in the API.
 const POD_TEMPLATE: &str = "pod_template";
 
 /// The values of the form as the browser sent them.
@@ -52,7 +51,6 @@ pub(crate) struct Controls {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Next {
-    /// Save the template.
     #[default]
     Save,
     /// Save the template, then open its launch page.
@@ -114,13 +112,11 @@ impl TemplateForm {
         Self { controls, texts: FIELDS.iter().map(|field| (field.name, text(field))).collect() }
     }
 
-    /// Returns the form with this text in a field.
     pub(crate) fn with(mut self, name: &'static str, text: &str) -> Self {
         self.texts.insert(name, text.to_owned());
         self
     }
 
-    /// Returns the text of a field.
     pub(crate) fn typed(&self, name: &str) -> &str {
         self.texts.get(name).map_or("", String::as_str)
     }
@@ -244,7 +240,6 @@ pub(crate) fn kept(t: Language, mut body: JsonObject, stored: &Template) -> Json
 pub(crate) struct FormErrors(BTreeMap<&'static str, Vec<String>>);
 
 impl FormErrors {
-    /// Returns true if the form has no errors.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -280,15 +275,9 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// Returns the HTML attributes that link the field to its hint and its error. They need no escaping, because they
-    /// contain only names of the table.
+    /// Returns the HTML attributes that link the field to its hint and its error.
     pub(crate) fn described(&self) -> String {
-        let hint = if self.hint.is_empty() { String::new() } else { format!("{}-hint", self.id) };
-        let error = if self.error.is_empty() { String::new() } else { format!("{}-error", self.id) };
-        let ids = [hint, error].into_iter().filter(|id| !id.is_empty()).collect::<Vec<_>>().join(" ");
-        let described = if ids.is_empty() { String::new() } else { format!(" aria-describedby=\"{ids}\"") };
-        let invalid = if self.error.is_empty() { "" } else { " aria-invalid=\"true\"" };
-        format!("{described}{invalid}")
+        described(&self.id, !self.hint.is_empty(), !self.error.is_empty())
     }
 }
 
@@ -317,7 +306,6 @@ pub(super) struct StartingPoint {
     memory: &'static str,
 }
 
-/// All starting points, in the order of the page.
 const STARTING_POINTS: [StartingPoint; 4] = [
     StartingPoint {
         name: "jupyterlab",
@@ -365,7 +353,6 @@ const STARTING_POINTS: [StartingPoint; 4] = [
 ];
 
 impl StartingPoint {
-    /// Returns the starting point with this name.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         STARTING_POINTS.iter().find(|point| point.name == name)
     }

@@ -3,22 +3,15 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use axum::extract::State;
-use http::StatusCode;
-use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, FailureCode, FailureReason, Template as CatalogTemplate};
+use launcher_domain::{FailureCode, FailureReason, Template as CatalogTemplate};
 use launcher_service::{ImageState, ServiceError};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::extract::TemplateId;
-use crate::pages::forms::{self, Fields, Query};
-use crate::pages::html::{PageResult, page};
-use crate::pages::language::{Language, Text};
-use crate::pages::paths;
 use crate::pages::view::Notice;
+use crate::pages::{Fields, Language, PageResult, Query, Text, Visitor, forms, page, paths};
 use crate::permission::{Allowed, ManageTemplates};
-use crate::state::AppState;
 
 /// The line with the state of an image, as the answer to htmx.
 #[derive(Debug, Template)]
@@ -31,28 +24,17 @@ struct Fragment {
 #[derive(Debug)]
 pub(super) struct ImageLine {
     pub(super) template_id: Uuid,
-    /// Name of the template.
     pub(super) name: String,
     pub(super) place: Place,
-    /// CSS class of the state.
     pub(super) class: &'static str,
     /// The state, with the progress of a download.
     pub(super) text: Text,
     /// The state without the progress. Screen readers announce its changes.
     pub(super) announced: Text,
     pub(super) is_pulling: bool,
-    /// Description and remedy of the failure.
-    pub(super) failure: Option<Failure>,
-    /// Label of the button that begins a download.
+    /// Description of the failure, and remedy for an admin.
+    pub(super) failure: Option<(String, Text)>,
     pub(super) button: Option<Text>,
-}
-
-/// A failed download in words.
-#[derive(Debug)]
-pub(super) struct Failure {
-    pub(super) message: String,
-    /// Remedy for an admin.
-    pub(super) remedy: Text,
 }
 
 /// The page that shows the line.
@@ -71,7 +53,6 @@ pub(crate) struct PlaceField {
     page: Place,
 }
 
-/// Query of the editor.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ImageQuery {
@@ -103,24 +84,24 @@ impl ImageQuery {
 
 impl ImageLine {
     fn new(t: Language, template: &CatalogTemplate, state: &ImageState, place: Place) -> Self {
-        let (class, announced) = match state {
-            ImageState::Missing => ("state-terminated", "image-missing"),
-            ImageState::Pulling { .. } => ("state-starting", "image-pulling"),
-            ImageState::Ready => ("state-running", "image-ready"),
-            ImageState::Failed(_) => ("state-failed", "image-failed"),
+        let (class, announced, failure, button) = match state {
+            ImageState::Missing => ("state-terminated", "image-missing", None, Some("image-download")),
+            ImageState::Pulling { .. } => ("state-starting", "image-pulling", None, None),
+            ImageState::Ready => ("state-running", "image-ready", None, None),
+            ImageState::Failed(reason) => (
+                "state-failed",
+                "image-failed",
+                Some((t.failure_message(reason), t.text(remedy(reason)))),
+                Some("image-retry"),
+            ),
         };
-        let announced = t.text(announced);
-        let (text, failure, button) = match state {
-            ImageState::Missing => (announced.clone(), None, Some(t.text("image-download"))),
+        let text = match state {
+            ImageState::Pulling { percent: 100 } => t.text("image-unpacking"),
             // A download that has not begun has no percentage.
-            ImageState::Pulling { percent: 0 } | ImageState::Ready => (announced.clone(), None, None),
-            ImageState::Pulling { percent: 100 } => (t.text("image-unpacking"), None, None),
-            ImageState::Pulling { percent } => {
-                (t.with_one("image-pulling-percent", "percent", *percent).into(), None, None)
+            ImageState::Pulling { percent: percent @ 1.. } => {
+                t.with_one("image-pulling-percent", "percent", *percent).into()
             }
-            ImageState::Failed(reason) => {
-                (announced.clone(), Some(Failure::new(t, reason)), Some(t.text("image-retry")))
-            }
+            _ => t.text(announced),
         };
         Self {
             template_id: template.template_id,
@@ -128,87 +109,61 @@ impl ImageLine {
             place,
             class,
             text,
-            announced,
+            announced: t.text(announced),
             is_pulling: matches!(state, ImageState::Pulling { .. }),
             failure,
-            button,
+            button: button.map(|key| t.text(key)),
         }
     }
 }
 
-impl Failure {
-    fn new(t: Language, reason: &FailureReason) -> Self {
-        let remedy = match reason.code {
-            FailureCode::ImagePullFailed if reason.retryable => "image-check-registry",
-            FailureCode::ImagePullFailed => "image-check-template",
-            _ => "image-check-disk",
-        };
-        Self { message: t.failure_message(reason), remedy: t.text(remedy) }
+/// Returns the key of the remedy for an admin.
+fn remedy(reason: &FailureReason) -> &'static str {
+    match reason.code {
+        FailureCode::ImagePullFailed if reason.retryable => "image-check-registry",
+        FailureCode::ImagePullFailed => "image-check-template",
+        _ => "image-check-disk",
     }
 }
 
 /// Returns the line of each template whose image has a known state, by the template's id. Empty if the fleet has no
 /// images, or does not answer.
 pub(super) async fn lines(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
-    templates: &[CatalogTemplate],
-) -> Result<BTreeMap<Uuid, ImageLine>, ServiceError> {
-    lines_on(Place::List, state, caller, t, templates).await
-}
-
-/// Returns the line of one template for the editor. See [`lines`].
-pub(super) async fn line(
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
-    template: &CatalogTemplate,
-) -> Result<Option<ImageLine>, ServiceError> {
-    let mut lines = lines_on(Place::Edit, state, caller, t, std::slice::from_ref(template)).await?;
-    Ok(lines.remove(&template.template_id))
-}
-
-async fn lines_on(
+    visitor: &Visitor,
     place: Place,
-    state: &AppState,
-    caller: &Caller,
-    t: Language,
     templates: &[CatalogTemplate],
 ) -> Result<BTreeMap<Uuid, ImageLine>, ServiceError> {
     let images = templates.iter().map(|template| template.settings.image.clone());
-    let states = state.launcher.image_states(caller, images).await?;
+    let states = visitor.launcher.image_states(&visitor.caller, images).await?;
     let line = |template: &CatalogTemplate| {
         let state = states.get(&template.settings.image)?;
-        Some((template.template_id, ImageLine::new(t, template, state, place)))
+        Some((template.template_id, ImageLine::new(visitor.t, template, state, place)))
     };
     Ok(templates.iter().filter_map(line).collect())
 }
 
 /// `GET /admin/templates/{template_id}/image`: only the line. htmx requests it during a download.
 pub(crate) async fn show(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ManageTemplates>,
+    visitor: Visitor,
+    _: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
     Query(query): Query<PlaceField>,
 ) -> PageResult {
-    let template = state.launcher.template(&caller, id).await?;
-    let image = state.launcher.image_state(&caller, id).await?;
-    page(StatusCode::OK, &Fragment { image: ImageLine::new(t, &template, &image, query.page) })
+    let template = visitor.launcher.template(&visitor.caller, id).await?;
+    let image = visitor.launcher.image_state(&visitor.caller, id).await?;
+    page(&Fragment { image: ImageLine::new(visitor.t, &template, &image, query.page) })
 }
 
 /// `POST /admin/templates/{template_id}/image`: begins the download, then shows the page with the button again.
 pub(crate) async fn pull(
-    State(state): State<AppState>,
-    Allowed { caller, .. }: Allowed<ManageTemplates>,
+    call: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
     Fields(form): Fields<PlaceField>,
 ) -> PageResult {
-    state.launcher.pull_image(&caller, id).await?;
+    call.launcher.pull_image(&call.caller, id).await?;
     let next = match form.page {
         Place::List => format!("{}?pulling={id}", paths::TEMPLATES),
         Place::Edit => format!("{}/{id}/edit?pulling={id}", paths::TEMPLATES),
     };
-    Ok(forms::see_other(&LocalPath::parse(&next).unwrap_or_else(LocalPath::root)))
+    Ok(forms::redirect(&next))
 }

@@ -2,23 +2,18 @@
 //! of a class shows the same table.
 
 use askama::Template;
-use axum::extract::{OriginalUri, State};
-use http::{StatusCode, Uri};
+use axum::extract::OriginalUri;
+use http::Uri;
 use launcher_domain::{EmailAddress, InstanceState};
 use launcher_service::{Cursor, InstanceFilter, SearchText, SortBy, SortOrder, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::pages::admin::bulk::outdated;
-use crate::pages::forms::Query;
-use crate::pages::html::{PageResult, page, shell};
-use crate::pages::language::{Language, Text};
-use crate::pages::view::{Choice, Shell, WorkshopView, machine_now};
-use crate::pages::{assets, forms, workshops};
+use crate::pages::view::{Choice, WorkshopView, machine_now};
+use crate::pages::{Language, PageResult, Query, Shell, Text, Visitor, assets, forms, page, workshops};
 use crate::permission::{Allowed, ListAllInstances};
-use crate::state::AppState;
 
-/// Number of rows per page.
 const ROWS: u32 = 100;
 
 #[derive(Debug, Template)]
@@ -60,27 +55,25 @@ pub(crate) struct InstancesQuery {
     after: String,
 }
 
-/// Serves the list of all instances.
 pub(crate) async fn show(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ListAllInstances>,
+    visitor: Visitor,
+    _: Allowed<ListAllInstances>,
     OriginalUri(uri): OriginalUri,
     Query(query): Query<InstancesQuery>,
 ) -> PageResult {
-    let launcher = &state.launcher;
+    let (t, launcher, caller) = (visitor.t, &visitor.launcher, &visitor.caller);
     let filter = query.filter();
     let order = order(&query.sort, filter.state);
     let after: Option<Cursor> = query.after.parse().ok();
-    let listed = launcher.sorted_instances(&caller, &filter, order, after.as_ref(), ROWS).await?;
-    let count = launcher.count_instances(&caller, &filter).await?;
-    let outdated = launcher.count_instances(&caller, &outdated()).await?.matches;
+    let listed = launcher.sorted_instances(caller, &filter, order, after.as_ref(), ROWS).await?;
+    let count = launcher.count_instances(caller, &filter).await?;
+    let outdated = launcher.count_instances(caller, &outdated()).await?.matches;
     let last = listed.last().filter(|_| listed.len() == ROWS as usize);
-    let mut templates = workshops::all_templates(launcher, &caller).await?;
+    let mut templates = workshops::all_templates(&visitor).await?;
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
     let instances = InstancesPage {
         t,
-        shell: shell(&state, &caller, t, "admin-instances"),
+        shell: visitor.shell("admin-instances"),
         owner: filter.owner_email,
         owner_error: query.owner_error(t),
         templates: templates
@@ -95,7 +88,7 @@ pub(crate) async fn show(
         is_expensive: filter.search.is_some() && includes_ended(filter.state),
         table: InstanceTable {
             heads: heads(t, order, filter.state, |sort| query.address(sort, None)),
-            workshops: listed.iter().map(|listed| WorkshopView::new(t, launcher, &caller, listed)).collect(),
+            workshops: listed.iter().map(|listed| WorkshopView::new(&visitor, listed)).collect(),
             shows_template: true,
             here: path_and_query(&uri),
         },
@@ -104,7 +97,7 @@ pub(crate) async fn show(
         now: machine_now(launcher.clock()),
         filter: query,
     };
-    page(StatusCode::OK, &instances)
+    page(&instances)
 }
 
 impl InstancesQuery {

@@ -7,36 +7,31 @@
 
 use std::collections::BTreeMap;
 
-use launcher_domain::input::{CommandLineError, command_line, parse_command_line};
-use launcher_domain::{JsonObject, MaterialKind, SourceUrl};
+use launcher_domain::input::{command_line, parse_command_line};
+use launcher_domain::{JsonObject, MaterialKind, SourceUrl, TextKey};
 use serde_json::Value;
 
 use crate::pages::language::Language;
 use crate::pages::texts::sentence;
 
-/// An invalid line, with its number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum LineError {
-    /// The line starts with a quotation mark, but is not a JSON string.
-    NotJson { line: usize },
-    /// The line is not `NAME=value`.
-    NotAVariable { line: usize },
-    /// The line sets a variable that an earlier line set.
-    SetAgain { line: usize, name: String },
+/// Returns the error of a text of the form: key and values of a message.
+pub(super) fn wrong<const N: usize>(key: &str, values: [(&str, &dyn ToString); N]) -> TextKey {
+    TextKey { key: key.to_owned(), args: values.map(|(name, value)| (name.to_owned(), value.to_string())).into() }
 }
 
-impl LineError {
-    /// Returns the error as a sentence.
-    pub(crate) fn text(&self, t: Language) -> String {
-        match self {
-            Self::NotJson { line } => t.with_one("editor-not-json", "line", *line),
-            Self::NotAVariable { line } => t.with_one("editor-not-a-variable", "line", *line),
-            Self::SetAgain { line, name } => {
-                t.with("editor-second-time", [("line", (*line).into()), ("name", name.as_str().into())])
-            }
-        }
-    }
+/// Keys of the errors of lines.
+#[derive(Debug)]
+pub(super) struct LineErrors {
+    /// The line is not `NAME=value`.
+    pub(super) not_a_pair: &'static str,
+    /// The line starts with a quotation mark, but is not a JSON string.
+    pub(super) not_json: &'static str,
+    /// The line has a name that an earlier line has.
+    pub(super) repeated: &'static str,
 }
+
+pub(super) const VARIABLES: LineErrors =
+    LineErrors { not_a_pair: "editor-not-a-variable", not_json: "editor-not-json", repeated: "editor-second-time" };
 
 /// Formats environment variables, one per line. Some values do not fit on a line: values with a line break or another
 /// control character, with white space at an end, or with a quotation mark at the start. Such values are written as JSON
@@ -49,14 +44,15 @@ pub(crate) fn from_env(env: &BTreeMap<String, String>) -> String {
 /// A value that starts with a quotation mark is parsed as a JSON string.
 ///
 /// # Errors
-/// The first invalid line.
-pub(crate) fn to_env(text: &str) -> Result<BTreeMap<String, String>, LineError> {
+/// The error of the first invalid line.
+pub(super) fn to_env(text: &str, errors: &LineErrors) -> Result<BTreeMap<String, String>, TextKey> {
     let mut env = BTreeMap::new();
     for (number, line) in filled_lines(text) {
-        let (name, value) = line.split_once('=').ok_or(LineError::NotAVariable { line: number })?;
+        let (name, value) = line.split_once('=').ok_or_else(|| wrong(errors.not_a_pair, [("line", &number)]))?;
         let name = name.trim();
-        if env.insert(name.to_owned(), decode(value, number)?).is_some() {
-            return Err(LineError::SetAgain { line: number, name: name.to_owned() });
+        let value = decode(value).ok_or_else(|| wrong(errors.not_json, [("line", &number)]))?;
+        if env.insert(name.to_owned(), value).is_some() {
+            return Err(wrong(errors.repeated, [("line", &number), ("name", &name)]));
         }
     }
     Ok(env)
@@ -81,30 +77,10 @@ fn encode(text: &str) -> String {
     if plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
 }
 
-fn decode(text: &str, number: usize) -> Result<String, LineError> {
-    if !text.trim_start().starts_with('"') {
-        return Ok(text.trim().to_owned());
-    }
-    serde_json::from_str(text.trim()).map_err(|_| LineError::NotJson { line: number })
-}
-
-/// Reason why a text is not a command.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum CommandError {
-    /// The text is not a shell line.
-    Line(CommandLineError),
-    /// The text starts with `[`, but is not a JSON list of strings.
-    NotAList,
-}
-
-impl CommandError {
-    /// Returns the error as a sentence.
-    pub(super) fn text(&self, t: Language) -> String {
-        match self {
-            Self::Line(error) => t.coded(&error.key()),
-            Self::NotAList => t.text("editor-not-a-list").into_owned(),
-        }
-    }
+/// Returns the value of a line; `None` if it starts with a quotation mark, but is not a JSON string.
+fn decode(text: &str) -> Option<String> {
+    let text = text.trim();
+    if text.starts_with('"') { serde_json::from_str(text).ok() } else { Some(text.to_owned()) }
 }
 
 /// Formats words as a shell line. Words with a control character other than a line feed do not survive a browser's form:
@@ -121,12 +97,12 @@ pub(super) fn from_words(words: &[String]) -> String {
 /// Parses the words of a shell line. A text that starts with `[` is parsed as a JSON list of strings.
 ///
 /// # Errors
-/// [`CommandError`].
-pub(super) fn to_words(text: &str) -> Result<Vec<String>, CommandError> {
+/// The text is neither a shell line nor such a list.
+pub(super) fn to_words(text: &str) -> Result<Vec<String>, TextKey> {
     if text.trim_start().starts_with('[') {
-        return serde_json::from_str(text.trim()).map_err(|_| CommandError::NotAList);
+        return serde_json::from_str(text.trim()).map_err(|_| wrong("editor-not-a-list", []));
     }
-    parse_command_line(&normal(text)).map_err(CommandError::Line)
+    parse_command_line(&normal(text)).map_err(|error| error.key())
 }
 
 /// Endings of archives, which the name of a folder omits. An address with such an ending needs `sha256=`.
@@ -134,7 +110,6 @@ const ARCHIVES: [&str; 4] = [".tar.gz", ".tgz", ".tar", ".zip"];
 /// Fields of a source that are settings of its line.
 const SETTINGS: [&str; 5] = ["ref", "folder", "sha256", "secret", "target"];
 
-/// Formats sources, one per line.
 pub(super) fn format_sources(sources: &[JsonObject]) -> String {
     sources.iter().map(format_source).collect::<Vec<_>>().join("\n")
 }
@@ -183,7 +158,6 @@ fn parse_source(line: &str) -> Option<JsonObject> {
     Some(source)
 }
 
-/// Returns true if the path of an address ends like an archive.
 fn is_archive(url: &Value) -> bool {
     let url = url.as_str().unwrap_or_default();
     let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
@@ -216,6 +190,7 @@ fn default_target(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use launcher_domain::input::CommandLineError;
     use serde_json::json;
 
     use super::*;
@@ -232,14 +207,18 @@ mod tests {
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
         let sent = from_env(&env).replace('\n', "\r\n");
-        assert_eq!(to_env(&sent), Ok(env));
+        assert_eq!(to_env(&sent, &VARIABLES), Ok(env));
     }
 
     #[test]
     fn error_of_unreadable_line_contains_line_number() {
-        assert_eq!(to_env("A=1\nB"), Err(LineError::NotAVariable { line: 2 }));
-        assert_eq!(to_env("A=1\n\nA=2"), Err(LineError::SetAgain { line: 3, name: "A".to_owned() }));
-        assert_eq!(to_env("A=\"open"), Err(LineError::NotJson { line: 1 }));
+        for (text, error) in [
+            ("A=1\nB", wrong("editor-not-a-variable", [("line", &2)])),
+            ("A=1\n\nA=2", wrong("editor-second-time", [("line", &3), ("name", &"A")])),
+            ("A=\"open", wrong("editor-not-json", [("line", &1)])),
+        ] {
+            assert_eq!(to_env(text, &VARIABLES), Err(error), "{text}");
+        }
     }
 
     #[test]
@@ -260,9 +239,9 @@ mod tests {
 
     #[test]
     fn text_that_is_no_command_is_refused() {
-        assert_eq!(to_words("[\"sh\", 1]"), Err(CommandError::NotAList));
+        assert_eq!(to_words("[\"sh\", 1]"), Err(wrong("editor-not-a-list", [])));
         let open = CommandLineError::OpenQuote { quote: "'".to_owned() };
-        assert_eq!(to_words("echo 'x"), Err(CommandError::Line(open)));
+        assert_eq!(to_words("echo 'x"), Err(open.key()));
     }
 
     #[test]

@@ -33,7 +33,6 @@ const NODE_SELECTOR: &str = "/spec/nodeSelector";
 const IMAGE_PULL_SECRETS: &str = "/spec/imagePullSecrets";
 
 impl Setting {
-    /// All settings.
     pub(super) const ALL: [Self; 5] =
         [Self::SharedMemory, Self::Gpus, Self::EphemeralStorage, Self::ImagePullSecret, Self::NodeSelector];
 
@@ -80,12 +79,12 @@ impl Setting {
 
     /// Removes the setting from the pod template. Returns `None` if a field cannot show its value.
     fn take(self, template: &mut Value) -> Option<Value> {
-        let app = tree::app_pointer(template);
-        let limit = |name: &str| Some(format!("{}/resources/limits/{}", app.clone()?, tree::escaped(name)));
         let found = match self {
             Self::SharedMemory => take_shared_memory(template)?,
-            Self::Gpus => tree::remove(template, &limit(GPU)?)?,
-            Self::EphemeralStorage => tree::remove(template, &limit(EPHEMERAL_STORAGE)?)?,
+            Self::Gpus | Self::EphemeralStorage => {
+                let (app, name) = (tree::app_pointer(template)?, tree::escaped(self.kubernetes_name()));
+                tree::remove(template, &format!("{app}/resources/limits/{name}"))?
+            }
             Self::ImagePullSecret => match tree::remove(template, IMAGE_PULL_SECRETS)?.as_array()?.as_slice() {
                 [only] if only.as_object()?.len() == 1 => only.get("name")?.clone(),
                 _ => return None,
@@ -100,18 +99,14 @@ impl Setting {
         match self {
             Self::SharedMemory => put_shared_memory(template, value)?,
             Self::Gpus if *value == json!(0) => {}
-            Self::Gpus => {
-                tree::limits(template)?.insert(GPU.to_owned(), value.clone());
-            }
-            Self::EphemeralStorage => {
-                tree::limits(template)?.insert(EPHEMERAL_STORAGE.to_owned(), value.clone());
+            Self::Gpus | Self::EphemeralStorage => {
+                let limits = tree::app_entry(template, "/resources/limits", json!({}))?;
+                limits.as_object_mut()?.insert(self.kubernetes_name().to_owned(), value.clone());
             }
             Self::ImagePullSecret => {
-                tree::spec(template)?.insert("imagePullSecrets".to_owned(), json!([{ "name": value }]));
+                *tree::entry(template, IMAGE_PULL_SECRETS, json!([]))? = json!([{ "name": value }])
             }
-            Self::NodeSelector => {
-                tree::spec(template)?.insert("nodeSelector".to_owned(), value.clone());
-            }
+            Self::NodeSelector => *tree::entry(template, NODE_SELECTOR, json!({}))? = value.clone(),
         }
         Some(())
     }
@@ -156,7 +151,6 @@ fn object(value: Value) -> Option<PodTemplateObject> {
     }
 }
 
-/// Path of the shared memory in the app's container.
 const SHARED_MEMORY: &str = "/dev/shm";
 
 /// Name of the volume, if no other volume has it.
@@ -193,16 +187,17 @@ fn take_shared_memory(template: &mut Value) -> Option<Value> {
     Some(size)
 }
 
-/// Adds a volume of this size, and its mount.
 fn put_shared_memory(template: &mut Value, size: &Value) -> Option<()> {
-    let volumes = tree::volumes(template)?;
+    let volumes = tree::entry(template, "/spec/volumes", json!([]))?.as_array_mut()?;
     let is_free =
         |name: &String| !volumes.iter().any(|volume| volume.get("name").and_then(Value::as_str) == Some(name));
     let names = std::iter::once(SHARED_MEMORY_VOLUME.to_owned())
         .chain((2_u32..).map(|number| format!("{SHARED_MEMORY_VOLUME}-{number}")));
     let name = names.into_iter().find(is_free)?;
     volumes.push(json!({ "name": name, "emptyDir": { "medium": "Memory", "sizeLimit": size } }));
-    tree::mounts(template)?.push(json!({ "name": name, "mountPath": SHARED_MEMORY }));
+    tree::app_entry(template, "/volumeMounts", json!([]))?
+        .as_array_mut()?
+        .push(json!({ "name": name, "mountPath": SHARED_MEMORY }));
     Some(())
 }
 

@@ -1,26 +1,18 @@
 //! The admins' list of templates, with the buttons that archive and restore one.
 
 use askama::Template;
-use axum::extract::State;
-use axum::response::Response;
-use http::StatusCode;
-use launcher_domain::local_path::LocalPath;
 use launcher_domain::{Template as CatalogTemplate, TemplateContent};
 use launcher_service::TemplateUpdate;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::images::{self, ImageLine, ImageQuery};
+use super::images::{self, ImageLine, ImageQuery, Place};
 use crate::extract::TemplateId;
-use crate::pages::forms::{self, Query};
-use crate::pages::html::{PageResult, page, shell};
-use crate::pages::language::Language;
 use crate::pages::paths::TEMPLATES;
 use crate::pages::share::{self, Share};
-use crate::pages::view::{Card, Instant, Notice, Shell};
-use crate::pages::{assets, workshops};
+use crate::pages::view::{Card, Instant, Notice};
+use crate::pages::{Language, PageResult, Query, Shell, Visitor, assets, forms, page, workshops};
 use crate::permission::{Allowed, ManageTemplates};
-use crate::state::AppState;
 
 /// Domain of addresses that belong to no person (RFC 2606), such as the author of seed templates.
 const NOBODYS: &str = ".invalid";
@@ -44,11 +36,9 @@ struct Saved {
     share: Share,
 }
 
-/// Query of the list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ListQuery {
-    /// Id of the template that was saved.
     saved: String,
     #[serde(flatten)]
     image: ImageQuery,
@@ -63,30 +53,24 @@ struct Row {
     active: bool,
     /// True if the template is not in the catalog, but can be launched by its link.
     unlisted: bool,
-    /// Public URL of the template's page.
     url: String,
     updated: Instant,
     /// Author of the template; `None` for a seed template.
     created_by: Option<String>,
 }
 
-/// `GET /admin/templates`.
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    t: Language,
-    Allowed { caller, .. }: Allowed<ManageTemplates>,
-    Query(query): Query<ListQuery>,
-) -> PageResult {
-    let templates = workshops::all_templates(&state.launcher, &caller).await?;
-    let mut lines = images::lines(&state, &caller, t, &templates).await?;
+pub(crate) async fn list(visitor: Visitor, _: Allowed<ManageTemplates>, Query(query): Query<ListQuery>) -> PageResult {
+    let t = visitor.t;
+    let templates = workshops::all_templates(&visitor).await?;
+    let mut lines = images::lines(&visitor, Place::List, &templates).await?;
     let notice = query.image.notice(t, lines.values());
     let row = |template: &CatalogTemplate| Row {
-        card: Card::new(t, &state.launcher, template),
+        card: Card::new(&visitor, template),
         image: template.settings.image.clone(),
         image_line: lines.remove(&template.template_id),
         active: template.active,
         unlisted: template.listing.unlisted,
-        url: share::url(&state, template),
+        url: share::url(&visitor.state, template),
         updated: Instant::new(t, template.updated_at),
         created_by: Some(template.created_by.to_string()).filter(|email| !email.ends_with(NOBODYS)),
     };
@@ -95,41 +79,21 @@ pub(crate) async fn list(
     let saved = saved.map(|template| Saved {
         name: template.settings.name.clone(),
         template_id: template.template_id,
-        share: Share::new(&state, template),
+        share: Share::new(&visitor.state, template),
     });
-    page(StatusCode::OK, &ListPage { t, shell: shell(&state, &caller, t, "admin-templates"), notice, saved, rows })
+    page(&ListPage { t, shell: visitor.shell("admin-templates"), notice, saved, rows })
 }
 
-/// `POST /admin/templates/{template_id}/archive`.
-pub(crate) async fn archive(
-    State(state): State<AppState>,
-    Allowed { caller, .. }: Allowed<ManageTemplates>,
-    TemplateId(id): TemplateId,
-) -> PageResult {
-    state.launcher.archive_template(&caller, id, None).await?;
-    Ok(to_list())
+pub(crate) async fn archive(call: Allowed<ManageTemplates>, TemplateId(id): TemplateId) -> PageResult {
+    call.launcher.archive_template(&call.caller, id, None).await?;
+    Ok(forms::redirect(TEMPLATES))
 }
 
 /// `POST /admin/templates/{template_id}/restore`: puts the template back into the catalog, unchanged.
-pub(crate) async fn restore(
-    State(state): State<AppState>,
-    Allowed { caller, .. }: Allowed<ManageTemplates>,
-    TemplateId(id): TemplateId,
-) -> PageResult {
-    let template = state.launcher.template(&caller, id).await?;
+pub(crate) async fn restore(call: Allowed<ManageTemplates>, TemplateId(id): TemplateId) -> PageResult {
+    let template = call.launcher.template(&call.caller, id).await?;
     let content = TemplateContent { active: true, ..TemplateContent::from(&template) };
     let update = TemplateUpdate { body: content.to_json(), expected_version: Some(template.version) };
-    state.launcher.update_template(&caller, id, update).await?;
-    Ok(to_list())
-}
-
-/// Redirects to the list of templates, which shows the link of the saved template.
-pub(super) fn to_saved(template_id: Uuid) -> Response {
-    let list = format!("{TEMPLATES}?saved={template_id}");
-    forms::see_other(&LocalPath::parse(&list).unwrap_or_else(LocalPath::root))
-}
-
-/// Redirects to the list of templates.
-fn to_list() -> Response {
-    forms::see_other(&LocalPath::parse(TEMPLATES).unwrap_or_else(LocalPath::root))
+    call.launcher.update_template(&call.caller, id, update).await?;
+    Ok(forms::redirect(TEMPLATES))
 }

@@ -1,44 +1,19 @@
 //! Formats and parses the pod template and the launch parameters of a template as YAML in a `<textarea>`. JSON is YAML,
 //! too.
 
-use launcher_domain::{JsonObject, Parameter, TemplateContent};
+use launcher_domain::{JsonObject, Parameter, TemplateContent, TextKey};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use serde_saphyr::options::NonFiniteFloatPolicy;
 use serde_saphyr::{Options, from_str_with_options, options};
 
-use crate::pages::language::Language;
+use crate::pages::admin::lines::wrong;
 
-/// Text that is not the expected YAML.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum YamlError {
-    /// The text is not YAML. `message` is the parser's English sentence.
-    Unreadable { line: u64, message: String },
-    /// The text is YAML, but not an object.
-    NotAnObject,
-    /// The text is YAML, but not a list of objects.
-    NotAList,
-}
-
-impl YamlError {
-    /// Returns the error as a sentence.
-    pub(super) fn text(&self, t: Language) -> String {
-        match self {
-            Self::Unreadable { line, message } => {
-                t.with("editor-not-yaml", [("line", (*line).to_string().into()), ("message", message.as_str().into())])
-            }
-            Self::NotAnObject => t.text("editor-not-a-yaml-object").into_owned(),
-            Self::NotAList => t.text("editor-not-parameters").into_owned(),
-        }
-    }
-}
-
-impl From<serde_saphyr::Error> for YamlError {
-    fn from(error: serde_saphyr::Error) -> Self {
-        let line = error.location().map_or(1, |location| location.line());
-        let message = error.without_snippet().to_string();
-        Self::Unreadable { line, message: message.lines().next().unwrap_or_default().to_owned() }
-    }
+/// Returns the error of a text that is not YAML, with the parser's English sentence.
+fn unreadable(error: serde_saphyr::Error) -> TextKey {
+    let line = error.location().map_or(1, |location| location.line());
+    let message = error.without_snippet().to_string();
+    wrong("editor-not-yaml", [("line", &line), ("message", &message.lines().next().unwrap_or_default())])
 }
 
 /// Formats a pod template. Uses JSON if the parser would not read the YAML as the same object.
@@ -52,15 +27,14 @@ pub(super) fn format(object: &JsonObject) -> String {
 ///
 /// # Errors
 /// The first line that is not YAML, or a value that is not an object.
-pub(super) fn parse(text: &str) -> Result<Option<JsonObject>, YamlError> {
+pub(super) fn parse(text: &str) -> Result<Option<JsonObject>, TextKey> {
     match read(text, Options::default())? {
         Value::Object(object) => Ok(Some(object)),
         Value::Null => Ok(None),
-        _ => Err(YamlError::NotAnObject),
+        _ => Err(wrong("editor-not-a-yaml-object", [])),
     }
 }
 
-/// Formats launch parameters.
 pub(super) fn format_parameters(parameters: &[Value]) -> String {
     if parameters.is_empty() {
         return String::new();
@@ -100,12 +74,12 @@ struct Texts {
 ///
 /// # Errors
 /// The first line that is not YAML, or a value that is not a list of objects.
-pub(super) fn parse_parameters(text: &str) -> Result<Option<Value>, YamlError> {
+pub(super) fn parse_parameters(text: &str) -> Result<Option<Value>, TextKey> {
     let options = || options! { non_finite_float_policy: NonFiniteFloatPolicy::AsString };
     let mut list = match read(text, options())? {
         Value::Null => return Ok(None),
         Value::Array(list) if list.iter().all(Value::is_object) => list,
-        _ => return Err(YamlError::NotAList),
+        _ => return Err(wrong("editor-not-parameters", [])),
     };
     // A field of another type than text has an error, which the reader of the template reports.
     let texts: Vec<Texts> = from_str_with_options(text, options()).unwrap_or_default();
@@ -117,8 +91,8 @@ pub(super) fn parse_parameters(text: &str) -> Result<Option<Value>, YamlError> {
     Ok(Some(list.into()))
 }
 
-fn read(text: &str, options: Options) -> Result<Value, YamlError> {
-    if text.trim().is_empty() { Ok(Value::Null) } else { Ok(from_str_with_options(text, options)?) }
+fn read(text: &str, options: Options) -> Result<Value, TextKey> {
+    if text.trim().is_empty() { Ok(Value::Null) } else { from_str_with_options(text, options).map_err(unreadable) }
 }
 
 #[cfg(test)]
@@ -127,6 +101,7 @@ mod tests {
 
     use super::*;
     use crate::pages::admin::fields::Codec;
+    use crate::pages::language::Language;
 
     fn object(json: &str) -> JsonObject {
         serde_json::from_str(json).unwrap()
@@ -151,10 +126,12 @@ mod tests {
     fn text_that_is_not_an_object_is_refused() {
         assert_eq!(parse(" \n"), Ok(None));
         assert_eq!(parse("# a comment\n"), Ok(None));
-        assert_eq!(parse("- a"), Err(YamlError::NotAnObject));
-        for (text, number) in [("a: 1\nb: [", 2), ("a: 1\na: 2", 2), ("a: b: c", 1), ("a: *b", 1)] {
-            let Err(YamlError::Unreadable { line, message }) = parse(text) else { panic!("{text}") };
-            assert_eq!((line, message.is_empty(), message.contains('\n')), (number, false, false), "{message}");
+        assert_eq!(parse("- a"), Err(wrong("editor-not-a-yaml-object", [])));
+        for (text, number) in [("a: 1\nb: [", "2"), ("a: 1\na: 2", "2"), ("a: b: c", "1"), ("a: *b", "1")] {
+            let TextKey { key, args } = parse(text).unwrap_err();
+            let (line, message) = (&args["line"], &args["message"]);
+            assert_eq!((&*key, &**line), ("editor-not-yaml", number), "{text}");
+            assert_eq!((message.is_empty(), message.contains('\n')), (false, false), "{message}");
         }
     }
 
@@ -171,7 +148,7 @@ mod tests {
     /// Returns the parameters of a text, or the error beside the field.
     fn parameters(text: &str) -> Result<Vec<Parameter>, String> {
         let t = Language::english();
-        let list = parse_parameters(text).map_err(|error| error.text(t))?.unwrap_or_else(|| json!([]));
+        let list = parse_parameters(text).map_err(|error| t.coded(&error))?.unwrap_or_else(|| json!([]));
         let template = json!({ "name": "x", "app_type": "notebook", "image": "x", "parameters": list });
         let read = TemplateContent::read(template.as_object().unwrap());
         let at = |error: &FieldError| error.pointer.trim_start_matches("/parameters/").to_owned();

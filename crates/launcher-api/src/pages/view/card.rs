@@ -2,13 +2,10 @@
 
 use launcher_domain::template::{Icon, Listing};
 use launcher_domain::{Parameter, Template, TemplateSettings};
-use launcher_service::Launcher;
 use uuid::Uuid;
 
 use super::workshop::{WorkshopView, form_key};
-use crate::assets;
-use crate::pages::language::{Language, Text};
-use crate::pages::markdown;
+use crate::pages::{Text, Visitor, assets, markdown};
 
 /// A template as a card of the catalog.
 #[derive(Debug, Clone)]
@@ -17,17 +14,13 @@ pub(crate) struct Card {
     pub(crate) name: String,
     /// The start of the template's description, as plain text.
     pub(crate) teaser: String,
-    /// Name of the app type.
     pub(crate) app: Text,
-    /// Lifetime of the template's workshops, in words.
     pub(crate) lasts: String,
     /// Idempotency key of the card's form: a form that is sent twice launches once.
     pub(crate) key: String,
-    /// Tags of the template.
     pub(crate) tags: Vec<String>,
     /// Path of the icon, as in [`assets::icon_path`].
     pub(crate) icon: &'static str,
-    /// True if the files outlive the workshop.
     pub(crate) keeps_files: bool,
     /// True if the end of a workshop may save its files: the page of the workshop says so.
     pub(crate) may_save_files: bool,
@@ -35,18 +28,17 @@ pub(crate) struct Card {
     pub(crate) asks: bool,
     /// Name of the reader's newest workshop of this template that waits, runs or is paused, if any.
     pub(crate) mine: Option<String>,
-    /// True if that workshop is paused.
     pub(crate) is_paused: bool,
 }
 
 impl Card {
     /// Creates the card of a template, with a new form key.
-    pub(crate) fn new(t: Language, launcher: &Launcher, template: &Template) -> Self {
-        Self::of(t, launcher, template.template_id, &template.settings).listed(&template.listing)
+    pub(crate) fn new(visitor: &Visitor, template: &Template) -> Self {
+        Self::of(visitor, template.template_id, &template.settings, &template.listing)
     }
 
-    /// Creates the card for a template with these settings.
-    pub(crate) fn of(t: Language, launcher: &Launcher, template_id: Uuid, settings: &TemplateSettings) -> Self {
+    pub(crate) fn of(visitor: &Visitor, template_id: Uuid, settings: &TemplateSettings, listing: &Listing) -> Self {
+        let (t, launcher) = (visitor.t, &visitor.launcher);
         Self {
             template_id,
             name: settings.name.clone(),
@@ -54,19 +46,14 @@ impl Card {
             app: t.app_type(settings.app_type),
             lasts: t.lasts(settings.lifetime_seconds, settings.max_lifetime_seconds),
             key: form_key(launcher.entropy()),
-            tags: Vec::new(),
-            icon: assets::icon_path(Icon::of_app_type(settings.app_type)),
+            tags: listing.tags.clone(),
+            icon: assets::icon_path(listing.icon.unwrap_or_else(|| Icon::of_app_type(settings.app_type))),
             keeps_files: settings.keeps_files(),
             may_save_files: launcher.snapshot_retention().is_some(),
             asks: settings.parameters.iter().any(Parameter::must_be_given),
             mine: None,
             is_paused: false,
         }
-    }
-
-    /// Adds the tags and the icon of the template.
-    pub(crate) fn listed(self, listing: &Listing) -> Self {
-        Self { tags: listing.tags.clone(), icon: listing.icon.map_or(self.icon, assets::icon_path), ..self }
     }
 
     /// Adds the reader's newest workshop of this template that is not failed or terminating. `workshops` has the newest

@@ -1,21 +1,19 @@
 //! The snapshot of a workshop's files, in words.
 
-use launcher_domain::{Caller, Instance, InstanceSnapshot, InstanceState, SnapshotFailure, SnapshotState};
-use launcher_service::{Launcher, ServiceError};
+use launcher_domain::{Instance, InstanceSnapshot, InstanceState, SnapshotFailure, SnapshotState};
+use launcher_service::ServiceError;
 
-use crate::pages::language::{Around, Language, Text};
-use crate::pages::view::instant::Instant;
+use crate::pages::language::Around;
+use crate::pages::view::Instant;
+use crate::pages::{Language, Text, Visitor};
 
 /// A notice about the files of a workshop that its end saves. The notice begins when the end is decided.
 #[derive(Debug, Clone)]
 pub(crate) struct SnapshotView {
     /// Kind of the notice, as a CSS class: `bad`, `good` or `wait`.
     pub(crate) kind: &'static str,
-    /// Sentence around the time.
     pub(crate) text: Around,
-    /// Time at which the saved files are deleted.
     pub(crate) until: Option<Instant>,
-    /// True if a link to the list of saved files follows.
     pub(crate) has_link: bool,
 }
 
@@ -34,18 +32,14 @@ impl SnapshotView {
     }
 
     /// Like [`Self::of`], with the time until which the files are saved, if they are still there.
-    pub(crate) async fn dated(
-        t: Language,
-        launcher: &Launcher,
-        caller: &Caller,
-        instance: &Instance,
-    ) -> Result<Option<Self>, ServiceError> {
+    pub(crate) async fn dated(visitor: &Visitor, instance: &Instance) -> Result<Option<Self>, ServiceError> {
+        let (t, launcher) = (visitor.t, &visitor.launcher);
         let Some(snapshot) = &instance.snapshot else { return Ok(None) };
         let view = Self::of(t, snapshot);
         if snapshot.state != SnapshotState::Saved {
             return Ok(view);
         }
-        let until = match launcher.snapshot(caller, instance.instance_id).await {
+        let until = match launcher.snapshot(&visitor.caller, instance.instance_id).await {
             Ok(snapshot) => launcher.snapshot_retention().map(|retention| snapshot.deleted_after(retention)),
             Err(ServiceError::NotFound) => return Ok(Some(Self::new("wait", t.text("snapshot-deleted")))),
             Err(error) => return Err(error),

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use launcher_domain::lifetime::extension;
 use launcher_domain::{
-    Caller, Crash, Entropy, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, SourceReport,
+    Crash, Entropy, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, SourceReport,
 };
-use launcher_service::{Launcher, ListedInstance};
+use launcher_service::ListedInstance;
 use uuid::Uuid;
 
-use crate::pages::language::{Around, Language, Text};
-use crate::pages::paths;
-use crate::pages::view::instant::Instant;
+use crate::pages::language::Around;
+use crate::pages::view::Instant;
 use crate::pages::view::snapshot::{SnapshotView, is_planned};
+use crate::pages::{Language, Text, Visitor, paths};
 
 /// Remaining seconds below which the page marks the expiry as soon.
 const SOON_SECONDS: i64 = 600;
@@ -23,19 +23,15 @@ const URGENT_SECONDS: i64 = 120;
 /// An instance in words.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkshopView {
-    /// Name of the instance in paths.
     pub(crate) k8s_name: String,
     /// The template's name at the launch.
     pub(crate) name: String,
-    /// E-mail address of the owner.
     pub(crate) owner: String,
     /// True if the reader is the owner. Only the owner can open the workshop, or launch it again.
     pub(crate) mine: bool,
     /// True if the reader is an admin, who can correct the template of a failed workshop.
     pub(crate) reader_is_admin: bool,
-    /// Name of the app type.
     pub(crate) app: Text,
-    /// Template from which the instance was launched.
     pub(crate) template_id: Uuid,
     pub(crate) state: InstanceState,
     /// The state in words, with the queue position if queued.
@@ -49,9 +45,7 @@ pub(crate) struct WorkshopView {
     /// URL that opens the workshop, only for its owner: the frame page, if the workshop has one. Its scheme is http or
     /// https.
     pub(crate) url: Option<String>,
-    /// Expiry, while the instance is running.
     pub(crate) ends: Option<Instant>,
-    /// Time until expiry, in words.
     pub(crate) left: String,
     /// Expiry when the page was rendered. The form "Extend" sends it back: an extension is refused if the expiry has
     /// changed since.
@@ -59,21 +53,15 @@ pub(crate) struct WorkshopView {
     /// The new expiry after an extension, or the reason why the instance cannot be extended. `None` unless it is
     /// running.
     pub(crate) extend: Option<Result<Instant, Text>>,
-    /// Latest possible expiry.
     pub(crate) latest_end: Option<Instant>,
     /// True if the workshop runs with an older version, and the reader is an admin, who can restart it.
     pub(crate) outdated: bool,
-    /// Reason of the failure, if the instance has failed.
     pub(crate) failure: Option<FailureReason>,
-    /// The last crash, while the app runs again.
     pub(crate) crash: Option<CrashView>,
     /// Notices about the course material, while the workshop is starting or running.
     pub(crate) material_notices: Vec<MaterialNotice>,
-    /// State of each source of course material.
     pub(crate) material: Vec<String>,
-    /// The last lines of the app's output.
     pub(crate) log_tail: Option<String>,
-    /// Time of the launch.
     pub(crate) created: Instant,
     /// Time when the instance was first ready.
     pub(crate) started: Option<Instant>,
@@ -85,15 +73,12 @@ pub(crate) struct WorkshopView {
     pub(crate) end_text: Option<Text>,
     /// True if the reader can pause the workshop: it runs, and its files are kept.
     pub(crate) can_pause: bool,
-    /// Time at which the workshop was paused, while it is.
     pub(crate) paused: Option<Instant>,
-    /// True if the files outlive the workshop.
     pub(crate) keeps_files: bool,
     /// Retention of the files in words, while a snapshot of them is planned.
     pub(crate) saves_files: Option<String>,
     /// Notice about the snapshot of the files, from the moment when the end is decided.
     pub(crate) snapshot: Option<SnapshotView>,
-    /// Values of the launch parameters.
     pub(crate) parameters: Vec<ParameterView>,
     /// The same values by name; `None` for a secret.
     pub(crate) parameter_values: BTreeMap<String, Option<String>>,
@@ -105,7 +90,8 @@ pub(crate) struct WorkshopView {
 
 impl WorkshopView {
     /// Converts an instance to text, as of the launcher's current time.
-    pub(crate) fn new(t: Language, launcher: &Launcher, caller: &Caller, listed: &ListedInstance) -> Self {
+    pub(crate) fn new(visitor: &Visitor, listed: &ListedInstance) -> Self {
+        let (t, launcher, caller) = (visitor.t, &visitor.launcher, &visitor.caller);
         let instance = &listed.instance;
         let mine = instance.owner_email == *caller.email();
         let running = instance.state == InstanceState::Running;
@@ -128,16 +114,8 @@ impl WorkshopView {
             app: t.app_type(instance.settings.app_type),
             template_id: instance.template_id,
             state: instance.state,
-            state_text: t.state(
-                instance.state,
-                listed.queue_position,
-                instance.report.start_step.map(|step| (step, instance.report.start_progress)),
-            ),
-            announced_state: t.state(
-                instance.state,
-                listed.queue_position,
-                instance.report.start_step.map(|step| (step, None)),
-            ),
+            state_text: t.state(listed, instance.report.start_progress),
+            announced_state: t.state(listed, None),
             waits,
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
             url: open_url(instance).filter(|url| running && mine && is_web_address(url)),
@@ -175,7 +153,6 @@ impl WorkshopView {
         matches!(self.state, Queued | Starting | Suspending | Terminating)
     }
 
-    /// Returns true if the user can end the instance.
     pub(crate) fn can_end(&self) -> bool {
         use InstanceState::{Queued, Running, Starting, Suspended, Suspending};
         matches!(self.state, Queued | Starting | Running | Suspending | Suspended)
@@ -186,7 +163,6 @@ impl WorkshopView {
         self.saves_files.as_ref().filter(|_| self.state == InstanceState::Running)
     }
 
-    /// Returns true if the user can resume the instance.
     pub(crate) fn can_resume(&self) -> bool {
         self.state == InstanceState::Suspended
     }
@@ -197,7 +173,6 @@ impl WorkshopView {
         self.failure.as_ref().map_or(self.state == InstanceState::Terminated, |failure| failure.retryable)
     }
 
-    /// Returns true if the instance has failed and was not dismissed yet.
     pub(crate) fn is_failed(&self) -> bool {
         self.state == InstanceState::Failed
     }

@@ -2,56 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use launcher_domain::TextKey;
 use launcher_domain::input::parse_memory;
 use serde_json::Value;
 
 use super::Setting;
-use crate::pages::admin::lines::{self, LineError};
-use crate::pages::language::Language;
+use crate::pages::admin::lines::{self, LineErrors, wrong};
 
 /// Maximum number of GPUs of one workshop.
 const MAX_GPUS: u8 = 64;
 /// Maximum length of the name of a Kubernetes object.
 const MAX_OBJECT_NAME: usize = 253;
 
-/// Reason why a text is not a value of a setting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SettingError {
-    /// The text is not a size with a unit.
-    Size,
-    /// The text is not a number from 0 to [`MAX_GPUS`].
-    GpuCount,
-    /// The text is not the name of a Secret.
-    ObjectName,
-    /// A line is not `key=value`.
-    NotALabel { line: usize },
-    /// The line has a key that an earlier line has.
-    RepeatedLabel { line: usize, name: String },
-}
-
-impl SettingError {
-    /// Returns the error as a sentence.
-    pub(crate) fn message(&self, t: Language) -> String {
-        match self {
-            Self::Size => t.text("editor-not-a-size").into_owned(),
-            Self::GpuCount => t.with_one("editor-not-a-gpu-count", "most", MAX_GPUS),
-            Self::ObjectName => t.text("editor-not-a-secret-name").into_owned(),
-            Self::NotALabel { line } => t.with_one("editor-not-a-label", "line", *line),
-            Self::RepeatedLabel { line, name } => {
-                t.with("editor-repeated-label", [("line", (*line).into()), ("name", name.as_str().into())])
-            }
-        }
-    }
-}
-
-impl From<LineError> for SettingError {
-    fn from(error: LineError) -> Self {
-        match error {
-            LineError::NotJson { line } | LineError::NotAVariable { line } => Self::NotALabel { line },
-            LineError::SetAgain { line, name } => Self::RepeatedLabel { line, name },
-        }
-    }
-}
+const LABELS: LineErrors =
+    LineErrors { not_a_pair: "editor-not-a-label", not_json: "editor-not-a-label", repeated: "editor-repeated-label" };
 
 impl Setting {
     /// Returns the value as text of the field; `None` for a value of another type.
@@ -69,19 +33,19 @@ impl Setting {
     ///
     /// # Errors
     /// The reason, for a text that is not a value of this setting.
-    pub(crate) fn parse(self, text: &str) -> Result<Value, SettingError> {
+    pub(crate) fn parse(self, text: &str) -> Result<Value, TextKey> {
         match self {
             Self::SharedMemory | Self::EphemeralStorage => {
-                parse_memory(text).map(|size| size.as_str().into()).map_err(|_| SettingError::Size)
+                parse_memory(text).map(|size| size.as_str().into()).map_err(|_| wrong("editor-not-a-size", []))
             }
             Self::Gpus => {
                 let count = text.trim().parse::<u8>().ok().filter(|count| *count <= MAX_GPUS);
-                count.map(Value::from).ok_or(SettingError::GpuCount)
+                count.map(Value::from).ok_or_else(|| wrong("editor-not-a-gpu-count", [("most", &MAX_GPUS)]))
             }
             Self::ImagePullSecret if is_object_name(text.trim()) => Ok(text.trim().into()),
-            Self::ImagePullSecret => Err(SettingError::ObjectName),
+            Self::ImagePullSecret => Err(wrong("editor-not-a-secret-name", [])),
             Self::NodeSelector => {
-                let labels = lines::to_env(text)?;
+                let labels = lines::to_env(text, &LABELS)?;
                 Ok(labels.into_iter().map(|(name, value)| (name, Value::from(value))).collect())
             }
         }
@@ -134,15 +98,15 @@ mod tests {
     #[test]
     fn invalid_texts_are_refused() {
         for (setting, text, error) in [
-            (Setting::SharedMemory, "1", SettingError::Size),
-            (Setting::EphemeralStorage, "500m", SettingError::Size),
-            (Setting::EphemeralStorage, "0 GB", SettingError::Size),
-            (Setting::Gpus, "65", SettingError::GpuCount),
-            (Setting::Gpus, "-1", SettingError::GpuCount),
-            (Setting::Gpus, "0.5", SettingError::GpuCount),
-            (Setting::ImagePullSecret, "a, b", SettingError::ObjectName),
-            (Setting::NodeSelector, "\na=b\nc", SettingError::NotALabel { line: 3 }),
-            (Setting::NodeSelector, "a=1\na=2", SettingError::RepeatedLabel { line: 2, name: "a".to_owned() }),
+            (Setting::SharedMemory, "1", wrong("editor-not-a-size", [])),
+            (Setting::EphemeralStorage, "500m", wrong("editor-not-a-size", [])),
+            (Setting::EphemeralStorage, "0 GB", wrong("editor-not-a-size", [])),
+            (Setting::Gpus, "65", wrong("editor-not-a-gpu-count", [("most", &64)])),
+            (Setting::Gpus, "-1", wrong("editor-not-a-gpu-count", [("most", &64)])),
+            (Setting::Gpus, "0.5", wrong("editor-not-a-gpu-count", [("most", &64)])),
+            (Setting::ImagePullSecret, "a, b", wrong("editor-not-a-secret-name", [])),
+            (Setting::NodeSelector, "\na=b\nc", wrong("editor-not-a-label", [("line", &3)])),
+            (Setting::NodeSelector, "a=1\na=2", wrong("editor-repeated-label", [("line", &2), ("name", &"a")])),
         ] {
             assert_eq!(setting.parse(text), Err(error), "{text}");
         }

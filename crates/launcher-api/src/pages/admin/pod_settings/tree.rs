@@ -1,40 +1,40 @@
 //! Places in the JSON of a pod template.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// Name of the app's container.
 const APP: &str = "app";
 
-/// Returns the app's container.
 pub(super) fn app(template: &Value) -> Option<&Value> {
     template.pointer(&app_pointer(template)?)
 }
 
-/// Returns the JSON pointer of the app's container.
 pub(super) fn app_pointer(template: &Value) -> Option<String> {
     let index = template.pointer("/spec/containers")?.as_array()?.iter().position(is_app)?;
     Some(format!("/spec/containers/{index}"))
 }
 
-/// Returns the spec. Adds it if it is absent. Returns `None` if it has the wrong type.
-pub(super) fn spec(template: &mut Value) -> Option<&mut Map<String, Value>> {
-    child(template, "spec", json!({}))?.as_object_mut()
+/// Returns the value at a JSON pointer of the app's container. Adds the container if it is absent. See [`entry`].
+pub(super) fn app_entry<'v>(template: &'v mut Value, pointer: &str, default: Value) -> Option<&'v mut Value> {
+    let containers = entry(template, "/spec/containers", json!([]))?.as_array_mut()?;
+    let index = containers.iter().position(is_app).unwrap_or_else(|| {
+        containers.push(json!({ "name": APP }));
+        containers.len() - 1
+    });
+    entry(containers.get_mut(index)?, pointer, default)
 }
 
-/// Returns the resource limits of the app. Adds absent parents. Returns `None` if one has the wrong type.
-pub(super) fn limits(template: &mut Value) -> Option<&mut Map<String, Value>> {
-    let resources = child(app_mut(template)?, "resources", json!({}))?;
-    child(resources, "limits", json!({}))?.as_object_mut()
-}
-
-/// Returns the volumes of the pod. Adds absent parents. Returns `None` if one has the wrong type.
-pub(super) fn volumes(template: &mut Value) -> Option<&mut Vec<Value>> {
-    child(child(template, "spec", json!({}))?, "volumes", json!([]))?.as_array_mut()
-}
-
-/// Returns the volume mounts of the app. Adds absent parents. Returns `None` if one has the wrong type.
-pub(super) fn mounts(template: &mut Value) -> Option<&mut Vec<Value>> {
-    child(app_mut(template)?, "volumeMounts", json!([]))?.as_array_mut()
+/// Returns the value at a JSON pointer. Sets it to `default` if it is absent or `null`, and adds absent parents, which are
+/// objects. Returns `None` if a parent has another type.
+pub(crate) fn entry<'v>(value: &'v mut Value, pointer: &str, default: Value) -> Option<&'v mut Value> {
+    let mut names = pointer.split('/').skip(1).peekable();
+    let mut value = value;
+    while let Some(name) = names.next() {
+        value = value.as_object_mut()?.entry(name).or_insert(Value::Null);
+        if value.is_null() {
+            *value = if names.peek().is_some() { json!({}) } else { default.clone() };
+        }
+    }
+    Some(value)
 }
 
 /// Removes the value at a JSON pointer, and each parent that becomes empty. Returns the value.
@@ -72,22 +72,4 @@ pub(super) fn escaped(name: &str) -> String {
 
 fn is_app(container: &Value) -> bool {
     container.get("name").and_then(Value::as_str) == Some(APP)
-}
-
-fn app_mut(template: &mut Value) -> Option<&mut Value> {
-    let containers = child(child(template, "spec", json!({}))?, "containers", json!([]))?.as_array_mut()?;
-    let index = containers.iter().position(is_app).unwrap_or_else(|| {
-        containers.push(json!({ "name": APP }));
-        containers.len() - 1
-    });
-    containers.get_mut(index)
-}
-
-/// Returns a child of an object. Sets it to `default` if it is absent or `null`.
-fn child<'v>(parent: &'v mut Value, name: &str, default: Value) -> Option<&'v mut Value> {
-    let child = parent.as_object_mut()?.entry(name).or_insert(Value::Null);
-    if child.is_null() {
-        *child = default;
-    }
-    Some(child)
 }

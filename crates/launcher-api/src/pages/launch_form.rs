@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::pages::language::Language;
 use crate::pages::paths::PREFIX;
-use crate::pages::view::Choice;
+use crate::pages::view::{Choice, described};
 use crate::problem::{Problem, ProblemCode};
 
 /// The form of the button "Launch". It has no field for the owner: the caller becomes the owner.
@@ -60,9 +60,7 @@ fn named(fields: BTreeMap<String, String>) -> SecretValues {
 /// The values that a link puts into the fields of a form.
 #[derive(Debug, Default)]
 pub(super) struct Prefill {
-    /// Values by parameter.
     pub(super) values: SecretValues,
-    /// Errors of these values.
     pub(super) errors: Vec<FieldError>,
     /// Names for which the link cannot give a value: of secrets, and of parameters that the template does not have.
     pub(super) ignored: Vec<String>,
@@ -92,27 +90,30 @@ impl Prefill {
     }
 }
 
-/// Input type of a field.
 #[derive(Debug, Clone)]
 pub(crate) enum Input {
-    /// One line of text.
-    Text { max_length: u32 },
+    Text {
+        max_length: u32,
+    },
     /// One line that the browser hides.
-    Secret { max_length: u32 },
-    /// A number.
-    Number { min: Option<String>, max: Option<String>, step: &'static str },
-    /// Choice from a list.
+    Secret {
+        max_length: u32,
+    },
+    Number {
+        min: Option<String>,
+        max: Option<String>,
+        step: &'static str,
+    },
     Choice(Vec<Choice>),
 }
 
-/// A field of a launch form.
 #[derive(Debug, Clone)]
 pub(crate) struct LaunchField {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) label: String,
     /// Help text; empty if the field has none.
-    pub(crate) help: String,
+    pub(crate) hint: String,
     pub(crate) input: Input,
     /// The value as typed, or the default. Empty for a secret, which no page contains.
     pub(crate) value: String,
@@ -134,7 +135,7 @@ impl LaunchField {
             id: format!("parameter-{}", parameter.name),
             name: format!("{PREFIX}{}", parameter.name),
             label: if parameter.required { label.to_owned() } else { t.with_one("parameter-optional", "label", label) },
-            help: help(t, parameter),
+            hint: help(t, parameter),
             input: input(t, parameter, value),
             value: value.to_owned(),
             error: error.map(|error| t.field_error(error)).unwrap_or_default(),
@@ -142,20 +143,13 @@ impl LaunchField {
         }
     }
 
-    /// Returns the JSON pointer of the parameter.
     pub(super) fn pointer(&self) -> String {
         format!("/parameters/{}", self.name.trim_start_matches(PREFIX))
     }
 
-    /// Returns the HTML attributes that link the field to its help and its error. They need no escaping: the name of a
-    /// parameter has only letters, digits and underscores.
+    /// Returns the HTML attributes that link the field to its help and its error.
     pub(crate) fn described(&self) -> String {
-        let ids = [(&self.help, "hint"), (&self.error, "error")];
-        let ids: Vec<_> = ids.into_iter().filter(|(text, _)| !text.is_empty()).collect();
-        let ids = ids.into_iter().map(|(_, kind)| format!("{}-{kind}", self.id)).collect::<Vec<_>>().join(" ");
-        let described = if ids.is_empty() { String::new() } else { format!(" aria-describedby=\"{ids}\"") };
-        let invalid = if self.error.is_empty() { "" } else { " aria-invalid=\"true\"" };
-        format!("{described}{invalid}")
+        described(&self.id, !self.hint.is_empty(), !self.error.is_empty())
     }
 }
 

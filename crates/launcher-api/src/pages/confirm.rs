@@ -1,0 +1,36 @@
+//! The confirmation page of an action.
+
+use askama::Template;
+
+use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, page};
+
+/// The question before an action.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) title: Text,
+    pub(crate) question: String,
+    pub(crate) warning: Text,
+    /// Owner of the object, unless it is the reader.
+    pub(crate) owner: Option<String>,
+    /// Path of the form.
+    pub(crate) action: String,
+    pub(crate) button: Text,
+    /// CSS class of the button.
+    pub(crate) button_class: &'static str,
+    /// Label of the link that leads back without the action.
+    pub(crate) cancel: Text,
+    pub(crate) return_to: String,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "confirm.html")]
+struct ConfirmPage {
+    t: Language,
+    shell: Shell,
+    ask: Question,
+}
+
+/// Shows the question.
+pub(crate) fn confirm(visitor: &Visitor, here: &'static str, ask: Question) -> PageResult {
+    page(&ConfirmPage { t: visitor.t, shell: visitor.shell(here), ask })
+}

@@ -1,0 +1,62 @@
+//! The request for a page.
+
+use std::ops::Deref;
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+use launcher_service::{InstanceFilter, ServiceError, StateFilter};
+
+use crate::pages::html::shell;
+use crate::pages::view::WorkshopView;
+use crate::pages::{Language, Shell};
+use crate::problem::Problem;
+use crate::state::{AppState, Call};
+
+/// The request for a page, with the language of its reader.
+#[derive(Debug, Clone)]
+pub(crate) struct Visitor {
+    call: Call,
+    pub(crate) t: Language,
+    /// True if htmx sent the request, and so expects only a part of the page.
+    pub(crate) is_htmx: bool,
+}
+
+impl Visitor {
+    /// Returns the request with another language.
+    pub(crate) fn in_language(&self, t: Language) -> Self {
+        Self { t, ..self.clone() }
+    }
+
+    /// Returns the frame of a page. `here` is its entry in the navigation.
+    pub(crate) fn shell(&self, here: &'static str) -> Shell {
+        shell(&self.state, &self.caller, here)
+    }
+
+    /// Returns an instance in words.
+    pub(crate) async fn workshop(&self, k8s_name: &str) -> Result<WorkshopView, ServiceError> {
+        Ok(WorkshopView::new(self, &self.launcher.instance(&self.caller, k8s_name).await?))
+    }
+
+    /// Returns the filter of the reader's own instances. It matters to admins, who have access to all instances.
+    pub(crate) fn own(&self, state: StateFilter) -> InstanceFilter {
+        InstanceFilter { state, owner_email: Some(self.caller.email().clone()), ..InstanceFilter::default() }
+    }
+}
+
+impl Deref for Visitor {
+    type Target = Call;
+
+    fn deref(&self) -> &Call {
+        &self.call
+    }
+}
+
+impl FromRequestParts<AppState> for Visitor {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let call = Call::from_request_parts(parts, state).await?;
+        let is_htmx = parts.headers.get("hx-request").is_some_and(|value| value == "true");
+        Ok(Self { call, t: Language::of(&parts.headers), is_htmx })
+    }
+}
