@@ -165,9 +165,6 @@ pub fn parse_hex(text: &str) -> Option<Digest> {
 }
 
 /// Returns the SHA-256 of a reader and its number of bytes.
-///
-/// # Errors
-/// An error of the reader.
 pub fn digest(reader: &mut dyn Read) -> io::Result<(Digest, u64)> {
     use sha2::Digest as _;
     let mut hasher = sha2::Sha256::new();

@@ -20,9 +20,6 @@ use rustix::process::geteuid;
 const PROGRAM_MODE: u32 = 0o555;
 
 /// Copies this program to a path. An older copy is replaced.
-///
-/// # Errors
-/// An error of the file system.
 pub fn install(target: &Path) -> io::Result<()> {
     let temporary = target.with_extension("new");
     std::fs::copy("/proc/self/exe", &temporary)?;

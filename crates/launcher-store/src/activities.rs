@@ -21,9 +21,6 @@ pub(crate) const PURGE: &str = "DELETE FROM activities WHERE activity_id IN \
 impl Store {
     /// Returns a page of the activity log, newest first. Contains all owners' entries: the caller of the store
     /// authorizes the read.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn activities(
         &self,
         filter: &ActivityFilter,

@@ -139,9 +139,6 @@ const BIND: &str = "INSERT INTO fleet_binding (binding_id, fleet) VALUES (1, $1)
 
 impl Store {
     /// Returns the identity of the fleet to which the rows are bound; `None` if they are not bound.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn bound_fleet(&self) -> Result<Option<String>, StoreError> {
         let row = query(BOUND).fetch_optional(&self.pool).await?;
         Ok(row.map(|row| row.try_get("fleet")).transpose()?)
@@ -149,9 +146,6 @@ impl Store {
 
     /// Binds the rows of this database to a fleet, unless they are already bound. Returns the identity of the fleet to
     /// which they are bound now.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn bind_fleet(&self, fleet: &str) -> Result<String, StoreError> {
         let mut write = self.write().await?;
         query(BIND).bind(fleet.to_owned()).execute(write.connection()).await?;

@@ -60,9 +60,6 @@ pub(crate) struct Traces(SdkTracerProvider);
 
 impl Traces {
     /// Starts to export this process's spans as `program` to the configured collector. Must run within a runtime.
-    ///
-    /// # Errors
-    /// [`TraceError`].
     pub(crate) fn start(settings: &TraceSettings, program: &'static str) -> Result<Option<Self>, TraceError> {
         let Some(endpoint) = &settings.otlp_endpoint else { return Ok(None) };
         let exporter = SpanExporter::builder().with_http();

@@ -238,9 +238,6 @@ impl Store {
     }
 
     /// Opens the journal. From now on, the run counts as interrupted until it is complete.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn begin(&self, state: &State) -> Result<Journal, Failure> {
         if state.is_other {
             self.directory.remove(&self.journal())?;
@@ -295,9 +292,6 @@ pub struct Journal(File);
 
 impl Journal {
     /// Records the next change: the content that a file gets, or `None` before its removal.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn record(&mut self, path: &str, content: Option<&Digest>) -> Result<(), Failure> {
         let change = Change { path: path.into(), sha256: content.map(|digest| hex(digest).into()) };
         let mut line = serde_json::to_vec(&change).map_err(std::io::Error::from)?;

@@ -55,9 +55,6 @@ impl<'a> Target<'a> {
     }
 
     /// Creates the directory of the target itself.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub(crate) fn create(&self) -> Result<(), Failure> {
         self.root.make(self.name)?;
         Ok(())
@@ -89,9 +86,6 @@ impl<'a> Target<'a> {
     }
 
     /// Returns the entry at a path.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub(crate) fn entry(&mut self, path: &str) -> Result<Entry, Failure> {
         let (directory, name) = split(path);
         match self.enter(directory, false)? {
@@ -112,9 +106,6 @@ impl<'a> Target<'a> {
     }
 
     /// Creates a directory, unless something else is in its place.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub(crate) fn create_directory(&mut self, path: &str) -> Result<(), Failure> {
         self.enter(path, true)?;
         Ok(())
@@ -122,9 +113,6 @@ impl<'a> Target<'a> {
 
     /// Moves a file to a path where no entry exists. If another entry blocks the path, returns the index of the blocked
     /// path component.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub(crate) fn place(&mut self, from: &Dir, part: &str, path: &str) -> Result<Option<usize>, Failure> {
         let (directory, name) = split(path);
         if let Opened::Blocked(part) = self.enter(directory, true)? {
@@ -139,9 +127,6 @@ impl<'a> Target<'a> {
     }
 
     /// Replaces a file that still has this stamp; false if it has changed.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub(crate) fn replace(&mut self, from: &Dir, part: &str, path: &str, stamp: Stamp) -> Result<bool, Failure> {
         let (directory, name) = split(path);
         let Opened::Directory = self.enter(directory, false)? else { return Ok(false) };
@@ -154,9 +139,6 @@ impl<'a> Target<'a> {
     }
 
     /// Removes a file that still has this stamp, and the directories that are empty then.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub(crate) fn remove(&mut self, path: &str, stamp: Stamp) -> Result<(), Failure> {
         let (mut directory, name) = split(path);
         let Opened::Directory = self.enter(directory, false)? else { return Ok(()) };
