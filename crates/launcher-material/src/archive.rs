@@ -15,7 +15,7 @@ use url::Url;
 use zip::ZipArchive;
 use zip::read::{ArchiveOffset, Config};
 
-use crate::content::{Content, FileEntry, Manifest, Receive, digest, hex};
+use crate::content::{Content, FileEntry, Manifest, Receive, digest};
 use crate::failure::{Failure, find};
 use crate::limits::{Limits, PATH_BYTES, ZIP_END_BYTES};
 use crate::meter::{Meter, Metered, pieces};
@@ -43,7 +43,7 @@ pub(crate) fn download(web: &Web<'_>, url: &str, sha256: &str, file: &File, limi
         out.write_all(piece)
     })?;
     out.flush()?;
-    let found = hex(&hasher.finalize());
+    let found = hex::encode(hasher.finalize());
     if found == sha256.to_ascii_lowercase() {
         return Ok(());
     }

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::content::{Digest, hex, parse_hex};
+use crate::content::{Digest, parse_hex};
 use crate::directory::{Dir, Kind};
 use crate::failure::Failure;
 use crate::limits::Limits;
@@ -259,7 +259,7 @@ impl Store {
         is_partial: bool,
         files: impl Iterator<Item = (String, Digest)>,
     ) -> Result<(), Failure> {
-        let files = files.map(|(path, digest)| (path, hex(&digest))).collect();
+        let files = files.map(|(path, digest)| (path, hex::encode(digest))).collect();
         let stored = Stored {
             version: version.id.to_owned(),
             folder: version.folder.map(str::to_owned),
@@ -293,7 +293,7 @@ pub struct Journal(File);
 impl Journal {
     /// Records the next change: the content that a file gets, or `None` before its removal.
     pub fn record(&mut self, path: &str, content: Option<&Digest>) -> Result<(), Failure> {
-        let change = Change { path: path.into(), sha256: content.map(|digest| hex(digest).into()) };
+        let change = Change { path: path.into(), sha256: content.map(|digest| hex::encode(digest).into()) };
         let mut line = serde_json::to_vec(&change).map_err(std::io::Error::from)?;
         line.push(b'\n');
         Ok(self.0.write_all(&line)?)

@@ -6,7 +6,7 @@ use rustix::io::Errno;
 
 use crate::directory::{Dir, Kind, Stamp};
 use crate::failure::Failure;
-use crate::path::split;
+use crate::path::{last_part, split};
 
 /// Directory of one target.
 #[derive(Debug)]
@@ -170,9 +170,4 @@ fn denied(path: &str, error: Errno) -> Failure {
         )),
         _ => error.into(),
     }
-}
-
-/// Index of the last component of a path.
-fn last_part(path: &str) -> usize {
-    path.matches('/').count()
 }
