@@ -44,11 +44,7 @@ impl OriginSettings {
 
     /// Returns the URL of the workshop with this name.
     pub(crate) fn url(&self, name: &str) -> String {
-        let scheme = self.public_origin.scheme_str().unwrap_or("http");
-        match self.public_origin.port_u16() {
-            Some(port) => format!("{scheme}://{name}.{}:{port}/", self.workshop_domain),
-            None => format!("{scheme}://{name}.{}/", self.workshop_domain),
-        }
+        format!("{}://{}/", self.public_origin.scheme_str().unwrap_or("http"), self.host(name))
     }
 
     /// Returns the report of a ready workshop with this name: its URL, and that of its frame page.

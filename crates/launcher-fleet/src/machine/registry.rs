@@ -220,7 +220,7 @@ impl<W: Supervised> Origins for Registry<W> {
 
 /// Waits for the task of a change. The task finishes the change even if the caller is cancelled; otherwise a Workshop
 /// could be stored without a supervisor.
-pub(crate) async fn finish<T: Send + 'static>(
+pub(super) async fn finish<T: Send + 'static>(
     change: impl Future<Output = Result<T, FleetError>> + Send + 'static,
 ) -> Result<T, FleetError> {
     let outcome = tokio::spawn(change).await;
