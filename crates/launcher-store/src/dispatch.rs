@@ -98,9 +98,7 @@ impl Store {
 
     /// Marks the instance for another apply, because its Workshop differs from its spec.
     pub async fn dispatch_reapply(&self, instance_id: Uuid) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
-        query(REAPPLY).bind(instance_id.to_string()).execute(write.connection()).await?;
-        write.commit().await
+        self.execute(query(REAPPLY).bind(instance_id.to_string())).await.map(drop)
     }
 
     /// Records that `version` of the instance was applied, unless a newer version is recorded. Records the Workshop's
@@ -112,13 +110,7 @@ impl Store {
         version: i64,
         workshop_uid: Option<&str>,
     ) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
-        query(APPLIED)
-            .bind(version)
-            .bind(workshop_uid.map(str::to_owned))
-            .bind(instance_id.to_string())
-            .execute(write.connection())
-            .await?;
-        write.commit().await
+        let applied = query(APPLIED).bind(version).bind(workshop_uid.map(str::to_owned)).bind(instance_id.to_string());
+        self.execute(applied).await.map(drop)
     }
 }

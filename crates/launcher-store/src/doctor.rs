@@ -98,7 +98,7 @@ impl Examination {
 
     /// Returns true if the server refuses all writes: a standby, or a server configured as read-only.
     pub async fn is_read_only(&self) -> Result<bool, StoreError> {
-        let Some(question) = self.store.engine.read_only() else { return Ok(false) };
+        let Some(question) = self.store.engine.read_only else { return Ok(false) };
         Ok(query(question).fetch_one(&self.store.pool).await?.try_get::<String, _>(0)? == "on")
     }
 

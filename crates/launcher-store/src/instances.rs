@@ -325,8 +325,7 @@ impl Store {
         let unreadable = || StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column: "state" };
         let read = |row: &AnyRow| {
             let state = InstanceState::parse(row.try_get("state")?).ok_or_else(unreadable)?;
-            let instances: i64 = row.try_get("instances")?;
-            Ok((state, u64::try_from(instances).unwrap_or(0)))
+            Ok((state, rows::count(row, "instances")?))
         };
         rows.iter().map(read).collect()
     }

@@ -107,13 +107,11 @@ impl Store {
         if query(FULL).bind(now.as_millisecond()).fetch_optional(&self.pool).await?.is_none() {
             return Ok(0);
         }
-        let mut write = self.write().await?;
-        let removed = query(PURGE_GATES).bind(now.as_millisecond()).execute(write.connection()).await?.rows_affected();
-        write.commit().await?;
-        Ok(removed)
+        self.execute(query(PURGE_GATES).bind(now.as_millisecond())).await
     }
 
-    async fn purge_batches(
+    /// Removes old rows in batches, and returns their number. `old` returns a row while there are any.
+    pub(crate) async fn purge_batches(
         &self,
         old: &'static str,
         purge: &'static str,
@@ -137,9 +135,8 @@ impl Store {
         let mut counts: Vec<_> = InstanceState::ALL.into_iter().map(|state| (state, 0)).collect();
         for row in &rows {
             let state: String = row.try_get("state")?;
-            let held: i64 = row.try_get("held")?;
             if let Some((_, count)) = counts.iter_mut().find(|(known, _)| known.as_str() == state) {
-                *count = u64::try_from(held).unwrap_or(0);
+                *count = rows::count(row, "held")?;
             }
         }
         Ok(counts)

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::filter::push_scope;
+use crate::rows::count;
 use crate::sql::Sql;
 use crate::store::Store;
 
@@ -115,11 +116,6 @@ fn template_id(row: &AnyRow) -> Result<Uuid, StoreError> {
 /// Returns the error for an unreadable column. The row counts many instances, so the error contains no identifier.
 fn unreadable(column: &'static str) -> StoreError {
     StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column }
-}
-
-fn count(row: &AnyRow, column: &'static str) -> Result<u64, StoreError> {
-    let count: i64 = row.try_get(column)?;
-    Ok(u64::try_from(count).unwrap_or(0))
 }
 
 /// Appends a column with the hours from `since` to a time, truncated toward zero. `from` is the SQL of this time,

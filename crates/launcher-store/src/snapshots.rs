@@ -83,9 +83,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; nothing was written.
     pub async fn save_snapshot(&self, snapshot: &Snapshot) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
-        snapshot.bind_all(query(&SAVE))?.execute(write.connection()).await?;
-        write.commit().await
+        self.execute(snapshot.bind_all(query(&SAVE))?).await.map(drop)
     }
 
     /// Returns a page of the snapshots that the caller may see, newest first; with `owner`, only of this person.
@@ -124,9 +122,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; nothing was written.
     pub async fn announce_snapshot_retention(&self, retention: SignedDuration) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
-        query(ANNOUNCE).bind(rows::retention_millis(retention)).execute(write.connection()).await?;
-        write.commit().await
+        self.execute(query(ANNOUNCE).bind(rows::retention_millis(retention))).await.map(drop)
     }
 
     /// Decides the deletion of the snapshots that were saved before this time, and whose announced deletion time has
@@ -165,9 +161,7 @@ impl Store {
 
     /// Removes the row of a snapshot whose object is deleted.
     pub async fn purge_snapshot(&self, snapshot_id: Uuid) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
-        query(REMOVE).bind(snapshot_id.to_string()).execute(write.connection()).await?;
-        write.commit().await
+        self.execute(query(REMOVE).bind(snapshot_id.to_string())).await.map(drop)
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::driver::{self, ACQUIRE_TIMEOUT};
 use crate::engine::Engine;
 use crate::error::StoreError;
-use crate::sql::{in_time, query};
+use crate::sql::{Statement, in_time, query};
 
 /// Default maximum of instances that one search or count examines. It bounds their time over a long history.
 const MAX_EXAMINED: i64 = 20_000;
@@ -61,7 +61,7 @@ impl Store {
     /// True when several launchers may use the database at once. During an upgrade their versions may differ.
     #[must_use]
     pub fn is_shared(&self) -> bool {
-        self.engine.read_only().is_some()
+        self.engine.read_only.is_some()
     }
 
     /// Checks that the database answers.
@@ -112,6 +112,14 @@ impl Store {
             .map_err(|closed| unavailable(closed.into()))?;
         let transaction = in_time(self.pool.begin_with(self.engine.begin_write)).await?;
         Ok(WriteTransaction { transaction, _permit: permit })
+    }
+
+    /// Runs one statement in a transaction. Returns the number of changed rows.
+    pub(crate) async fn execute(&self, statement: Statement) -> Result<u64, StoreError> {
+        let mut write = self.write().await?;
+        let changed = statement.execute(write.connection()).await?.rows_affected();
+        write.commit().await?;
+        Ok(changed)
     }
 }
 

@@ -151,8 +151,7 @@ pub(crate) struct StoredSettings {
 impl StoredSettings {
     pub(crate) fn of(settings: &TemplateSettings) -> Result<Self, StoreError> {
         let json = rows::json(settings)?;
-        let hash = Sha256::digest(&json).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { hash, json })
+        Ok(Self { hash: hex::encode(Sha256::digest(&json)), json })
     }
 }
 

@@ -196,19 +196,13 @@ impl Store {
 
     /// Removes the row of a volume whose files the fleet has deleted.
     pub async fn purge_volume(&self, name: &str) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
-        query(REMOVE).bind(name.to_owned()).execute(write.connection()).await?;
-        write.commit().await
+        self.execute(query(REMOVE).bind(name.to_owned())).await.map(drop)
     }
 
     /// Sets the last use of the volumes that an instance uses, unless it is suspended, to `now`, if it is before `stale`. Returns the number of
     /// changed volumes.
     pub async fn observe_used_volumes(&self, now: Timestamp, stale: Timestamp) -> Result<u64, StoreError> {
-        let mut write = self.write().await?;
-        let touch = query(TOUCH).bind(now.as_millisecond()).bind(stale.as_millisecond());
-        let touched = touch.execute(write.connection()).await?.rows_affected();
-        write.commit().await?;
-        Ok(touched)
+        self.execute(query(TOUCH).bind(now.as_millisecond()).bind(stale.as_millisecond())).await
     }
 }
 
