@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
+use futures_util::StreamExt;
 use launcher_domain::EmailAddress;
 use launcher_domain::sync::lock;
-use launcher_fleet::STREAM_BYTES;
+use launcher_fleet::{ByteStream, STREAM_BYTES};
 
 /// Maximum downloads at the same time. Each uses two threads, and compresses.
 const MAX_DOWNLOADS: usize = 8;
@@ -35,6 +36,18 @@ impl Downloads {
             return None;
         }
         Some(DownloadSlot { downloads: Arc::clone(self), caller: caller.clone() })
+    }
+}
+
+impl DownloadSlot {
+    /// Holds the slot until this stream is dropped.
+    pub(crate) fn hold(self, files: ByteStream) -> ByteStream {
+        // The reference moves the slot into the stream.
+        files
+            .inspect(move |_| {
+                let _ = &self;
+            })
+            .boxed()
     }
 }
 

@@ -1,10 +1,12 @@
 //! Errors of the use cases.
 
+use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::instance::{RestartError, ResumeError, SuspendError};
 use launcher_domain::lifetime::ExtendError;
-use launcher_domain::{FieldError, FieldRule};
+use launcher_domain::{Caller, FieldError, FieldRule};
 use launcher_fleet::{FleetError, ReadError};
 use launcher_store::{StoreError, VolumeUser};
+use tokio::task::JoinError;
 use tokio::time::error::Elapsed;
 
 /// Error of a use case. Each variant maps to one HTTP answer.
@@ -109,6 +111,14 @@ fn limit_advice(ending: u32) -> String {
     }
 }
 
+/// Refuses callers who may not perform this action. Use it for actions that are not hidden from them.
+pub(crate) fn require(caller: &Caller, action: Action) -> Result<(), ServiceError> {
+    match decide(caller, action) {
+        Verdict::Granted => Ok(()),
+        Verdict::Hidden | Verdict::Forbidden => Err(ServiceError::Forbidden),
+    }
+}
+
 impl ServiceError {
     /// Returns the error for a row that changed concurrently at each attempt to change it.
     pub(crate) fn exhausted() -> Self {
@@ -158,6 +168,11 @@ impl std::fmt::Display for ErrorChain<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the result of a task of a loop, and continues its panic. `None` if the task was cancelled: the runtime shuts down.
+pub(crate) fn finished<T>(ended: Result<T, JoinError>) -> Option<T> {
+    ended.map_err(|error| error.try_into_panic().map(|panic| std::panic::resume_unwind(panic))).ok()
 }
 
 /// Error of a loop of the service while it handles one instance.

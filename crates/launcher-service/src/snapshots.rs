@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use jiff::SignedDuration;
 use launcher_domain::{Caller, EmailAddress, Snapshot};
 use launcher_fleet::{ByteStream, STREAM_BYTES};
@@ -75,11 +74,7 @@ impl Launcher {
             ServiceError::SnapshotsUnavailable(Some(error))
         })?;
         tracing::info!(%snapshot_id, by = %caller.email(), "download of snapshot begins");
-        let files = files.inspect(move |_| {
-            // This reference moves the slot into the stream, so it is free again when the stream ends.
-            let _ = &slot;
-        });
-        Ok((snapshot, files.boxed()))
+        Ok((snapshot, slot.hold(files)))
     }
 
     /// Deletes a snapshot. The files are deleted within a minute.

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::names::is_volume_name;
 use launcher_domain::{Caller, EmailAddress, EndReason, Instance, InstanceState};
@@ -88,11 +87,7 @@ impl Launcher {
             }
         })?;
         tracing::info!(volume = name, by = %caller.email(), "download of volume begins");
-        let files = to_download(tar).inspect(move |_| {
-            // This reference moves the slot into the stream, so it is free again when the stream ends.
-            let _ = &slot;
-        });
-        Ok(Download { listed, files: files.boxed() })
+        Ok(Download { listed, files: slot.hold(to_download(tar)) })
     }
 
     /// Deletes a volume with its files. Later launches get a new volume. The fleet deletes the files within a minute.
