@@ -171,7 +171,6 @@ impl Guarded {
     }
 }
 
-/// Returns a number of the record.
 fn number(record: &[u8], from: usize, bytes: usize) -> Option<u64> {
     let digits = record.get(from..from + bytes)?;
     Some(digits.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
@@ -206,7 +205,6 @@ const MODE_TYPE: u32 = 0o170_000;
 const MODE_LINK: u32 = 0o120_000;
 const MODE_REGULAR: u32 = 0o100_000;
 
-/// Zip archive.
 struct Zip<'a> {
     archive: ZipArchive<Guarded>,
     list: Listing<'a>,

@@ -226,7 +226,6 @@ impl Merge<'_> {
         Ok(digest(&mut reader)?.0)
     }
 
-    /// Writes one file.
     fn apply(
         &mut self,
         path: &str,

@@ -244,7 +244,6 @@ fn is_blocked_by(workshop: &Pod, reader: &Pod) -> bool {
     }
 }
 
-/// Returns the address of a ready pod.
 fn ready_address(pod: &Pod) -> Option<SocketAddr> {
     condition(pod, "Ready").filter(|condition| condition.status == "True")?;
     let ip: IpAddr = pod.status.as_ref()?.pod_ip.as_deref()?.parse().ok()?;

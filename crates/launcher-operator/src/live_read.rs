@@ -15,7 +15,6 @@ use crate::diagnose::{Diagnosis, has_ended};
 use crate::validate::has_expired;
 use crate::workload::{LEAST_AGE, Plan, Wanted, plan};
 
-/// Resync interval.
 pub(crate) const RESYNC_INTERVAL: Duration = Duration::from_secs(600);
 
 /// True if a reconcile of this cached Workshop, which has these pods, would terminate the Workshop, create one of its

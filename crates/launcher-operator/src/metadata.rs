@@ -64,7 +64,6 @@ pub(crate) fn is_managed(object: &impl ResourceExt) -> bool {
     object.labels().get(MANAGED_BY).is_some_and(|by| by == MANAGED_BY_LABEL)
 }
 
-/// Returns the uid of the Workshop that owns the object.
 pub(crate) fn workshop_uid(object: &ObjectMeta) -> Option<&str> {
     let kind = Workshop::kind(&());
     let owner = object.owner_references.iter().flatten().find(|owner| owner.kind == kind);

@@ -123,7 +123,6 @@ fn not_ready(workshop: &Workshop, step: StartStep, why: &str, message: &str, now
     }
 }
 
-/// Returns the status of a failed Workshop.
 pub(crate) fn failed(
     workshop: &Workshop,
     reason: &FailureReason,
@@ -158,7 +157,6 @@ pub(crate) fn unreadable(
     failed_after(&PreviousStatus::new(previous, generation), reason, None, now)
 }
 
-/// Returns the status of an expired Workshop.
 pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
     let before = PreviousStatus::of(workshop);
     WorkshopStatus {

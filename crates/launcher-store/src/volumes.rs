@@ -246,7 +246,6 @@ const USE_AGAIN: &str = "UPDATE volumes SET last_used_at = $1 WHERE name = $2 AN
 
 const SIZES: &str = "SELECT size FROM volumes WHERE owner_email = $1 AND deleted_at IS NULL";
 
-/// Result of a claim.
 pub(crate) enum Claim {
     /// The instance may use this volume; `None` if its template has no storage.
     Claimed(Option<ClaimedVolume>),

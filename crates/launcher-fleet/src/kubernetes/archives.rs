@@ -65,7 +65,6 @@ impl Archives for KubernetesFleet {
     }
 }
 
-/// Opens the archive at this address.
 async fn open(address: SocketAddr, token: &ArchiveToken, download: Option<Download>) -> Result<ByteStream, ReadError> {
     let body = timeout(CONNECT, request(address, token)).await.unwrap_or_else(|elapsed| Err(elapsed.into()));
     let body = body.map_err(|error| ReadError::NotReady(format!("the pod at {address} does not answer: {error}")))?;
@@ -314,7 +313,6 @@ mod tests {
         assert_eq!(bodies(calls, &Method::DELETE)[0]["preconditions"]["uid"], "download");
     }
 
-    /// Returns the error of a read.
     async fn refused(fleet: &KubernetesFleet) -> ReadError {
         fleet.read(VOLUME).await.err().unwrap()
     }

@@ -42,7 +42,6 @@ impl OriginSettings {
         Ok(())
     }
 
-    /// Returns the URL of the workshop with this name.
     pub(crate) fn url(&self, name: &str) -> String {
         format!("{}://{}/", self.public_origin.scheme_str().unwrap_or("http"), self.host(name))
     }
@@ -53,13 +52,11 @@ impl OriginSettings {
         Report { frame_url: Some(frame_url(&url)), url: Some(url), ..Report::default() }
     }
 
-    /// Returns the launcher's URL.
     pub(crate) fn launcher_url(&self) -> String {
         let scheme = self.public_origin.scheme_str().unwrap_or("http");
         format!("{scheme}://{}/", self.public_origin.authority().map_or("localhost", Authority::as_str))
     }
 
-    /// Returns the URL of the launcher's page of the workshop with this name.
     pub(crate) fn workshop_page_url(&self, name: &str) -> String {
         format!("{}instances/{name}", self.launcher_url())
     }

@@ -56,12 +56,10 @@ impl<W: Supervised> Registry<W> {
         Arc::new(W::new(Arc::clone(&self.context), record, DesiredStateCell::new(desired)))
     }
 
-    /// Returns the workload of the Workshop with this name.
     pub(crate) fn workload(&self, name: &str) -> Option<Arc<W>> {
         lock(&self.workloads).get(name).cloned()
     }
 
-    /// Returns all workloads.
     pub(crate) fn workloads(&self) -> Vec<Arc<W>> {
         lock(&self.workloads).values().cloned().collect()
     }

@@ -90,7 +90,6 @@ pub struct Version<'a> {
     pub folder: Option<&'a str>,
 }
 
-/// State as it is stored.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Stored {
     version: String,

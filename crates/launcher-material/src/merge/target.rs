@@ -8,7 +8,6 @@ use crate::directory::{Dir, Kind, Stamp};
 use crate::failure::Failure;
 use crate::path::{last_part, split};
 
-/// Directory of one target.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     root: &'a Dir,
@@ -17,7 +16,6 @@ pub(crate) struct Target<'a> {
     last: Option<(String, Dir)>,
 }
 
-/// Entry at a path.
 #[derive(Debug)]
 pub(crate) enum Entry {
     /// There is no entry.
@@ -85,7 +83,6 @@ impl<'a> Target<'a> {
         Ok(Opened::Directory)
     }
 
-    /// Returns the entry at a path.
     pub(crate) fn entry(&mut self, path: &str) -> Result<Entry, Failure> {
         let (directory, name) = split(path);
         match self.enter(directory, false)? {

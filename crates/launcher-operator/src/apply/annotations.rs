@@ -25,7 +25,6 @@ use crate::validate::has_passed;
 /// the lifetime from its own start. While many workshops start at once, the operator writes nothing.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// Error of writing an annotation.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PodAnnotationError {
     #[error(transparent)]

@@ -112,13 +112,11 @@ fn readiness() -> Probe {
     }
 }
 
-/// Settings of the program.
 struct ArchiveProgram<'a> {
     /// Name of the container.
     name: &'a str,
     /// Name of the volume. It is mounted read-only.
     volume: &'a str,
-    /// SHA-256 of the token.
     token_sha256: &'a str,
     /// Maximum seconds until a client asks for the only archive; 0 if each request gets the archive.
     wait: u32,

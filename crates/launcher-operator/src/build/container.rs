@@ -47,7 +47,6 @@ pub(super) fn port(name: Option<&str>, port: u16) -> ContainerPort {
     }
 }
 
-/// Returns the mount of a volume.
 pub(super) fn mount(volume: &str, path: &str) -> VolumeMount {
     VolumeMount { name: volume.to_owned(), mount_path: path.to_owned(), ..VolumeMount::default() }
 }
@@ -57,7 +56,6 @@ pub(super) fn read_only_mount(volume: &str, path: &str) -> VolumeMount {
     VolumeMount { read_only: Some(true), ..mount(volume, path) }
 }
 
-/// Returns the security context of the app.
 pub(super) fn app_security(profile: SecurityProfile, settings: &OperatorSettings) -> SecurityContext {
     match profile {
         SecurityProfile::Restricted => restricted(settings.run_as_user),

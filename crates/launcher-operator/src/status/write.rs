@@ -19,7 +19,6 @@ use crate::context::Context;
 use crate::lease::NotLeading;
 use crate::metadata::server_side_apply;
 
-/// Error of writing a status.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StatusWriteError {
     #[error(transparent)]

@@ -31,7 +31,6 @@ const WITHHELD: [&str; 10] = [
     process::KEEPER_MARKER,
 ];
 
-/// The command that starts an app.
 #[derive(Debug)]
 pub(super) struct AppCommand {
     pub(super) program: PathBuf,
