@@ -3,6 +3,7 @@
 use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::instance::{RestartError, ResumeError, SuspendError};
 use launcher_domain::lifetime::ExtendError;
+pub use launcher_domain::messages::ErrorChain;
 use launcher_domain::{Caller, FieldError, FieldRule};
 use launcher_fleet::{FleetError, ReadError};
 use launcher_store::{StoreError, VolumeUser};
@@ -144,29 +145,6 @@ impl From<StoreError> for ServiceError {
             }
             other => Self::Internal(Box::new(other)),
         }
-    }
-}
-
-/// Formats an error with all its sources in one line, for the log. Without this type, a JSON log has only the outermost
-/// error.
-#[derive(Debug)]
-pub struct ErrorChain<'e>(pub &'e (dyn std::error::Error + 'static));
-
-impl std::fmt::Display for ErrorChain<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut previous = self.0.to_string();
-        let mut source = self.0.source();
-        while let Some(error) = source {
-            // Skip a transparent error: its text is that of its source.
-            let text = error.to_string();
-            if text != previous {
-                write!(f, ": {text}")?;
-            }
-            previous = text;
-            source = error.source();
-        }
-        Ok(())
     }
 }
 
