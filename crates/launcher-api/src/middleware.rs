@@ -1,7 +1,6 @@
 //! The complete list of middleware of the API and the pages, in order, and the renderer of problems.
 
 use std::any::Any;
-use std::error::Error;
 use std::sync::Arc;
 
 use axum::Router;
@@ -14,6 +13,7 @@ use http::header::{
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use http::{HeaderName, HeaderValue};
+use launcher_domain::messages::ErrorChain;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::problem::{PROBLEM_JSON, Problem, ProblemDocument};
@@ -78,7 +78,7 @@ async fn render(State(settings): State<Arc<ApiSettings>>, request: Request, next
     let mut response = next.run(request).await;
     let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
     if let Some(cause) = problem.cause() {
-        tracing::error!(code = problem.code.as_str(), cause = %chain(cause), "request failed, answering with an error");
+        tracing::error!(code = problem.code.as_str(), cause = %ErrorChain(cause), "request failed, answering with an error");
     }
     let document = ProblemDocument::new(&problem, &settings.base_path, request_id.as_str());
     let body = serde_json::to_vec(&document).unwrap_or_default();
@@ -87,15 +87,4 @@ async fn render(State(settings): State<Arc<ApiSettings>>, request: Request, next
     response.headers_mut().remove(CONTENT_LENGTH);
     *response.body_mut() = Body::from(body);
     response
-}
-
-/// Formats an error with the chain of its causes.
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }

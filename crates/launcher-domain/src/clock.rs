@@ -16,6 +16,13 @@ pub trait Entropy: Debug + Send + Sync {
     fn fill(&self, buffer: &mut [u8]);
 }
 
+/// Returns this number of unpredictable bytes in hexadecimal digits.
+pub fn random_hex<const BYTES: usize>(entropy: &dyn Entropy) -> String {
+    let mut bytes = [0; BYTES];
+    entropy.fill(&mut bytes);
+    hex::encode(bytes)
+}
+
 /// The system clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;

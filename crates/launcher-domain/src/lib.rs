@@ -21,6 +21,7 @@ pub mod limits;
 pub mod local_path;
 pub mod material;
 pub mod material_source;
+pub mod messages;
 pub mod names;
 pub mod quantity;
 pub mod report;

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::clock::Entropy;
+use crate::clock::{Entropy, random_hex};
 use crate::email::EmailAddress;
 use crate::text_enum::text_enum;
 
@@ -66,9 +66,7 @@ impl ArchiveToken {
     /// Returns a random token: 64 hexadecimal digits.
     #[must_use]
     pub fn random(entropy: &dyn Entropy) -> Self {
-        let mut bytes = [0; TOKEN_BYTES];
-        entropy.fill(&mut bytes);
-        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        Self(random_hex::<TOKEN_BYTES>(entropy))
     }
 
     /// Returns the token, for the fleet and nothing else.

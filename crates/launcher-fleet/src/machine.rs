@@ -6,6 +6,7 @@
 
 mod data_dir;
 mod files;
+mod fleet;
 mod gateway;
 mod log_tail;
 mod origins;
@@ -17,10 +18,11 @@ mod watch_cache;
 pub use data_dir::DataDirError;
 pub(crate) use data_dir::{DataDir, is_in_use, stored_identity};
 pub(crate) use files::{Layout, make_private, remove_directory, replace_file};
+pub(crate) use fleet::MachineFleet;
 pub use gateway::Gateway;
 pub(crate) use gateway::{Connection, SidecarConnector};
 pub(crate) use log_tail::plain_tail;
 pub use origins::{InvalidOrigin, OriginSettings};
 pub(crate) use record::{Record, StoredRecord};
-pub(crate) use registry::{Registry, finish, validate_volume};
+pub(crate) use registry::{Registry, validate_volume};
 pub(crate) use supervised::{Context, DesiredState, DesiredStateCell, Remainder, Supervised};

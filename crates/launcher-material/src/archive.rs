@@ -15,7 +15,7 @@ use url::Url;
 use zip::ZipArchive;
 use zip::read::{ArchiveOffset, Config};
 
-use crate::content::{Content, FileEntry, Manifest, Receive, digest, hex};
+use crate::content::{Content, FileEntry, Manifest, Receive, digest};
 use crate::failure::{Failure, find};
 use crate::limits::{Limits, PATH_BYTES, ZIP_END_BYTES};
 use crate::meter::{Meter, Metered, pieces};
@@ -43,7 +43,7 @@ pub(crate) fn download(web: &Web<'_>, url: &str, sha256: &str, file: &File, limi
         out.write_all(piece)
     })?;
     out.flush()?;
-    let found = hex(&hasher.finalize());
+    let found = hex::encode(hasher.finalize());
     if found == sha256.to_ascii_lowercase() {
         return Ok(());
     }
@@ -171,7 +171,6 @@ impl Guarded {
     }
 }
 
-/// Returns a number of the record.
 fn number(record: &[u8], from: usize, bytes: usize) -> Option<u64> {
     let digits = record.get(from..from + bytes)?;
     Some(digits.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
@@ -206,7 +205,6 @@ const MODE_TYPE: u32 = 0o170_000;
 const MODE_LINK: u32 = 0o120_000;
 const MODE_REGULAR: u32 = 0o100_000;
 
-/// Zip archive.
 struct Zip<'a> {
     archive: ZipArchive<Guarded>,
     list: Listing<'a>,

@@ -1,7 +1,6 @@
 //! Files of one version of a source, before they are merged.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::io::{self, Read};
 
 use crate::failure::Failure;
@@ -172,32 +171,14 @@ pub trait Content {
     fn read(&mut self, wanted: &dyn Fn(&str) -> bool, receive: &mut Receive<'_>) -> Result<(), Failure>;
 }
 
-/// Returns a digest in hexadecimal digits.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// Parses the hexadecimal digits of a digest.
 #[must_use]
 pub fn parse_hex(text: &str) -> Option<Digest> {
     let mut digest = [0; 32];
-    if text.len() != 64 || !text.is_ascii() {
-        return None;
-    }
-    for (index, byte) in digest.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * index..2 * index + 2)?, 16).ok()?;
-    }
-    Some(digest)
+    hex::decode_to_slice(text, &mut digest).ok().map(|()| digest)
 }
 
 /// Returns the SHA-256 of a reader and its number of bytes.
-///
-/// # Errors
-/// An error of the reader.
 pub fn digest(reader: &mut dyn Read) -> io::Result<(Digest, u64)> {
     use sha2::Digest as _;
     let mut hasher = sha2::Sha256::new();

@@ -55,9 +55,6 @@ fn stamp(stat: &Stat) -> Stamp {
 
 impl Dir {
     /// Opens a directory by its path. Links in this path are followed: the student cannot change it.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         Ok(Self(rustix::fs::open(path, flags, Mode::empty())?))
@@ -80,9 +77,6 @@ impl Dir {
     }
 
     /// Opens a directory in this one, and creates it if there is no entry of this name.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn make(&self, name: &str) -> Result<Self, Errno> {
         match self.enter(name) {
             Err(Errno::NOENT) => {}
@@ -95,9 +89,6 @@ impl Dir {
     }
 
     /// Returns the kind of an entry.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn kind(&self, name: &str) -> Result<Kind, Errno> {
         match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(match FileType::from_raw_mode(stat.st_mode) {
@@ -111,9 +102,6 @@ impl Dir {
     }
 
     /// Opens a regular file for reading; `None` if the entry is anything else.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn read(&self, name: &str) -> io::Result<Option<(File, Stamp)>> {
         // NONBLOCK: without a writer, the opening of a pipe would wait.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -129,9 +117,6 @@ impl Dir {
     }
 
     /// Creates a file with this mode, in place of an entry of this name.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn create(&self, name: &str, is_executable: bool) -> io::Result<File> {
         self.remove(name)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -164,9 +149,6 @@ impl Dir {
     }
 
     /// Opens a file without a name in this directory.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn unnamed_file(&self) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.0, ".", flags, Mode::from_raw_mode(0o600)) {
@@ -185,9 +167,6 @@ impl Dir {
     }
 
     /// Removes a file or a link. A missing entry is no error.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn remove(&self, name: &str) -> Result<(), Errno> {
         match rustix::fs::unlinkat(&self.0, name, AtFlags::empty()) {
             Err(Errno::NOENT) => Ok(()),
@@ -196,9 +175,6 @@ impl Dir {
     }
 
     /// Removes a directory; false if it is not empty.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn remove_directory(&self, name: &str) -> Result<bool, Errno> {
         match rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR) {
             Ok(()) => Ok(true),
@@ -208,9 +184,6 @@ impl Dir {
     }
 
     /// Writes all data of the file system to the disk.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn synchronise(&self) -> Result<(), Errno> {
         rustix::fs::syncfs(self.0.as_fd())
     }
@@ -223,9 +196,6 @@ const COPIES: usize = 100;
 
 impl Dir {
     /// Moves a file to another directory, in place of a file of this name.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn replace(&self, name: &str, to: &Self, new_name: &str) -> Result<(), Errno> {
         match rustix::fs::renameat(&self.0, name, &to.0, new_name) {
             Err(Errno::XDEV) => self.move_by_copy(name, to, |copy| to.replace(copy, to, new_name)),

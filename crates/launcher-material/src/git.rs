@@ -184,7 +184,6 @@ fn list_files(
     Ok(files)
 }
 
-/// Returns the directory of this name.
 fn enter(objects: &mut Objects<'_>, id: ObjectId, name: &str) -> Result<ObjectId, Failure> {
     let content = objects.small(&id, Kind::Tree)?;
     let entries = TreeRefIter::from_bytes(&content, SHA1).filter_map(Result::ok);

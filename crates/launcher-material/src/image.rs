@@ -8,7 +8,7 @@ use std::fs::{DirBuilder, DirEntry, File, FileType, Metadata, OpenOptions, Permi
 use std::io;
 use std::io::Read as _;
 use std::os::unix::fs::{
-    DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown, lchown,
+    DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, chown, lchown,
     symlink,
 };
 use std::path::{Path, PathBuf};
@@ -20,9 +20,6 @@ use rustix::process::geteuid;
 const PROGRAM_MODE: u32 = 0o555;
 
 /// Copies this program to a path. An older copy is replaced.
-///
-/// # Errors
-/// An error of the file system.
 pub fn install(target: &Path) -> io::Result<()> {
     let temporary = target.with_extension("new");
     std::fs::copy("/proc/self/exe", &temporary)?;
@@ -48,7 +45,9 @@ pub fn copy(source: &Path, target: &Path, marker: &Path, most: u64) -> Result<Op
     let copied = match std::fs::symlink_metadata(source) {
         Ok(found) if found.is_dir() => {
             if is_root {
-                own(target, &found).map_err(|error| CopyError::File { path: source.to_owned(), source: error })?;
+                // The mode stays, so that the program for course material can write to the target.
+                chown(target, Some(found.uid()), Some(found.gid()))
+                    .map_err(|error| CopyError::File { path: source.to_owned(), source: error })?;
             }
             Tree::new(source, target, most, is_root).copy()?
         }
@@ -59,12 +58,6 @@ pub fn copy(source: &Path, target: &Path, marker: &Path, most: u64) -> Result<Op
     };
     File::create(marker).map_err(|error| CopyError::Marker { path: marker.to_owned(), source: error })?;
     Ok(Some(copied))
-}
-
-/// Gives the target the owner of the source. Its mode stays, so that the program for course material can write to it.
-fn own(target: &Path, found: &std::fs::Metadata) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt as _;
-    fchown(File::open(target)?, Some(found.uid()), Some(found.gid()))
 }
 
 /// Error of a copy. The text says what is wrong and what to do.

@@ -23,7 +23,7 @@ use crate::directory::{Dir, Stamp};
 use crate::failure::Failure;
 use crate::limits::Limits;
 use crate::meter::{Meter, pieces};
-use crate::path::beside;
+use crate::path::{beside, last_part};
 use crate::space;
 
 pub use state::Version;
@@ -194,7 +194,7 @@ impl Merge<'_> {
                 None
             }
             // No source has a file of this size. Computing its digest would take until the deadline.
-            Entry::File(_, stamp) if stamp.size > self.limits.file_bytes => self.beside(path, file, last(path)),
+            Entry::File(_, stamp) if stamp.size > self.limits.file_bytes => self.beside(path, file, last_part(path)),
             Entry::File(mut found, stamp) => {
                 let current = self.digest(&mut found)?;
                 if current == file.sha256 {
@@ -202,11 +202,11 @@ impl Merge<'_> {
                 } else if self.state.is_ours(path, &current) {
                     Some(Action::Replace(stamp))
                 } else {
-                    self.beside(path, file, last(path))
+                    self.beside(path, file, last_part(path))
                 }
             }
             // A directory of the student in place of the file, or a file in place of one of its directories.
-            Entry::Blocked(part) if part < last(path) && self.state.is_deleted_by_student(path) => None,
+            Entry::Blocked(part) if part < last_part(path) && self.state.is_deleted_by_student(path) => None,
             Entry::Blocked(part) => self.beside(path, file, part),
         })
     }
@@ -226,7 +226,6 @@ impl Merge<'_> {
         Ok(digest(&mut reader)?.0)
     }
 
-    /// Writes one file.
     fn apply(
         &mut self,
         path: &str,
@@ -252,7 +251,7 @@ impl Merge<'_> {
             }
             Action::Replace(stamp) => {
                 journal.record(path, Some(&file.sha256))?;
-                (!self.target.replace(directory, &part, path, stamp)?).then(|| last(path))
+                (!self.target.replace(directory, &part, path, stamp)?).then(|| last_part(path))
             }
             Action::Beside(blocked) => return self.place_beside(path, file, blocked),
         };
@@ -285,9 +284,4 @@ impl Merge<'_> {
         }
         Err(Failure::new(format!("{path} has too many files beside it: delete those with \"from teacher\".")))
     }
-}
-
-/// Index of the last component of a path.
-fn last(path: &str) -> usize {
-    path.matches('/').count()
 }

@@ -96,9 +96,6 @@ pub fn pieces(reader: &mut dyn Read, mut each: impl FnMut(&[u8]) -> io::Result<(
 }
 
 /// True at the end of a reader.
-///
-/// # Errors
-/// An error of the reader.
 pub fn is_at_end(reader: &mut dyn BufRead) -> io::Result<bool> {
     Ok(reader.fill_buf()?.is_empty())
 }

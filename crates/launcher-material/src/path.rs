@@ -51,6 +51,12 @@ pub fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
+/// Index of the last component of a path.
+#[must_use]
+pub fn last_part(path: &str) -> usize {
+    path.matches('/').count()
+}
+
 /// Returns the part of a path below a folder; `None` for a path outside of it.
 #[must_use]
 pub fn below<'a>(path: &'a str, folder: Option<&str>) -> Option<&'a str> {
@@ -64,7 +70,7 @@ pub fn below<'a>(path: &'a str, folder: Option<&str>) -> Option<&'a str> {
 /// the remark, and `attempt` distinguishes several files of one version.
 #[must_use]
 pub fn beside(path: &str, part: usize, version: &str, attempt: usize) -> String {
-    let last = path.split('/').count() - 1;
+    let last = last_part(path);
     let number = if attempt > 1 { format!(", {attempt}") } else { String::new() };
     let remark = format!(" (from teacher {version}{number})");
     let marked = |(index, name): (usize, &str)| {

@@ -25,7 +25,6 @@ pub(crate) struct Secret {
     name: String,
     /// Directory with the files.
     directory: Option<PathBuf>,
-    /// URL of the source.
     source: SourceUrl,
     /// Scheme, host and port of the source.
     origin: Origin,

@@ -26,11 +26,9 @@ const RETRY: Duration = Duration::from_millis(20);
 /// Surroundings that all sources share.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
-    /// Directory of the material.
     pub(crate) directory: PathBuf,
     /// Directory with the secrets of private sources.
     pub(crate) secrets: Option<PathBuf>,
-    /// Limits of each source.
     pub(crate) limits: Limits,
     /// End of the run.
     pub(crate) deadline: Instant,
@@ -60,7 +58,6 @@ pub(crate) fn place(surroundings: &Surroundings, source: &MaterialSource, meter:
     })
 }
 
-/// Run of one source.
 #[derive(Debug, Clone, Copy)]
 struct Run<'a> {
     surroundings: &'a Surroundings,

@@ -114,9 +114,6 @@ pub(crate) fn path_of(file: &File) -> PathBuf {
 }
 
 /// Opens a second handle of an open file, with an own position.
-///
-/// # Errors
-/// An error of the file system.
 pub(crate) fn reopen(file: &File) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     Ok(rustix::fs::open(path_of(file), flags, rustix::fs::Mode::empty())?.into())

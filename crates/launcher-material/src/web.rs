@@ -37,7 +37,6 @@ pub(crate) struct Answer<'a> {
     pub(crate) url: Url,
     /// Header `Content-Type`.
     pub(crate) content_type: String,
-    /// Body.
     pub(crate) body: Reader<'a>,
 }
 
@@ -230,7 +229,6 @@ fn no_access(host: &str, status: u16, access: Access<'_>) -> String {
     }
 }
 
-/// Returns the failure for an error of a connection.
 pub(crate) fn connection(url: &Url, error: &Error) -> Failure {
     let host = host(url);
     Failure::new(match error {

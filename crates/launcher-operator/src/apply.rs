@@ -8,18 +8,17 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions};
+use kube::api::Patch;
 use kube::core::NamespaceResourceScope;
 use kube::runtime::reflector::{self, ObjectRef, Store};
-use kube::{Api, Resource, ResourceExt};
-use launcher_workshop::MANAGED_BY_LABEL;
+use kube::{Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::build::Manifests;
 use crate::context::{Context, Entry, Version};
-use crate::metadata::{FIELD_MANAGER, FOREGROUND, MANAGED_BY, is_owned_by};
+use crate::metadata::{FOREGROUND, creation, deletion_of, is_managed, is_owned_by, merge, only, server_side_apply};
 use crate::settings::Exposure;
 use crate::workload::{Plan, plan};
 pub(crate) use refusal::ApplyError;
@@ -103,23 +102,17 @@ where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + Serialize + DeserializeOwned,
     S: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
 {
-    let (kind, name) = (K::kind(&()).into_owned(), wanted.name_any());
-    let key = (kind.clone(), name.clone());
-    let namespace = &context.settings.namespace;
-    if let Some(object) = seen.get(&ObjectRef::new(&name).within(namespace)) {
+    let name = wanted.name_any();
+    let key = (K::kind(&()).into_owned(), name.clone());
+    if let Some(object) = seen.get(&ObjectRef::new(&name).within(&context.settings.namespace)) {
         let entry = Entry::new(wanted, version(Resource::meta(&*object)));
         if context.apply_cache.contains(&key, &entry) {
             return Ok(());
         }
     }
     context.fence.check()?;
-    let api: Api<K> = Api::namespaced(context.client.clone(), namespace);
-    let params = PatchParams::apply(FIELD_MANAGER).force();
-    let applied = api.patch(&name, &params, &Patch::Apply(wanted)).await.map_err(|source| ApplyError::Apply {
-        kind,
-        name,
-        source,
-    })?;
+    let applied = context.api::<K>().patch(&name, &server_side_apply(), &Patch::Apply(wanted)).await;
+    let applied = applied.map_err(ApplyError::apply::<K>(&name))?;
     context.apply_cache.record(key, Entry::new(wanted, version(applied.meta())));
     Ok(())
 }
@@ -150,14 +143,12 @@ where
     }
     context.fence.check()?;
     let name = metadata.name.as_deref().unwrap_or_default();
-    let exactly = Preconditions { uid: metadata.uid.clone(), resource_version: None };
-    let api: Api<K> = Api::namespaced(context.client.clone(), &context.settings.namespace);
-    match api.delete(name, &DeleteParams::background().preconditions(exactly)).await {
+    match context.api::<K>().delete(name, &deletion_of(metadata)).await {
         Ok(_) => Ok(()),
         // Only 404 means that the object is gone. A conflict (409) means that a new object has this name: the retry
         // checks its owner.
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-        Err(source) => Err(ApplyError::Delete { kind: K::kind(&()).into_owned(), name: name.to_owned(), source }),
+        Err(source) => Err(ApplyError::delete::<K>(name)(source)),
     }
 }
 
@@ -171,23 +162,16 @@ async fn ensure_claim(
 ) -> Result<(), ApplyError> {
     let volume = wanted.name_any();
     check_unused(context, &volume, workshop, uid)?;
-    let kind = PersistentVolumeClaim::kind(&()).into_owned();
-    let api: Api<PersistentVolumeClaim> = Api::namespaced(context.client.clone(), &context.settings.namespace);
-    let found = match api.get_metadata_opt(&volume).await {
-        Ok(found) => found,
-        Err(source) => return Err(ApplyError::Read { kind, name: volume, source }),
-    };
-    match found {
+    let claims = context.api::<PersistentVolumeClaim>();
+    let found = claims.get_metadata_opt(&volume).await;
+    match found.map_err(ApplyError::read::<PersistentVolumeClaim>(&volume))? {
         // Refuse a claim that the operator did not create: a Workshop could mount, for example, the launcher's database.
-        Some(found) if found.labels().get(MANAGED_BY).is_none_or(|by| by != MANAGED_BY_LABEL) => {
-            Err(ApplyError::ForeignClaim { name: volume })
-        }
+        Some(found) if !is_managed(&found) => Err(ApplyError::ForeignClaim { name: volume }),
         Some(_) => Ok(()),
         None => {
             context.fence.check()?;
-            let params = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
-            let created = api.create(&params, wanted).await;
-            created.map_err(|source| ApplyError::Apply { kind, name: volume.clone(), source })?;
+            let created = claims.create(&creation(), wanted).await;
+            created.map_err(ApplyError::apply::<PersistentVolumeClaim>(&volume))?;
             tracing::info!(workshop, volume, "created the PersistentVolumeClaim");
             Ok(())
         }
@@ -222,8 +206,7 @@ async fn ensure_pod(context: &Context, uid: &str, wanted: &Pod, plan: Plan<'_>) 
 /// server creates no second pod. It answers 409, or 403 if a quota or an admission rule would refuse the second pod.
 async fn create_pod(context: &Context, uid: &str, wanted: &Pod) -> Result<(), ApplyError> {
     context.fence.check()?;
-    let params = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
-    let source = match pods(context).create(&params, wanted).await {
+    let source = match context.api::<Pod>().create(&creation(), wanted).await {
         Ok(_) => return Ok(()),
         Err(source) => source,
     };
@@ -231,32 +214,23 @@ async fn create_pod(context: &Context, uid: &str, wanted: &Pod) -> Result<(), Ap
     if may_exist && adopt_pod(context, uid, &wanted.metadata).await? {
         return Ok(());
     }
-    Err(failed(wanted, source))
+    Err(ApplyError::apply::<Pod>(&wanted.name_any())(source))
 }
 
 /// Restores the labels of an existing pod of this Workshop. Without them, the pod is missing in the watch cache or in the
 /// Service. Returns false if no pod of this Workshop exists.
 async fn adopt_pod(context: &Context, uid: &str, wanted: &ObjectMeta) -> Result<bool, ApplyError> {
     let name = wanted.name.as_deref().unwrap_or_default();
-    let failed = |source| ApplyError::Apply { kind: Pod::kind(&()).into_owned(), name: name.to_owned(), source };
-    // A list with a field selector, because the operator's Role does not allow `get` for pods.
-    let listed = pods(context).list_metadata(&ListParams::default().fields(&format!("metadata.name={name}"))).await;
-    let found = listed.map_err(failed)?.items.into_iter().find(|found| is_owned_by(&found.metadata, uid));
+    let failed = ApplyError::apply::<Pod>(name);
+    let pods = context.api::<Pod>();
+    let listed = pods.list_metadata(&only(name)).await;
+    let found = listed.map_err(&failed)?.items.into_iter().find(|found| is_owned_by(&found.metadata, uid));
     let Some(found) = found else { return Ok(false) };
     let is_labelled = |(key, value)| found.labels().get(key) == Some(value);
     if !wanted.labels.iter().flatten().all(is_labelled) {
         context.fence.check()?;
-        let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
         let patch = json!({ "metadata": { "uid": found.metadata.uid, "labels": wanted.labels } });
-        pods(context).patch_metadata(name, &params, &Patch::Merge(&patch)).await.map_err(failed)?;
+        pods.patch_metadata(name, &merge(), &Patch::Merge(&patch)).await.map_err(failed)?;
     }
     Ok(true)
-}
-
-fn pods(context: &Context) -> Api<Pod> {
-    Api::namespaced(context.client.clone(), &context.settings.namespace)
-}
-
-fn failed(pod: &Pod, source: kube::Error) -> ApplyError {
-    ApplyError::Apply { kind: Pod::kind(&()).into_owned(), name: pod.name_any(), source }
 }

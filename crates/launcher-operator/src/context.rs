@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use kube::Client;
+use kube::core::NamespaceResourceScope;
 use kube::runtime::events::Reporter;
+use kube::{Api, Client, Resource};
 use launcher_domain::Clock;
 use launcher_domain::sync::lock;
 use serde::Serialize;
@@ -48,6 +49,14 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// Returns the API of the objects of one kind, in the namespace of the Workshops.
+    pub(crate) fn api<K>(&self) -> Api<K>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+    {
+        Api::namespaced(self.client.clone(), &self.settings.namespace)
+    }
+
     /// Removes the in-memory state of a Workshop whose workload is deleted.
     pub(crate) fn forget(&self, name: &str) {
         self.backoff.forget(name);

@@ -8,12 +8,12 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions};
+use kube::api::{ListParams, Patch};
 use kube::runtime::controller::{self, Action};
 use kube::runtime::{Config, Controller, watcher};
-use kube::{Api, Resource, ResourceExt};
+use kube::{Resource, ResourceExt};
 use launcher_workshop::app::SIDECAR_PORT;
-use launcher_workshop::{APP_LABEL, MANAGED_BY_LABEL, WorkshopDownload, WorkshopDownloadStatus};
+use launcher_workshop::{APP_LABEL, WorkshopDownload, WorkshopDownloadStatus};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -22,7 +22,7 @@ use crate::children::watch;
 use crate::context::Context;
 use crate::diagnose::{condition, has_ended};
 use crate::lease::NotLeading;
-use crate::metadata::{FIELD_MANAGER, MANAGED_BY, VOLUME_LABEL, is_owned_by};
+use crate::metadata::{VOLUME_LABEL, creation, deletion_of, is_managed, is_owned_by, server_side_apply};
 
 /// Interval of checks for the pods of a download. They have no watch, because only few downloads exist at a time.
 const POLL: Duration = Duration::from_secs(1);
@@ -47,8 +47,7 @@ pub(crate) enum DownloadError {
 
 /// Reconciles WorkshopDownloads until the future is dropped. A missing CRD is no error: Workshops do not need it.
 pub(crate) async fn run(context: Arc<Context>) {
-    let api = downloads(&context);
-    let outcomes = Controller::new(api, watch())
+    let outcomes = Controller::new(context.api(), watch())
         .with_config(Config::default().concurrency(context.settings.concurrency))
         .run(reconcile, |_, _, _| Action::requeue(RETRY), context);
     outcomes
@@ -96,22 +95,22 @@ async fn reconcile_one(download: &WorkshopDownload, context: &Context) -> Result
 /// Lists the pods that have the volume: of workshops, and of downloads.
 async fn pods_with_volume(download: &WorkshopDownload, context: &Context) -> Result<Vec<Pod>, DownloadError> {
     let params = ListParams::default().labels(&format!("{VOLUME_LABEL}={}", download.spec.volume));
-    let listed = pods(context).list(&params).await.map_err(|error| DownloadError::Request("list pods", error))?;
+    let listed =
+        context.api::<Pod>().list(&params).await.map_err(|error| DownloadError::Request("list pods", error))?;
     Ok(listed.items)
 }
 
 /// Creates the pod, after checks that do not rely on the watch cache: the download still exists, and the volume is one of
 /// this operator.
 async fn create(download: &WorkshopDownload, context: &Context) -> Result<(), DownloadError> {
-    let found = downloads(context).get_opt(&download.name_any()).await;
+    let found = context.api::<WorkshopDownload>().get_opt(&download.name_any()).await;
     let found = found.map_err(|error| DownloadError::Request("read the download", error))?;
     if found.is_none_or(|found| found.uid() != download.uid()) {
         return Ok(());
     }
-    let claims: Api<PersistentVolumeClaim> = Api::namespaced(context.client.clone(), &context.settings.namespace);
-    let claim = claims.get_metadata_opt(&download.spec.volume).await;
+    let claim = context.api::<PersistentVolumeClaim>().get_metadata_opt(&download.spec.volume).await;
     let claim = claim.map_err(|error| DownloadError::Request("read the PersistentVolumeClaim", error))?;
-    if claim.is_none_or(|claim| claim.labels().get(MANAGED_BY).is_none_or(|by| by != MANAGED_BY_LABEL)) {
+    if !claim.as_ref().is_some_and(is_managed) {
         return end(
             download,
             None,
@@ -121,8 +120,7 @@ async fn create(download: &WorkshopDownload, context: &Context) -> Result<(), Do
         .await;
     }
     context.fence.check()?;
-    let params = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
-    match pods(context).create(&params, &reader_pod(download, &context.settings)).await {
+    match context.api::<Pod>().create(&creation(), &reader_pod(download, &context.settings)).await {
         Ok(_) => {
             tracing::info!(download = %download.name_any(), "created the pod of a download");
             Ok(())
@@ -149,15 +147,12 @@ async fn end(
     context.fence.check()?;
     tracing::info!(download = %download.name_any(), reason, "ending a download");
     if let Some(pod) = pod.filter(|pod| pod.metadata.deletion_timestamp.is_none()) {
-        let deleted = pods(context).delete(&pod.name_any(), &exactly(pod)).await.map(drop);
+        let deleted = context.api::<Pod>().delete(&pod.name_any(), &deletion_of(&pod.metadata)).await.map(drop);
         unless_gone("delete the pod", deleted)?;
     }
-    let deleted = downloads(context).delete(&download.name_any(), &exactly(download)).await.map(drop);
+    let downloads = context.api::<WorkshopDownload>();
+    let deleted = downloads.delete(&download.name_any(), &deletion_of(&download.metadata)).await.map(drop);
     unless_gone("delete the download", deleted)
-}
-
-fn exactly<K: Resource>(object: &K) -> DeleteParams {
-    DeleteParams::background().preconditions(Preconditions { uid: object.meta().uid.clone(), resource_version: None })
 }
 
 /// Writes the status if it differs from the current one.
@@ -176,8 +171,8 @@ async fn write(
         "metadata": { "name": download.name_any(), "uid": download.uid() },
         "status": status,
     });
-    let params = PatchParams::apply(FIELD_MANAGER).force();
-    let written = downloads(context).patch_status(&download.name_any(), &params, &Patch::Apply(&body)).await;
+    let downloads = context.api::<WorkshopDownload>();
+    let written = downloads.patch_status(&download.name_any(), &server_side_apply(), &Patch::Apply(&body)).await;
     unless_gone("write the status", written.map(drop))
 }
 
@@ -187,14 +182,6 @@ fn unless_gone(action: &'static str, outcome: Result<(), kube::Error>) -> Result
         Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
         outcome => outcome.map_err(|error| DownloadError::Request(action, error)),
     }
-}
-
-fn downloads(context: &Context) -> Api<WorkshopDownload> {
-    Api::namespaced(context.client.clone(), &context.settings.namespace)
-}
-
-fn pods(context: &Context) -> Api<Pod> {
-    Api::namespaced(context.client.clone(), &context.settings.namespace)
 }
 
 /// Next step of a download.
@@ -257,7 +244,6 @@ fn is_blocked_by(workshop: &Pod, reader: &Pod) -> bool {
     }
 }
 
-/// Returns the address of a ready pod.
 fn ready_address(pod: &Pod) -> Option<SocketAddr> {
     condition(pod, "Ready").filter(|condition| condition.status == "True")?;
     let ip: IpAddr = pod.status.as_ref()?.pod_ip.as_deref()?.parse().ok()?;

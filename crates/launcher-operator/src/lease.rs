@@ -239,7 +239,6 @@ impl ObservedLease {
     }
 }
 
-/// Returns the holder of a lease.
 fn holder(lease: &Lease) -> Option<&str> {
     lease.spec.as_ref()?.holder_identity.as_deref()
 }

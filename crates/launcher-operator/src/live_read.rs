@@ -15,7 +15,6 @@ use crate::diagnose::{Diagnosis, has_ended};
 use crate::validate::has_expired;
 use crate::workload::{LEAST_AGE, Plan, Wanted, plan};
 
-/// Resync interval.
 pub(crate) const RESYNC_INTERVAL: Duration = Duration::from_secs(600);
 
 /// True if a reconcile of this cached Workshop, which has these pods, would terminate the Workshop, create one of its
@@ -39,8 +38,7 @@ pub(crate) fn is_needed(
 /// # Errors
 /// The API server does not answer or answers with an error, or the response cannot be parsed.
 pub(crate) async fn read_live(context: &Context, known: &Workshop) -> Result<Option<Workshop>, kube::Error> {
-    let api: Api<Workshop> = Api::namespaced(context.client.clone(), &context.settings.namespace);
-    let found = api.get_opt(&known.name_any()).await?;
+    let found = context.api::<Workshop>().get_opt(&known.name_any()).await?;
     Ok(found.filter(|found| found.uid() == known.uid() && found.metadata.deletion_timestamp.is_none()))
 }
 

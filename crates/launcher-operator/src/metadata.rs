@@ -4,9 +4,10 @@
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::api::{DeleteParams, ListParams, PatchParams, PostParams, Preconditions};
 use kube::{Resource, ResourceExt};
 use launcher_domain::crash::{CrashHistory, CrashVerdict, MAX_CRASHES};
-use launcher_workshop::Workshop;
+use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
 use serde::{Deserialize, Serialize};
 
 /// Field manager of all patches by the operator.
@@ -16,7 +17,7 @@ pub const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";
 /// Label on a workshop's pod with the name of its volume. A pod without kept files does not have it.
 pub const VOLUME_LABEL: &str = "workshoplauncher.dev/volume";
 /// Label of the objects that the launcher and the operator create, with the name of the product.
-pub(crate) const MANAGED_BY: &str = "managed-by";
+const MANAGED_BY: &str = "managed-by";
 /// Annotation of a pod with the expiry of its workshop, in RFC 3339; empty before the workshop was ready. The sidecar
 /// reads it through a volume.
 pub(crate) const EXPIRES_AT: &str = "workshoplauncher.dev/expires-at";
@@ -33,7 +34,36 @@ pub const RESTARTED_AT: &str = "workshoplauncher.dev/restarted-at";
 /// Finalizer that the API server adds to an object that is deleted in the foreground. The garbage collector removes it.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 
-/// Returns the uid of the Workshop that owns the object.
+/// Parameters of a creation.
+pub(crate) fn creation() -> PostParams {
+    PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() }
+}
+
+/// Parameters of a merge patch.
+pub(crate) fn merge() -> PatchParams {
+    PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() }
+}
+
+/// Parameters of a server-side apply.
+pub(crate) fn server_side_apply() -> PatchParams {
+    PatchParams::apply(FIELD_MANAGER).force()
+}
+
+/// Parameters of a deletion in the background. A new object of the same name stays.
+pub(crate) fn deletion_of(object: &ObjectMeta) -> DeleteParams {
+    DeleteParams::background().preconditions(Preconditions { uid: object.uid.clone(), resource_version: None })
+}
+
+/// Lists the object with this name. The operator's Role does not allow `get` for pods.
+pub(crate) fn only(name: &str) -> ListParams {
+    ListParams::default().fields(&format!("metadata.name={name}"))
+}
+
+/// True if the launcher or the operator created the object.
+pub(crate) fn is_managed(object: &impl ResourceExt) -> bool {
+    object.labels().get(MANAGED_BY).is_some_and(|by| by == MANAGED_BY_LABEL)
+}
+
 pub(crate) fn workshop_uid(object: &ObjectMeta) -> Option<&str> {
     let kind = Workshop::kind(&());
     let owner = object.owner_references.iter().flatten().find(|owner| owner.kind == kind);

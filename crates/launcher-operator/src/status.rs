@@ -20,7 +20,6 @@ use crate::settings::Exposure;
 pub(crate) const EXPOSED: &str = "Exposed";
 
 /// Returns the status of a Workshop whose resources were applied.
-#[must_use]
 pub(crate) fn of_applied(
     workshop: &Workshop,
     applied: &Applied,
@@ -62,7 +61,6 @@ pub(crate) fn of_applied(
 }
 
 /// Restores the exposure of the previous status, because the Service or the Ingress was refused.
-#[must_use]
 pub(crate) fn with_previous_exposure(status: WorkshopStatus, workshop: &Workshop) -> WorkshopStatus {
     let before = PreviousStatus::of(workshop);
     let previous = before.conditions.iter().filter(|one| one.type_ == EXPOSED).cloned();
@@ -72,7 +70,6 @@ pub(crate) fn with_previous_exposure(status: WorkshopStatus, workshop: &Workshop
 
 /// Sets the last crash after which the app started again, and the report about the course material. Without a crash in its
 /// pod, or without a report, keeps the one of the status: a pod that replaces another one has no report yet.
-#[must_use]
 pub(crate) fn with_observed(
     status: WorkshopStatus,
     last_crash: Option<Crash>,
@@ -84,25 +81,21 @@ pub(crate) fn with_observed(
 }
 
 /// Adds the expiry, which is known since the Workshop was first ready.
-#[must_use]
 pub(crate) fn with_expiry(status: WorkshopStatus, expiry: Option<Timestamp>) -> WorkshopStatus {
     WorkshopStatus { expires_at: expiry.filter(|_| status.ready_at.is_some()), ..status }
 }
 
 /// Adds the address at which the launcher reads the files of a running app.
-#[must_use]
 pub(crate) fn with_archive_address(status: WorkshopStatus, address: Option<SocketAddr>) -> WorkshopStatus {
     WorkshopStatus { archive_address: address.filter(|_| status.phase == Phase::Running), ..status }
 }
 
 /// Adds that the pod differs from the one that the operator would create now.
-#[must_use]
 pub(crate) fn with_outdated_pod(status: WorkshopStatus) -> WorkshopStatus {
     WorkshopStatus { pod_outdated: Some(true), ..status }
 }
 
 /// Returns the status of a starting Workshop while the API server refuses its resources.
-#[must_use]
 pub(crate) fn refused(workshop: &Workshop, reason: &FailureReason, now: Timestamp) -> WorkshopStatus {
     let step = match reason.code {
         FailureCode::QuotaExceeded => StartStep::WaitingForRoom,
@@ -112,13 +105,11 @@ pub(crate) fn refused(workshop: &Workshop, reason: &FailureReason, now: Timestam
 }
 
 /// Returns the status of a Workshop whose pod is gone, while the operator cannot create the next one.
-#[must_use]
 pub(crate) fn without_pod(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
     not_ready(workshop, StartStep::Preparing, "NoPod", "The operator cannot create the pod.", now)
 }
 
 /// Returns the status of a Workshop that waits until the pod of another Workshop is gone, which uses its volume.
-#[must_use]
 pub(crate) fn waiting_for_volume(workshop: &Workshop, message: &str, now: Timestamp) -> WorkshopStatus {
     not_ready(workshop, StartStep::Preparing, "VolumeInUse", message, now)
 }
@@ -132,8 +123,6 @@ fn not_ready(workshop: &Workshop, step: StartStep, why: &str, message: &str, now
     }
 }
 
-/// Returns the status of a failed Workshop.
-#[must_use]
 pub(crate) fn failed(
     workshop: &Workshop,
     reason: &FailureReason,
@@ -159,7 +148,6 @@ fn failed_after(
 
 /// Returns the status of a Workshop whose spec cannot be parsed. `previous` is its status, `None` if there is none or if it
 /// cannot be parsed either.
-#[must_use]
 pub(crate) fn unreadable(
     previous: Option<&WorkshopStatus>,
     generation: Option<i64>,
@@ -169,8 +157,6 @@ pub(crate) fn unreadable(
     failed_after(&PreviousStatus::new(previous, generation), reason, None, now)
 }
 
-/// Returns the status of an expired Workshop.
-#[must_use]
 pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
     let before = PreviousStatus::of(workshop);
     WorkshopStatus {
@@ -186,7 +172,6 @@ pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
 /// Returns the time at which the wait for readiness began: when the operator first handled the Workshop, or when the
 /// Workshop last lost its readiness. The time is `now` if the status reports neither yet. It is never
 /// earlier than the creation of the workload. Time without an operator or with an invalid spec thus does not count.
-#[must_use]
 pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timestamp) -> Timestamp {
     let mut conditions = workshop.status.iter().flat_map(|status| &status.conditions);
     let ended = conditions.find(|one| one.type_ == READY && one.status != "True");

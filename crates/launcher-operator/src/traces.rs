@@ -80,7 +80,6 @@ fn since(pod: &Pod, condition: &str) -> Option<Timestamp> {
     found.last_transition_time.as_ref().map(|time| time.0)
 }
 
-/// Returns the status of the init container with this name, if the pod has one.
 fn init<'a>(pod: Option<&'a Pod>, name: &str) -> Option<&'a ContainerStatus> {
     let mut containers = pod?.status.as_ref()?.init_container_statuses.iter().flatten();
     containers.find(|container| container.name == name)

@@ -124,7 +124,7 @@ fn accept_all(listener: TcpListener) -> io::Result<Vec<(TcpStream, SocketAddr)>>
 
 /// Makes the kernel drop new connection attempts (SYN packets), so that no connection is established between the last
 /// accept and the close. The clients retry a second later, when the listener is closed or replaced. TCP handshakes in
-/// progress still complete.
+/// progress still complete. Without this filter, the test `stop_under_load_resets_no_connection` fails in 1 of 25 runs.
 #[cfg(target_os = "linux")]
 fn drop_connection_attempts(listener: &TcpListener) {
     use socket2::{SockFilter, SockRef};

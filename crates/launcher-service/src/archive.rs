@@ -79,7 +79,6 @@ const MAX_DESCRIPTION: u64 = 64 << 10;
 /// Bytes of a header that have its checksum, which counts as spaces.
 const CHECKSUM: std::ops::Range<usize> = 148..156;
 
-/// Entries of an archive.
 struct Entries<R> {
     source: R,
     /// Bytes of the present entry that are not read yet, with the padding.
@@ -90,7 +89,6 @@ struct Entries<R> {
 struct Entry {
     /// Header of the entry itself. Its path and size are not complete.
     header: Header,
-    /// Path.
     path: PathBuf,
     /// Size of the content, in bytes.
     size: u64,

@@ -1,14 +1,14 @@
 //! Use cases of a class: all instances of one template, for admins.
 
 use jiff::Timestamp;
-use launcher_domain::access::{Action, Verdict, decide};
+use launcher_domain::access::Action;
 use launcher_domain::lifetime::{ExtendError, UntilExtension, extend_until};
 use launcher_domain::{Caller, EmailAddress, InstanceState, Template};
 use launcher_store::{InstanceFilter, ListedInstance, Page, StateFilter};
 use uuid::Uuid;
 
 use crate::change::Target;
-use crate::error::ServiceError;
+use crate::error::{ServiceError, require};
 use crate::launcher::Launcher;
 
 /// Instances that are read from the database at once.
@@ -56,7 +56,7 @@ impl Launcher {
     /// # Errors
     /// Forbidden, NotFound, Unavailable.
     pub async fn class_states(&self, caller: &Caller, template_id: Uuid) -> Result<ClassStates, ServiceError> {
-        may_manage_class(caller)?;
+        require(caller, Action::ManageClass)?;
         let template = self.template(caller, template_id).await?;
         let counts = self.0.store.count_template_states(caller, template_id).await?;
         let count = |state| counts.iter().find(|(counted, _)| *counted == state).map_or(0, |(_, count)| *count);
@@ -79,7 +79,7 @@ impl Launcher {
         template_id: Uuid,
         until: Timestamp,
     ) -> Result<Vec<ClassExtension>, ServiceError> {
-        may_manage_class(caller)?;
+        require(caller, Action::ManageClass)?;
         self.template(caller, template_id).await?;
         let state = StateFilter::Only(InstanceState::Running);
         let filter = InstanceFilter { state, template_id: Some(template_id), ..InstanceFilter::default() };
@@ -118,12 +118,5 @@ impl Launcher {
         let running = stored.filter(|instance| instance.state == InstanceState::Running);
         let expires_at = running.and_then(|instance| instance.expires_at);
         Ok(ClassExtension { k8s_name, owner_email, expires_at, outcome })
-    }
-}
-
-fn may_manage_class(caller: &Caller) -> Result<(), ServiceError> {
-    match decide(caller, Action::ManageClass) {
-        Verdict::Granted => Ok(()),
-        Verdict::Hidden | Verdict::Forbidden => Err(ServiceError::Forbidden),
     }
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::change::Target;
-use crate::error::{ErrorChain, LoopError, ServiceError};
+use crate::error::{ErrorChain, LoopError, ServiceError, finished};
 use crate::launcher::Launcher;
 use crate::observe::call_fleet;
 use crate::traces;
@@ -127,14 +127,7 @@ impl Launcher {
             }
             refill = tokio::select! {
                 Some(ended) = calls.join_next() => {
-                    let (instance_id, succeeded) = match ended {
-                        Ok(ended) => ended,
-                        Err(error) => match error.try_into_panic() {
-                            Ok(panic) => std::panic::resume_unwind(panic),
-                            // A call task is cancelled only when the runtime shuts down.
-                            Err(_) => return,
-                        },
-                    };
+                    let Some((instance_id, succeeded)) = finished(ended) else { return };
                     let refill_now = queue.finish_call(instance_id, succeeded);
                     until = until.min(queue.backoffs.next_round());
                     refill_now

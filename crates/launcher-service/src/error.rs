@@ -1,10 +1,13 @@
 //! Errors of the use cases.
 
+use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::instance::{RestartError, ResumeError, SuspendError};
 use launcher_domain::lifetime::ExtendError;
-use launcher_domain::{FieldError, FieldRule};
+pub use launcher_domain::messages::ErrorChain;
+use launcher_domain::{Caller, FieldError, FieldRule};
 use launcher_fleet::{FleetError, ReadError};
 use launcher_store::{StoreError, VolumeUser};
+use tokio::task::JoinError;
 use tokio::time::error::Elapsed;
 
 /// Error of a use case. Each variant maps to one HTTP answer.
@@ -109,6 +112,14 @@ fn limit_advice(ending: u32) -> String {
     }
 }
 
+/// Refuses callers who may not perform this action. Use it for actions that are not hidden from them.
+pub(crate) fn require(caller: &Caller, action: Action) -> Result<(), ServiceError> {
+    match decide(caller, action) {
+        Verdict::Granted => Ok(()),
+        Verdict::Hidden | Verdict::Forbidden => Err(ServiceError::Forbidden),
+    }
+}
+
 impl ServiceError {
     /// Returns the error for a row that changed concurrently at each attempt to change it.
     pub(crate) fn exhausted() -> Self {
@@ -137,27 +148,9 @@ impl From<StoreError> for ServiceError {
     }
 }
 
-/// Formats an error with all its sources in one line, for the log. Without this type, a JSON log has only the outermost
-/// error.
-#[derive(Debug)]
-pub struct ErrorChain<'e>(pub &'e (dyn std::error::Error + 'static));
-
-impl std::fmt::Display for ErrorChain<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut previous = self.0.to_string();
-        let mut source = self.0.source();
-        while let Some(error) = source {
-            // Skip a transparent error: its text is that of its source.
-            let text = error.to_string();
-            if text != previous {
-                write!(f, ": {text}")?;
-            }
-            previous = text;
-            source = error.source();
-        }
-        Ok(())
-    }
+/// Returns the result of a task of a loop, and continues its panic. `None` if the task was cancelled: the runtime shuts down.
+pub(crate) fn finished<T>(ended: Result<T, JoinError>) -> Option<T> {
+    ended.map_err(|error| error.try_into_panic().map(|panic| std::panic::resume_unwind(panic))).ok()
 }
 
 /// Error of a loop of the service while it handles one instance.

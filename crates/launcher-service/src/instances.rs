@@ -1,7 +1,7 @@
 //! Use cases of instances: list, read, extend, suspend, resume, restart, terminate; admins read the activity log.
 
 use jiff::Timestamp;
-use launcher_domain::access::{Action, Verdict, decide};
+use launcher_domain::access::Action;
 use launcher_domain::{Act, Caller, EndReason, Instance};
 use launcher_store::{
     ActivityFilter, Cursor, InstanceCount, InstanceFilter, ListedInstance, LoggedActivity, Page, ResumeOutcome,
@@ -9,7 +9,7 @@ use launcher_store::{
 };
 
 use crate::change::{ATTEMPTS, Target};
-use crate::error::ServiceError;
+use crate::error::{ServiceError, require};
 use crate::launcher::Launcher;
 
 impl Launcher {
@@ -75,12 +75,7 @@ impl Launcher {
         expected_expires_at: Option<Timestamp>,
     ) -> Result<ListedInstance, ServiceError> {
         let now = self.0.clock.now();
-        self.change_instance(Target::ByCaller(caller, k8s_name), |instance| {
-            Ok(Some(instance.extend(expected_expires_at, now)?))
-        })
-        .await?
-        .map(|instance| ListedInstance { instance, queue_position: None })
-        .ok_or(ServiceError::NotFound)
+        self.change_own(caller, k8s_name, |instance| Ok(Some(instance.extend(expected_expires_at, now)?))).await
     }
 
     /// Restarts a running instance that has an older version of sidecar or settings, for admins. The fleet replaces the
@@ -90,15 +85,9 @@ impl Launcher {
     /// # Errors
     /// Forbidden, NotFound, Restart, Unavailable.
     pub async fn restart(&self, caller: &Caller, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
-        match decide(caller, Action::RestartInstances) {
-            Verdict::Granted => {}
-            Verdict::Hidden | Verdict::Forbidden => return Err(ServiceError::Forbidden),
-        }
+        require(caller, Action::RestartInstances)?;
         let now = self.0.clock.now();
-        self.change_instance(Target::ByCaller(caller, k8s_name), |instance| Ok(Some(instance.restart(now)?)))
-            .await?
-            .map(|instance| ListedInstance { instance, queue_position: None })
-            .ok_or(ServiceError::NotFound)
+        self.change_own(caller, k8s_name, |instance| Ok(Some(instance.restart(now)?))).await
     }
 
     /// Terminates an instance, or dismisses a failed one. Idempotent.
@@ -107,13 +96,20 @@ impl Launcher {
     /// NotFound, Unavailable.
     pub async fn terminate(&self, caller: &Caller, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
         let now = self.0.clock.now();
-        self.change_instance(Target::ByCaller(caller, k8s_name), |instance| {
+        self.change_own(caller, k8s_name, |instance| {
             let by = if instance.owner_email == *caller.email() { EndReason::Owner } else { EndReason::Admin };
             Ok(instance.terminate(by, now))
         })
-        .await?
-        .map(|instance| ListedInstance { instance, queue_position: None })
-        .ok_or(ServiceError::NotFound)
+        .await
+    }
+
+    /// Changes an instance that the caller may see. After each of these changes, it is not in the queue.
+    async fn change_own<D>(&self, caller: &Caller, k8s_name: &str, decide: D) -> Result<ListedInstance, ServiceError>
+    where
+        D: FnMut(&Instance) -> Result<Option<Instance>, ServiceError>,
+    {
+        let changed = self.change_instance(Target::ByCaller(caller, k8s_name), decide).await?;
+        changed.map(|instance| ListedInstance { instance, queue_position: None }).ok_or(ServiceError::NotFound)
     }
 }
 
@@ -124,10 +120,7 @@ impl Launcher {
     /// NotFound, Suspend, Unavailable.
     pub async fn suspend(&self, caller: &Caller, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
         let now = self.0.clock.now();
-        self.change_instance(Target::ByCaller(caller, k8s_name), |instance| Ok(instance.suspend(now)?))
-            .await?
-            .map(|instance| ListedInstance { instance, queue_position: None })
-            .ok_or(ServiceError::NotFound)
+        self.change_own(caller, k8s_name, |instance| Ok(instance.suspend(now)?)).await
     }
 
     /// Resumes a suspended instance: it waits in the queue like a launch, then starts with its earlier name, settings and
@@ -137,10 +130,14 @@ impl Launcher {
     /// NotFound, Resume, InstanceLimitReached, TooManyLaunches, AtCapacity, VolumeInUse, Unavailable.
     pub async fn resume(&self, caller: &Caller, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
         let resumed = self.resume_row(caller, k8s_name).await?;
-        // Read the instance again for its queue position. If this read fails, the answer omits the position: the resume
-        // is already stored.
-        let listed = self.0.store.instance(caller, k8s_name).await.ok().flatten();
-        Ok(listed.unwrap_or(ListedInstance { instance: resumed, queue_position: None }))
+        Ok(self.with_position(caller, resumed).await)
+    }
+
+    /// Reads an instance that was just queued again, for its queue position. If this read fails, the answer omits the
+    /// position: the change is already stored.
+    pub(crate) async fn with_position(&self, caller: &Caller, instance: Instance) -> ListedInstance {
+        let listed = self.0.store.instance(caller, &instance.k8s_name).await.ok().flatten();
+        listed.unwrap_or(ListedInstance { instance, queue_position: None })
     }
 
     async fn resume_row(&self, caller: &Caller, k8s_name: &str) -> Result<Instance, ServiceError> {
@@ -175,9 +172,7 @@ impl Launcher {
         filter: &ActivityFilter,
         page: &Page<i64>,
     ) -> Result<Vec<LoggedActivity>, ServiceError> {
-        match decide(caller, Action::ReadActivities) {
-            Verdict::Granted => Ok(self.0.store.activities(filter, page).await?),
-            Verdict::Hidden | Verdict::Forbidden => Err(ServiceError::Forbidden),
-        }
+        require(caller, Action::ReadActivities)?;
+        Ok(self.0.store.activities(filter, page).await?)
     }
 }

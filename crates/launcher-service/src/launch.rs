@@ -155,10 +155,7 @@ impl Launcher {
                 "instance launched"
             );
         }
-        // Read the instance again for its queue position. If this read fails, the answer omits the position: the launch
-        // is already stored.
-        let listed = self.0.store.instance(caller, &instance.k8s_name).await.ok().flatten();
-        Ok(Launched { listed: listed.unwrap_or(ListedInstance { instance, queue_position: None }), created })
+        Ok(Launched { listed: self.with_position(caller, instance).await, created })
     }
 
     /// Returns the new instance, with a snapshot at its end if this launcher saves any and the fleet can read its files.
@@ -229,6 +226,5 @@ fn fingerprint(template: &Template, request: &LaunchRequest) -> String {
         let shown = parameters.reveal_all().map(|(name, value)| (name, (!is_secret(name)).then_some(value)));
         text = format!("{text}\n{}", json!(shown.collect::<BTreeMap<_, _>>()));
     }
-    let digest = Sha256::digest(text);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(text))
 }

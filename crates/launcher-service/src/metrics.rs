@@ -79,7 +79,6 @@ impl Metrics {
         }
     }
 
-    /// Registers the metrics of the service.
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register(
             "launcher_instances",

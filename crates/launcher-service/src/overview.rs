@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use launcher_domain::access::{Action, Verdict, decide};
+use launcher_domain::access::Action;
 use launcher_domain::{Caller, InstanceState};
 use launcher_store::{EndedCount, LaunchCount, LiveCount};
 use uuid::Uuid;
 
-use crate::error::ServiceError;
+use crate::error::{ServiceError, require};
 use crate::launcher::Launcher;
 
 /// Hours of a day.
@@ -72,9 +72,7 @@ impl Launcher {
     /// # Errors
     /// Forbidden, Unavailable.
     pub async fn overview(&self, caller: &Caller) -> Result<Overview, ServiceError> {
-        if decide(caller, Action::ListAllInstances) != Verdict::Granted {
-            return Err(ServiceError::Forbidden);
-        }
+        require(caller, Action::ListAllInstances)?;
         let at = self.0.clock.now();
         let since = at.checked_sub(SignedDuration::from_hours(HOURS as i64)).unwrap_or(Timestamp::UNIX_EPOCH);
         let launches = self.0.store.count_launches(caller, since).await?;

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::archive::to_download;
 use crate::change::Target;
-use crate::error::{ErrorChain, LoopError, ServiceError};
+use crate::error::{ErrorChain, LoopError, ServiceError, finished};
 use crate::launcher::Launcher;
 use crate::snapshots::{SAVE_CONCURRENCY, Snapshots};
 
@@ -56,14 +56,10 @@ impl Launcher {
                 Err(error) => tracing::warn!(error = %ErrorChain(&error), "finding snapshots failed, retrying"),
             }
             tokio::select! {
-                Some(ended) = calls.join_next() => match ended {
-                    Ok(instance_id) => drop(saving.remove(&instance_id)),
-                    Err(error) => match error.try_into_panic() {
-                        Ok(panic) => std::panic::resume_unwind(panic),
-                        // A task is cancelled only when the runtime shuts down.
-                        Err(_) => return,
-                    },
-                },
+                Some(ended) = calls.join_next() => {
+                    let Some(instance_id) = finished(ended) else { return };
+                    saving.remove(&instance_id);
+                }
                 () = self.0.ending.notified() => {}
                 () = sleep(interval) => {}
                 () = stop.cancelled() => {}

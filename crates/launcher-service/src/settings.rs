@@ -93,9 +93,6 @@ pub struct SnapshotSettings {
 
 impl SnapshotSettings {
     /// Opens the object store; `None` without one.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub fn open(&self) -> Result<Option<Snapshots>, StoreError> {
         let Some(location) = &self.snapshot_store else { return Ok(None) };
         Ok(Some(Snapshots { store: SnapshotStore::open(location)?, retention: self.snapshot_retention }))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use launcher_domain::access::{Action, Verdict, decide};
+use launcher_domain::access::Action;
 use launcher_domain::names::uuid_v7;
 use launcher_domain::template::is_slug;
 use launcher_domain::{
@@ -14,7 +14,7 @@ use launcher_workshop::pod_template::PodTemplate;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::error::ServiceError;
+use crate::error::{ServiceError, require};
 use crate::launcher::Launcher;
 
 /// Maximum attempts to create or update a template. Only a conflict with a concurrent request causes
@@ -64,10 +64,7 @@ impl Launcher {
     /// # Errors
     /// Forbidden.
     pub fn may_manage_templates(&self, caller: &Caller) -> Result<(), ServiceError> {
-        match decide(caller, Action::ManageTemplates) {
-            Verdict::Granted => Ok(()),
-            Verdict::Hidden | Verdict::Forbidden => Err(ServiceError::Forbidden),
-        }
+        require(caller, Action::ManageTemplates)
     }
 
     /// Reads the content of a template, with its pod template.

@@ -40,14 +40,8 @@ impl Launcher {
         let history = SignedDuration::try_from(self.0.limits.history).unwrap_or(SignedDuration::MAX);
         if let Ok(before) = self.0.clock.now().checked_sub(history) {
             self.dismiss_old_failures(before).await?;
-            let purged = self.0.store.purge_ended(before).await?;
-            if purged > 0 {
-                tracing::info!(purged, "purged ended instances");
-            }
-            let purged = self.0.store.purge_activities(before).await?;
-            if purged > 0 {
-                tracing::info!(purged, "purged old activity log entries");
-            }
+            log_purge(self.0.store.purge_ended(before).await?, "ended instances");
+            log_purge(self.0.store.purge_activities(before).await?, "old activity log entries");
         }
         self.purge_unneeded_rows().await?;
         self.decide_unused_volumes().await?;
@@ -63,16 +57,10 @@ impl Launcher {
     async fn purge_unneeded_rows(&self) -> Result<(), LoopError> {
         let (store, now) = (&self.0.store, self.0.clock.now());
         if let Ok(before) = now.checked_sub(WITHDRAWN_RETENTION) {
-            let purged = store.purge_withdrawn(before).await?;
-            if purged > 0 {
-                tracing::info!(purged, "purged instances that ended in the queue");
-            }
+            log_purge(store.purge_withdrawn(before).await?, "instances that ended in the queue");
         }
         store.purge_gates(now).await?;
-        let purged = store.purge_settings().await?;
-        if purged > 0 {
-            tracing::info!(purged, "purged unreferenced template settings");
-        }
+        log_purge(store.purge_settings().await?, "unreferenced template settings");
         Ok(())
     }
 
@@ -146,6 +134,12 @@ impl Launcher {
         })
         .await?;
         Ok(())
+    }
+}
+
+fn log_purge(purged: u64, what: &str) {
+    if purged > 0 {
+        tracing::info!(purged, "purged {what}");
     }
 }
 

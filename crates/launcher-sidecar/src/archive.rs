@@ -274,14 +274,8 @@ impl FromStr for TokenDigest {
     type Err = ParseDigestError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(ParseDigestError);
-        }
         let mut digest = [0; 32];
-        for (index, byte) in digest.iter_mut().enumerate() {
-            let digits = text.get(2 * index..2 * index + 2).ok_or(ParseDigestError)?;
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| ParseDigestError)?;
-        }
+        hex::decode_to_slice(text, &mut digest).map_err(|_| ParseDigestError)?;
         Ok(Self(digest))
     }
 }

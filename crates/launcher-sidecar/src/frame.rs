@@ -5,8 +5,8 @@ mod page;
 pub(crate) mod resource;
 
 use std::fmt;
-use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use jiff::{SignedDuration, Timestamp};
@@ -51,16 +51,43 @@ impl Default for Frame {
     }
 }
 
-/// Source of the workshop's expiry.
+/// Source of a fact of the workshop.
 #[derive(Clone, Default)]
-pub enum Expiry {
-    /// No source: the expiry is unknown.
+pub enum Source<F, T> {
+    /// No source: the fact is unknown.
     #[default]
     Unknown,
     /// A file, read for each status.
-    File(ExpiryFile),
-    /// A function that returns the current expiry.
-    Shared(Arc<dyn Fn() -> Option<Timestamp> + Send + Sync>),
+    File(F),
+    /// A function that returns the current fact.
+    Shared(Arc<dyn Fn() -> Option<T> + Send + Sync>),
+}
+
+/// Source of the workshop's expiry.
+pub type Expiry = Source<ExpiryFile, Timestamp>;
+
+/// Source of the last crash of the app. The file has the format of [`Crash::from_text`]. A missing or empty file means that the
+/// app has not crashed.
+pub type LastCrash = Source<PathBuf, AppCrash>;
+
+impl<F: fmt::Debug, T> fmt::Debug for Source<F, T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown => formatter.write_str("Unknown"),
+            Self::File(file) => formatter.debug_tuple("File").field(file).finish(),
+            Self::Shared(_) => formatter.write_str("Shared"),
+        }
+    }
+}
+
+/// Reads a file with a fact. A missing file is no error.
+async fn read_fact(path: &Path) -> Option<String> {
+    let read = follow::read(path).await;
+    let failed = |error: &io::Error| error.kind() != ErrorKind::NotFound;
+    if let Some(error) = read.as_ref().err().filter(|error| failed(error)) {
+        tracing::debug!(path = %path.display(), %error, "reading a fact of the workshop failed");
+    }
+    read.ok()
 }
 
 /// A file with the expiry, in one of two forms. While the file is missing, empty or in another form, the expiry is unknown.
@@ -82,15 +109,7 @@ impl ExpiryFile {
     }
 
     async fn read(&self) -> Option<Timestamp> {
-        let text = match follow::read(&self.path).await {
-            Ok(text) => text,
-            Err(error) => {
-                if error.kind() != ErrorKind::NotFound {
-                    tracing::debug!(path = %self.path.display(), %error, "reading the expiry failed");
-                }
-                return None;
-            }
-        };
+        let text = read_fact(&self.path).await?;
         let text = text.trim();
         match text.strip_prefix('+') {
             Some(seconds) => {
@@ -98,16 +117,6 @@ impl ExpiryFile {
                 self.ready_at.get()?.checked_add(lifetime).ok()
             }
             None => text.parse().ok(),
-        }
-    }
-}
-
-impl fmt::Debug for Expiry {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown => formatter.write_str("Unknown"),
-            Self::File(file) => formatter.debug_tuple("File").field(file).finish(),
-            Self::Shared(_) => formatter.write_str("Shared"),
         }
     }
 }
@@ -147,45 +156,13 @@ impl From<Crash> for AppCrash {
     }
 }
 
-/// Source of the last crash of the app.
-#[derive(Clone, Default)]
-pub enum LastCrash {
-    /// No source.
-    #[default]
-    Unknown,
-    /// A file in the format of [`Crash::from_text`], read for each status. A missing or empty file means that the app has
-    /// not crashed.
-    File(PathBuf),
-    /// A function that returns the last crash.
-    Shared(Arc<dyn Fn() -> Option<AppCrash> + Send + Sync>),
-}
-
-impl fmt::Debug for LastCrash {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown => formatter.write_str("Unknown"),
-            Self::File(path) => formatter.debug_tuple("File").field(path).finish(),
-            Self::Shared(_) => formatter.write_str("Shared"),
-        }
-    }
-}
-
 impl LastCrash {
     /// Returns the last crash; `None` if the app has not crashed, or if the source is unreadable.
     async fn read(&self) -> Option<AppCrash> {
-        let path = match self {
-            Self::Unknown => return None,
-            Self::Shared(current) => return current(),
-            Self::File(path) => path,
-        };
-        match follow::read(path).await {
-            Ok(text) => Crash::from_text(&text).map(AppCrash::from),
-            Err(error) => {
-                if error.kind() != ErrorKind::NotFound {
-                    tracing::debug!(path = %path.display(), %error, "reading the last crash failed");
-                }
-                None
-            }
+        match self {
+            Self::Unknown => None,
+            Self::Shared(current) => current(),
+            Self::File(path) => Crash::from_text(&read_fact(path).await?).map(AppCrash::from),
         }
     }
 }

@@ -176,7 +176,6 @@ struct Server {
 }
 
 impl Server {
-    /// Opens the listeners.
     fn open(settings: &ServerSettings) -> Result<Self, String> {
         let stop = Stop::on_signals().map_err(|error| format!("signals cannot be handled: {error}"))?;
         let listener = named("SERVICE_LISTEN_ADDR", &settings.listen_addr, listen(&settings.listen_addr))?;

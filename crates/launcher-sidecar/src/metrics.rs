@@ -59,7 +59,6 @@ impl Outcome {
     ];
 }
 
-/// The counters of one sidecar.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     requests: Family<[(&'static str, &'static str); 1], Counter>,
@@ -91,7 +90,6 @@ impl Metrics {
         }
     }
 
-    /// Counts a request with this outcome.
     pub(crate) fn count(&self, outcome: Outcome) {
         self.outcomes[outcome as usize].inc();
     }

@@ -1,5 +1,6 @@
 //! Reasons why the sidecar answers a request with an error instead of forwarding it, and these error responses.
 
+use std::fmt::Display;
 use std::io::Write as _;
 
 use crate::http1::body::FramingError;
@@ -114,44 +115,36 @@ fn answer(reason: Reason, language: Language) -> Answer {
     let texts = language.texts();
     let translated = |status, NoticeText { title, text }| Answer { status, title, text: text.to_owned(), language };
     // No browser sends these requests for a page: their texts are for developers.
-    let english = |status, title, text| Answer { status, title, text, language: Language::ENGLISH };
+    let english =
+        |status, title, text: &str| Answer { status, title, text: text.to_owned(), language: Language::ENGLISH };
+    let malformed = |what: &dyn Display| english("400 Bad Request", "Bad request", &sentence(what));
     match reason {
         Reason::NoIdentity => translated("403 Forbidden", texts.not_signed_in),
         Reason::NotTheOwner => translated("403 Forbidden", texts.not_yours),
         Reason::AppUnavailable => translated("503 Service Unavailable", texts.starting),
         Reason::InvalidAppResponse => translated("502 Bad Gateway", texts.no_answer),
-        Reason::Malformed(what) => english("400 Bad Request", "Bad request", sentence(what)),
-        Reason::Framing(error) => english("400 Bad Request", "Bad request", sentence(error)),
-        Reason::Target(error) => english("400 Bad Request", "Bad request", sentence(error)),
-        Reason::Version => {
-            english("505 HTTP Version Not Supported", "HTTP version not supported", "Use HTTP/1.1.".to_owned())
-        }
+        Reason::Malformed(what) => malformed(&what),
+        Reason::Framing(error) => malformed(&error),
+        Reason::Target(error) => malformed(&error),
+        Reason::Version => english("505 HTTP Version Not Supported", "HTTP version not supported", "Use HTTP/1.1."),
         Reason::HeadTooLarge => english(
             "431 Request Header Fields Too Large",
             "Request too large",
             "The request has more than 100 header lines, or its head exceeds 64 KiB. Delete this site's cookies, \
-             then try again."
-                .to_owned(),
+             then try again.",
         ),
         Reason::HeadTooSlow => {
-            let text = "The request's head did not arrive within 30 seconds.".to_owned();
-            english("408 Request Timeout", "Request too slow", text)
+            english("408 Request Timeout", "Request too slow", "The request's head did not arrive within 30 seconds.")
         }
         Reason::Method => {
-            let text = "Workshops do not accept this HTTP method.".to_owned();
-            english("405 Method Not Allowed", "Method not allowed", text)
+            english("405 Method Not Allowed", "Method not allowed", "Workshops do not accept this HTTP method.")
         }
-        Reason::ReadOnly => {
-            let text = "Use GET or HEAD, without a body.".to_owned();
-            english("405 Method Not Allowed", "Method not allowed", text)
-        }
+        Reason::ReadOnly => english("405 Method Not Allowed", "Method not allowed", "Use GET or HEAD, without a body."),
         Reason::UnknownResource => {
-            let text = "This path is reserved for the launcher, which has no page here.".to_owned();
-            english("404 Not Found", "Not found", text)
+            english("404 Not Found", "Not found", "This path is reserved for the launcher, which has no page here.")
         }
         Reason::ForeignOrigin => {
-            let text = "Only the workshop's own pages may open a WebSocket to it.".to_owned();
-            english("403 Forbidden", "Foreign page", text)
+            english("403 Forbidden", "Foreign page", "Only the workshop's own pages may open a WebSocket to it.")
         }
     }
 }
@@ -209,7 +202,7 @@ fn page(answer: &Answer, reason: Reason, launcher: Option<&str>) -> String {
 }
 
 /// Formats an error message as a sentence, with a capital letter and a full stop.
-fn sentence(what: impl std::fmt::Display) -> String {
+fn sentence(what: &dyn Display) -> String {
     let text = what.to_string();
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());

@@ -102,7 +102,6 @@ const TARGET_FREE: usize = 16;
 /// may still be on its way on one of them.
 const MAX_UNAUTHORIZED: usize = 32;
 
-/// Connection slots of a listener.
 #[derive(Debug)]
 struct ConnectionSlots {
     free: Arc<Semaphore>,

@@ -53,9 +53,6 @@ pub enum LocationError {
 
 impl Location {
     /// Parses the absolute path of a folder, or `s3://BUCKET/PREFIX`.
-    ///
-    /// # Errors
-    /// [`LocationError`].
     pub fn parse(text: &str) -> Result<Self, LocationError> {
         if let Some(rest) = text.strip_prefix("s3://") {
             let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
@@ -175,18 +172,12 @@ impl SnapshotStore {
     }
 
     /// Returns an archive.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn read(&self, id: Uuid) -> Result<ByteStream, StoreError> {
         let found = self.objects.get(&object(id)).await?;
         Ok(found.into_stream().map_err(io::Error::other).boxed())
     }
 
     /// Deletes an archive. A missing archive is no error.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn delete(&self, id: Uuid) -> Result<(), StoreError> {
         match self.objects.delete(&object(id)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),

@@ -21,9 +21,6 @@ pub(crate) const PURGE: &str = "DELETE FROM activities WHERE activity_id IN \
 impl Store {
     /// Returns a page of the activity log, newest first. Contains all owners' entries: the caller of the store
     /// authorizes the read.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn activities(
         &self,
         filter: &ActivityFilter,
@@ -38,15 +35,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`]. The batches before the error stay removed.
     pub async fn purge_activities(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let before = before.as_millisecond();
-        let mut removed = 0;
-        // Check with a read first, because a read does not block writers. Usually no entry is old enough to be deleted.
-        while query(OLD).bind(before).fetch_optional(&self.pool).await?.is_some() {
-            let mut write = self.write().await?;
-            removed += query(PURGE).bind(before).execute(write.connection()).await?.rows_affected();
-            write.commit().await?;
-        }
-        Ok(removed)
+        self.purge_batches(OLD, PURGE, before).await
     }
 }
 

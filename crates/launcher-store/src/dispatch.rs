@@ -45,9 +45,6 @@ pub struct Pending {
 impl Store {
     /// Moves the oldest queued instances to starting until `max_starting` are starting, and returns them. The limit
     /// holds across concurrent replicas, and no instance is moved twice.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn dispatch_promote_queued(
         &self,
         max_starting: u32,
@@ -84,9 +81,6 @@ impl Store {
 
     /// Returns at most `limit` instances with `applied_version < spec_version`, whose revision is greater than `after`
     /// (0 for the first batch). Skips unreadable rows.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn dispatch_pending(&self, after: i64, limit: u32) -> Result<Pending, StoreError> {
         let rows = query(PENDING).bind(after).bind(i64::from(limit)).fetch_all(&self.pool).await?;
         let last = rows.last().filter(|_| rows.len() >= limit as usize);
@@ -95,9 +89,6 @@ impl Store {
     }
 
     /// Returns the secret parameters of the instance; empty if it has none, or once its end is decided.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn dispatch_secrets(&self, instance_id: Uuid) -> Result<SecretValues, StoreError> {
         let row = query(SECRETS).bind(instance_id.to_string()).fetch_optional(&self.pool).await?;
         let Some(row) = row else { return Ok(SecretValues::default()) };
@@ -106,34 +97,20 @@ impl Store {
     }
 
     /// Marks the instance for another apply, because its Workshop differs from its spec.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn dispatch_reapply(&self, instance_id: Uuid) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
-        query(REAPPLY).bind(instance_id.to_string()).execute(write.connection()).await?;
-        write.commit().await
+        self.execute(query(REAPPLY).bind(instance_id.to_string())).await.map(drop)
     }
 
     /// Records that `version` of the instance was applied, unless a newer version is recorded. Records the Workshop's
     /// UID unless one is recorded: a Workshop with another UID was created by a late call and does not belong to the
     /// instance. Takes no revision, because no visible field changes.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn dispatch_applied(
         &self,
         instance_id: Uuid,
         version: i64,
         workshop_uid: Option<&str>,
     ) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
-        query(APPLIED)
-            .bind(version)
-            .bind(workshop_uid.map(str::to_owned))
-            .bind(instance_id.to_string())
-            .execute(write.connection())
-            .await?;
-        write.commit().await
+        let applied = query(APPLIED).bind(version).bind(workshop_uid.map(str::to_owned)).bind(instance_id.to_string());
+        self.execute(applied).await.map(drop)
     }
 }

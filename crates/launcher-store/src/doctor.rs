@@ -79,9 +79,6 @@ impl Examination {
     }
 
     /// Returns the engine with its version, for example `PostgreSQL 17.2`.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn engine(&self) -> Result<String, StoreError> {
         let row = query(self.store.engine.doctor.version).fetch_one(&self.store.pool).await?;
         let name = if self.file.is_some() { "SQLite" } else { "PostgreSQL" };
@@ -89,9 +86,6 @@ impl Examination {
     }
 
     /// Compares the schema with this program's.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn schema(&self) -> Result<Schema, StoreError> {
         let engine = self.store.engine;
         if query(engine.doctor.migrated).fetch_optional(&self.store.pool).await?.is_none() {
@@ -103,11 +97,8 @@ impl Examination {
     }
 
     /// Returns true if the server refuses all writes: a standby, or a server configured as read-only.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn is_read_only(&self) -> Result<bool, StoreError> {
-        let Some(question) = self.store.engine.read_only() else { return Ok(false) };
+        let Some(question) = self.store.engine.read_only else { return Ok(false) };
         Ok(query(question).fetch_one(&self.store.pool).await?.try_get::<String, _>(0)? == "on")
     }
 
@@ -121,17 +112,11 @@ impl Examination {
     }
 
     /// Returns the identity of the fleet to which the rows are bound; `None` if they are not bound.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn bound_fleet(&self) -> Result<Option<String>, StoreError> {
         self.store.bound_fleet().await
     }
 
     /// Counts the instances by state, and reads the oldest queued one.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn rows(&self) -> Result<Rows, StoreError> {
         let mut states = BTreeMap::new();
         for row in query(STATES).fetch_all(&self.store.pool).await? {
@@ -146,9 +131,6 @@ impl Examination {
     }
 
     /// Returns the needs of the active templates, which users can launch.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn catalog_needs(&self) -> Result<CatalogNeeds, StoreError> {
         let mut needs = CatalogNeeds::default();
         let mut page = Page { limit: PORTION, after: None };
@@ -169,9 +151,6 @@ impl Examination {
     }
 
     /// Returns the time of the server's clock; `None` if the engine uses this host's clock.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn clock(&self) -> Result<Option<Timestamp>, StoreError> {
         let Some(question) = self.store.engine.doctor.clock else { return Ok(None) };
         let millis = query(question).fetch_one(&self.store.pool).await?.try_get(0)?;

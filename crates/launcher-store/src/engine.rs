@@ -54,11 +54,6 @@ impl Engine {
     pub(crate) fn migrations(&self) -> impl Iterator<Item = (i64, &[u8])> {
         self.migrations.iter().map(|migration| (migration.version, migration.checksum.as_ref()))
     }
-
-    /// Returns the query that shows if the server refuses writes; `None` for an engine without a server.
-    pub(crate) fn read_only(&self) -> Option<&'static str> {
-        self.read_only
-    }
 }
 
 /// SQLite has one writer at a time. Writers queue in this process, in order, instead of polling for the file's lock.

@@ -35,9 +35,6 @@ impl Store {
     /// once, in its current state: intermediate states are not kept.
     ///
     /// Revisions are committed in order: a change with a revision before the last returned one cannot appear later.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn feed_since(&self, scope: Scope<'_>, revision: i64, limit: u32) -> Result<Changes, StoreError> {
         let rows = since(scope, revision, limit).fetch_all(&self.pool).await?;
         changes(&rows, rows::listed, revision, limit)
@@ -45,9 +42,6 @@ impl Store {
 
     /// Returns the instances within the scope that are neither terminated nor queued, and whose last change is after
     /// `revision` and not after `latest`. Ordered by last change.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn feed_live(
         &self,
         scope: Scope<'_>,
@@ -61,18 +55,12 @@ impl Store {
     }
 
     /// Returns the revision of the latest change; 0 before the first change.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn feed_latest(&self) -> Result<i64, StoreError> {
         Ok(query(LATEST).fetch_one(&self.pool).await?.try_get(0)?)
     }
 
     /// Returns the queued instances within the scope in queue order, each with its queue position. Skips unreadable
     /// rows.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn queue(&self, scope: Scope<'_>) -> Result<Vec<ListedInstance>, StoreError> {
         if let Scope::Owner(_) = scope {
             let rows = queue_of(scope).fetch_all(&self.pool).await?;
@@ -91,9 +79,6 @@ impl Store {
     }
 
     /// Returns the identifiers of all queued instances in queue order, at a small part of the cost of [`Store::queue`].
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn queued_ids(&self) -> Result<Vec<Uuid>, StoreError> {
         let rows = query(QUEUED_IDS).fetch_all(&self.pool).await?;
         Ok(rows.iter().filter_map(|row| rows::reported(rows::instance_id(row))).collect())

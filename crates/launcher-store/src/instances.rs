@@ -37,18 +37,12 @@ pub(crate) static CHANGE: LazyLock<String> = LazyLock::new(|| {
 
 impl Store {
     /// Returns the instance with this name if the caller may see it.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn instance(&self, caller: &Caller, k8s_name: &str) -> Result<Option<ListedInstance>, StoreError> {
         let row = by_name(caller.scope(), k8s_name).fetch_optional(&self.pool).await?;
         row.as_ref().map(rows::listed).transpose()
     }
 
     /// Returns a page of the instances that the caller may see, newest first.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn instances(
         &self,
         caller: &Caller,
@@ -62,9 +56,6 @@ impl Store {
     /// Replaces `before` by `after`, and writes an activity log entry for a change that is logged. Returns the stored
     /// row with its new revision. If the row has changed since `before` was read, it writes nothing and returns `None`:
     /// the caller must read the row again.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn change_instance(
         &self,
         before: &Instance,
@@ -208,9 +199,6 @@ impl FromStr for Cursor {
 impl Store {
     /// Returns at most `limit` instances that the caller may see, in this order, after the cursor. If the cursor has
     /// another sort key, the list starts at the beginning.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn sorted_instances(
         &self,
         caller: &Caller,
@@ -316,9 +304,6 @@ fn push_order_by(sql: &mut Sql, order: SortOrder, key: Option<&'static str>) {
 impl Store {
     /// Counts the instances that the caller may see and that match the filter. Examines only the newest 20,000 that
     /// match the filter without its search.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn count_instances(&self, caller: &Caller, filter: &InstanceFilter) -> Result<InstanceCount, StoreError> {
         let rules = self.search_rules();
         let row = count(caller.scope(), filter, rules).fetch_optional(&self.pool).await?;
@@ -331,9 +316,6 @@ impl Store {
 
     /// Counts the instances of a template that have not ended and that the caller may see, by state. Omits states
     /// without instances.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn count_template_states(
         &self,
         caller: &Caller,
@@ -343,8 +325,7 @@ impl Store {
         let unreadable = || StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column: "state" };
         let read = |row: &AnyRow| {
             let state = InstanceState::parse(row.try_get("state")?).ok_or_else(unreadable)?;
-            let instances: i64 = row.try_get("instances")?;
-            Ok((state, u64::try_from(instances).unwrap_or(0)))
+            Ok((state, rows::count(row, "instances")?))
         };
         rows.iter().map(read).collect()
     }

@@ -165,9 +165,6 @@ impl Store {
     /// Returns the earlier launch of this caller with this key as [`LaunchOutcome::Replayed`] or
     /// [`LaunchOutcome::KeyReused`]; `None` if the key is unused. Reads without the write lock, so a launch in progress
     /// with this key does not count yet.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn launched_before(
         &self,
         caller: &Caller,

@@ -56,9 +56,6 @@ pub(crate) const STATES: &str = "SELECT state, count(*) AS held FROM workshop_in
 
 impl Store {
     /// Returns the instance with this name, regardless of its owner.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn observe_instance(&self, k8s_name: &str) -> Result<Option<Instance>, StoreError> {
         let row = query(BY_NAME).bind(k8s_name.to_owned()).fetch_optional(&self.pool).await?;
         row.as_ref().map(rows::instance).transpose()
@@ -66,9 +63,6 @@ impl Store {
 
     /// Returns the instances that may have a Workshop: starting, running, suspending, terminating, and failed ones whose deletion
     /// has not been applied to the fleet.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn observe_with_workshop(&self) -> Result<Vec<Instance>, StoreError> {
         let rows = query(WITH_WORKSHOP).fetch_all(&self.pool).await?;
         Ok(rows::readable(&rows))
@@ -76,9 +70,6 @@ impl Store {
 
     /// Returns at most 500 undismissed failed instances whose expiry is before this time, in launch order. For an
     /// instance that was never ready, its dispatch must be before this time. Skips unreadable rows.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn observe_old_failures(&self, before: Timestamp) -> Result<Vec<Instance>, StoreError> {
         let launched_before = earliest_uuid(before).to_string();
         let rows =
@@ -88,9 +79,6 @@ impl Store {
 
     /// Returns at most 500 suspended instances whose volume was last used before this time, and whose announced
     /// deletion time has passed at `now`. Skips unreadable rows.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn observe_forgotten(&self, before: Timestamp, now: Timestamp) -> Result<Vec<Instance>, StoreError> {
         let forgotten = query(FORGOTTEN).bind(before.as_millisecond()).bind(now.as_millisecond());
         let rows = forgotten.fetch_all(&self.pool).await?;
@@ -115,20 +103,15 @@ impl Store {
     }
 
     /// Removes the `launch_gate` rows of owners whose token bucket is full at this time. Returns how many.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn purge_gates(&self, now: Timestamp) -> Result<u64, StoreError> {
         if query(FULL).bind(now.as_millisecond()).fetch_optional(&self.pool).await?.is_none() {
             return Ok(0);
         }
-        let mut write = self.write().await?;
-        let removed = query(PURGE_GATES).bind(now.as_millisecond()).execute(write.connection()).await?.rows_affected();
-        write.commit().await?;
-        Ok(removed)
+        self.execute(query(PURGE_GATES).bind(now.as_millisecond())).await
     }
 
-    async fn purge_batches(
+    /// Removes old rows in batches, and returns their number. `old` returns a row while there are any.
+    pub(crate) async fn purge_batches(
         &self,
         old: &'static str,
         purge: &'static str,
@@ -147,17 +130,13 @@ impl Store {
     }
 
     /// Counts the instances by state, in lifecycle order. Includes states without instances.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn count_states(&self) -> Result<Vec<(InstanceState, u64)>, StoreError> {
         let rows = query(STATES).fetch_all(&self.pool).await?;
         let mut counts: Vec<_> = InstanceState::ALL.into_iter().map(|state| (state, 0)).collect();
         for row in &rows {
             let state: String = row.try_get("state")?;
-            let held: i64 = row.try_get("held")?;
             if let Some((_, count)) = counts.iter_mut().find(|(known, _)| known.as_str() == state) {
-                *count = u64::try_from(held).unwrap_or(0);
+                *count = rows::count(row, "held")?;
             }
         }
         Ok(counts)

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::filter::push_scope;
+use crate::rows::count;
 use crate::sql::Sql;
 use crate::store::Store;
 
@@ -56,9 +57,6 @@ pub struct EndedCount {
 
 impl Store {
     /// Counts the launches since this time that the caller may see.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn count_launches(&self, caller: &Caller, since: Timestamp) -> Result<Vec<LaunchCount>, StoreError> {
         let rows = launches(caller.scope(), since).fetch_all(&self.pool).await?;
         let read = |row: &AnyRow| {
@@ -75,9 +73,6 @@ impl Store {
 
     /// Returns the milliseconds from launch to ready of the template's newest launches, `limit` launches at most. A
     /// launch that was never ready is not in the result.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn newest_start_times(&self, template_id: Uuid, limit: u32) -> Result<Vec<i64>, StoreError> {
         let rows = start_times(template_id, limit).fetch_all(&self.pool).await?;
         let times: Result<Vec<Option<i64>>, _> = rows.iter().map(|row| row.try_get("ready_millis")).collect();
@@ -85,9 +80,6 @@ impl Store {
     }
 
     /// Counts the instances that have not ended and that the caller may see. Hours are relative to `since`.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn count_live(&self, caller: &Caller, since: Timestamp) -> Result<Vec<LiveCount>, StoreError> {
         let rows = live(caller.scope(), since).fetch_all(&self.pool).await?;
         let read = |row: &AnyRow| {
@@ -103,9 +95,6 @@ impl Store {
 
     /// Counts the instances that the caller may see, that were ready once, and that ended since this time. Excludes
     /// failed instances: the time of the failure is not stored, only that of the dismissal.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn count_ended(&self, caller: &Caller, since: Timestamp) -> Result<Vec<EndedCount>, StoreError> {
         let rows = ended(caller.scope(), since).fetch_all(&self.pool).await?;
         let read = |row: &AnyRow| {
@@ -127,11 +116,6 @@ fn template_id(row: &AnyRow) -> Result<Uuid, StoreError> {
 /// Returns the error for an unreadable column. The row counts many instances, so the error contains no identifier.
 fn unreadable(column: &'static str) -> StoreError {
     StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column }
-}
-
-fn count(row: &AnyRow, column: &'static str) -> Result<u64, StoreError> {
-    let count: i64 = row.try_get(column)?;
-    Ok(u64::try_from(count).unwrap_or(0))
 }
 
 /// Appends a column with the hours from `since` to a time, truncated toward zero. `from` is the SQL of this time,

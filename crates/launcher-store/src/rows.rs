@@ -165,6 +165,12 @@ pub(crate) fn snapshot_id(row: &AnyRow) -> Result<Uuid, StoreError> {
     Ok(Reader::new::<Text>(row, "snapshots", "snapshot_id")?.id)
 }
 
+/// Reads a column with a number of rows.
+pub(crate) fn count(row: &AnyRow, column: &'static str) -> Result<u64, StoreError> {
+    let count: i64 = row.try_get(column)?;
+    Ok(u64::try_from(count).unwrap_or(0))
+}
+
 pub(crate) fn all<T>(rows: &[AnyRow], read: fn(&AnyRow) -> Result<T, StoreError>) -> Result<Vec<T>, StoreError> {
     rows.iter().map(read).collect()
 }

@@ -56,35 +56,23 @@ const REMOVE: &str = "DELETE FROM snapshots WHERE snapshot_id = $1 AND deleted_a
 
 impl Store {
     /// Returns the terminating instances with a snapshot, at most 500. Skips unreadable rows.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn snapshot_ending(&self) -> Result<Vec<Instance>, StoreError> {
         Ok(rows::readable(&query(ENDING).fetch_all(&self.pool).await?))
     }
 
     /// Returns the running instances with a planned snapshot that expired at this time or earlier, at most 500. Skips
     /// unreadable rows.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn snapshot_overdue(&self, now: Timestamp) -> Result<Vec<Instance>, StoreError> {
         Ok(rows::readable(&query(OVERDUE).bind(now.as_millisecond()).fetch_all(&self.pool).await?))
     }
 
     /// Returns the size of a complete snapshot, in bytes, even if its deletion is decided; `None` if there is none.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn snapshot_saved(&self, snapshot_id: Uuid) -> Result<Option<u64>, StoreError> {
         let row = query(SAVED).bind(snapshot_id.to_string()).fetch_optional(&self.pool).await?;
         row.map(|row| Ok(u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or_default())).transpose()
     }
 
     /// Returns the number of snapshots of a person.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn snapshots_held(&self, owner: &EmailAddress) -> Result<u32, StoreError> {
         let row = query(HELD).bind(owner.as_str().to_owned()).fetch_one(&self.pool).await?;
         Ok(u32::try_from(row.try_get::<i64, _>(0)?).unwrap_or(u32::MAX))
@@ -95,15 +83,10 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; nothing was written.
     pub async fn save_snapshot(&self, snapshot: &Snapshot) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
-        snapshot.bind_all(query(&SAVE))?.execute(write.connection()).await?;
-        write.commit().await
+        self.execute(snapshot.bind_all(query(&SAVE))?).await.map(drop)
     }
 
     /// Returns a page of the snapshots that the caller may see, newest first; with `owner`, only of this person.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn snapshots(
         &self,
         caller: &Caller,
@@ -115,9 +98,6 @@ impl Store {
     }
 
     /// Returns a snapshot if the caller may see it.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn snapshot(&self, caller: &Caller, snapshot_id: Uuid) -> Result<Option<Snapshot>, StoreError> {
         let mut sql = select();
         sql.condition_with("snapshot_id = ", snapshot_id.to_string());
@@ -142,9 +122,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; nothing was written.
     pub async fn announce_snapshot_retention(&self, retention: SignedDuration) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
-        query(ANNOUNCE).bind(rows::retention_millis(retention)).execute(write.connection()).await?;
-        write.commit().await
+        self.execute(query(ANNOUNCE).bind(rows::retention_millis(retention))).await.map(drop)
     }
 
     /// Decides the deletion of the snapshots that were saved before this time, and whose announced deletion time has
@@ -176,22 +154,14 @@ impl Store {
     }
 
     /// Returns the snapshots whose deletion is decided, at most 500, in random order.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn purge_snapshots(&self) -> Result<Vec<Uuid>, StoreError> {
         let rows = query(DELETED).bind(PORTION).fetch_all(&self.pool).await?;
         rows.iter().map(rows::snapshot_id).collect()
     }
 
     /// Removes the row of a snapshot whose object is deleted.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn purge_snapshot(&self, snapshot_id: Uuid) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
-        query(REMOVE).bind(snapshot_id.to_string()).execute(write.connection()).await?;
-        write.commit().await
+        self.execute(query(REMOVE).bind(snapshot_id.to_string())).await.map(drop)
     }
 }
 

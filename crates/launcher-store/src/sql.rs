@@ -68,7 +68,6 @@ impl Sql {
         Self { text: text.to_owned(), arguments: Ok(AnyArguments::default()), bound: 0, conditions: 0 }
     }
 
-    /// Appends text.
     pub(crate) fn push(&mut self, text: &'static str) {
         self.text.push_str(text);
     }

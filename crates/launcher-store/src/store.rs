@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::driver::{self, ACQUIRE_TIMEOUT};
 use crate::engine::Engine;
 use crate::error::StoreError;
-use crate::sql::{in_time, query};
+use crate::sql::{Statement, in_time, query};
 
 /// Default maximum of instances that one search or count examines. It bounds their time over a long history.
 const MAX_EXAMINED: i64 = 20_000;
@@ -61,7 +61,7 @@ impl Store {
     /// True when several launchers may use the database at once. During an upgrade their versions may differ.
     #[must_use]
     pub fn is_shared(&self) -> bool {
-        self.engine.read_only().is_some()
+        self.engine.read_only.is_some()
     }
 
     /// Checks that the database answers.
@@ -113,6 +113,14 @@ impl Store {
         let transaction = in_time(self.pool.begin_with(self.engine.begin_write)).await?;
         Ok(WriteTransaction { transaction, _permit: permit })
     }
+
+    /// Runs one statement in a transaction. Returns the number of changed rows.
+    pub(crate) async fn execute(&self, statement: Statement) -> Result<u64, StoreError> {
+        let mut write = self.write().await?;
+        let changed = statement.execute(write.connection()).await?.rows_affected();
+        write.commit().await?;
+        Ok(changed)
+    }
 }
 
 impl WriteTransaction {
@@ -139,9 +147,6 @@ const BIND: &str = "INSERT INTO fleet_binding (binding_id, fleet) VALUES (1, $1)
 
 impl Store {
     /// Returns the identity of the fleet to which the rows are bound; `None` if they are not bound.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn bound_fleet(&self) -> Result<Option<String>, StoreError> {
         let row = query(BOUND).fetch_optional(&self.pool).await?;
         Ok(row.map(|row| row.try_get("fleet")).transpose()?)
@@ -149,9 +154,6 @@ impl Store {
 
     /// Binds the rows of this database to a fleet, unless they are already bound. Returns the identity of the fleet to
     /// which they are bound now.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn bind_fleet(&self, fleet: &str) -> Result<String, StoreError> {
         let mut write = self.write().await?;
         query(BIND).bind(fleet.to_owned()).execute(write.connection()).await?;

@@ -42,7 +42,6 @@ impl Written {
     }
 }
 
-/// Column of a table.
 pub(crate) struct Column {
     pub(crate) name: &'static str,
     written: Written,

@@ -62,18 +62,12 @@ impl Store {
     }
 
     /// Returns the template with this identifier, active or not: every user may read it.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn template(&self, template_id: Uuid) -> Result<Option<Template>, StoreError> {
         let row = query(BY_ID).bind(template_id.to_string()).fetch_optional(&self.pool).await?;
         row.as_ref().map(rows::template).transpose()
     }
 
     /// Returns the template with this slug, active or not: every user may read it.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn template_by_slug(&self, slug: &str) -> Result<Option<Template>, StoreError> {
         // No row contains NUL, and PostgreSQL rejects it.
         let row = query(BY_SLUG).bind(rows::text(slug)).fetch_optional(&self.pool).await?;
@@ -81,9 +75,6 @@ impl Store {
     }
 
     /// Returns a page of the catalog, newest first: active and listed templates, or all of them for an admin.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn templates(&self, caller: &Caller, page: &Page) -> Result<Vec<Template>, StoreError> {
         let rows = list(caller.is_admin(), page).fetch_all(&self.pool).await?;
         rows::all(&rows, rows::template)
@@ -160,8 +151,7 @@ pub(crate) struct StoredSettings {
 impl StoredSettings {
     pub(crate) fn of(settings: &TemplateSettings) -> Result<Self, StoreError> {
         let json = rows::json(settings)?;
-        let hash = Sha256::digest(&json).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { hash, json })
+        Ok(Self { hash: hex::encode(Sha256::digest(&json)), json })
     }
 }
 
@@ -182,9 +172,6 @@ impl WriteTransaction {
 
 impl Store {
     /// Removes the settings to which no instance refers. Returns the number of removed settings.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn purge_settings(&self) -> Result<u64, StoreError> {
         // Check with a read first, because a read does not block writers. Usually all settings are in use.
         if query(UNUSED_SETTINGS).fetch_optional(&self.pool).await?.is_none() {

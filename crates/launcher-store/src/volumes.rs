@@ -86,9 +86,6 @@ pub enum VolumeDeletion {
 
 impl Store {
     /// Returns a page of the volumes that the caller may see, newest first; with `owner`, only of this person.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn volumes(
         &self,
         caller: &Caller,
@@ -100,9 +97,6 @@ impl Store {
     }
 
     /// Returns the volume with this name if the caller may see it.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn volume(&self, caller: &Caller, name: &str) -> Result<Option<ListedVolume>, StoreError> {
         let mut sql = select();
         sql.condition_with("name = ", name.to_owned());
@@ -195,35 +189,20 @@ impl Store {
     }
 
     /// Returns the names of volumes whose deletion is decided, at most 100, in random order.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn purge_volumes(&self) -> Result<Vec<String>, StoreError> {
         let rows = query(DELETED).bind(PORTION).fetch_all(&self.pool).await?;
         rows.iter().map(|row| Ok(row.try_get("name")?)).collect()
     }
 
     /// Removes the row of a volume whose files the fleet has deleted.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn purge_volume(&self, name: &str) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
-        query(REMOVE).bind(name.to_owned()).execute(write.connection()).await?;
-        write.commit().await
+        self.execute(query(REMOVE).bind(name.to_owned())).await.map(drop)
     }
 
     /// Sets the last use of the volumes that an instance uses, unless it is suspended, to `now`, if it is before `stale`. Returns the number of
     /// changed volumes.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn observe_used_volumes(&self, now: Timestamp, stale: Timestamp) -> Result<u64, StoreError> {
-        let mut write = self.write().await?;
-        let touch = query(TOUCH).bind(now.as_millisecond()).bind(stale.as_millisecond());
-        let touched = touch.execute(write.connection()).await?.rows_affected();
-        write.commit().await?;
-        Ok(touched)
+        self.execute(query(TOUCH).bind(now.as_millisecond()).bind(stale.as_millisecond())).await
     }
 }
 
@@ -267,7 +246,6 @@ const USE_AGAIN: &str = "UPDATE volumes SET last_used_at = $1 WHERE name = $2 AN
 
 const SIZES: &str = "SELECT size FROM volumes WHERE owner_email = $1 AND deleted_at IS NULL";
 
-/// Result of a claim.
 pub(crate) enum Claim {
     /// The instance may use this volume; `None` if its template has no storage.
     Claimed(Option<ClaimedVolume>),

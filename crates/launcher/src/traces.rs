@@ -17,6 +17,7 @@ use hyper_util::client::legacy::connect::{Connect, HttpConnector};
 use hyper_util::rt::TokioExecutor;
 use launcher_domain::Entropy;
 use launcher_domain::clock::SystemEntropy;
+use launcher_domain::messages::innermost;
 use launcher_process::settings::Confidential;
 use launcher_trace::StartTrace;
 use opentelemetry::trace::{SpanId, TraceId};
@@ -60,9 +61,6 @@ pub(crate) struct Traces(SdkTracerProvider);
 
 impl Traces {
     /// Starts to export this process's spans as `program` to the configured collector. Must run within a runtime.
-    ///
-    /// # Errors
-    /// [`TraceError`].
     pub(crate) fn start(settings: &TraceSettings, program: &'static str) -> Result<Option<Self>, TraceError> {
         let Some(endpoint) = &settings.otlp_endpoint else { return Ok(None) };
         let exporter = SpanExporter::builder().with_http();
@@ -217,11 +215,6 @@ where
     let (parts, body) = client.request(request.map(Full::new)).await?.into_parts();
     let body = Limited::new(body, COLLECTOR_ANSWER).collect().await?.to_bytes();
     Ok(Response::from_parts(parts, body))
-}
-
-/// Returns the innermost cause of an error, because the outer errors do not explain the failure.
-fn innermost(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), innermost)
 }
 
 /// Reads the request timeout from the same environment variables (in milliseconds) as the exporter.

@@ -1,5 +1,6 @@
 //! Diagnosis: the failure that a user reads, from the states of the containers and the errors of the engine. Pure.
 
+use launcher_domain::messages::sentence;
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 
 use super::engine::{ContainerState, EngineError};
@@ -7,8 +8,6 @@ use super::names::Part;
 
 /// Exit code of a sidecar that could not install its network rules.
 const NOT_ISOLATED: i64 = 3;
-/// Maximum characters of an engine's message in a failure.
-const SENTENCE: usize = 300;
 
 /// Returns the failure of a workshop whose image could not be pulled.
 pub(crate) fn pull_failed(image: &str, error: &EngineError) -> FailureReason {
@@ -98,12 +97,6 @@ pub(crate) fn start_timeout(app: Option<&ContainerState>) -> FailureReason {
 
 fn disk_full() -> FailureReason {
     FailureReason::only(FailureCode::Unschedulable, &FailureDetail::EngineDiskFull)
-}
-
-/// Shortens a message to one line of limited length.
-fn sentence(message: &str) -> String {
-    let line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= SENTENCE { line } else { line.chars().take(SENTENCE).chain(['…']).collect() }
 }
 
 #[cfg(test)]

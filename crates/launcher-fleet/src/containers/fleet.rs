@@ -1,14 +1,13 @@
-//! The adapter of [`Fleet`] for a container engine, with the archives of files and the images. Its opening adopts the
+//! The adapter of [`Fleet`](crate::Fleet) for a container engine, with the archives of files and the images. Its opening adopts the
 //! Workshops of an earlier launcher.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures_util::stream::BoxStream;
-use launcher_domain::{ArchiveToken, Clock, SecretValues};
+use launcher_domain::{ArchiveToken, Clock};
 use launcher_process::stop::Stop;
-use launcher_workshop::{Workshop, WorkshopSpec};
+use launcher_workshop::WorkshopSpec;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
@@ -24,10 +23,10 @@ use super::tasks::{Found, follow_events, remove_orphans};
 use super::workload::{Context, Record, StoredRecord, Workload};
 use crate::byte_stream::ByteStream;
 use crate::machine::{
-    Context as _, DataDir, DataDirError, DesiredStateCell, Gateway, Layout, Registry, Remainder, SidecarConnector,
-    Supervised, finish, replace_file, validate_volume,
+    DataDir, DataDirError, DesiredStateCell, Gateway, Layout, MachineFleet, Registry, Remainder, SidecarConnector,
+    Supervised, replace_file, validate_volume,
 };
-use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images, MAX_READ_WAIT, ReadError};
+use crate::port::{Archives, FleetError, ImageState, Images, MAX_READ_WAIT, ReadError};
 
 /// Runs Workshops as containers of one engine. Cheap to clone. A data directory has at most one open fleet.
 ///
@@ -102,47 +101,23 @@ impl ContainerFleet {
     }
 
     /// Closes the fleet: stops the supervisors, and refuses further changes. The containers keep running. Streams of
-    /// [`Fleet::watch`] end.
+    /// [`Fleet::watch`](crate::Fleet::watch) end.
     pub async fn close(&self) {
         self.0.stop().await;
     }
 }
 
-#[async_trait]
-impl Fleet for ContainerFleet {
-    async fn apply_with_secrets(&self, workshop: &Workshop, secrets: &SecretValues) -> Result<Workshop, FleetError> {
-        let registry = Arc::clone(&self.0);
-        let (workshop, secrets) = (workshop.clone(), secrets.clone());
-        finish(async move { registry.apply(workshop, secrets).await }).await
+impl MachineFleet for ContainerFleet {
+    type Workload = Workload;
+
+    fn registry(&self) -> &Arc<Registry<Workload>> {
+        &self.0
     }
 
-    async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
-        let registry = Arc::clone(&self.0);
-        let (name, uid) = (name.to_owned(), uid.map(str::to_owned));
-        finish(async move { registry.delete(&name, uid.as_deref()).await }).await
-    }
-
-    async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
-        Ok(self.0.cache.get(name))
-    }
-
-    async fn identity(&self) -> Result<String, FleetError> {
-        Ok(self.0.context.data_dir().fleet_id.clone())
-    }
-
-    async fn delete_volume(&self, name: &str) -> Result<(), FleetError> {
-        self.0.check_unused(name)?;
+    async fn remove_volume(&self, name: &str) -> Result<(), FleetError> {
         let Context { engine, data_dir, .. } = &*self.0.context;
         let removed = engine.remove_volume(&names::volume(&data_dir.fleet_id, name), &data_dir.fleet_id).await;
         removed.map_err(|error| FleetError::Unavailable(error.to_string()))
-    }
-
-    fn archives(&self) -> Option<&dyn Archives> {
-        Some(self)
-    }
-
-    fn watch(&self) -> BoxStream<'static, FleetEvent> {
-        self.0.cache.watch()
     }
 
     fn images(&self) -> Option<&dyn Images> {

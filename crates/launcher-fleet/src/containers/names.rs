@@ -7,9 +7,7 @@ use launcher_workshop::labels as workshop_labels;
 
 /// Label with the identity of the fleet.
 pub(crate) const FLEET_LABEL: &str = "workshoplauncher.dev/fleet";
-/// Label with the name of the Workshop.
 pub(crate) const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";
-/// Label with the uid of the Workshop.
 pub(crate) const UID_LABEL: &str = "workshoplauncher.dev/uid";
 /// Label with the [`Part`].
 pub(crate) const PART_LABEL: &str = "workshoplauncher.dev/part";
@@ -77,7 +75,6 @@ pub(crate) fn volume_labels(fleet_id: &str) -> HashMap<String, String> {
     workshop_labels().into_iter().chain([own]).collect()
 }
 
-/// Returns the labels of a Workshop's container.
 pub(crate) fn labels_of(fleet_id: &str, workshop: &str, uid: &str, part: Part) -> HashMap<String, String> {
     match part {
         Part::App | Part::Material => container_labels(fleet_id, workshop, uid, part),
@@ -85,13 +82,11 @@ pub(crate) fn labels_of(fleet_id: &str, workshop: &str, uid: &str, part: Part) -
     }
 }
 
-/// Returns the labels of a container.
 pub(crate) fn container_labels(fleet_id: &str, workshop: &str, uid: &str, part: Part) -> HashMap<String, String> {
     let own = [(FLEET_LABEL, fleet_id), (WORKSHOP_LABEL, workshop), (UID_LABEL, uid), (PART_LABEL, part.as_str())];
     workshop_labels().into_iter().chain(own.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
 }
 
-/// Returns the labels of the container of a sidecar.
 pub(crate) fn sidecar_labels(fleet_id: &str, workshop: &str, uid: &str) -> HashMap<String, String> {
     let mut labels = container_labels(fleet_id, workshop, uid, Part::Sidecar);
     labels.insert(LIMITED_LABEL.to_owned(), "true".to_owned());

@@ -17,7 +17,6 @@ const MAX_AHEAD: usize = 3;
 /// Maximum number of images whose last failure is kept.
 const MAX_FAILURES: usize = 1000;
 
-/// Future with the result of a pull.
 type Outcome = BoxFuture<'static, Result<(), EngineError>>;
 
 /// The pulls in progress, and the failures of earlier pulls. Clones share both.
@@ -123,7 +122,6 @@ impl Pulls {
         Pull { outcome, percent }
     }
 
-    /// Records the end of a pull.
     fn end(&self, image: &str, error: Option<&EngineError>) {
         let mut images = lock(&self.images);
         images.running.remove(image);

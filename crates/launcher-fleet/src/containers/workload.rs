@@ -37,7 +37,6 @@ impl Record {
     }
 }
 
-/// The stored record of a Workshop.
 pub(super) type StoredRecord = crate::machine::StoredRecord<()>;
 
 /// The workload of one Workshop, shared by its supervisor, the registry and the gateway.

@@ -1,6 +1,5 @@
 //! Archives of volumes and of apps: a container of the operator reads the files, and this module receives them.
 
-use std::fmt::Write as _;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,8 +16,8 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use kube::api::{DeleteParams, PostParams, Preconditions};
 use kube::{Api, ResourceExt};
-use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{ArchiveToken, Entropy};
+use launcher_domain::ArchiveToken;
+use launcher_domain::clock::{SystemEntropy, random_hex};
 use launcher_workshop::{WorkshopDownload, WorkshopDownloadSpec, WorkshopSpec};
 use sha2::{Digest, Sha256};
 use tokio::net::{TcpSocket, TcpStream};
@@ -66,7 +65,6 @@ impl Archives for KubernetesFleet {
     }
 }
 
-/// Opens the archive at this address.
 async fn open(address: SocketAddr, token: &ArchiveToken, download: Option<Download>) -> Result<ByteStream, ReadError> {
     let body = timeout(CONNECT, request(address, token)).await.unwrap_or_else(|elapsed| Err(elapsed.into()));
     let body = body.map_err(|error| ReadError::NotReady(format!("the pod at {address} does not answer: {error}")))?;
@@ -122,20 +120,6 @@ const POLL: Duration = Duration::from_millis(300);
 /// Random bytes in the name of a resource.
 const NAME_BYTES: usize = 4;
 
-fn random_hex<const BYTES: usize>() -> String {
-    let mut bytes = [0; BYTES];
-    SystemEntropy.fill(&mut bytes);
-    hex(&bytes)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// A created resource. Its drop deletes it, and so its pod. If the launcher is killed, the operator deletes it.
 struct Download {
     api: Api<WorkshopDownload>,
@@ -150,9 +134,10 @@ impl Download {
     /// [`FleetError`]; the caller should retry.
     async fn create(fleet: &KubernetesFleet, volume: &str, token: &ArchiveToken) -> Result<Self, FleetError> {
         let api: Api<WorkshopDownload> = Api::namespaced(fleet.client.clone(), &fleet.namespace);
-        let spec =
-            WorkshopDownloadSpec { volume: volume.to_owned(), token_sha256: hex(&Sha256::digest(token.reveal())) };
-        let mut wanted = WorkshopDownload::new(&format!("{volume}-{}", random_hex::<NAME_BYTES>()), spec);
+        let token_sha256 = hex::encode(Sha256::digest(token.reveal()));
+        let spec = WorkshopDownloadSpec { volume: volume.to_owned(), token_sha256 };
+        let name = format!("{volume}-{}", random_hex::<NAME_BYTES>(&SystemEntropy));
+        let mut wanted = WorkshopDownload::new(&name, spec);
         wanted.metadata.labels = Some(launcher_workshop::download_labels());
         // The guard exists before the request: the resource may exist although the answer was lost.
         let mut download = Self { api, name: wanted.name_any(), uid: None };
@@ -328,7 +313,6 @@ mod tests {
         assert_eq!(bodies(calls, &Method::DELETE)[0]["preconditions"]["uid"], "download");
     }
 
-    /// Returns the error of a read.
     async fn refused(fleet: &KubernetesFleet) -> ReadError {
         fleet.read(VOLUME).await.err().unwrap()
     }

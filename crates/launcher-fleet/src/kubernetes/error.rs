@@ -1,5 +1,7 @@
 //! Converts the API server's errors into [`FleetError`].
 
+use launcher_domain::messages::innermost;
+
 use crate::port::FleetError;
 
 /// Returns the HTTP status code of the API server's response, or `None` if there was no response.
@@ -30,11 +32,6 @@ pub(super) fn to_fleet_error(error: &kube::Error) -> FleetError {
 /// Converts the error of a request that could not be built, or of a response that could not be parsed.
 pub(super) fn unavailable(error: &dyn std::error::Error) -> FleetError {
     FleetError::Unavailable(error.to_string())
-}
-
-/// Returns the innermost error of the chain, because the outer errors add no information.
-fn innermost(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), innermost)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The adapter of [`Fleet`] for one machine, with the archives of files. Its opening adopts the Workshops of an earlier
+//! The adapter of [`Fleet`](crate::Fleet) for one machine, with the archives of files. Its opening adopts the Workshops of an earlier
 //! launcher.
 
 use std::io;
@@ -6,11 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures_util::stream::BoxStream;
-use launcher_domain::{ArchiveToken, Clock, SecretValues};
+use launcher_domain::{ArchiveToken, Clock};
 use launcher_process::stop::Stop;
 use launcher_sidecar::archive::write_archive;
-use launcher_workshop::{Phase, Workshop, WorkshopSpec};
+use launcher_workshop::{Phase, WorkshopSpec};
 use tokio::task::spawn_blocking;
 
 use super::ports::{Listener, PortPool, find_listener_in};
@@ -19,9 +18,9 @@ use super::settings::{LocalFleetError, LocalSettings};
 use super::workload::{Context, Supervisor, Workload};
 use crate::byte_stream::{ByteStream, written_by};
 use crate::machine::{
-    Context as _, DataDir, DataDirError, Gateway, Registry, Supervised, finish, remove_directory, validate_volume,
+    DataDir, DataDirError, Gateway, MachineFleet, Registry, Supervised, remove_directory, validate_volume,
 };
-use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, ReadError};
+use crate::port::{Archives, FleetError, ReadError};
 
 /// Runs Workshops as processes on this machine. Cheap to clone. A data directory has at most one open fleet.
 ///
@@ -74,50 +73,26 @@ impl LocalFleet {
     }
 
     /// Stops the fleet: terminates the processes of all Workshops concurrently. The Workshops stay stored, and the next
-    /// [`LocalFleet::open`] restarts them in the same directories. Streams of [`Fleet::watch`] end, and the fleet
+    /// [`LocalFleet::open`] restarts them in the same directories. Streams of [`Fleet::watch`](crate::Fleet::watch) end, and the fleet
     /// refuses further changes. Returns after the slowest process has exited: at most a little after `stop_grace`.
     pub async fn stop(&self) {
         self.0.stop().await;
     }
 }
 
-#[async_trait]
-impl Fleet for LocalFleet {
-    async fn apply_with_secrets(&self, workshop: &Workshop, secrets: &SecretValues) -> Result<Workshop, FleetError> {
-        let registry = Arc::clone(&self.0);
-        let (workshop, secrets) = (workshop.clone(), secrets.clone());
-        finish(async move { registry.apply(workshop, secrets).await }).await
+impl MachineFleet for LocalFleet {
+    type Workload = Workload;
+
+    fn registry(&self) -> &Arc<Registry<Workload>> {
+        &self.0
     }
 
-    async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
-        let registry = Arc::clone(&self.0);
-        let (name, uid) = (name.to_owned(), uid.map(str::to_owned));
-        finish(async move { registry.delete(&name, uid.as_deref()).await }).await
-    }
-
-    async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
-        Ok(self.0.cache.get(name))
-    }
-
-    async fn identity(&self) -> Result<String, FleetError> {
-        Ok(self.0.context.data_dir().fleet_id.clone())
-    }
-
-    async fn delete_volume(&self, name: &str) -> Result<(), FleetError> {
-        self.0.check_unused(name)?;
-        let path = self.0.context.data_dir().layout.volume(name);
+    async fn remove_volume(&self, name: &str) -> Result<(), FleetError> {
+        let path = self.0.context.data_dir.layout.volume(name);
         let removal = spawn_blocking(move || remove_directory(&path)).await;
         let removed = removal.unwrap_or_else(|error| Err(io::Error::other(error)));
         removed
             .map_err(|error| FleetError::Unavailable(format!("the directory of the volume cannot be removed: {error}")))
-    }
-
-    fn archives(&self) -> Option<&dyn Archives> {
-        Some(self)
-    }
-
-    fn watch(&self) -> BoxStream<'static, FleetEvent> {
-        self.0.cache.watch()
     }
 }
 
@@ -125,7 +100,7 @@ impl Fleet for LocalFleet {
 impl Archives for LocalFleet {
     async fn read(&self, volume: &str) -> Result<ByteStream, ReadError> {
         validate_volume(volume)?;
-        let root = self.0.context.data_dir().layout.volume(volume);
+        let root = self.0.context.data_dir.layout.volume(volume);
         Ok(written_by(move |out| write_archive(&root, out)))
     }
 
@@ -136,7 +111,7 @@ impl Archives for LocalFleet {
     /// Reads the working directory of the app. No other program is involved, so no token is needed.
     async fn read_app(&self, workshop: &str, _: &ArchiveToken) -> Result<ByteStream, ReadError> {
         let workload = self.0.readable(workshop)?;
-        let root = self.0.context.data_dir().layout.working(workload.name());
+        let root = self.0.context.data_dir.layout.working(workload.name());
         Ok(written_by(move |out| write_archive(&root, out)))
     }
 }

@@ -10,6 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use launcher_domain::Entropy;
+use launcher_domain::clock::random_hex;
 use serde::{Deserialize, Serialize};
 
 use super::process::PersistentProcessId;
@@ -43,9 +44,7 @@ pub(crate) struct Token(String);
 
 impl Token {
     pub(crate) fn random(entropy: &dyn Entropy) -> Self {
-        let mut bytes = [0; TOKEN_BYTES];
-        entropy.fill(&mut bytes);
-        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        Self(random_hex::<TOKEN_BYTES>(entropy))
     }
 
     pub(crate) fn reveal(&self) -> &str {

@@ -34,10 +34,8 @@ use super::origins::OriginSettings;
 
 /// The workshops of a fleet, as the gateway sees them.
 pub(crate) trait Origins: Debug + Send + Sync + 'static {
-    /// Returns the origins of the launcher and of the workshops.
     fn settings(&self) -> &OriginSettings;
 
-    /// Returns the Workshop with this name.
     fn workshop(&self, name: &str) -> Option<Workshop>;
 
     /// Returns the connector to the workshop's sidecar, or `None` while the app is not ready.

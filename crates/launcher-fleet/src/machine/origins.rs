@@ -42,13 +42,8 @@ impl OriginSettings {
         Ok(())
     }
 
-    /// Returns the URL of the workshop with this name.
     pub(crate) fn url(&self, name: &str) -> String {
-        let scheme = self.public_origin.scheme_str().unwrap_or("http");
-        match self.public_origin.port_u16() {
-            Some(port) => format!("{scheme}://{name}.{}:{port}/", self.workshop_domain),
-            None => format!("{scheme}://{name}.{}/", self.workshop_domain),
-        }
+        format!("{}://{}/", self.public_origin.scheme_str().unwrap_or("http"), self.host(name))
     }
 
     /// Returns the report of a ready workshop with this name: its URL, and that of its frame page.
@@ -57,13 +52,11 @@ impl OriginSettings {
         Report { frame_url: Some(frame_url(&url)), url: Some(url), ..Report::default() }
     }
 
-    /// Returns the launcher's URL.
     pub(crate) fn launcher_url(&self) -> String {
         let scheme = self.public_origin.scheme_str().unwrap_or("http");
         format!("{scheme}://{}/", self.public_origin.authority().map_or("localhost", Authority::as_str))
     }
 
-    /// Returns the URL of the launcher's page of the workshop with this name.
     pub(crate) fn workshop_page_url(&self, name: &str) -> String {
         format!("{}instances/{name}", self.launcher_url())
     }

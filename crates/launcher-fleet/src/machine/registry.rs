@@ -56,12 +56,10 @@ impl<W: Supervised> Registry<W> {
         Arc::new(W::new(Arc::clone(&self.context), record, DesiredStateCell::new(desired)))
     }
 
-    /// Returns the workload of the Workshop with this name.
     pub(crate) fn workload(&self, name: &str) -> Option<Arc<W>> {
         lock(&self.workloads).get(name).cloned()
     }
 
-    /// Returns all workloads.
     pub(crate) fn workloads(&self) -> Vec<Arc<W>> {
         lock(&self.workloads).values().cloned().collect()
     }
@@ -220,7 +218,7 @@ impl<W: Supervised> Origins for Registry<W> {
 
 /// Waits for the task of a change. The task finishes the change even if the caller is cancelled; otherwise a Workshop
 /// could be stored without a supervisor.
-pub(crate) async fn finish<T: Send + 'static>(
+pub(super) async fn finish<T: Send + 'static>(
     change: impl Future<Output = Result<T, FleetError>> + Send + 'static,
 ) -> Result<T, FleetError> {
     let outcome = tokio::spawn(change).await;

@@ -16,7 +16,6 @@ pub(crate) trait Context: Debug + Send + Sync + 'static {
     /// Returns the open data directory.
     fn data_dir(&self) -> &DataDir;
 
-    /// Returns the origins of the launcher and of the workshops.
     fn origins(&self) -> &OriginSettings;
 
     /// Returns the stop that closes the connections of the gateway.
@@ -49,7 +48,6 @@ pub(crate) trait Supervised: Debug + Send + Sync + Sized + 'static {
     /// Runs the workload until its desired state is `Stopped` or `Deleted`, and returns what remains of it.
     fn supervise(self: Arc<Self>) -> impl Future<Output = Remainder> + Send;
 
-    /// Returns the name of the Workshop.
     fn name(&self) -> &str {
         self.record().name()
     }

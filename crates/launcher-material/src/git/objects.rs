@@ -129,7 +129,6 @@ impl<'m> Objects<'m> {
         self.objects.get(id).filter(|found| found.kind == kind).copied().ok_or_else(broken)
     }
 
-    /// Returns the kind of an object.
     #[must_use]
     pub(crate) fn kind(&self, id: &gix_hash::oid) -> Option<Kind> {
         self.objects.get(id).map(|found| found.kind)

@@ -24,20 +24,17 @@ const SIZES_BYTES: usize = 20;
 /// Maximum total size of the objects that are stored as deltas, as a multiple of the limit of all files.
 const RESULTS: u64 = 2;
 
-/// Object of a pack.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Located {
     /// Position of the object's entry.
     pub(crate) offset: u64,
     /// Bytes of its content.
     pub(crate) size: u64,
-    /// Kind.
     pub(crate) kind: Kind,
     /// SHA-256 of the content of a file.
     pub(crate) sha256: Digest,
 }
 
-/// Received pack.
 #[derive(Debug, Default)]
 pub(crate) struct Received {
     /// Objects by their names.
@@ -110,7 +107,6 @@ fn begin(reader: &mut dyn Read, limits: &Limits) -> Result<u32, Failure> {
     Ok(count)
 }
 
-/// Checks the size of an object by its kind.
 pub(crate) fn check_object(kind: Kind, size: u64, limits: &Limits) -> Result<(), Failure> {
     match kind {
         Kind::Blob => limits.check_file("of the repository", size),

@@ -280,7 +280,6 @@ fn parse(hexadecimal: &str) -> Result<ObjectId, Failure> {
 /// Maximum bytes of a packet, with its length.
 const PACKET_BYTES: usize = 65_520;
 
-/// Packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Packet {
     /// End of a message.
@@ -325,7 +324,6 @@ fn read_packet(reader: &mut dyn BufRead) -> Result<Option<Packet>, Failure> {
     Ok(Some(Packet::Data(data)))
 }
 
-/// Appends a packet with this text.
 fn write_packet(to: &mut Vec<u8>, text: &str) {
     to.extend_from_slice(format!("{:04x}{text}", text.len() + 4).as_bytes());
 }

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::content::{Digest, hex, parse_hex};
+use crate::content::{Digest, parse_hex};
 use crate::directory::{Dir, Kind};
 use crate::failure::Failure;
 use crate::limits::Limits;
@@ -90,7 +90,6 @@ pub struct Version<'a> {
     pub folder: Option<&'a str>,
 }
 
-/// State as it is stored.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Stored {
     version: String,
@@ -238,9 +237,6 @@ impl Store {
     }
 
     /// Opens the journal. From now on, the run counts as interrupted until it is complete.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn begin(&self, state: &State) -> Result<Journal, Failure> {
         if state.is_other {
             self.directory.remove(&self.journal())?;
@@ -262,7 +258,7 @@ impl Store {
         is_partial: bool,
         files: impl Iterator<Item = (String, Digest)>,
     ) -> Result<(), Failure> {
-        let files = files.map(|(path, digest)| (path, hex(&digest))).collect();
+        let files = files.map(|(path, digest)| (path, hex::encode(digest))).collect();
         let stored = Stored {
             version: version.id.to_owned(),
             folder: version.folder.map(str::to_owned),
@@ -295,11 +291,8 @@ pub struct Journal(File);
 
 impl Journal {
     /// Records the next change: the content that a file gets, or `None` before its removal.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub fn record(&mut self, path: &str, content: Option<&Digest>) -> Result<(), Failure> {
-        let change = Change { path: path.into(), sha256: content.map(|digest| hex(digest).into()) };
+        let change = Change { path: path.into(), sha256: content.map(|digest| hex::encode(digest).into()) };
         let mut line = serde_json::to_vec(&change).map_err(std::io::Error::from)?;
         line.push(b'\n');
         Ok(self.0.write_all(&line)?)

@@ -6,9 +6,8 @@ use rustix::io::Errno;
 
 use crate::directory::{Dir, Kind, Stamp};
 use crate::failure::Failure;
-use crate::path::split;
+use crate::path::{last_part, split};
 
-/// Directory of one target.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     root: &'a Dir,
@@ -17,7 +16,6 @@ pub(crate) struct Target<'a> {
     last: Option<(String, Dir)>,
 }
 
-/// Entry at a path.
 #[derive(Debug)]
 pub(crate) enum Entry {
     /// There is no entry.
@@ -55,9 +53,6 @@ impl<'a> Target<'a> {
     }
 
     /// Creates the directory of the target itself.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub(crate) fn create(&self) -> Result<(), Failure> {
         self.root.make(self.name)?;
         Ok(())
@@ -88,10 +83,6 @@ impl<'a> Target<'a> {
         Ok(Opened::Directory)
     }
 
-    /// Returns the entry at a path.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub(crate) fn entry(&mut self, path: &str) -> Result<Entry, Failure> {
         let (directory, name) = split(path);
         match self.enter(directory, false)? {
@@ -112,9 +103,6 @@ impl<'a> Target<'a> {
     }
 
     /// Creates a directory, unless something else is in its place.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub(crate) fn create_directory(&mut self, path: &str) -> Result<(), Failure> {
         self.enter(path, true)?;
         Ok(())
@@ -122,9 +110,6 @@ impl<'a> Target<'a> {
 
     /// Moves a file to a path where no entry exists. If another entry blocks the path, returns the index of the blocked
     /// path component.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub(crate) fn place(&mut self, from: &Dir, part: &str, path: &str) -> Result<Option<usize>, Failure> {
         let (directory, name) = split(path);
         if let Opened::Blocked(part) = self.enter(directory, true)? {
@@ -139,9 +124,6 @@ impl<'a> Target<'a> {
     }
 
     /// Replaces a file that still has this stamp; false if it has changed.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub(crate) fn replace(&mut self, from: &Dir, part: &str, path: &str, stamp: Stamp) -> Result<bool, Failure> {
         let (directory, name) = split(path);
         let Opened::Directory = self.enter(directory, false)? else { return Ok(false) };
@@ -154,9 +136,6 @@ impl<'a> Target<'a> {
     }
 
     /// Removes a file that still has this stamp, and the directories that are empty then.
-    ///
-    /// # Errors
-    /// An error of the file system.
     pub(crate) fn remove(&mut self, path: &str, stamp: Stamp) -> Result<(), Failure> {
         let (mut directory, name) = split(path);
         let Opened::Directory = self.enter(directory, false)? else { return Ok(()) };
@@ -188,9 +167,4 @@ fn denied(path: &str, error: Errno) -> Failure {
         )),
         _ => error.into(),
     }
-}
-
-/// Index of the last component of a path.
-fn last_part(path: &str) -> usize {
-    path.matches('/').count()
 }

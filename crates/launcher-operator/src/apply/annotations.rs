@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::{Patch, PatchParams};
-use kube::{Api, ResourceExt};
+use kube::ResourceExt;
+use kube::api::Patch;
 use launcher_workshop::WorkshopSpec;
 use serde_json::{Value, json};
 
@@ -18,14 +18,13 @@ use crate::build::relative_expiry;
 use crate::context::Context;
 use crate::diagnose::{AppCrashes, UnrecordedCrash, add};
 use crate::lease::NotLeading;
-use crate::metadata::{CRASHES, EXPIRES_AT, FIELD_MANAGER, LAST_CRASH};
+use crate::metadata::{CRASHES, EXPIRES_AT, LAST_CRASH, merge};
 use crate::validate::has_passed;
 
 /// Time after which the operator replaces the lifetime in the annotation by the expiry. A sidecar that starts again would count
 /// the lifetime from its own start. While many workshops start at once, the operator writes nothing.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// Error of writing an annotation.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PodAnnotationError {
     #[error(transparent)]
@@ -35,14 +34,10 @@ pub(crate) enum PodAnnotationError {
 }
 
 /// Patches the metadata of a pod. Does nothing if the pod is gone, or if the metadata has the uid of another pod.
-///
-/// # Errors
-/// Returns [`PodAnnotationError`] if the API server refuses the write, or if this operator is no longer the leader.
 async fn patch(context: &Context, pod: &str, metadata: Value) -> Result<(), PodAnnotationError> {
     context.fence.check()?;
-    let api: Api<Pod> = Api::namespaced(context.client.clone(), &context.settings.namespace);
-    let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-    match api.patch_metadata(pod, &params, &Patch::Merge(&json!({ "metadata": metadata }))).await {
+    let change = Patch::Merge(json!({ "metadata": metadata }));
+    match context.api::<Pod>().patch_metadata(pod, &merge(), &change).await {
         Ok(_) => Ok(()),
         // The pod was deleted or replaced during the reconcile.
         Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
@@ -51,9 +46,6 @@ async fn patch(context: &Context, pod: &str, metadata: Value) -> Result<(), PodA
 }
 
 /// Writes a crash after which the app starts again, unless the pod's annotation already has it.
-///
-/// # Errors
-/// Returns [`PodAnnotationError`] if the API server refuses the write, or if this operator is no longer the leader.
 pub(crate) async fn write_crashes(context: &Context, crashes: Option<&AppCrashes>) -> Result<(), PodAnnotationError> {
     let Some(AppCrashes { last: Some(crash), unrecorded: Some(unrecorded), verdict: _ }) = crashes else {
         return Ok(());
@@ -67,9 +59,6 @@ pub(crate) async fn write_crashes(context: &Context, crashes: Option<&AppCrashes
 
 /// Writes the expiry to each pod that has the annotation with another value. Does nothing while the expiry is unknown. The
 /// lifetime is replaced after an extension, or when the workshop has been ready for a minute.
-///
-/// # Errors
-/// Returns [`PodAnnotationError`] if the API server refuses the write, or if this operator is no longer the leader.
 pub(crate) async fn write_expiry(
     context: &Context,
     pods: &[Pod],

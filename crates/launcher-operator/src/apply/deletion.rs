@@ -11,14 +11,13 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::{DeleteParams, ListParams, Preconditions};
-use kube::{Api, Resource, ResourceExt};
+use kube::{Resource, ResourceExt};
 use launcher_workshop::Workshop;
 use tokio::time::timeout;
 
 use crate::apply::{self, ApplyError};
 use crate::context::Context;
-use crate::metadata::{FOREGROUND, is_owned_by};
+use crate::metadata::{FOREGROUND, deletion_of, is_owned_by, only};
 
 /// Deletes a Workshop in the background if it is being deleted in the foreground and none of its resources is left.
 pub(crate) async fn complete(context: &Context, workshop: &Workshop) -> Result<(), ApplyError> {
@@ -38,26 +37,21 @@ fn may_complete(context: &Context, workshop: &Workshop) -> bool {
 }
 
 /// Lists the pod, because the watch cache may lack a new pod. When the Workshop is gone, the launcher reports that its app has
-/// ended. Lists by a field selector, because the operator's Role does not allow `get` for pods.
+/// ended.
 async fn is_pod_gone(context: &Context, workshop: &Workshop) -> Result<bool, ApplyError> {
     let (name, uid) = (workshop.name_any(), workshop.uid().unwrap_or_default());
-    let pods: Api<Pod> = Api::namespaced(context.client.clone(), &context.settings.namespace);
-    let listed = pods.list_metadata(&ListParams::default().fields(&format!("metadata.name={name}"))).await;
-    let listed =
-        listed.map_err(|source| ApplyError::Read { kind: Pod::kind(&()).into_owned(), name: name.clone(), source })?;
+    let listed = context.api::<Pod>().list_metadata(&only(&name)).await.map_err(ApplyError::read::<Pod>(&name))?;
     Ok(!listed.items.iter().any(|pod| is_owned_by(&pod.metadata, &uid)))
 }
 
 async fn delete(context: &Context, workshop: &Workshop) -> Result<(), ApplyError> {
     context.fence.check()?;
     let name = workshop.name_any();
-    let exactly = Preconditions { uid: workshop.uid(), resource_version: None };
-    let workshops: Api<Workshop> = Api::namespaced(context.client.clone(), &context.settings.namespace);
-    match workshops.delete(&name, &DeleteParams::background().preconditions(exactly)).await {
+    match context.api::<Workshop>().delete(&name, &deletion_of(workshop.meta())).await {
         Ok(_) => Ok(()),
         // The garbage collector was faster. With 409, a new Workshop has this name.
         Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
-        Err(source) => Err(ApplyError::Delete { kind: Workshop::kind(&()).into_owned(), name, source }),
+        Err(source) => Err(ApplyError::delete::<Workshop>(&name)(source)),
     }
 }
 
@@ -85,10 +79,8 @@ pub(crate) async fn remove_orphans(context: &Context, name: &str) {
 
 /// Reads the Workshop first: the cache may be stale, and a new Workshop may have this name.
 async fn try_remove(context: &Context, name: &str) -> Result<(), OrphanError> {
-    let namespace = &context.settings.namespace;
-    let Some(uid) = context.children.owner_of_live(namespace, name) else { return Ok(()) };
-    let workshops: Api<Workshop> = Api::namespaced(context.client.clone(), namespace);
-    if workshops.get_metadata_opt(name).await?.is_some() {
+    let Some(uid) = context.children.owner_of_live(&context.settings.namespace, name) else { return Ok(()) };
+    if context.api::<Workshop>().get_metadata_opt(name).await?.is_some() {
         return Ok(());
     }
     Ok(apply::remove(context, name, &uid).await?)

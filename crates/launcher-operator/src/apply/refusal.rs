@@ -29,6 +29,20 @@ pub(crate) enum ApplyError {
     Delete { kind: String, name: String, source: kube::Error },
 }
 
+impl ApplyError {
+    pub(super) fn apply<K: Resource<DynamicType = ()>>(name: &str) -> impl Fn(kube::Error) -> Self {
+        move |source| Self::Apply { kind: K::kind(&()).into_owned(), name: name.to_owned(), source }
+    }
+
+    pub(super) fn read<K: Resource<DynamicType = ()>>(name: &str) -> impl Fn(kube::Error) -> Self {
+        move |source| Self::Read { kind: K::kind(&()).into_owned(), name: name.to_owned(), source }
+    }
+
+    pub(super) fn delete<K: Resource<DynamicType = ()>>(name: &str) -> impl Fn(kube::Error) -> Self {
+        move |source| Self::Delete { kind: K::kind(&()).into_owned(), name: name.to_owned(), source }
+    }
+}
+
 /// Texts in the message of a refusal by an admission rule. A 403 for a missing permission of the operator has none of
 /// them.
 const RULES: [&str; 2] = ["admission webhook", "ValidatingAdmissionPolicy"];

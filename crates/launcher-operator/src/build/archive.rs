@@ -2,8 +2,7 @@
 //! container of the pod of a WorkshopDownload, and a container of the pod of a Workshop with a snapshot.
 
 use k8s_openapi::api::core::v1::{
-    Affinity, Container, ContainerPort, HTTPGetAction, LocalObjectReference, PersistentVolumeClaimVolumeSource, Pod,
-    PodAffinity, PodAffinityTerm, PodSecurityContext, PodSpec, Probe, SecurityContext, Volume, VolumeMount,
+    Affinity, Container, HTTPGetAction, Pod, PodAffinity, PodAffinityTerm, PodSecurityContext, PodSpec, Probe,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta, OwnerReference};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
@@ -12,8 +11,9 @@ use launcher_workshop::WorkshopDownload;
 use launcher_workshop::app::{SIDECAR_PORT, SIDECAR_REQUESTS};
 use launcher_workshop::pod_template::{CRASH_SAFE_VOLUME, SNAPSHOT, STORAGE_VOLUME};
 
-use super::container::{amounts, restricted, runtime_default, variables};
-use super::storage;
+use super::container::{amounts, own_container, read_only_mount, runtime_default, variables};
+use super::pod::of_settings;
+use super::{container, storage};
 use crate::metadata::VOLUME_LABEL;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
@@ -55,24 +55,16 @@ pub fn reader_pod(download: &WorkshopDownload, settings: &OperatorSettings) -> P
             .map(|owner| vec![OwnerReference { block_owner_deletion: None, ..owner }]),
         ..ObjectMeta::default()
     };
-    let secrets: Vec<_> =
-        settings.image_pull_secrets.iter().map(|name| LocalObjectReference { name: name.clone() }).collect();
-    let (node_selector, tolerations) = (settings.node_selector.clone(), settings.tolerations.clone());
     let context = PodSecurityContext { seccomp_profile: Some(runtime_default()), ..PodSecurityContext::default() };
     let spec = PodSpec {
         containers: vec![reader_container(download, settings)],
-        volumes: Some(vec![claim(volume)]),
+        volumes: Some(vec![storage::kept_volume(volume)]),
         affinity: Some(same_node(volume)),
         restart_policy: Some("Never".to_owned()),
         active_deadline_seconds: Some(MAX_DOWNLOAD_SECONDS),
         termination_grace_period_seconds: Some(TERMINATION_GRACE),
-        automount_service_account_token: Some(false),
-        enable_service_links: Some(false),
-        image_pull_secrets: (!secrets.is_empty()).then_some(secrets),
         security_context: Some(storage::with_group(context, settings)),
-        node_selector: (!node_selector.is_empty()).then_some(node_selector),
-        tolerations: (!tolerations.is_empty()).then_some(tolerations),
-        ..PodSpec::default()
+        ..of_settings(settings)
     };
     Pod { metadata, spec: Some(spec), status: None }
 }
@@ -86,11 +78,6 @@ fn reader_container(download: &WorkshopDownload, settings: &OperatorSettings) ->
         port: SIDECAR_PORT,
     };
     Container { readiness_probe: Some(readiness()), ..archive_container(&program, settings) }
-}
-
-fn claim(volume: &str) -> Volume {
-    let source = PersistentVolumeClaimVolumeSource { claim_name: volume.to_owned(), read_only: None };
-    Volume { name: STORAGE_VOLUME.to_owned(), persistent_volume_claim: Some(source), ..Volume::default() }
 }
 
 /// Requires the node of the pods that have the volume: most storage attaches a volume to one node at a time. The pod
@@ -125,13 +112,11 @@ fn readiness() -> Probe {
     }
 }
 
-/// Settings of the program.
 struct ArchiveProgram<'a> {
     /// Name of the container.
     name: &'a str,
     /// Name of the volume. It is mounted read-only.
     volume: &'a str,
-    /// SHA-256 of the token.
     token_sha256: &'a str,
     /// Maximum seconds until a client asks for the only archive; 0 if each request gets the archive.
     wait: u32,
@@ -152,28 +137,12 @@ fn archive_container(program: &ArchiveProgram<'_>, settings: &OperatorSettings) 
     let address = (port != SIDECAR_PORT).then(|| ("SERVICE_LISTEN_ADDR", format!("0.0.0.0:{port}")));
     let env = env.into_iter().chain(address).map(|(name, value)| (name.to_owned(), value));
     Container {
-        name: name.to_owned(),
-        image: Some(settings.sidecar_image.clone()),
-        image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
         args: Some(vec![MODE.to_owned()]),
         env: Some(variables(env.collect())),
-        ports: Some(vec![ContainerPort {
-            container_port: i32::from(port),
-            protocol: Some("TCP".to_owned()),
-            ..ContainerPort::default()
-        }]),
+        ports: Some(vec![container::port(None, port)]),
         resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
-        volume_mounts: Some(vec![VolumeMount {
-            name: volume.to_owned(),
-            mount_path: folder,
-            read_only: Some(true),
-            ..VolumeMount::default()
-        }]),
-        security_context: Some(SecurityContext {
-            read_only_root_filesystem: Some(true),
-            ..restricted(settings.run_as_user)
-        }),
-        ..Container::default()
+        volume_mounts: Some(vec![read_only_mount(volume, &folder)]),
+        ..own_container(name, settings.run_as_user, settings)
     }
 }
 

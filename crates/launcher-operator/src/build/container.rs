@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{
-    Capabilities, EnvVar, EnvVarSource, ResourceRequirements, SeccompProfile, SecretKeySelector, SecurityContext,
+    Capabilities, Container, ContainerPort, EnvVar, EnvVarSource, ResourceRequirements, SeccompProfile,
+    SecretKeySelector, SecurityContext, VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use launcher_domain::SecurityProfile;
@@ -24,7 +25,37 @@ pub(super) fn restricted(user: Option<i64>) -> SecurityContext {
     }
 }
 
-/// Returns the security context of the app.
+/// Builds a container of the operator's own, with a read-only root file system and without root.
+pub(super) fn own_container(name: &str, user: Option<i64>, settings: &OperatorSettings) -> Container {
+    let security = SecurityContext { read_only_root_filesystem: Some(true), ..restricted(user) };
+    Container {
+        name: name.to_owned(),
+        image: Some(settings.sidecar_image.clone()),
+        image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
+        security_context: Some(security),
+        ..Container::default()
+    }
+}
+
+/// Returns a TCP port of a container.
+pub(super) fn port(name: Option<&str>, port: u16) -> ContainerPort {
+    ContainerPort {
+        name: name.map(str::to_owned),
+        container_port: port.into(),
+        protocol: Some("TCP".to_owned()),
+        ..ContainerPort::default()
+    }
+}
+
+pub(super) fn mount(volume: &str, path: &str) -> VolumeMount {
+    VolumeMount { name: volume.to_owned(), mount_path: path.to_owned(), ..VolumeMount::default() }
+}
+
+/// Returns the mount of a volume that the container cannot change.
+pub(super) fn read_only_mount(volume: &str, path: &str) -> VolumeMount {
+    VolumeMount { read_only: Some(true), ..mount(volume, path) }
+}
+
 pub(super) fn app_security(profile: SecurityProfile, settings: &OperatorSettings) -> SecurityContext {
     match profile {
         SecurityProfile::Restricted => restricted(settings.run_as_user),

@@ -8,8 +8,8 @@
 //! has no permission for them.
 
 use k8s_openapi::api::core::v1::{
-    Container, KeyToPath, PodSecurityContext, PodSpec, ProjectedVolumeSource, SecretProjection, SecurityContext,
-    Volume, VolumeMount, VolumeProjection,
+    Container, KeyToPath, PodSecurityContext, PodSpec, ProjectedVolumeSource, SecretProjection, Volume, VolumeMount,
+    VolumeProjection,
 };
 use launcher_domain::material_source::{SECRET_FILES, kubernetes_secret};
 use launcher_domain::{MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE};
@@ -17,8 +17,8 @@ use launcher_workshop::WorkshopMaterial;
 use launcher_workshop::app::SIDECAR_REQUESTS;
 use launcher_workshop::pod_template::{MATERIAL, MATERIAL_SECRETS};
 
-use super::container::{amounts, restricted, variables};
-use super::storage;
+use super::container::{amounts, own_container, read_only_mount, variables};
+use super::{container, storage};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
@@ -60,9 +60,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
     let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     let files = storage::mount(workshop, settings).unwrap_or_else(|| mount(&material.directory, None));
     Some(Container {
-        name: MATERIAL.to_owned(),
         image: settings.material_image.clone(),
-        image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
         env: Some(variables(env.collect())),
         // The same requests as the sidecar's, so the container does not increase the requests of the pod.
         resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
@@ -71,11 +69,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
         ),
         termination_message_path: Some(REPORT.to_owned()),
         termination_message_policy: Some("File".to_owned()),
-        security_context: Some(SecurityContext {
-            read_only_root_filesystem: Some(true),
-            ..restricted(settings.run_as_user)
-        }),
-        ..Container::default()
+        ..own_container(MATERIAL, settings.run_as_user, settings)
     })
 }
 
@@ -106,12 +100,7 @@ pub(super) fn with_group(pod: PodSpec, settings: &OperatorSettings) -> PodSpec {
 }
 
 fn mount(path: &str, sub_path: Option<&str>) -> VolumeMount {
-    VolumeMount {
-        name: MATERIAL.to_owned(),
-        mount_path: path.to_owned(),
-        sub_path: sub_path.map(str::to_owned),
-        ..VolumeMount::default()
-    }
+    VolumeMount { sub_path: sub_path.map(str::to_owned), ..container::mount(MATERIAL, path) }
 }
 
 /// Returns the volume with the secrets; `None` without a private source.
@@ -131,12 +120,7 @@ fn secrets_volume(material: &WorkshopMaterial) -> Option<Volume> {
 
 /// Returns the mount of the secrets; `None` without a private source.
 fn secrets_mount(material: &WorkshopMaterial) -> Option<VolumeMount> {
-    has_secrets(material).then(|| VolumeMount {
-        name: MATERIAL_SECRETS.to_owned(),
-        mount_path: SECRETS_FOLDER.to_owned(),
-        read_only: Some(true),
-        ..VolumeMount::default()
-    })
+    has_secrets(material).then(|| read_only_mount(MATERIAL_SECRETS, SECRETS_FOLDER))
 }
 
 fn has_secrets(material: &WorkshopMaterial) -> bool {

@@ -5,14 +5,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::{
-    Container, LocalObjectReference, Pod, PodSecurityContext, PodSpec, SecurityContext, Volume,
-};
+use k8s_openapi::api::core::v1::{Container, LocalObjectReference, Pod, PodSecurityContext, PodSpec, Volume};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_domain::SecurityProfile;
 use launcher_workshop::app::{AppSpec, ContainerCommand, SIDECAR_REQUESTS, ValidSpec};
 
-use super::container::{amounts, app_security, restricted, runtime_default, secret_variables, variables, words};
+use super::container::{amounts, app_security, own_container, runtime_default, secret_variables, variables, words};
 use super::digest::{SPEC_DIGEST, TEMPLATE_DIGEST, metadata};
 use super::sidecar::sidecar_user;
 use super::{archive, digest, material, pod_template, sidecar, storage};
@@ -66,10 +64,22 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> Pod {
     Pod { metadata, spec: Some(spec), status: None }
 }
 
-fn pod_spec(workshop: &Validated, settings: &OperatorSettings) -> PodSpec {
+/// Returns the parts of every pod: those from the settings, and the absence of other access to the cluster.
+pub(super) fn of_settings(settings: &OperatorSettings) -> PodSpec {
     let secrets: Vec<_> =
         settings.image_pull_secrets.iter().map(|name| LocalObjectReference { name: name.clone() }).collect();
     let (node_selector, tolerations) = (settings.node_selector.clone(), settings.tolerations.clone());
+    PodSpec {
+        automount_service_account_token: Some(false),
+        enable_service_links: Some(false),
+        image_pull_secrets: (!secrets.is_empty()).then_some(secrets),
+        node_selector: (!node_selector.is_empty()).then_some(node_selector),
+        tolerations: (!tolerations.is_empty()).then_some(tolerations),
+        ..PodSpec::default()
+    }
+}
+
+fn pod_spec(workshop: &Validated, settings: &OperatorSettings) -> PodSpec {
     let kept = workshop.spec.storage.as_ref();
     let security_context =
         PodSecurityContext { seccomp_profile: Some(runtime_default()), ..PodSecurityContext::default() };
@@ -79,17 +89,12 @@ fn pod_spec(workshop: &Validated, settings: &OperatorSettings) -> PodSpec {
         volumes: Some(volumes(workshop, settings)),
         // Only `baseline` apps may run as root. A user namespace removes the rights of that root user on the node.
         host_users: (settings.user_namespaces && workshop.spec.profile == SecurityProfile::Baseline).then_some(false),
-        automount_service_account_token: Some(false),
-        enable_service_links: Some(false),
-        image_pull_secrets: (!secrets.is_empty()).then_some(secrets),
         security_context: Some(match kept {
             Some(_) => storage::with_group(security_context, settings),
             None => security_context,
         }),
         termination_grace_period_seconds: Some(TERMINATION_GRACE),
-        node_selector: (!node_selector.is_empty()).then_some(node_selector),
-        tolerations: (!tolerations.is_empty()).then_some(tolerations),
-        ..PodSpec::default()
+        ..of_settings(settings)
     };
     let merged = match permitted(workshop, settings) {
         Some(template) => pod_template::merge_spec(own, template),
@@ -173,18 +178,11 @@ fn crash_record(workshop: &Validated, settings: &OperatorSettings) -> Option<Cra
 fn isolation_container(settings: &OperatorSettings, most: Duration) -> Container {
     let timeout = ("SERVICE_ISOLATION_TIMEOUT".to_owned(), most.as_secs().to_string());
     Container {
-        name: ISOLATION_CONTAINER.to_owned(),
-        image: Some(settings.sidecar_image.clone()),
-        image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
         args: Some(vec!["wait-isolated".to_owned()]),
         env: Some(variables([timeout].into())),
         // The same requests as the sidecar's. The init container ends before the sidecar starts, so these requests do
         // not increase the pod's requests.
         resources: Some(amounts(SIDECAR_REQUESTS, ["1", "32Mi"])),
-        security_context: Some(SecurityContext {
-            read_only_root_filesystem: Some(true),
-            ..restricted(sidecar_user(settings))
-        }),
-        ..Container::default()
+        ..own_container(ISOLATION_CONTAINER, sidecar_user(settings), settings)
     }
 }

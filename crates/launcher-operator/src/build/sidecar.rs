@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{
-    Container, ContainerPort, DownwardAPIVolumeFile, DownwardAPIVolumeSource, HTTPGetAction, KeyToPath, Lifecycle,
-    LifecycleHandler, ObjectFieldSelector, Probe, SecretVolumeSource, SecurityContext, SleepAction, Volume,
-    VolumeMount,
+    Container, DownwardAPIVolumeFile, DownwardAPIVolumeSource, HTTPGetAction, KeyToPath, Lifecycle, LifecycleHandler,
+    ObjectFieldSelector, Probe, SecretVolumeSource, SleepAction, Volume, VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use launcher_workshop::app::{
@@ -13,7 +12,7 @@ use launcher_workshop::app::{
     TELEMETRY_PORT,
 };
 
-use super::container::{amounts, restricted, variables};
+use super::container::{amounts, own_container, port, read_only_mount, variables};
 use crate::metadata::{EXPIRES_AT, LAST_CRASH};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
@@ -62,18 +61,10 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         let file = format!("{PROXY_SECRET_FOLDER}/{PROXY_SECRET_KEY}");
         env.insert("SERVICE_PROXY_SECRET_FILE".to_owned(), file);
     }
-    let ports = [("http", SIDECAR_PORT), ("telemetry", TELEMETRY_PORT)].map(|(name, port)| ContainerPort {
-        name: Some(name.to_owned()),
-        container_port: i32::from(port),
-        protocol: Some("TCP".to_owned()),
-        ..ContainerPort::default()
-    });
+    let ports = [("http", SIDECAR_PORT), ("telemetry", TELEMETRY_PORT)];
     Container {
-        name: SIDECAR_CONTAINER.to_owned(),
-        image: Some(settings.sidecar_image.clone()),
-        image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
         env: Some(variables(env)),
-        ports: Some(ports.into()),
+        ports: Some(ports.map(|(name, number)| port(Some(name), number)).into()),
         readiness_probe: Some(probe(READINESS)),
         liveness_probe: Some(probe(LIVENESS)),
         lifecycle: Some(Lifecycle {
@@ -85,11 +76,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         }),
         resources: Some(amounts(SIDECAR_REQUESTS, SIDECAR_LIMITS)),
         volume_mounts: Some(mounts(settings)),
-        security_context: Some(SecurityContext {
-            read_only_root_filesystem: Some(true),
-            ..restricted(sidecar_user(settings))
-        }),
-        ..Container::default()
+        ..own_container(SIDECAR_CONTAINER, sidecar_user(settings), settings)
     }
 }
 
@@ -106,8 +93,8 @@ pub(super) fn volumes(settings: &OperatorSettings) -> Vec<Volume> {
 
 /// Returns the mounts of the sidecar. No other container mounts its volumes.
 fn mounts(settings: &OperatorSettings) -> Vec<VolumeMount> {
-    let secret = settings.proxy_secret_name.as_ref().map(|_| mount(PROXY_SECRET_VOLUME, PROXY_SECRET_FOLDER));
-    [mount(EXPIRY_VOLUME, EXPIRY_FOLDER)].into_iter().chain(secret).collect()
+    let secret = settings.proxy_secret_name.as_ref().map(|_| read_only_mount(PROXY_SECRET_VOLUME, PROXY_SECRET_FOLDER));
+    [read_only_mount(EXPIRY_VOLUME, EXPIRY_FOLDER)].into_iter().chain(secret).collect()
 }
 
 /// Returns the volume with the expiry and the last crash: the kubelet copies each annotation of the pod to its file.
@@ -134,15 +121,6 @@ fn proxy_secret_volume(name: &str) -> Volume {
         ..SecretVolumeSource::default()
     };
     Volume { name: PROXY_SECRET_VOLUME.to_owned(), secret: Some(secret), ..Volume::default() }
-}
-
-fn mount(volume: &str, folder: &str) -> VolumeMount {
-    VolumeMount {
-        name: volume.to_owned(),
-        mount_path: folder.to_owned(),
-        read_only: Some(true),
-        ..VolumeMount::default()
-    }
 }
 
 fn probe(probe: HttpProbe) -> Probe {

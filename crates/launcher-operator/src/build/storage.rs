@@ -7,8 +7,7 @@
 
 use k8s_openapi::api::core::v1::{
     Container, EmptyDirVolumeSource, PersistentVolumeClaim, PersistentVolumeClaimSpec,
-    PersistentVolumeClaimVolumeSource, PodSecurityContext, SecurityContext, Volume, VolumeMount,
-    VolumeResourceRequirements,
+    PersistentVolumeClaimVolumeSource, PodSecurityContext, Volume, VolumeMount, VolumeResourceRequirements,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -16,7 +15,7 @@ use launcher_workshop::WorkshopStorage;
 use launcher_workshop::app::SIDECAR_REQUESTS;
 use launcher_workshop::pod_template::{COPY_PROGRAM, CRASH_SAFE_VOLUME, IMAGE_FILES, STORAGE_VOLUME};
 
-use super::container::{amounts, app_security, restricted, words};
+use super::container::{amounts, app_security, mount as at, own_container, words};
 use super::sidecar::sidecar_user;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
@@ -63,7 +62,7 @@ pub(super) fn claim(workshop: &Validated, settings: &OperatorSettings) -> Option
 
 /// Returns the volumes of the pod: the one with the files, and the one with the program that copies them.
 pub(super) fn volumes(workshop: &Validated, settings: &OperatorSettings) -> Vec<Volume> {
-    let kept = workshop.spec.storage.as_ref().map(kept_volume);
+    let kept = workshop.spec.storage.as_ref().map(|storage| kept_volume(&storage.volume));
     let files = crash_safe_directory(workshop, settings)
         .map(|_| [(CRASH_SAFE_VOLUME, SIZE), (COPY_PROGRAM, PROGRAM_SIZE)].map(|(name, size)| empty_dir(name, size)));
     kept.into_iter().chain(files.into_iter().flatten()).collect()
@@ -75,8 +74,9 @@ pub(super) fn mount(workshop: &Validated, settings: &OperatorSettings) -> Option
     kept.or_else(|| crash_safe_directory(workshop, settings).map(|directory| at(CRASH_SAFE_VOLUME, directory)))
 }
 
-fn kept_volume(storage: &WorkshopStorage) -> Volume {
-    let source = PersistentVolumeClaimVolumeSource { claim_name: storage.volume.clone(), read_only: None };
+/// Returns the volume with the kept files of an owner.
+pub(super) fn kept_volume(claim: &str) -> Volume {
+    let source = PersistentVolumeClaimVolumeSource { claim_name: claim.to_owned(), read_only: None };
     Volume { name: STORAGE_VOLUME.to_owned(), persistent_volume_claim: Some(source), ..Volume::default() }
 }
 
@@ -102,35 +102,28 @@ pub(super) fn copy_containers(workshop: &Validated, settings: &OperatorSettings)
     let Some(directory) = crash_safe_directory(workshop, settings) else { return Vec::new() };
     let program = at(COPY_PROGRAM, PROGRAM_FOLDER);
     let first = Container {
-        name: COPY_PROGRAM.to_owned(),
         image: settings.material_image.clone(),
         command: words(&[OWN_PROGRAM, "install", PROGRAM].map(str::to_owned)),
         volume_mounts: Some(vec![program.clone()]),
-        security_context: Some(SecurityContext {
-            read_only_root_filesystem: Some(true),
-            ..restricted(sidecar_user(settings))
-        }),
-        ..copy_container(settings)
+        ..copy_container(COPY_PROGRAM, settings)
     };
     let second = Container {
-        name: IMAGE_FILES.to_owned(),
         image: Some(workshop.spec.image.clone()),
         command: words(&[PROGRAM, "copy", directory, FILES_FOLDER, MARKER, SIZE_BYTES].map(str::to_owned)),
         volume_mounts: Some(vec![program, at(CRASH_SAFE_VOLUME, FILES_FOLDER)]),
         security_context: Some(app_security(workshop.spec.profile, settings)),
         // The image's directory may be the one in which its processes start.
         working_dir: Some("/".to_owned()),
-        ..copy_container(settings)
+        ..copy_container(IMAGE_FILES, settings)
     };
     vec![first, second]
 }
 
-fn copy_container(settings: &OperatorSettings) -> Container {
+fn copy_container(name: &str, settings: &OperatorSettings) -> Container {
     Container {
-        image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
         // The same requests as the sidecar's, so the container does not increase the requests of the pod.
         resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
-        ..Container::default()
+        ..own_container(name, sidecar_user(settings), settings)
     }
 }
 
@@ -139,8 +132,4 @@ pub(super) fn empty_dir(name: &str, size: &str) -> Volume {
     let source =
         EmptyDirVolumeSource { size_limit: Some(Quantity(size.to_owned())), ..EmptyDirVolumeSource::default() };
     Volume { name: name.to_owned(), empty_dir: Some(source), ..Volume::default() }
-}
-
-fn at(volume: &str, path: &str) -> VolumeMount {
-    VolumeMount { name: volume.to_owned(), mount_path: path.to_owned(), ..VolumeMount::default() }
 }

@@ -14,7 +14,6 @@ use crate::settings::OperatorSettings;
 /// Start of the kubelet's message while its cache of Secrets or ConfigMaps is not up to date. The kubelet tries again.
 const CACHE_NOT_SYNCED: &str = "failed to sync";
 
-/// Returns the status of the app's container.
 pub(super) fn app(pod: &Pod) -> Option<&ContainerStatus> {
     statuses(pod).find(|status| status.name == APP_CONTAINER)
 }

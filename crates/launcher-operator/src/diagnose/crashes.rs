@@ -34,7 +34,6 @@ pub(crate) struct AppCrashes {
 /// The annotation of a pod with a new crash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnrecordedCrash {
-    /// Name of the pod.
     pub(crate) pod: String,
     /// The pod's uid. Its successor has the same name, and none of its crashes.
     pub(crate) uid: Option<String>,

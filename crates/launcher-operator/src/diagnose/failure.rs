@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+pub(crate) use launcher_domain::messages::sentence;
 use launcher_domain::{FailureCode, FailureDetail, FailureReason};
 
 /// The failure of a workload that cannot continue.
@@ -45,13 +46,6 @@ impl Failure {
     pub(super) fn new(code: FailureCode, detail: Option<FailureDetail>) -> Self {
         Self { reason: FailureReason::new(code, detail), details: DetailSource::None }
     }
-}
-
-/// Shortens a message from the cluster to one line of at most 300 characters.
-pub(crate) fn sentence(message: &str) -> String {
-    const MOST: usize = 300;
-    let line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= MOST { line } else { line.chars().take(MOST).chain(['…']).collect() }
 }
 
 /// The time at which a wait becomes a failure, and that failure.

@@ -116,7 +116,6 @@ pub(super) struct Disruption {
     pub(super) has_successor: bool,
 }
 
-/// Returns the disruption of a pod.
 pub(super) fn find_disruption(pod: &Pod) -> Option<Disruption> {
     let status = pod.status.as_ref()?;
     let reason = status.reason.as_deref().unwrap_or_default();

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Event, Pod};
-use kube::Api;
 use kube::api::{ListParams, LogParams};
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 use tokio::time::timeout;
@@ -75,7 +74,7 @@ async fn query(context: &Context, mut failure: Failure) -> (Failure, Option<Stri
 /// `false`. Each caller names its preferred run twice: during a restart, a log may appear only after the first request,
 /// or become that of the other run.
 async fn log_tail(context: &Context, pod: &str, container: &str, runs: [bool; 3]) -> Option<String> {
-    let pods: Api<Pod> = Api::namespaced(context.client.clone(), &context.settings.namespace);
+    let pods = context.api::<Pod>();
     for previous in runs {
         let params = LogParams {
             container: Some(container.to_owned()),
@@ -138,11 +137,11 @@ async fn last_warning(context: &Context, pod: &str) -> Option<String> {
 }
 
 async fn warnings(context: &Context, pod: &str) -> Option<Vec<Event>> {
-    let events: Api<Event> = Api::namespaced(context.client.clone(), &context.settings.namespace);
     let about = ListParams::default()
         .fields(&format!("involvedObject.kind=Pod,involvedObject.name={pod},type=Warning"))
         .limit(100);
-    let list = events
+    let list = context
+        .api::<Event>()
         .list(&about)
         .await
         .inspect_err(|error| tracing::debug!(pod, %error, "listing pod events failed"))

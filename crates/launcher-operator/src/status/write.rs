@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
+use kube::api::{ApiResource, DynamicObject, Patch};
 use kube::runtime::events::{Event, EventType, Recorder};
 use kube::{Api, Resource, ResourceExt};
 use launcher_domain::Report;
@@ -17,9 +17,8 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::lease::NotLeading;
-use crate::metadata::FIELD_MANAGER;
+use crate::metadata::server_side_apply;
 
-/// Error of writing a status.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StatusWriteError {
     #[error(transparent)]
@@ -80,8 +79,7 @@ async fn patch(
         body["metadata"]["resourceVersion"] = version.into();
     }
     let api: Api<DynamicObject> = Api::namespaced_with(context.client.clone(), &context.settings.namespace, &resource);
-    let params = PatchParams::apply(FIELD_MANAGER).force();
-    match api.patch_status(name, &params, &Patch::Apply(&body)).await {
+    match api.patch_status(name, &server_side_apply(), &Patch::Apply(&body)).await {
         Ok(_) => Ok(()),
         // The Workshop was deleted during the reconcile: it needs no status.
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),

@@ -30,7 +30,6 @@ pub(super) struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Returns the page as HTML.
     pub(super) fn html(&self) -> String {
         let texts = self.language.texts();
         let Texts { code, direction, workshop, bar, app, left, warning, over, signed_out, .. } = texts;
@@ -91,7 +90,6 @@ pub(super) struct Asset {
 /// The style sheet of the frame page.
 pub(super) const STYLE: Asset =
     Asset { name: "frame.css", media: "text/css", content: include_str!("../../assets/frame.css") };
-/// The script of the frame page.
 pub(super) const SCRIPT: Asset =
     Asset { name: "frame.js", media: "text/javascript", content: include_str!("../../assets/frame.js") };
 

@@ -11,7 +11,6 @@ pub(crate) const MAX_REQUEST_LINES: usize = 100;
 /// Maximum header lines of an app's response. Responses need more lines than requests: each cookie has a separate line.
 pub(crate) const MAX_RESPONSE_LINES: usize = 200;
 
-/// Result of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scan {
     /// The final empty line has not arrived yet.

@@ -83,7 +83,6 @@ pub(crate) struct HeaderSummary<'h> {
     has_alias: bool,
     /// True if the client accepts HTML.
     pub(crate) wants_html: bool,
-    /// Value of Accept-Language.
     pub(crate) accept_language: Option<&'h [u8]>,
     /// True if a browser loads the response into a frame (Sec-Fetch-Dest).
     is_for_frame: bool,

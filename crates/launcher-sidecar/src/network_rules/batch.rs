@@ -184,7 +184,6 @@ const IPV4_DESTINATION: u32 = 16;
 /// Position of the destination port in the headers of TCP and UDP, in bytes.
 const PORT: u32 = 2;
 
-/// The expressions of a rule.
 type Expressions<'a> = PushExprListAttrs<PushRuleAttrs<&'a mut Vec<u8>>>;
 
 /// Appends a verdict. It must follow all conditions.
@@ -202,7 +201,6 @@ fn put_verdict(list: Expressions<'_>, verdict: Verdict) -> Expressions<'_> {
     }
 }
 
-/// Appends a condition.
 fn put_condition(list: Expressions<'_>, direction: Direction, condition: Condition) -> Expressions<'_> {
     match (condition, direction) {
         (Condition::Loopback, Direction::Input) => equal(load_meta(list, MetaKeys::Iif), &LOOPBACK.to_ne_bytes()),

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use launcher_domain::Clock;
 use launcher_domain::clock::SystemClock;
 
-use super::report::Finding;
+use super::report::{Finding, ok, warning};
 
 /// Maximum difference between two clocks without a warning.
 const TOLERANCE: SignedDuration = SignedDuration::from_secs(5);
@@ -40,16 +40,14 @@ fn assess(reading: &Reading) -> Finding {
     let Reading { whose, theirs, ours } = reading;
     let ahead = ours.duration_since(*theirs);
     if ahead.abs() <= TOLERANCE {
-        return Finding::ok(CHECK, format!("this machine and {whose} agree"));
+        return ok!(CHECK, "this machine and {whose} agree");
     }
     let side = if ahead.is_positive() { "ahead of" } else { "behind" };
     let seconds = ahead.abs().as_secs();
-    Finding::warn(
+    warning!(
         CHECK,
-        format!(
-            "this machine is {seconds} seconds {side} {whose}: workshops expire at wrong times. Synchronise both with \
-             NTP"
-        ),
+        "this machine is {seconds} seconds {side} {whose}: workshops expire at wrong times. Synchronise both with \
+         NTP"
     )
 }
 

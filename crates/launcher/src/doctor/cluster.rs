@@ -5,7 +5,7 @@ use launcher_fleet::doctor::{Definition, KubernetesExamination, Leader, MemoryKi
 
 use crate::cluster;
 use crate::doctor::clock::{Reading, now};
-use crate::doctor::report::{Finding, FleetFacts, QUERY_TIMEOUT, Section, within};
+use crate::doctor::report::{Finding, FleetFacts, QUERY_TIMEOUT, Section, fail, ok, warning, within};
 use crate::settings::ServeSettings;
 
 /// Default name of the Lease that the leading operator holds.
@@ -27,12 +27,12 @@ pub(super) async fn check(settings: &ServeSettings) -> Section<FleetFacts> {
     let asked = now();
     match within(QUERY_TIMEOUT, examination.api_server()).await {
         Ok(server) => {
-            section.add([Finding::ok("API server", format!("Kubernetes {}", server.version))]);
+            section.add([ok!("API server", "Kubernetes {}", server.version)]);
             section.facts.clock = server.clock.map(|theirs| Reading::of("the API server", theirs, asked));
         }
         Err(problem) => {
             let remedy = "Check KUBECONFIG or the pod's service account, and the network to the API server";
-            section.add([Finding::fail("API server", format!("{problem}. {remedy}"))]);
+            section.add([fail!("API server", "{problem}. {remedy}")]);
             return section;
         }
     }
@@ -69,20 +69,18 @@ async fn check_namespace(examination: &KubernetesExamination, namespace: &str) -
 async fn definition(examination: &KubernetesExamination) -> Finding {
     const CHECK: &str = "CRD";
     const REMEDY: &str = "Apply this version's crds/workshops.yaml: with kubectl apply --server-side -f, or with the \
-        chart's crds.install";
+                          chart's crds.install";
     match within(QUERY_TIMEOUT, examination.definition()).await {
         Ok(Definition::Same) => Finding::ok(CHECK, "the cluster's definition of Workshop matches this launcher"),
         Ok(Definition::Missing(version)) => {
-            Finding::fail(CHECK, format!("the cluster has no definition of Workshop in {version}. {REMEDY}"))
+            fail!(CHECK, "the cluster has no definition of Workshop in {version}. {REMEDY}")
         }
-        Ok(Definition::Different(fields)) => Finding::fail(
+        Ok(Definition::Different(fields)) => fail!(
             CHECK,
-            format!(
-                "the cluster's definition of Workshop does not match this launcher. Different fields: {}. {REMEDY}",
-                some(&fields)
-            ),
+            "the cluster's definition of Workshop does not match this launcher. Different fields: {}. {REMEDY}",
+            some(&fields)
         ),
-        Err(problem) => Finding::warn(CHECK, format!("the definition of Workshop cannot be read: {problem}")),
+        Err(problem) => warning!(CHECK, "the definition of Workshop cannot be read: {problem}"),
     }
 }
 
@@ -90,15 +88,13 @@ async fn rights(examination: &KubernetesExamination, namespace: &str) -> Finding
     const CHECK: &str = "permissions";
     match within(QUERY_TIMEOUT, examination.missing_rights()).await {
         Ok(missing) if missing.is_empty() => Finding::ok(CHECK, "the launcher has every permission that it needs"),
-        Ok(missing) => Finding::fail(
+        Ok(missing) => fail!(
             CHECK,
-            format!(
-                "the launcher lacks permissions in namespace {namespace}: {}. Apply deploy/rbac.yaml there, or run \
-                 helm upgrade with the same values",
-                missing.join(", ")
-            ),
+            "the launcher lacks permissions in namespace {namespace}: {}. Apply deploy/rbac.yaml there, or run \
+             helm upgrade with the same values",
+            missing.join(", ")
         ),
-        Err(problem) => Finding::warn(CHECK, format!("the launcher's permissions cannot be read: {problem}")),
+        Err(problem) => warning!(CHECK, "the launcher's permissions cannot be read: {problem}"),
     }
 }
 
@@ -117,31 +113,27 @@ async fn operator(
     let waiting = match waiting {
         Ok(waiting) => waiting,
         Err(problem) => {
-            return (vec![Finding::warn(CHECK, format!("the Workshops cannot be listed: {problem}"))], None);
+            return (vec![warning!(CHECK, "the Workshops cannot be listed: {problem}")], None);
         }
     };
     let command = format!("kubectl --namespace {namespace} get lease {LEASE} --output yaml");
     let finding = match (late(&waiting), leader) {
-        (Some(late), _) => Finding::fail(
+        (Some(late), _) => {
+            fail!(CHECK, "{late}: no operator works in {namespace}. Read its pods' logs and the Lease: {command}")
+        }
+        (None, Ok(Leader::Absent(Some(since)))) => fail!(
             CHECK,
-            format!("{late}: no operator works in {namespace}. Read its pods' logs and the Lease: {command}"),
+            "no operator has led in {namespace} since {since}. Read its pods' logs and the Lease: {command}"
         ),
-        (None, Ok(Leader::Absent(Some(since)))) => Finding::fail(
+        (None, Ok(Leader::Absent(None))) => warning!(
             CHECK,
-            format!("no operator has led in {namespace} since {since}. Read its pods' logs and the Lease: {command}"),
+            "no operator has held the Lease {LEASE} in {namespace}. Start one, or ignore this if \
+             SERVICE_LEASE_NAME differs"
         ),
-        (None, Ok(Leader::Absent(None))) => Finding::warn(
-            CHECK,
-            format!(
-                "no operator has held the Lease {LEASE} in {namespace}. Start one, or ignore this if \
-                 SERVICE_LEASE_NAME differs"
-            ),
-        ),
-        (None, Ok(Leader::Active(holder))) => Finding::ok(CHECK, format!("{holder} leads; no Workshop is overdue")),
-        (None, Ok(Leader::Forbidden) | Err(_)) => Finding::ok(
-            CHECK,
-            format!("no Workshop is overdue. The launcher may not read the Lease; to see the leader: {command}"),
-        ),
+        (None, Ok(Leader::Active(holder))) => ok!(CHECK, "{holder} leads; no Workshop is overdue"),
+        (None, Ok(Leader::Forbidden) | Err(_)) => {
+            ok!(CHECK, "no Workshop is overdue. The launcher may not read the Lease; to see the leader: {command}")
+        }
     };
     let unreadable = (!waiting.unreadable.is_empty()).then(|| {
         let words = format!(
@@ -191,14 +183,13 @@ fn some(names: &[String]) -> String {
 pub(super) async fn check_memory_kill(examination: &KubernetesExamination) -> Finding {
     const CHECK: &str = "out of memory";
     const REMEDY: &str = "singleProcessOOMKill: true in the configuration of the kubelet ends only one process, such as \
-        the kernel of one notebook: see docs/kept-work.md";
+                          the kernel of one notebook: see docs/kept-work.md";
     let found = tokio::time::timeout(QUERY_TIMEOUT, examination.memory_kill()).await;
     match found.unwrap_or(MemoryKill::Unknown) {
         MemoryKill::Process => Finding::ok(CHECK, "only one process of a workshop ends at its memory limit"),
-        MemoryKill::Container(node) => Finding::warn(
-            CHECK,
-            format!("with cgroup v2, all processes of a workshop on {node} end at its memory limit. {REMEDY}"),
-        ),
+        MemoryKill::Container(node) => {
+            warning!(CHECK, "with cgroup v2, all processes of a workshop on {node} end at its memory limit. {REMEDY}")
+        }
         MemoryKill::Unknown => Finding::ok(
             CHECK,
             "the launcher may not read the kubelets' singleProcessOOMKill; to see it: kubectl get --raw \

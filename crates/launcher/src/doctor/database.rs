@@ -7,7 +7,7 @@ use launcher_store::doctor::{Examination, Rows, Schema};
 use rustix::fs::statvfs;
 
 use super::clock::{Reading, now};
-use super::report::Finding;
+use super::report::{Finding, fail, ok, warning};
 use crate::doctor::report::DatabaseFacts;
 use crate::doctor::report::{QUERY_TIMEOUT, Section, within};
 use crate::settings::ServeSettings;
@@ -32,7 +32,7 @@ pub(super) async fn check(settings: ServeSettings) -> Section<DatabaseFacts> {
         }
     };
     if let Err((check, problem)) = run_queries(&settings, &examination, &mut section).await {
-        section.add([Finding::fail(check, format!("{problem}. {REMEDY}"))]);
+        section.add([fail!(check, "{problem}. {REMEDY}")]);
     }
     drop(tokio::time::timeout(CLOSING, examination.close()).await);
     section
@@ -78,7 +78,7 @@ async fn run_queries(
 ) -> Result<(), (&'static str, String)> {
     let engine = query(examination.engine()).await.map_err(|problem| ("database", problem))?;
     let location = examination.file().map_or_else(String::new, |file| format!(" in {}", file.display()));
-    section.add([Finding::ok("database", format!("{engine}{location}"))]);
+    section.add([ok!("database", "{engine}{location}")]);
     let before = now();
     let clock = query(examination.clock()).await.map_err(|problem| ("database", problem))?;
     section.facts.clock = clock.map(|theirs| Reading::of("the database server", theirs, before));
@@ -108,10 +108,12 @@ fn assess_schema(schema: Schema) -> Finding {
             "the database is empty: the first start creates its tables. If you expect rows, correct \
              SERVICE_DATABASE_URL or SERVICE_DATA_DIR",
         ),
-        Schema::Older(missing) => Finding::warn(
-            CHECK,
-            format!("migrations are missing ({missing}): the next start applies them. Back up the database first"),
-        ),
+        Schema::Older(missing) => {
+            warning!(
+                CHECK,
+                "migrations are missing ({missing}): the next start applies them. Back up the database first"
+            )
+        }
         Schema::Newer(version) => Finding::fail(CHECK, StoreError::NewerSchema { version }.to_string()),
         Schema::Changed(version) => Finding::fail(CHECK, StoreError::ChangedSchema { version }.to_string()),
     }
@@ -127,7 +129,7 @@ async fn writing(examination: &Examination) -> Finding {
             );
         }
         Ok(false) => {}
-        Err(problem) => return Finding::fail(CHECK, format!("{problem}. Read the database server's log")),
+        Err(problem) => return fail!(CHECK, "{problem}. Read the database server's log"),
     }
     let (remedy, what) = if examination.file().is_some() {
         (
@@ -138,8 +140,8 @@ async fn writing(examination: &Examination) -> Finding {
         ("Check the permissions of the user in SERVICE_DATABASE_URL, and sessions that hold locks", "the server")
     };
     match query(examination.try_to_write()).await {
-        Ok(()) => Finding::ok(CHECK, format!("{what} accepts writes; the test write is rolled back")),
-        Err(problem) => Finding::fail(CHECK, format!("{problem}. {remedy}")),
+        Ok(()) => ok!(CHECK, "{what} accepts writes; the test write is rolled back"),
+        Err(problem) => fail!(CHECK, "{problem}. {remedy}"),
     }
 }
 
@@ -151,7 +153,7 @@ fn room(examination: &Examination) -> Option<Finding> {
     let free = volume.f_bavail.saturating_mul(volume.f_frsize);
     let words = format!("{} MiB are free on the volume of {}", free >> 20, file.display());
     Some(if free < ROOM {
-        Finding::warn(CHECK, format!("{words}: on a full volume launches fail. Free space, or enlarge the volume"))
+        warning!(CHECK, "{words}: on a full volume launches fail. Free space, or enlarge the volume")
     } else {
         Finding::ok(CHECK, words)
     })
@@ -166,21 +168,17 @@ fn assess_rows(settings: &ServeSettings, rows: &Rows) -> Option<Finding> {
     let counts = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
     let waited = rows.oldest_queued.map(|launched| now().duration_since(launched).unsigned_abs());
     match waited {
-        Some(waited) if waited > TURN && starting < limit => Some(Finding::warn(
+        Some(waited) if waited > TURN && starting < limit => Some(warning!(
             CHECK,
-            format!(
-                "{counts}. The queue stalls: its first launch has waited for {} minutes while {starting} of at most \
-                 {limit} workshops start. Check that the launcher is ready; if it is, restart it",
-                waited.as_secs() / 60
-            ),
+            "{counts}. The queue stalls: its first launch has waited for {} minutes while {starting} of at most \
+             {limit} workshops start. Check that the launcher is ready; if it is, restart it",
+            waited.as_secs() / 60
         )),
-        Some(waited) if waited > settings.limits.start_timeout => Some(Finding::warn(
+        Some(waited) if waited > settings.limits.start_timeout => Some(warning!(
             CHECK,
-            format!(
-                "{counts}. The queue is long: {queued} launches wait, the first for {} minutes. If starts are quick, \
-                 raise SERVICE_MAX_CONCURRENT_STARTS; if not, check what the starting workshops wait for",
-                waited.as_secs() / 60
-            ),
+            "{counts}. The queue is long: {queued} launches wait, the first for {} minutes. If starts are quick, \
+             raise SERVICE_MAX_CONCURRENT_STARTS; if not, check what the starting workshops wait for",
+            waited.as_secs() / 60
         )),
         _ => Some(Finding::ok(CHECK, counts)),
     }

@@ -4,14 +4,13 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use http::Uri;
-use launcher_domain::Entropy;
-use launcher_domain::clock::SystemEntropy;
+use launcher_domain::clock::{SystemEntropy, random_hex};
 use launcher_domain::identity::TrustedHeader;
 use launcher_fleet::doctor::ExampleWorkshop;
 use tokio::net::lookup_host;
 use tokio::time::timeout;
 
-use crate::doctor::report::{EdgeProxyFacts, Finding, QUERY_TIMEOUT, Section};
+use crate::doctor::report::{EdgeProxyFacts, Finding, QUERY_TIMEOUT, Section, fail, ok, warning};
 use crate::doctor::web::{Answer, WebClient, WebFault};
 use crate::settings::{FleetKind, ServeSettings};
 
@@ -56,23 +55,18 @@ pub(super) async fn check(settings: ServeSettings) -> Section<EdgeProxyFacts> {
 
 fn assess_unauthenticated(me: &str, answer: &Result<Answer, WebFault>) -> Finding {
     match answer {
-        Err(fault @ WebFault::Certificate(_)) => Finding::fail(
+        Err(fault @ WebFault::Certificate(_)) => {
+            fail!(CHECK, "{me}: {fault}. Browsers refuse it: renew the certificate, or correct its names")
+        }
+        Err(fault) => warning!(
             CHECK,
-            format!("{me}: {fault}. Browsers refuse it: renew the certificate, or correct its names"),
-        ),
-        Err(fault) => Finding::warn(
-            CHECK,
-            format!(
-                "{me} cannot be reached from here: {fault}. Try it from outside: curl -i {me} must answer 401 or 302"
-            ),
+            "{me} cannot be reached from here: {fault}. Try it from outside: curl -i {me} must answer 401 or 302"
         ),
         Ok(answer) => match answer.person() {
-            Some(person) => Finding::fail(
+            Some(person) => fail!(
                 CHECK,
-                format!(
-                    "ACCESS WITHOUT LOGIN: {me} treats an unauthenticated request as {person}. Put an auth proxy in \
-                     front; {GUIDE}"
-                ),
+                "ACCESS WITHOUT LOGIN: {me} treats an unauthenticated request as {person}. Put an auth proxy in \
+                 front; {GUIDE}"
             ),
             None => assess_answer(me, answer),
         },
@@ -84,31 +78,25 @@ fn assess_answer(me: &str, answer: &Answer) -> Finding {
     let over_tls = me.replacen("http://", "https://", 1);
     match &answer.location {
         Some(location) if me.starts_with("http://") && *location == over_tls => {
-            Finding::warn(CHECK, format!("{me} redirects to {location}: write SERVICE_PUBLIC_URL with https://"))
+            warning!(CHECK, "{me} redirects to {location}: write SERVICE_PUBLIC_URL with https://")
         }
         _ if answer.status.is_redirection() || matches!(status, 401 | 403) => {
-            Finding::ok(CHECK, format!("{me} requires a login ({status})"))
+            ok!(CHECK, "{me} requires a login ({status})")
         }
-        _ if status == 421 => Finding::fail(
+        _ if status == 421 => fail!(
             CHECK,
-            format!(
-                "{me} answers 421: the edge proxy changes the Host header. Forward it unchanged, with the host of \
-                 SERVICE_PUBLIC_URL"
-            ),
+            "{me} answers 421: the edge proxy changes the Host header. Forward it unchanged, with the host of \
+             SERVICE_PUBLIC_URL"
         ),
-        _ if answer.status.is_success() => Finding::fail(
+        _ if answer.status.is_success() => fail!(
             CHECK,
-            format!(
-                "{me} answers {status}, but another service does. Correct SERVICE_PUBLIC_URL, or the edge proxy's \
-                 routes"
-            ),
+            "{me} answers {status}, but another service does. Correct SERVICE_PUBLIC_URL, or the edge proxy's \
+             routes"
         ),
-        _ => Finding::fail(
+        _ => fail!(
             CHECK,
-            format!(
-                "{me} answers {status} instead of requiring a login. Check that the launcher runs, and the edge \
-                 proxy's routes"
-            ),
+            "{me} answers {status} instead of requiring a login. Check that the launcher runs, and the edge \
+             proxy's routes"
         ),
     }
 }
@@ -127,23 +115,21 @@ async fn forged(web: &WebClient, settings: &ServeSettings, me: &str) -> Finding 
     let answers = [answers.0, answers.1, answers.2];
     let let_in = answers.iter().find(|(_, answer)| answer.as_ref().is_ok_and(|answer| answer.status.is_success()));
     if let Some((name, _)) = let_in {
-        return Finding::fail(
+        return fail!(
             IDENTITY,
-            format!(
-                "ANY CLIENT CAN BE AN ADMIN: the edge proxy does not remove the header {name}. Stop the service until \
-                 it does; {GUIDE}"
-            ),
+            "ANY CLIENT CAN BE AN ADMIN: the edge proxy does not remove the header {name}. Stop the service until \
+             it does; {GUIDE}"
         );
     }
     let unclear = answers.iter().find(|(_, answer)| !answer.as_ref().is_ok_and(Answer::is_refusal));
     match unclear {
-        None => Finding::ok(IDENTITY, format!("forged headers are refused: {plain}, {underscores}, {dots}")),
+        None => ok!(IDENTITY, "forged headers are refused: {plain}, {underscores}, {dots}"),
         Some((name, answer)) => {
             let said = match answer {
                 Ok(answer) => format!("the response was {}", answer.status.as_u16()),
                 Err(fault) => fault.to_string(),
             };
-            Finding::warn(IDENTITY, format!("no clear result for a forged {name}: {said}. Run the doctor again"))
+            warning!(IDENTITY, "no clear result for a forged {name}: {said}. Run the doctor again")
         }
     }
 }
@@ -162,17 +148,15 @@ async fn login(web: &WebClient, public_url: &str, login_url: &str) -> Finding {
     let url = if login_url.starts_with('/') { format!("{public_url}{login_url}") } else { login_url.to_owned() };
     match web.get(&url, &[("Accept", "text/html")]).await {
         Ok(answer) if answer.status.is_success() || answer.status.is_redirection() => {
-            Finding::ok(LOGIN, format!("{url} answers ({})", answer.status.as_u16()))
+            ok!(LOGIN, "{url} answers ({})", answer.status.as_u16())
         }
-        Ok(answer) => Finding::fail(
+        Ok(answer) => fail!(
             LOGIN,
-            format!(
-                "no user can log in: {url} answers {}. Check the login proxy, the edge proxy's route to it, and \
-                 SERVICE_LOGIN_URL",
-                answer.status.as_u16()
-            ),
+            "no user can log in: {url} answers {}. Check the login proxy, the edge proxy's route to it, and \
+             SERVICE_LOGIN_URL",
+            answer.status.as_u16()
         ),
-        Err(fault) => Finding::warn(LOGIN, format!("{url} cannot be reached from here: {fault}. Try it in a browser")),
+        Err(fault) => warning!(LOGIN, "{url} cannot be reached from here: {fault}. Try it in a browser"),
     }
 }
 
@@ -200,28 +184,22 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
 fn assess_forged(me: &str, answer: &Result<Answer, WebFault>) -> Finding {
     match answer {
         Ok(answer) if answer.status.as_u16() == 401 => {
-            Finding::ok(PROOF, format!("{me} refuses a forged identity without X-Auth-Request-Proof (401)"))
+            ok!(PROOF, "{me} refuses a forged identity without X-Auth-Request-Proof (401)")
         }
-        Ok(answer) if answer.status.is_success() => Finding::fail(
+        Ok(answer) if answer.status.is_success() => fail!(
             PROOF,
-            format!(
-                "{me} ACCEPTS A FORGED IDENTITY without X-Auth-Request-Proof: the running launcher has no proxy \
-                 secret. Restart it with SERVICE_PROXY_SECRET_FILE"
-            ),
+            "{me} ACCEPTS A FORGED IDENTITY without X-Auth-Request-Proof: the running launcher has no proxy \
+             secret. Restart it with SERVICE_PROXY_SECRET_FILE"
         ),
-        Ok(answer) => Finding::warn(
+        Ok(answer) => warning!(
             PROOF,
-            format!(
-                "{me} answers {} to a forged identity, not 401. Check that SERVICE_LISTEN_ADDR is the launcher's",
-                answer.status.as_u16()
-            ),
+            "{me} answers {} to a forged identity, not 401. Check that SERVICE_LISTEN_ADDR is the launcher's",
+            answer.status.as_u16()
         ),
-        Err(fault) => Finding::warn(
+        Err(fault) => warning!(
             PROOF,
-            format!(
-                "{me} cannot be reached from here: {fault}. Run the doctor on the launcher's machine, while the \
-                 launcher runs"
-            ),
+            "{me} cannot be reached from here: {fault}. Run the doctor on the launcher's machine, while the \
+             launcher runs"
         ),
     }
 }
@@ -265,7 +243,11 @@ fn address(settings: &ServeSettings, example: Option<&ExampleWorkshop>) -> Optio
         return None;
     }
     let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
-    Some(Address { scheme: uri.scheme_str()?.to_owned(), host: format!("doctor-{}{after_name}", random()), port })
+    Some(Address {
+        scheme: uri.scheme_str()?.to_owned(),
+        host: format!("doctor-{}{after_name}", random_hex::<6>(&SystemEntropy)),
+        port,
+    })
 }
 
 /// Returns the URL of a workshop, and the part of its host after the workshop's name: the suffix of all names, if there is
@@ -274,12 +256,6 @@ fn after_name(ExampleWorkshop { name, url }: &ExampleWorkshop) -> Option<(Uri, S
     let uri: Uri = url.parse().ok()?;
     let after_name = uri.host()?.strip_prefix(name.as_str())?.to_owned();
     Some((uri, after_name))
-}
-
-fn random() -> String {
-    let mut bytes = [0; 6];
-    SystemEntropy.fill(&mut bytes);
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 async fn has_address(host: &str) -> bool {
@@ -293,33 +269,25 @@ async fn assess_domain(address: &Address, web: &WebClient) -> Finding {
     let Address { scheme, host, port } = address;
     let domain = host.split_once('.').map_or("", |(_, domain)| domain);
     if !has_address(host).await {
-        return Finding::fail(
+        return fail!(
             DOMAIN,
-            format!(
-                "{host} has no address: users cannot open workshops. Create a DNS record *.{domain} for the edge proxy"
-            ),
+            "{host} has no address: users cannot open workshops. Create a DNS record *.{domain} for the edge proxy"
         );
     }
     let url = format!("{scheme}://{host}{port}/");
     match web.get(&url, &[]).await {
-        Ok(answer) if answer.status.is_success() => Finding::warn(
+        Ok(answer) if answer.status.is_success() => warning!(
             DOMAIN,
-            format!(
-                "{url} answers {} although this workshop does not exist: another service has names below {domain}. \
-                 Point all of them to the edge proxy",
-                answer.status.as_u16()
-            ),
+            "{url} answers {} although this workshop does not exist: another service has names below {domain}. \
+             Point all of them to the edge proxy",
+            answer.status.as_u16()
         ),
-        Ok(answer) => {
-            Finding::ok(DOMAIN, format!("names below {domain} lead to the edge proxy ({})", answer.status.as_u16()))
-        }
-        Err(fault @ WebFault::Certificate(_)) => Finding::fail(
+        Ok(answer) => ok!(DOMAIN, "names below {domain} lead to the edge proxy ({})", answer.status.as_u16()),
+        Err(fault @ WebFault::Certificate(_)) => fail!(
             DOMAIN,
-            format!("{url}: {fault}. Users cannot open workshops: renew the certificate, with the name *.{domain}"),
+            "{url}: {fault}. Users cannot open workshops: renew the certificate, with the name *.{domain}"
         ),
-        Err(fault) => {
-            Finding::warn(DOMAIN, format!("{url} cannot be reached from here: {fault}. Open a workshop in a browser"))
-        }
+        Err(fault) => warning!(DOMAIN, "{url} cannot be reached from here: {fault}. Open a workshop in a browser"),
     }
 }
 

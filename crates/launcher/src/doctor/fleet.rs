@@ -7,7 +7,7 @@ use launcher_domain::AppType;
 use launcher_fleet::doctor::{ContainerExamination, LocalExamination};
 use launcher_service::ClaimError;
 
-use crate::doctor::report::{DatabaseFacts, Finding, FleetFacts, Section};
+use crate::doctor::report::{DatabaseFacts, Finding, FleetFacts, Section, fail, ok, warning};
 use crate::doctor::settings::is_for_this_machine;
 use crate::serve::NOT_ISOLATED;
 use crate::serve::fleet::{container_settings, local_settings, material_program};
@@ -48,15 +48,13 @@ fn belonging(rows: &DatabaseFacts, fleet: &FleetFacts) -> Option<Finding> {
     let bound = rows.bound.clone()?;
     match (bound, fleet.identity.clone()) {
         (Some(bound), Some(found)) if bound == found => {
-            Some(Finding::ok(CHECK, format!("the database is bound to this fleet ({found})")))
+            Some(ok!(CHECK, "the database is bound to this fleet ({found})"))
         }
         (Some(bound), Some(found)) => Some(Finding::fail(CHECK, ClaimError::AnotherFleet { bound, found }.to_string())),
-        (Some(bound), None) if fleet.workshops.is_some() => Some(Finding::fail(
+        (Some(bound), None) if fleet.workshops.is_some() => Some(fail!(
             CHECK,
-            format!(
-                "the database is bound to another fleet ({bound}): the data directory has never been used. Set \
-                 SERVICE_DATA_DIR to the directory of this database, or SERVICE_DATABASE_URL to another database"
-            ),
+            "the database is bound to another fleet ({bound}): the data directory has never been used. Set \
+             SERVICE_DATA_DIR to the directory of this database, or SERVICE_DATABASE_URL to another database"
         )),
         (None, _) => fleet
             .workshops
@@ -71,14 +69,12 @@ fn material(program: &Path) -> Finding {
     const CHECK: &str = "course material";
     let shown = program.display();
     if program.is_file() {
-        return Finding::ok(CHECK, format!("{shown} places it"));
+        return ok!(CHECK, "{shown} places it");
     }
-    Finding::warn(
+    warning!(
         CHECK,
-        format!(
-            "active templates have course material, but {shown} is missing: workshops start without their material. \
-             Build it with `cargo build --package launcher-material`, and put it beside the launcher"
-        ),
+        "active templates have course material, but {shown} is missing: workshops start without their material. \
+         Build it with `cargo build --package launcher-material`, and put it beside the launcher"
     )
 }
 
@@ -90,13 +86,10 @@ async fn program(examination: &LocalExamination, app: AppType) -> Option<Finding
     };
     Some(match tokio::time::timeout(PROGRAM, examination.version(app)).await {
         Ok(Ok(version)) => Finding::ok(check, version?),
-        Ok(Err(fault)) => Finding::fail(check, format!("active templates need it, but {fault}. {}", fault.remedy)),
+        Ok(Err(fault)) => fail!(check, "active templates need it, but {fault}. {}", fault.remedy),
         Err(_) => {
             let seconds = PROGRAM.as_secs();
-            Finding::warn(
-                check,
-                format!("it printed no version within {seconds} seconds. Check the load of this machine"),
-            )
+            warning!(check, "it printed no version within {seconds} seconds. Check the load of this machine")
         }
     })
 }
@@ -120,7 +113,7 @@ fn isolation(settings: &ServeSettings) -> Option<Finding> {
         (true, true) => "authentication is required, as for several users",
         (true, false) => return None,
     };
-    Some(Finding::warn("isolation", format!("{invitation}, but {NOT_ISOLATED}")))
+    Some(warning!("isolation", "{invitation}, but {NOT_ISOLATED}"))
 }
 
 /// Prepares the checks of the local fleet. Returns `None` if the service would not start with these settings: the check
@@ -142,7 +135,7 @@ fn use_of_directory(examination: &LocalExamination) -> Finding {
 fn ports(examination: &LocalExamination) -> Finding {
     const CHECK: &str = "ports";
     match examination.free_port() {
-        Some(port) => Finding::ok(CHECK, format!("free ports for workshops exist, for example {port}")),
+        Some(port) => ok!(CHECK, "free ports for workshops exist, for example {port}"),
         None => Finding::fail(CHECK, "no port is free for workshops. Stop the programs that listen on them"),
     }
 }
@@ -180,15 +173,13 @@ async fn engine(examination: &ContainerExamination) -> Vec<Finding> {
         Err(error) => return vec![Finding::fail(ENGINE, error.to_string())],
     };
     let disk = if engine.limits_disk {
-        Finding::ok("disk limit", format!("the storage driver {} limits each workshop's disk", engine.storage_driver))
+        ok!("disk limit", "the storage driver {} limits each workshop's disk", engine.storage_driver)
     } else {
-        Finding::warn(
+        warning!(
             "disk limit",
-            format!(
-                "the engine cannot limit a workshop's disk with the storage driver {}: one workshop can fill the disk of \
-                 all. Use Docker with overlay2 on XFS with project quotas (mount option pquota), and restart the launcher",
-                engine.storage_driver
-            ),
+            "the engine cannot limit a workshop's disk with the storage driver {}: one workshop can fill the disk of \
+             all. Use Docker with overlay2 on XFS with project quotas (mount option pquota), and restart the launcher",
+            engine.storage_driver
         )
     };
     let image = match examination.has_sidecar_image().await {
@@ -203,8 +194,7 @@ async fn engine(examination: &ContainerExamination) -> Vec<Finding> {
         Err(error) => Finding::fail("material image", error.to_string()),
     };
     let (mib, cpus) = (engine.memory_bytes / (1024 * 1024), engine.cpus);
-    let mut findings =
-        vec![Finding::ok(ENGINE, format!("{}, {mib} MiB of memory, {cpus} CPUs", engine.name)), disk, image, material];
+    let mut findings = vec![ok!(ENGINE, "{}, {mib} MiB of memory, {cpus} CPUs", engine.name), disk, image, material];
     if engine.interrupts_network {
         findings.push(Finding::warn(
             "network",

@@ -42,6 +42,18 @@ impl Finding {
     }
 }
 
+/// Creates the finding of a check from a format string and its arguments.
+macro_rules! ok {
+    ($check:expr, $($words:tt)+) => { Finding::ok($check, format!($($words)+)) };
+}
+macro_rules! warning {
+    ($check:expr, $($words:tt)+) => { Finding::warn($check, format!($($words)+)) };
+}
+macro_rules! fail {
+    ($check:expr, $($words:tt)+) => { Finding::fail($check, format!($($words)+)) };
+}
+pub(super) use {fail, ok, warning};
+
 impl Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severity = match self.severity {
@@ -108,12 +120,10 @@ where
     F: Default + Send + 'static,
 {
     let silent = || {
-        Finding::fail(
+        fail!(
             name,
-            format!(
-                "the checks did not end within {} seconds: a disk, a name server or a network hangs",
-                SECTION_TIMEOUT.as_secs()
-            ),
+            "the checks did not end within {} seconds: a disk, a name server or a network hangs",
+            SECTION_TIMEOUT.as_secs()
         )
     };
     match tokio::time::timeout(SECTION_TIMEOUT, tokio::spawn(checks)).await {

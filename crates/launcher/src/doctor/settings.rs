@@ -4,7 +4,7 @@ use http::Uri;
 use launcher_process::settings::unknown_names;
 use tracing_subscriber::filter::Targets;
 
-use super::report::Finding;
+use super::report::{Finding, fail, ok, warning};
 use crate::cli::Cli;
 use crate::doctor::report::Section;
 use crate::serve::{ServeError, read_proxy_secret, readable_by_others, seeds};
@@ -28,20 +28,15 @@ fn names() -> Finding {
         return Finding::ok("settings", "valid; every SERVICE_ variable is known");
     }
     let unknown = unknown.join(", ");
-    Finding::warn(
-        "settings",
-        format!("unknown, and ignored: {unknown}. Correct the name; `launcher serve --help` lists all"),
-    )
+    warning!("settings", "unknown, and ignored: {unknown}. Correct the name; `launcher serve --help` lists all")
 }
 
 fn authentication(settings: &ServeSettings) -> Finding {
     const CHECK: &str = "authentication";
     match (settings.api.require_authentication, &settings.api.dev_identity) {
-        (true, None) => {
-            Finding::ok(CHECK, format!("required, by the header {}", settings.api.trusted_auth_header.name()))
-        }
+        (true, None) => ok!(CHECK, "required, by the header {}", settings.api.trusted_auth_header.name()),
         (false, Some(_)) if settings.api.exposes_bypass(settings.listen_addr) => {
-            Finding::fail(CHECK, format!("the service does not start: {}", ServeError::Exposed(settings.listen_addr)))
+            fail!(CHECK, "the service does not start: {}", ServeError::Exposed(settings.listen_addr))
         }
         (false, Some(email)) => {
             let words = format!(
@@ -67,8 +62,8 @@ async fn proxy_secret(settings: &ServeSettings) -> Option<Finding> {
     match read_proxy_secret(settings.api.proxy_secret_file.as_deref()).await {
         Err(error) => Some(Finding::fail(CHECK, error.to_string())),
         Ok(Some(secret)) => Some(match settings.api.proxy_secret_file.as_deref().and_then(readable_by_others) {
-            Some(warning) => Finding::warn(CHECK, warning),
-            None => Finding::ok(CHECK, format!("required with each identity; accepted secrets: {}", secret.count())),
+            Some(words) => warning!(CHECK, "{words}"),
+            None => ok!(CHECK, "required with each identity; accepted secrets: {}", secret.count()),
         }),
         Ok(None) if settings.api.bypass().is_some() => None,
         Ok(None) => Some(Finding::warn(
@@ -98,7 +93,7 @@ fn admins(settings: &ServeSettings) -> Finding {
 
 fn log(settings: &ServeSettings) -> Option<Finding> {
     let error = settings.log.log.parse::<Targets>().err()?;
-    Some(Finding::fail("log", format!("SERVICE_LOG is invalid: {error}. Write a level, as in info")))
+    Some(fail!("log", "SERVICE_LOG is invalid: {error}. Write a level, as in info"))
 }
 
 fn public_url(settings: &ServeSettings) -> Option<Finding> {
@@ -116,9 +111,8 @@ fn seed_file(settings: &ServeSettings) -> Option<Finding> {
     const CHECK: &str = "seed templates";
     Some(match seeds::check(settings.seed_templates.as_ref()?, &settings.pod_template_allow) {
         Ok(count) => Finding::ok(CHECK, count.to_string()),
-        Err(error) => Finding::fail(
-            CHECK,
-            format!("SERVICE_SEED_TEMPLATES: {error}. The service does not start until this is corrected"),
-        ),
+        Err(error) => {
+            fail!(CHECK, "SERVICE_SEED_TEMPLATES: {error}. The service does not start until this is corrected")
+        }
     })
 }

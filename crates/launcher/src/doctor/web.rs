@@ -10,6 +10,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use launcher_domain::messages::innermost;
 use tokio::time::timeout;
 
 /// Timeout for a response including its body.
@@ -85,12 +86,8 @@ impl Answer {
     }
 }
 
-fn fault(error: &(dyn Error + 'static)) -> WebFault {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    let said = innermost.to_string();
+fn fault(error: &dyn Error) -> WebFault {
+    let said = innermost(error);
     match said.split_once("invalid peer certificate: ") {
         Some((_, problem)) if problem.starts_with("certificate ") => WebFault::Certificate(problem.to_owned()),
         Some((_, problem)) => WebFault::Authority(problem.to_owned()),

@@ -132,7 +132,6 @@ pub(crate) struct MaterialVolume {
 }
 
 impl MaterialVolume {
-    /// Returns the mount of the volume.
     pub(super) fn mount(self) -> Mount {
         let Self { name, path } = self;
         Mount { typ: Some(MountType::VOLUME), source: Some(name), target: Some(path), ..Mount::default() }

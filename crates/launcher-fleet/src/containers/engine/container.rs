@@ -35,7 +35,6 @@ pub struct ContainerState {
     pub finished_at: Option<Timestamp>,
 }
 
-/// The fields of an inspected container.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Inspected {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bollard::errors::Error as BollardError;
+use launcher_domain::messages::ErrorChain;
 
 /// Error of a call to the container engine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -85,10 +86,10 @@ impl EngineError {
             error @ (BollardError::HyperLegacyError { .. } | BollardError::HyperResponseError { .. }) => {
                 match io_error(&error) {
                     Some(cause) => Self::no_connection(socket, cause),
-                    None => Self::unreachable(socket, chain(&error), RESTART),
+                    None => Self::unreachable(socket, ErrorChain(&error).to_string(), RESTART),
                 }
             }
-            error => Self::Other(format!("its answer cannot be read: {}", chain(&error))),
+            error => Self::Other(format!("its answer cannot be read: {}", ErrorChain(&error))),
         }
     }
 
@@ -167,17 +168,4 @@ fn is_disk_full(message: &str) -> bool {
 fn io_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a io::Error> {
     let mut causes = std::iter::successors(Some(error), |&error| error.source());
     causes.find_map(|error| error.downcast_ref::<io::Error>())
-}
-
-/// Returns the messages of an error and its causes.
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut messages: Vec<String> = Vec::new();
-    for error in std::iter::successors(Some(error), |&error| error.source()) {
-        let message = error.to_string();
-        // Many errors repeat the message of their cause.
-        if !messages.iter().any(|known| known.contains(&message)) {
-            messages.push(message);
-        }
-    }
-    messages.join(": ")
 }

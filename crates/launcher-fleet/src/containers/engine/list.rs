@@ -33,13 +33,10 @@ pub struct FoundContainer {
 /// A volume with course material of this fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoundVolume {
-    /// Name of the volume.
     pub(crate) name: String,
-    /// Uid of the Workshop.
     pub(crate) uid: String,
 }
 
-/// The list of volumes.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct ListedVolumes {
@@ -53,7 +50,6 @@ struct ListedVolume {
     labels: Option<HashMap<String, String>>,
 }
 
-/// The fields of a container in a list.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Listed {
@@ -117,7 +113,6 @@ impl Engine {
     }
 }
 
-/// Returns the path of the list of containers with this label.
 fn with_label(label: &str, value: &str) -> String {
     format!("/containers/json?all=true&{}", label_filter(label, value))
 }

@@ -16,7 +16,6 @@ use crate::containers::build::ADDRESSES_FILE;
 use crate::containers::workload::Workload;
 use crate::machine::{make_private, replace_file};
 
-/// Name of the file with the expiry.
 const EXPIRY_FILE: &str = "expires-at";
 /// Name of the file with the last crash of the app.
 const LAST_CRASH_FILE: &str = "last-crash";

@@ -46,7 +46,6 @@ pub(super) enum Verdict {
 }
 
 impl Observed {
-    /// Asks the engine.
     pub(super) async fn of(workload: &Workload) -> Result<Self, EngineError> {
         let engine = &workload.context().engine;
         let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
@@ -57,7 +56,6 @@ impl Observed {
         Ok(Self { app, sidecar })
     }
 
-    /// Returns the verdict.
     pub(super) fn verdict(&self, stage: Stage) -> Verdict {
         let failed = |reason: FailureReason| Verdict::Failed(Box::new(reason));
         let Some(app) = self.app.as_ref().filter(|app| app.started) else {
@@ -127,7 +125,6 @@ mod tests {
         Observed { app, sidecar }.verdict(Stage::Started)
     }
 
-    /// Returns the code of a failure.
     fn code(verdict: &Verdict) -> Option<FailureCode> {
         match verdict {
             Verdict::Failed(reason) => Some(reason.code),

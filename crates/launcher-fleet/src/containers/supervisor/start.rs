@@ -24,7 +24,6 @@ const SIDECAR_PATIENCE: Duration = Duration::from_secs(30);
 /// Interval of the inspections of a sidecar that does not listen yet. Events of the engine may be lost.
 const INSPECTION_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Kind of start of the containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attempt {
     /// The app has never run.
@@ -134,7 +133,6 @@ fn not_started(part: Part, error: EngineError, attempt: Attempt) -> Outcome {
     }
 }
 
-/// Returns the outcome of a start that failed for this reason.
 fn failed(reason: FailureReason, attempt: Attempt) -> Outcome {
     match attempt {
         Attempt::First => Outcome::failed(reason),

@@ -100,7 +100,6 @@ fn report(report: &Report) {
     }
 }
 
-/// A report from a keeper to its launcher.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Report {

@@ -27,7 +27,6 @@ pub(crate) struct AppStart<'a> {
     pub(crate) env: &'a BTreeMap<OsString, OsString>,
     /// Marker of the app's processes, which goes into their environment.
     pub(crate) marker: &'a str,
-    /// Working directory.
     pub(crate) working: &'a Path,
     /// File for the app's standard output and standard error.
     pub(crate) log: File,

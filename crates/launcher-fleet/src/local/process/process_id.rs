@@ -38,7 +38,6 @@ pub(crate) struct RunningProcess {
     pub(crate) group: i32,
 }
 
-/// The marker of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProcessMarker {
     pub(crate) marker: String,

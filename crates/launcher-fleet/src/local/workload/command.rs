@@ -54,7 +54,6 @@ const INHERITED: [&str; 30] = [
 /// Name prefixes of further inherited variables: the locale, and the devices of GPUs.
 const INHERITED_PREFIXES: [&str; 3] = ["LC_", "CUDA_", "NVIDIA_"];
 
-/// The command that starts an app.
 #[derive(Debug)]
 pub(super) struct AppCommand {
     pub(super) program: PathBuf,
