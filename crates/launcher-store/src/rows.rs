@@ -1,7 +1,7 @@
 //! Row types with their tables, and conversions of values.
 
 use jiff::{SignedDuration, Timestamp};
-use launcher_domain::{Act, Activity, Instance, Listing, Snapshot, Template, Volume};
+use launcher_domain::{Act, Activity, Instance, Snapshot, Template, Volume};
 use serde::Serialize;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -54,22 +54,15 @@ table! {
 }
 
 table! {
-    (Template {
-        template_id, settings, active, version, created_by, created_at, updated_at,
-        listing: Listing { tags, icon, unlisted, slug },
-    })
     "workshop_templates" as Template, template_columns, template {
         template_id: Text,
         settings: Text Always,
+        listing: Text Always,
         active: Number Always,
         version: Number Always,
         created_by: Text Once,
         created_at: Number Once,
         updated_at: Number Always,
-        tags: Text Always,
-        icon: Text Always,
-        unlisted: Number Always,
-        slug: Text Always,
     }
 }
 

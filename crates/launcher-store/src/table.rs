@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use launcher_domain::{
-    ActivityAction, EmailAddress, EndReason, FailureReason, Icon, InstanceSnapshot, InstanceState, Report,
+    ActivityAction, EmailAddress, EndReason, FailureReason, InstanceSnapshot, InstanceState, Listing, Report,
     TemplateSettings,
 };
 use sqlx::any::AnyRow;
@@ -287,7 +287,6 @@ stored! {
     InstanceState as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
     EndReason as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
     ActivityAction as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
-    Icon as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
     i64 as Number: |value| *value, Some;
     u32 as Number: |value| i64::from(*value), |raw| Self::try_from(raw).ok();
     u64 as Number: |value| i64::try_from(*value).unwrap_or(i64::MAX), |raw| Self::try_from(raw).ok();
@@ -341,7 +340,7 @@ macro_rules! stored_as_json {
     };
 }
 
-stored_as_json!(TemplateSettings, FailureReason, InstanceSnapshot, Vec<String>);
+stored_as_json!(TemplateSettings, Listing, FailureReason, InstanceSnapshot);
 
 impl Stored for Report {
     type Raw = Text;

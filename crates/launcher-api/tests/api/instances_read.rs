@@ -5,6 +5,8 @@ use launcher_domain::{FailureCode, MaterialReport, SourceReport};
 use launcher_testkit::{Client, Options, Reply, TestApp, Users};
 use serde_json::{Value, json};
 
+use crate::assert_documented;
+
 #[tokio::test]
 async fn running_instance_has_exactly_documented_fields() {
     let Users { app, alice, admin, .. } = TestApp::start().await;
@@ -20,37 +22,38 @@ async fn running_instance_has_exactly_documented_fields() {
     assert!(start.starts_with("2026-03-02T08:00:0"));
     let latest = instance["extension"]["latest_expires_at"].take();
     assert_eq!(latest, start.replace("T08:", "T11:"));
-    assert_eq!(
-        instance,
-        json!({
-            "k8s_name": name,
-            "owner_email": "alice@example.org",
-            "template_id": template,
-            "template_name": "Statistics 101",
-            "state": "running",
-            "start_step": null,
-            "start_progress": null,
-            "reason": null,
-            "log_tail": null,
-            "last_crash": null,
-            "material": [],
-            "url": format!("http://{name}.workshops.test/"),
-            "outdated": false,
-            "parameters": {},
-            "volume": null,
-            "snapshot": null,
-            "queue_position": null,
-            "suspended_at": null,
-            "created_at": "a time",
-            "started_at": "a time",
-            "expires_at": "a time",
-            "ended_at": null,
-            "end_reason": null,
-            "extension": {
-                "allowed": true, "denied_reason": null, "extend_by_seconds": 3600, "latest_expires_at": null,
-            },
-        })
-    );
+    assert_documented(&instance, "WorkshopInstanceResponse");
+    let expected = json!({
+        "k8s_name": name,
+        "owner_email": "alice@example.org",
+        "template_id": template,
+        "template_name": "Statistics 101",
+        "state": "running",
+        "start_step": null,
+        "start_progress": null,
+        "reason": null,
+        "log_tail": null,
+        "last_crash": null,
+        "material": [],
+        "url": format!("http://{name}.workshops.test/"),
+        "outdated": false,
+        "parameters": {},
+        "volume": null,
+        "snapshot": null,
+        "queue_position": null,
+        "suspended_at": null,
+        "created_at": "a time",
+        "started_at": "a time",
+        "expires_at": "a time",
+        "ended_at": null,
+        "end_reason": null,
+        "extension": {
+            "allowed": true, "denied_reason": null, "extend_by_seconds": 3600, "latest_expires_at": null,
+        },
+    });
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(&instance[field], value, "{field}");
+    }
     app.finish().await;
 }
 

@@ -36,3 +36,13 @@ mod templates_patch;
 mod templates_pod_template;
 mod templates_write;
 mod volumes;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+/// Asserts that an object of the API has exactly the fields that the schema with this name documents.
+fn assert_documented(object: &Value, schema: &str) {
+    let names = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(names(object), names(&launcher_api::openapi("/api/v1")["components"]["schemas"][schema]["properties"]));
+}

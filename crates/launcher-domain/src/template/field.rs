@@ -314,10 +314,11 @@ fn or_null(schema: &mut Value) {
 
 /// Declares a JSON object that an admin writes: a struct whose fields each have a type, a kind (a function of [`Reader`])
 /// and a [`Codec`]. The doc comments are the descriptions in the JSON schema. The macro adds a `Codec` of the object, and
-/// `FIELDS`: the names of the fields in JSON.
+/// `FIELDS`: the names of the fields in JSON. With `Default`, stored JSON may omit fields.
 macro_rules! json_object {
     (
         $(#[doc = $about:literal])+
+        $(#[derive($default:ident)] #[serde(default)])?
         pub struct $name:ident {
             $(
                 $(#[doc = $field_about:literal])+
@@ -327,6 +328,7 @@ macro_rules! json_object {
     ) => {
         $(#[doc = $about])+
         #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        $(#[derive($default)] #[serde(default)])?
         pub struct $name {
             $(
                 $(#[doc = $field_about])+

@@ -17,6 +17,8 @@ json_object! {
     /// Presentation of a template in the catalog, and the slug of its link. These fields belong to the template and not
     /// to its settings, because no workshop needs them: instances copy the settings, and rows refer to them by the hash
     /// of their content.
+    #[derive(Default)]
+    #[serde(default)]
     pub struct Listing {
         /// Tags. Two tags must not be equal, also regardless of case.
         tags: Vec<String> = defaulted(Tags, json!([])),

@@ -18,8 +18,7 @@ fn errors(changes: &Value) -> Vec<String> {
 
 #[test]
 fn listing_of_minimal_template_is_empty() {
-    let empty = Listing { tags: Vec::new(), icon: None, unlisted: false, slug: None };
-    assert_eq!(with(&json!({})).unwrap().listing, empty);
+    assert_eq!(with(&json!({})).unwrap().listing, Listing::default());
 }
 
 #[test]

@@ -5,9 +5,6 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::PodSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use launcher_workshop::app::ValidSpec;
-use launcher_workshop::pod_template::PodTemplate;
-use launcher_workshop::{WorkshopResources, WorkshopStorage};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -16,8 +13,19 @@ use crate::validate::Validated;
 
 /// Annotation of a pod with the digest of the Workshop's fields that determine the pod.
 pub const SPEC_DIGEST: &str = "workshoplauncher.dev/spec-digest";
-/// Version of the list of fields in the digest; increase it when the list changes. The operator does not compare
-/// digests of different versions, so an upgraded operator does not replace the pods of running workshops.
+/// Pointers into the spec of the fields that do not determine the pod: a restart replaces only the pods that were created
+/// before it, a new expiry must not replace the pod, an existing volume keeps its size, and the launcher reads a snapshot.
+const EXCLUDED: [&str; 6] = [
+    "/restartedAt",
+    "/expiresAt",
+    "/lifetimeSeconds",
+    "/storage/size",
+    "/snapshot/directory",
+    "/snapshot/graceSeconds",
+];
+/// Version of the digest; increase it when the digest of an unchanged Workshop changes. A new field that the Workshop does
+/// not set changes no digest. The operator does not compare digests of different versions, so an upgraded operator does
+/// not replace the pods of running workshops.
 const VERSION: &str = "1";
 /// Annotation of a pod with the digest of the pod as its operator built it. It changes with the Workshop, with the
 /// settings of the operator, and with its version if that version builds another pod.
@@ -25,54 +33,12 @@ pub const TEMPLATE_DIGEST: &str = "workshoplauncher.dev/template-digest";
 
 /// Returns the value of the annotation [`SPEC_DIGEST`] for this Workshop: `VERSION-HEX`.
 pub(super) fn of(workshop: &Validated) -> String {
-    // The digest excludes `restarted_at`: a restart replaces only the pods that were created before it. The digest also
-    // excludes the expiry, because a new expiry must not replace the pod, and the values of secret parameters, which never
-    // change.
-    let Validated {
-        name,
-        namespace: _,
-        owner_reference: _,
-        spec,
-        pod_template,
-        restarted_at: _,
-        expiry: _,
-        lifetime_seconds: _,
-    } = workshop;
-    let ValidSpec {
-        owner,
-        image,
-        app_type,
-        port,
-        command,
-        args,
-        env,
-        secret_env,
-        resources,
-        storage,
-        crash_safe_directory,
-        snapshot,
-        material,
-        profile,
-    } = spec;
-    let WorkshopResources { cpu_request, cpu_limit, memory_request, memory_limit } = resources;
-    let fields = json!([
-        name,
-        owner.to_string(),
-        image,
-        app_type.as_str(),
-        port,
-        command,
-        args,
-        env,
-        secret_env,
-        [cpu_request, cpu_limit, memory_request, memory_limit],
-        storage.as_ref().map(|WorkshopStorage { volume, size: _, path }| [volume, path]),
-        crash_safe_directory,
-        snapshot.as_ref().map(|snapshot| &snapshot.token_sha256),
-        material,
-        profile.as_str(),
-        pod_template.as_ref().map(PodTemplate::source),
-    ]);
+    let mut spec = json!(*workshop.spec);
+    for pointer in EXCLUDED {
+        let (parent, field) = pointer.rsplit_once('/').unwrap_or_default();
+        spec.pointer_mut(parent).and_then(Value::as_object_mut).and_then(|parent| parent.remove(field));
+    }
+    let fields = json!([workshop.name, spec]);
     format!("{VERSION}-{}", hex(&fields))
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::{Container, LocalObjectReference, Pod, PodSecurityContext, PodSpec, Volume};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_domain::SecurityProfile;
-use launcher_workshop::app::{AppSpec, ContainerCommand, SIDECAR_REQUESTS, ValidSpec};
+use launcher_workshop::app::{ContainerCommand, SIDECAR_REQUESTS};
 
 use super::container::{amounts, app_security, own_container, runtime_default, secret_variables, variables, words};
 use super::digest::{SPEC_DIGEST, TEMPLATE_DIGEST, metadata};
@@ -128,24 +128,24 @@ fn volumes(workshop: &Validated, settings: &OperatorSettings) -> Vec<Volume> {
 }
 
 fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
-    let ValidSpec { app_type, image, port, command, args, env, secret_env, resources, profile, .. } = &workshop.spec;
-    let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
+    let spec = &workshop.spec;
+    let app = spec.app();
     let ContainerCommand { command, args } = app.container_command(&settings.origin(&workshop.name));
     let mounts: Vec<_> =
         storage::mount(workshop, settings).into_iter().chain(material::app_mounts(workshop, settings)).collect();
     Container {
         name: APP_CONTAINER.to_owned(),
-        image: Some(image.clone()),
+        image: Some(spec.image.clone()),
         image_pull_policy: Some(settings.image_pull_policy.as_str().to_owned()),
         command: words(&command),
         args: words(&args),
-        env: Some([variables(app.environment()), secret_variables(&workshop.name, secret_env)].concat()),
+        env: Some([variables(app.environment()), secret_variables(&workshop.name, &spec.secret_env)].concat()),
         resources: Some(amounts(
-            [&resources.cpu_request, &resources.memory_request],
-            [&resources.cpu_limit, &resources.memory_limit],
+            [&spec.resources.cpu_request, &spec.resources.memory_request],
+            [&spec.resources.cpu_limit, &spec.resources.memory_limit],
         )),
         volume_mounts: (!mounts.is_empty()).then_some(mounts),
-        security_context: Some(app_security(*profile, settings)),
+        security_context: Some(app_security(spec.profile, settings)),
         ..Container::default()
     }
 }

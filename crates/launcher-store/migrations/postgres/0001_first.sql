@@ -12,12 +12,11 @@ CREATE TABLE workshop_templates (
     created_by TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    -- Presentation in the catalog, and the slug of the link. Instances do not copy these columns. tags is a JSON array of
-    -- texts.
-    tags TEXT NOT NULL DEFAULT '[]',
-    icon TEXT,
-    unlisted BIGINT NOT NULL DEFAULT 0 CHECK (unlisted IN (0, 1)),
-    slug TEXT COLLATE "C"
+    -- Presentation in the catalog, and the slug of the link, as JSON. Instances do not copy it. Only fields that a query
+    -- compares have a column, computed from the JSON.
+    listing TEXT NOT NULL DEFAULT '{}',
+    unlisted BIGINT NOT NULL GENERATED ALWAYS AS (CASE listing::json ->> 'unlisted' WHEN 'true' THEN 1 ELSE 0 END) STORED,
+    slug TEXT COLLATE "C" GENERATED ALWAYS AS (listing::json ->> 'slug') STORED
 );
 
 -- The lists of admins and of all others.

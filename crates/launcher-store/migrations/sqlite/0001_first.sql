@@ -9,12 +9,11 @@ CREATE TABLE workshop_templates (
     created_by TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    -- Presentation in the catalog, and the slug of the link. Instances do not copy these columns. tags is a JSON array of
-    -- texts.
-    tags TEXT NOT NULL DEFAULT '[]',
-    icon TEXT,
-    unlisted BIGINT NOT NULL DEFAULT 0 CHECK (unlisted IN (0, 1)),
-    slug TEXT
+    -- Presentation in the catalog, and the slug of the link, as JSON. Instances do not copy it. Only fields that a query
+    -- compares have a column, computed from the JSON.
+    listing TEXT NOT NULL DEFAULT '{}',
+    unlisted BIGINT NOT NULL GENERATED ALWAYS AS (coalesce(json_extract(listing, '$.unlisted'), 0)),
+    slug TEXT GENERATED ALWAYS AS (json_extract(listing, '$.slug'))
 );
 
 -- The lists of admins and of all others.

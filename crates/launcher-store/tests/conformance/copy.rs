@@ -2,8 +2,8 @@
 
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{
-    ArchiveToken, Crash, FailureCode, Icon, InstanceSnapshot, Listing, MaterialReport, Scope, SourceReport,
-    StorageKind, Template,
+    ArchiveToken, Crash, FailureCode, InstanceSnapshot, Listing, MaterialReport, Scope, SourceReport, StorageKind,
+    Template,
 };
 use launcher_store::{ActivityFilter, FleetBinding, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
 
@@ -42,9 +42,9 @@ async fn small(url: &str) -> Store {
     store.create_template(&template(2)).await.unwrap();
     let listing = Listing {
         tags: vec!["ünïcode".to_owned()],
-        icon: Some(Icon::Globe),
         unlisted: true,
         slug: Some("statistics-1".to_owned()),
+        ..Listing::default()
     };
     let archived = Template { active: false, listing, version: 2, updated_at: at(5), ..template(2) };
     assert!(store.save_template(&template(2), &archived, &admin()).await.unwrap());

@@ -127,7 +127,7 @@ pub(crate) fn template(number: u128) -> Template {
     Template {
         template_id: Uuid::from_u128(number),
         settings: settings(),
-        listing: Listing { tags: Vec::new(), icon: None, unlisted: false, slug: None },
+        listing: Listing::default(),
         active: true,
         version: 1,
         created_by: email("root@example.org"),

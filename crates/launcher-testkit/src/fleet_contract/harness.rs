@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use launcher_fleet::Fleet;
-use launcher_workshop::{Phase, Workshop, WorkshopResources, WorkshopSpec, labels};
+use launcher_workshop::{Phase, Workshop, labels};
+use serde_json::json;
 
 /// An adapter under test: one fleet with its data, which all rules share.
 #[async_trait]
@@ -31,32 +32,12 @@ pub trait FleetHarness: Send + Sync {
 /// Returns a Workshop with the launcher's labels that runs for an hour at most and needs few resources.
 #[must_use]
 pub fn contract_workshop(name: &str) -> Workshop {
-    let spec = WorkshopSpec {
-        owner: "alice@example.org".to_owned(),
-        image: "example.org/app:1".to_owned(),
-        app_type: "custom".to_owned(),
-        port: 8888,
-        command: Vec::new(),
-        args: Vec::new(),
-        env: [("GREETING".to_owned(), "hello".to_owned())].into(),
-        secret_env: Vec::new(),
-        resources: WorkshopResources {
-            cpu_request: "5m".to_owned(),
-            cpu_limit: "1".to_owned(),
-            memory_request: "16Mi".to_owned(),
-            memory_limit: "64Mi".to_owned(),
-        },
-        security_profile: "restricted".to_owned(),
-        pod_template: None,
-        storage: None,
-        crash_safe_directory: None,
-        snapshot: None,
-        material: None,
-        lifetime_seconds: 3600,
-        expires_at: None,
-        restarted_at: None,
-    };
-    let mut workshop = Workshop::new(name, spec);
+    let spec = json!({
+        "owner": "alice@example.org", "image": "example.org/app:1", "appType": "custom", "port": 8888,
+        "env": { "GREETING": "hello" }, "securityProfile": "restricted", "lifetimeSeconds": 3600,
+        "resources": { "cpuRequest": "5m", "cpuLimit": "1", "memoryRequest": "16Mi", "memoryLimit": "64Mi" },
+    });
+    let mut workshop = Workshop::new(name, serde_json::from_value(spec).unwrap());
     workshop.metadata.labels = Some(labels());
     workshop
 }

@@ -40,16 +40,20 @@ impl AppSpec<'_> {
     /// result means the image's entry point.
     fn container_entry_point(&self) -> Vec<String> {
         let is_stock = self.app_type == AppType::Rstudio
-            && self.command.is_empty()
-            && self.args.is_empty()
-            && ROCKER.iter().any(|name| is_repository(self.image, &format!("rocker/{name}")));
-        if is_stock { ["/bin/sh", "-c", ROCKER_ON_LOOPBACK].map(str::to_owned).into() } else { self.command.to_vec() }
+            && self.spec.command.is_empty()
+            && self.spec.args.is_empty()
+            && ROCKER.iter().any(|name| is_repository(&self.spec.image, &format!("rocker/{name}")));
+        if is_stock {
+            ["/bin/sh", "-c", ROCKER_ON_LOOPBACK].map(str::to_owned).into()
+        } else {
+            self.spec.command.clone()
+        }
     }
 
     /// Returns the template's arguments, or the preset of the app type if the template has none.
     fn container_args(&self, origin: &str) -> Vec<String> {
-        if !self.args.is_empty() {
-            return self.args.to_vec();
+        if !self.spec.args.is_empty() {
+            return self.spec.args.clone();
         }
         match self.app_type {
             // Stock RStudio images need no arguments: DISABLE_AUTH disables their login, and they listen on the default
@@ -57,7 +61,7 @@ impl AppSpec<'_> {
             AppType::Rstudio => Vec::new(),
             AppType::Notebook => self.notebook_args(origin),
             // The entry point of Coder's image passes its arguments to code-server.
-            AppType::Custom if is_repository(self.image, "codercom/code-server") => self.code_server_args(),
+            AppType::Custom if is_repository(&self.spec.image, "codercom/code-server") => self.code_server_args(),
             AppType::Custom => Vec::new(),
         }
     }
@@ -66,7 +70,7 @@ impl AppSpec<'_> {
     /// `start-notebook.py`. If the template has a command, the preset has only the options, because `jupyter lab` and
     /// similar programs accept the same options.
     fn notebook_args(&self, origin: &str) -> Vec<String> {
-        let program = self.command.is_empty().then(|| "start-notebook.py".to_owned());
+        let program = self.spec.command.is_empty().then(|| "start-notebook.py".to_owned());
         let options = [
             "--ServerApp.ip=127.0.0.1".to_owned(),
             format!("--ServerApp.port={}", self.port),

@@ -2,6 +2,7 @@
 //! fleets that run the app's image.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use launcher_domain::names::is_k8s_name;
 use launcher_domain::quantity::Quantity;
@@ -9,8 +10,7 @@ use launcher_domain::template::is_mount_path;
 use launcher_domain::{AppType, EmailAddress, FailureCode, FailureDetail, FailureReason, SecurityProfile};
 
 use crate::app::sidecar::{SIDECAR_PORT, TELEMETRY_PORT};
-use crate::material::WorkshopMaterial;
-use crate::spec::{WorkshopResources, WorkshopSnapshot, WorkshopSpec, WorkshopStorage};
+use crate::spec::{WorkshopResources, WorkshopSpec, WorkshopStorage};
 
 /// Environment variable that disables the login of stock RStudio images. They need no login, because the sidecar admits
 /// only the owner.
@@ -20,29 +20,27 @@ const PORT: &str = "PORT";
 /// Name prefix of the environment variables that configure launcher, operator and sidecar.
 const SERVICE_PREFIX: &str = "SERVICE_";
 
-/// The part of a Workshop that describes the app, and the port on which the app listens.
+/// The app of a Workshop. What the fleets pass to the app is derived here from the spec, so no fleet lists its fields.
 #[derive(Debug, Clone, Copy)]
 pub struct AppSpec<'a> {
-    /// App type.
-    pub app_type: AppType,
-    /// Image reference. [`AppSpec::process_command`] does not use it.
-    pub image: &'a str,
+    pub(super) app_type: AppType,
     /// Port of the app: the template's port in a container, or a port that the local fleet allocates.
-    pub port: u16,
-    /// The template's command; empty for the default of the app type.
-    pub command: &'a [String],
-    /// The template's arguments; empty for the default of the app type.
-    pub args: &'a [String],
-    /// The template's environment.
-    pub env: &'a BTreeMap<String, String>,
+    pub(super) port: u16,
+    pub(super) spec: &'a WorkshopSpec,
 }
 
-impl AppSpec<'_> {
+impl<'a> AppSpec<'a> {
+    /// Returns the app of a Workshop that listens on this port; `None` if the app type is unknown.
+    #[must_use]
+    pub fn of(spec: &'a WorkshopSpec, port: u16) -> Option<Self> {
+        Some(Self { app_type: spec.app_type()?, port, spec })
+    }
+
     /// Returns the template's variables, with `PORT` and `DISABLE_AUTH`. A template cannot override these two. The
     /// values are not expanded.
     #[must_use]
     pub fn environment(&self) -> BTreeMap<String, String> {
-        let mut environment = self.env.clone();
+        let mut environment = self.spec.env.clone();
         environment.insert(PORT.to_owned(), self.port.to_string());
         environment.insert(DISABLE_AUTH.to_owned(), "true".to_owned());
         environment
@@ -60,37 +58,26 @@ pub fn is_reserved_variable(name: &str) -> bool {
     name == DISABLE_AUTH || name.starts_with(SERVICE_PREFIX)
 }
 
-/// A validated spec. Only [`ValidSpec::parse`] creates it.
+/// A validated spec. Only [`ValidSpec::parse`] creates it. The fields without a type of their own are those of the
+/// [`WorkshopSpec`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValidSpec {
     /// E-mail address of the owner, the only user that the sidecar admits.
     pub owner: EmailAddress,
-    /// The app's image.
-    pub image: String,
     /// App type.
     pub app_type: AppType,
-    /// Port of the app.
-    pub port: u16,
-    /// Replaces the image's entry point when not empty.
-    pub command: Vec<String>,
-    /// Replaces the preset's arguments when not empty. A preset is the default for the app type and image.
-    pub args: Vec<String>,
-    /// Environment from the template.
-    pub env: BTreeMap<String, String>,
-    /// Variables of the app with a secret value.
-    pub secret_env: Vec<String>,
-    /// Requests and limits of the app.
-    pub resources: WorkshopResources,
-    /// Volume with the owner's files.
-    pub storage: Option<WorkshopStorage>,
-    /// Directory of the app whose files outlive a crash of the app. `None` with storage, whose files outlive it anyway.
-    pub crash_safe_directory: Option<String>,
-    /// Snapshot of the files at the end.
-    pub snapshot: Option<WorkshopSnapshot>,
-    /// Course material.
-    pub material: Option<WorkshopMaterial>,
     /// Security profile of the app.
     pub profile: SecurityProfile,
+    /// The spec, without a crash-safe directory if it has storage, whose files outlive a crash anyway.
+    spec: WorkshopSpec,
+}
+
+impl Deref for ValidSpec {
+    type Target = WorkshopSpec;
+
+    fn deref(&self) -> &WorkshopSpec {
+        &self.spec
+    }
 }
 
 impl ValidSpec {
@@ -125,22 +112,14 @@ impl ValidSpec {
             let is_valid = is_mount_path(&material.directory) && is_of_storage && material.has_valid_sources();
             ensure(is_valid, FailureDetail::SpecMaterial)?;
         }
-        Ok(Self {
-            owner,
-            image: spec.image.clone(),
-            app_type,
-            port: spec.port,
-            command: spec.command.clone(),
-            args: spec.args.clone(),
-            env: spec.env.clone(),
-            secret_env: spec.secret_env.clone(),
-            resources: spec.resources.clone(),
-            storage: spec.storage.clone(),
-            crash_safe_directory: spec.crash_safe_directory.clone().filter(|_| spec.storage.is_none()),
-            snapshot: spec.snapshot.clone(),
-            material: spec.material.clone(),
-            profile,
-        })
+        let crash_safe_directory = spec.crash_safe_directory.clone().filter(|_| spec.storage.is_none());
+        Ok(Self { owner, app_type, profile, spec: WorkshopSpec { crash_safe_directory, ..spec.clone() } })
+    }
+
+    /// Returns the app in its container.
+    #[must_use]
+    pub fn app(&self) -> AppSpec<'_> {
+        AppSpec { app_type: self.app_type, port: self.port, spec: &self.spec }
     }
 }
 

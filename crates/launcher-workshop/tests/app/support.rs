@@ -1,42 +1,47 @@
 //! Test support: templates.
 
-use std::collections::BTreeMap;
-
 use launcher_domain::AppType;
+use launcher_workshop::WorkshopSpec;
 use launcher_workshop::app::AppSpec;
+use serde_json::{Value, json};
 
-/// The fields of a template that determine how its app starts.
+/// The spec of a Workshop of a template.
 #[derive(Debug)]
-pub(crate) struct Template {
-    pub(crate) app_type: AppType,
-    pub(crate) image: &'static str,
-    pub(crate) command: Vec<String>,
-    pub(crate) args: Vec<String>,
-    pub(crate) env: BTreeMap<String, String>,
-}
+pub(crate) struct Template(WorkshopSpec);
 
-pub(crate) fn template(app_type: AppType, image: &'static str) -> Template {
-    Template { app_type, image, command: Vec::new(), args: Vec::new(), env: BTreeMap::new() }
+pub(crate) fn template(app_type: AppType, image: &str) -> Template {
+    let spec = json!({
+        "owner": "alice@example.org", "image": image, "appType": app_type, "port": 8888, "lifetimeSeconds": 60,
+        "resources": { "cpuRequest": "1", "cpuLimit": "1", "memoryRequest": "1Gi", "memoryLimit": "1Gi" },
+        "securityProfile": "restricted",
+    });
+    Template(serde_json::from_value(spec).unwrap())
 }
 
 impl Template {
+    /// Sets a field of the spec.
+    pub(crate) fn with(self, field: &str, value: impl Into<Value>) -> Self {
+        let mut spec = json!(self.0);
+        spec[field] = value.into();
+        Self(serde_json::from_value(spec).unwrap())
+    }
+
     pub(crate) fn command(self, command: &[&str]) -> Self {
-        Self { command: words(command), ..self }
+        self.with("command", command)
     }
 
     pub(crate) fn args(self, args: &[&str]) -> Self {
-        Self { args: words(args), ..self }
+        self.with("args", args)
     }
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
-        self.env.insert(name.to_owned(), value.to_owned());
+        self.0.env.insert(name.to_owned(), value.to_owned());
         self
     }
 
     /// Returns the app of this template with this port.
     pub(crate) fn on(&self, port: u16) -> AppSpec<'_> {
-        let Self { app_type, image, command, args, env } = self;
-        AppSpec { app_type: *app_type, image, port, command, args, env }
+        AppSpec::of(&self.0, port).unwrap()
     }
 }
 

@@ -111,7 +111,7 @@ fn material_of_spec_is_validated_and_configures_the_program() {
     };
     let source = || json!({ "kind": "git", "url": "https://git.example.org/a.git", "ref": "main", "target": "a" });
     let material = spec(&json!({ "directory": "/home/jovyan", "sources": [source()] }));
-    let valid = ValidSpec::parse(&material).unwrap().material.unwrap();
+    let valid = ValidSpec::parse(&material).unwrap().material.clone().unwrap();
     let config = serde_json::to_value(valid.config(60, Some("/dev/termination-log"), "/secrets")).unwrap();
     assert_eq!(
         config,
@@ -121,7 +121,7 @@ fn material_of_spec_is_validated_and_configures_the_program() {
     let mut private = source();
     private["secret"] = json!("statistics");
     let sources = json!({ "directory": "/home/jovyan", "sources": [private] });
-    let valid_private = ValidSpec::parse(&spec(&sources)).unwrap().material.unwrap();
+    let valid_private = ValidSpec::parse(&spec(&sources)).unwrap().material.clone().unwrap();
     assert_eq!(serde_json::to_value(&valid_private).unwrap(), sources);
     assert_eq!(valid_private.secrets().into_iter().collect::<Vec<_>>(), ["statistics"]);
     let config = serde_json::to_value(valid_private.config(60, None, "/secrets")).unwrap();

@@ -3,7 +3,7 @@
 use bollard::models::{ContainerCreateBody, HostConfig};
 use launcher_domain::{FailureReason, MATERIAL_VARIABLE, SecurityProfile};
 use launcher_workshop::Workshop;
-use launcher_workshop::app::{AppSpec, BASELINE_CAPABILITIES, ContainerCommand, ValidSpec};
+use launcher_workshop::app::{BASELINE_CAPABILITIES, ContainerCommand};
 
 use super::host_config::{
     Amounts, MaterialVolume, anonymous, bind, host_config, kept, material_volumes, no_health_check, without_copy,
@@ -23,40 +23,24 @@ const OOM_SCORE: i64 = 800;
 /// A failure with the code `InvalidSpec`. Its message names the field.
 pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<ContainerCreateBody, FailureReason> {
     let Validated { name, uid, spec } = validate(workshop)?;
-    let ValidSpec {
-        app_type,
-        image,
-        port,
-        command,
-        args,
-        env,
-        secret_env,
-        resources,
-        profile,
-        storage,
-        material: _,
-        owner: _,
-        // The files of a container outlive each crash of its app.
-        crash_safe_directory: _,
-        snapshot: _,
-    } = &spec;
-    let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
+    let app = spec.app();
     let ContainerCommand { command, args } = app.container_command(settings.origin);
     let mut environment = app.environment();
-    let secrets = secret_env.iter().filter_map(|name| Some((name.clone(), settings.secrets.reveal(name)?.to_owned())));
-    environment.extend(secrets);
+    let secret = |name: &String| Some((name.clone(), settings.secrets.reveal(name)?.to_owned()));
+    environment.extend(spec.secret_env.iter().filter_map(secret));
+    let resources = &spec.resources;
     let amounts = Amounts::parse([&resources.cpu_request, &resources.cpu_limit, &resources.memory_limit])?;
-    let (user, capabilities) = match profile {
+    let (user, capabilities) = match spec.profile {
         SecurityProfile::Restricted => (Some(settings.run_as_user.to_string()), None),
         SecurityProfile::Baseline => (None, Some(BASELINE_CAPABILITIES.map(str::to_owned).into())),
     };
     let sidecar = names::container(settings.fleet_id, &name, Part::Sidecar);
-    let kept_files = storage.as_ref().map(|storage| kept(settings.volumes_of, storage));
+    let kept_files = spec.storage.as_ref().map(|storage| kept(settings.volumes_of, storage));
     let volumes = settings.material_image.map(|_| material_volumes(&workshop.spec, settings.fleet_id, &name));
     let mounts: Vec<_> =
         kept_files.into_iter().chain(volumes.into_iter().flatten().map(MaterialVolume::mount)).collect();
     Ok(ContainerCreateBody {
-        image: Some(image.clone()),
+        image: Some(spec.image.clone()),
         // Without these, the image's entry point and arguments apply.
         entrypoint: (!command.is_empty()).then_some(command),
         cmd: (!args.is_empty()).then_some(args),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use launcher_domain::{AppType, FailureCode, FailureDetail, FailureReason, FailureRemedy, SecretValues};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, SecretValues};
 use launcher_workshop::WorkshopSpec;
 use launcher_workshop::app::{self, AppSpec, Machine, Program};
 
@@ -87,13 +87,12 @@ pub(super) fn accepts_token(spec: &WorkshopSpec) -> bool {
 impl LaunchSpec<'_> {
     /// Returns the command to run, or the reason why this spec cannot run.
     pub(super) fn command(&self) -> Result<AppCommand, FailureReason> {
-        let app_type = self.spec.app_type().ok_or_else(|| {
+        let app = self.app().ok_or_else(|| {
             let app_type = format!("{:?}", self.spec.app_type);
             invalid(FailureDetail::AppTypeUnknown { app_type }, &FailureRemedy::ChooseAppType)
         })?;
         let machine = self.machine();
-        let command = self
-            .app(app_type)
+        let command = app
             .process_command(&machine)
             .ok_or_else(|| invalid(FailureDetail::CommandMissing, &FailureRemedy::AddCommand))?;
         let (program, remedy) = match command.program {
@@ -117,13 +116,11 @@ impl LaunchSpec<'_> {
         if let Some(token) = self.token {
             return vec![(LOGIN_FILE, login_file(token))];
         }
-        let Some(app_type) = self.spec.app_type() else { return Vec::new() };
-        self.app(app_type).process_files(&self.machine())
+        self.app().map(|app| app.process_files(&self.machine())).unwrap_or_default()
     }
 
-    fn app(&self, app_type: AppType) -> AppSpec<'_> {
-        let WorkshopSpec { image, command, args, env, .. } = self.spec;
-        AppSpec { app_type, image, port: self.port, command, args, env }
+    fn app(&self) -> Option<AppSpec<'_>> {
+        AppSpec::of(self.spec, self.port)
     }
 
     fn machine(&self) -> Machine {
