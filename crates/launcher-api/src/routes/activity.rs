@@ -7,12 +7,18 @@ use launcher_domain::{Activity, EmailAddress};
 use launcher_service::{LoggedActivity, Page};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa_axum::routes;
 
 use crate::extract::{ListQuery, next_page, with_link};
 use crate::permission::{Allowed, ReadActivities};
 use crate::problem::{Problem, ProblemCode};
+use crate::routes::Routes;
 use crate::state::AppState;
 use crate::wire::{ActivityActionName, rfc3339};
+
+pub(super) fn routes() -> Routes {
+    vec![routes!(list_activity)]
+}
 
 /// List the activity log
 ///

@@ -10,14 +10,20 @@ use launcher_domain::{Caller, EmailAddress, InstanceSnapshot, Snapshot};
 use launcher_service::{Launcher, Page, ServiceError};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa_axum::routes;
 use uuid::Uuid;
 
 use crate::extract::{ListQuery, PageParameters, SnapshotId, next_page, with_link};
 use crate::identity::Identified;
 use crate::permission::{Allowed, ListAllVolumes};
 use crate::problem::{Problem, ProblemCode};
+use crate::routes::Routes;
 use crate::state::AppState;
 use crate::wire::{SnapshotFailureName, SnapshotStateName, rfc3339};
+
+pub(super) fn routes() -> Routes {
+    vec![routes!(list_snapshots), routes!(delete_snapshot), routes!(download_snapshot)]
+}
 
 /// List snapshots
 ///

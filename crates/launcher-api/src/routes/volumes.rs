@@ -9,14 +9,20 @@ use launcher_domain::{Caller, EmailAddress};
 use launcher_service::{Download, Launcher, ListedVolume, Page, ServiceError};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa_axum::routes;
 use uuid::Uuid;
 
 use crate::extract::{ListQuery, PageParameters, VolumeName, next_page, with_link};
 use crate::identity::Identified;
 use crate::problem::{Problem, ProblemCode};
+use crate::routes::Routes;
 use crate::routes::snapshots::archive;
 use crate::state::AppState;
 use crate::wire::rfc3339;
+
+pub(super) fn routes() -> Routes {
+    vec![routes!(list_volumes), routes!(delete_volume), routes!(download_volume)]
+}
 
 /// List volumes
 ///
