@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Writes what values.yaml declares about the chart's values: the properties of values.schema.json, and the tables in docs/.
+Also writes the ids and positions of the dashboards' panels, from their order.
 
 The comment directly above a value describes it, in Markdown. Links start at the root of the repository. Two kinds of
 lines in this comment are no description:
@@ -198,16 +199,32 @@ def with_tables(pages, values):
     return {path: TABLE.sub(filled, text) for path, text in pages.items()}
 
 
+def with_positions(text):
+    """Returns the text of a dashboard whose panels have ids and positions by their order. A panel may have a height `h`
+    and a width `w` in its `gridPos`."""
+    dashboard = json.loads(text)
+    x = y = height = 0
+    for number, panel in enumerate(dashboard["panels"], 1):
+        usual = {"h": 1, "w": 24} if panel["type"] == "row" else {"h": 8, "w": 12}
+        size = usual | {key: value for key, value in panel.get("gridPos", {}).items() if key in usual}
+        if x + size["w"] > 24:
+            x, y = 0, y + height
+        panel["id"], panel["gridPos"] = number, size | {"x": x, "y": y}
+        x, height = x + size["w"], size["h"]
+    return json.dumps(dashboard, indent=2) + "\n"
+
+
 def read():
     """Returns the values and groups in values.yaml: {name: Value}."""
     return Reader((CHART / "values.yaml").read_text()).values
 
 
 def generated():
-    """Returns the texts of all files that values.yaml determines: {path: text}."""
+    """Returns the texts of all files that this script writes: {path: text}."""
     values = read()
     tables = with_tables({path: path.read_text() for path in PAGES}, values)
-    return {SCHEMA: with_properties(SCHEMA.read_text(), values), **tables}
+    dashboards = {path: with_positions(path.read_text()) for path in (CHART / "dashboards").glob("*.json")}
+    return {SCHEMA: with_properties(SCHEMA.read_text(), values), **tables, **dashboards}
 
 
 if __name__ == "__main__":

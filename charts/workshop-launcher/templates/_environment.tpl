@@ -2,15 +2,12 @@
      int64 keeps all digits: Helm reads a number of a values file as a float, and prints it as 1e+06 from a million on. */}}
 
 {{- define "launcher.environment" -}}
-{{- $limits := .Values.limits -}}
 - {name: SERVICE_LISTEN_ADDR, value: "0.0.0.0:8000"}
 - {name: SERVICE_TELEMETRY_ADDR, value: "0.0.0.0:9090"}
 - {name: SERVICE_PUBLIC_URL, value: {{ include "launcher.publicURL" . | quote }}}
-- {name: SERVICE_ADMIN_EMAILS, value: {{ join "," .Values.api.adminEmails | quote }}}
 - {name: SERVICE_LOGOUT_URL, value: {{ include "launcher.logoutURL" . | quote }}}
-{{- with .Values.api.helpURL }}
-- {name: SERVICE_HELP_URL, value: {{ . | quote }}}
-{{- end }}
+{{- include "launcher.settings" .Values.api }}
+{{- include "launcher.settings" .Values.limits }}
 - {name: SERVICE_FLEET, value: kubernetes}
 - {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
 {{- if .Values.proxySecret.enabled }}
@@ -34,23 +31,24 @@
 - {name: SERVICE_SEED_TEMPLATES, value: /etc/workshop-launcher/templates.json}
 {{- end }}
 - {name: SERVICE_POD_TEMPLATE_ALLOW, value: {{ join "," .Values.workshops.podTemplateAllow | quote }}}
-- {name: SERVICE_MAX_INSTANCES_PER_USER, value: {{ $limits.maxInstancesPerUser | int64 | quote }}}
-- {name: SERVICE_LAUNCH_RATE, value: {{ $limits.launchRate | int64 | quote }}}
-- {name: SERVICE_LAUNCH_BURST, value: {{ $limits.launchBurst | int64 | quote }}}
-- {name: SERVICE_MAX_CONCURRENT_STARTS, value: {{ $limits.maxConcurrentStarts | int64 | quote }}}
-- {name: SERVICE_MAX_QUEUED, value: {{ $limits.maxQueued | int64 | quote }}}
-- {name: SERVICE_HISTORY_DAYS, value: {{ $limits.historyDays | int64 | quote }}}
-- {name: SERVICE_VOLUME_RETENTION_DAYS, value: {{ $limits.volumeRetentionDays | int64 | quote }}}
-- {name: SERVICE_MAX_STORAGE_GIB_PER_USER, value: {{ $limits.maxStorageGibPerUser | int64 | quote }}}
 {{- with .Values.snapshots.store }}
 - {name: SERVICE_SNAPSHOT_STORE, value: {{ . | quote }}}
-- {name: SERVICE_KEEP_DAYS, value: {{ $limits.keepDays | int64 | quote }}}
 {{- end }}
 - {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | int64 | quote }}}
 - {name: SERVICE_SHUTDOWN_DELAY, value: {{ .Values.launcher.shutdownDelaySeconds | int64 | quote }}}
 - {name: SERVICE_SHUTDOWN_GRACE, value: {{ .Values.launcher.shutdownGraceSeconds | int64 | quote }}}
 - {name: SERVICE_LOG, value: {{ .Values.logLevel | quote }}}
 {{- include "launcher.traceEnvironment" . }}
+{{- end }}
+
+{{/* Settings with the names of the values in a group: `launchRate` sets SERVICE_LAUNCH_RATE. */}}
+{{- define "launcher.settings" -}}
+{{- range $name, $value := . }}
+{{- $text := kindIs "slice" $value | ternary (join "," $value) (kindIs "float64" $value | ternary (int64 $value) $value) | toString }}
+{{- if and $text (not (kindIs "invalid" $value)) }}
+- {name: SERVICE_{{ snakecase $name | upper }}, value: {{ quote $text }}}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "launcher.operatorEnvironment" -}}

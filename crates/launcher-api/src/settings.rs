@@ -69,7 +69,7 @@ pub struct ApiSettings {
 }
 
 /// State of the process that serves the API, and properties of its fleet.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ApiProcess {
     /// Proxy secret that each request with an identity must contain. Without a proxy secret, the service trusts every
     /// identity header.

@@ -1,4 +1,4 @@
-//! Schemas that several routes share, built from the domain's own lists, and small request bodies.
+//! Schemas that several routes share, built from the domain's own lists, and the body of a launch.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,8 +16,10 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::extract::RequestBody;
+
 macro_rules! named {
-    ($(#[$doc:meta])* $name:ident, $of:ty, $description:literal) => {
+    ($(#[$doc:meta])* $name:ident, $of:ty, $description:expr) => {
         $(#[$doc])*
         #[derive(Debug)]
         pub(crate) enum $name {}
@@ -68,8 +70,7 @@ named!(
     /// The schema of an action of the activity log.
     ActivityActionName,
     ActivityAction,
-    "The action. restarted: an admin requested the restart of an outdated instance. suspended: a person paused the instance, or it expired. resumed: a person resumed it. ended: a person ended the instance, it expired, or its Workshop was deleted outside of the service. \
-     dismissed: a person removed a failed instance from the list. volume-deleted: a person deleted kept files, or the service deleted unused ones."
+    format!("The action. {}", ActivityAction::ALL.map(|action| format!("`{}`: {}", action.as_str(), action.about())).join(" "))
 );
 named!(
     /// The schema of the progress of a snapshot.
@@ -130,6 +131,11 @@ pub(crate) struct LaunchBody {
     pub(crate) parameters: GivenParameters,
 }
 
+impl RequestBody for LaunchBody {
+    const OBJECTS: &'static [&'static str] = &["", "/parameters"];
+    const OPTIONAL_OBJECTS: &'static [&'static str] = &["/repository"];
+}
+
 /// A repository that a launch adds to the course material. Its files are in the directory that the last segment of the
 /// URL names, without `.git`.
 #[derive(Debug, ToSchema)]
@@ -145,25 +151,6 @@ pub(crate) struct RepositoryBody {
     /// Relative path inside of the repository: only files below it are placed.
     #[schema(max_length = 255)]
     folder: Option<String>,
-}
-
-/// An extension of all running instances of a template.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ExtendClassBody {
-    /// Time until which the instances are extended.
-    #[schema(value_type = String, format = DateTime, example = "2026-03-02T12:30:00Z")]
-    pub(crate) until: Timestamp,
-}
-
-/// An extension.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ExtendBody {
-    /// The `expires_at` that the caller saw. If it has changed, the request is refused, so a double click extends once.
-    #[serde(default)]
-    #[schema(value_type = Option<String>, format = DateTime, example = "2026-03-02T10:00:12.345Z")]
-    pub(crate) expected_expires_at: Option<Timestamp>,
 }
 
 /// Values of launch parameters by name. No error contains them, because some may be secrets.

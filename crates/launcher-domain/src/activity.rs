@@ -12,24 +12,24 @@ use crate::text_enum::text_enum;
 use crate::volume::Volume;
 
 text_enum! {
-    /// Kind of a logged action.
+    /// Kind of a logged action. The doc comments of the variants are part of the API's document.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum ActivityAction {
         /// An instance was launched.
         Launched = "launched",
         /// An instance was extended.
         Extended = "extended",
-        /// The restart of an instance was requested.
+        /// An admin requested the restart of an outdated instance.
         Restarted = "restarted",
-        /// An instance is about to be suspended: a person paused it, or it expired.
+        /// A person paused an instance, or it expired.
         Suspended = "suspended",
-        /// An instance was resumed.
+        /// A person resumed an instance.
         Resumed = "resumed",
-        /// An instance ended or is about to end: a person terminated it, it expired, or its Workshop was gone.
+        /// A person ended an instance, it expired, or its Workshop was deleted outside of the service.
         Ended = "ended",
         /// An instance failed.
         Failed = "failed",
-        /// A failed instance was removed from its owner's list.
+        /// A person removed a failed instance from the list.
         Dismissed = "dismissed",
         /// A template was created.
         TemplateCreated = "template-created",
@@ -39,7 +39,7 @@ text_enum! {
         TemplateArchived = "template-archived",
         /// A template was returned to the catalog.
         TemplateRestored = "template-restored",
-        /// A volume was deleted with its files: by a person, or by the service after its retention.
+        /// A person deleted kept files, or the service deleted unused ones.
         VolumeDeleted = "volume-deleted",
     }
 }

@@ -17,7 +17,7 @@ use crate::text_enum::text_enum;
 /// - the advised action in English. It also says if the failure lost the user's files.
 macro_rules! failure_codes {
     ($(
-        $(#[$attribute:meta])*
+        $(#[doc = $about:literal])+
         $kind:ident = $code:literal, retryable: $retryable:literal, loses_files: $loses_files:literal,
             $message:literal, $remedy:literal;
     )+) => {
@@ -25,7 +25,7 @@ macro_rules! failure_codes {
             /// Kinds of failure, in the order in which the documentation lists them.
             #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
             pub enum FailureCode {
-                $($(#[$attribute])* $kind = $code,)+
+                $($(#[doc = $about])+ $kind = $code,)+
             }
         }
 

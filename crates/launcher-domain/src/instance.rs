@@ -14,7 +14,7 @@ use crate::failure::FailureReason;
 use crate::report::Report;
 use crate::secrets::SecretValues;
 use crate::snapshot::InstanceSnapshot;
-use crate::template::TemplateSettings;
+use crate::template::{Template, TemplateSettings};
 use crate::text_enum::text_enum;
 
 /// One launched workshop, as stored in its row.
@@ -111,13 +111,13 @@ impl Observation {
     /// Returns the observation of a failure that the service found itself, such as a start timeout.
     #[must_use]
     pub fn of_failure(reason: FailureReason) -> Self {
-        Self {
-            phase: ObservedPhase::Failed(reason),
-            report: Report::default(),
-            ready_at: None,
-            outdated: false,
-            restarted_at: None,
-        }
+        Self::of_phase(ObservedPhase::Failed(reason))
+    }
+
+    /// Returns the observation of a phase, without anything else.
+    #[must_use]
+    pub fn of_phase(phase: ObservedPhase) -> Self {
+        Self { phase, report: Report::default(), ready_at: None, outdated: false, restarted_at: None }
     }
 
     /// Returns the observation without these secret values in the texts of a failure: see [`SecretValues::redact`].
@@ -132,6 +132,45 @@ impl Observation {
 }
 
 impl Instance {
+    /// Returns a queued instance of this template, without volume, parameters and snapshot.
+    #[must_use]
+    pub fn queued(
+        instance_id: Uuid,
+        k8s_name: String,
+        owner_email: EmailAddress,
+        template: &Template,
+        created_at: Timestamp,
+    ) -> Self {
+        Self {
+            instance_id,
+            k8s_name,
+            owner_email,
+            template_id: template.template_id,
+            settings: template.settings.clone(),
+            volume: None,
+            parameters: BTreeMap::new(),
+            state: InstanceState::Queued,
+            reason: None,
+            report: Report::default(),
+            snapshot: None,
+            outdated: false,
+            restarted_at: None,
+            created_at,
+            suspended_at: None,
+            resumed_at: None,
+            dispatched_at: None,
+            started_at: None,
+            expires_at: None,
+            ended_at: None,
+            end_reason: None,
+            spec_version: 0,
+            applied_version: 0,
+            workshop_uid: None,
+            former_uid: None,
+            revision: 0,
+        }
+    }
+
     /// True while the instance counts against its owner's limit: until its workload is gone. A suspended instance has no
     /// workload.
     ///

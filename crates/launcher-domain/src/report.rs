@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::crash::Crash;
-use crate::instance::StartStep;
+use crate::instance::{InstanceState, Observation, ObservedPhase, StartStep};
 use crate::material::MaterialReport;
 use crate::text_enum::known;
 
 /// Report of a fleet about one workshop. The status of a Workshop has these fields beside its phase, and the row of an
-/// instance stores them as one JSON object. `Instance::observe` decides which fields a phase sets.
+/// instance stores them as one JSON object.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
@@ -44,10 +44,34 @@ impl Report {
         Self { last_crash: self.last_crash.clone(), material: self.material.clone(), ..Self::default() }
     }
 
+    /// Returns the report of an instance in this state after the fleet's report `seen`: the fields of its phase, and those
+    /// that every phase keeps.
+    pub(crate) fn next(&self, seen: &Observation, state: InstanceState) -> Self {
+        let Self { start_step, start_progress, log_tail, last_crash: _, material: _, url, frame_url } =
+            seen.report.clone();
+        let lasting = seen.report.lasting().after(self);
+        match seen.phase {
+            ObservedPhase::Starting if state == InstanceState::Starting => {
+                Self { start_step, start_progress, ..lasting }
+            }
+            ObservedPhase::Starting => Self { url: self.url.clone(), frame_url: self.frame_url.clone(), ..lasting },
+            ObservedPhase::Running => Self { url, frame_url, ..lasting },
+            ObservedPhase::Failed(_) => Self { log_tail, ..lasting },
+            ObservedPhase::Expired => lasting,
+        }
+    }
+
     /// Returns the report after the end of the workload: without step and URLs.
     #[must_use]
     pub fn without_workload(&self) -> Self {
         Self { start_step: None, start_progress: None, url: None, frame_url: None, ..self.clone() }
+    }
+
+    /// Returns this report with the lasting fields of a later report, where that one has any.
+    #[must_use]
+    pub fn with_lasting(self, later: Self) -> Self {
+        let Self { last_crash, material, .. } = later.after(&self);
+        Self { last_crash, material, ..self }
     }
 
     /// Returns this report with the lasting fields of an earlier report, where this one has none.

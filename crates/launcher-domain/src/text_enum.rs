@@ -26,13 +26,14 @@ pub(crate) fn known<'de, D: Deserializer<'de>, T: TextEnum>(deserializer: D) -> 
     Ok(text.and_then(|text| T::of(&text)))
 }
 
-/// Declares an enum of unit variants, each with its text. The macro adds three items to the enum:
+/// Declares an enum of unit variants, each with its text. The macro adds four items to the enum:
 ///
 /// - `ALL`: every variant, in the order of the declaration;
 /// - `as_str`: the text of a variant;
+/// - `about`: the doc comment of a variant;
 /// - `parse`: the variant of a text, or `None`. The text must match exactly.
 ///
-/// Serde and the schema use the same texts. Attributes and doc comments stay on the enum and its variants.
+/// Serde and the schema use the same texts. Attributes and doc comments stay on the enum, doc comments on its variants.
 ///
 /// ```ignore
 /// text_enum! {
@@ -52,15 +53,16 @@ pub(crate) fn known<'de, D: Deserializer<'de>, T: TextEnum>(deserializer: D) -> 
 /// assert_eq!(Colour::parse("Red"), None);
 /// ```
 macro_rules! text_enum {
+    (@about $(#[doc = $about:literal])+ $(#[default])?) => { concat!($($about),+).trim_ascii() };
     (
         $(#[$enum_attribute:meta])*
         pub enum $name:ident {
-            $($(#[$variant_attribute:meta])* $variant:ident = $text:literal,)+
+            $($(#[$($variant_attribute:tt)+])+ $variant:ident = $text:literal,)+
         }
     ) => {
         $(#[$enum_attribute])*
         pub enum $name {
-            $($(#[$variant_attribute])* $variant,)+
+            $($(#[$($variant_attribute)+])+ $variant,)+
         }
 
         impl $crate::text_enum::TextEnum for $name {
@@ -108,6 +110,14 @@ macro_rules! text_enum {
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)+
+                }
+            }
+
+            /// Returns the doc comment of this variant.
+            #[must_use]
+            pub fn about(self) -> &'static str {
+                match self {
+                    $(Self::$variant => text_enum!(@about $(#[$($variant_attribute)+])+),)+
                 }
             }
 

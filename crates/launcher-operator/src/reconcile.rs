@@ -9,7 +9,7 @@ use kube::ResourceExt;
 use kube::core::error_boundary::InvalidObject;
 use kube::runtime::controller::Action;
 use kube::runtime::reflector::store::WriterDropped;
-use launcher_domain::{Crash, FailureCode, FailureReason};
+use launcher_domain::{Crash, FailureCode, FailureReason, Report};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio::time::{Instant, timeout};
 
@@ -180,7 +180,9 @@ async fn reconcile_spec(
     }
     status = status::with_archive_address(status, archive_address(&workshop.spec, pods));
     let last_crash = crashes.as_ref().and_then(|crashes| crashes.last.clone()).or(moved);
-    status = status::with_observed(status, last_crash, material_report(workshop, pods, &context.settings));
+    // A pod that replaces another one has no report yet: the status keeps the former one.
+    let material = material_report(workshop, pods, &context.settings);
+    status.report = status.report.with_lasting(Report { last_crash, material, ..Report::default() });
     if !status.phase.is_final() {
         let expiry = workshop.spec.expiry(status.ready_at);
         status = status::with_expiry(status, expiry);

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::frame_path::frame_url;
-use launcher_domain::{Crash, FailureCode, FailureReason, MaterialReport, Report, StartStep};
+use launcher_domain::{FailureCode, FailureReason, Report, StartStep};
 pub(crate) use launcher_workshop::READY;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
@@ -66,18 +66,6 @@ pub(crate) fn with_previous_exposure(status: WorkshopStatus, workshop: &Workshop
     let previous = before.conditions.iter().filter(|one| one.type_ == EXPOSED).cloned();
     let others = status.conditions.into_iter().filter(|one| one.type_ != EXPOSED);
     WorkshopStatus { conditions: others.chain(previous).collect(), ..status }
-}
-
-/// Sets the last crash after which the app started again, and the report about the course material. Without a crash in its
-/// pod, or without a report, keeps the one of the status: a pod that replaces another one has no report yet.
-pub(crate) fn with_observed(
-    status: WorkshopStatus,
-    last_crash: Option<Crash>,
-    material: Option<MaterialReport>,
-) -> WorkshopStatus {
-    let Report { last_crash, material, .. } =
-        Report { last_crash, material, ..Report::default() }.after(&status.report);
-    WorkshopStatus { report: Report { last_crash, material, ..status.report }, ..status }
 }
 
 /// Adds the expiry, which is known since the Workshop was first ready.

@@ -114,12 +114,12 @@ pub fn read_from<S: Parser>(arguments: impl IntoIterator<Item = OsString>) -> Re
 }
 
 /// Returns the settings of one part with these arguments, as in `--lease-seconds=15`, and else with their defaults. Ignores
-/// the environment, unlike [`read`].
+/// the environment, unlike [`read`]. A later argument replaces an earlier one.
 ///
 /// # Errors
 /// Returns the message about a missing or an invalid argument.
 pub fn from_arguments<S: Args>(arguments: &[&str]) -> Result<S, String> {
-    let command = S::augment_args(Command::new("settings").no_binary_name(true));
+    let command = S::augment_args(Command::new("settings").no_binary_name(true).args_override_self(true));
     let command = command.mut_args(|argument| argument.env(None::<&'static str>));
     let parsed = command.try_get_matches_from(arguments).and_then(|matches| S::from_arg_matches(&matches));
     parsed.map_err(|error| error.to_string())

@@ -7,8 +7,7 @@ use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::{k8s_name, uuid_v7, volume_name};
 use launcher_domain::template::read_values;
 use launcher_domain::{
-    ArchiveToken, Caller, FieldError, Instance, InstanceSnapshot, InstanceState, LaunchValues, Report, RepositoryDraft,
-    SecretValues, Template,
+    ArchiveToken, Caller, FieldError, Instance, InstanceSnapshot, LaunchValues, RepositoryDraft, SecretValues, Template,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, ListedInstance};
 use launcher_trace::StartTrace;
@@ -169,33 +168,12 @@ impl Launcher {
     }
 
     fn draft_without_snapshot(&self, caller: &Caller, template: &Template, values: &LaunchValues) -> Instance {
+        let instance_id = uuid_v7(&*self.0.clock, &*self.0.entropy);
+        let name = k8s_name(&template.settings.name, &*self.0.entropy);
         Instance {
-            instance_id: uuid_v7(&*self.0.clock, &*self.0.entropy),
-            k8s_name: k8s_name(&template.settings.name, &*self.0.entropy),
-            owner_email: caller.email().clone(),
-            template_id: template.template_id,
-            settings: template.settings.clone(),
             volume: template.settings.keeps_files().then(|| volume_name(&*self.0.entropy)),
             parameters: values.values.clone(),
-            state: InstanceState::Queued,
-            reason: None,
-            report: Report::default(),
-            snapshot: None,
-            outdated: false,
-            restarted_at: None,
-            created_at: self.0.clock.now(),
-            suspended_at: None,
-            resumed_at: None,
-            dispatched_at: None,
-            started_at: None,
-            expires_at: None,
-            ended_at: None,
-            end_reason: None,
-            spec_version: 0,
-            applied_version: 0,
-            workshop_uid: None,
-            former_uid: None,
-            revision: 0,
+            ..Instance::queued(instance_id, name, caller.email().clone(), template, self.0.clock.now())
         }
     }
 }

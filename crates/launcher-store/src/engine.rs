@@ -3,9 +3,11 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use sqlx::any::AnyConnectOptions;
-use sqlx::migrate::Migrator;
+use sqlx::migrate::{Migration, Migrator};
+use sqlx::{AssertSqlSafe, SqlSafeStr};
 
 use crate::error::{StoreError, refused};
 
@@ -30,7 +32,7 @@ pub(crate) struct Engine {
     pub(crate) read_only: Option<&'static str>,
     /// SQL expression for the template name in an instance's settings, in lower case: the sort key of lists.
     pub(crate) template_name: &'static str,
-    pub(crate) migrations: &'static Migrator,
+    pub(crate) migrations: &'static LazyLock<Migrator>,
     pub(crate) doctor: DoctorQueries,
 }
 
@@ -54,6 +56,17 @@ impl Engine {
     pub(crate) fn migrations(&self) -> impl Iterator<Item = (i64, &[u8])> {
         self.migrations.iter().map(|migration| (migration.version, migration.checksum.as_ref()))
     }
+}
+
+/// Returns the migrations with the lines that an engine has.
+fn migrations(line_of_engine: fn(&str) -> Option<String>) -> Migrator {
+    static ALL: Migrator = sqlx::migrate!();
+    let of_engine = |all: &Migration| {
+        let lines: Vec<String> = all.sql.as_str().lines().filter_map(line_of_engine).collect();
+        let sql = AssertSqlSafe(lines.join("\n")).into_sql_str();
+        Migration::new(all.version, all.description.clone(), all.migration_type, sql, all.no_tx)
+    };
+    Migrator::with_migrations(ALL.iter().map(of_engine).collect())
 }
 
 /// SQLite has one writer at a time. Writers queue in this process, in order, instead of polling for the file's lock.
@@ -81,7 +94,8 @@ static SQLITE: Engine = Engine {
         clock: None,
     },
 };
-static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+static SQLITE_MIGRATIONS: LazyLock<Migrator> =
+    LazyLock::new(|| migrations(|line| (!line.ends_with("-- PostgreSQL")).then(|| line.replace(" COLLATE \"C\"", ""))));
 
 /// Creates the file and its folder, accessible to their owner only. Returns the options that open it.
 pub(crate) async fn sqlite_options(path: &str) -> Result<(&'static Engine, String, AnyConnectOptions), StoreError> {
@@ -171,7 +185,8 @@ static POSTGRES: Engine = Engine {
         clock: Some("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"),
     },
 };
-static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+static POSTGRES_MIGRATIONS: LazyLock<Migrator> =
+    LazyLock::new(|| migrations(|line| (!line.ends_with("-- SQLite")).then(|| line.to_owned())));
 
 const REMEDY: &str = "correct SERVICE_DATABASE_URL: postgres://user:password@host:port/database?sslmode=verify-full, \
                       with characters such as # / ? @ of the password written as %23 %2F %3F %40";

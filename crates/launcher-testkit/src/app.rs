@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::BodyExt;
-use launcher_api::{ApiProcess, ApiSettings, Metrics};
-use launcher_domain::identity::TrustedHeader;
-use launcher_domain::{AdminList, EmailAddress, PodTemplatePolicy, ProxySecret};
+use launcher_api::{ApiProcess, ApiSettings};
+use launcher_domain::{AdminList, EmailAddress, PodTemplatePolicy};
 use launcher_process::listener::listen;
 use launcher_process::serve::{ServeLimits, serve_http_within};
 use launcher_process::settings::from_arguments;
@@ -41,28 +40,10 @@ pub struct Options {
     pub has_images: bool,
     /// True if the ends of workshops save their files in a folder.
     pub saves_snapshots: bool,
-    /// Identity of all requests (development setting). The application then ignores the identity header.
-    pub dev_identity: Option<String>,
-    /// The proxy secret that a request with an identity must contain.
-    pub proxy_secret: Option<String>,
-    /// The admin list.
-    pub admins: String,
-    /// The trusted identity header.
-    pub trusted_header: String,
-    /// Base path of the API.
-    pub base_path: String,
-    /// Public URL; `None` for `http://localhost` with the listener's port.
-    pub public_url: Option<String>,
-    /// The logout URL.
-    pub logout_url: Option<String>,
-    /// The help URL.
-    pub help_url: Option<String>,
-    /// True if all workshops run as the same user of one machine, as with the local fleet.
-    pub shares_one_user: bool,
-    /// Time from ready until the URL of a workshop answers.
-    pub routing_delay: Duration,
-    /// Fields of the editor that the fleet ignores.
-    pub ignored_fields: &'static [&'static str],
+    /// Arguments of the API's settings, which replace those of the application under test.
+    pub settings: Vec<String>,
+    /// State of the process, and properties of the fleet.
+    pub process: ApiProcess,
     /// Names that pod templates may use.
     pub pod_template_policy: PodTemplatePolicy,
     /// Maximum number of instances that one search or count examines; `None` for the store's default.
@@ -76,20 +57,19 @@ impl Default for Options {
             runs_at_once: true,
             has_images: false,
             saves_snapshots: false,
-            dev_identity: None,
-            proxy_secret: None,
-            admins: ADMIN.to_owned(),
-            trusted_header: TrustedHeader::DEFAULT.to_owned(),
-            base_path: ApiSettings::BASE_PATH.to_owned(),
-            public_url: None,
-            logout_url: None,
-            help_url: None,
-            shares_one_user: false,
-            ignored_fields: &[],
-            routing_delay: Duration::ZERO,
+            settings: Vec::new(),
+            process: ApiProcess::default(),
             pod_template_policy: PodTemplatePolicy::default(),
             max_examined: None,
         }
+    }
+}
+
+impl Options {
+    /// Returns the default options with these arguments of the API's settings, as in `--help-url=/help`.
+    #[must_use]
+    pub fn with_settings(arguments: &[&str]) -> Self {
+        Self { settings: arguments.iter().map(ToString::to_string).collect(), ..Self::default() }
     }
 }
 
@@ -168,7 +148,12 @@ impl TestApp {
         let listener = listen(([127, 0, 0, 1], 0).into(), &limits.listen_options()).unwrap();
         let addr = listener.local_addr().unwrap();
         let stop = Stop::new();
-        let router = launcher_api::router(launcher.clone(), settings(&options, addr), process(&options, &stop));
+        let settings = settings(&options, addr);
+        let person = |identity| Client::new(addr, &settings.base_path, identity);
+        let (unauthenticated, alice, bob, admin) =
+            (person(None), person(Some(ALICE)), person(Some(BOB)), person(Some(ADMIN)));
+        let process = ApiProcess { stop: stop.token(), ..options.process };
+        let router = launcher_api::router(launcher.clone(), settings, process);
         let server =
             tokio::spawn(serve_http_within(listener, stop.clone(), limits, move |request: http::Request<_>, _| {
                 let answer = router.clone().oneshot(request.map(axum::body::Body::new));
@@ -182,9 +167,6 @@ impl TestApp {
             let (launcher, stop) = (launcher.clone(), loops_stop.clone());
             async move { launcher.run(stop).await }
         });
-        let person = |identity| Client::new(addr, &options.base_path, identity);
-        let (unauthenticated, alice, bob, admin) =
-            (person(None), person(Some(ALICE)), person(Some(BOB)), person(Some(ADMIN)));
         let app = Self {
             addr,
             launcher,
@@ -291,27 +273,10 @@ fn template_body() -> Value {
     })
 }
 
+/// Returns the API's settings: those of the application at this address, and then those of the options.
 fn settings(options: &Options, addr: SocketAddr) -> ApiSettings {
-    ApiSettings {
-        base_path: options.base_path.clone(),
-        public_url: options.public_url.clone().or_else(|| Some(format!("http://localhost:{}", addr.port()))),
-        trusted_auth_header: TrustedHeader::parse(&options.trusted_header).unwrap(),
-        require_authentication: options.dev_identity.is_none(),
-        dev_identity: options.dev_identity.as_deref().map(|email| EmailAddress::parse(email).unwrap()),
-        admin_emails: AdminList::parse(&options.admins).unwrap(),
-        logout_url: options.logout_url.clone(),
-        help_url: options.help_url.clone(),
-        ..from_arguments(&[]).unwrap()
-    }
-}
-
-fn process(options: &Options, stop: &Stop) -> ApiProcess {
-    ApiProcess {
-        proxy_secret: options.proxy_secret.as_deref().map(|secret| ProxySecret::parse(secret).unwrap()),
-        metrics: Metrics::default(),
-        stop: stop.token(),
-        shares_one_user: options.shares_one_user,
-        ignored_fields: options.ignored_fields,
-        routing_delay: options.routing_delay,
-    }
+    let public_url = format!("--public-url=http://localhost:{}", addr.port());
+    let admins = format!("--admin-emails={ADMIN}");
+    let own = [&*public_url, &*admins].into_iter();
+    from_arguments(&own.chain(options.settings.iter().map(String::as_str)).collect::<Vec<_>>()).unwrap()
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use jiff::Timestamp;
 use launcher_domain::{Clock, Report, SecretValues};
 use launcher_fleet::{Archives, Deletion, Fleet, FleetError, FleetEvent, Images};
 use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopStatus};
@@ -110,20 +111,26 @@ impl FakeFleet {
     }
 
     fn running(&self, name: &str) -> WorkshopStatus {
-        WorkshopStatus {
-            phase: Phase::Running,
-            report: Report {
-                url: Some(format!("http://{name}.workshops.test/")),
-                frame_url: Some(format!("http://{name}.workshops.test/_launcher/frame")),
-                ..Report::default()
-            },
-            ready_at: Some(self.clock.now()),
-            ..WorkshopStatus::default()
-        }
+        running_status(name, self.clock.now())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
+    }
+}
+
+/// Returns the status of a Workshop that has been ready since this time.
+#[must_use]
+pub fn running_status(name: &str, ready_at: Timestamp) -> WorkshopStatus {
+    WorkshopStatus {
+        phase: Phase::Running,
+        report: Report {
+            url: Some(format!("http://{name}.workshops.test/")),
+            frame_url: Some(format!("http://{name}.workshops.test/_launcher/frame")),
+            ..Report::default()
+        },
+        ready_at: Some(ready_at),
+        ..WorkshopStatus::default()
     }
 }
 

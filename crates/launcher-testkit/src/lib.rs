@@ -18,6 +18,6 @@ pub use client::{Client, Reply};
 pub use clock::TestClock;
 pub use entropy::TestEntropy;
 pub use events::{EventStream, ServerEvent};
-pub use fleet::{Delay, FakeFleet, Fault};
+pub use fleet::{Delay, FakeFleet, Fault, running_status};
 pub use folder::memory_folder;
 pub use poll::{DEADLINE, FrozenTime, eventually, in_time, wait_until};

@@ -16,27 +16,21 @@ use serde_path_to_error::Segment;
 
 use crate::admission::{BodyLimit, MAX_BODY_BYTES};
 use crate::problem::{Problem, ProblemCode};
-use crate::wire::{ExtendBody, ExtendClassBody, LaunchBody};
 
 const JSON: &str = "application/json";
 /// Media type of a JSON merge patch.
 const MERGE_PATCH: &str = "application/merge-patch+json";
 
 /// A type that a body is deserialized into.
-pub(crate) trait Body: DeserializeOwned {
+pub(crate) trait RequestBody: DeserializeOwned {
     /// JSON pointers of the values that must be objects. Without this list, serde would accept arrays there as well.
     const OBJECTS: &'static [&'static str] = &[""];
     /// JSON pointers of the values that must be objects or `null`.
     const OPTIONAL_OBJECTS: &'static [&'static str] = &[];
 }
 
-impl Body for Map<String, Value> {}
-impl Body for LaunchBody {
-    const OBJECTS: &'static [&'static str] = &["", "/parameters"];
-    const OPTIONAL_OBJECTS: &'static [&'static str] = &["/repository"];
-}
-impl Body for ExtendBody {}
-impl Body for ExtendClassBody {}
+impl RequestBody for Map<String, Value> {}
+
 /// Extracts a JSON body that must be present.
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
@@ -49,7 +43,7 @@ pub(crate) struct MergePatch(pub(crate) Map<String, Value>);
 #[derive(Debug)]
 pub(crate) struct OptionalJson<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: Body> FromRequest<S> for Json<T> {
+impl<S: Send + Sync, T: RequestBody> FromRequest<S> for Json<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
@@ -69,7 +63,7 @@ impl<S: Send + Sync> FromRequest<S> for MergePatch {
     }
 }
 
-impl<S: Send + Sync, T: Body + Default> FromRequest<S> for OptionalJson<T> {
+impl<S: Send + Sync, T: RequestBody + Default> FromRequest<S> for OptionalJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
@@ -124,7 +118,7 @@ fn too_large(limit: usize) -> Problem {
     Problem::new(ProblemCode::BodyTooLarge, format!("The body is larger than {} KiB.", limit / 1024))
 }
 
-fn parse<T: Body>(bytes: &[u8]) -> Result<T, Problem> {
+fn parse<T: RequestBody>(bytes: &[u8]) -> Result<T, Problem> {
     // Parse in two steps, to distinguish invalid JSON from valid JSON with the wrong fields.
     let UniqueKeys(value) = serde_json::from_slice(bytes).map_err(|error| malformed(format!("Not JSON: {error}.")))?;
     deserialize(value)
@@ -134,7 +128,7 @@ fn parse<T: Body>(bytes: &[u8]) -> Result<T, Problem> {
 ///
 /// # Errors
 /// 422 with the JSON pointer of the wrong value.
-fn deserialize<T: Body>(value: Value) -> Result<T, Problem> {
+fn deserialize<T: RequestBody>(value: Value) -> Result<T, Problem> {
     let is_other = |pointer: &str| value.pointer(pointer).is_some_and(|value| !value.is_object());
     let is_value = |pointer: &str| is_other(pointer) && value.pointer(pointer) != Some(&Value::Null);
     let misplaced = T::OBJECTS.iter().find(|pointer| is_other(pointer));

@@ -1,5 +1,7 @@
 //! Renders templates to responses, with the frame and headers that every page needs.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
@@ -41,10 +43,7 @@ pub(crate) fn page_with(status: StatusCode, template: &impl Template) -> PageRes
 pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Shell {
     Shell {
         person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
-        logout_url: state.settings.logout_url.clone(),
-        help_url: state.settings.help_url.clone(),
-        api_docs: format!("{}/docs", state.settings.base_path),
-        dev_identity: state.settings.bypass().map(ToString::to_string),
+        settings: Arc::clone(&state.settings),
         warns_of_sharing: state.process.shares_one_user && caller.is_admin() && here.starts_with("admin"),
         version: env!("CARGO_PKG_VERSION"),
         return_to: None,

@@ -4,10 +4,13 @@ mod card;
 mod snapshot;
 mod workshop;
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use launcher_domain::{Clock, InstanceState};
 
 use crate::pages::{Language, Text};
+use crate::settings::ApiSettings;
 
 pub(crate) use card::Card;
 pub(crate) use snapshot::{SnapshotView, end_saves_files};
@@ -59,14 +62,7 @@ pub(crate) fn machine_now(clock: &dyn Clock) -> String {
 #[derive(Debug, Clone)]
 pub(crate) struct Shell {
     pub(crate) person: Person,
-    /// URL that browsers open to log out, if configured.
-    pub(crate) logout_url: Option<String>,
-    /// Address at which users get help, if configured.
-    pub(crate) help_url: Option<String>,
-    /// Path of the API's documentation.
-    pub(crate) api_docs: String,
-    /// Identity of every caller while the development bypass is active.
-    pub(crate) dev_identity: Option<String>,
+    pub(crate) settings: Arc<ApiSettings>,
     /// True if the page is for admins, and workshops of several people run as one OS user: the page then shows a
     /// warning.
     pub(crate) warns_of_sharing: bool,

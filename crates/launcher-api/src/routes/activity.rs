@@ -5,11 +5,17 @@ use launcher_domain::{Activity, EmailAddress};
 use launcher_service::LoggedActivity;
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa_axum::routes;
 
 use crate::extract::{ListQuery, list_page};
 use crate::permission::{Allowed, ReadActivities};
 use crate::problem::{Problem, ProblemCode};
+use crate::routes::Routes;
 use crate::wire::{ActivityActionName, rfc3339};
+
+pub(super) fn routes() -> Routes {
+    vec![routes!(list_activity)]
+}
 
 /// List the activity log
 ///

@@ -9,11 +9,17 @@ use http::HeaderMap;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use pulldown_cmark::Parser;
 use pulldown_cmark::html::push_html;
+use utoipa_axum::routes;
 
 use crate::assets::{ICON, STYLE};
 use crate::compression::SharedText;
 use crate::problem::{Problem, reference};
+use crate::routes::Routes;
 use crate::state::AppState;
+
+pub(super) fn routes() -> Routes {
+    vec![routes!(read_openapi), routes!(browse_api), routes!(read_problems)]
+}
 
 /// Read the OpenAPI document
 #[utoipa::path(

@@ -8,9 +8,11 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use http::HeaderMap;
 use http::header::{CACHE_CONTROL, HeaderValue};
+use utoipa_axum::routes;
 
 use crate::extract::last_event_id;
 use crate::problem::{Problem, ProblemCode};
+use crate::routes::Routes;
 use crate::routes::instances::WorkshopInstanceResponse;
 use crate::state::Call;
 
@@ -18,6 +20,10 @@ use crate::state::Call;
 const RETRY: Duration = Duration::from_secs(2);
 /// Keep-alive interval. Proxies close a stream without data after a minute.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+pub(super) fn routes() -> Routes {
+    vec![routes!(follow_instances)]
+}
 
 /// Follow instances
 ///

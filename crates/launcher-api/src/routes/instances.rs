@@ -6,21 +6,35 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::response::Response;
 use http::StatusCode;
+use jiff::Timestamp;
 use launcher_domain::lifetime::{Extension, extension};
 use launcher_domain::{Crash, EmailAddress, FailureReason, InstanceState, SourceReport};
 use launcher_service::{InstanceFilter, Launcher, ListedInstance};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
+use utoipa_axum::routes;
 use uuid::Uuid;
 
-use crate::extract::{InstanceName, ListQuery, OptionalJson, PageParameters, list_page};
+use crate::extract::{InstanceName, ListQuery, OptionalJson, PageParameters, RequestBody, list_page};
 use crate::permission::{Allowed, ListAllInstances, RestartInstances};
 use crate::problem::{Problem, ProblemCode};
+use crate::routes::Routes;
 use crate::routes::snapshots::InstanceSnapshotResponse;
 use crate::state::Call;
-use crate::wire::{EndReasonName, ExtendBody, FailureCodeName, MaterialOutcomeName, StartStepName, StateName, rfc3339};
+use crate::wire::{EndReasonName, FailureCodeName, MaterialOutcomeName, StartStepName, StateName, rfc3339};
+
+pub(super) fn routes() -> Routes {
+    vec![
+        routes!(list_instances),
+        routes!(read_instance, terminate_instance),
+        routes!(extend_instance),
+        routes!(suspend_instance),
+        routes!(resume_instance),
+        routes!(restart_instance),
+    ]
+}
 
 type Accepted = (StatusCode, Json<WorkshopInstanceResponse>);
 
@@ -102,6 +116,18 @@ pub(crate) async fn extend_instance(
     let listed = call.launcher.extend(&call.caller, &name, body.expected_expires_at).await?;
     Ok(Json(WorkshopInstanceResponse::new(&call.launcher, &listed)))
 }
+
+/// An extension.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExtendBody {
+    /// The `expires_at` that the caller saw. If it has changed, the request is refused, so a double click extends once.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, format = DateTime, example = "2026-03-02T10:00:12.345Z")]
+    expected_expires_at: Option<Timestamp>,
+}
+
+impl RequestBody for ExtendBody {}
 
 /// Suspend an instance
 ///

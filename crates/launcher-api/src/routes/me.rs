@@ -3,8 +3,14 @@
 use axum::Json;
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa_axum::routes;
 
 use crate::identity::Identity;
+use crate::routes::Routes;
+
+pub(super) fn routes() -> Routes {
+    vec![routes!(read_me)]
+}
 
 /// Read the caller
 #[utoipa::path(

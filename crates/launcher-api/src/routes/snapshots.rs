@@ -8,13 +8,19 @@ use launcher_domain::{EmailAddress, InstanceSnapshot, Snapshot};
 use launcher_service::{Launcher, ServiceError};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa_axum::routes;
 use uuid::Uuid;
 
 use crate::extract::{ListQuery, PageParameters, SnapshotId, list_page};
 use crate::permission::{Allowed, ListAllVolumes};
 use crate::problem::{Problem, ProblemCode};
+use crate::routes::Routes;
 use crate::state::Call;
 use crate::wire::{SnapshotFailureName, SnapshotStateName, rfc3339};
+
+pub(super) fn routes() -> Routes {
+    vec![routes!(list_snapshots), routes!(delete_snapshot), routes!(download_snapshot)]
+}
 
 /// List snapshots
 ///

@@ -4,31 +4,46 @@ use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::header::{ETAG, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use jiff::Timestamp;
 use launcher_domain::{
     Audience, EmailAddress, FieldError, FieldRule, JsonObject, Listing, Template, TemplateContent, TemplateSettings,
 };
 use launcher_service::{ClassExtension, ClassOutcome, ImageState, LaunchRequest, ServiceError, TemplateUpdate};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use utoipa_axum::routes;
 use uuid::Uuid;
 
 use crate::admission::MAX_BODY_BYTES;
 use crate::extract::{
-    IfMatch, IfMatchParameter, Json as Body, ListQuery, MergePatch, OptionalJson, PageParameters, TemplateId, etag,
+    IfMatch, IfMatchParameter, Json as Body, ListQuery, MergePatch, OptionalJson, PageParameters, RequestBody,
+    TemplateId, etag,
     idempotency_key, is_unchanged, list_page,
 };
 use crate::permission::{Allowed, ManageClass, ManageTemplates};
 use crate::problem::{Problem, ProblemCode};
+use crate::routes::Routes;
 use crate::routes::instances::{ReasonResponse, WorkshopInstanceResponse};
 use crate::state::Call;
-use crate::wire::{ExtendClassBody, LaunchBody, named_schema, rfc3339};
+use crate::wire::{LaunchBody, named_schema, rfc3339};
 
 type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceResponse>);
 type Changed = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
 
 /// Number of attempts if another request changes the template between reading and writing it.
 const ATTEMPTS: usize = 5;
+
+pub(super) fn routes() -> Routes {
+    vec![
+        routes!(list_templates, create_template),
+        routes!(read_template, update_template, patch_template, archive_template),
+        routes!(launch_template),
+        routes!(extend_class),
+        routes!(read_template_image),
+        routes!(pull_template_image),
+    ]
+}
 
 /// List templates
 ///
@@ -316,6 +331,17 @@ pub(crate) async fn extend_class(
     let results = call.launcher.extend_class(&call.caller, id, until).await?;
     Ok(Json(results.into_iter().map(ClassExtensionResponse::from).collect()))
 }
+
+/// An extension of all running instances of a template.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExtendClassBody {
+    /// Time until which the instances are extended.
+    #[schema(value_type = String, format = DateTime, example = "2026-03-02T12:30:00Z")]
+    until: Timestamp,
+}
+
+impl RequestBody for ExtendClassBody {}
 
 /// Read the state of a template's image
 ///

@@ -7,13 +7,19 @@ use launcher_domain::EmailAddress;
 use launcher_service::{Download, Launcher, ListedVolume, ServiceError};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa_axum::routes;
 use uuid::Uuid;
 
 use crate::extract::{ListQuery, PageParameters, VolumeName, list_page};
 use crate::problem::{Problem, ProblemCode};
+use crate::routes::Routes;
 use crate::routes::snapshots::archive;
 use crate::state::Call;
 use crate::wire::rfc3339;
+
+pub(super) fn routes() -> Routes {
+    vec![routes!(list_volumes), routes!(delete_volume), routes!(download_volume)]
+}
 
 /// List volumes
 ///

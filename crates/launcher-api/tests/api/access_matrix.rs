@@ -8,6 +8,7 @@ use http::Method;
 use launcher_service::Limits;
 use launcher_testkit::{Client, Options, Reply, TestApp, Users};
 use reqwest::RequestBuilder;
+use serde_json::Value;
 
 const MATRIX: &str = include_str!("../../access-matrix.txt");
 const COLUMNS: [&str; 4] = ["unauth", "other", "owner", "admin"];
@@ -18,25 +19,43 @@ struct Line {
     statuses: [u16; 4],
 }
 
-/// Returns the matrix with these lines: listed routes stay at their places, new ones are at the end.
+/// Returns the matrix with these lines, below the comment at its start.
 fn rendered(found: &[Line]) -> String {
+    let comment: String = MATRIX.split_inclusive('\n').take_while(|line| line.starts_with('#')).collect();
     let row = |line: &Line| {
         let [unauthenticated, other, owner, admin] = line.statuses;
-        format!("{:<6} {:<43} {unauthenticated} {other} {owner} {admin}", line.method.as_str(), line.path)
+        format!("{unauthenticated}    {other}   {owner}   {admin}   {:<6} {}\n", line.method.as_str(), line.path)
     };
-    let is_at = |line: &Line, row: &str| row.split_whitespace().take(2).eq([line.method.as_str(), &*line.path]);
-    let is_text = |line: &str| line.is_empty() || line.starts_with('#');
-    let kept = MATRIX.lines().filter_map(|text| {
-        let line = found.iter().find(|line| is_at(line, text)).map(row);
-        line.or_else(|| is_text(text).then(|| text.to_owned()))
-    });
-    let added = found.iter().filter(|line| !MATRIX.lines().any(|text| is_at(line, text))).map(row);
-    kept.chain(added).map(|line| line + "\n").collect()
+    let (api, pages): (Vec<&Line>, Vec<_>) = found.iter().partition(|line| line.path.starts_with("/api/v1"));
+    let rows = |lines: Vec<&Line>| lines.into_iter().map(row).collect::<String>();
+    format!("{comment}\n{}\n{}", rows(api), rows(pages))
 }
 
-/// Adds the body that the route requires: a template for creating or replacing one, a form for pages.
-fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
-    let fields = [
+/// Returns a value that fits a schema of the OpenAPI document: its example, or an object with the required fields.
+fn example(document: &Value, schema: &Value) -> Value {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return example(document, document.pointer(&reference[1..]).unwrap());
+    }
+    let examples = [&schema["example"], &schema["examples"][0], &schema["enum"][0]];
+    if let Some(example) = examples.into_iter().find(|example| !example.is_null()) {
+        return example.clone();
+    }
+    let required = schema["required"].as_array().unwrap_or_else(|| panic!("no example and no field in {schema}"));
+    let fields = required.iter().map(|name| name.as_str().unwrap());
+    fields.map(|name| (name.to_owned(), example(document, &schema["properties"][name]))).collect()
+}
+
+/// Adds the body that the route requires: of the API as the OpenAPI document describes it, of pages a form.
+fn with_body(request: RequestBuilder, document: &Value, line: &Line) -> RequestBuilder {
+    if let Some(path) = line.path.strip_prefix("/api/v1") {
+        let body = &document["paths"][path][line.method.as_str().to_lowercase()]["requestBody"];
+        let content = body["content"].as_object().filter(|_| body["required"] == true);
+        return match content.and_then(|content| content.values().next()) {
+            Some(content) => request.json(&example(document, &content["schema"])),
+            None => request,
+        };
+    }
+    let template = [
         ("name", "Other"),
         ("app_type", "notebook"),
         ("image", "example.org/image"),
@@ -44,18 +63,11 @@ fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
         ("version", "1"),
     ];
     match (line.method.as_str(), line.path.as_str()) {
-        ("POST", "/api/v1/templates/") | ("PUT", "/api/v1/templates/{template_id}") => {
-            request.json(&fields[..3].iter().copied().collect::<BTreeMap<_, _>>())
-        }
-        ("POST", "/api/v1/templates/{template_id}/extend") => {
-            request.json(&BTreeMap::from([("until", "2026-01-01T12:30:00Z")]))
-        }
-        ("PATCH", _) => request.json(&BTreeMap::from([fields[0]])),
         ("POST", "/admin/instances/bulk") => request.form(&[("action", "end")]),
         ("POST", "/language") => request.form(&[("language", "en")]),
         ("POST", "/admin/templates/{template_id}/extend") => request.form(&[("until", "2026-01-01T12:30:00Z")]),
-        ("POST", "/admin/templates" | "/admin/templates/{template_id}") => request.form(&fields),
-        ("POST", path) if !path.starts_with("/api/v1") => request.form::<[(&str, &str)]>(&[]),
+        ("POST", "/admin/templates" | "/admin/templates/{template_id}") => request.form(&template),
+        ("POST", _) => request.form::<[(&str, &str)]>(&[]),
         _ => request,
     }
 }
@@ -134,9 +146,9 @@ async fn target(app: &TestApp, line: &Line, owner: &Client, admin: &Client) -> T
 }
 
 /// Sends the request of one line as the client `who`.
-async fn ask(line: &Line, target: &Target, who: &Client) -> Reply {
+async fn ask(document: &Value, line: &Line, target: &Target, who: &Client) -> Reply {
     let request = who.request(line.method.clone(), &target.path);
-    let reply = with_body(request, line).send().await.unwrap();
+    let reply = with_body(request, document, line).send().await.unwrap();
     // The body of an event stream does not end, so the test reads only the head.
     Reply { status: reply.status(), headers: reply.headers().clone(), body: Vec::new() }
 }
@@ -147,7 +159,7 @@ async fn route_statuses_match_access_matrix() {
     let limits = Limits { max_instances_per_user: 1000, launch_rate: 60_000, launch_burst: 1000, ..Limits::default() };
     let Users { app, unauthenticated, alice: owner, bob: other, admin } =
         TestApp::start_with(Options { limits, has_images: true, saves_snapshots: true, ..Options::default() }).await;
-    let mut matrix = Vec::new();
+    let (mut matrix, document) = (Vec::new(), launcher_api::openapi("/api/v1"));
     for (method, path) in launcher_api::routes("/api/v1") {
         let mut line = Line { method: method.parse().unwrap(), path, statuses: [0; 4] };
         let mut found = Vec::new();
@@ -157,7 +169,7 @@ async fn route_statuses_match_access_matrix() {
                 Some(aim) => aim,
                 None => target(&app, &line, &owner, &admin).await,
             };
-            let reply = ask(&line, &aim, who).await;
+            let reply = ask(&document, &line, &aim, who).await;
             found.push(reply.status.as_u16());
             // The next request needs a new target if this one was changed.
             if (reply.status.as_u16() >= 400 || line.method == Method::GET) && found.len() < COLUMNS.len() {

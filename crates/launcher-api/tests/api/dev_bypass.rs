@@ -4,7 +4,7 @@ use http::Method;
 use launcher_testkit::{ALICE, Options, Reply, TestApp, Users};
 
 fn bypass() -> Options {
-    Options { dev_identity: Some("Dev@Example.org".to_owned()), ..Options::default() }
+    Options::with_settings(&["--require-authentication=false", "--dev-identity=Dev@Example.org"])
 }
 
 #[tokio::test]

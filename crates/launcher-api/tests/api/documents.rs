@@ -144,17 +144,17 @@ async fn documents_have_the_frame_and_the_style_of_the_pages() {
 
 #[tokio::test]
 async fn api_base_path_is_configurable() {
-    let options = Options { base_path: "/workshops/api".to_owned(), ..Options::default() };
+    let options = Options::with_settings(&["--base-path=/api/workshops"]);
     let Users { app, unauthenticated, alice, admin, .. } = TestApp::start_with(options).await;
     let template = app.template(&admin).await;
     let launched = alice.post(&format!("/templates/{template}/launch")).await.expect(201);
-    assert!(launched.header("location").starts_with("/workshops/api/instances/"));
+    assert!(launched.header("location").starts_with("/api/workshops/instances/"));
     alice.page(launched.header("location")).await.expect(200);
-    assert_eq!(alice.get("/openapi.json").await.json()["servers"][0]["url"], "/workshops/api");
-    assert!(alice.get("/docs").await.text().contains("href=\"/workshops/api/docs/swagger-ui.css\""));
+    assert_eq!(alice.get("/openapi.json").await.json()["servers"][0]["url"], "/api/workshops");
+    assert!(alice.get("/docs").await.text().contains("href=\"/api/workshops/docs/swagger-ui.css\""));
     assert_eq!(
         unauthenticated.get("/me").await.expect(401).json()["type"],
-        "/workshops/api/problems#authentication-required"
+        "/api/workshops/problems#authentication-required"
     );
     assert_eq!(alice.page("/api/v1/me").await.expect(404).header("content-type"), "text/html; charset=utf-8");
     app.finish().await;

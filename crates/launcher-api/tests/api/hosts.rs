@@ -2,7 +2,8 @@
 
 use launcher_testkit::{ALICE, Client, Options, TestApp, Users};
 
-const PUBLIC: &str = "https://launcher.example.org:8443";
+const PUBLIC: &str = "--public-url=https://launcher.example.org:8443";
+const BYPASS: [&str; 2] = ["--require-authentication=false", "--dev-identity=dev@example.org"];
 
 async fn get(unauthenticated: &Client, target: &str, hosts: &str) -> String {
     let identity = format!("X-Auth-Request-Email: {ALICE}\r\n");
@@ -11,9 +12,8 @@ async fn get(unauthenticated: &Client, target: &str, hosts: &str) -> String {
 
 #[tokio::test]
 async fn request_for_foreign_host_is_421_with_and_without_authentication() {
-    for dev_identity in [None, Some("dev@example.org".to_owned())] {
-        let options = Options { dev_identity, public_url: Some(PUBLIC.to_owned()), ..Options::default() };
-        let Users { app, unauthenticated, .. } = TestApp::start_with(options).await;
+    for settings in [&[PUBLIC][..], &[&[PUBLIC], &BYPASS[..]].concat()] {
+        let Users { app, unauthenticated, .. } = TestApp::start_with(Options::with_settings(settings)).await;
         for host in [
             // Ports are not compared, because a proxy may forward another port.
             "launcher.example.org",
@@ -67,8 +67,7 @@ async fn request_for_foreign_host_is_refused_before_identity_check() {
 
 #[tokio::test]
 async fn hsts_is_sent_only_for_https_public_url() {
-    let options = Options { public_url: Some(PUBLIC.to_owned()), ..Options::default() };
-    for (options, wanted) in [(options, "max-age=31536000"), (Options::default(), "")] {
+    for (options, wanted) in [(Options::with_settings(&[PUBLIC]), "max-age=31536000"), (Options::default(), "")] {
         let Users { app, unauthenticated, alice, .. } = TestApp::start_with(options).await;
         for reply in [
             alice.get("/me").await.expect(200),

@@ -1,6 +1,8 @@
 //! Identification of the caller: exactly one readable identity is accepted.
 
 use http::Method;
+use launcher_api::ApiProcess;
+use launcher_domain::ProxySecret;
 use launcher_testkit::{ADMIN, Client, Options, Reply, TestApp, Users};
 
 async fn me(unauthenticated: &Client, lines: &[(&str, &str)]) -> Reply {
@@ -55,7 +57,7 @@ async fn identity_email_ignores_case_and_surrounding_spaces() {
 
 #[tokio::test]
 async fn listed_admin_emails_match_in_any_case() {
-    let options = Options { admins: " Admin@Example.ORG , ,second@example.org".to_owned(), ..Options::default() };
+    let options = Options::with_settings(&["--admin-emails= Admin@Example.ORG , ,second@example.org"]);
     let Users { app, unauthenticated, alice, admin, .. } = TestApp::start_with(options).await;
     for (person, is_admin) in [
         (&admin, true),
@@ -71,7 +73,7 @@ async fn listed_admin_emails_match_in_any_case() {
 
 #[tokio::test]
 async fn custom_trusted_header_replaces_default() {
-    let options = Options { trusted_header: "X-Forwarded-Email".to_owned(), ..Options::default() };
+    let options = Options::with_settings(&["--trusted-auth-header=X-Forwarded-Email"]);
     let Users { app, unauthenticated, alice, .. } = TestApp::start_with(options).await;
     alice.get("/me").await.expect(401);
     let lines = [("X-Forwarded-Email", "carol@example.org"), ("X-Auth-Request-User", "forged")];
@@ -89,7 +91,8 @@ const SECRET: &str = "0123456789abcdef0123456789abcdef";
 const OTHER: &str = "fedcba9876543210fedcba9876543210";
 
 fn proven() -> Options {
-    Options { proxy_secret: Some(format!("{SECRET}\n{OTHER}")), ..Options::default() }
+    let proxy_secret = Some(ProxySecret::parse(&format!("{SECRET}\n{OTHER}")).unwrap());
+    Options { process: ApiProcess { proxy_secret, ..ApiProcess::default() }, ..Options::default() }
 }
 
 #[tokio::test]
@@ -126,7 +129,8 @@ async fn error_page_for_unproven_identity_has_no_link() {
 
 #[tokio::test]
 async fn development_bypass_needs_no_proxy_secret() {
-    let options = Options { dev_identity: Some("dev@example.org".to_owned()), ..proven() };
+    let bypass = Options::with_settings(&["--require-authentication=false", "--dev-identity=dev@example.org"]);
+    let options = Options { process: proven().process, ..bypass };
     let Users { app, unauthenticated, .. } = TestApp::start_with(options).await;
     unauthenticated.get("/me").await.expect(200);
     app.finish().await;

@@ -1,5 +1,7 @@
 //! `GET /instances/{k8s_name}`. Another person's instance looks like one that does not exist.
 
+use std::collections::BTreeSet;
+
 use http::Method;
 use launcher_domain::{FailureCode, MaterialReport, SourceReport};
 use launcher_testkit::{Client, Options, Reply, TestApp, Users};
@@ -23,36 +25,23 @@ async fn running_instance_has_exactly_documented_fields() {
     let latest = instance["extension"]["latest_expires_at"].take();
     assert_eq!(latest, start.replace("T08:", "T11:"));
     assert_documented(&instance, "WorkshopInstanceResponse");
-    let expected = json!({
+    let shown = json!({
         "k8s_name": name,
         "owner_email": "alice@example.org",
         "template_id": template,
         "template_name": "Statistics 101",
         "state": "running",
-        "start_step": null,
-        "start_progress": null,
-        "reason": null,
-        "log_tail": null,
-        "last_crash": null,
-        "material": [],
         "url": format!("http://{name}.workshops.test/"),
-        "outdated": false,
-        "parameters": {},
-        "volume": null,
-        "snapshot": null,
-        "queue_position": null,
-        "suspended_at": null,
         "created_at": "a time",
         "started_at": "a time",
         "expires_at": "a time",
-        "ended_at": null,
-        "end_reason": null,
         "extension": {
             "allowed": true, "denied_reason": null, "extend_by_seconds": 3600, "latest_expires_at": null,
         },
     });
-    for (field, value) in expected.as_object().unwrap() {
-        assert_eq!(&instance[field], value, "{field}");
+    for (field, value) in instance.as_object().unwrap() {
+        let is_empty = [json!(null), json!(false), json!([]), json!({})].contains(value);
+        assert!(shown.get(field).map_or(is_empty, |shown| shown == value), "{field}: {value}");
     }
     app.finish().await;
 }

@@ -35,7 +35,8 @@ async fn start_page_shows_catalog_and_own_instances_only() {
 #[tokio::test]
 async fn banner_warns_when_authentication_is_off() {
     let text = "Authentication is off";
-    let open = App::with(Options { dev_identity: Some(ALICE.to_owned()), ..Options::default() }).await;
+    let identity = format!("--dev-identity={ALICE}");
+    let open = App::with(Options::with_settings(&["--require-authentication=false", &identity])).await;
     let page = open.anonymous().get("/").await;
     assert!(page.body.contains(text) && page.body.contains(ALICE));
     open.finish().await;

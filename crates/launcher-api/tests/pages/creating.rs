@@ -62,7 +62,7 @@ async fn refused_or_previewed_template_form_keeps_template_id() {
 
 #[tokio::test]
 async fn template_form_with_existing_template_id_changes_no_template() {
-    let app = App::with(Options { admins: format!("{ADMIN},{BOB}"), ..Options::default() }).await;
+    let app = App::with(Options::with_settings(&[&format!("--admin-emails={ADMIN},{BOB}")])).await;
     let theirs = app.template("Penguins", |template| template["image"] = json!("secret:1")).await;
     let id = Uuid::try_parse(&theirs).unwrap();
     let before = app.test.launcher.template(&app.admin(), id).await.unwrap();

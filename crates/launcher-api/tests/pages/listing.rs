@@ -1,6 +1,7 @@
 //! How the catalog and the editor present a template: starting points, tags, icons, links.
 
 use http::{Method, StatusCode};
+use launcher_api::ApiProcess;
 use launcher_testkit::{ADMIN, ALICE, Options};
 use serde_json::json;
 
@@ -101,7 +102,8 @@ async fn card_has_tags_and_icon_and_the_search_finds_tags() {
 
 #[tokio::test]
 async fn editor_marks_fields_that_the_fleet_ignores() {
-    let app = App::with(Options { ignored_fields: &["image", "pod_template"], ..Options::default() }).await;
+    let process = ApiProcess { ignored_fields: &["image", "pod_template"], ..ApiProcess::default() };
+    let app = App::with(Options { process, ..Options::default() }).await;
     let page = app.browser(ADMIN).get("/admin/templates/new").await.body;
     let hint =
         |name: &str| page.split(&format!("id=\"field-{name}-hint\">")).nth(1).unwrap().split('<').next().unwrap();

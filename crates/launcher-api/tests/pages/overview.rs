@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use launcher_api::ApiProcess;
 use launcher_domain::FailureCode;
 use launcher_testkit::{Options, eventually};
 
@@ -38,7 +39,8 @@ fn chart<'p>(page: &'p str, id: &str) -> &'p str {
 async fn admin_pages_warn_while_workshops_share_one_user() {
     const TEXT: &str = "Workshops are not isolated from each other here";
     const PAGES: [&str; 5] = [PAGE, "/admin/instances", "/admin/templates", "/admin/templates/new", "/admin/activity"];
-    let shared = App::with(Options { shares_one_user: true, ..Options::default() }).await;
+    let process = ApiProcess { shares_one_user: true, ..ApiProcess::default() };
+    let shared = App::with(Options { process, ..Options::default() }).await;
     for page in PAGES {
         assert!(shared.browser(ADMIN).get(page).await.body.contains(TEXT), "{page}");
     }

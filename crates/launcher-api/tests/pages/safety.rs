@@ -287,8 +287,7 @@ fn vendored_files_match_recorded_hashes() {
 
 #[tokio::test]
 async fn footer_has_the_version_and_the_configured_help_link() {
-    let help_url = Some("mailto:help@example.org".to_owned());
-    let app = App::with(Options { help_url, ..Options::default() }).await;
+    let app = App::with(Options::with_settings(&["--help-url=mailto:help@example.org"])).await;
     let page = app.browser(ALICE).get("/").await.body;
     for part in [
         "<a href=\"mailto:help@example.org\">Help</a>",

@@ -26,7 +26,8 @@ impl App {
     }
 
     pub(crate) async fn with(options: Options) -> Self {
-        let options = Options { logout_url: Some("/oauth2/sign_out".to_owned()), ..options };
+        let settings = [vec!["--logout-url=/oauth2/sign_out".to_owned()], options.settings].concat();
+        let options = Options { settings, ..options };
         let Users { app: test, unauthenticated, .. } = TestApp::start_with(options).await;
         Self { test, unauthenticated }
     }

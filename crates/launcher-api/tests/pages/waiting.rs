@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::StatusCode;
+use launcher_api::ApiProcess;
 use launcher_domain::{FailureCode, StartStep};
 use launcher_service::Limits;
 use launcher_testkit::{ADMIN, ALICE, BOB, Options, eventually};
@@ -72,7 +73,8 @@ async fn waiting_page_shows_each_step_and_opens_the_ready_workshop() {
 
 #[tokio::test]
 async fn ready_workshop_is_opened_after_the_routing_delay() {
-    let options = Options { runs_at_once: false, routing_delay: Duration::from_secs(3), ..Options::default() };
+    let process = ApiProcess { routing_delay: Duration::from_secs(3), ..ApiProcess::default() };
+    let options = Options { runs_at_once: false, process, ..Options::default() };
     let app = App::with(options).await;
     let template = app.template("Penguins", |_| {}).await;
     let alice = app.browser(ALICE);

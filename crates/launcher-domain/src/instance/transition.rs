@@ -19,7 +19,7 @@ impl Instance {
             return None;
         }
         let mut next = self.for_next_state();
-        next.report = self.next_report(seen);
+        next.report = self.report.next(seen, self.state);
         match &seen.phase {
             // The fleet starts the app of a running instance again. The instance keeps its URL and stays running.
             ObservedPhase::Starting => next.outdated = self.outdated,
@@ -52,24 +52,6 @@ impl Instance {
             }
         }
         (next != *self).then_some(next)
-    }
-
-    /// Returns the report after the fleet's report `seen`: the fields of its phase, and those that every phase keeps.
-    fn next_report(&self, seen: &Observation) -> Report {
-        let Report { start_step, start_progress, log_tail, last_crash: _, material: _, url, frame_url } =
-            seen.report.clone();
-        let lasting = seen.report.lasting().after(&self.report);
-        match seen.phase {
-            ObservedPhase::Starting if self.state == InstanceState::Starting => {
-                Report { start_step, start_progress, ..lasting }
-            }
-            ObservedPhase::Starting => {
-                Report { url: self.report.url.clone(), frame_url: self.report.frame_url.clone(), ..lasting }
-            }
-            ObservedPhase::Running => Report { url, frame_url, ..lasting },
-            ObservedPhase::Failed(_) => Report { log_tail, ..lasting },
-            ObservedPhase::Expired => lasting,
-        }
     }
 
     /// Returns the terminated instance; `None` when it is already terminating or terminated.

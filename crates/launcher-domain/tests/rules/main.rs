@@ -29,7 +29,6 @@ mod template;
 mod template_limits;
 mod text_enum;
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
@@ -89,46 +88,23 @@ fn urls(url: &str) -> Report {
 
 /// Returns the report about a workshop that was first ready at second 100.
 fn seen(phase: ObservedPhase) -> Observation {
-    Observation {
-        phase,
-        report: urls("http://x.localhost/"),
-        ready_at: Some(at(100)),
-        outdated: false,
-        restarted_at: None,
-    }
+    Observation { report: urls("http://x.localhost/"), ready_at: Some(at(100)), ..Observation::of_phase(phase) }
 }
 
 /// Alice's instance in this state, with a lifetime of 2 h, extensions of 1 h, and a maximum lifetime of 8 h. A running
 /// instance was first ready at second 0.
 fn instance(state: InstanceState) -> Instance {
     let ready = matches!(state, InstanceState::Running).then(|| at(0));
+    let (template, owner) = (template(content()), email("alice@example.org"));
     Instance {
-        instance_id: Uuid::nil(),
-        k8s_name: "jupyter-aaaaaaaaaa".to_owned(),
-        owner_email: email("alice@example.org"),
-        template_id: Uuid::nil(),
-        settings: settings(),
-        volume: None,
-        parameters: BTreeMap::new(),
         state,
-        reason: None,
         report: if ready.is_some() { urls("http://jupyter-aaaaaaaaaa.localhost/") } else { Report::default() },
-        outdated: false,
-        restarted_at: None,
-        created_at: at(-10),
-        suspended_at: None,
-        resumed_at: None,
-        dispatched_at: None,
         started_at: ready,
         expires_at: ready.map(|_| at(7200)),
-        ended_at: None,
-        end_reason: None,
         spec_version: 1,
         applied_version: 1,
-        workshop_uid: None,
-        snapshot: None,
-        former_uid: None,
         revision: 1,
+        ..Instance::queued(Uuid::nil(), "jupyter-aaaaaaaaaa".to_owned(), owner, &template, at(-10))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use launcher_fleet::{Fleet, KubernetesFleet};
 use launcher_testkit::fleet_contract::{FleetHarness, assert_fleet_contract, contract_workshop};
+use launcher_testkit::running_status;
 use launcher_workshop::{Phase, Workshop};
 use serde_json::json;
 
@@ -66,7 +67,7 @@ impl FleetHarness for ApiServer {
     async fn bring_about(&self, name: &str, phase: Phase) {
         let now = self.0.time.now();
         let status = match phase {
-            Phase::Running => json!({"phase": phase, "url": format!("https://{name}.workshops.test/"), "readyAt": now}),
+            Phase::Running => json!(running_status(name, now)),
             _ => json!({"phase": phase}),
         };
         let body = json!({"status": status});

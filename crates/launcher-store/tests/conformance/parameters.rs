@@ -33,8 +33,7 @@ async fn promoted(store: &Store) -> Instance {
 }
 
 fn ready(at: Timestamp) -> Observation {
-    let failure = Observation::of_failure(FailureReason::new(FailureCode::Crashed, None));
-    Observation { phase: ObservedPhase::Running, ready_at: Some(at), ..failure }
+    Observation { ready_at: Some(at), ..Observation::of_phase(ObservedPhase::Running) }
 }
 
 async fn store_change(store: &Store, before: &Instance, after: &Instance) -> Instance {

@@ -1,15 +1,11 @@
 //! Helpers of all tests: fresh databases, and functions that create rows.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
 use launcher_domain::template::TemplateSettings;
-use launcher_domain::{
-    Act, AdminList, Caller, EmailAddress, EndReason, Instance, InstanceState, Listing, Report, Template,
-    TemplateContent,
-};
+use launcher_domain::{Act, AdminList, Caller, EmailAddress, EndReason, Instance, Listing, Template, TemplateContent};
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Page, Store};
 use serde_json::json;
 use tempfile::TempDir;
@@ -141,34 +137,8 @@ pub(crate) fn template(number: u128) -> Template {
 pub(crate) fn instance(owner: &str) -> Instance {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    Instance {
-        instance_id: Uuid::from_u128((1 << 44) + u128::from(number)),
-        k8s_name: format!("statistics-{number:010}"),
-        owner_email: email(owner),
-        template_id: Uuid::from_u128(1),
-        settings: settings(),
-        volume: None,
-        parameters: BTreeMap::new(),
-        state: InstanceState::Queued,
-        reason: None,
-        report: Report::default(),
-        outdated: false,
-        restarted_at: None,
-        created_at: at(0),
-        suspended_at: None,
-        resumed_at: None,
-        dispatched_at: None,
-        started_at: None,
-        expires_at: None,
-        ended_at: None,
-        end_reason: None,
-        spec_version: 0,
-        applied_version: 0,
-        workshop_uid: None,
-        snapshot: None,
-        former_uid: None,
-        revision: 0,
-    }
+    let instance_id = Uuid::from_u128((1 << 44) + u128::from(number));
+    Instance::queued(instance_id, format!("statistics-{number:010}"), email(owner), &template(1), at(0))
 }
 
 pub(crate) fn key(key: &str, body_hash: &str) -> IdempotencyKey {

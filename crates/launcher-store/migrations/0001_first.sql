@@ -1,8 +1,8 @@
 -- Times are milliseconds since the epoch, identifiers are hyphenated lower-case text, JSON is text, truth is 0 or 1:
--- the same on every engine.
+-- the same on every engine. A line that ends with the name of an engine is for this engine only: see engine.rs.
 --
--- COLLATE "C": what is ordered, compared or in an index is compared byte by byte, whatever the database's language, and
--- no index breaks when an operating system changes its rules of sorting.
+-- COLLATE "C", on PostgreSQL: what is ordered, compared or in an index is compared byte by byte, whatever the database's
+-- language, and no index breaks when an operating system changes its rules of sorting. SQLite does so by default.
 
 CREATE TABLE workshop_templates (
     template_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
@@ -15,8 +15,10 @@ CREATE TABLE workshop_templates (
     -- Presentation in the catalog, and the slug of the link, as JSON. Instances do not copy it. Only fields that a query
     -- compares have a column, computed from the JSON.
     listing TEXT NOT NULL DEFAULT '{}',
-    unlisted BIGINT NOT NULL GENERATED ALWAYS AS (CASE listing::json ->> 'unlisted' WHEN 'true' THEN 1 ELSE 0 END) STORED,
-    slug TEXT COLLATE "C" GENERATED ALWAYS AS (listing::json ->> 'slug') STORED
+    unlisted BIGINT NOT NULL GENERATED ALWAYS AS (coalesce(json_extract(listing, '$.unlisted'), 0)), -- SQLite
+    unlisted BIGINT NOT NULL GENERATED ALWAYS AS (CASE listing::json ->> 'unlisted' WHEN 'true' THEN 1 ELSE 0 END) STORED, -- PostgreSQL
+    slug TEXT GENERATED ALWAYS AS (json_extract(listing, '$.slug')) -- SQLite
+    slug TEXT COLLATE "C" GENERATED ALWAYS AS (listing::json ->> 'slug') STORED -- PostgreSQL
 );
 
 -- The lists of admins and of all others.
@@ -93,20 +95,23 @@ CREATE INDEX workshop_instances_settings ON workshop_instances (settings_hash);
 CREATE INDEX workshop_instances_volume ON workshop_instances (volume)
     WHERE volume IS NOT NULL AND state IN ('queued', 'starting', 'running', 'suspending', 'suspended', 'terminating');
 
--- The loops: who is next, what the fleet has not been told, what changed, what is old enough to go. The state of some
--- indexes is no column, as it is on SQLite: PostgreSQL takes the condition of an index for granted, and could then enter
--- it by its second column only.
-CREATE INDEX workshop_instances_queue ON workshop_instances (launch_number) WHERE state = 'queued';
+-- The loops: who is next, what the fleet has not been told, what changed, what is old enough to go. SQLite prefers some
+-- indexes to the index of all states only if they have the state as a column. PostgreSQL takes the condition of an index for
+-- granted, and could then enter it by its second column only.
+CREATE INDEX workshop_instances_queue ON workshop_instances (state, launch_number) WHERE state = 'queued'; -- SQLite
+CREATE INDEX workshop_instances_queue ON workshop_instances (launch_number) WHERE state = 'queued'; -- PostgreSQL
 CREATE INDEX workshop_instances_pending ON workshop_instances (revision) WHERE applied_version < spec_version;
 CREATE UNIQUE INDEX workshop_instances_feed ON workshop_instances (revision);
 CREATE INDEX workshop_instances_owner_feed ON workshop_instances (owner_email, revision);
-CREATE INDEX workshop_instances_ended ON workshop_instances (ended_at) WHERE state = 'terminated';
+CREATE INDEX workshop_instances_ended ON workshop_instances (state, ended_at) WHERE state = 'terminated'; -- SQLite
+CREATE INDEX workshop_instances_ended ON workshop_instances (ended_at) WHERE state = 'terminated'; -- PostgreSQL
 -- Who comes to the event stream is told of what has not ended, in the order of the changes, part by part; of the queue
 -- apart from that.
 CREATE INDEX workshop_instances_live_feed ON workshop_instances (revision)
     WHERE state <> 'terminated' AND state <> 'queued';
 -- Instances that ended before they left the queue are purged early.
-CREATE INDEX workshop_instances_withdrawn ON workshop_instances (ended_at)
+CREATE INDEX workshop_instances_withdrawn ON workshop_instances (state, ended_at) -- SQLite
+CREATE INDEX workshop_instances_withdrawn ON workshop_instances (ended_at) -- PostgreSQL
     WHERE state = 'terminated' AND dispatched_at IS NULL;
 -- The list of outdated instances, and the planned snapshots. These indexes have the state as a column, because SQLite
 -- otherwise prefers the index of all states.
