@@ -1,6 +1,6 @@
-//! The extractor for permissions. A handler of the API that needs a permission gets its caller from [`Allowed`]. A page
-//! extracts [`Allowed`] beside its `Visitor`.
+//! The extractor for permissions. A handler that needs a permission gets its caller from [`Allowed`].
 
+use std::borrow::Borrow;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
@@ -43,13 +43,13 @@ permissions!(
     RestartInstances
 );
 
-/// A request whose caller has a permission. Only its extraction creates it.
+/// A request whose caller has a permission: a [`Call`] of the API, or the visitor of a page. Only its extraction creates it.
 ///
 /// Handlers extract it before the body, so that callers without the permission learn nothing from errors in the body. A
 /// handler that extracts `Result<Allowed<P>, Problem>` decides itself about the refusal.
 #[derive(Debug, Clone)]
-pub(crate) struct Allowed<P> {
-    call: Call,
+pub(crate) struct Allowed<P, R = Call> {
+    request: R,
     permission: PhantomData<P>,
 }
 
@@ -57,22 +57,32 @@ pub(crate) fn allows<P: Permission>(caller: &Caller) -> bool {
     decide(caller, P::ACTION) == Verdict::Granted
 }
 
-impl<P> Deref for Allowed<P> {
-    type Target = Call;
-
-    fn deref(&self) -> &Call {
-        &self.call
+impl<P, R> Allowed<P, R> {
+    /// Changes the request. The permission stays.
+    pub(crate) fn map(self, change: impl FnOnce(R) -> R) -> Self {
+        Self { request: change(self.request), ..self }
     }
 }
 
-impl<P: Permission> FromRequestParts<AppState> for Allowed<P> {
+impl<P, R> Deref for Allowed<P, R> {
+    type Target = R;
+
+    fn deref(&self) -> &R {
+        &self.request
+    }
+}
+
+impl<P: Permission, R> FromRequestParts<AppState> for Allowed<P, R>
+where
+    R: FromRequestParts<AppState, Rejection = Problem> + Borrow<Caller> + Send,
+{
     type Rejection = Problem;
 
     /// Returns 403 if the action is forbidden, 404 if even the existence of the object is hidden from the caller.
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
-        let call = Call::from_request_parts(parts, state).await?;
-        match decide(&call.caller, P::ACTION) {
-            Verdict::Granted => Ok(Self { call, permission: PhantomData }),
+        let request = R::from_request_parts(parts, state).await?;
+        match decide(request.borrow(), P::ACTION) {
+            Verdict::Granted => Ok(Self { request, permission: PhantomData }),
             Verdict::Hidden => Err(Problem::not_found()),
             Verdict::Forbidden => Err(ServiceError::Forbidden.into()),
         }

@@ -1,5 +1,6 @@
 //! State shared by all handlers.
 
+use std::borrow::Borrow;
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
@@ -80,6 +81,12 @@ impl Deref for Call {
 
     fn deref(&self) -> &AppState {
         &self.state
+    }
+}
+
+impl Borrow<Caller> for Call {
+    fn borrow(&self) -> &Caller {
+        &self.caller
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) async fn own(visitor: Visitor, Query(query): Query<WorkQuery>) -> Pag
 }
 
 /// `GET /admin/work`: the saved work of all users.
-pub(crate) async fn all(visitor: Visitor, _: Allowed<ListAllVolumes>, Query(query): Query<WorkQuery>) -> PageResult {
+pub(crate) async fn all(visitor: Allowed<ListAllVolumes, Visitor>, Query(query): Query<WorkQuery>) -> PageResult {
     page(&list(&visitor, ALL, &query).await?)
 }
 

@@ -1,9 +1,11 @@
 //! The request for a page.
 
+use std::borrow::Borrow;
 use std::ops::Deref;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
+use launcher_domain::Caller;
 use launcher_service::{InstanceFilter, ServiceError, StateFilter};
 
 use crate::pages::html::shell;
@@ -23,8 +25,8 @@ pub(crate) struct Visitor {
 
 impl Visitor {
     /// Returns the request with another language.
-    pub(crate) fn in_language(&self, t: Language) -> Self {
-        Self { t, ..self.clone() }
+    pub(crate) fn in_language(self, t: Language) -> Self {
+        Self { t, ..self }
     }
 
     /// Returns the frame of a page. `here` is its entry in the navigation.
@@ -48,6 +50,12 @@ impl Deref for Visitor {
 
     fn deref(&self) -> &Call {
         &self.call
+    }
+}
+
+impl Borrow<Caller> for Visitor {
+    fn borrow(&self) -> &Caller {
+        &self.caller
     }
 }
 

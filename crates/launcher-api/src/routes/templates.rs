@@ -18,8 +18,7 @@ use uuid::Uuid;
 use crate::admission::MAX_BODY_BYTES;
 use crate::extract::{
     IfMatch, IfMatchParameter, Json as Body, ListQuery, MergePatch, OptionalJson, PageParameters, RequestBody,
-    TemplateId, etag,
-    idempotency_key, is_unchanged, list_page,
+    TemplateId, etag, idempotency_key, is_unchanged, list_page,
 };
 use crate::permission::{Allowed, ManageClass, ManageTemplates};
 use crate::problem::{Problem, ProblemCode};

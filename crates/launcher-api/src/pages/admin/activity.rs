@@ -47,11 +47,7 @@ pub(crate) struct ActivityQuery {
     after: String,
 }
 
-pub(crate) async fn show(
-    visitor: Visitor,
-    _: Allowed<ReadActivities>,
-    Query(query): Query<ActivityQuery>,
-) -> PageResult {
+pub(crate) async fn show(visitor: Allowed<ReadActivities, Visitor>, Query(query): Query<ActivityQuery>) -> PageResult {
     let t = visitor.t;
     let person = EmailAddress::parse(&query.person).ok();
     let wrong = person.is_none() && !query.person.trim().is_empty();

@@ -69,7 +69,7 @@ struct Outcome {
 }
 
 /// Terminates, extends or restarts each ticked instance. To terminate or restart, it first shows a confirmation page.
-pub(crate) async fn act(visitor: Visitor, _: Allowed<ListAllInstances>, RawForm(body): RawForm) -> PageResult {
+pub(crate) async fn act(visitor: Allowed<ListAllInstances, Visitor>, RawForm(body): RawForm) -> PageResult {
     let t = visitor.t;
     let form = Form::parse(t, &body)?;
     let return_to = forms::return_to(Some(&form.return_to)).as_str().to_owned();
@@ -249,7 +249,7 @@ fn is_outdated(listed: &ListedInstance) -> bool {
     listed.instance.state == InstanceState::Running && listed.instance.outdated
 }
 
-pub(crate) async fn confirm_restart(visitor: Visitor, _: Allowed<RestartInstances>) -> PageResult {
+pub(crate) async fn confirm_restart(visitor: Allowed<RestartInstances, Visitor>) -> PageResult {
     let (t, launcher) = (visitor.t, &visitor.launcher);
     let filter = outdated();
     let limit = u32::try_from(MAX_INSTANCES).unwrap_or(u32::MAX);

@@ -82,8 +82,7 @@ pub(crate) struct RosterForm {
 }
 
 pub(crate) async fn show(
-    visitor: Visitor,
-    _: Allowed<ManageClass>,
+    visitor: Allowed<ManageClass, Visitor>,
     TemplateId(id): TemplateId,
     Query(query): Query<AfterQuery>,
 ) -> PageResult {
@@ -92,8 +91,7 @@ pub(crate) async fn show(
 
 /// Serves the class, compared with a list of addresses.
 pub(crate) async fn compare(
-    visitor: Visitor,
-    _: Allowed<ManageClass>,
+    visitor: Allowed<ManageClass, Visitor>,
     TemplateId(id): TemplateId,
     Query(query): Query<AfterQuery>,
     Fields(form): Fields<RosterForm>,
@@ -272,8 +270,7 @@ pub(crate) struct ExtendForm {
 
 /// Extends the class, and shows the result for each instance. A repeated request changes nothing.
 pub(crate) async fn extend(
-    visitor: Visitor,
-    _: Allowed<ManageClass>,
+    visitor: Allowed<ManageClass, Visitor>,
     TemplateId(id): TemplateId,
     Fields(form): Fields<ExtendForm>,
 ) -> PageResult {

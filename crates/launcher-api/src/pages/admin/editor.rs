@@ -85,7 +85,7 @@ pub(crate) struct NewQuery {
 }
 
 /// `GET /admin/templates/new`: the form for a new template, empty or with the values of another template.
-pub(crate) async fn new(visitor: Visitor, _: Allowed<ManageTemplates>, Query(query): Query<NewQuery>) -> PageResult {
+pub(crate) async fn new(visitor: Allowed<ManageTemplates, Visitor>, Query(query): Query<NewQuery>) -> PageResult {
     let t = visitor.t;
     let mut form = match Uuid::try_parse(&query.from) {
         Ok(id) => TemplateForm::copy_of(t, &visitor.launcher.template(&visitor.caller, id).await?),
@@ -99,8 +99,7 @@ pub(crate) async fn new(visitor: Visitor, _: Allowed<ManageTemplates>, Query(que
 }
 
 pub(crate) async fn create(
-    visitor: Visitor,
-    _: Allowed<ManageTemplates>,
+    visitor: Allowed<ManageTemplates, Visitor>,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
     let editor = Editor { visitor, purpose: Purpose::New, form };
@@ -117,8 +116,7 @@ pub(crate) async fn create(
 }
 
 pub(crate) async fn edit(
-    visitor: Visitor,
-    _: Allowed<ManageTemplates>,
+    visitor: Allowed<ManageTemplates, Visitor>,
     TemplateId(id): TemplateId,
     Query(query): Query<ImageQuery>,
 ) -> PageResult {
@@ -130,8 +128,7 @@ pub(crate) async fn edit(
 }
 
 pub(crate) async fn update(
-    visitor: Visitor,
-    _: Allowed<ManageTemplates>,
+    visitor: Allowed<ManageTemplates, Visitor>,
     TemplateId(id): TemplateId,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
@@ -141,7 +138,7 @@ pub(crate) async fn update(
         ControlFlow::Continue(body) => form::kept(editor.visitor.t, body, &before),
         ControlFlow::Break(answer) => return answer,
     };
-    let Visitor { t, .. } = editor.visitor;
+    let t = editor.visitor.t;
     // A form without a readable version expects version 0, which no template has: it must not overwrite the change of
     // another admin.
     let update = TemplateUpdate { body, expected_version: Some(editor.form.controls.version.parse().unwrap_or(0)) };
@@ -168,7 +165,7 @@ fn saved(form: &TemplateForm, id: Uuid) -> Response {
 
 /// The form of a template, and its purpose.
 struct Editor {
-    visitor: Visitor,
+    visitor: Allowed<ManageTemplates, Visitor>,
     purpose: Purpose,
     form: TemplateForm,
 }
@@ -192,7 +189,8 @@ impl Editor {
         let t = Language::with_code(&self.form.controls.language).unwrap_or(self.visitor.t);
         let shows_errors = !self.form.controls.shows_errors.is_empty();
         let found = shows_errors.then(|| self.form.body(t, &self.visitor.launcher).err()).flatten().unwrap_or_default();
-        let editor = Self { visitor: self.visitor.in_language(t), purpose: self.purpose, form: self.form.clone() };
+        let visitor = self.visitor.clone().map(|visitor| visitor.in_language(t));
+        let editor = Self { visitor, purpose: self.purpose, form: self.form.clone() };
         let mut response = page(&editor.answer(&found))?;
         let (name, value) = t.cookie(self.visitor.settings.is_https());
         response.headers_mut().insert(name, value);

@@ -144,8 +144,7 @@ pub(super) async fn lines(
 
 /// `GET /admin/templates/{template_id}/image`: only the line. htmx requests it during a download.
 pub(crate) async fn show(
-    visitor: Visitor,
-    _: Allowed<ManageTemplates>,
+    visitor: Allowed<ManageTemplates, Visitor>,
     TemplateId(id): TemplateId,
     Query(query): Query<PlaceField>,
 ) -> PageResult {

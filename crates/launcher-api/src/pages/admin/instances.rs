@@ -56,8 +56,7 @@ pub(crate) struct InstancesQuery {
 }
 
 pub(crate) async fn show(
-    visitor: Visitor,
-    _: Allowed<ListAllInstances>,
+    visitor: Allowed<ListAllInstances, Visitor>,
     OriginalUri(uri): OriginalUri,
     Query(query): Query<InstancesQuery>,
 ) -> PageResult {

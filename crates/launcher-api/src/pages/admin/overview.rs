@@ -52,7 +52,7 @@ struct HourRow {
     launched: Row,
 }
 
-pub(crate) async fn show(visitor: Visitor, _: Allowed<ListAllInstances>) -> PageResult {
+pub(crate) async fn show(visitor: Allowed<ListAllInstances, Visitor>) -> PageResult {
     let t = visitor.t;
     let overview = visitor.launcher.overview(&visitor.caller).await?;
     let all = workshops::all_templates(&visitor).await?;

@@ -59,7 +59,7 @@ struct Row {
     created_by: Option<String>,
 }
 
-pub(crate) async fn list(visitor: Visitor, _: Allowed<ManageTemplates>, Query(query): Query<ListQuery>) -> PageResult {
+pub(crate) async fn list(visitor: Allowed<ManageTemplates, Visitor>, Query(query): Query<ListQuery>) -> PageResult {
     let t = visitor.t;
     let templates = workshops::all_templates(&visitor).await?;
     let mut lines = images::lines(&visitor, Place::List, &templates).await?;

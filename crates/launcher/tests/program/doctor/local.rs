@@ -1,3 +1,4 @@
+use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,7 @@ fn doctor_accepts_healthy_local_fleet_with_and_without_running_launcher() {
     let jupyter = program(other.path(), "jupyter-lab", "echo 4.5.0");
     let secret = other.path().join("proxy-secret");
     std::fs::write(&secret, "0123456789abcdef0123456789abcdef").unwrap();
+    std::fs::set_permissions(&secret, Permissions::from_mode(0o600)).unwrap();
     let settings = [
         ("SERVICE_SEED_TEMPLATES", seeds.to_str().unwrap()),
         ("SERVICE_LOCAL_JUPYTER", jupyter.to_str().unwrap()),
