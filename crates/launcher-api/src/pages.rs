@@ -13,6 +13,7 @@ mod guide;
 mod html;
 mod instances;
 mod language;
+mod languages;
 mod launch;
 mod launch_form;
 mod markdown;
@@ -68,7 +69,7 @@ const ROUTES: &[Route] = &[
     ("GET", "/instances/{k8s_name}/suspend", || get(instances::confirm_suspend)),
     ("POST", "/instances/{k8s_name}/suspend", || post(instances::suspend)),
     ("POST", "/instances/{k8s_name}/resume", || post(instances::resume)),
-    ("POST", "/language", || post(language::choose)),
+    ("POST", "/language", || post(languages::choose)),
     ("GET", "/guide/students", || get(guide::students)),
     ("GET", "/guide/teachers", || get(guide::teachers)),
     ("GET", "/fragments/workshops", || get(workshops::list)),

@@ -1,5 +1,5 @@
 //! The activity log. Each entry records that a person or the service launched, extended, restarted or ended an
-//! instance, changed a template, or deleted a volume.
+//! instance, changed a template, deleted a volume, or downloaded files of another person.
 //! This module decides which changes get an entry.
 
 use jiff::Timestamp;
@@ -41,6 +41,8 @@ text_enum! {
         TemplateRestored = "template-restored",
         /// A person deleted kept files, or the service deleted unused ones.
         VolumeDeleted = "volume-deleted",
+        /// An admin downloaded kept or saved files of another person.
+        FilesDownloaded = "files-downloaded",
     }
 }
 
@@ -127,12 +129,12 @@ impl Activity {
         Self::of_template(after, act, action, Some(changed).filter(|changed| !changed.is_empty()))
     }
 
-    /// Returns the log entry for a deleted volume.
+    /// Returns the log entry for an action on a volume.
     #[must_use]
-    pub fn of_deleted_volume(volume: &Volume, act: Act) -> Self {
+    pub fn of_volume(action: ActivityAction, volume: &Volume, act: Act) -> Self {
         Self {
             act,
-            action: ActivityAction::VolumeDeleted,
+            action,
             subject: volume.name.clone(),
             subject_name: volume.template_name.clone().unwrap_or_default(),
             owner_email: Some(volume.owner_email.clone()),
@@ -140,12 +142,12 @@ impl Activity {
         }
     }
 
-    /// Returns the log entry for a deleted snapshot.
+    /// Returns the log entry for an action on a snapshot.
     #[must_use]
-    pub fn of_deleted_snapshot(snapshot: &Snapshot, act: Act) -> Self {
+    pub fn of_snapshot(action: ActivityAction, snapshot: &Snapshot, act: Act) -> Self {
         Self {
             act,
-            action: ActivityAction::VolumeDeleted,
+            action,
             subject: snapshot.k8s_name.clone(),
             subject_name: snapshot.template_name.clone(),
             owner_email: Some(snapshot.owner_email.clone()),

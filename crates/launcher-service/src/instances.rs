@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use launcher_domain::access::Action;
-use launcher_domain::{Act, Caller, EndReason, Instance};
+use launcher_domain::{Act, Activity, ActivityAction, Caller, EmailAddress, EndReason, Instance};
 use launcher_store::{
     ActivityFilter, Cursor, InstanceCount, InstanceFilter, ListedInstance, LoggedActivity, Page, ResumeOutcome,
     SortOrder,
@@ -162,6 +162,25 @@ impl Launcher {
 }
 
 impl Launcher {
+    /// Returns the last downloads of the caller's files by other persons, newest first.
+    pub async fn downloads_by_others(&self, caller: &Caller) -> Result<Vec<LoggedActivity>, ServiceError> {
+        Ok(self.0.store.downloads_by_others(caller.email()).await?)
+    }
+
+    /// Logs the download of files that belong to another person. No one else gets files without an entry.
+    pub(crate) async fn log_download(
+        &self,
+        caller: &Caller,
+        owner: &EmailAddress,
+        entry: impl FnOnce(ActivityAction, Act) -> Activity,
+    ) -> Result<(), ServiceError> {
+        if caller.email() == owner {
+            return Ok(());
+        }
+        let act = Act { actor_email: Some(caller.email().clone()), at: self.0.clock.now() };
+        Ok(self.0.store.log(&entry(ActivityAction::FilesDownloaded, act)).await?)
+    }
+
     /// Lists a page of the activity log, newest first.
     ///
     /// # Errors

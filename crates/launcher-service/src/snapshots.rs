@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use launcher_domain::{Caller, EmailAddress, Snapshot};
+use launcher_domain::{Activity, Caller, EmailAddress, Snapshot};
 use launcher_fleet::{ByteStream, STREAM_BYTES};
 use launcher_snapshots::{ARCHIVE_BYTES, SnapshotStore};
 use launcher_store::Page;
@@ -73,6 +73,8 @@ impl Launcher {
             tracing::warn!(%snapshot_id, error = %ErrorChain(&error), "reading a snapshot failed");
             ServiceError::SnapshotsUnavailable(Some(error))
         })?;
+        let entry = |action, act| Activity::of_snapshot(action, &snapshot, act);
+        self.log_download(caller, &snapshot.owner_email, entry).await?;
         tracing::info!(%snapshot_id, by = %caller.email(), "download of snapshot begins");
         Ok((snapshot, slot.hold(files)))
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::names::is_volume_name;
-use launcher_domain::{Caller, EmailAddress, EndReason, Instance, InstanceState};
+use launcher_domain::{Activity, Caller, EmailAddress, EndReason, Instance, InstanceState};
 use launcher_fleet::{ByteStream, MAX_READ_WAIT, ReadError};
 use launcher_store::{ListedVolume, Page, VolumeDeletion};
 use tokio::time::timeout;
@@ -86,6 +86,8 @@ impl Launcher {
                 ServiceError::DownloadNotReady(error)
             }
         })?;
+        let volume = &listed.volume;
+        self.log_download(caller, &volume.owner_email, |action, act| Activity::of_volume(action, volume, act)).await?;
         tracing::info!(volume = name, by = %caller.email(), "download of volume begins");
         Ok(Download { listed, files: slot.hold(to_download(tar)) })
     }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use launcher_domain::Activity;
+use launcher_domain::{Activity, EmailAddress};
 
 use crate::error::StoreError;
 use crate::filter::{ActivityFilter, Page};
@@ -18,6 +18,15 @@ pub(crate) const OLD: &str = "SELECT 1 FROM activities WHERE at < $1 ORDER BY at
 pub(crate) const PURGE: &str = "DELETE FROM activities WHERE activity_id IN \
      (SELECT activity_id FROM activities WHERE at < $1 ORDER BY at LIMIT 500)";
 
+/// Maximum downloads that [`Store::downloads_by_others`] returns.
+const MAX_DOWNLOADS: i64 = 50;
+/// The condition on the owner is that of the index `activities_owner`.
+pub(crate) const DOWNLOADS: &str = concat!(
+    "SELECT ",
+    activity_columns!(),
+    " FROM activities WHERE owner_email = $1 AND action = 'files-downloaded' ORDER BY activity_id DESC LIMIT $2"
+);
+
 impl Store {
     /// Returns a page of the activity log, newest first. Contains all owners' entries: the caller of the store
     /// authorizes the read.
@@ -28,6 +37,23 @@ impl Store {
     ) -> Result<Vec<LoggedActivity>, StoreError> {
         let rows = list(filter, page).fetch_all(&self.pool).await?;
         rows::all(&rows, rows::activity)
+    }
+
+    /// Returns the last downloads of this person's files by other persons, newest first.
+    pub async fn downloads_by_others(&self, owner: &EmailAddress) -> Result<Vec<LoggedActivity>, StoreError> {
+        let rows = query(DOWNLOADS).bind(owner.to_string()).bind(MAX_DOWNLOADS).fetch_all(&self.pool).await?;
+        rows::all(&rows, rows::activity)
+    }
+
+    /// Writes an entry about an action that changes no row.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written.
+    pub async fn log(&self, activity: &Activity) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        let revision = write.take_revisions(1).await?;
+        write.log_activity(revision, activity).await?;
+        write.commit().await
     }
 
     /// Removes the entries written before this time. Returns the number of removed entries.

@@ -290,6 +290,7 @@ async fn activity_log_statements_use_their_index() {
             assert!(!plan.iter().any(|step| step.starts_with("SCAN") || step.contains("TEMP B-TREE")), "{plan:#?}");
         }
     }
+    planner.assert_uses(activities::DOWNLOADS, "activities_owner").await;
     planner.assert_uses(activities::OLD, "activities_at").await;
     let purge = planner.plan(activities::PURGE).await;
     assert!(purge.iter().any(|step| step.contains("activities_at (at<?)")), "{purge:#?}");

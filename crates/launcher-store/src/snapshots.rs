@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use jiff::{SignedDuration, Timestamp};
-use launcher_domain::{Act, Activity, Caller, EmailAddress, Instance, Scope, Snapshot};
+use launcher_domain::{Act, Activity, ActivityAction, Caller, EmailAddress, Instance, Scope, Snapshot};
 use sqlx::Row;
 use uuid::Uuid;
 
@@ -148,7 +148,9 @@ impl Store {
         let mark = mark.bind(announced_before.as_millisecond());
         let Some(row) = mark.fetch_optional(write.connection()).await? else { return Ok(false) };
         let revision = write.take_revisions(1).await?;
-        write.log_activity(revision, &Activity::of_deleted_snapshot(&rows::snapshot(&row)?, act)).await?;
+        write
+            .log_activity(revision, &Activity::of_snapshot(ActivityAction::VolumeDeleted, &rows::snapshot(&row)?, act))
+            .await?;
         write.commit().await?;
         Ok(true)
     }

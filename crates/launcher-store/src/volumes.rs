@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{
-    Act, Activity, Caller, EmailAddress, Instance, InstanceState, Scope, StorageKind, TemplateSettings, Volume,
+    Act, Activity, ActivityAction, Caller, EmailAddress, Instance, InstanceState, Scope, StorageKind, TemplateSettings,
+    Volume,
 };
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -183,7 +184,7 @@ impl Store {
         }
         query(MARK).bind(act.at.as_millisecond()).bind(name.to_owned()).execute(write.connection()).await?;
         let revision = write.take_revisions(1).await?;
-        write.log_activity(revision, &Activity::of_deleted_volume(&volume, act.clone())).await?;
+        write.log_activity(revision, &Activity::of_volume(ActivityAction::VolumeDeleted, &volume, act.clone())).await?;
         write.commit().await?;
         Ok(VolumeDeletion::Decided)
     }

@@ -29,6 +29,9 @@ activity-template-archived = { $actor }: أرشفة القالب { $subject }.
 activity-template-restored = { $actor }: استعادة القالب { $subject }.
 activity-volume-deleted = { $actor }: حذف العمل المحفوظ في { $subject }.
 activity-volume-deleted-for = { $actor }: حذف العمل المحفوظ لـ { $owner } في { $subject }.
+activity-files-downloaded = { $actor }: نزّل العمل المحفوظ في { $subject }.
+activity-files-downloaded-for = { $actor }: نزّل العمل المحفوظ لـ { $owner } في { $subject }.
+downloads-by-others = تنزيلات ملفاتك من قبل المسؤولين
 
 activity-service = الخدمة
 

@@ -32,6 +32,9 @@ activity-template-archived = { $actor } hat die Vorlage { $subject } archiviert.
 activity-template-restored = { $actor } hat die Vorlage { $subject } wiederhergestellt.
 activity-volume-deleted = { $actor } hat die gespeicherte Arbeit von { $subject } gelöscht.
 activity-volume-deleted-for = { $actor } hat die gespeicherte Arbeit von { $owner } in { $subject } gelöscht.
+activity-files-downloaded = { $actor } hat die gespeicherte Arbeit von { $subject } heruntergeladen.
+activity-files-downloaded-for = { $actor } hat die gespeicherte Arbeit von { $owner } in { $subject } heruntergeladen.
+downloads-by-others = Downloads Ihrer Dateien durch Administratoren
 
 activity-service = Der Dienst
 

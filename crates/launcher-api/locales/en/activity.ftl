@@ -41,6 +41,10 @@ activity-template-archived = { $actor } archived the template { $subject }.
 activity-template-restored = { $actor } restored the template { $subject }.
 activity-volume-deleted = { $actor } deleted the saved work of { $subject }.
 activity-volume-deleted-for = { $actor } deleted { $owner }'s saved work of { $subject }.
+activity-files-downloaded = { $actor } downloaded the saved work of { $subject }.
+activity-files-downloaded-for = { $actor } downloaded { $owner }'s saved work of { $subject }.
+# Title of the entries on the page Saved work.
+downloads-by-others = Downloads of your files by administrators
 
 # Actor of an entry that no person caused.
 activity-service = The service

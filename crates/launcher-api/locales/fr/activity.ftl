@@ -32,6 +32,9 @@ activity-template-archived = { $actor } a archivé le modèle { $subject }.
 activity-template-restored = { $actor } a restauré le modèle { $subject }.
 activity-volume-deleted = { $actor } a supprimé le travail enregistré de { $subject }.
 activity-volume-deleted-for = { $actor } a supprimé le travail enregistré de { $owner } dans { $subject }.
+activity-files-downloaded = { $actor } a téléchargé le travail enregistré de { $subject }.
+activity-files-downloaded-for = { $actor } a téléchargé le travail enregistré de { $owner } dans { $subject }.
+downloads-by-others = Téléchargements de vos fichiers par des administrateurs
 
 activity-service = Le service
 

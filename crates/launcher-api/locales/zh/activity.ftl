@@ -29,6 +29,9 @@ activity-template-archived = { $actor } 归档了模板 { $subject }。
 activity-template-restored = { $actor } 恢复了模板 { $subject }。
 activity-volume-deleted = { $actor } 删除了 { $subject } 已保存的工作。
 activity-volume-deleted-for = { $actor } 删除了 { $owner } 在 { $subject } 中已保存的工作。
+activity-files-downloaded = { $actor } 下载了 { $subject } 已保存的工作。
+activity-files-downloaded-for = { $actor } 下载了 { $owner } 在 { $subject } 中已保存的工作。
+downloads-by-others = 管理员对您的文件的下载
 
 activity-service = 系统
 

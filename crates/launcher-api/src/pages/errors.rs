@@ -18,7 +18,6 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::identity::Identity;
-use crate::pages::html::shell;
 use crate::pages::{Language, PageResult, Shell, Text, assets, forms, page_with};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::{AppState, Call};
@@ -130,7 +129,7 @@ fn render(
         let unauthenticated = UnauthenticatedPage { t, title, text, next_link };
         return unauthenticated.respond(status).unwrap_or_else(|_| status.to_string().into_response());
     };
-    let frame = shell(state, &identity.caller, "");
+    let frame = Shell::new(state, &identity.caller, "");
     let error = ErrorPage {
         t,
         shell: if *is_get { frame } else { frame.returning_to(back.as_str()) },

@@ -1,17 +1,11 @@
 //! Renders templates to responses, with the frame and headers that every page needs.
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
-use launcher_domain::Caller;
 use launcher_domain::local_path::LocalPath;
 
-use crate::pages::Shell;
-use crate::pages::view::Person;
 use crate::problem::Problem;
-use crate::state::AppState;
 
 /// Result of the handler of a page.
 pub(crate) type PageResult = Result<Response, Problem>;
@@ -37,19 +31,6 @@ pub(crate) fn page_with(status: StatusCode, template: &impl Template) -> PageRes
         (header::VARY, HeaderValue::from_static("HX-Request, Accept-Encoding, Accept-Language, Cookie")),
     ];
     Ok((status, headers, html).into_response())
-}
-
-/// Returns the frame of a page: the signed-in person, the navigation and the banners.
-pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Shell {
-    Shell {
-        person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
-        settings: Arc::clone(&state.settings),
-        warns_of_sharing: state.process.shares_one_user && caller.is_admin() && here.starts_with("admin"),
-        version: env!("CARGO_PKG_VERSION"),
-        return_to: None,
-        language_form: None,
-        here,
-    }
 }
 
 /// Makes htmx open a page of this site. htmx does not show the target of a redirect as a page: it inserts the target

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::extract::{SnapshotId, VolumeName};
+use crate::pages::admin::activity::{Entry, Part};
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::view::{Instant, Notice};
 use crate::pages::{
@@ -37,6 +38,8 @@ struct ListPage {
     snapshots: Vec<SnapshotRow>,
     older_snapshots: Option<String>,
     path: &'static str,
+    /// Downloads of the reader's files by other persons.
+    entries: Vec<Entry>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -72,6 +75,7 @@ async fn list(visitor: &Visitor, path: &'static str, query: &WorkQuery) -> Resul
     let listed = launcher.volumes(caller, owner, &cut(&query.after)).await?;
     let last = listed.last().filter(|_| listed.len() == ROWS as usize);
     let snapshots = launcher.snapshots(caller, owner, &cut(&query.snapshots_after)).await?;
+    let downloads = if shows_owners { Vec::new() } else { launcher.downloads_by_others(caller).await? };
     let last_snapshot = snapshots.last().filter(|_| snapshots.len() == ROWS as usize);
     Ok(ListPage {
         t,
@@ -85,6 +89,7 @@ async fn list(visitor: &Visitor, path: &'static str, query: &WorkQuery) -> Resul
         older_snapshots: last_snapshot.map(|last| format!("{path}?snapshots_after={}", last.snapshot_id)),
         snapshots: snapshots.into_iter().map(|snapshot| SnapshotRow::new(visitor, snapshot)).collect(),
         path,
+        entries: downloads.iter().map(|entry| Entry::new(t, entry, OWN)).collect(),
     })
 }
 

@@ -7,10 +7,11 @@ mod workshop;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use launcher_domain::{Clock, InstanceState};
+use launcher_domain::{Caller, Clock, InstanceState};
 
-use crate::pages::{Language, Text};
+use crate::pages::{Language, Text, Visitor};
 use crate::settings::ApiSettings;
+use crate::state::AppState;
 
 pub(crate) use card::Card;
 pub(crate) use snapshot::{SnapshotView, end_saves_files};
@@ -83,7 +84,27 @@ pub(crate) struct Person {
     pub(crate) is_admin: bool,
 }
 
+impl Visitor {
+    /// Returns the frame of a page. `here` is its entry in the navigation.
+    pub(crate) fn shell(&self, here: &'static str) -> Shell {
+        Shell::new(&self.state, &self.caller, here)
+    }
+}
+
 impl Shell {
+    /// Returns the frame of a page for this caller.
+    pub(crate) fn new(state: &AppState, caller: &Caller, here: &'static str) -> Self {
+        Self {
+            person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
+            settings: Arc::clone(&state.settings),
+            warns_of_sharing: state.process.shares_one_user && caller.is_admin() && here.starts_with("admin"),
+            version: env!("CARGO_PKG_VERSION"),
+            return_to: None,
+            language_form: None,
+            here,
+        }
+    }
+
     /// Sets the page that opens after a choice of the language. A page that answers a form needs it: a browser cannot
     /// open the address of such a page again without sending the form again.
     pub(crate) fn returning_to(self, path: impl Into<String>) -> Self {

@@ -6,11 +6,9 @@ use std::ops::Deref;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use launcher_domain::Caller;
-use launcher_service::{InstanceFilter, ServiceError, StateFilter};
+use launcher_service::{InstanceFilter, StateFilter};
 
-use crate::pages::html::shell;
-use crate::pages::view::WorkshopView;
-use crate::pages::{Language, Shell};
+use crate::pages::Language;
 use crate::problem::Problem;
 use crate::state::{AppState, Call};
 
@@ -27,16 +25,6 @@ impl Visitor {
     /// Returns the request with another language.
     pub(crate) fn in_language(self, t: Language) -> Self {
         Self { t, ..self }
-    }
-
-    /// Returns the frame of a page. `here` is its entry in the navigation.
-    pub(crate) fn shell(&self, here: &'static str) -> Shell {
-        shell(&self.state, &self.caller, here)
-    }
-
-    /// Returns an instance in words.
-    pub(crate) async fn workshop(&self, k8s_name: &str) -> Result<WorkshopView, ServiceError> {
-        Ok(WorkshopView::new(self, &self.launcher.instance(&self.caller, k8s_name).await?))
     }
 
     /// Returns the filter of the reader's own instances. It matters to admins, who have access to all instances.

@@ -1,7 +1,5 @@
 //! `GET /instances/{k8s_name}`. Another person's instance looks like one that does not exist.
 
-use std::collections::BTreeSet;
-
 use http::Method;
 use launcher_domain::{FailureCode, MaterialReport, SourceReport};
 use launcher_testkit::{Client, Options, Reply, TestApp, Users};

@@ -94,6 +94,18 @@ async fn saved_work_is_listed_and_deleted_after_a_question() {
     let download = format!("/work/{volume}/download");
     assert!(list.contains(&download), "{list}");
     assert_eq!(alice.get(&download).await.headers["content-type"], "application/gzip");
+    assert!(
+        !alice.get("/work").await.body.contains("Downloads of your files"),
+        "the owner's own download has no entry"
+    );
+    assert_eq!(app.browser(ADMIN).get(&download).await.headers["content-type"], "application/gzip");
+    let seen = alice.get("/work").await.body;
+    assert!(seen.contains("Downloads of your files by administrators"), "{seen}");
+    assert!(
+        seen.contains(&format!("{ADMIN} downloaded {ALICE}'s saved work of <a href=\"/work\">Penguins</a>")),
+        "{seen}"
+    );
+    assert!(!app.browser(ADMIN).get("/work").await.body.contains("Downloads of your files"));
     app.test.fleet.delay_archives(true);
     assert!(alice.get(&download).await.body.contains("The files could not be opened in time."));
     app.test.fleet.remove_archives();

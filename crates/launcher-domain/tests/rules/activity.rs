@@ -25,7 +25,7 @@ fn deleted_volume_is_logged_with_its_owner_and_template() {
         last_used_at: at(0),
         kept_until: None,
     };
-    let entry = Activity::of_deleted_volume(&volume, act(Some("admin@example.org")));
+    let entry = Activity::of_volume(ActivityAction::VolumeDeleted, &volume, act(Some("admin@example.org")));
     assert_eq!(entry.action, ActivityAction::VolumeDeleted);
     assert_eq!((entry.subject.as_str(), entry.subject_name.as_str()), ("work-aaaaaaaaaa", "Jupyter"));
     assert_eq!((entry.owner_email, entry.detail), (Some(email("alice@example.org")), None));

@@ -229,6 +229,10 @@ async fn person_downloads_one_snapshot_at_a_time() {
     assert!(world.launcher.download_snapshot(&caller("admin"), id).await.is_ok());
     drop(first);
     assert!(world.launcher.download_snapshot(&alice, id).await.is_ok());
+    let logged = world.launcher.downloads_by_others(&alice).await.unwrap();
+    let logged: Vec<_> =
+        logged.into_iter().map(|entry| (entry.activity.act.actor_email, entry.activity.subject)).collect();
+    assert_eq!(logged, [(Some(caller("admin").email().clone()), instance.k8s_name)], "only downloads by others");
 }
 
 #[tokio::test]

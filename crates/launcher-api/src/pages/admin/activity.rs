@@ -28,14 +28,14 @@ struct ActivityPage {
 
 /// An entry of the activity log as a sentence, which contains the name of the instance or template.
 #[derive(Debug)]
-struct Entry {
-    at: Instant,
-    name: String,
-    link: String,
+pub(crate) struct Entry {
+    pub(crate) at: Instant,
+    pub(crate) name: String,
+    pub(crate) link: String,
     /// Name of the instance; `None` if the entry is about a template.
-    k8s_name: Option<String>,
-    parts: Vec<Part>,
-    until: Option<Instant>,
+    pub(crate) k8s_name: Option<String>,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) until: Option<Instant>,
 }
 
 /// Query of the page: the fields of the filter form, and the entry after which the page starts. An unreadable value is
@@ -60,7 +60,7 @@ pub(crate) async fn show(visitor: Allowed<ReadActivities, Visitor>, Query(query)
         shell: visitor.shell("admin-activity"),
         person_error: wrong.then_some(t.text("not-a-person")),
         older: last.map(|last| query.older(last.activity_id)),
-        entries: entries.iter().map(|entry| Entry::new(t, entry)).collect(),
+        entries: entries.iter().map(|entry| Entry::new(t, entry, "/admin/work")).collect(),
         person: query.person,
     };
     page(&activity)
@@ -77,16 +77,17 @@ impl ActivityQuery {
 }
 
 impl Entry {
-    fn new(t: Language, LoggedActivity { activity, .. }: &LoggedActivity) -> Self {
+    /// Converts an entry to text. `work` is the path of the list with the saved work that an entry may be about.
+    pub(crate) fn new(t: Language, LoggedActivity { activity, .. }: &LoggedActivity, work: &str) -> Self {
         let subject = &activity.subject;
-        let is_volume = activity.action == ActivityAction::VolumeDeleted;
-        let is_instance = activity.owner_email.is_some() && !is_volume;
+        let is_work = matches!(activity.action, ActivityAction::VolumeDeleted | ActivityAction::FilesDownloaded);
+        let is_instance = activity.owner_email.is_some() && !is_work;
         let until = activity.detail.as_deref().filter(|_| activity.action == ActivityAction::Extended);
         Self {
             at: Instant::new(t, activity.act.at),
             name: if activity.subject_name.is_empty() { subject.clone() } else { activity.subject_name.clone() },
-            link: if is_volume {
-                "/admin/work".to_owned()
+            link: if is_work {
+                work.to_owned()
             } else if is_instance {
                 format!("/instances/{subject}")
             } else {
@@ -107,7 +108,7 @@ const UNTIL: char = '\u{e001}';
 /// A part of an activity log entry. Each language chooses the order of the text and the two values, to which a template
 /// adds HTML.
 #[derive(Debug)]
-enum Part {
+pub(crate) enum Part {
     Text(String),
     /// Link to the instance or template that the entry is about, with its name.
     Subject,

@@ -7,7 +7,7 @@ use launcher_domain::lifetime::extension;
 use launcher_domain::{
     Crash, Entropy, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, SourceReport,
 };
-use launcher_service::ListedInstance;
+use launcher_service::{ListedInstance, ServiceError};
 use uuid::Uuid;
 
 use crate::pages::language::Around;
@@ -86,6 +86,13 @@ pub(crate) struct WorkshopView {
     pub(crate) relaunch_path: String,
     /// Idempotency key of the form that launches the template again.
     pub(crate) relaunch_key: String,
+}
+
+impl Visitor {
+    /// Returns an instance in words.
+    pub(crate) async fn workshop(&self, k8s_name: &str) -> Result<WorkshopView, ServiceError> {
+        Ok(WorkshopView::new(self, &self.launcher.instance(&self.caller, k8s_name).await?))
+    }
 }
 
 impl WorkshopView {
