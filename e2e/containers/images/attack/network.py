@@ -162,8 +162,9 @@ def socket_option(name):
 
 
 def open_socket(family, kind="SOCK_RAW", protocol="0"):
-    """Opens a socket of this family and kind."""
-    with socket.socket(getattr(socket, family), getattr(socket, kind), int(protocol, 0)):
+    """Opens a socket of this family and kind. A family without a name in Python is a number."""
+    number = int(family) if family.isdigit() else getattr(socket, family)
+    with socket.socket(number, getattr(socket, kind), int(protocol, 0)):
         return f"{family} {kind} is open"
 
 
