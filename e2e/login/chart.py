@@ -142,6 +142,7 @@ def assert_programs_accept(rendering, folder, *components):
     A program reads all its settings before it fails on the missing cluster, so its only error is about the cluster.
     """
     (folder / "secrets").write_text("0123456789abcdef" * 2)
+    (folder / "secrets").chmod(0o600)
     # A launcher starts outside a pod only with a free port, and with files in this folder.
     alone = ["--listen-addr", "127.0.0.1:0", "--data-dir", folder, "--proxy-secret-file", folder / "secrets"]
     for component in components or ("launcher", "operator"):
