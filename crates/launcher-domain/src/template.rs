@@ -9,6 +9,7 @@ mod parameter;
 mod pod_template;
 mod rule;
 mod settings;
+mod variable;
 
 pub(crate) use codecs::is_invisible;
 pub use codecs::is_mount_path;
@@ -24,3 +25,4 @@ pub use settings::{
     AppType, AtExpiry, Icon, Resources, SecurityProfile, Storage, StorageKind, Template, TemplateContent,
     TemplateSettings,
 };
+pub use variable::{APP_VARIABLES, DISABLE_AUTH, PORT, is_identifier, is_reserved_variable};

@@ -23,4 +23,4 @@ pub use sidecar::{
     BASELINE_CAPABILITIES, HttpProbe, LIVENESS, READINESS, SIDECAR_LIMITS, SIDECAR_PORT, SIDECAR_REQUESTS,
     SIDECAR_USER, SidecarSpec, TELEMETRY_PORT,
 };
-pub use spec::{AppSpec, ValidSpec, invalid, is_reserved_variable, parse_quantity};
+pub use spec::{AppSpec, ValidSpec, invalid, parse_quantity};

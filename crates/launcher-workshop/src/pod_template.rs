@@ -11,6 +11,7 @@ mod shape;
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::{PodSpec, PodTemplateSpec};
+use launcher_domain::template::APP_VARIABLES;
 use launcher_domain::{
     FieldError, FieldRule, PodTemplateKind, PodTemplateObject, PodTemplatePolicy, is_storable_pod_template,
 };
@@ -51,7 +52,7 @@ impl PodTemplate {
             spec: spec.unwrap_or_default(),
         };
         let mut variables: BTreeSet<&str> = env.keys().map(String::as_str).collect();
-        variables.insert("PORT");
+        variables.extend(APP_VARIABLES);
         let errors = rules::check(&parts, &variables);
         if errors.is_empty() { Ok(Self { source: source.clone(), parts }) } else { Err(errors) }
     }

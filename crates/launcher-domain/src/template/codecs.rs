@@ -7,6 +7,7 @@ use serde_json::{Number, Value, json};
 use super::field::{Audience, Codec, Errors, JsonObject, integer, items, join, text};
 use super::pod_template::{is_storable_pod_template, without_nulls};
 use super::rule::FieldRule;
+use super::variable::{is_identifier, is_reserved_variable};
 use crate::quantity::{Quantity, QuantityError};
 use crate::text_enum::TextEnum;
 
@@ -235,13 +236,9 @@ impl Codec for Variable {
 }
 
 fn check_variable(name: &str, at: &str, errors: &mut Errors) {
-    let identifier = !name.is_empty()
-        && name.len() <= MAX_VARIABLE
-        && !name.starts_with(|first: char| first.is_ascii_digit())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if !identifier {
+    if !is_identifier(name) || name.len() > MAX_VARIABLE {
         errors.add(at, FieldRule::VariableName);
-    } else if name == "DISABLE_AUTH" || name.starts_with("SERVICE_") {
+    } else if is_reserved_variable(name) {
         errors.add(at, FieldRule::VariableReserved);
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Number, Value, json};
 use super::codecs::{AnyNumber, Name, Variable, has_invisible, text_codec};
 use super::field::{Audience, Codec, Errors, FieldError, integer, items, join, json_object, text};
 use super::rule::FieldRule;
+use super::variable::APP_VARIABLES;
 use crate::secrets::SecretValues;
 use crate::text_enum::text_enum;
 
@@ -22,8 +23,6 @@ const MAX_LENGTH: u32 = 200;
 const MAX_NUMBER: usize = 40;
 /// Maximum characters of an unknown name that its error repeats.
 const SHOWN_CHARACTERS: usize = 40;
-/// Variable with the port of the app, which the service sets.
-const PORT: &str = "PORT";
 
 text_enum! {
     /// Kind of a launch parameter.
@@ -169,7 +168,7 @@ pub(super) fn check(parameters: &mut [Parameter], env: &BTreeMap<String, String>
         let at = format!("/parameters/{index}");
         let at_name = format!("{at}/name");
         let name = parameter.name.clone();
-        errors.check(name != PORT, &at_name, FieldRule::ParameterReserved { name: name.clone() });
+        errors.check(!APP_VARIABLES.contains(&&*name), &at_name, FieldRule::ParameterReserved { name: name.clone() });
         errors.check(!env.contains_key(&name), &at_name, FieldRule::ParameterInEnv { name: name.clone() });
         let is_new = names.insert(name.clone());
         errors.check(is_new, &at_name, FieldRule::ParameterRepeated { name });

@@ -6,19 +6,11 @@ use std::ops::Deref;
 
 use launcher_domain::names::is_k8s_name;
 use launcher_domain::quantity::Quantity;
-use launcher_domain::template::is_mount_path;
+use launcher_domain::template::{DISABLE_AUTH, PORT, is_identifier, is_mount_path, is_reserved_variable};
 use launcher_domain::{AppType, EmailAddress, FailureCode, FailureDetail, FailureReason, SecurityProfile};
 
 use crate::app::sidecar::{SIDECAR_PORT, TELEMETRY_PORT};
 use crate::spec::{WorkshopResources, WorkshopSpec, WorkshopStorage};
-
-/// Environment variable that disables the login of stock RStudio images. They need no login, because the sidecar admits
-/// only the owner.
-const DISABLE_AUTH: &str = "DISABLE_AUTH";
-/// Environment variable with the app's port.
-const PORT: &str = "PORT";
-/// Name prefix of the environment variables that configure launcher, operator and sidecar.
-const SERVICE_PREFIX: &str = "SERVICE_";
 
 /// The app of a Workshop. What the fleets pass to the app is derived here from the spec, so no fleet lists its fields.
 #[derive(Debug, Clone, Copy)]
@@ -50,12 +42,6 @@ impl<'a> AppSpec<'a> {
     pub(super) fn with_port(&self, words: &[String]) -> Vec<String> {
         words.iter().map(|word| word.replace("$(PORT)", &self.port.to_string())).collect()
     }
-}
-
-/// True if templates may not set this environment variable.
-#[must_use]
-pub fn is_reserved_variable(name: &str) -> bool {
-    name == DISABLE_AUTH || name.starts_with(SERVICE_PREFIX)
 }
 
 /// A validated spec. Only [`ValidSpec::parse`] creates it. The fields without a type of their own are those of the
@@ -93,7 +79,10 @@ impl ValidSpec {
         ensure(![SIDECAR_PORT, TELEMETRY_PORT].contains(&spec.port), FailureDetail::SpecPortReserved)?;
         let profile = spec.security_profile().ok_or_else(|| invalid(FailureDetail::SpecSecurityProfile))?;
         for name in spec.env.keys().chain(&spec.secret_env) {
-            ensure(is_variable(name), FailureDetail::SpecVariable { name: format!("{name:?}") })?;
+            ensure(
+                is_identifier(name) && !is_reserved_variable(name),
+                FailureDetail::SpecVariable { name: format!("{name:?}") },
+            )?;
         }
         ensure(spec.lifetime_seconds > 0, FailureDetail::SpecLifetime)?;
         check_resources(&spec.resources)?;
@@ -146,13 +135,6 @@ fn check_resources(resources: &WorkshopResources) -> Result<(), FailureReason> {
         ensure(request.compare(&limit).is_le(), FailureDetail::SpecRequest { resource: name.to_owned() })?;
     }
     Ok(())
-}
-
-/// True for a valid name of an environment variable that is not reserved: letters, digits and underscores.
-fn is_variable(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && !is_reserved_variable(name)
 }
 
 fn is_image(image: &str) -> bool {

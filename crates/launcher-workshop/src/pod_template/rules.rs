@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::{Container, EnvVar, PodSpec, Volume, VolumeMount};
 use launcher_domain::quantity::{Quantity, QuantityError};
+use launcher_domain::template::{is_identifier, is_reserved_variable};
 use launcher_domain::{FieldError, FieldRule};
 
-use crate::app::is_reserved_variable;
 use crate::pod_template::shape::child;
 
 /// Name of the app's container.
@@ -242,9 +242,4 @@ fn is_dns_label(name: &str) -> bool {
         && name.bytes().all(|byte| is_plain(byte) || byte == b'-')
         && !name.starts_with('-')
         && !name.ends_with('-')
-}
-
-fn is_identifier(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
