@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::files::{Layout, make_private_again, replace_file};
+use super::files::{Layout, ensure_private, replace_file};
 use super::record::{Record, load_records, save_record};
 
 /// Maximum number of attempts to lock the data directory.
@@ -81,7 +81,7 @@ impl DataDir {
     ) -> Result<(Self, NotAdopted<P>), DataDirError> {
         let layout = Layout::new(path);
         for directory in [layout.fleet(), layout.records(), layout.workings(), layout.volumes()] {
-            DataDirError::at(&directory, make_private_again(&directory))?;
+            DataDirError::at(&directory, ensure_private(&directory))?;
         }
         let lock = take_lock(&layout)?;
         let fleet_id = fleet_identity(&layout, &*clock)?;

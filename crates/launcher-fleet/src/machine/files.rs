@@ -51,7 +51,7 @@ fn unlock(parent: impl AsFd, name: &OsStr) -> io::Result<()> {
 }
 
 /// Creates a directory as [`make_private`] does, and takes the access of other users away from an existing one.
-pub(super) fn make_private_again(path: &Path) -> io::Result<()> {
+pub(super) fn ensure_private(path: &Path) -> io::Result<()> {
     make_private(path)?;
     let mode = fs::symlink_metadata(path)?.permissions().mode();
     if mode & 0o077 == 0 {

@@ -14,43 +14,13 @@ use crate::local::records::Token;
 use crate::local::settings::LocalSettings;
 use crate::machine::Layout;
 
-/// The launcher's environment variables that apps and the program of the course material inherit. All others stay with
-/// the launcher: its environment has its settings, and credentials of its database, bucket and trace collector.
-const INHERITED: [&str; 30] = [
-    // The user and the session.
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TERM",
-    "TMPDIR",
-    "TZ",
-    "LANG",
-    "LANGUAGE",
-    "XDG_RUNTIME_DIR",
-    "XDG_DATA_DIRS",
-    // Libraries and runtimes.
-    "LD_LIBRARY_PATH",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "R_HOME",
-    "R_LIBS",
-    "R_LIBS_SITE",
-    "R_LIBS_USER",
-    "JAVA_HOME",
-    "JUPYTER_PATH",
-    "JUPYTER_CONFIG_PATH",
-    // The network: certificates, and in either case the proxies.
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-];
+/// The launcher's environment variables that apps and the program of the course material inherit: the user and the session,
+/// libraries and runtimes, certificates and proxies. All others stay with the launcher: its environment has its settings,
+/// and credentials of its database, bucket and trace collector.
+const INHERITED: &str = "PATH HOME USER LOGNAME SHELL TERM TMPDIR TZ LANG LANGUAGE XDG_RUNTIME_DIR XDG_DATA_DIRS \
+     LD_LIBRARY_PATH VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME R_HOME R_LIBS R_LIBS_SITE R_LIBS_USER JAVA_HOME \
+     JUPYTER_PATH JUPYTER_CONFIG_PATH SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE HTTP_PROXY \
+     HTTPS_PROXY ALL_PROXY NO_PROXY";
 /// Name prefixes of further inherited variables: the locale, and the devices of GPUs.
 const INHERITED_PREFIXES: [&str; 3] = ["LC_", "CUDA_", "NVIDIA_"];
 
@@ -156,9 +126,12 @@ pub(crate) fn inherited(environment: impl Iterator<Item = (OsString, OsString)>)
     environment.filter(|(name, _)| name.to_str().is_some_and(is_inherited)).collect()
 }
 
+/// True if this variable is inherited. The names of proxies may be in lower case.
 fn is_inherited(name: &str) -> bool {
-    let is_proxy = name.ends_with("_proxy") && INHERITED.contains(&name.to_ascii_uppercase().as_str());
-    is_proxy || INHERITED.contains(&name) || INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    let upper = name.to_ascii_uppercase();
+    let known = if name.ends_with("_proxy") { &upper } else { name };
+    INHERITED.split(' ').any(|inherited| inherited == known)
+        || INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]
