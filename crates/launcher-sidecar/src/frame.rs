@@ -66,8 +66,8 @@ pub enum Source<F, T> {
 /// Source of the workshop's expiry.
 pub type Expiry = Source<ExpiryFile, Timestamp>;
 
-/// Source of the last crash of the app. The file has the format of [`Crash::from_text`]. A missing or empty file means that the
-/// app has not crashed.
+/// Source of the last crash of the app. The file has the format of [`Crash::from_text`]. A missing or empty file means that
+/// the app has not crashed.
 pub type LastCrash = Source<PathBuf, AppCrash>;
 
 impl<F: fmt::Debug, T> fmt::Debug for Source<F, T> {

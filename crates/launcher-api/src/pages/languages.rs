@@ -16,7 +16,8 @@ pub(crate) struct LanguageForm {
     return_to: Option<String>,
 }
 
-/// `POST /language`: remembers the language, then opens the page on which the reader chose it, or the page that this page names.
+/// `POST /language`: remembers the language, then opens the page on which the reader chose it, or the page that this page
+/// names.
 pub(crate) async fn choose(visitor: Visitor, headers: HeaderMap, Fields(form): Fields<LanguageForm>) -> PageResult {
     let page = form.return_to.or_else(|| page_of(&headers));
     let mut response = forms::redirect(forms::return_to(page.as_deref()).as_str());

@@ -150,8 +150,8 @@ async fn start_key(visitor: &Visitor, template_id: Uuid) -> Result<String, Servi
 }
 
 /// Returns true if the reader opened the page by the address bar or a bookmark. The browser says so in headers that no
-/// page can set (Fetch Metadata). Loading a page in advance does not count, also not by an older header. The headers stay the same if the opened
-/// address redirects here, so an address of another site that the reader opens can launch.
+/// page can set (Fetch Metadata). Loading a page in advance does not count, also not by an older header. The headers
+/// stay the same if the opened address redirects here, so an address of another site that the reader opens can launch.
 fn is_opened_directly(headers: &HeaderMap) -> bool {
     let value = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     value("sec-fetch-site") == Some("none")

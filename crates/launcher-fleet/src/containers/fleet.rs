@@ -1,5 +1,5 @@
-//! The adapter of [`Fleet`](crate::Fleet) for a container engine, with the archives of files and the images. Its opening adopts the
-//! Workshops of an earlier launcher.
+//! The adapter of [`Fleet`](crate::Fleet) for a container engine, with the archives of files and the images. Its opening
+//! adopts the Workshops of an earlier launcher.
 
 use std::collections::HashSet;
 use std::sync::Arc;

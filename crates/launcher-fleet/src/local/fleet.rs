@@ -1,5 +1,5 @@
-//! The adapter of [`Fleet`](crate::Fleet) for one machine, with the archives of files. Its opening adopts the Workshops of an earlier
-//! launcher.
+//! The adapter of [`Fleet`](crate::Fleet) for one machine, with the archives of files. Its opening adopts the Workshops of
+//! an earlier launcher.
 
 use std::io;
 use std::path::Path;
@@ -73,8 +73,8 @@ impl LocalFleet {
     }
 
     /// Stops the fleet: terminates the processes of all Workshops concurrently. The Workshops stay stored, and the next
-    /// [`LocalFleet::open`] restarts them in the same directories. Streams of [`Fleet::watch`](crate::Fleet::watch) end, and the fleet
-    /// refuses further changes. Returns after the slowest process has exited: at most a little after `stop_grace`.
+    /// [`LocalFleet::open`] restarts them in the same directories. Streams of [`Fleet::watch`](crate::Fleet::watch) end,
+    /// and the fleet refuses further changes. Returns after the slowest process has exited: at most a little after `stop_grace`.
     pub async fn stop(&self) {
         self.0.stop().await;
     }

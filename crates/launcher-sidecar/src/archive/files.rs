@@ -24,8 +24,8 @@ const SPARSE: u64 = 1024 * 1024 * 1024;
 /// Maximum ratio of the size of a large file to its size on the disk.
 const SPARSE_RATIO: u64 = 16;
 
-/// Writes the files and directories below `root`, which is no link: the app may have replaced it. Omits links, sockets and devices, and files that vanish meanwhile. A
-/// file that cannot be read does not make the archive of all others unavailable: the last file of the archive,
+/// Writes the files and directories below `root`, but not if `root` is a link: the app may have replaced it. Omits links,
+/// sockets and devices, and files that vanish meanwhile. A file that cannot be read does not make the archive of all others unavailable: the last file of the archive,
 /// `NOT-IN-THIS-ARCHIVE.txt`, lists all that are missing. The archive of a missing directory is empty.
 ///
 /// Needs the same stack and number of open files for every depth of the directories.
