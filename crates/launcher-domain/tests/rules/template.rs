@@ -1,4 +1,5 @@
 use launcher_domain::quantity::Quantity;
+use launcher_domain::template::is_reserved_variable;
 use launcher_domain::{
     AppType, AtExpiry, FieldError, FieldRule, Icon, Listing, MaterialKind, ParameterKind, SecurityProfile, StorageKind,
     TemplateContent, TemplateSettings,
@@ -391,5 +392,14 @@ proptest! {
         if let Ok(quantity) = Quantity::parse(&text) {
             prop_assert_eq!(quantity.as_str(), text);
         }
+    }
+}
+
+#[test]
+fn service_settings_and_disable_auth_are_reserved_variables() {
+    for (name, is_reserved) in
+        [("DISABLE_AUTH", true), ("SERVICE_OWNER_EMAIL", true), ("PORT", false), ("MY_SERVICE_X", false)]
+    {
+        assert_eq!(is_reserved_variable(name), is_reserved, "{name}");
     }
 }
