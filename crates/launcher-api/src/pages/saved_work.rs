@@ -89,7 +89,7 @@ async fn list(visitor: &Visitor, path: &'static str, query: &WorkQuery) -> Resul
         older_snapshots: last_snapshot.map(|last| format!("{path}?snapshots_after={}", last.snapshot_id)),
         snapshots: snapshots.into_iter().map(|snapshot| SnapshotRow::new(visitor, snapshot)).collect(),
         path,
-        entries: downloads.iter().map(|entry| Entry::new(t, entry, OWN)).collect(),
+        entries: downloads.iter().map(|entry| Entry::new(t, entry, Some(caller.email()))).collect(),
     })
 }
 

@@ -60,7 +60,7 @@ pub(crate) async fn show(visitor: Allowed<ReadActivities, Visitor>, Query(query)
         shell: visitor.shell("admin-activity"),
         person_error: wrong.then_some(t.text("not-a-person")),
         older: last.map(|last| query.older(last.activity_id)),
-        entries: entries.iter().map(|entry| Entry::new(t, entry, "/admin/work")).collect(),
+        entries: entries.iter().map(|entry| Entry::new(t, entry, None)).collect(),
         person: query.person,
     };
     page(&activity)
@@ -77,8 +77,13 @@ impl ActivityQuery {
 }
 
 impl Entry {
-    /// Converts an entry to text. `work` is the path of the list with the saved work that an entry may be about.
-    pub(crate) fn new(t: Language, LoggedActivity { activity, .. }: &LoggedActivity, work: &str) -> Self {
+    /// Converts an entry to text. `owner` is the reader of a list with entries about this person's own objects; `None` in
+    /// the list of an admin.
+    pub(crate) fn new(
+        t: Language,
+        LoggedActivity { activity, .. }: &LoggedActivity,
+        owner: Option<&EmailAddress>,
+    ) -> Self {
         let subject = &activity.subject;
         let is_work = matches!(activity.action, ActivityAction::VolumeDeleted | ActivityAction::FilesDownloaded);
         let is_instance = activity.owner_email.is_some() && !is_work;
@@ -87,14 +92,14 @@ impl Entry {
             at: Instant::new(t, activity.act.at),
             name: if activity.subject_name.is_empty() { subject.clone() } else { activity.subject_name.clone() },
             link: if is_work {
-                work.to_owned()
+                (if owner.is_some() { "/work" } else { "/admin/work" }).to_owned()
             } else if is_instance {
                 format!("/instances/{subject}")
             } else {
                 format!("/admin/templates/{subject}/edit")
             },
             k8s_name: is_instance.then(|| subject.clone()),
-            parts: t.activity(activity),
+            parts: t.activity(activity, owner),
             until: until.and_then(|until| until.parse::<Timestamp>().ok()).map(|until| Instant::new(t, until)),
         }
     }
@@ -117,9 +122,10 @@ pub(crate) enum Part {
 }
 
 impl Language {
-    /// Returns an entry of the activity log as a sentence in parts.
-    fn activity(self, entry: &Activity) -> Vec<Part> {
+    /// Returns an entry of the activity log as a sentence in parts. It does not name the owner to themselves.
+    fn activity(self, entry: &Activity, reader: Option<&EmailAddress>) -> Vec<Part> {
         let (actor, owner) = (entry.act.actor_email.as_ref(), entry.owner_email.as_ref());
+        let owner = owner.filter(|_| owner != reader);
         let name = entry.action.as_str();
         let reason = self.reason(entry);
         let key = match (actor, entry.action) {
