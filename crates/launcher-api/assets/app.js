@@ -87,6 +87,15 @@
     });
   }
 
+  // Draws the time left as a part of the ring, and as hours and minutes within it.
+  function drawRing(ring, end, left) {
+    if (!ring) return;
+    const whole = Math.max((end - Date.parse(ring.dataset.from)) / 1000, 1);
+    ring.querySelector(".ring-left").setAttribute("stroke-dasharray", `${Math.max((left * 100) / whole, 1)} 100`);
+    const minutes = String(Math.floor(left / 60) % 60).padStart(2, "0");
+    ring.querySelector("text").textContent = [Math.floor(left / 3600), minutes].join(":");
+  }
+
   function countdown() {
     let nearest = null;
     each("[data-workshop]", (workshop) => {
@@ -94,6 +103,7 @@
       if (!time) return;
       const left = Math.floor((Date.parse(time.dateTime) - Date.now() - skew) / 1000);
       time.textContent = words(left);
+      drawRing(workshop.querySelector(".ring"), Date.parse(time.dateTime), Math.max(left, 0));
       workshop.classList.toggle("is-soon", left <= SOON && left > URGENT);
       workshop.classList.toggle("is-urgent", left <= URGENT);
       const level = left <= URGENT ? "urgent" : left <= SOON ? "soon" : "";
@@ -280,6 +290,31 @@
   // Opens a folded part of the page if the address names it.
   const named = location.hash && document.getElementById(location.hash.slice(1));
   if (named?.tagName === "DETAILS") named.open = true;
+
+  // Closes menus after Escape, after an action, and when the focus or the pointer goes elsewhere.
+  function closeMenus(isToClose) {
+    each("details.menu[open]", (menu) => {
+      if (!isToClose(menu)) return;
+      if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+      menu.open = false;
+    });
+  }
+  document.addEventListener("keydown", ({ key }) => /^Escape$/.test(key) && closeMenus(() => true));
+  for (const type of ["pointerdown", "focusin"]) {
+    document.addEventListener(type, ({ target }) => closeMenus((menu) => !menu.contains(target)));
+  }
+  document.addEventListener("submit", ({ target }) => closeMenus((menu) => menu.contains(target)));
+
+  // Parts of a page that stay open or folded on all pages. Without a store, as in private windows of some browsers, they
+  // begin folded.
+  each("details[data-remembered]", (part) => {
+    try {
+      part.open = localStorage.getItem(part.id) === "open";
+      part.addEventListener("toggle", () => localStorage.setItem(part.id, part.open ? "open" : "folded"));
+    } catch {
+      part.open = false;
+    }
+  });
 
   document.addEventListener("submit", (event) => {
     const button = event.submitter;

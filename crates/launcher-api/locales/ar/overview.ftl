@@ -10,13 +10,13 @@ overview-key-launched = شُغّلت
 overview-key-failed = فشلت
 overview-in-use = قيد الاستخدام
 overview-launch-to-ready = من التشغيل إلى الجاهزية
-overview-key-p50 = p50
-overview-key-p95 = p95
+overview-key-p50 = نصف مرات التشغيل
+overview-key-p95 = 19 من كل 20 مرة تشغيل
 overview-by-template = حسب القالب
 overview-failures = فشلت
 overview-ready-now = جاهزة الآن
-overview-p50-ready = p50 للجاهزية
-overview-p95-ready = p95 للجاهزية
+overview-p50-ready = النصف جاهز خلال
+overview-p95-ready = 19 من 20 جاهزة خلال
 overview-by-hour = ساعة بساعة
 overview-hour-from = بداية الساعة
 overview-in-use-at-end = قيد الاستخدام في نهايتها
@@ -36,15 +36,15 @@ overview-failed-few = فشل منها { $failures } (أقل من 1%)
 
 overview-use-note = الآن، والحد الأقصى { $most }
 
-overview-ready-note = الوسيط (p50)، والمئين 95 (p95): { $p95 }
+overview-ready-note = لنصف مرات التشغيل؛ و{ $p95 } لـ 19 من كل 20
 overview-not-ready-yet = لم تصبح أي ورشة جاهزة بعد
 
 overview-launches-summary = مرات التشغيل في كل ساعة من آخر 24 ساعة: المجموع { $launches }، { $note }.
 overview-launches-peak = الحد الأقصى في ساعة واحدة: { $most }، { $when }.
 overview-use-summary = الورشات قيد الاستخدام في نهاية كل ساعة من آخر 24 ساعة: { $now } الآن.
 overview-use-peak = الحد الأقصى: { $most }، { $when }.
-overview-ready-summary = الوقت من التشغيل إلى الجاهزية في كل ساعة من آخر 24 ساعة. الوسيط: { $p50 }، والمئين 95: { $p95 }.
-overview-ready-peak = أبطأ ساعة حسب p95: { $most }، { $when }.
+overview-ready-summary = الوقت من التشغيل إلى الجاهزية في كل ساعة من آخر 24 ساعة: نصف مرات التشغيل خلال { $p50 }، و19 من كل 20 خلال { $p95 }.
+overview-ready-peak = أبطأ ساعة: 19 من كل 20 مرة تشغيل خلال { $most }، { $when }.
 overview-never-ready = لم تصبح أي ورشة جاهزة في آخر 24 ساعة.
 overview-when = { $hours ->
     [0] في الساعة الأخيرة

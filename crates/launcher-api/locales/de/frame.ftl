@@ -32,7 +32,13 @@ api-docs = API-Dokumentation
 
 offline = Verbindung unterbrochen. Diese Seite ist möglicherweise nicht aktuell. Die Verbindung wird automatisch wiederhergestellt.
 
-shares-one-user = Workshops sind hier nicht voneinander isoliert. Wenn die Personen einander nicht vertrauen, betreiben Sie Workshops in Containern oder auf Kubernetes.
+shares-one-user = Workshops sind hier nicht voneinander isoliert.
+
+shares-one-user-advice = Wenn die Personen einander nicht vertrauen, betreiben Sie Workshops in Containern oder auf Kubernetes.
+
+isolation = Isolation der Workshops
+
+account = Konto
 
 notify = Mich benachrichtigen
 

@@ -20,9 +20,9 @@ overview-in-use = In Nutzung
 
 overview-launch-to-ready = Startdauer
 
-overview-key-p50 = p50
+overview-key-p50 = die Hälfte der Starts
 
-overview-key-p95 = p95
+overview-key-p95 = 19 von 20 Starts
 
 overview-by-template = Nach Vorlage
 
@@ -30,9 +30,9 @@ overview-failures = Fehlgeschlagen
 
 overview-ready-now = Jetzt bereit
 
-overview-p50-ready = Startdauer p50
+overview-p50-ready = Hälfte bereit nach
 
-overview-p95-ready = Startdauer p95
+overview-p95-ready = 19 von 20 bereit nach
 
 overview-by-hour = Nach Stunde
 
@@ -58,15 +58,15 @@ overview-failed-few = { $failures } fehlgeschlagen (weniger als 1 %)
 
 overview-use-note = jetzt, Maximum { $most }
 
-overview-ready-note = Median (p50), 95. Perzentil (p95) { $p95 }
+overview-ready-note = bei der Hälfte der Starts; { $p95 } bei 19 von 20
 overview-not-ready-yet = bisher war kein Workshop bereit
 
 overview-launches-summary = Starts in jeder der letzten 24 Stunden: insgesamt { $launches }, { $note }.
 overview-launches-peak = Maximum in einer Stunde: { $most }, { $when }.
 overview-use-summary = Workshops in Nutzung am Ende jeder der letzten 24 Stunden: jetzt { $now }.
 overview-use-peak = Maximum: { $most }, { $when }.
-overview-ready-summary = Startdauer in jeder der letzten 24 Stunden: Median { $p50 }, 95. Perzentil { $p95 }.
-overview-ready-peak = Langsamste Stunde nach p95: { $most }, { $when }.
+overview-ready-summary = Startdauer in jeder der letzten 24 Stunden: die Hälfte der Starts in { $p50 }, 19 von 20 in { $p95 }.
+overview-ready-peak = Langsamste Stunde: 19 von 20 Starts in { $most }, { $when }.
 overview-never-ready = In den letzten 24 Stunden wurde kein Workshop bereit.
 overview-when = { $hours ->
     [0] in der letzten Stunde

@@ -22,13 +22,17 @@ files-may-be-kept = Die Dateien in einem Workshop werden gelöscht, sobald er en
 
 waits-for = seit { $value }
 
-launched = Gestartet: { $value }
-
 ends-in = Läuft noch { $value }
 
 ends-warning = Speichern Sie Ihre Arbeit!
 
 open = Öffnen
+
+more-actions = Weitere Aktionen: { $name }
+
+details = Einzelheiten
+
+keeps-files = behält Dateien
 
 extend-until = Verlängern bis { $value }
 

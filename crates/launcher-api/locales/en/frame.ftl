@@ -49,7 +49,16 @@ api-docs = API documentation
 offline = Connection lost. This page may be out of date. It reconnects automatically.
 
 # Banner for admins if all workshops run as one OS user.
-shares-one-user = Workshops are not isolated from each other here. If people do not trust each other, run workshops in containers or on Kubernetes.
+shares-one-user = Workshops are not isolated from each other here.
+
+# Advice that opens below this banner.
+shares-one-user-advice = If people do not trust each other, run workshops in containers or on Kubernetes.
+
+# Name of this banner, for screen readers.
+isolation = Isolation of workshops
+
+# Menu of the signed-in person, for screen readers. The e-mail address follows.
+account = Account
 
 # Button that asks the browser for permission to show notifications.
 notify = Notify me

@@ -31,10 +31,10 @@ overview-in-use = In use
 overview-launch-to-ready = Launch to ready
 
 # Legend of the chart of times to ready: the median.
-overview-key-p50 = p50
+overview-key-p50 = half of the starts
 
 # Legend of the chart of times to ready: the 95th percentile.
-overview-key-p95 = p95
+overview-key-p95 = 19 of 20 starts
 
 # Heading of the table of templates.
 overview-by-template = By template
@@ -46,10 +46,10 @@ overview-failures = Failed
 overview-ready-now = Ready now
 
 # Column head: median time to ready.
-overview-p50-ready = p50 to ready
+overview-p50-ready = Half ready within
 
 # Column head: 95th percentile of the time to ready.
-overview-p95-ready = p95 to ready
+overview-p95-ready = 19 of 20 ready within
 
 # Label that opens the table of hours, and the name of that table.
 overview-by-hour = Hour by hour
@@ -85,7 +85,7 @@ overview-failed-few = { $failures } failed (less than 1 %)
 overview-use-note = now, maximum { $most }
 
 # Note below the median time to ready.
-overview-ready-note = median (p50), 95th percentile (p95) { $p95 }
+overview-ready-note = for half of the starts; { $p95 } for 19 of 20
 overview-not-ready-yet = no workshop was ready yet
 
 # Descriptions of the charts for screen readers. $note: the note below the figure. $when: one of the three messages below.
@@ -93,8 +93,8 @@ overview-launches-summary = Launches in each of the last 24 hours: { $launches }
 overview-launches-peak = Maximum in one hour: { $most }, { $when }.
 overview-use-summary = Workshops in use at the end of each of the last 24 hours: { $now } now.
 overview-use-peak = Maximum: { $most }, { $when }.
-overview-ready-summary = Time from launch to ready in each of the last 24 hours: median { $p50 }, 95th percentile { $p95 }.
-overview-ready-peak = Slowest hour, by its p95: { $most }, { $when }.
+overview-ready-summary = Time from launch to ready in each of the last 24 hours: half of the starts within { $p50 }, 19 of 20 within { $p95 }.
+overview-ready-peak = Slowest hour: 19 of 20 starts within { $most }, { $when }.
 overview-never-ready = No workshop became ready in the last 24 hours.
 overview-when = { $hours ->
     [0] in the last hour

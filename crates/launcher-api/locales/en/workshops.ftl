@@ -33,9 +33,6 @@ files-may-be-kept = The files in a workshop are deleted when it ends, unless its
 # Text around the time for which the owner has waited.
 waits-for = for { $value }
 
-# Text around the time of the launch, in the list of workshops.
-launched = Launched { $value }
-
 # Text around the time until expiry.
 ends-in = Ends in { $value }
 
@@ -44,6 +41,15 @@ ends-warning = Save your work!
 
 # Link that opens a workshop.
 open = Open
+
+# Name of the menu with the other actions on a workshop or a template.
+more-actions = More actions: { $name }
+
+# Link to the page of a workshop.
+details = Details
+
+# Chip on the card of a template whose files are kept.
+keeps-files = keeps files
 
 # Button that extends a workshop, with the new expiry.
 extend-until = Extend until { $value }

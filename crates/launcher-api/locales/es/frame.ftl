@@ -32,7 +32,13 @@ api-docs = Documentación de la API
 
 offline = Se perdió la conexión. Puede que esta página no esté actualizada. Se reconecta automáticamente.
 
-shares-one-user = Aquí los talleres no están aislados entre sí. Si las personas no confían unas en otras, ejecuta los talleres en contenedores o en Kubernetes.
+shares-one-user = Aquí los talleres no están aislados entre sí.
+
+shares-one-user-advice = Si las personas no confían unas en otras, ejecuta los talleres en contenedores o en Kubernetes.
+
+isolation = Aislamiento de los talleres
+
+account = Cuenta
 
 notify = Avisarme
 

@@ -20,9 +20,9 @@ overview-in-use = En uso
 
 overview-launch-to-ready = Tiempo hasta estar listo
 
-overview-key-p50 = p50
+overview-key-p50 = la mitad de los inicios
 
-overview-key-p95 = p95
+overview-key-p95 = 19 de cada 20 inicios
 
 overview-by-template = Por plantilla
 
@@ -30,9 +30,9 @@ overview-failures = Fallidos
 
 overview-ready-now = Listos ahora
 
-overview-p50-ready = p50 hasta listo
+overview-p50-ready = La mitad, listos en
 
-overview-p95-ready = p95 hasta listo
+overview-p95-ready = 19 de cada 20, listos en
 
 overview-by-hour = Hora por hora
 
@@ -64,15 +64,15 @@ overview-failed-few = { $failures ->
 
 overview-use-note = ahora, máximo { $most }
 
-overview-ready-note = mediana (p50), percentil 95 (p95): { $p95 }
+overview-ready-note = en la mitad de los inicios; { $p95 } en 19 de cada 20
 overview-not-ready-yet = todavía ningún taller ha estado listo
 
 overview-launches-summary = Inicios en cada una de las últimas 24 horas: { $launches } en total, { $note }.
 overview-launches-peak = Máximo en una hora: { $most }, { $when }.
 overview-use-summary = Talleres en uso al final de cada una de las últimas 24 horas: { $now } ahora.
 overview-use-peak = Máximo: { $most }, { $when }.
-overview-ready-summary = Tiempo desde el inicio hasta estar listo en cada una de las últimas 24 horas: mediana { $p50 }, percentil 95 { $p95 }.
-overview-ready-peak = Hora más lenta, según su p95: { $most }, { $when }.
+overview-ready-summary = Tiempo hasta estar listo en cada una de las últimas 24 horas: la mitad de los inicios en { $p50 }, 19 de cada 20 en { $p95 }.
+overview-ready-peak = Hora más lenta: 19 de cada 20 inicios en { $most }, { $when }.
 overview-never-ready = Ningún taller llegó a estar listo en las últimas 24 horas.
 overview-when = { $hours ->
     [0] en la última hora

@@ -22,13 +22,17 @@ files-may-be-kept = Los archivos de un taller se eliminan cuando este finaliza, 
 
 waits-for = desde hace { $value }
 
-launched = Inicio: { $value }
-
 ends-in = Finaliza en { $value }
 
 ends-warning = ¡Guarda tu trabajo!
 
 open = Abrir
+
+more-actions = Más acciones: { $name }
+
+details = Detalles
+
+keeps-files = conserva los archivos
 
 extend-until = Prolongar hasta { $value }
 

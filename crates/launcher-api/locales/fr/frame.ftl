@@ -32,7 +32,13 @@ api-docs = Documentation de l’API
 
 offline = Connexion perdue. Cette page n’est peut-être plus à jour. La reconnexion est automatique.
 
-shares-one-user = Ici, les ateliers ne sont pas isolés les uns des autres. Si les personnes ne se font pas confiance, exécutez les ateliers dans des conteneurs ou sur Kubernetes.
+shares-one-user = Ici, les ateliers ne sont pas isolés les uns des autres.
+
+shares-one-user-advice = Si les personnes ne se font pas confiance, exécutez les ateliers dans des conteneurs ou sur Kubernetes.
+
+isolation = Isolation des ateliers
+
+account = Compte
 
 notify = M’avertir
 

@@ -20,9 +20,9 @@ overview-in-use = Actifs
 
 overview-launch-to-ready = Délai de démarrage
 
-overview-key-p50 = p50
+overview-key-p50 = la moitié des lancements
 
-overview-key-p95 = p95
+overview-key-p95 = 19 lancements sur 20
 
 overview-by-template = Par modèle
 
@@ -30,9 +30,9 @@ overview-failures = Échecs
 
 overview-ready-now = Prêts
 
-overview-p50-ready = Délai p50
+overview-p50-ready = La moitié prêts en
 
-overview-p95-ready = Délai p95
+overview-p95-ready = 19 sur 20 prêts en
 
 overview-by-hour = Heure par heure
 
@@ -64,15 +64,15 @@ overview-failed-few = { $failures ->
 
 overview-use-note = maintenant, maximum { $most }
 
-overview-ready-note = médiane (p50), 95e centile (p95) : { $p95 }
+overview-ready-note = pour la moitié des lancements ; { $p95 } pour 19 sur 20
 overview-not-ready-yet = encore aucun atelier prêt
 
 overview-launches-summary = Lancements pour chacune des 24 dernières heures : { $launches } au total, { $note }.
 overview-launches-peak = Maximum en une heure : { $most }, { $when }.
 overview-use-summary = Ateliers actifs à la fin de chacune des 24 dernières heures : { $now } maintenant.
 overview-use-peak = Maximum : { $most }, { $when }.
-overview-ready-summary = Délai de démarrage, du lancement à l’état prêt, pour chacune des 24 dernières heures : médiane { $p50 }, 95e centile { $p95 }.
-overview-ready-peak = Heure la plus lente, d’après le p95 : { $most }, { $when }.
+overview-ready-summary = Délai de démarrage pour chacune des dernières 24 heures : la moitié des lancements en { $p50 }, 19 sur 20 en { $p95 }.
+overview-ready-peak = Heure la plus lente : 19 lancements sur 20 en { $most }, { $when }.
 overview-never-ready = Aucun atelier n’a été prêt au cours des 24 dernières heures.
 overview-when = { $hours ->
     [0] au cours de la dernière heure

@@ -22,13 +22,17 @@ files-may-be-kept = Les fichiers d’un atelier sont supprimés à sa fin, sauf 
 
 waits-for = depuis { $value }
 
-launched = Lancement : { $value }
-
 ends-in = Se termine dans { $value }
 
 ends-warning = Enregistrez votre travail !
 
 open = Ouvrir
+
+more-actions = Autres actions : { $name }
+
+details = Détails
+
+keeps-files = conserve les fichiers
 
 extend-until = Prolonger jusqu’à { $value }
 

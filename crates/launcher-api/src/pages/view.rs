@@ -1,5 +1,6 @@
 //! View models: the frame of a page, instances and catalog entries as text, so that the templates contain no decisions.
 
+mod app_tile;
 mod card;
 mod snapshot;
 mod workshop;
@@ -13,6 +14,7 @@ use crate::pages::{Language, Text, Visitor};
 use crate::settings::ApiSettings;
 use crate::state::AppState;
 
+pub(crate) use app_tile::AppTile;
 pub(crate) use card::Card;
 pub(crate) use snapshot::{SnapshotView, end_saves_files};
 pub(crate) use workshop::WorkshopView;
@@ -82,6 +84,13 @@ pub(crate) struct Person {
     pub(crate) email: String,
     /// True to show the badge and the links to the admin pages.
     pub(crate) is_admin: bool,
+}
+
+impl Person {
+    /// Returns the first letter of the address, as the person's picture.
+    pub(crate) fn initial(&self) -> char {
+        self.email.chars().next().unwrap_or(' ')
+    }
 }
 
 impl Visitor {

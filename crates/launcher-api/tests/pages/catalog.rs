@@ -219,7 +219,7 @@ async fn launch_page_shows_existing_instance_of_template() {
         assert!(again.contains(words), "{words}: {again}");
     }
     let home = alice.get("/").await.body;
-    assert!(home.contains("Launched <time"), "{home}");
+    assert!(home.contains("Ends in <time"), "{home}");
     assert_eq!(home.matches("<bdi>").count(), 3, "a workshop and two cards");
     assert_eq!(home.matches("You have one").count(), 1, "of the one that she has");
     assert!(home.contains(&format!("href=\"#workshop-{name}\"")));

@@ -161,7 +161,7 @@ async fn card_launches_with_one_click_unless_a_value_is_required() {
     let home = alice.get("/").await;
     assert!(!home.body.contains(&format!("action=\"/launch/{asking}\"")), "{}", home.body);
     assert!(
-        home.body.contains(&format!("<a class=\"button button-main\" href=\"/launch/{asking}\">")),
+        home.body.contains(&format!("<a class=\"button button-tint\" href=\"/launch/{asking}\">")),
         "{}",
         home.body
     );

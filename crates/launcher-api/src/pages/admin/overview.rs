@@ -1,4 +1,4 @@
-//! `GET /admin`: overview of the service, with figures and bar charts of the last 24 hours. The charts are SVG with
+//! `GET /admin`: overview of the service, with figures and charts of the last 24 hours. The charts are SVG with
 //! attributes and classes only, because the content security policy forbids inline styles.
 
 use std::collections::HashMap;
@@ -126,10 +126,10 @@ fn launches(t: Language, overview: &Overview) -> Chart {
         note: t.launches_note(day),
         summary: t.launches_summary(day, peak(&all)),
         keys: Some((
-            Key { class: "bar", label: t.text("overview-key-launched") },
-            Key { class: "bar-bad", label: t.text("overview-key-failed") },
+            Key { class: "area", label: t.text("overview-key-launched") },
+            Key { class: "area-bad", label: t.text("overview-key-failed") },
         )),
-        bars: bars(("bar", &all), Some(("bar-bad", &failed))),
+        drawing: Drawing::of_counts(t, &all, Some(("area-bad", &failed))),
     }
 }
 
@@ -143,42 +143,44 @@ fn in_use(t: Language, up: &[u64]) -> Chart {
         note: t.with_one("overview-use-note", "most", most),
         summary: t.use_summary(now, peak(up)),
         keys: None,
-        bars: bars(("bar", up), None),
+        drawing: Drawing::of_counts(t, up, None),
     }
 }
 
 fn ready(t: Language, overview: &Overview) -> Chart {
     let day = &overview.day;
-    let times = |which: fn(&Hour) -> Option<SignedDuration>| -> Vec<SignedDuration> {
-        overview.hours.iter().map(|hour| which(hour).unwrap_or_default()).collect()
+    let times = |which: fn(ReadyTimes) -> SignedDuration| -> Vec<Option<SignedDuration>> {
+        overview.hours.iter().map(|hour| hour.launched.ready.map(which)).collect()
     };
-    let p50 = times(|hour| Some(hour.launched.ready?.p50));
-    let p95 = times(|hour| Some(hour.launched.ready?.p95));
-    let millis = |times: &[SignedDuration]| -> Vec<u64> {
-        times.iter().map(|time| u64::try_from(time.as_millis()).unwrap_or(0)).collect()
+    let (half, most) = (times(|times| times.p50), times(|times| times.p95));
+    let slowest = peak(&most.iter().map(|time| time.unwrap_or_default()).collect::<Vec<_>>());
+    let millis = |times: &[Option<SignedDuration>]| -> Vec<Option<u64>> {
+        times.iter().map(|time| time.map(|time| u64::try_from(time.as_millis()).unwrap_or(0))).collect()
     };
     Chart {
         id: "ready",
         title: t.text("overview-launch-to-ready"),
         figure: t.ready(day.ready, |times| times.p50),
         note: t.ready_note(day),
-        summary: t.ready_summary(day, peak(&p95)),
+        summary: t.ready_summary(day, slowest),
         keys: Some((
-            Key { class: "bar", label: t.text("overview-key-p50") },
-            Key { class: "bar-back", label: t.text("overview-key-p95") },
+            Key { class: "area", label: t.text("overview-key-p50") },
+            Key { class: "area-back", label: t.text("overview-key-p95") },
         )),
-        bars: bars(("bar-back", &millis(&p95)), Some(("bar", &millis(&p50)))),
+        drawing: slowest.and_then(|(slowest, _)| {
+            Drawing::new(t.short(slowest), ("area-back", &millis(&most)), Some(("area", &millis(&half))))
+        }),
     }
 }
 
 /// Height of a chart, in SVG units. The page scales the chart to the available space.
 const HEIGHT: u64 = 64;
-/// Distance between the left edges of two neighbouring bars, in SVG units.
+/// Distance between two neighbouring hours, in SVG units.
 const STEP: usize = 10;
-/// Minimum height of a bar, in SVG units, so that a small value stays visible beside a large value.
-const LEAST: u64 = 2;
+/// Number of hours with a value from which a chart is drawn: fewer do not show a course.
+const FEWEST: usize = 3;
 
-/// A bar chart, with its figures in words.
+/// Figures of the last day, with a chart of its hours.
 #[derive(Debug)]
 struct Chart {
     /// Suffix of the HTML ids of the chart's elements.
@@ -188,9 +190,10 @@ struct Chart {
     note: String,
     /// Description of the chart for screen readers.
     summary: String,
-    /// Legend: the colours of the bars and of their parts. `None` if the bars have one colour.
+    /// Legend: the colours of the areas. `None` if there is one area.
     keys: Option<(Key, Key)>,
-    bars: Vec<Bar>,
+    /// `None` if fewer than [`FEWEST`] hours have a value.
+    drawing: Option<Drawing>,
 }
 
 #[derive(Debug)]
@@ -199,28 +202,57 @@ struct Key {
     label: Text,
 }
 
-/// A bar, or a part of a bar: a rectangle that stands on the base line.
-#[derive(Debug, PartialEq, Eq)]
-struct Bar {
-    class: &'static str,
-    x: usize,
-    y: u64,
-    height: u64,
+/// The areas of a chart, back to front.
+#[derive(Debug)]
+struct Drawing {
+    /// Value of the highest grid line, as text.
+    top: String,
+    areas: Vec<Area>,
 }
 
-/// Returns one bar for each hour, oldest first, with an optional part in another colour. The bar of the largest value
-/// has the full height. A part is never taller than its bar.
-fn bars(whole: (&'static str, &[u64]), part: Option<(&'static str, &[u64])>) -> Vec<Bar> {
-    let largest = whole.1.iter().copied().max().unwrap_or(0);
-    let rows = [Some(whole), part];
-    let row = |(class, values): (&'static str, &[u64])| {
-        let bar = move |(hour, value): (usize, &u64)| {
-            let height = (value.saturating_mul(HEIGHT) / largest.max(1)).clamp(LEAST, HEIGHT);
-            (*value > 0).then(|| Bar { class, x: hour * STEP + 1, y: HEIGHT - height, height })
+/// The area below a line, as data of SVG paths.
+#[derive(Debug, PartialEq, Eq)]
+struct Area {
+    class: &'static str,
+    line: String,
+    area: String,
+}
+
+impl Drawing {
+    /// Draws counts. Every hour has one, and zero does not count as a value.
+    fn of_counts(t: Language, all: &[u64], part: Option<(&'static str, &[u64])>) -> Option<Self> {
+        let (most, _) = peak(all).filter(|_| all.iter().filter(|count| **count > 0).count() >= FEWEST)?;
+        let counts = |counts: &[u64]| counts.iter().copied().map(Some).collect::<Vec<_>>();
+        let part = part.map(|(class, part)| (class, counts(part)));
+        let part = part.as_ref().map(|(class, part)| (*class, part.as_slice()));
+        Self::new(t.number(most), ("area", &counts(all)), part)
+    }
+
+    /// Draws values, oldest hour first. The highest grid line is at the largest value of `whole`.
+    fn new(
+        top: String,
+        whole: (&'static str, &[Option<u64>]),
+        part: Option<(&'static str, &[Option<u64>])>,
+    ) -> Option<Self> {
+        let largest = whole.1.iter().flatten().copied().max().unwrap_or(0);
+        let is_drawn = whole.1.iter().flatten().count() >= FEWEST;
+        let areas = [Some(whole), part].into_iter().flatten();
+        is_drawn.then(|| Self { top, areas: areas.map(|(class, values)| Area::new(class, values, largest)).collect() })
+    }
+}
+
+impl Area {
+    /// Connects the values. An hour without a value is passed over.
+    fn new(class: &'static str, values: &[Option<u64>], largest: u64) -> Self {
+        let point = |(hour, value): (usize, &Option<u64>)| {
+            let height = value.as_ref()?.saturating_mul(HEIGHT) / largest.max(1);
+            Some((hour * STEP, HEIGHT.saturating_sub(height)))
         };
-        values.iter().enumerate().filter_map(bar).collect::<Vec<_>>()
-    };
-    rows.into_iter().flatten().flat_map(row).collect()
+        let points: Vec<_> = values.iter().enumerate().filter_map(point).collect();
+        let line = points.iter().map(|(x, y)| format!("{x},{y}")).collect::<Vec<_>>().join("L");
+        let (first, last) = (points.first().map_or(0, |first| first.0), points.last().map_or(0, |last| last.0));
+        Self { class, area: format!("M{first},{HEIGHT}L{line}L{last},{HEIGHT}Z"), line: format!("M{line}") }
+    }
 }
 
 /// Returns the largest value above zero, and its age in hours. If the largest value occurs more than once, its latest
@@ -233,7 +265,7 @@ fn peak<T: Copy + Ord + Default>(values: &[T]) -> Option<(T, usize)> {
 
 impl Language {
     /// Formats a time to ready with at most two units: `2.4 s`, `48 s`, `3 min 20 s`, `1 h 5 min`.
-    fn short(self, duration: SignedDuration) -> String {
+    pub(crate) fn short(self, duration: SignedDuration) -> String {
         let (seconds, tenths) = (duration.as_secs(), duration.subsec_millis() / 100);
         let named = |key: &str, hours: i64, minutes: i64, seconds: String| {
             let values = [("hours", hours.into()), ("minutes", minutes.into()), ("seconds", seconds.into())];
@@ -309,17 +341,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chart_bars_scale_to_largest_value_and_smallest_stays_visible() {
-        let drawn = bars(("all", &[0, 1, 500, 1000]), Some(("some", &[0, 0, 250, 1])));
-        let drawn: Vec<_> = drawn.iter().map(|bar| (bar.class, bar.x, bar.y, bar.height)).collect();
-        let expected =
-            [("all", 11, 62, 2), ("all", 21, 32, 32), ("all", 31, 0, 64), ("some", 21, 48, 16), ("some", 31, 62, 2)];
-        assert_eq!(drawn, expected);
+    fn chart_areas_scale_to_the_largest_value() {
+        let drawing = Drawing::of_counts(Language::english(), &[0, 250, 500, 1000], Some(("part", &[0, 0, 250, 0])));
+        let Drawing { top, areas } = drawing.unwrap();
+        assert_eq!(top, "1,000");
+        let area = |class, line: &str, area: &str| Area { class, line: line.to_owned(), area: area.to_owned() };
+        let expected = [
+            area("area", "M0,64L10,48L20,32L30,0", "M0,64L0,64L10,48L20,32L30,0L30,64Z"),
+            area("part", "M0,64L10,64L20,48L30,64", "M0,64L0,64L10,64L20,48L30,64L30,64Z"),
+        ];
+        assert_eq!(areas, expected);
     }
 
     #[test]
-    fn chart_draws_no_bars_for_zero_values() {
-        assert_eq!(bars(("all", &[0; 24]), Some(("some", &[0; 24]))), []);
+    fn chart_connects_values_over_hours_without_one() {
+        let drawing = Drawing::new(String::new(), ("area", &[None, Some(2), None, Some(1), Some(0), None]), None);
+        assert_eq!(drawing.unwrap().areas[0].area, "M10,64L10,0L30,32L40,64L40,64Z");
+    }
+
+    #[test]
+    fn chart_of_fewer_than_three_values_is_not_drawn() {
+        let t = Language::english();
+        assert!(Drawing::of_counts(t, &[0, 5, 0, 9], None).is_none());
+        assert!(Drawing::new(String::new(), ("area", &[None, Some(1), Some(1)]), None).is_none());
+        assert!(Drawing::of_counts(t, &[1, 5, 0, 9], None).is_some());
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Templates as cards of the catalog.
 
+use jiff::SignedDuration;
 use launcher_domain::template::{Icon, Listing};
 use launcher_domain::{Parameter, Template, TemplateSettings};
 use uuid::Uuid;
 
+use super::AppTile;
 use super::workshop::{WorkshopView, form_key};
-use crate::pages::{Text, Visitor, assets, markdown};
+use crate::pages::{Text, Visitor, markdown};
 
 /// A template as a card of the catalog.
 #[derive(Debug, Clone)]
@@ -16,11 +18,12 @@ pub(crate) struct Card {
     pub(crate) teaser: String,
     pub(crate) app: Text,
     pub(crate) lasts: String,
+    /// The lifetime with at most two units, as in `2 h`.
+    pub(crate) lifetime: String,
     /// Idempotency key of the card's form: a form that is sent twice launches once.
     pub(crate) key: String,
     pub(crate) tags: Vec<String>,
-    /// Path of the icon, as in [`assets::icon_path`].
-    pub(crate) icon: &'static str,
+    pub(crate) tile: AppTile,
     pub(crate) keeps_files: bool,
     /// True if the end of a workshop may save its files: the page of the workshop says so.
     pub(crate) may_save_files: bool,
@@ -45,9 +48,10 @@ impl Card {
             teaser: markdown::teaser(&settings.description),
             app: t.app_type(settings.app_type),
             lasts: t.lasts(settings.lifetime_seconds, settings.max_lifetime_seconds),
+            lifetime: t.short(SignedDuration::from_secs(settings.lifetime_seconds.into())),
             key: form_key(launcher.entropy()),
             tags: listing.tags.clone(),
-            icon: assets::icon_path(listing.icon.unwrap_or_else(|| Icon::of_app_type(settings.app_type))),
+            tile: AppTile::new(&settings.name, listing.icon.unwrap_or_else(|| Icon::of_app_type(settings.app_type))),
             keeps_files: settings.keeps_files(),
             may_save_files: launcher.snapshot_retention().is_some(),
             asks: settings.parameters.iter().any(Parameter::must_be_given),

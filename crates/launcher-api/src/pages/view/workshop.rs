@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use launcher_domain::lifetime::extension;
+use launcher_domain::template::Icon;
 use launcher_domain::{
     Crash, Entropy, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, SourceReport,
 };
@@ -11,7 +12,7 @@ use launcher_service::{ListedInstance, ServiceError};
 use uuid::Uuid;
 
 use crate::pages::language::Around;
-use crate::pages::view::Instant;
+use crate::pages::view::{AppTile, Instant};
 use crate::pages::view::snapshot::{SnapshotView, is_planned};
 use crate::pages::{Language, Text, Visitor, paths};
 
@@ -32,6 +33,8 @@ pub(crate) struct WorkshopView {
     /// True if the reader is an admin, who can correct the template of a failed workshop.
     pub(crate) reader_is_admin: bool,
     pub(crate) app: Text,
+    pub(crate) tile: AppTile,
+    pub(crate) ring: Option<Ring>,
     pub(crate) template_id: Uuid,
     pub(crate) state: InstanceState,
     /// The state in words, with the queue position if queued.
@@ -119,6 +122,8 @@ impl WorkshopView {
             name: instance.settings.name.clone(),
             owner: instance.owner_email.to_string(),
             app: t.app_type(instance.settings.app_type),
+            tile: AppTile::new(&instance.settings.name, Icon::of_app_type(instance.settings.app_type)),
+            ring: expires_at.map(|end| Ring::new(instance.started_at.unwrap_or(created), now, end)),
             template_id: instance.template_id,
             state: instance.state,
             state_text: t.state(listed, instance.report.start_progress),
@@ -182,6 +187,29 @@ impl WorkshopView {
 
     pub(crate) fn is_failed(&self) -> bool {
         self.state == InstanceState::Failed
+    }
+}
+
+/// The time left as a ring around a clock.
+#[derive(Debug, Clone)]
+pub(crate) struct Ring {
+    /// Start of the time that the whole ring stands for, in RFC 3339, for the script.
+    pub(crate) from: String,
+    /// Part of the time that is left, in percent.
+    pub(crate) percent: i64,
+    /// Hours and minutes left, as in `1:59`.
+    pub(crate) clock: String,
+}
+
+impl Ring {
+    fn new(from: Timestamp, now: Timestamp, end: Timestamp) -> Self {
+        let whole = (end.as_second() - from.as_second()).max(1);
+        let left = (end.as_second() - now.as_second()).clamp(0, whole);
+        Self {
+            from: from.to_string(),
+            percent: (left * 100 / whole).max(1),
+            clock: format!("{}:{:02}", left / 3600, left / 60 % 60),
+        }
     }
 }
 
