@@ -33,6 +33,7 @@ macro_rules! permissions {
 }
 
 permissions!(
+    ExtendBeyondMaximum,
     LaunchActive,
     LaunchInactive,
     ListAllInstances,

@@ -292,8 +292,8 @@ catalog! {
     AdminOnly: "admin-only", FORBIDDEN,
         errors: ServiceError::Forbidden,
         "Only for administrators",
-        "Only admins may manage templates and their images, extend all instances of a template, restart \
-         outdated instances, filter the list of instances by owner or template, open the admins' pages, and read the activity log. Admins are the users in SERVICE_ADMIN_EMAILS. Ask \
+        "Only admins may manage templates and their images, extend all instances of a template, extend \
+         instances beyond their maximum lifetime, restart outdated instances, filter the list of instances by owner or template, open the admins' pages, and read the activity log. Admins are the users in SERVICE_ADMIN_EMAILS. Ask \
          an administrator to add your address.";
     CrossSiteRequest: "cross-site-request", FORBIDDEN,
         "The request comes from another site",

@@ -27,8 +27,10 @@ pub enum Action<'a> {
     LaunchInactive,
     /// Create, update or archive a template, and pull its image.
     ManageTemplates,
-    /// See the instances of a template by state, and extend all of them.
+    /// See the instances of a template by state, extend all of them, and apply the template's maximum lifetime to them.
     ManageClass,
+    /// Extend an instance beyond its maximum lifetime.
+    ExtendBeyondMaximum,
     /// Restart running instances of all owners that have an older version of sidecar or settings.
     RestartInstances,
     /// Read the activity log.
@@ -61,6 +63,7 @@ pub fn decide(caller: &Caller, action: Action<'_>) -> Verdict {
         | Action::LaunchInactive
         | Action::ManageTemplates
         | Action::ManageClass
+        | Action::ExtendBeyondMaximum
         | Action::RestartInstances
         | Action::ReadActivities => Verdict::Forbidden,
     }

@@ -19,6 +19,10 @@ text_enum! {
         Launched = "launched",
         /// An instance was extended.
         Extended = "extended",
+        /// An admin extended an instance beyond its maximum lifetime.
+        ExtendedBeyondMaximum = "extended-beyond-maximum",
+        /// An admin applied the larger maximum lifetime of the template to an instance.
+        MaximumRaised = "maximum-raised",
         /// An admin requested the restart of an outdated instance.
         Restarted = "restarted",
         /// A person paused an instance, or it expired.
@@ -70,8 +74,9 @@ pub struct Activity {
     pub subject_name: String,
     /// Owner of the instance or volume; `None` for a template.
     pub owner_email: Option<EmailAddress>,
-    /// Detail of the action: the new expiry (RFC 3339) after an extension, the end reason, the failure code, or the
-    /// names of the changed template settings.
+    /// Detail of the action: the new expiry (RFC 3339) after an extension, followed by a space and the seconds beyond the
+    /// maximum lifetime if it exceeds this; the new maximum lifetime in seconds; the end reason; the failure code; or
+    /// the names of the changed template settings.
     pub detail: Option<String>,
 }
 
@@ -101,8 +106,9 @@ impl Activity {
                 (ActivityAction::Failed, after.reason.as_ref().map(|reason| reason.code.as_str().to_owned()))
             }
             _ if before.restarted_at != after.restarted_at => (ActivityAction::Restarted, None),
-            _ if before.expires_at.is_some() && before.expires_at != after.expires_at => {
-                (ActivityAction::Extended, after.expires_at.map(|end| format!("{end:.3}")))
+            _ if before.expires_at.is_some() && before.expires_at != after.expires_at => extended(after),
+            _ if before.raised_max_lifetime_seconds != after.raised_max_lifetime_seconds => {
+                (ActivityAction::MaximumRaised, after.raised_max_lifetime_seconds.map(|seconds| seconds.to_string()))
             }
             _ => return None,
         };
@@ -175,6 +181,19 @@ impl Activity {
             owner_email: None,
             detail,
         }
+    }
+}
+
+/// Returns action and detail of an extension.
+fn extended(after: &Instance) -> (ActivityAction, Option<String>) {
+    let until = after.expires_at.map(|end| format!("{end:.3}"));
+    match (until, after.beyond_maximum()) {
+        (Some(until), Some(excess)) => {
+            // A maximum that is exceeded by less than a second is exceeded.
+            let seconds = excess.as_millis().div_euclid(1000) + i128::from(excess.as_millis().rem_euclid(1000) > 0);
+            (ActivityAction::ExtendedBeyondMaximum, Some(format!("{until} {seconds}")))
+        }
+        (until, _) => (ActivityAction::Extended, until),
     }
 }
 

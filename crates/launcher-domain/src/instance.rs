@@ -30,6 +30,8 @@ pub struct Instance {
     pub template_id: Uuid,
     /// Copy of the template's settings at launch: later edits never change a running workshop.
     pub settings: TemplateSettings,
+    /// Maximum lifetime in seconds that an admin applied after the launch. `None`: the maximum of the settings.
+    pub raised_max_lifetime_seconds: Option<u32>,
     /// Name of the volume with the owner's files; `None` if the template keeps no files.
     pub volume: Option<String>,
     /// Values of the launch parameters by name. `None` is a secret value: only the store has it, and only until the end
@@ -147,6 +149,7 @@ impl Instance {
             owner_email,
             template_id: template.template_id,
             settings: template.settings.clone(),
+            raised_max_lifetime_seconds: None,
             volume: None,
             parameters: BTreeMap::new(),
             state: InstanceState::Queued,

@@ -3,12 +3,29 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::instance::{Instance, InstanceState};
-use crate::template::TemplateSettings;
+use crate::template::{SECONDS, TemplateSettings};
 
 /// Returns the first expiry of a workshop that became ready at `ready`.
 #[must_use]
 pub fn first_expiry(ready: Timestamp, settings: &TemplateSettings) -> Timestamp {
     later(ready, settings.lifetime_seconds)
+}
+
+/// Latest expiry that an extension may reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// The maximum lifetime of the workshop.
+    Maximum,
+    /// The longest maximum lifetime that a template may have. Only admins may exceed the maximum of the workshop.
+    Longest,
+}
+
+impl Bound {
+    /// Returns the bound of a request, which may ask to exceed the maximum lifetime.
+    #[must_use]
+    pub fn new(beyond_maximum: bool) -> Self {
+        if beyond_maximum { Self::Longest } else { Self::Maximum }
+    }
 }
 
 /// Reason why an extension is refused.
@@ -53,21 +70,62 @@ pub struct Extension {
 /// A workshop that has expired at `now` counts as not running, even if the fleet has not reported it yet.
 #[must_use]
 pub fn extension(instance: &Instance, now: Timestamp) -> Extension {
-    let settings = &instance.settings;
-    let is_suspended = matches!(instance.state, InstanceState::Suspending | InstanceState::Suspended);
-    let started_at = instance.started_at.filter(|_| !is_suspended);
-    let latest_expires_at = started_at.map(|ready| later(ready, settings.max_lifetime_seconds));
-    let outcome = match (instance.state, instance.expires_at, latest_expires_at) {
+    Extension {
+        outcome: extended_expiry(instance, Bound::Maximum, now),
+        extend_by_seconds: instance.settings.extension_seconds,
+        latest_expires_at: instance.latest_expiry(Bound::Maximum),
+    }
+}
+
+/// Computes the expiry after an extension within this bound.
+///
+/// # Errors
+/// [`ExtendError`].
+pub fn extended_expiry(instance: &Instance, bound: Bound, now: Timestamp) -> Result<Timestamp, ExtendError> {
+    match (instance.state, instance.expires_at, instance.latest_expiry(bound)) {
         (InstanceState::Running, Some(expires_at), Some(latest)) if now < expires_at => {
-            let extended = later(expires_at, settings.extension_seconds).min(latest);
+            let extended = later(expires_at, instance.settings.extension_seconds).min(latest);
             if extended > expires_at { Ok(extended) } else { Err(ExtendError::LifetimeLimitReached) }
         }
         _ => Err(ExtendError::NotRunning),
-    };
-    Extension { outcome, extend_by_seconds: settings.extension_seconds, latest_expires_at }
+    }
 }
 
 impl Instance {
+    /// Maximum lifetime: of the template at the launch, or a longer one that an admin applied since.
+    #[must_use]
+    pub fn max_lifetime_seconds(&self) -> u32 {
+        self.settings.max_lifetime_seconds.max(self.raised_max_lifetime_seconds.unwrap_or_default())
+    }
+
+    /// Returns the instance with the larger maximum lifetime of its template; `None` if the maximum is not larger, or if the
+    /// instance has ended.
+    #[must_use]
+    pub fn raise_max_lifetime(&self, seconds: u32) -> Option<Self> {
+        use InstanceState::{Failed, Terminated, Terminating};
+        let is_live = !matches!(self.state, Terminating | Terminated | Failed);
+        (is_live && seconds > self.max_lifetime_seconds())
+            .then(|| Self { raised_max_lifetime_seconds: Some(seconds), ..self.clone() })
+    }
+
+    /// Returns the latest expiry within this bound; `None` before the workshop was ready, and while it is suspended.
+    #[must_use]
+    pub fn latest_expiry(&self, bound: Bound) -> Option<Timestamp> {
+        let is_suspended = matches!(self.state, InstanceState::Suspending | InstanceState::Suspended);
+        let seconds = match bound {
+            Bound::Maximum => self.max_lifetime_seconds(),
+            Bound::Longest => u32::try_from(*SECONDS.end()).unwrap_or(u32::MAX),
+        };
+        self.started_at.filter(|_| !is_suspended).map(|ready| later(ready, seconds))
+    }
+
+    /// Returns the time between the latest expiry and the expiry, if the expiry exceeds the maximum lifetime.
+    #[must_use]
+    pub fn beyond_maximum(&self) -> Option<SignedDuration> {
+        let excess = self.expires_at?.duration_since(self.latest_expiry(Bound::Maximum)?);
+        excess.is_positive().then_some(excess)
+    }
+
     /// Returns the expiry if an extension has moved it. `None` if it is the end of the lifetime, which the fleet derives
     /// from the time at which the workshop became ready.
     #[must_use]
@@ -83,8 +141,13 @@ impl Instance {
     ///
     /// # Errors
     /// [`ExtendError`] with the reason of the refusal.
-    pub fn extend(&self, expected_expires_at: Option<Timestamp>, now: Timestamp) -> Result<Self, ExtendError> {
-        let outcome = extension(self, now).outcome;
+    pub fn extend(
+        &self,
+        expected_expires_at: Option<Timestamp>,
+        bound: Bound,
+        now: Timestamp,
+    ) -> Result<Self, ExtendError> {
+        let outcome = extended_expiry(self, bound, now);
         let changed = expected_expires_at.is_some() && expected_expires_at != self.expires_at;
         if changed && outcome != Err(ExtendError::NotRunning) {
             return Err(ExtendError::ExpiryChanged);
@@ -98,7 +161,7 @@ impl Instance {
 pub enum UntilExtension {
     /// The workshop is extended until that time.
     Extended(Box<Instance>),
-    /// The workshop is extended until its latest possible expiry, which is before that time.
+    /// The workshop is extended until the latest expiry within the bound, which is before that time.
     Shortened(Box<Instance>),
     /// The workshop already lasts until that time or longer.
     Unchanged,
@@ -107,12 +170,12 @@ pub enum UntilExtension {
 }
 
 /// Computes an extension until `until`, rounded down to milliseconds. Unlike [`extension`], it may add more than the
-/// template's extension. It never shortens the lifetime, and never exceeds the maximum lifetime. Idempotent.
+/// template's extension. It never shortens the lifetime, and never exceeds the bound. Idempotent.
 #[must_use]
-pub fn extend_until(instance: &Instance, until: Timestamp, now: Timestamp) -> UntilExtension {
+pub fn extend_until(instance: &Instance, until: Timestamp, bound: Bound, now: Timestamp) -> UntilExtension {
     // Rows store milliseconds. A repeated request with a fraction would otherwise extend the workshop again.
     let until = Timestamp::from_millisecond(until.as_millisecond()).unwrap_or(until);
-    let latest = extension(instance, now).latest_expires_at;
+    let latest = instance.latest_expiry(bound);
     let (InstanceState::Running, Some(expires_at), Some(latest)) = (instance.state, instance.expires_at, latest) else {
         return UntilExtension::Refused(ExtendError::NotRunning);
     };

@@ -11,6 +11,7 @@ mod rule;
 mod settings;
 mod variable;
 
+pub(crate) use codecs::SECONDS;
 pub(crate) use codecs::is_invisible;
 pub use codecs::is_mount_path;
 pub use field::{Audience, FieldError, JsonObject};

@@ -2,13 +2,14 @@
 
 use jiff::Timestamp;
 use launcher_domain::access::Action;
-use launcher_domain::lifetime::{ExtendError, UntilExtension, extend_until};
-use launcher_domain::{Caller, EmailAddress, InstanceState, Template};
+use launcher_domain::lifetime::{Bound, ExtendError, UntilExtension, extend_until};
+use launcher_domain::{Caller, EmailAddress, Instance, InstanceState, Template};
 use launcher_store::{InstanceFilter, ListedInstance, Page, StateFilter};
 use uuid::Uuid;
 
 use crate::change::Target;
 use crate::error::{ServiceError, require};
+use crate::instances::require_bound;
 use crate::launcher::Launcher;
 
 /// Instances that are read from the database at once.
@@ -41,7 +42,7 @@ pub struct ClassExtension {
 pub enum ClassOutcome {
     /// The instance was extended until the requested time.
     Extended,
-    /// The instance was extended until its latest possible expiry, which is before the requested time.
+    /// The instance was extended until the latest expiry within the bound, which is before the requested time.
     Shortened,
     /// The instance already lasted until the requested time or longer.
     Unchanged,
@@ -65,7 +66,7 @@ impl Launcher {
     }
 
     /// Extends every running instance of a template until this time, for admins. Never shortens a lifetime, and never
-    /// exceeds the maximum lifetime of an instance. Each extension is one change with its activity log entry, like
+    /// exceeds the bound. Each extension is one change with its activity log entry, like
     /// [`Launcher::extend`]. Idempotent: after an error, a repeated call continues.
     ///
     /// Returns one result for each running instance, newest first. Instances that begin to run during the call may be
@@ -78,20 +79,71 @@ impl Launcher {
         caller: &Caller,
         template_id: Uuid,
         until: Timestamp,
+        bound: Bound,
     ) -> Result<Vec<ClassExtension>, ServiceError> {
         require(caller, Action::ManageClass)?;
+        require_bound(caller, bound)?;
         self.template(caller, template_id).await?;
-        let state = StateFilter::Only(InstanceState::Running);
-        let filter = InstanceFilter { state, template_id: Some(template_id), ..InstanceFilter::default() };
-        let (mut results, mut after) = (Vec::new(), None);
-        loop {
-            let batch = self.instances(caller, &filter, &Page { limit: BATCH, after }).await?;
-            let Some(last) = batch.last() else { return Ok(results) };
-            after = Some(last.instance.instance_id);
+        let (running, mut results) = (StateFilter::Only(InstanceState::Running), Vec::new());
+        let mut after = None;
+        while let Some(batch) = self.class_batch(caller, template_id, running, &mut after).await? {
             for ListedInstance { instance, .. } in batch {
-                results.push(self.extend_one(caller, instance.k8s_name, instance.owner_email, until).await?);
+                results.push(self.extend_one(caller, instance.k8s_name, instance.owner_email, until, bound).await?);
             }
         }
+        Ok(results)
+    }
+
+    /// Counts the instances of a template with a maximum lifetime below that of the template, for admins.
+    ///
+    /// # Errors
+    /// Forbidden, NotFound, Unavailable.
+    pub async fn count_below_maximum(&self, caller: &Caller, template_id: Uuid) -> Result<usize, ServiceError> {
+        require(caller, Action::ManageClass)?;
+        let maximum = self.template(caller, template_id).await?.settings.max_lifetime_seconds;
+        let (mut count, mut after) = (0, None);
+        while let Some(batch) = self.class_batch(caller, template_id, StateFilter::Live, &mut after).await? {
+            count += batch.iter().filter(|listed| listed.instance.raise_max_lifetime(maximum).is_some()).count();
+        }
+        Ok(count)
+    }
+
+    /// Applies the maximum lifetime of a template to its instances with a lower maximum, for admins. Each change has its
+    /// activity log entry. Idempotent: after an error, a repeated call continues. Returns the changed instances.
+    ///
+    /// # Errors
+    /// Forbidden, NotFound, Unavailable.
+    pub async fn apply_maximum(&self, caller: &Caller, template_id: Uuid) -> Result<Vec<Instance>, ServiceError> {
+        require(caller, Action::ManageClass)?;
+        let maximum = self.template(caller, template_id).await?.settings.max_lifetime_seconds;
+        let (mut changed, mut after) = (Vec::new(), None);
+        while let Some(batch) = self.class_batch(caller, template_id, StateFilter::Live, &mut after).await? {
+            for ListedInstance { instance, .. } in batch {
+                let target = Target::ByCaller(caller, &instance.k8s_name);
+                let mut is_raised = false;
+                let raise = |instance: &Instance| {
+                    let raised = instance.raise_max_lifetime(maximum);
+                    is_raised = raised.is_some();
+                    Ok(raised)
+                };
+                changed.extend(self.change_instance(target, raise).await?.filter(|_| is_raised));
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Reads the next instances of a template after `after`; `None` if there are no more.
+    async fn class_batch(
+        &self,
+        caller: &Caller,
+        template_id: Uuid,
+        state: StateFilter,
+        after: &mut Option<Uuid>,
+    ) -> Result<Option<Vec<ListedInstance>>, ServiceError> {
+        let filter = InstanceFilter { state, template_id: Some(template_id), ..InstanceFilter::default() };
+        let batch = self.instances(caller, &filter, &Page { limit: BATCH, after: *after }).await?;
+        *after = batch.last().map(|last| last.instance.instance_id);
+        Ok(after.is_some().then_some(batch))
     }
 
     async fn extend_one(
@@ -100,12 +152,13 @@ impl Launcher {
         k8s_name: String,
         owner_email: EmailAddress,
         until: Timestamp,
+        bound: Bound,
     ) -> Result<ClassExtension, ServiceError> {
         let now = self.0.clock.now();
         let mut outcome = ClassOutcome::Refused(ExtendError::NotRunning);
         let stored = self
             .change_instance(Target::ByCaller(caller, &k8s_name), |instance| {
-                let (decided, after) = match extend_until(instance, until, now) {
+                let (decided, after) = match extend_until(instance, until, bound, now) {
                     UntilExtension::Extended(after) => (ClassOutcome::Extended, Some(*after)),
                     UntilExtension::Shortened(after) => (ClassOutcome::Shortened, Some(*after)),
                     UntilExtension::Unchanged => (ClassOutcome::Unchanged, None),

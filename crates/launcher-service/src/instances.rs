@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use launcher_domain::access::Action;
+use launcher_domain::lifetime::Bound;
 use launcher_domain::{Act, Activity, ActivityAction, Caller, EmailAddress, EndReason, Instance};
 use launcher_store::{
     ActivityFilter, Cursor, InstanceCount, InstanceFilter, ListedInstance, LoggedActivity, Page, ResumeOutcome,
@@ -11,6 +12,14 @@ use launcher_store::{
 use crate::change::{ATTEMPTS, Target};
 use crate::error::{ServiceError, require};
 use crate::launcher::Launcher;
+
+/// Refuses callers who may not extend instances within this bound. The answer does not depend on the instance.
+pub(crate) fn require_bound(caller: &Caller, bound: Bound) -> Result<(), ServiceError> {
+    match bound {
+        Bound::Maximum => Ok(()),
+        Bound::Longest => require(caller, Action::ExtendBeyondMaximum),
+    }
+}
 
 impl Launcher {
     /// Lists a page of the caller's instances, newest first. An admin gets the instances of all owners. A search
@@ -64,18 +73,21 @@ impl Launcher {
         self.0.store.instance(caller, k8s_name).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Extends the lifetime of an instance once. `expected_expires_at` is the expiry that the caller saw.
+    /// Extends the lifetime of an instance once. `expected_expires_at` is the expiry that the caller saw. Only admins extend
+    /// it beyond its maximum lifetime.
     ///
     /// # Errors
-    /// NotFound, Extend, Unavailable.
+    /// Forbidden, NotFound, Extend, Unavailable.
     pub async fn extend(
         &self,
         caller: &Caller,
         k8s_name: &str,
         expected_expires_at: Option<Timestamp>,
+        bound: Bound,
     ) -> Result<ListedInstance, ServiceError> {
+        require_bound(caller, bound)?;
         let now = self.0.clock.now();
-        self.change_own(caller, k8s_name, |instance| Ok(Some(instance.extend(expected_expires_at, now)?))).await
+        self.change_own(caller, k8s_name, |instance| Ok(Some(instance.extend(expected_expires_at, bound, now)?))).await
     }
 
     /// Restarts a running instance that has an older version of sidecar or settings, for admins. The fleet replaces the

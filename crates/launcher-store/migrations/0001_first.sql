@@ -41,6 +41,8 @@ CREATE TABLE workshop_instances (
     owner_email TEXT COLLATE "C" NOT NULL,
     template_id TEXT COLLATE "C" NOT NULL REFERENCES workshop_templates (template_id),
     settings_hash TEXT COLLATE "C" NOT NULL REFERENCES template_settings (settings_hash),
+    -- Maximum lifetime that an admin applied after the launch. NULL: the maximum of the settings.
+    raised_max_lifetime_seconds BIGINT,
     -- Name of the volume that the instance uses.
     volume TEXT,
     -- Values of the launch parameters by name, as JSON. A secret value is null.

@@ -26,6 +26,7 @@ table! {
         owner_email: Text Once,
         template_id: Text Once,
         settings: Text Never = instance_settings,
+        raised_max_lifetime_seconds: Number Changed,
         volume: Text Once,
         parameters: Text Once,
         state: Text Always,

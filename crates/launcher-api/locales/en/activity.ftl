@@ -19,6 +19,12 @@ activity-launched-for = { $actor } launched { $owner }'s { $subject }.
 # $until: the new expiry.
 activity-extended = { $actor } extended { $subject } until { $until }.
 activity-extended-for = { $actor } extended { $owner }'s { $subject } until { $until }.
+# $duration: the time beyond the maximum lifetime.
+activity-extended-beyond-maximum = { $actor } extended { $subject } until { $until }, which is { $duration } beyond its maximum lifetime.
+activity-extended-beyond-maximum-for = { $actor } extended { $owner }'s { $subject } until { $until }, which is { $duration } beyond its maximum lifetime.
+# $duration: the new maximum lifetime.
+activity-maximum-raised = { $actor } raised the maximum lifetime of { $subject } to { $duration }.
+activity-maximum-raised-for = { $actor } raised the maximum lifetime of { $owner }'s { $subject } to { $duration }.
 activity-restarted = { $actor } restarted { $subject }.
 activity-restarted-for = { $actor } restarted { $owner }'s { $subject }.
 activity-suspended = { $actor } paused { $subject }.

@@ -14,6 +14,8 @@ pub(crate) struct Question {
     pub(crate) owner: Option<String>,
     /// Path of the form.
     pub(crate) action: String,
+    /// Hidden fields of the form, in addition to the path to which it returns.
+    pub(crate) fields: Vec<(&'static str, String)>,
     pub(crate) button: Text,
     /// CSS class of the button.
     pub(crate) button_class: &'static str,

@@ -4,6 +4,8 @@ use askama::Template;
 use axum::response::Response;
 use http::{HeaderName, HeaderValue};
 use jiff::Timestamp;
+use launcher_domain::lifetime::{Bound, extended_expiry};
+use launcher_service::ServiceError;
 use serde::Deserialize;
 
 use crate::extract::InstanceName;
@@ -12,6 +14,7 @@ use crate::pages::view::{SnapshotView, WorkshopView, machine_now};
 use crate::pages::{
     Fields, Language, PageResult, Query, ReturnForm, Shell, Visitor, assets, forms, page, paths, workshops,
 };
+use crate::permission::{Allowed, ExtendBeyondMaximum};
 
 #[derive(Debug, Template)]
 #[template(path = "instance.html")]
@@ -30,6 +33,8 @@ struct InstancePage {
 pub(crate) struct ExtendForm {
     /// The expiry that the page showed. Because of this value, a double click extends the instance only once.
     expected_expires_at: Option<Timestamp>,
+    /// Present if an admin confirmed to exceed the maximum lifetime.
+    beyond_maximum: Option<String>,
     return_to: Option<String>,
 }
 
@@ -63,12 +68,44 @@ pub(crate) async fn extend(
     InstanceName(k8s_name): InstanceName,
     Fields(form): Fields<ExtendForm>,
 ) -> PageResult {
-    let extended = visitor.launcher.extend(&visitor.caller, &k8s_name, form.expected_expires_at).await;
+    let bound = Bound::new(form.beyond_maximum.is_some());
+    let extended = visitor.launcher.extend(&visitor.caller, &k8s_name, form.expected_expires_at, bound).await;
     let mut response = workshops::answer(&visitor, extended, &forms::return_to(form.return_to.as_deref())).await?;
     if response.status().is_redirection() {
         keep_opener(&mut response);
     }
     Ok(response)
+}
+
+/// `GET /instances/{k8s_name}/extend-beyond-maximum`: asks an admin before the workshop exceeds its maximum lifetime.
+pub(crate) async fn confirm_extension(
+    visitor: Allowed<ExtendBeyondMaximum, Visitor>,
+    InstanceName(k8s_name): InstanceName,
+    Query(query): Query<ReturnForm>,
+) -> PageResult {
+    let (t, now) = (visitor.t, visitor.launcher.clock().now());
+    let instance = visitor.launcher.instance(&visitor.caller, &k8s_name).await?.instance;
+    let until = extended_expiry(&instance, Bound::Longest, now).map_err(ServiceError::Extend);
+    let (Ok(until), Some(end)) = (until, instance.expires_at) else {
+        return Ok(forms::redirect(query.path().as_str()));
+    };
+    let seconds = until.as_second() - end.as_second();
+    let warning =
+        [("added", t.duration(seconds).into()), ("longest", t.duration(instance.max_lifetime_seconds().into()).into())];
+    let name = instance.settings.name.as_str();
+    let ask = Question {
+        title: t.with_one("beyond-title", "name", name).into(),
+        question: t.with_one("beyond-question", "name", name),
+        warning: t.with("beyond-warning", warning).into(),
+        owner: Some(instance.owner_email.to_string()).filter(|_| instance.owner_email != *visitor.caller.email()),
+        action: format!("/instances/{k8s_name}/extend"),
+        fields: vec![("expected_expires_at", end.to_string()), ("beyond_maximum", "yes".to_owned())],
+        button: t.text("beyond-button"),
+        button_class: "button-main",
+        cancel: t.text("beyond-cancel"),
+        return_to: query.path().as_str().to_owned(),
+    };
+    confirm(&visitor, "", ask)
 }
 
 /// `GET /instances/{k8s_name}/end`: the confirmation page, for browsers without scripts and for admins.
@@ -89,6 +126,7 @@ pub(crate) async fn confirm_end(
         warning,
         owner: Some(workshop.owner).filter(|_| !workshop.mine),
         action: format!("/instances/{k8s_name}/end"),
+        fields: Vec::new(),
         button: t.text("end-workshop"),
         button_class: "button-danger",
         cancel: t.text("keep-it"),
@@ -120,6 +158,7 @@ pub(crate) async fn confirm_suspend(
         warning: t.text("pause-warning"),
         owner: Some(workshop.owner).filter(|_| !workshop.mine),
         action: format!("/instances/{k8s_name}/suspend"),
+        fields: Vec::new(),
         button: t.text("pause-workshop"),
         button_class: "button-main",
         cancel: t.text("pause-cancel"),

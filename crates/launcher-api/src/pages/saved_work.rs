@@ -168,6 +168,7 @@ fn ask(visitor: &Visitor, query: &ReturnForm, path: &str, name: String, owner: S
         warning: t.text(warning),
         owner: Some(owner).filter(|owner| *owner != visitor.caller.email().as_str()),
         action: format!("{path}/delete"),
+        fields: Vec::new(),
         button: t.text("saved-work-delete-now"),
         button_class: "button-danger",
         cancel: t.text("saved-work-keep"),

@@ -69,7 +69,8 @@ pub(crate) struct ActivityResponse {
     /// Owner of the instance or volume; null for a template.
     #[schema(required, value_type = Option<String>, example = "alice@example.org")]
     owner_email: Option<EmailAddress>,
-    /// `extended`: the new `expires_at`. `ended`: the `end_reason`. `failed`: the code of the `reason`.
+    /// `extended`: the new `expires_at`. `extended-beyond-maximum`: the new `expires_at`, a space, and the seconds beyond the
+    /// maximum lifetime. `maximum-raised`: the new maximum lifetime in seconds. `ended`: the `end_reason`. `failed`: the code of the `reason`.
     /// `template-changed`, `template-archived`, `template-restored`: the names of the changed fields, separated by
     /// commas. Null for all other actions.
     #[schema(required, example = "2026-03-02T11:00:12.345Z")]

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::response::Response;
 use http::StatusCode;
 use jiff::Timestamp;
-use launcher_domain::lifetime::{Extension, extension};
+use launcher_domain::lifetime::{Bound, Extension, extension};
 use launcher_domain::{Crash, EmailAddress, FailureReason, InstanceState, SourceReport};
 use launcher_service::{InstanceFilter, Launcher, ListedInstance};
 use serde::{Deserialize, Serialize};
@@ -96,14 +96,15 @@ pub(crate) async fn read_instance(
 
 /// Extend an instance
 ///
-/// Adds the template's `extension_seconds` to `expires_at`, but never beyond `extension.latest_expires_at`.
+/// Adds the template's `extension_seconds` to `expires_at`, but not beyond `extension.latest_expires_at`. An admin can
+/// exceed it with `beyond_maximum`, up to 30 days after `started_at`.
 #[utoipa::path(
     post, path = "/instances/{k8s_name}/extend", operation_id = "extendInstance", tag = "instances",
     params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
     request_body(content = Option<ExtendBody>, description = "Optional."),
     responses((status = 200, description = "The extended instance.", body = WorkshopInstanceResponse)),
     extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::NotFound, ProblemCode::NotRunning,
+        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::NotRunning,
         ProblemCode::LifetimeLimitReached, ProblemCode::ExpiryChanged, ProblemCode::BodyTooLarge,
         ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
     ])))
@@ -113,7 +114,8 @@ pub(crate) async fn extend_instance(
     InstanceName(name): InstanceName,
     OptionalJson(body): OptionalJson<ExtendBody>,
 ) -> Result<Json<WorkshopInstanceResponse>, Problem> {
-    let listed = call.launcher.extend(&call.caller, &name, body.expected_expires_at).await?;
+    let bound = Bound::new(body.beyond_maximum);
+    let listed = call.launcher.extend(&call.caller, &name, body.expected_expires_at, bound).await?;
     Ok(Json(WorkshopInstanceResponse::new(&call.launcher, &listed)))
 }
 
@@ -125,6 +127,10 @@ pub(crate) struct ExtendBody {
     #[serde(default)]
     #[schema(value_type = Option<String>, format = DateTime, example = "2026-03-02T10:00:12.345Z")]
     expected_expires_at: Option<Timestamp>,
+    /// True: extend the instance also beyond its maximum lifetime. Only admins may send true. The activity log records by
+    /// how much the maximum is exceeded.
+    #[serde(default)]
+    beyond_maximum: bool,
 }
 
 impl RequestBody for ExtendBody {}
@@ -318,7 +324,7 @@ pub(crate) struct ExtensionResponse {
     /// Maximum that one extension adds, in seconds.
     #[schema(example = 3600)]
     extend_by_seconds: u32,
-    /// Latest possible expiry; null before the instance was ready.
+    /// Latest possible expiry; null before the instance was ready. Only an admin can exceed it.
     #[schema(required, format = DateTime)]
     latest_expires_at: Option<String>,
 }

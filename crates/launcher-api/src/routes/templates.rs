@@ -5,8 +5,10 @@ use axum::response::{IntoResponse, Response};
 use http::header::{ETAG, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use jiff::Timestamp;
+use launcher_domain::lifetime::Bound;
 use launcher_domain::{
-    Audience, EmailAddress, FieldError, FieldRule, JsonObject, Listing, Template, TemplateContent, TemplateSettings,
+    Audience, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing, Template, TemplateContent,
+    TemplateSettings,
 };
 use launcher_service::{ClassExtension, ClassOutcome, ImageState, LaunchRequest, ServiceError, TemplateUpdate};
 use serde::{Deserialize, Serialize};
@@ -39,6 +41,7 @@ pub(super) fn routes() -> Routes {
         routes!(read_template, update_template, patch_template, archive_template),
         routes!(launch_template),
         routes!(extend_class),
+        routes!(apply_maximum),
         routes!(read_template_image),
         routes!(pull_template_image),
     ]
@@ -308,8 +311,8 @@ pub(crate) async fn launch_template(
 
 /// Extend all running instances of a template
 ///
-/// Only admins may call it. Extends each running instance until `until`, but never beyond its
-/// `extension.latest_expires_at`. No instance expires earlier than before. A repeated request changes nothing. If a
+/// Only admins may call it. Extends each running instance until `until`, but not beyond its
+/// `extension.latest_expires_at`, unless `beyond_maximum` is true. No instance expires earlier than before. A repeated request changes nothing. If a
 /// request fails, some instances may already be extended: repeat the request.
 #[utoipa::path(
     post, path = "/templates/{template_id}/extend", operation_id = "extendClass", tag = "templates",
@@ -325,10 +328,48 @@ pub(crate) async fn launch_template(
 pub(crate) async fn extend_class(
     call: Allowed<ManageClass>,
     TemplateId(id): TemplateId,
-    Body(ExtendClassBody { until }): Body<ExtendClassBody>,
+    Body(ExtendClassBody { until, beyond_maximum }): Body<ExtendClassBody>,
 ) -> Result<Json<Vec<ClassExtensionResponse>>, Problem> {
-    let results = call.launcher.extend_class(&call.caller, id, until).await?;
+    let results = call.launcher.extend_class(&call.caller, id, until, Bound::new(beyond_maximum)).await?;
     Ok(Json(results.into_iter().map(ClassExtensionResponse::from).collect()))
+}
+
+/// Apply a template's maximum lifetime to its instances
+///
+/// Only admins may call it. A change of `max_lifetime_seconds` does not change instances that were launched before. This
+/// request applies the current value to each instance that has not ended and has a smaller one. No `expires_at` changes. A
+/// repeated request changes nothing. If a request fails, some instances may already be changed: repeat the request.
+#[utoipa::path(
+    post, path = "/templates/{template_id}/apply-maximum", operation_id = "applyMaximumLifetime", tag = "templates",
+    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+    responses((status = 200, description = "The changed instances, newest first.", body = [RaisedMaximumResponse])),
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::NotFound])))
+)]
+pub(crate) async fn apply_maximum(
+    call: Allowed<ManageClass>,
+    TemplateId(id): TemplateId,
+) -> Result<Json<Vec<RaisedMaximumResponse>>, Problem> {
+    let changed = call.launcher.apply_maximum(&call.caller, id).await?;
+    let response = |instance: Instance| RaisedMaximumResponse {
+        max_lifetime_seconds: instance.max_lifetime_seconds(),
+        k8s_name: instance.k8s_name,
+        owner_email: instance.owner_email,
+    };
+    Ok(Json(changed.into_iter().map(response).collect()))
+}
+
+/// An instance with a larger maximum lifetime than before.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RaisedMaximumResponse {
+    /// Name of the instance in paths.
+    #[schema(example = "statistics-101-a7k3m9qz2x")]
+    k8s_name: String,
+    /// Person who launched the instance.
+    #[schema(value_type = String, example = "alice@example.org")]
+    owner_email: EmailAddress,
+    /// The new maximum lifetime.
+    #[schema(example = 36000)]
+    max_lifetime_seconds: u32,
 }
 
 /// An extension of all running instances of a template.
@@ -338,6 +379,10 @@ pub(crate) struct ExtendClassBody {
     /// Time until which the instances are extended.
     #[schema(value_type = String, format = DateTime, example = "2026-03-02T12:30:00Z")]
     until: Timestamp,
+    /// True: extend the instances also beyond their maximum lifetime, up to 30 days after `started_at`. The activity log
+    /// records by how much each maximum is exceeded.
+    #[serde(default)]
+    beyond_maximum: bool,
 }
 
 impl RequestBody for ExtendClassBody {}

@@ -82,3 +82,34 @@ async fn admin_extends_instance_of_other_owner() {
     assert_eq!(extended["owner_email"], "alice@example.org");
     app.finish().await;
 }
+
+#[tokio::test]
+async fn admin_extends_instance_beyond_max_lifetime() {
+    let Users { app, alice, bob, admin, .. } = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let (extend, beyond) = (format!("/instances/{name}/extend"), json!({ "beyond_maximum": true }));
+    let latest = alice.post(&extend).await.expect(200).json()["expires_at"].clone();
+    for (person, path) in [(&alice, &*extend), (&bob, &*extend), (&bob, "/instances/unknown-aaaaaaaaaa/extend")] {
+        assert_eq!(person.post_json(path, &beyond).await.expect(403).code(), "admin-only", "{path}");
+    }
+    assert_eq!(
+        alice.post_json(&extend, &json!({ "beyond_maximum": false })).await.expect(409).code(),
+        "lifetime-limit-reached"
+    );
+    assert_eq!(admin.post(&extend).await.expect(409).code(), "lifetime-limit-reached", "only on request");
+    let extended = admin.post_json(&extend, &json!({ "beyond_maximum": true, "expected_expires_at": latest })).await;
+    let extended = extended.expect(200).json();
+    assert_eq!(extended["extension"]["latest_expires_at"], latest, "the maximum stays");
+    let time = |value: &serde_json::Value| value.as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    assert_eq!(time(&extended["expires_at"]).duration_since(time(&latest)).as_secs(), 3600);
+    let wanted = time(&extended["expires_at"]);
+    launcher_testkit::eventually(async || {
+        app.fleet.workshop(&name)?.spec.expires_at.filter(|expires_at| *expires_at == wanted)
+    })
+    .await;
+    let logged = admin.get(&format!("/activity/?subject={name}&limit=1")).await.expect(200).json();
+    assert_eq!(logged[0]["action"], "extended-beyond-maximum");
+    assert_eq!(logged[0]["detail"], format!("{} 3600", extended["expires_at"].as_str().unwrap()));
+    app.finish().await;
+}

@@ -91,3 +91,45 @@ async fn extension_of_a_template_is_for_admins_and_needs_a_time() {
     assert_eq!(admin.post_json(&extend, &large).await.expect(413).code(), "body-too-large");
     app.finish().await;
 }
+
+#[tokio::test]
+async fn admin_extends_all_instances_beyond_their_maximum() {
+    let Users { app, alice, admin, .. } = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let until = after_expiry(&alice, &name, 7200).await;
+    let extend = format!("/templates/{template}/extend");
+    let body = json!({ "until": until.to_string(), "beyond_maximum": true });
+    let results = admin.post_json(&extend, &body).await.expect(200).json();
+    assert_eq!(
+        (&results[0]["outcome"], &results[0]["expires_at"]),
+        (&json!("extended"), &json!(format!("{until:.3}")))
+    );
+    assert_eq!(admin.post_json(&extend, &body).await.expect(200).json()[0]["outcome"], "unchanged");
+    assert_eq!(alice.post_json(&extend, &body).await.expect(403).code(), "admin-only");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn raised_maximum_is_applied_to_current_instances() {
+    let Users { app, alice, admin, .. } = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let extend = format!("/instances/{name}/extend");
+    alice.post(&extend).await.expect(200);
+    alice.post(&extend).await.expect(409);
+    let apply = format!("/templates/{template}/apply-maximum");
+    assert_eq!(admin.post(&apply).await.expect(200).json(), json!([]));
+    let patch = admin.request(http::Method::PATCH, &format!("/api/v1/templates/{template}"));
+    assert_eq!(patch.json(&json!({ "max_lifetime_seconds": 14_400 })).send().await.unwrap().status(), 200);
+    assert_eq!(alice.post(&apply).await.expect(403).code(), "admin-only");
+    let changed = admin.post(&apply).await.expect(200).json();
+    let expected = json!([{
+        "k8s_name": name, "owner_email": "alice@example.org", "max_lifetime_seconds": 14_400,
+    }]);
+    assert_eq!(changed, expected);
+    assert_eq!(admin.post(&apply).await.expect(200).json(), json!([]), "once");
+    alice.post(&extend).await.expect(200);
+    assert_eq!(alice.post(&extend).await.expect(409).code(), "lifetime-limit-reached");
+    app.finish().await;
+}

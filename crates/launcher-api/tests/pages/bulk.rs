@@ -1,6 +1,7 @@
 //! Bulk actions of an admin on several instances.
 
 use http::StatusCode;
+use serde_json::json;
 
 use crate::support::{ADMIN, ALICE, App, BOB};
 
@@ -62,7 +63,8 @@ async fn bulk_end_asks_for_confirmation() {
     let mut confirmed = form("end", &names);
     confirmed.push(("confirmed", "yes"));
     let report = admin.post(BULK, &confirmed).await;
-    assert!(names.iter().all(|name| report.body.contains(name)) && !report.body.contains("Not done:"));
+    let is_reported = |ticked: &String| report.body.contains(ticked.split(' ').next().unwrap());
+    assert!(names.iter().all(is_reported) && !report.body.contains("Not done:"));
     for email in [ALICE, BOB] {
         app.browser(email).get_until("/history", "Ended by an administrator").await;
     }
@@ -96,5 +98,31 @@ async fn invalid_bulk_action_changes_nothing() {
     let away = admin.post(BULK, &[("action", "end"), ("return_to", "//evil.example")]).await;
     assert!(!away.body.contains("evil"), "{}", away.body);
     assert_eq!(boxes(&admin.get(LIST).await.body).len(), 2);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn bulk_extension_lists_workshops_at_their_maximum_and_asks() {
+    let app = App::start().await;
+    let template = app.template("Exam", |template| {
+        template["lifetime_seconds"] = json!(1800);
+        template["max_lifetime_seconds"] = json!(1800);
+    });
+    let name = app.browser(ALICE).launch(&template.await).await;
+    app.browser(ALICE).get_until("/", "Ready").await;
+    let admin = app.browser(ADMIN);
+    let ticked = boxes(&admin.get(LIST).await.body);
+    let report = admin.post(BULK, &form("extend", &ticked)).await;
+    assert!(report.body.contains("1 workshop ends earlier, because it has reached its maximum"), "{}", report.body);
+    assert_eq!(boxes(&report.body), [&*name]);
+    let question = admin.post(BULK, &form("extend-beyond", &boxes(&report.body))).await;
+    assert!(question.body.contains("Extend 1 workshop beyond its maximum lifetime?"), "{}", question.body);
+    let listed = boxes(&question.body);
+    assert_eq!(listed, ticked, "with the expiry, so that a double click extends once");
+    let mut confirmed = form("extend-beyond", &listed);
+    confirmed.push(("confirmed", "yes"));
+    let report = admin.post(BULK, &confirmed).await;
+    assert!(report.body.contains("Extended 1 of 1") && report.body.contains("It runs until <time"), "{}", report.body);
+    assert!(admin.post(BULK, &confirmed).await.body.contains("Extended 0 of 1"), "a double click");
     app.finish().await;
 }

@@ -86,7 +86,7 @@ async fn class_of_30_is_extended_in_two_requests_and_repetition_changes_nothing(
 }
 
 #[tokio::test]
-async fn class_extension_reports_maximum_and_refusal() {
+async fn class_extension_reports_maximum_which_the_admin_can_exceed() {
     let app = App::start().await;
     let template = app.template("Short", |template| {
         template["lifetime_seconds"] = json!(1800);
@@ -105,6 +105,14 @@ async fn class_extension_reports_maximum_and_refusal() {
     let refused = admin.post(&action, &[("until", &until)]).await;
     assert_eq!(tiles(&refused.body), [0, 0, 0, 1]);
     assert!(refused.body.contains("Not done:") && refused.body.contains("maximum lifetime"), "{}", refused.body);
+
+    let section = refused.body.split("id=\"at-maximum\"").nth(1).unwrap();
+    assert!(section.contains("1 workshop ends earlier") && section.contains("student00@example.org"), "{section}");
+    let form = &refused.body[refused.body.find("name=\"until\"").unwrap()..];
+    assert!(form.contains(&format!("value=\"{until}\"")) && form.contains("name=\"beyond_maximum\""), "{form}");
+    let beyond = admin.post(&action, &[("until", &*until), ("beyond_maximum", "yes")]).await;
+    assert_eq!(tiles(&beyond.body), [1, 0, 0, 0], "{}", beyond.body);
+    assert!(!beyond.body.contains("at-maximum"), "{}", beyond.body);
 
     for wrong in ["", "12:30", "tomorrow", "<script>", "2026-13-01T00:00:00Z"] {
         let answer = admin.post(&action, &[("until", wrong)]).await;
@@ -246,5 +254,40 @@ async fn class_lists_its_instances_by_owner_with_bulk_actions() {
     assert!(report.body.contains(&format!("href=\"{path}\"")), "{}", report.body);
     let is_left = |page: &str| rows(page) == [names[1].as_str()] && tiles(page) == [0, 1, 0, 0];
     eventually(async || is_left(&admin.get(&path).await.body).then_some(())).await;
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn raised_maximum_is_offered_to_current_workshops_after_saving() {
+    let app = App::start().await;
+    let template = app.template("Exam", |template| template["max_lifetime_seconds"] = json!(7200)).await;
+    let admin = app.browser(ADMIN);
+    let (edit, update) = (format!("/admin/templates/{template}/edit"), format!("/admin/templates/{template}"));
+    let save = async |maximum: &'static str| {
+        let form = admin.get(&edit).await.form(&update);
+        admin.post(&update, &with(&form, "max_lifetime_seconds", maximum)).await.location().to_owned()
+    };
+    let saved = format!("/admin/templates?saved={template}");
+    assert_eq!(save("3 h").await, saved, "no workshop runs");
+    launch_class(&app, &template, 2).await;
+    assert_eq!(save("2 h").await, saved, "a smaller maximum");
+    let asks = save("4 h").await;
+    let question = admin.get(&asks).await;
+    assert!(
+        question.body.contains("Apply the maximum lifetime of 4 hours to 2 current workshops?"),
+        "{}",
+        question.body
+    );
+    assert!(question.body.contains(&format!("href=\"{saved}\">Only new workshops")), "{}", question.body);
+    let apply = format!("/admin/templates/{template}/maximum");
+    let form = question.form(&apply);
+    assert_eq!(app.browser(ALICE).get(&apply).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(app.browser(ALICE).post(&apply, &borrowed(&form)).await.status, StatusCode::FORBIDDEN);
+    let list = admin.post(&apply, &borrowed(&form)).await.location().to_owned();
+    let list = admin.get(&list).await.body;
+    assert!(list.contains("2 workshops have the new maximum lifetime."), "{list}");
+    assert_eq!(save("5 h").await.split('?').next(), Some(&*apply));
+    let log = admin.get("/admin/activity").await.body;
+    assert_eq!(log.matches("raised the maximum lifetime of").count(), 2, "{log}");
     app.finish().await;
 }

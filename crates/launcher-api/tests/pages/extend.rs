@@ -3,8 +3,9 @@
 use http::StatusCode;
 use jiff::Timestamp;
 use launcher_testkit::{Options, eventually};
+use serde_json::json;
 
-use crate::support::{ALICE, App, BOB, borrowed};
+use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
 
 /// Returns the expiry that the page reports to the bar above the workshop.
 fn reported(page: &str) -> Timestamp {
@@ -63,5 +64,40 @@ async fn workshop_without_frame_page_opens_at_its_bare_address() {
     alice.get_until("/", &format!("href=\"http://{name}.workshops.test/\"")).await;
     let open = alice.get(&format!("/instances/{name}/open")).await;
     assert_eq!(open.location(), format!("http://{name}.workshops.test/"));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn admin_exceeds_maximum_after_a_confirmation() {
+    let app = App::start().await;
+    let template = app.template("Exam", |template| {
+        template["lifetime_seconds"] = json!(1800);
+        template["max_lifetime_seconds"] = json!(1800);
+        template["extension_seconds"] = json!(900);
+    });
+    let (alice, admin) = (app.browser(ALICE), app.browser(ADMIN));
+    let name = alice.launch(&template.await).await;
+    let page = format!("/instances/{name}");
+    let button = "Extend beyond the maximum";
+    let hers = alice.get_until(&page, "reached its maximum lifetime").await;
+    assert!(!hers.body.contains(button), "{}", hers.body);
+    let path = format!("{page}/extend-beyond-maximum");
+    assert_eq!(alice.get(&path).await.status, StatusCode::FORBIDDEN);
+
+    assert!(admin.get(&page).await.body.contains(button));
+    let question = admin.get(&format!("{path}?return_to={page}")).await;
+    assert!(
+        question.body.contains("This adds 15 minutes. The maximum lifetime of this workshop is 30 minutes."),
+        "{}",
+        question.body
+    );
+    assert!(question.body.contains(ALICE), "{}", question.body);
+    let extend = format!("{page}/extend");
+    let form = question.form(&extend);
+    assert_eq!(alice.post(&extend, &borrowed(&form)).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(admin.post(&extend, &borrowed(&form)).await.location(), page);
+    assert_eq!(admin.post(&extend, &borrowed(&form)).await.status, StatusCode::CONFLICT, "a double click");
+    let log = admin.get("/admin/activity").await.body;
+    assert!(log.contains("which is 15 minutes beyond its maximum lifetime."), "{log}");
     app.finish().await;
 }

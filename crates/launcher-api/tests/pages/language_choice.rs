@@ -87,11 +87,12 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
         ),
         ("/admin/templates/{template_id}/extend", of_class("extend"), vec![("until", "2100-01-01T00:00:00Z")], S::OK),
         ("/admin/templates/{template_id}/extend", of_class("extend"), vec![], S::UNPROCESSABLE_ENTITY),
+        ("/admin/templates/{template_id}/maximum", format!("/admin/templates/{UNKNOWN}/maximum"), vec![], S::NOT_FOUND),
         ("/admin/templates/{template_id}/image", of_class("image"), vec![], S::CONFLICT),
         ("/admin/templates/{template_id}/archive", format!("/admin/templates/{UNKNOWN}/archive"), vec![], S::NOT_FOUND),
         ("/admin/templates/{template_id}/restore", format!("/admin/templates/{UNKNOWN}/restore"), vec![], S::NOT_FOUND),
     ];
-    let expected = [list.as_str(), &list, "/", &class, &class, &class, "/", "/", "/", "/"];
+    let expected = [list.as_str(), &list, "/", &class, &class, &class, "/", "/", "/", "/", "/"];
     check(&choose_after_each(&admin, &forms).await, &expected, &mut covered);
 
     // These pages send their own form, as the next test checks.

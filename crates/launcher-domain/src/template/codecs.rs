@@ -28,7 +28,7 @@ const LEAST_BYTES_MILLI: u128 = 1000 << 20;
 /// Maximum characters of a wrong size that its error repeats.
 const SHOWN_CHARACTERS: usize = 40;
 /// Durations: one minute to 30 days.
-pub(super) const SECONDS: std::ops::RangeInclusive<i64> = 60..=30 * 24 * 3600;
+pub(crate) const SECONDS: std::ops::RangeInclusive<i64> = 60..=30 * 24 * 3600;
 /// Directories that a volume must not hide: the app would not start, or the container would lose its protection.
 const SYSTEM_DIRECTORIES: [&str; 14] =
     ["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "tmp", "usr"];

@@ -1,4 +1,5 @@
 use launcher_domain::instance::{Observation, ObservedPhase};
+use launcher_domain::lifetime::Bound;
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{
     Act, Activity, ActivityAction, EndReason, FailureCode, FailureReason, Icon, Instance, InstanceState, Material,
@@ -49,13 +50,24 @@ fn template(active: bool) -> Template {
 
 #[test]
 fn extension_end_failure_and_dismissal_are_logged() {
-    use ActivityAction::{Dismissed, Ended, Extended, Failed};
+    use ActivityAction::{Dismissed, Ended, Extended, ExtendedBeyondMaximum, Failed, MaximumRaised};
     let because = |text: &str| Some(text.to_owned());
     let running = instance(InstanceState::Running);
     assert_eq!(
-        logged_action(&running, running.extend(None, at(0)).ok()),
+        logged_action(&running, running.extend(None, Bound::Maximum, at(0)).ok()),
         Some((Extended, because("1970-01-01T03:00:00.000Z")))
     );
+    let at_maximum = Instance { expires_at: Some(at(8 * 3600)), ..running.clone() };
+    assert_eq!(
+        logged_action(&at_maximum, at_maximum.extend(None, Bound::Longest, at(0)).ok()),
+        Some((ExtendedBeyondMaximum, because("1970-01-01T09:00:00.000Z 3600")))
+    );
+    assert_eq!(
+        logged_action(&running, running.extend(None, Bound::Longest, at(0)).ok()),
+        Some((Extended, because("1970-01-01T03:00:00.000Z"))),
+        "within the maximum"
+    );
+    assert_eq!(logged_action(&running, running.raise_max_lifetime(36_000)), Some((MaximumRaised, because("36000"))));
     for state in [InstanceState::Queued, InstanceState::Starting, InstanceState::Running] {
         let before = instance(state);
         assert_eq!(

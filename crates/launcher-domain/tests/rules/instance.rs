@@ -1,4 +1,5 @@
 use launcher_domain::instance::{Observation, ObservedPhase, RestartError};
+use launcher_domain::lifetime::Bound;
 use launcher_domain::{
     EndReason, FailureCode, FailureReason, FailureRemedy, Instance, InstanceState, Report, StartStep,
 };
@@ -16,7 +17,7 @@ fn first_ready_report_starts_the_lifetime() {
     assert_eq!((ready.started_at, ready.expires_at), (Some(at(100)), Some(at(100 + 7200))));
     assert_eq!(ready.spec_version, 1, "the fleet derives the expiry itself");
     assert_eq!(ready.observe(&seen(ObservedPhase::Running)), None);
-    let extended = ready.extend(None, at(100)).unwrap();
+    let extended = ready.extend(None, Bound::Maximum, at(100)).unwrap();
     assert_eq!(extended.observe(&seen(ObservedPhase::Running)), None, "a late report does not undo an extension");
 }
 
@@ -261,7 +262,7 @@ fn instance_is_outdated_only_while_the_fleet_reports_it_as_running() {
     assert!(outdated.outdated);
     assert_eq!(outdated.spec_version, 1, "the Workshop does not change");
     assert_eq!(outdated.observe(&outdated_report(None)), None);
-    assert!(outdated.extend(None, at(50)).unwrap().outdated);
+    assert!(outdated.extend(None, Bound::Maximum, at(50)).unwrap().outdated);
     let step = at_step(None, None);
     assert_eq!(outdated.observe(&step), None);
     let failure = ObservedPhase::Failed(FailureReason::new(FailureCode::Crashed, None));

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use launcher_domain::lifetime::Bound;
 use launcher_domain::{ActivityAction, EndReason, FailureCode, InstanceState, TemplateContent};
 use launcher_service::{ActivityFilter, LaunchRequest, Page, TemplateUpdate};
 use launcher_testkit::eventually;
@@ -25,8 +26,8 @@ async fn repeated_requests_write_one_activity_log_entry() {
     let (alice, admin) = (caller("alice"), caller("admin"));
     let running = world.running(&alice).await;
     let name = &running.k8s_name;
-    let extended = world.launcher.extend(&alice, name, running.expires_at).await.unwrap().instance;
-    world.launcher.extend(&alice, name, running.expires_at).await.unwrap_err();
+    let extended = world.launcher.extend(&alice, name, running.expires_at, Bound::Maximum).await.unwrap().instance;
+    world.launcher.extend(&alice, name, running.expires_at, Bound::Maximum).await.unwrap_err();
     for _ in 0..2 {
         world.launcher.terminate(&admin, name).await.unwrap();
     }

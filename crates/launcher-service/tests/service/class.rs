@@ -1,9 +1,10 @@
 //! All instances of one template: their numbers, and their common extension.
 
 use jiff::{SignedDuration, Timestamp};
-use launcher_domain::lifetime::ExtendError;
-use launcher_domain::{ActivityAction, Clock, Instance, InstanceState};
-use launcher_service::{ActivityFilter, ClassOutcome, LaunchRequest, Page, ServiceError};
+use launcher_domain::lifetime::{Bound, ExtendError};
+use launcher_domain::{ActivityAction, Clock, Instance, InstanceState, TemplateContent};
+use launcher_service::{ActivityFilter, ClassOutcome, LaunchRequest, Page, ServiceError, TemplateUpdate};
+use launcher_testkit::eventually;
 use uuid::Uuid;
 
 use crate::{World, caller};
@@ -41,11 +42,14 @@ async fn class_is_for_admins_only() {
     for refused in [
         world.launcher.class_states(&alice, template).await.unwrap_err(),
         world.launcher.class_states(&alice, Uuid::from_u128(404)).await.unwrap_err(),
-        world.launcher.extend_class(&alice, template, until).await.unwrap_err(),
+        world.launcher.extend_class(&alice, template, until, Bound::Maximum).await.unwrap_err(),
+        world.launcher.count_below_maximum(&alice, template).await.unwrap_err(),
+        world.launcher.apply_maximum(&alice, template).await.unwrap_err(),
     ] {
         assert!(matches!(refused, ServiceError::Forbidden), "{refused}");
     }
-    let missing = world.launcher.extend_class(&caller("admin"), Uuid::from_u128(404), until).await.unwrap_err();
+    let missing =
+        world.launcher.extend_class(&caller("admin"), Uuid::from_u128(404), until, Bound::Maximum).await.unwrap_err();
     assert!(matches!(missing, ServiceError::NotFound), "{missing}");
 }
 
@@ -70,7 +74,7 @@ async fn class_is_extended_until_a_time_once() {
     let carol = running(&world, other, "carol").await;
     let until = later(alice.expires_at.unwrap(), 5400);
     let admin = caller("admin");
-    let results = world.launcher.extend_class(&admin, template, until).await.unwrap();
+    let results = world.launcher.extend_class(&admin, template, until, Bound::Maximum).await.unwrap();
     let names: Vec<&str> = results.iter().map(|result| result.k8s_name.as_str()).collect();
     assert_eq!(names, [&bob.k8s_name, &alice.k8s_name], "newest first");
     for result in &results {
@@ -88,9 +92,9 @@ async fn class_is_extended_until_a_time_once() {
     entries.sort_by_key(|(name, _)| *name != logged[0].0);
     assert_eq!(entries, logged);
 
-    let again = world.launcher.extend_class(&admin, template, until).await.unwrap();
+    let again = world.launcher.extend_class(&admin, template, until, Bound::Maximum).await.unwrap();
     assert!(again.iter().all(|result| result.outcome == ClassOutcome::Unchanged), "{again:?}");
-    let earlier = world.launcher.extend_class(&admin, template, later(until, -60)).await.unwrap();
+    let earlier = world.launcher.extend_class(&admin, template, later(until, -60), Bound::Maximum).await.unwrap();
     assert!(earlier.iter().all(|result| result.expires_at == Some(until)), "never shortened: {earlier:?}");
     assert_eq!(extensions(&world).await.len(), 2, "an unchanged instance has no entry");
 }
@@ -103,10 +107,53 @@ async fn class_is_extended_at_most_to_the_maximum_lifetime() {
     let latest = later(alice.started_at.unwrap(), i64::from(alice.settings.max_lifetime_seconds));
     let admin = caller("admin");
     let far = later(latest, 1);
-    let results = world.launcher.extend_class(&admin, template, far).await.unwrap();
+    let results = world.launcher.extend_class(&admin, template, far, Bound::Maximum).await.unwrap();
     assert_eq!((results[0].outcome, results[0].expires_at), (ClassOutcome::Shortened, Some(latest)));
-    let again = world.launcher.extend_class(&admin, template, far).await.unwrap();
+    let again = world.launcher.extend_class(&admin, template, far, Bound::Maximum).await.unwrap();
     let refused = ClassOutcome::Refused(ExtendError::LifetimeLimitReached);
     assert_eq!((again[0].outcome, again[0].expires_at), (refused, Some(latest)));
     assert_eq!(extensions(&world).await.len(), 1);
+}
+
+#[tokio::test]
+async fn admin_extends_class_beyond_the_maximum_lifetime() {
+    let world = World::new().await;
+    let template = world.template().await.template_id;
+    let alice = running(&world, template, "alice").await;
+    let far = later(alice.latest_expiry(Bound::Maximum).unwrap(), 90);
+    let admin = caller("admin");
+    let results = world.launcher.extend_class(&admin, template, far, Bound::Longest).await.unwrap();
+    assert_eq!((results[0].outcome, results[0].expires_at), (ClassOutcome::Extended, Some(far)));
+    eventually(async || (world.fleet.workshop(&alice.k8s_name)?.spec.expires_at == Some(far)).then_some(())).await;
+    let page = Page { limit: 1, after: None };
+    let entry = world.launcher.activities(&admin, &ActivityFilter::default(), &page).await.unwrap().remove(0).activity;
+    assert_eq!((entry.action, entry.detail), (ActivityAction::ExtendedBeyondMaximum, Some(format!("{far:.3} 90"))));
+}
+
+#[tokio::test]
+async fn raised_maximum_of_template_is_applied_to_its_current_instances_once() {
+    let world = World::new().await;
+    let (template, other) = (world.template().await, world.template().await.template_id);
+    let alice = running(&world, template.template_id, "alice").await;
+    let carol = running(&world, other, "carol").await;
+    let (admin, id) = (caller("admin"), template.template_id);
+    assert_eq!(world.launcher.count_below_maximum(&admin, id).await.unwrap(), 0);
+    let maximum = template.settings.max_lifetime_seconds + 3600;
+    let mut content = TemplateContent::from(&template);
+    content.settings.max_lifetime_seconds = maximum;
+    let update = TemplateUpdate { body: content.to_json(), expected_version: None };
+    world.launcher.update_template(&admin, id, update).await.unwrap();
+    let stored = world.launcher.instance(&admin, &alice.k8s_name).await.unwrap().instance;
+    assert_eq!(stored.max_lifetime_seconds(), maximum - 3600, "not before it is applied");
+
+    assert_eq!(world.launcher.count_below_maximum(&admin, id).await.unwrap(), 1);
+    let changed = world.launcher.apply_maximum(&admin, id).await.unwrap();
+    assert_eq!(changed.iter().map(|instance| &instance.k8s_name).collect::<Vec<_>>(), [&alice.k8s_name]);
+    assert_eq!((changed[0].max_lifetime_seconds(), changed[0].expires_at), (maximum, alice.expires_at));
+    assert_eq!(world.launcher.apply_maximum(&admin, id).await.unwrap(), [], "once");
+    let others = world.launcher.instance(&admin, &carol.k8s_name).await.unwrap().instance;
+    assert_eq!(others.raised_max_lifetime_seconds, None, "another template");
+    let page = Page { limit: 1, after: None };
+    let entry = world.launcher.activities(&admin, &ActivityFilter::default(), &page).await.unwrap().remove(0).activity;
+    assert_eq!((entry.action, entry.detail), (ActivityAction::MaximumRaised, Some(maximum.to_string())));
 }

@@ -1,3 +1,4 @@
+use launcher_domain::lifetime::Bound;
 use launcher_domain::lifetime::ExtendError;
 use launcher_domain::{EndReason, FailureCode, InstanceState};
 use launcher_service::{Limits, ServiceError};
@@ -10,13 +11,14 @@ async fn extension_updates_row_and_workshop() {
     let world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
-    let extended = world.launcher.extend(&alice, &running.k8s_name, running.expires_at).await.unwrap().instance;
+    let extended =
+        world.launcher.extend(&alice, &running.k8s_name, running.expires_at, Bound::Maximum).await.unwrap().instance;
     assert!(extended.expires_at > running.expires_at);
     eventually(async || {
         (world.fleet.workshop(&running.k8s_name)?.spec.expires_at == extended.expires_at).then_some(())
     })
     .await;
-    let twice = world.launcher.extend(&alice, &running.k8s_name, running.expires_at).await.unwrap_err();
+    let twice = world.launcher.extend(&alice, &running.k8s_name, running.expires_at, Bound::Maximum).await.unwrap_err();
     assert!(matches!(twice, ServiceError::Extend(ExtendError::ExpiryChanged)), "{twice}");
 }
 

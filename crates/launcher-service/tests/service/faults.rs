@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use launcher_domain::lifetime::Bound;
 use launcher_domain::{ActivityAction, EndReason, FailureCode, Instance, InstanceState};
 use launcher_fleet::Fleet;
 use launcher_service::{ActivityFilter, Limits, Page};
@@ -213,7 +214,7 @@ async fn extension_does_not_recreate_deleted_workshop() {
     let running = world.running(&caller("alice")).await;
     world.fleet.remove_silently(&running.k8s_name);
     let applied = world.fleet.applied();
-    world.launcher.extend(&caller("alice"), &running.k8s_name, None).await.unwrap();
+    world.launcher.extend(&caller("alice"), &running.k8s_name, None, Bound::Maximum).await.unwrap();
     eventually(async || (world.fleet.applied() > applied).then_some(())).await;
     assert!(world.fleet.names().is_empty());
     world.fleet.relist();

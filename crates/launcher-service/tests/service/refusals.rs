@@ -1,5 +1,6 @@
 //! Effects of a permanent refusal of a Workshop by the fleet.
 
+use launcher_domain::lifetime::Bound;
 use launcher_domain::{EndReason, FailureCode, InstanceState};
 use launcher_testkit::{Fault, eventually};
 
@@ -31,7 +32,7 @@ async fn refused_change_of_workshop_is_retried_and_keeps_it_running() {
     world.everything_told().await;
     world.fleet.inject_faults((0..4000).map(|_| Fault::Refused));
     let (applied, failures) = (world.fleet.applied(), world.dispatch_failures());
-    let extended = world.launcher.extend(&alice, &running.k8s_name, None).await.unwrap().instance;
+    let extended = world.launcher.extend(&alice, &running.k8s_name, None, Bound::Maximum).await.unwrap().instance;
     // After three more applies, dispatch has handled at least two refusals. They must not change the row.
     eventually(async || (world.fleet.applied() >= applied + 3).then_some(())).await;
     assert_eq!(world.until(&running.k8s_name, InstanceState::Running).await.expires_at, extended.expires_at);
@@ -69,7 +70,7 @@ async fn instance_expires_after_refused_extension() {
     let running = world.running(&alice).await;
     world.everything_told().await;
     world.fleet.inject_faults((0..2).map(|_| Fault::Refused));
-    world.launcher.extend(&alice, &running.k8s_name, None).await.unwrap();
+    world.launcher.extend(&alice, &running.k8s_name, None, Bound::Maximum).await.unwrap();
     eventually(async || world.fleet.is_fault_free().then_some(())).await;
     world.fleet.expire(&running.k8s_name);
     let ended = world.until(&running.k8s_name, InstanceState::Terminated).await;

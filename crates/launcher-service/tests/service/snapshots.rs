@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use flate2::read::GzDecoder;
 use futures_util::TryStreamExt;
+use launcher_domain::lifetime::Bound;
 use launcher_domain::{
     Clock, EndReason, FailureCode, Instance, InstanceState, Snapshot, SnapshotFailure, SnapshotState,
 };
@@ -263,7 +264,7 @@ async fn change_that_was_not_applied_before_the_end_does_not_remove_the_workshop
     world.stop().await;
     let expiry = instance.expires_at.unwrap();
     world.clock.advance(Duration::from_secs(60));
-    world.launcher.extend(&caller("alice"), &instance.k8s_name, None).await.unwrap();
+    world.launcher.extend(&caller("alice"), &instance.k8s_name, None, Bound::Maximum).await.unwrap();
     world.launcher.terminate(&caller("alice"), &instance.k8s_name).await.unwrap();
     world.start();
     let ended = world.until(&instance.k8s_name, InstanceState::Terminated).await;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use launcher_domain::lifetime::Bound;
 use launcher_domain::{AdminList, Caller, EmailAddress, JsonObject};
 use launcher_service::{LaunchRequest, ServiceError, TemplateUpdate};
 use uuid::Uuid;
@@ -130,7 +131,7 @@ impl Users {
         self.trace.say(&format!("{person} asks {} to extend {name}", replica.process.name));
         self.book().extended.entry(name.clone()).or_default().1 += 1;
         replica.process.spawn(async move {
-            let answer = launcher.extend(&caller(person), &name, None).await;
+            let answer = launcher.extend(&caller(person), &name, None, Bound::Maximum).await;
             users.trace.say(&format!("extension of {name}: {:?}", answer.as_ref().map(|it| it.instance.expires_at)));
             let sure = !matches!(answer, Err(ServiceError::Unavailable(_)));
             if let Some(counts) = users.book().extended.get_mut(&name) {

@@ -23,6 +23,7 @@ async fn change_stores_all_fields_and_a_new_revision() {
         after.report.url = Some("https://a.example.org/".to_owned());
         after.report.frame_url = Some("https://a.example.org/_launcher/frame".to_owned());
         (after.outdated, after.restarted_at) = (true, Some(at(5)));
+        after.raised_max_lifetime_seconds = Some(36_000);
         after.dispatched_at = Some(at(1));
         after.started_at = Some(at(2));
         after.expires_at = Some(at(3));

@@ -68,6 +68,7 @@ async fn small(url: &str) -> Store {
         row.report.frame_url = Some("https://a/_launcher/frame".to_owned());
         row.report.start_progress = Some(1);
         (row.outdated, row.restarted_at) = (true, Some(at(25)));
+        row.raised_max_lifetime_seconds = Some(36_000);
         row.report.last_crash = Some(Crash { at: at(22), code: FailureCode::Crashed, files_lost: false });
         row.snapshot = Some(InstanceSnapshot::planned(ArchiveToken::random(&SystemEntropy)));
         row.report.material = Some(MaterialReport { sources: vec![SourceReport::failed("data", "It is down.")] });

@@ -87,7 +87,8 @@ impl Entry {
         let subject = &activity.subject;
         let is_work = matches!(activity.action, ActivityAction::VolumeDeleted | ActivityAction::FilesDownloaded);
         let is_instance = activity.owner_email.is_some() && !is_work;
-        let until = activity.detail.as_deref().filter(|_| activity.action == ActivityAction::Extended);
+        let is_extended = matches!(activity.action, ActivityAction::Extended | ActivityAction::ExtendedBeyondMaximum);
+        let until = activity.detail.as_deref().filter(|_| is_extended).and_then(|detail| detail.split(' ').next());
         Self {
             at: Instant::new(t, activity.act.at),
             name: if activity.subject_name.is_empty() { subject.clone() } else { activity.subject_name.clone() },
@@ -140,15 +141,27 @@ impl Language {
             _ => format!("activity-{name}"),
         };
         let text = |email: Option<&EmailAddress>| email.map(ToString::to_string);
-        let values: [Value<'_>; 6] = [
+        let values: [Value<'_>; 7] = [
             ("subject", SUBJECT.to_string().into()),
             ("until", UNTIL.to_string().into()),
             ("actor", text(actor).map_or_else(|| self.text("activity-service"), Cow::Owned).into()),
             ("owner", text(owner).unwrap_or_default().into()),
             ("reason", reason.unwrap_or_default().into()),
+            ("duration", self.lifetime(entry).unwrap_or_default().into()),
             ("fields", self.field_labels(entry.detail.as_deref().unwrap_or_default()).into()),
         ];
         parts(&self.with(&key, values))
+    }
+
+    /// Returns the time beyond the maximum lifetime, or the new maximum lifetime.
+    fn lifetime(self, entry: &Activity) -> Option<String> {
+        let detail = entry.detail.as_deref()?;
+        let seconds = match entry.action {
+            ActivityAction::ExtendedBeyondMaximum => detail.split(' ').nth(1)?,
+            ActivityAction::MaximumRaised => detail,
+            _ => return None,
+        };
+        Some(self.duration(seconds.parse().ok()?))
     }
 
     /// Returns why an instance ended or failed, without the full stop.

@@ -5,6 +5,7 @@ use askama::Template;
 use axum::extract::RawForm;
 use jiff::Timestamp;
 use launcher_domain::InstanceState;
+use launcher_domain::lifetime::{Bound, ExtendError};
 use launcher_domain::names::is_k8s_name;
 use launcher_service::{InstanceFilter, ListedInstance, Page, ServiceError, StateFilter};
 
@@ -54,12 +55,16 @@ struct ReportPage {
     shell: Shell,
     heading: String,
     rows: Vec<Outcome>,
+    /// Workshops that reached their maximum lifetime: the admin may exceed it.
+    at_maximum: Vec<String>,
     return_to: String,
 }
 
 #[derive(Debug)]
 struct Outcome {
     k8s_name: String,
+    /// True if the workshop was not extended because it has reached its maximum lifetime.
+    is_at_maximum: bool,
     /// Template and owner, if the instance exists: `Statistics 101, alice@example.org`.
     what: String,
     done: bool,
@@ -68,7 +73,8 @@ struct Outcome {
     until: Option<Instant>,
 }
 
-/// Terminates, extends or restarts each ticked instance. To terminate or restart, it first shows a confirmation page.
+/// Terminates, extends or restarts each ticked instance. It first shows a confirmation page, except for extensions within
+/// the maximum lifetime.
 pub(crate) async fn act(visitor: Allowed<ListAllInstances, Visitor>, RawForm(body): RawForm) -> PageResult {
     let t = visitor.t;
     let form = Form::parse(t, &body)?;
@@ -78,20 +84,21 @@ pub(crate) async fn act(visitor: Allowed<ListAllInstances, Visitor>, RawForm(bod
     };
     if action != Action::Extend && !form.confirmed && !form.ticked.is_empty() {
         let mut listed = existing(&visitor, &form.ticked).await?;
-        listed.retain(|listed| action == Action::End || is_outdated(listed));
+        listed.retain(|listed| action != Action::Restart || is_outdated(listed));
         return confirm(&visitor, action, listed, None, return_to);
     }
     let rows = apply_to_each(&visitor, action, &form.ticked).await;
     let done = rows.iter().filter(|row| row.done).count();
     let verb = match action {
         Action::End => "ended",
-        Action::Extend => "extended",
+        Action::Extend | Action::ExtendBeyond => "extended",
         Action::Restart => "restarted",
     };
     let heading = format!("bulk-{verb}{}", if rows.is_empty() { "-none" } else { "" });
     let heading = t.with(&heading, [("done", done.into()), ("all", rows.len().into())]);
     let shell = visitor.shell("admin-instances").returning_to(return_to.as_str());
-    page(&ReportPage { t, shell, heading, rows, return_to })
+    let at_maximum = rows.iter().filter(|row| row.is_at_maximum).map(|row| row.k8s_name.clone()).collect();
+    page(&ReportPage { t, shell, heading, rows, at_maximum, return_to })
 }
 
 impl Form {
@@ -124,7 +131,7 @@ impl Form {
     }
 }
 
-/// Asks for a confirmation before the instances end or restart.
+/// Asks for a confirmation before the instances end, restart or exceed their maximum lifetime.
 fn confirm(
     visitor: &Visitor,
     action: Action,
@@ -138,6 +145,9 @@ fn confirm(
         |listed: &ListedInstance| listed.instance.volume.is_some() || (saves && end_saves_files(&listed.instance));
     let (action, title, question, warning, button) = match action {
         Action::Restart => ("restart", "restart-title", "restart-question", "restart-warning", "restart-now"),
+        Action::ExtendBeyond => {
+            ("extend-beyond", "beyond-button", "bulk-beyond-question", "bulk-beyond-warning", "beyond-button")
+        }
         _ if listed.iter().all(keeps) => {
             ("end", "bulk-end-title", "bulk-end-question", "bulk-end-warning-kept", "bulk-end-now")
         }
@@ -173,6 +183,8 @@ async fn existing(visitor: &Visitor, ticked: &[Ticked]) -> Result<Vec<ListedInst
 enum Action {
     End,
     Extend,
+    /// Extends also beyond the maximum lifetime.
+    ExtendBeyond,
     Restart,
 }
 
@@ -181,6 +193,7 @@ impl Action {
         match text {
             "end" => Some(Self::End),
             "extend" => Some(Self::Extend),
+            "extend-beyond" => Some(Self::ExtendBeyond),
             "restart" => Some(Self::Restart),
             _ => None,
         }
@@ -194,7 +207,8 @@ async fn apply_to_each(visitor: &Visitor, action: Action, ticked: &[Ticked]) -> 
     for Ticked { k8s_name, expected_expires_at } in ticked {
         let done = match action {
             Action::End => launcher.terminate(caller, k8s_name).await,
-            Action::Extend => launcher.extend(caller, k8s_name, *expected_expires_at).await,
+            Action::Extend => launcher.extend(caller, k8s_name, *expected_expires_at, Bound::Maximum).await,
+            Action::ExtendBeyond => launcher.extend(caller, k8s_name, *expected_expires_at, Bound::Longest).await,
             Action::Restart => launcher.restart(caller, k8s_name).await,
         };
         let seen = match &done {
@@ -217,14 +231,16 @@ impl Outcome {
         let (text, until) = match (&done, action) {
             (Ok(listed), Action::End) => (t.state_name(listed.instance.state), None),
             (Ok(_), Action::Restart) => (t.text("restart-requested"), None),
-            (Ok(listed), Action::Extend) => (Text::default(), listed.instance.expires_at),
+            (Ok(listed), Action::Extend | Action::ExtendBeyond) => (Text::default(), listed.instance.expires_at),
             (Err(error), _) => {
                 let known = notices::of(t, error, true).map(|(_, notice)| notice.text);
                 (known.unwrap_or_else(|| t.text("try-again")), None)
             }
         };
+        let is_refused = matches!(done, Err(ServiceError::Extend(ExtendError::LifetimeLimitReached)));
         Self {
             k8s_name: k8s_name.to_owned(),
+            is_at_maximum: is_refused && action == Action::Extend,
             what: seen.map(what).unwrap_or_default(),
             done: done.is_ok(),
             text,

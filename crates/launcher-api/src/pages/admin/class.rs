@@ -6,7 +6,7 @@
 use askama::Template;
 use http::StatusCode;
 use jiff::Timestamp;
-use launcher_domain::lifetime::ExtendError;
+use launcher_domain::lifetime::{Bound, ExtendError};
 use launcher_domain::{EmailAddress, InstanceState};
 use launcher_service::{
     ClassExtension, ClassOutcome, ClassStates, Cursor, InstanceFilter, Page, ServiceError, SortBy, SortOrder,
@@ -18,10 +18,14 @@ use uuid::Uuid;
 use crate::extract::TemplateId;
 use crate::pages::admin::instances::{InstanceTable, class_heads};
 use crate::pages::admin::roster::{MAX_ENTRIES, Roster, TooManyEntries};
+use crate::pages::confirm::{Question, confirm};
 use crate::pages::forms::AfterQuery;
 use crate::pages::language::Around;
+use crate::pages::paths::TEMPLATES;
 use crate::pages::view::{Choice, Instant, Tile, WorkshopView};
-use crate::pages::{Fields, Language, PageResult, Query, Shell, Text, Visitor, assets, page, page_with};
+use crate::pages::{
+    Fields, Language, PageResult, Query, ReturnForm, Shell, Text, Visitor, assets, forms, page, page_with,
+};
 use crate::permission::{Allowed, ManageClass};
 use crate::problem::{Problem, ProblemCode};
 
@@ -237,6 +241,11 @@ struct ResultPage {
     sums: Vec<Sum>,
     /// One row for each instance: refusals first, then by owner.
     rows: Vec<Row>,
+    /// Owners of the instances that end before the time because of their maximum lifetime.
+    at_maximum: Vec<String>,
+    template_id: Uuid,
+    /// The time, as the form sends it.
+    sent_until: String,
     back: String,
 }
 
@@ -266,6 +275,8 @@ struct Lasts {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ExtendForm {
     until: String,
+    /// Not empty if the admin confirmed to exceed the maximum lifetime of the listed workshops.
+    beyond_maximum: String,
 }
 
 /// Extends the class, and shows the result for each instance. A repeated request changes nothing.
@@ -278,7 +289,8 @@ pub(crate) async fn extend(
     let template = visitor.launcher.template(&visitor.caller, id).await?;
     let until: Timestamp =
         form.until.parse().map_err(|_| Problem::new(ProblemCode::InvalidParameters, t.text("class-until-invalid")))?;
-    let results = visitor.launcher.extend_class(&visitor.caller, id, until).await?;
+    let bound = Bound::new(!form.beyond_maximum.is_empty());
+    let results = visitor.launcher.extend_class(&visitor.caller, id, until, bound).await?;
     let mut rows: Vec<Row> = results.iter().map(|result| Row::new(t, result)).collect();
     rows.sort_by_cached_key(|row| (row.result.is_ok(), row.owner.clone()));
     let result = ResultPage {
@@ -288,9 +300,59 @@ pub(crate) async fn extend(
         until: Instant::new(t, until),
         sums: sums(t, &results),
         rows,
+        at_maximum: if bound == Bound::Maximum { at_maximum(&results) } else { Vec::new() },
+        template_id: id,
+        sent_until: until.to_string(),
         back: class_path(id),
     };
     page(&result)
+}
+
+fn at_maximum(results: &[ClassExtension]) -> Vec<String> {
+    let is_at_maximum = |result: &&ClassExtension| {
+        matches!(result.outcome, ClassOutcome::Shortened | ClassOutcome::Refused(ExtendError::LifetimeLimitReached))
+    };
+    let mut owners: Vec<String> =
+        results.iter().filter(is_at_maximum).map(|result| result.owner_email.to_string()).collect();
+    owners.sort();
+    owners
+}
+
+/// `GET /admin/templates/{template_id}/maximum`: asks if the maximum lifetime of a changed template applies to its current
+/// workshops.
+pub(crate) async fn confirm_maximum(
+    visitor: Allowed<ManageClass, Visitor>,
+    TemplateId(id): TemplateId,
+    Query(query): Query<ReturnForm>,
+) -> PageResult {
+    let t = visitor.t;
+    let template = visitor.launcher.template(&visitor.caller, id).await?;
+    let count = visitor.launcher.count_below_maximum(&visitor.caller, id).await?;
+    let longest = t.duration(template.settings.max_lifetime_seconds.into());
+    let name = template.settings.name.as_str();
+    let ask = Question {
+        title: t.with_one("maximum-title", "name", name).into(),
+        question: t.with("maximum-question", [("count", count.into()), ("longest", longest.into())]),
+        warning: t.with_one("maximum-warning", "name", name).into(),
+        owner: None,
+        action: format!("/admin/templates/{id}/maximum"),
+        fields: Vec::new(),
+        button: t.text("maximum-button"),
+        button_class: "button-main",
+        cancel: t.text("maximum-cancel"),
+        return_to: query.path().as_str().to_owned(),
+    };
+    confirm(&visitor, "admin-templates", ask)
+}
+
+/// `POST /admin/templates/{template_id}/maximum`. A repeated request changes nothing.
+pub(crate) async fn apply_maximum(
+    visitor: Allowed<ManageClass, Visitor>,
+    TemplateId(id): TemplateId,
+    Fields(_): Fields<ReturnForm>,
+) -> PageResult {
+    let count = visitor.launcher.apply_maximum(&visitor.caller, id).await?.len();
+    Ok(forms::redirect(&format!("{TEMPLATES}?saved={id}&raised={count}")))
 }
 
 fn sums(t: Language, results: &[ClassExtension]) -> Vec<Sum> {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use askama::Template;
 use axum::response::Response;
 use http::StatusCode;
-use launcher_domain::JsonObject;
+use launcher_domain::{JsonObject, Template as CatalogTemplate};
 use launcher_service::{ServiceError, TemplateUpdate};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -110,7 +110,7 @@ pub(crate) async fn create(
     let launcher = &editor.visitor.launcher;
     let drawn = Uuid::try_parse(&editor.form.controls.template_id).unwrap_or_else(|_| launcher.draw_template_id());
     match launcher.create_template_once(&editor.visitor.caller, drawn, &body).await {
-        Ok(template) => Ok(saved(&editor.form, template.template_id)),
+        Ok(template) => Ok(forms::redirect(&after_save(&editor.form, template.template_id))),
         Err(error) => editor.failed(error),
     }
 }
@@ -143,7 +143,7 @@ pub(crate) async fn update(
     // another admin.
     let update = TemplateUpdate { body, expected_version: Some(editor.form.controls.version.parse().unwrap_or(0)) };
     match editor.visitor.launcher.update_template(&editor.visitor.caller, id, update).await {
-        Ok(_) => Ok(saved(&editor.form, id)),
+        Ok(after) => Ok(editor.saved(&before, &after).await),
         Err(ServiceError::VersionMismatch) => {
             let current = editor.visitor.launcher.template(&editor.visitor.caller, id).await?;
             editor.form.controls.version = current.version.to_string();
@@ -155,12 +155,12 @@ pub(crate) async fn update(
     }
 }
 
-/// Redirects to the page that the pressed button requests.
-fn saved(form: &TemplateForm, id: Uuid) -> Response {
-    forms::redirect(&match form.controls.next {
+/// Returns the path of the page that the pressed button requests.
+fn after_save(form: &TemplateForm, id: Uuid) -> String {
+    match form.controls.next {
         Next::Try => format!("/launch/{id}"),
         Next::Save | Next::Preview => format!("{TEMPLATES}?saved={id}"),
-    })
+    }
 }
 
 /// The form of a template, and its purpose.
@@ -182,6 +182,18 @@ impl Editor {
             Ok(body) => ControlFlow::Continue(body),
             Err(errors) => ControlFlow::Break(self.refused(&errors)),
         }
+    }
+
+    /// Redirects after a change. If the maximum lifetime was raised, first asks if it applies to the current workshops.
+    async fn saved(&self, before: &CatalogTemplate, after: &CatalogTemplate) -> Response {
+        let (id, next) = (after.template_id, after_save(&self.form, after.template_id));
+        let is_raised = after.settings.max_lifetime_seconds > before.settings.max_lifetime_seconds;
+        let (launcher, caller) = (&self.visitor.launcher, &self.visitor.caller);
+        if !is_raised || launcher.count_below_maximum(caller, id).await.is_ok_and(|count| count == 0) {
+            return forms::redirect(&next);
+        }
+        let query = form_urlencoded::Serializer::new(String::new()).append_pair("return_to", &next).finish();
+        forms::redirect(&format!("{TEMPLATES}/{id}/maximum?{query}"))
     }
 
     /// Shows the form as it was sent, in the chosen language. The browser remembers this language.

@@ -40,6 +40,8 @@ struct Saved {
 #[serde(default)]
 pub(crate) struct ListQuery {
     saved: String,
+    /// Number of workshops to which the larger maximum lifetime of the saved template was applied.
+    raised: String,
     #[serde(flatten)]
     image: ImageQuery,
 }
@@ -63,7 +65,12 @@ pub(crate) async fn list(visitor: Allowed<ManageTemplates, Visitor>, Query(query
     let t = visitor.t;
     let templates = workshops::all_templates(&visitor).await?;
     let mut lines = images::lines(&visitor, Place::List, &templates).await?;
-    let notice = query.image.notice(t, lines.values());
+    let raised = query.raised.parse::<u64>().ok().map(|count| Notice {
+        kind: "good",
+        title: t.with_one("maximum-raised", "count", count).into(),
+        text: t.text("maximum-raised-text"),
+    });
+    let notice = raised.or_else(|| query.image.notice(t, lines.values()));
     let row = |template: &CatalogTemplate| Row {
         card: Card::new(&visitor, template),
         image: template.settings.image.clone(),

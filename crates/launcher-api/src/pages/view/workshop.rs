@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use launcher_domain::lifetime::extension;
+use launcher_domain::lifetime::{Bound, ExtendError, extended_expiry, extension};
 use launcher_domain::template::Icon;
 use launcher_domain::{
     Crash, Entropy, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, SourceReport,
@@ -56,6 +56,8 @@ pub(crate) struct WorkshopView {
     /// The new expiry after an extension, or the reason why the instance cannot be extended. `None` unless it is
     /// running.
     pub(crate) extend: Option<Result<Instant, Text>>,
+    /// True if the workshop has reached its maximum lifetime, and the reader is an admin, who can exceed it.
+    pub(crate) extends_beyond: bool,
     pub(crate) latest_end: Option<Instant>,
     /// True if the workshop runs with an older version, and the reader is an admin, who can restart it.
     pub(crate) outdated: bool,
@@ -135,6 +137,9 @@ impl WorkshopView {
             left: t.duration(left),
             expected_expires_at: expires_at.map(|end| end.to_string()).unwrap_or_default(),
             extend: running.then(|| extended.outcome.map(near).map_err(|error| t.no_extension(error))),
+            extends_beyond: caller.is_admin()
+                && extended.outcome == Err(ExtendError::LifetimeLimitReached)
+                && extended_expiry(instance, Bound::Longest, now).is_ok(),
             latest_end: extended.latest_expires_at.filter(|_| running).map(dated),
             outdated: instance.outdated && caller.is_admin(),
             failure: instance.failure(),
