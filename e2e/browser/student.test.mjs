@@ -68,7 +68,7 @@ class Student {
     await this.examine(page, "launch");
     await this.press(page, "button", this.words.launch);
     await page.waitForURL(/\/wait$/);
-    await page.getByRole("list", { name: this.words.steps }).waitFor();
+    await page.getByRole("progressbar", { name: this.words.progress }).waitFor();
     await this.examine(page, "waiting");
     await writeFile(gate, "");
     await this.isInWorkshop(page);

@@ -142,7 +142,7 @@
   // Adds each new state to the log of the waiting page.
   function logStart() {
     const log = document.getElementById("start-log");
-    const state = document.querySelector("#start-content")?.dataset.stateText;
+    const state = document.querySelector("#start-content")?.dataset.logText;
     const lines = log?.querySelector("ol");
     if (!state || lines.lastElementChild?.dataset.state === state) return;
     const line = document.createElement("li");
@@ -179,6 +179,7 @@
     speakStates(first);
     logStart();
     openWhenReady();
+    showCopyButtons();
   }
 
   refresh(true);
@@ -269,20 +270,20 @@
     });
   }
 
-  // Buttons that copy a link. Without the clipboard, which needs HTTPS or localhost, they stay hidden.
-  if (navigator.clipboard) {
-    each("[data-copy]", (button) => {
-      button.hidden = false;
-      button.addEventListener("click", async () => {
-        await navigator.clipboard.writeText(button.dataset.copy);
-        say(button.dataset.done);
-        const label = button.firstChild;
-        const text = (label.original ??= label.data);
-        label.data = button.dataset.done;
-        setTimeout(() => (label.data = text), 2000);
-      });
-    });
+  // Buttons that copy a text. Without the clipboard, which needs HTTPS or localhost, they stay hidden.
+  function showCopyButtons() {
+    if (navigator.clipboard) each("[data-copy]", (button) => (button.hidden = false));
   }
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest?.("[data-copy]");
+    if (!button) return;
+    await navigator.clipboard.writeText(button.dataset.copy);
+    say(button.dataset.done);
+    const label = button.firstChild;
+    const text = (label.original ??= label.data);
+    label.data = button.dataset.done;
+    setTimeout(() => (label.data = text), 2000);
+  });
 
   // "Back" to an address that launches must not launch again.
   if (new URLSearchParams(location.search).has("start")) history.replaceState(null, "", location.pathname);

@@ -62,6 +62,7 @@ const ROUTES: &[Route] = &[
     ("GET", "/instances/{k8s_name}", || get(instances::show)),
     ("GET", "/instances/{k8s_name}/open", || get(instances::open)),
     ("GET", "/instances/{k8s_name}/wait", || get(waiting::show)),
+    ("POST", "/instances/{k8s_name}/try-again", || post(waiting::try_again)),
     ("GET", "/instances/{k8s_name}/extend", || get(instances::show_extend)),
     ("POST", "/instances/{k8s_name}/extend", || post(instances::extend)),
     ("GET", "/instances/{k8s_name}/extend-beyond-maximum", || get(instances::confirm_extension)),

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::email::EmailAddress;
 use crate::failure::FailureReason;
+use crate::material::MaterialTrouble;
 use crate::report::Report;
 use crate::secrets::SecretValues;
 use crate::snapshot::InstanceSnapshot;
@@ -143,12 +144,26 @@ impl Instance {
         template: &Template,
         created_at: Timestamp,
     ) -> Self {
+        let settings = template.settings.clone();
+        let queued = Self::of_settings(instance_id, k8s_name, owner_email, settings, created_at);
+        Self { template_id: template.template_id, ..queued }
+    }
+
+    /// Returns a queued instance of a template that has these settings, and no id yet.
+    #[must_use]
+    pub fn of_settings(
+        instance_id: Uuid,
+        k8s_name: String,
+        owner_email: EmailAddress,
+        settings: TemplateSettings,
+        created_at: Timestamp,
+    ) -> Self {
         Self {
             instance_id,
             k8s_name,
             owner_email,
-            template_id: template.template_id,
-            settings: template.settings.clone(),
+            template_id: Uuid::nil(),
+            settings,
             raised_max_lifetime_seconds: None,
             volume: None,
             parameters: BTreeMap::new(),
@@ -190,6 +205,12 @@ impl Instance {
     pub fn failure(&self) -> Option<FailureReason> {
         let reason = self.reason.clone()?;
         Some(if self.volume.is_some() { reason.with_volume(self.report.log_tail.as_deref()) } else { reason })
+    }
+
+    /// Returns the trouble with the course material while the instance is starting or running.
+    #[must_use]
+    pub fn material_trouble(&self) -> Option<MaterialTrouble> {
+        self.report.material.as_ref().filter(|_| self.state.wants_workshop())?.trouble()
     }
 
     /// Time since which the instance waits or has waited for its start: the launch, or the last resume.

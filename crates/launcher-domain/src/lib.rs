@@ -12,6 +12,7 @@ mod coded_text;
 pub mod crash;
 pub mod email;
 pub mod failure;
+pub mod files;
 pub mod frame_path;
 pub mod identity;
 pub mod input;
@@ -19,6 +20,7 @@ pub mod instance;
 pub mod lifetime;
 pub mod limits;
 pub mod local_path;
+pub mod log_line;
 pub mod material;
 pub mod material_source;
 pub mod messages;
@@ -40,11 +42,13 @@ pub use coded_text::{CodedText, TextKey};
 pub use crash::Crash;
 pub use email::EmailAddress;
 pub use failure::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
+pub use files::{FileRetention, FilesAtEnd};
 pub use identity::ProxySecret;
 pub use instance::{EndReason, Instance, InstanceState, StartStep};
 pub use limits::LaunchRate;
 pub use material::{
-    MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig, MaterialOutcome, MaterialReport, SourceReport,
+    MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig, MaterialOutcome, MaterialReport, MaterialTrouble,
+    SourceReport,
 };
 pub use material_source::SourceUrl;
 pub use report::Report;

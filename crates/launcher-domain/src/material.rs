@@ -67,6 +67,17 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// What the user must know about the course material. The variants are in the order of their importance.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum MaterialTrouble {
+        /// A source could not be placed completely.
+        Failed = "failed",
+        /// Both the teacher and the student changed files.
+        Conflicts = "conflicts",
+    }
+}
+
 /// Report about the course material.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -118,10 +129,14 @@ impl SourceReport {
         }
     }
 
-    /// True if the user must know: the source could not be placed completely, or files are in conflict.
+    /// Returns what the user must know about this source.
     #[must_use]
-    pub fn needs_attention(&self) -> bool {
-        self.outcome == MaterialOutcome::Failed || self.conflict_count > 0
+    pub fn trouble(&self) -> Option<MaterialTrouble> {
+        match self.outcome {
+            MaterialOutcome::Failed => Some(MaterialTrouble::Failed),
+            _ if self.conflict_count > 0 => Some(MaterialTrouble::Conflicts),
+            _ => None,
+        }
     }
 
     /// Returns this report with bounded texts, without invisible characters.
@@ -140,6 +155,13 @@ impl SourceReport {
 }
 
 impl MaterialReport {
+    /// Returns the most important trouble of all sources.
+    #[must_use]
+    pub fn trouble(&self) -> Option<MaterialTrouble> {
+        let found = |trouble: &MaterialTrouble| self.sources.iter().any(|source| source.trouble() == Some(*trouble));
+        MaterialTrouble::ALL.into_iter().find(found)
+    }
+
     /// Returns the report about sources that could not be read, all for the same reason.
     #[must_use]
     pub fn all_failed<'a>(targets: impl IntoIterator<Item = &'a str>, message: &str) -> Self {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use launcher_domain::access::Action;
 use launcher_domain::lifetime::{Bound, ExtendError, UntilExtension, extend_until};
 use launcher_domain::{Caller, EmailAddress, Instance, InstanceState, Template};
-use launcher_store::{InstanceFilter, ListedInstance, Page, StateFilter};
+use launcher_store::{InstanceFilter, ListedInstance, Page, SortBy, SortOrder, StateFilter};
 use uuid::Uuid;
 
 use crate::change::Target;
@@ -22,6 +22,11 @@ pub struct ClassStates {
     pub template: Template,
     /// Current number of instances by state in lifecycle order, without terminated instances.
     pub states: Vec<(InstanceState, u64)>,
+    /// Latest expiry of its running instances.
+    pub latest_end: Option<Timestamp>,
+    /// Number of its instances whose course material could not be loaded, or has files in conflict. Zero if the template has
+    /// no course material.
+    pub material_troubles: u64,
 }
 
 /// Result of the extension of one instance of a class.
@@ -50,6 +55,12 @@ pub enum ClassOutcome {
     Refused(ExtendError),
 }
 
+const RUNNING: StateFilter = StateFilter::Only(InstanceState::Running);
+
+fn of_template(template_id: Uuid, state: StateFilter) -> InstanceFilter {
+    InstanceFilter { state, template_id: Some(template_id), ..InstanceFilter::default() }
+}
+
 impl Launcher {
     /// Returns a template and the number of its current instances by state, for admins. Their list is
     /// [`Launcher::instances`] with the template in the filter.
@@ -62,7 +73,27 @@ impl Launcher {
         let counts = self.0.store.count_template_states(caller, template_id).await?;
         let count = |state| counts.iter().find(|(counted, _)| *counted == state).map_or(0, |(_, count)| *count);
         let shown = InstanceState::ALL.into_iter().filter(|state| *state != InstanceState::Terminated);
-        Ok(ClassStates { template, states: shown.map(|state| (state, count(state))).collect() })
+        let states = shown.map(|state| (state, count(state))).collect();
+        let latest = SortOrder { by: SortBy::End, descending: true };
+        let last = self.sorted_instances(caller, &of_template(template_id, RUNNING), latest, None, 1).await?;
+        Ok(ClassStates {
+            states,
+            latest_end: last.first().and_then(|last| last.instance.expires_at),
+            material_troubles: self.material_troubles(caller, &template).await?,
+            template,
+        })
+    }
+
+    async fn material_troubles(&self, caller: &Caller, template: &Template) -> Result<u64, ServiceError> {
+        if template.settings.material.is_none() {
+            return Ok(0);
+        }
+        let (mut troubles, mut after) = (0, None);
+        while let Some(batch) = self.class_batch(caller, template.template_id, RUNNING, &mut after).await? {
+            let has_trouble = |listed: &&ListedInstance| listed.instance.material_trouble().is_some();
+            troubles += batch.iter().filter(has_trouble).count() as u64;
+        }
+        Ok(troubles)
     }
 
     /// Extends every running instance of a template until this time, for admins. Never shortens a lifetime, and never
@@ -84,9 +115,8 @@ impl Launcher {
         require(caller, Action::ManageClass)?;
         require_bound(caller, bound)?;
         self.template(caller, template_id).await?;
-        let (running, mut results) = (StateFilter::Only(InstanceState::Running), Vec::new());
-        let mut after = None;
-        while let Some(batch) = self.class_batch(caller, template_id, running, &mut after).await? {
+        let (mut results, mut after) = (Vec::new(), None);
+        while let Some(batch) = self.class_batch(caller, template_id, RUNNING, &mut after).await? {
             for ListedInstance { instance, .. } in batch {
                 results.push(self.extend_one(caller, instance.k8s_name, instance.owner_email, until, bound).await?);
             }
@@ -140,8 +170,8 @@ impl Launcher {
         state: StateFilter,
         after: &mut Option<Uuid>,
     ) -> Result<Option<Vec<ListedInstance>>, ServiceError> {
-        let filter = InstanceFilter { state, template_id: Some(template_id), ..InstanceFilter::default() };
-        let batch = self.instances(caller, &filter, &Page { limit: BATCH, after: *after }).await?;
+        let (filter, page) = (of_template(template_id, state), Page { limit: BATCH, after: *after });
+        let batch = self.instances(caller, &filter, &page).await?;
         *after = batch.last().map(|last| last.instance.instance_id);
         Ok(after.is_some().then_some(batch))
     }

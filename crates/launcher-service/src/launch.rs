@@ -1,26 +1,34 @@
 //! Launch: stores the row. Dispatch creates the Workshop later.
 
 use std::collections::BTreeMap;
+use std::future::ready;
+use std::pin::pin;
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::{k8s_name, uuid_v7, volume_name};
 use launcher_domain::template::read_values;
 use launcher_domain::{
-    ArchiveToken, Caller, FieldError, Instance, InstanceSnapshot, LaunchValues, RepositoryDraft, SecretValues, Template,
+    ArchiveToken, Caller, FieldError, FileRetention, FilesAtEnd, Instance, InstanceSnapshot, InstanceState, LaunchValues,
+    RepositoryDraft, SecretValues, Template, TemplateSettings,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, ListedInstance};
 use launcher_trace::StartTrace;
 use launcher_workshop::WorkshopSpec;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::error::ServiceError;
+use crate::feed::FeedEvent;
 use crate::launcher::Launcher;
 
 /// Maximum attempts to generate an unused name for a launch. Two equal names among 2^50 are very unlikely.
 const NAME_ATTEMPTS: usize = 5;
+/// Maximum time for which a launch waits for the end of the caller's former workshop.
+const GONE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Launch request of a caller.
 #[derive(Debug, Clone, Default)]
@@ -84,6 +92,35 @@ impl Launcher {
         Err(ServiceError::Internal(
             "all generated names are already in use: the random number generator repeats its values".into(),
         ))
+    }
+
+    /// Ends the caller's instance, waits until its workload is gone, and launches its template again. The new workshop may
+    /// need the volume of the former one, and its place within the caller's limit. After 30 seconds, the launch no longer
+    /// waits.
+    ///
+    /// # Errors
+    /// NotFound, and those of [`Launcher::launch`].
+    pub async fn launch_again(
+        &self,
+        caller: &Caller,
+        k8s_name: &str,
+        request: &LaunchRequest,
+    ) -> Result<Launched, ServiceError> {
+        let ListedInstance { instance, .. } = self.instance(caller, k8s_name).await?;
+        if instance.owner_email != *caller.email() {
+            return Err(ServiceError::NotFound);
+        }
+        let ListedInstance { instance: ended, .. } = self.terminate(caller, k8s_name).await?;
+        if ended.state != InstanceState::Terminated {
+            let is_gone = |event: FeedEvent| {
+                let ListedInstance { instance, .. } = &*event.listed;
+                ready(instance.instance_id == ended.instance_id && instance.state == InstanceState::Terminated)
+            };
+            let changes = self.subscribe(caller, Some(ended.revision));
+            // Without the change in time, the launch says why it is refused.
+            drop(timeout(GONE_TIMEOUT, pin!(changes).any(is_gone)).await);
+        }
+        self.launch(caller, ended.template_id, request).await
     }
 
     /// Returns the error for a launch or a resume that the store refused.
@@ -160,11 +197,32 @@ impl Launcher {
     /// Returns the new instance, with a snapshot at its end if this launcher saves any and the fleet can read its files.
     fn draft(&self, caller: &Caller, template: &Template, values: &LaunchValues) -> Instance {
         let mut instance = self.draft_without_snapshot(caller, template, values);
-        let is_readable = |spec: &WorkshopSpec| self.0.fleet.archives().is_some_and(|all| all.can_read_app(spec));
-        if self.0.snapshots.is_some() && instance.volume.is_none() && is_readable(&WorkshopSpec::of(&instance)) {
+        if self.plans_snapshot(&instance) {
             instance.snapshot = Some(InstanceSnapshot::planned(ArchiveToken::random(&*self.0.entropy)));
         }
         instance
+    }
+
+    /// True if the end of this new instance saves its files.
+    fn plans_snapshot(&self, instance: &Instance) -> bool {
+        let is_readable = |spec: &WorkshopSpec| self.0.fleet.archives().is_some_and(|all| all.can_read_app(spec));
+        self.0.snapshots.is_some() && instance.volume.is_none() && is_readable(&WorkshopSpec::of(instance))
+    }
+
+    /// Returns the retentions of files that outlive a workshop.
+    #[must_use]
+    pub fn file_retention(&self) -> FileRetention {
+        FileRetention { volumes: self.volume_retention(), snapshots: self.snapshot_retention() }
+    }
+
+    /// Returns what happens to the files of a workshop with these settings, launched by this caller.
+    #[must_use]
+    pub fn files_of(&self, caller: &Caller, settings: &TemplateSettings) -> FilesAtEnd {
+        let (owner, at) = (caller.email().clone(), self.0.clock.now());
+        let keeps = settings.keeps_files();
+        let volume = keeps.then(String::new);
+        let launched = Instance { volume, ..Instance::of_settings(Uuid::nil(), String::new(), owner, settings.clone(), at) };
+        FilesAtEnd::of(keeps, self.plans_snapshot(&launched), self.file_retention())
     }
 
     fn draft_without_snapshot(&self, caller: &Caller, template: &Template, values: &LaunchValues) -> Instance {

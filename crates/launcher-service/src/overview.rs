@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::access::Action;
-use launcher_domain::{Caller, InstanceState};
-use launcher_store::{EndedCount, LaunchCount, LiveCount};
+use launcher_domain::{Caller, InstanceState, StartStep};
+use launcher_store::{EndedCount, LaunchCount, ListedInstance, LiveCount};
 use uuid::Uuid;
 
 use crate::error::{ServiceError, require};
@@ -89,8 +89,28 @@ impl Launcher {
 }
 
 impl Launcher {
-    /// Returns the usual time from launch to ready of a template's workshops: the median of its newest launches.
-    /// `None` if none of them was ready. Everybody may read it, because it does not tell whose launches these are.
+    /// Returns the expected time until a waiting instance is ready; zero if its start already takes longer than usual.
+    /// `None` if it is unknown: no workshop of the template was ready yet, or the fleet has no room, and it is unknown when
+    /// another workshop ends. Everybody may read it, because it does not tell whose launches these are.
+    ///
+    /// # Errors
+    /// Unavailable.
+    pub async fn ready_in(&self, listed: &ListedInstance) -> Result<Option<SignedDuration>, ServiceError> {
+        let ListedInstance { instance, queue_position } = listed;
+        if instance.report.start_step == Some(StartStep::WaitingForRoom) {
+            return Ok(None);
+        }
+        let Some(usual) = self.usual_start(instance.template_id).await? else { return Ok(None) };
+        if let Some(position) = queue_position {
+            return Ok(Some(expected_in_queue(usual, *position, self.0.limits.max_concurrent_starts)));
+        }
+        let since = instance.dispatched_at.unwrap_or_else(|| instance.queued_at());
+        let waited = self.0.clock.now().duration_since(since);
+        Ok(Some((usual - waited).max(SignedDuration::ZERO)))
+    }
+
+    /// Returns the usual time from the end of the wait in the queue to ready: the median of the template's newest launches.
+    /// `None` if none of them was ready.
     ///
     /// # Errors
     /// Unavailable.
@@ -101,6 +121,13 @@ impl Launcher {
         }
         Ok(times.percentile(50).map(SignedDuration::from_millis))
     }
+}
+
+/// Returns the expected time until the workshop at this position of the queue is ready. `most` workshops start at the same
+/// time, and the time of the others is assumed to be usual for this one, too: most queues are one class.
+fn expected_in_queue(usual: SignedDuration, position: u32, most: u32) -> SignedDuration {
+    let before = usual.as_millis() * i128::from(position) / i128::from(most.max(1));
+    usual.saturating_add(SignedDuration::from_millis(i64::try_from(before).unwrap_or(i64::MAX)))
 }
 
 /// Returns the number of instances by state, in lifecycle order.
@@ -216,6 +243,13 @@ mod tests {
     fn percentile_of_one_value_is_that_value_and_of_no_values_is_none() {
         assert_eq!([1, 50, 95, 100].map(|percent| distribution(&[7]).percentile(percent)), [Some(7); 4]);
         assert_eq!(distribution(&[]).percentile(50), None);
+    }
+
+    #[test]
+    fn expected_time_in_the_queue_grows_with_the_position_and_shrinks_with_the_limit() {
+        let expected = |position, most| expected_in_queue(SignedDuration::from_secs(40), position, most).as_secs();
+        assert_eq!([(1, 1), (6, 1), (1, 64), (64, 64), (640, 64)].map(|(at, most)| expected(at, most)), [80, 280, 40, 80, 440]);
+        assert_eq!(expected_in_queue(SignedDuration::MAX, u32::MAX, 0), SignedDuration::MAX, "no overflow");
     }
 
     #[test]

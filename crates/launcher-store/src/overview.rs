@@ -71,7 +71,7 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Returns the milliseconds from launch to ready of the template's newest launches, `limit` launches at most. A
+    /// Returns the milliseconds from the end of the wait in the queue to ready of the template's newest launches, `limit` launches at most. A
     /// launch that was never ready is not in the result.
     pub async fn newest_start_times(&self, template_id: Uuid, limit: u32) -> Result<Vec<i64>, StoreError> {
         let rows = start_times(template_id, limit).fetch_all(&self.pool).await?;
@@ -148,7 +148,7 @@ pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
 /// them failed, the query would read all launches of the template.
 pub(crate) fn start_times(template_id: Uuid, limit: u32) -> Sql {
     let mut sql =
-        Sql::new("SELECT started_at - COALESCE(resumed_at, created_at) AS ready_millis FROM workshop_instances");
+        Sql::new("SELECT started_at - COALESCE(dispatched_at, resumed_at, created_at) AS ready_millis FROM workshop_instances");
     sql.condition_with("template_id = ", template_id.to_string());
     sql.push(" ORDER BY instance_id DESC LIMIT ");
     sql.bind(i64::from(limit));

@@ -30,3 +30,4 @@ class-count-refused = لم تُمدَّد
 class-nothing-ready = لا توجد ورشة جاهزة من هذا القالب. لم يُمدَّد شيء.
 class-back = العودة إلى الصف
 class-until-invalid = يُرجى اختيار وقت من القائمة.
+material-trouble-count = مشكلة في مواد المقرر

@@ -30,3 +30,5 @@ class-count-refused = Nicht verlängert
 class-nothing-ready = Kein Workshop dieser Vorlage ist bereit. Es wurde nichts verlängert.
 class-back = Zurück zum Kurs
 class-until-invalid = Wählen Sie eine Zeit aus der Liste.
+
+material-trouble-count = Problem mit dem Kursmaterial

@@ -47,3 +47,7 @@ error-unavailable = Bitte versuchen Sie es gleich noch einmal
 error-internal = Im Dienst ist ein Fehler aufgetreten
     .text = Der Fehler wurde protokolliert. Laufende Workshops sind nicht betroffen. Versuchen Sie es gleich noch einmal.
 error-other = Die Anfrage ist fehlgeschlagen
+
+unknown-link = Kein Workshop hat den Link „{ $link }“
+
+unknown-link-advice = Vergleichen Sie den Link Buchstabe für Buchstabe mit der Folie. Stimmt er überein, fragen Sie Ihre Lehrperson: Vielleicht hat sich der Link geändert. Die Startseite zeigt alle Workshops, die Sie starten können.

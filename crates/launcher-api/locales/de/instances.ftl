@@ -34,10 +34,6 @@ extend = Verlängern
 
 bulk-end-title = Workshops beenden
 
-bulk-end-warning = Die Workshops werden sofort beendet. Dateien, die nicht anderswo gespeichert sind, gehen verloren.
-
-bulk-end-warning-kept = Die Workshops werden beendet. Ihre Dateien werden zuvor gespeichert oder bleiben für den nächsten Start erhalten.
-
 bulk-end-now = Jetzt beenden
 
 bulk-keep = Weiterlaufen lassen
@@ -106,3 +102,8 @@ restart-none = Kein Workshop läuft mit einer älteren Version.
 bulk-restarted = { $done } von { $all } neu gestartet
 bulk-restarted-none = Neu starten
 restart-requested = Der Workshop startet neu.
+
+bulk-end-files = { $count ->
+    [one] 1 Workshop: { $files }
+   *[other] { $count } Workshops: { $files }
+}

@@ -10,15 +10,7 @@ only-the-newest = Diese Liste zeigt nur Ihre neuesten Workshops.
 
 show-all-mine = Alle meine Workshops anzeigen
 
-files-are-deleted = Die Dateien in einem Workshop werden gelöscht, sobald er endet. Laden Sie herunter, was Sie behalten möchten.
-
-files-are-kept = Ihre Dateien bleiben erhalten, wenn der Workshop endet: Beim nächsten Start sind sie wieder da.
-
-files-are-saved = Ihre Dateien werden für { $time } gespeichert, wenn der Workshop endet.
-
 files-of-paused = Ein pausierter Workshop hat Ihre gespeicherten Dateien. Setzen Sie ihn fort, um weiterzuarbeiten, oder beenden Sie ihn.
-
-files-may-be-kept = Die Dateien in einem Workshop werden gelöscht, sobald er endet. Ausnahme: Auf seiner Seite steht, dass sie erhalten bleiben oder gespeichert werden.
 
 waits-for = seit { $value }
 
@@ -37,12 +29,6 @@ keeps-files = behält Dateien
 extend-until = Verlängern bis { $value }
 
 end = Beenden
-
-confirm-end = Diesen Workshop beenden? Dateien, die Sie nicht anderswo gespeichert haben, gehen verloren.
-
-confirm-end-kept = Diesen Workshop beenden? Gespeicherte Dateien bleiben für den nächsten Start erhalten.
-
-confirm-end-saved = Diesen Workshop beenden? Seine Dateien werden für { $time } gespeichert.
 
 pause = Pausieren
 
@@ -163,12 +149,6 @@ lasted = Dauer
 
 why-ended = Grund
 
-end-warning = Der Workshop wird sofort beendet. Dateien, die Sie nicht anderswo gespeichert haben, gehen verloren.
-
-end-warning-kept = Der Workshop wird sofort beendet. Gespeicherte Dateien bleiben für den nächsten Start erhalten.
-
-end-warning-saved = Der Workshop wird beendet, sobald seine Dateien gespeichert sind. Sie stehen { $time } lang unter „Gespeicherte Arbeit“.
-
 belongs-to = Er gehört { $value }.
 
 end-workshop = Workshop beenden
@@ -263,3 +243,29 @@ end-question = „{ $name }“ beenden?
 
 outdated = Dieser Workshop läuft mit einer älteren Version von Sidecar oder Einstellungen.
 outdated-restart = Veraltete Workshops neu starten
+
+files-are-deleted = Die Dateien in einem Workshop werden gelöscht, sobald er endet. Laden Sie herunter, was Sie behalten möchten.
+files-are-kept = Die Dateien bleiben erhalten, wenn der Workshop endet: Beim nächsten Start sind sie wieder da.
+files-are-kept-for = Die Dateien bleiben erhalten, wenn der Workshop endet: Beim nächsten Start sind sie wieder da. Ohne Nutzung werden sie nach { $time } gelöscht.
+files-are-saved = Die Dateien werden für { $time } gespeichert, wenn der Workshop endet.
+files-none-yet = Der Workshop hat noch keine Dateien.
+
+saves-files = speichert Dateien für { $time }
+deletes-files = löscht Dateien am Ende
+
+confirm-end = Diesen Workshop beenden? { $files }
+
+end-warning = Der Workshop wird beendet. { $files }
+
+material-short-failed = Nicht geladen
+material-short-conflicts = Konflikte
+
+failure-report =
+    { $template } ({ $workshop })
+    Gestartet: { $time }
+    { $failure }
+    { $line }
+
+copy-report = Für meine Lehrperson kopieren
+
+copied-report = Kopiert

@@ -83,3 +83,6 @@ class-back = Back to the class
 
 # Error if the form has no valid time. No page of this service sends such a form.
 class-until-invalid = Choose a time from the list.
+
+# Label of the number of workshops whose course material did not load, or has files in conflict.
+material-trouble-count = Course material has a problem

@@ -59,3 +59,9 @@ error-internal = The service had an error
     .text = The error was recorded. Running workshops are not affected. Try again in a moment.
 # Title of the page of any other problem. Its text is the problem's own.
 error-other = The request failed
+
+# Title of the page of a short link that no workshop has. $link: the link.
+unknown-link = No workshop has the link “{ $link }”
+
+# Advice on this page.
+unknown-link-advice = Compare the link with the slide, letter by letter. If it is the same, ask your teacher: the link may have changed. The start page shows all workshops that you can launch.

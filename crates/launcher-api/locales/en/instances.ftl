@@ -51,12 +51,6 @@ extend = Extend
 # Title of the confirmation page for ending several workshops.
 bulk-end-title = End workshops
 
-# Warning on the confirmation page for ending several workshops.
-bulk-end-warning = The workshops stop at once. Files that were not saved elsewhere are lost.
-
-# The same warning if the files of all these workshops are kept or saved.
-bulk-end-warning-kept = The workshops stop. Their files are saved first, or kept for the next launch.
-
 # Button that ends the selected workshops.
 bulk-end-now = End now
 
@@ -172,3 +166,9 @@ bulk-restarted-none = Restarted
 
 # Result of a restart.
 restart-requested = The workshop restarts.
+
+# Warning before workshops are ended whose files have different fates. $files: sentence about the files of $count of them.
+bulk-end-files = { $count ->
+    [one] 1 workshop: { $files }
+   *[other] { $count } workshops: { $files }
+}

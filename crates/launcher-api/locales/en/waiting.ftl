@@ -28,5 +28,52 @@ start-step-image = Download the image if needed
 start-step-downloads = Download the course material, and the image if needed
 start-step-app = Start the app
 
-# States how long the start usually takes.
-usual-start = Usually ready after { $duration }.
+# What the owner waits for. $before: workshops that start before. $time: expected time until the workshop is ready.
+wait-queue = { $before ->
+    [0] You are next.
+    [one] 1 person is before you.
+   *[other] { $before } people are before you.
+}
+wait-queue-about = { $before ->
+    [0] You are next, about { $time }.
+    [one] 1 person before you, about { $time }.
+   *[other] { $before } people before you, about { $time }.
+}
+wait-room = { $before ->
+    [0] All places are taken. Your workshop starts as soon as one is free.
+    [one] All places are taken. 1 person is before you.
+   *[other] All places are taken. { $before } people are before you.
+}
+wait-about = Ready in about { $time }.
+wait-longer = This takes longer than usual.
+wait-starting = Your workshop is starting.
+
+# Name of the progress bar for screen readers.
+wait-progress = Progress of the start
+
+# Label that opens the steps of the start.
+wait-details = Details
+
+# The current step of the start, in the words of a student.
+doing-waiting-for-room = Waiting for a free place.
+doing-preparing = Preparing your place.
+doing-pulling-image = Getting the software. The first time takes longer.
+doing-loading-material = Getting the course files.
+doing-starting-app = Starting the app.
+doing-restarting-app = The app stopped and starts again.
+
+# Step of the start on a server without images.
+start-step-material = Download the course material
+
+# Headings of the page of a ready workshop whose course material has a problem. The workshop does not open by itself.
+material-trouble-failed = Your files did not load
+material-trouble-conflicts = You and your teacher changed the same files
+
+# Link that opens this workshop.
+open-anyway = Open anyway
+
+# Button that ends this workshop and launches it again.
+material-try-again = Try again
+
+# Explains this button. $files: sentence about the files of the workshop.
+material-try-again-about = “Try again” ends this workshop and launches it again. { $files }

@@ -15,20 +15,8 @@ only-the-newest = This list shows only your newest workshops.
 # Link to the list of all workshops of the caller.
 show-all-mine = Show all my workshops
 
-# Line wherever a workshop is shown: what happens to its files, and when.
-files-are-deleted = The files in a workshop are deleted when it ends. Download what you want to keep.
-
-# The same line for a workshop whose files are kept.
-files-are-kept = Your files are kept when the workshop ends: your next launch has them again.
-
-# The same line for a workshop whose files are saved at its end. $time: retention, for example “7 days”.
-files-are-saved = Your files are saved for { $time } when the workshop ends.
-
-# The same line for a paused workshop.
+# Sentence about the files of a paused workshop.
 files-of-paused = A paused workshop has your saved files. Resume it to continue, or end it.
-
-# The same line on the start page if some workshops keep or save their files.
-files-may-be-kept = The files in a workshop are deleted when it ends, unless its page says that they are kept or saved.
 
 # Text around the time for which the owner has waited.
 waits-for = for { $value }
@@ -56,15 +44,6 @@ extend-until = Extend until { $value }
 
 # Button that ends a workshop.
 end = End
-
-# Question of the browser dialog before a workshop is ended.
-confirm-end = End this workshop? Files that you have not saved elsewhere are lost.
-
-# The same question for a workshop whose files are kept.
-confirm-end-kept = End this workshop? Saved files are kept for your next launch.
-
-# The same question for a workshop whose files are saved at its end.
-confirm-end-saved = End this workshop? Its files are saved for { $time }.
 
 # Button that pauses a workshop whose files are kept.
 pause = Pause
@@ -246,15 +225,6 @@ lasted = Lasted
 # Label: the reason of a workshop's end.
 why-ended = Why it ended
 
-# Warning on the confirmation page before a workshop is ended.
-end-warning = The workshop stops at once. Files that you have not saved elsewhere are lost.
-
-# The same warning for a workshop whose files are kept.
-end-warning-kept = The workshop stops at once. Saved files are kept for the next launch.
-
-# The same warning for a workshop whose files are saved at its end.
-end-warning-saved = The workshop stops when its files are saved. “Saved work” lists them for { $time }.
-
 # Sentence with the owner, on an admin's confirmation page.
 belongs-to = It belongs to { $value }.
 
@@ -395,3 +365,40 @@ outdated = This workshop runs with an older version of the sidecar or of the set
 
 # Link from this note to the page that restarts all workshops with an older version.
 outdated-restart = Restart outdated workshops
+
+# What happens to the files of a workshop when it ends. All pages and questions have these sentences.
+files-are-deleted = The files in a workshop are deleted when it ends. Download what you want to keep.
+# The files are kept for the next launch. $time: retention without use, for example “180 days”.
+files-are-kept = The files are kept when the workshop ends: the next launch has them again.
+files-are-kept-for = The files are kept when the workshop ends: the next launch has them again. They are deleted after { $time } without use.
+# The end saves the files. $time: retention, for example “7 days”.
+files-are-saved = The files are saved for { $time } when the workshop ends.
+# The workshop was never ready.
+files-none-yet = The workshop has no files yet.
+
+# The same in some words, on the card of a template.
+saves-files = saves files for { $time }
+deletes-files = deletes files at the end
+
+# Question of the browser dialog before a workshop is ended. $files: sentence about its files.
+confirm-end = End this workshop? { $files }
+
+# Warning on the confirmation page before a workshop is ended. $files: sentence about its files.
+end-warning = The workshop stops. { $files }
+
+# Trouble with the course material of a workshop, in a table.
+material-short-failed = Not loaded
+material-short-conflicts = Conflicts
+
+# Text that a student sends to the teacher. $line: the decisive line of the output.
+failure-report =
+    { $template } ({ $workshop })
+    Launched: { $time }
+    { $failure }
+    { $line }
+
+# Button that copies this text.
+copy-report = Copy for my teacher
+
+# Text of this button after the copy.
+copied-report = Copied

@@ -30,3 +30,5 @@ class-count-refused = No prolongados
 class-nothing-ready = Ningún taller de esta plantilla está listo. No se prolongó nada.
 class-back = Volver a la clase
 class-until-invalid = Elige una hora de la lista.
+
+material-trouble-count = Problema con el material del curso

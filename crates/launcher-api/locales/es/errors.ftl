@@ -47,3 +47,7 @@ error-unavailable = Vuelve a intentarlo en un momento
 error-internal = Se produjo un error en el servicio
     .text = El error quedó registrado. Los talleres en ejecución no se ven afectados. Vuelve a intentarlo en un momento.
 error-other = No se pudo completar la solicitud
+
+unknown-link = Ningún taller tiene el enlace «{ $link }»
+
+unknown-link-advice = Compara el enlace con la diapositiva, letra por letra. Si es igual, pregunta a tu docente: puede que el enlace haya cambiado. La página de inicio muestra todos los talleres que puedes iniciar.

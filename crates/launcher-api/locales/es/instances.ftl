@@ -34,10 +34,6 @@ extend = Prolongar
 
 bulk-end-title = Finalizar talleres
 
-bulk-end-warning = Los talleres se detienen de inmediato. Los archivos que no se guardaron en otro lugar se perderán.
-
-bulk-end-warning-kept = Los talleres se detienen. Antes se guardan sus archivos, o se conservan para el próximo inicio.
-
 bulk-end-now = Finalizar ahora
 
 bulk-keep = Mantener activos
@@ -106,3 +102,8 @@ restart-none = Ningún taller se ejecuta con una versión anterior.
 bulk-restarted = Reiniciados: { $done } de { $all }
 bulk-restarted-none = Reiniciar talleres
 restart-requested = El taller se reinicia.
+
+bulk-end-files = { $count ->
+    [one] 1 taller: { $files }
+   *[other] { $count } talleres: { $files }
+}

@@ -20,4 +20,43 @@ start-step-image = Descargar la imagen si hace falta
 start-step-downloads = Descargar el material del curso y, si hace falta, la imagen
 start-step-app = Iniciar la aplicación
 
-usual-start = Suele estar listo en { $duration }.
+wait-queue = { $before ->
+    [0] Es tu turno.
+    [one] Hay 1 persona antes que tú.
+   *[other] Hay { $before } personas antes que tú.
+}
+wait-queue-about = { $before ->
+    [0] Es tu turno, unos { $time }.
+    [one] 1 persona antes que tú, unos { $time }.
+   *[other] { $before } personas antes que tú, unos { $time }.
+}
+wait-room = { $before ->
+    [0] Todas las plazas están ocupadas. Tu taller se inicia en cuanto haya una libre.
+    [one] Todas las plazas están ocupadas. Hay 1 persona antes que tú.
+   *[other] Todas las plazas están ocupadas. Hay { $before } personas antes que tú.
+}
+wait-about = Listo en unos { $time }.
+wait-longer = Tarda más de lo habitual.
+wait-starting = Tu taller se está iniciando.
+
+wait-progress = Progreso del inicio
+
+wait-details = Detalles
+
+doing-waiting-for-room = Esperando una plaza libre.
+doing-preparing = Preparando tu plaza.
+doing-pulling-image = Obteniendo el software. La primera vez tarda más.
+doing-loading-material = Obteniendo los archivos del curso.
+doing-starting-app = Iniciando la aplicación.
+doing-restarting-app = La aplicación se detuvo y se reinicia.
+
+start-step-material = Descargar el material del curso
+
+material-trouble-failed = Tus archivos no se cargaron
+material-trouble-conflicts = Tú y tu docente cambiasteis los mismos archivos
+
+open-anyway = Abrir de todos modos
+
+material-try-again = Intentar de nuevo
+
+material-try-again-about = «Intentar de nuevo» finaliza este taller y lo inicia otra vez. { $files }

@@ -10,15 +10,7 @@ only-the-newest = Esta lista muestra solo tus talleres más recientes.
 
 show-all-mine = Mostrar todos mis talleres
 
-files-are-deleted = Los archivos de un taller se eliminan cuando este finaliza. Descarga lo que quieras conservar.
-
-files-are-kept = Tus archivos se conservan cuando el taller finaliza: los tendrás de nuevo en el próximo inicio.
-
-files-are-saved = Tus archivos se guardan durante { $time } cuando el taller finaliza.
-
 files-of-paused = Un taller en pausa tiene tus archivos guardados. Reanúdalo para continuar o finalízalo.
-
-files-may-be-kept = Los archivos de un taller se eliminan cuando este finaliza, salvo que su página indique que se conservan o se guardan.
 
 waits-for = desde hace { $value }
 
@@ -37,12 +29,6 @@ keeps-files = conserva los archivos
 extend-until = Prolongar hasta { $value }
 
 end = Finalizar
-
-confirm-end = ¿Finalizar este taller? Los archivos que no hayas guardado en otro lugar se perderán.
-
-confirm-end-kept = ¿Finalizar este taller? Los archivos guardados se conservan para el próximo inicio.
-
-confirm-end-saved = ¿Finalizar este taller? Sus archivos se guardan durante { $time }.
 
 pause = Pausar
 
@@ -163,12 +149,6 @@ lasted = Duración
 
 why-ended = Motivo del fin
 
-end-warning = El taller se detiene de inmediato. Los archivos que no hayas guardado en otro lugar se perderán.
-
-end-warning-kept = El taller se detiene de inmediato. Los archivos guardados se conservan para el próximo inicio.
-
-end-warning-saved = El taller se detiene cuando sus archivos están guardados. Aparecen en «Trabajo guardado» durante { $time }.
-
 belongs-to = Pertenece a { $value }.
 
 end-workshop = Finalizar taller
@@ -263,3 +243,29 @@ end-question = ¿Finalizar “{ $name }”?
 
 outdated = Este taller se ejecuta con una versión anterior del sidecar o de los ajustes.
 outdated-restart = Reiniciar los talleres desactualizados
+
+files-are-deleted = Los archivos de un taller se eliminan cuando este finaliza. Descarga lo que quieras conservar.
+files-are-kept = Los archivos se conservan cuando el taller finaliza: los tendrás de nuevo en el próximo inicio.
+files-are-kept-for = Los archivos se conservan cuando el taller finaliza: los tendrás de nuevo en el próximo inicio. Se eliminan tras { $time } sin uso.
+files-are-saved = Los archivos se guardan durante { $time } cuando el taller finaliza.
+files-none-yet = El taller aún no tiene archivos.
+
+saves-files = guarda los archivos durante { $time }
+deletes-files = elimina los archivos al final
+
+confirm-end = ¿Finalizar este taller? { $files }
+
+end-warning = El taller se detiene. { $files }
+
+material-short-failed = No cargado
+material-short-conflicts = Conflictos
+
+failure-report =
+    { $template } ({ $workshop })
+    Iniciado: { $time }
+    { $failure }
+    { $line }
+
+copy-report = Copiar para mi docente
+
+copied-report = Copiado

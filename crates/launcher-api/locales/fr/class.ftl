@@ -30,3 +30,5 @@ class-count-refused = Non prolongés
 class-nothing-ready = Aucun atelier de ce modèle n’est prêt. Rien n’a été prolongé.
 class-back = Retour au cours
 class-until-invalid = Choisissez une heure dans la liste.
+
+material-trouble-count = Problème avec le matériel de cours

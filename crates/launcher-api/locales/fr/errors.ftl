@@ -47,3 +47,7 @@ error-unavailable = Veuillez réessayer dans un instant
 error-internal = Une erreur s’est produite dans le service
     .text = L’erreur a été enregistrée. Les ateliers en cours ne sont pas touchés. Réessayez dans un instant.
 error-other = La requête a échoué
+
+unknown-link = Aucun atelier n’a le lien « { $link } »
+
+unknown-link-advice = Comparez le lien avec la diapositive, lettre par lettre. S’il est identique, demandez à votre enseignant : le lien a peut-être changé. La page d’accueil montre tous les ateliers que vous pouvez lancer.

@@ -34,10 +34,6 @@ extend = Prolonger
 
 bulk-end-title = Terminer les ateliers
 
-bulk-end-warning = Les ateliers s’arrêtent immédiatement. Les fichiers non enregistrés ailleurs sont perdus.
-
-bulk-end-warning-kept = Les ateliers s’arrêtent. Leurs fichiers sont d’abord enregistrés, ou conservés pour le prochain lancement.
-
 bulk-end-now = Terminer maintenant
 
 bulk-keep = Ne pas terminer
@@ -106,3 +102,8 @@ restart-none = Aucun atelier ne fonctionne avec une ancienne version.
 bulk-restarted = Ateliers redémarrés : { $done } sur { $all }
 bulk-restarted-none = Ateliers redémarrés
 restart-requested = L’atelier redémarre.
+
+bulk-end-files = { $count ->
+    [one] { $count } atelier : { $files }
+   *[other] { $count } ateliers : { $files }
+}

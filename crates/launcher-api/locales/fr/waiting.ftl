@@ -20,4 +20,43 @@ start-step-image = Téléchargement de l’image si nécessaire
 start-step-downloads = Téléchargement du matériel de cours, et de l’image si nécessaire
 start-step-app = Démarrage de l’application
 
-usual-start = En général, prêt en { $duration }.
+wait-queue = { $before ->
+    [0] C’est bientôt votre tour.
+    [one] { $before } personne est avant vous.
+   *[other] { $before } personnes sont avant vous.
+}
+wait-queue-about = { $before ->
+    [0] C’est bientôt votre tour, environ { $time }.
+    [one] { $before } personne avant vous, environ { $time }.
+   *[other] { $before } personnes avant vous, environ { $time }.
+}
+wait-room = { $before ->
+    [0] Toutes les places sont prises. Votre atelier démarre dès qu’une place est libre.
+    [one] Toutes les places sont prises. { $before } personne est avant vous.
+   *[other] Toutes les places sont prises. { $before } personnes sont avant vous.
+}
+wait-about = Prêt dans { $time } environ.
+wait-longer = Cela prend plus de temps que d’habitude.
+wait-starting = Votre atelier démarre.
+
+wait-progress = Progression du démarrage
+
+wait-details = Détails
+
+doing-waiting-for-room = En attente d’une place libre.
+doing-preparing = Préparation de votre place.
+doing-pulling-image = Récupération du logiciel. La première fois est plus longue.
+doing-loading-material = Récupération des fichiers du cours.
+doing-starting-app = Démarrage de l’application.
+doing-restarting-app = L’application s’est arrêtée et redémarre.
+
+start-step-material = Téléchargement du matériel de cours
+
+material-trouble-failed = Vos fichiers n’ont pas été chargés
+material-trouble-conflicts = Vous et votre enseignant avez modifié les mêmes fichiers
+
+open-anyway = Ouvrir quand même
+
+material-try-again = Réessayer
+
+material-try-again-about = « Réessayer » termine cet atelier et le relance. { $files }

@@ -10,15 +10,7 @@ only-the-newest = Cette liste ne montre que vos ateliers les plus récents.
 
 show-all-mine = Afficher tous mes ateliers
 
-files-are-deleted = Les fichiers d’un atelier sont supprimés à sa fin. Téléchargez ce que vous voulez garder.
-
-files-are-kept = Vos fichiers sont conservés à la fin de l’atelier : vous les retrouvez au prochain lancement.
-
-files-are-saved = Vos fichiers sont enregistrés pendant { $time } à la fin de l’atelier.
-
 files-of-paused = Un atelier en pause a vos fichiers enregistrés. Reprenez-le pour continuer, ou terminez-le.
-
-files-may-be-kept = Les fichiers d’un atelier sont supprimés à sa fin, sauf si sa page indique qu’ils sont conservés ou enregistrés.
 
 waits-for = depuis { $value }
 
@@ -37,12 +29,6 @@ keeps-files = conserve les fichiers
 extend-until = Prolonger jusqu’à { $value }
 
 end = Terminer
-
-confirm-end = Terminer cet atelier ? Les fichiers non enregistrés ailleurs seront perdus.
-
-confirm-end-kept = Terminer cet atelier ? Les fichiers enregistrés sont conservés pour le prochain lancement.
-
-confirm-end-saved = Terminer cet atelier ? Ses fichiers sont enregistrés pendant { $time }.
 
 pause = Mettre en pause
 
@@ -163,12 +149,6 @@ lasted = Durée
 
 why-ended = Motif de la fin
 
-end-warning = L’atelier s’arrête immédiatement. Les fichiers que vous n’avez pas enregistrés ailleurs sont perdus.
-
-end-warning-kept = L’atelier s’arrête immédiatement. Les fichiers enregistrés sont conservés pour le prochain lancement.
-
-end-warning-saved = L’atelier s’arrête quand ses fichiers sont enregistrés. Ils sont dans « Travail enregistré » pendant { $time }.
-
 belongs-to = Il appartient à { $value }.
 
 end-workshop = Terminer l’atelier
@@ -263,3 +243,29 @@ end-question = Terminer « { $name } » ?
 
 outdated = Cet atelier fonctionne avec une ancienne version du sidecar ou des réglages.
 outdated-restart = Redémarrer les ateliers obsolètes
+
+files-are-deleted = Les fichiers d’un atelier sont supprimés à sa fin. Téléchargez ce que vous voulez garder.
+files-are-kept = Les fichiers sont conservés à la fin de l’atelier : vous les retrouvez au prochain lancement.
+files-are-kept-for = Les fichiers sont conservés à la fin de l’atelier : vous les retrouvez au prochain lancement. Ils sont supprimés après { $time } sans utilisation.
+files-are-saved = Les fichiers sont enregistrés pendant { $time } à la fin de l’atelier.
+files-none-yet = L’atelier n’a pas encore de fichiers.
+
+saves-files = enregistre les fichiers pendant { $time }
+deletes-files = supprime les fichiers à la fin
+
+confirm-end = Terminer cet atelier ? { $files }
+
+end-warning = L’atelier s’arrête. { $files }
+
+material-short-failed = Non chargé
+material-short-conflicts = Conflits
+
+failure-report =
+    { $template } ({ $workshop })
+    Lancé : { $time }
+    { $failure }
+    { $line }
+
+copy-report = Copier pour mon enseignant
+
+copied-report = Copié

@@ -30,3 +30,4 @@ class-count-refused = 未延长
 class-nothing-ready = 此模板没有已就绪的实验环境。未延长任何实验环境。
 class-back = 返回班级
 class-until-invalid = 请从列表中选择时间。
+material-trouble-count = 课程资料有问题

@@ -35,3 +35,5 @@ error-unavailable = 请稍后重试
 error-internal = 系统出错
     .text = 错误已记录。运行中的实验环境不受影响。请稍后重试。
 error-other = 请求失败
+unknown-link = 没有实验环境使用链接“{ $link }”
+unknown-link-advice = 请逐字对照幻灯片上的链接。如果一致，请询问教师：链接可能已更改。首页会显示您可以启动的所有实验环境。

@@ -5,11 +5,7 @@ no-workshops = 您还没有实验环境。请在下方启动一个。
 has-ended = “{ $name }”已结束。
 only-the-newest = 此列表只显示您最新的实验环境。
 show-all-mine = 显示我的所有实验环境
-files-are-deleted = 实验环境结束时，其中的文件会被删除。请下载需要保留的内容。
-files-are-kept = 实验环境结束时，您的文件会保留：下次启动时可继续使用。
-files-are-saved = 实验环境结束时，您的文件会保存{ $time }。
 files-of-paused = 已暂停的实验环境保存着您的文件。恢复它即可继续，或者结束它。
-files-may-be-kept = 实验环境结束时，其中的文件会被删除，除非其页面说明文件会保留或保存。
 waits-for = 已等待 { $value }
 ends-in = 剩余 { $value }
 ends-warning = 请及时保存！
@@ -19,9 +15,6 @@ details = 详情
 keeps-files = 保留文件
 extend-until = 延长至 { $value }
 end = 结束
-confirm-end = 结束此实验环境？未保存到别处的文件将会丢失。
-confirm-end-kept = 结束此实验环境？已保存的文件会保留到下次启动。
-confirm-end-saved = 结束此实验环境？其中的文件会保存{ $time }。
 pause = 暂停
 confirm-pause = 要暂停此实验环境吗？其中的程序会停止。恢复后，您保存的文件仍可继续使用。
 resume = 恢复
@@ -88,9 +81,6 @@ latest-end = 最晚可延长至
 ended-at = 结束时间
 lasted = 持续时间
 why-ended = 结束原因
-end-warning = 实验环境会立即停止。未保存到别处的文件将会丢失。
-end-warning-kept = 实验环境会立即停止。已保存的文件会保留到下次启动。
-end-warning-saved = 文件保存后，实验环境会停止。这些文件会在“已保存的工作”中保留{ $time }。
 belongs-to = 它属于 { $value }。
 end-workshop = 结束实验环境
 keep-it = 保留
@@ -143,3 +133,21 @@ end-question = 结束“{ $name }”？
 
 outdated = 此实验环境使用较旧版本的边车（sidecar）或设置。
 outdated-restart = 重新启动版本较旧的实验环境
+files-are-deleted = 实验环境结束时，其中的文件会被删除。请下载需要保留的内容。
+files-are-kept = 实验环境结束时，文件会保留：下次启动时可继续使用。
+files-are-kept-for = 实验环境结束时，文件会保留：下次启动时可继续使用。如果 { $time }未使用，文件会被删除。
+files-are-saved = 实验环境结束时，文件会保存{ $time }。
+files-none-yet = 实验环境还没有文件。
+saves-files = 文件保存{ $time }
+deletes-files = 结束时删除文件
+confirm-end = 结束此实验环境？{ $files }
+end-warning = 实验环境会停止。{ $files }
+material-short-failed = 未加载
+material-short-conflicts = 有冲突
+failure-report =
+    { $template }（{ $workshop }）
+    启动时间：{ $time }
+    { $failure }
+    { $line }
+copy-report = 复制给教师
+copied-report = 已复制

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::identity::Identity;
-use crate::pages::{Language, PageResult, Shell, Text, assets, forms, page_with};
+use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, page_with};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::{AppState, Call};
 
@@ -139,6 +139,23 @@ fn render(
         next_link,
     };
     page_with(status, &error).unwrap_or_else(|_| status.to_string().into_response())
+}
+
+/// Maximum characters of an unknown short link that its page shows.
+const MAX_LINK: usize = 60;
+
+/// Serves the page of a short link that no template has.
+pub(crate) fn unknown_link(visitor: &Visitor, slug: &str) -> PageResult {
+    let t = visitor.t;
+    let error = ErrorPage {
+        t,
+        shell: visitor.shell(""),
+        title: t.with_one("unknown-link", "link", slug.chars().take(MAX_LINK).collect::<String>()).into(),
+        text: t.text("unknown-link-advice"),
+        request_id: None,
+        next_link: Some(("/".to_owned(), t.text("to-workshops"))),
+    };
+    page_with(StatusCode::NOT_FOUND, &error)
 }
 
 fn has_page(response: &Response) -> bool {

@@ -115,15 +115,10 @@ pub(crate) async fn confirm_end(
     Query(query): Query<ReturnForm>,
 ) -> PageResult {
     let (t, workshop) = (visitor.t, visitor.workshop(&k8s_name).await?);
-    let warning = match workshop.end_saves() {
-        _ if workshop.keeps_files => t.text("end-warning-kept"),
-        Some(time) => t.with_one("end-warning-saved", "time", time.as_str()).into(),
-        None => t.text("end-warning"),
-    };
     let ask = Question {
         title: t.with_one("end-title", "name", workshop.name.as_str()).into(),
         question: t.with_one("end-question", "name", workshop.name.as_str()),
-        warning,
+        warning: t.with_one("end-warning", "files", workshop.files_if_ended).into(),
         owner: Some(workshop.owner).filter(|_| !workshop.mine),
         action: format!("/instances/{k8s_name}/end"),
         fields: Vec::new(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use axum::extract::{Path, RawQuery};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::{Caller, FieldError, Parameter, RepositoryDraft, Template as CatalogTemplate};
 use launcher_service::{InstanceFilter, LaunchRequest, Launched, Page, ServiceError, StateFilter};
@@ -20,11 +20,10 @@ use crate::pages::launch_form::{
 use crate::pages::share::Share;
 use crate::pages::view::{Card, Notice, WorkshopView};
 use crate::pages::{
-    Fields, Language, PageResult, Query, Shell, Text, Visitor, assets, forms, markdown, notices, page_with, paths,
+    Fields, Language, PageResult, Query, Shell, Text, Visitor, assets, errors, forms, markdown, notices, page_with, paths,
     workshops,
 };
 use crate::permission::{LaunchActive, LaunchInactive, allows};
-use crate::state::Call;
 
 /// Query of the page of a template.
 #[derive(Debug, Default, Deserialize)]
@@ -81,8 +80,13 @@ pub(crate) async fn show(
 }
 
 /// `GET /go/{slug}`: redirects to the page of the template with this slug, with the same query.
-pub(crate) async fn go(call: Call, Path(slug): Path<String>, RawQuery(query): RawQuery) -> PageResult {
-    let template = call.launcher.template_by_slug(&call.caller, &slug).await?;
+///
+/// An unknown slug gets a page that names it: the reader may have misread a slide.
+pub(crate) async fn go(visitor: Visitor, Path(slug): Path<String>, RawQuery(query): RawQuery) -> PageResult {
+    let template = match visitor.launcher.template_by_slug(&visitor.caller, &slug).await {
+        Err(ServiceError::NotFound) => return errors::unknown_link(&visitor, &slug),
+        found => found?,
+    };
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
     let page = forms::return_to(Some(&format!("/launch/{}{query}", template.template_id)));
     Ok(forms::redirect(page.as_str()))
@@ -92,6 +96,7 @@ pub(crate) async fn go(call: Call, Path(slug): Path<String>, RawQuery(query): Ra
 pub(crate) async fn launch(
     visitor: Visitor,
     TemplateId(template_id): TemplateId,
+    headers: HeaderMap,
     Fields(form): Fields<LaunchForm>,
 ) -> PageResult {
     let key = Some(form.idempotency_key).filter(|key| is_idempotency_key(key));
@@ -117,7 +122,7 @@ pub(crate) async fn launch(
     }
     let has_values = !request.parameters.is_empty() || request.repository.is_some();
     if !is_invalid && (visitor.is_htmx || !has_values) {
-        return workshops::answer(&visitor, Err::<(), _>(error), &next).await;
+        return workshops::refuse(&visitor, error, launch_page(&headers, template_id)).await;
     }
     refused(&visitor, template_id, request, error).await
 }
@@ -129,7 +134,10 @@ async fn refused(visitor: &Visitor, template_id: Uuid, request: LaunchRequest, e
     let (status, errors, notice) = match &error {
         ServiceError::Invalid(errors) => (StatusCode::UNPROCESSABLE_ENTITY, errors.clone(), None),
         error_ => match notices::of(visitor.t, error_, false) {
-            Some((status, notice)) => (status, Vec::new(), Some(notice)),
+            Some((status, notice)) => {
+                let back = launch_path(template_id, repository.as_ref());
+                (status, Vec::new(), Some(notice.with_blockers(visitor, error_, back).await?))
+            }
             None => return Err(error.into()),
         },
     };
@@ -147,6 +155,13 @@ async fn start_key(visitor: &Visitor, template_id: Uuid) -> Result<String, Servi
     let newest = visitor.launcher.instances(&visitor.caller, &filter, &Page { limit: 1, after: None }).await?;
     let newest = newest.first().map_or("", |listed| &listed.instance.k8s_name);
     Ok(format!("start-{template_id}-{newest}"))
+}
+
+/// Returns the path of the template's page if htmx sent the form from there.
+fn launch_page(headers: &HeaderMap, template_id: Uuid) -> Option<String> {
+    let shown: Uri = headers.get("hx-current-url")?.to_str().ok()?.parse().ok()?;
+    let page = format!("/launch/{template_id}");
+    (shown.path() == page).then_some(page)
 }
 
 /// Returns true if the reader opened the page by the address bar or a bookmark. The browser says so in headers that no
@@ -180,7 +195,10 @@ struct LaunchPage {
     failed: Option<WorkshopView>,
     description: String,
     active: bool,
+    /// True if the reader may launch the template, and no workshop of theirs uses the same files.
     can_launch: bool,
+    /// Path of this page.
+    back: String,
     inactive_text: Text,
     share: Share,
     repository: Option<RepositoryDraft>,
@@ -228,15 +246,17 @@ async fn show_form(visitor: &Visitor, template: &CatalogTemplate, form: Form) ->
     let unknown = prefill.errors.iter().filter(|error| !has_field(error)).map(|error| t.field_error(error)).collect();
     let frame = visitor.shell("");
     let can_launch = can_launch(&visitor.caller, template);
+    let card = Card::new(visitor, template);
     let launch = LaunchPage {
         t,
         shell: if is_answer { frame.returning_to(launch_path(template_id, repository.as_ref())) } else { frame },
-        card: Card::new(visitor, template),
+        can_launch: can_launch && !(card.is_single && mine.iter().any(WorkshopView::can_end)),
+        back: launch_path(template_id, repository.as_ref()),
+        card,
         mine,
         failed,
         description: markdown::to_html(&template.settings.description),
         active: template.active,
-        can_launch,
         inactive_text: if can_launch { t.text("inactive-admin") } else { t.text("inactive-user") },
         share: Share::new(&visitor.state, template),
         notice,

@@ -7,8 +7,8 @@ use launcher_domain::instance::ResumeError;
 use launcher_domain::lifetime::ExtendError;
 use launcher_service::{ServiceError, VolumeUser};
 
-use crate::pages::Language;
-use crate::pages::view::Notice;
+use crate::pages::{Language, Visitor, workshops};
+use crate::pages::view::{Blockers, Notice, WorkshopView};
 use crate::problem::ProblemCode;
 
 /// Returns the status and the notice for an error that a user can correct; `None` for an error that needs its own page.
@@ -61,7 +61,31 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         | ServiceError::Unavailable(_)
         | ServiceError::Internal(_) => return None,
     };
-    Some((problem.status(), Notice { kind, title, text }))
+    Some((problem.status(), Notice { kind, title, text, blockers: None }))
+}
+
+impl Notice {
+    /// Adds the workshops that prevent the launch, for a page without the list of the reader's workshops. `back` is the path
+    /// of this page.
+    pub(crate) async fn with_blockers(
+        self,
+        visitor: &Visitor,
+        error: &ServiceError,
+        back: String,
+    ) -> Result<Self, ServiceError> {
+        let mut workshops = match error {
+            ServiceError::InstanceLimitReached { .. } | ServiceError::VolumeInUse(_) => {
+                workshops::own_live(visitor).await?
+            }
+            _ => return Ok(self),
+        };
+        let is_blocker = |workshop: &WorkshopView| match error {
+            ServiceError::VolumeInUse(user) => workshop.k8s_name == user.k8s_name,
+            _ => !workshop.can_resume(),
+        };
+        workshops.retain(|workshop| workshop.can_end() && is_blocker(workshop));
+        Ok(Self { blockers: Some(Blockers { workshops, back }), ..self })
+    }
 }
 
 /// Sets `Retry-After` if the error is temporary.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use launcher_domain::lifetime::ExtendError;
 use launcher_domain::{
-    AppType, AtExpiry, EndReason, FailureCode, FailureReason, FieldError, InstanceState, SecurityProfile,
-    SnapshotFailure, StartStep, StorageKind, TextKey,
+    AppType, AtExpiry, EndReason, FailureCode, FailureReason, FieldError, FilesAtEnd, InstanceState, MaterialTrouble,
+    SecurityProfile, SnapshotFailure, StartStep, StorageKind, TextKey,
 };
 use launcher_service::{InstanceCount, ListedInstance};
 
@@ -177,6 +177,30 @@ impl Language {
     /// States how many catalog entries match a search.
     pub(crate) fn found(self, found: usize, offered: usize) -> String {
         self.with("found", [("found", found.into()), ("offered", offered.into())])
+    }
+
+    /// States what happens to the files of a workshop when it ends.
+    pub(crate) fn files(self, files: FilesAtEnd) -> String {
+        match files {
+            FilesAtEnd::Kept(Some(time)) => self.with_one("files-are-kept-for", "time", self.retention(time)),
+            FilesAtEnd::Kept(None) => self.text("files-are-kept").into_owned(),
+            FilesAtEnd::Saved(time) => self.with_one("files-are-saved", "time", self.retention(time)),
+            FilesAtEnd::NoneYet => self.text("files-none-yet").into_owned(),
+            FilesAtEnd::Deleted => self.text("files-are-deleted").into_owned(),
+        }
+    }
+
+    /// States the same of a template in some words.
+    pub(crate) fn files_in_short(self, files: FilesAtEnd) -> String {
+        match files {
+            FilesAtEnd::Kept(_) => self.text("keeps-files").into_owned(),
+            FilesAtEnd::Saved(time) => self.with_one("saves-files", "time", self.retention(time)),
+            FilesAtEnd::NoneYet | FilesAtEnd::Deleted => self.text("deletes-files").into_owned(),
+        }
+    }
+
+    pub(crate) fn material_trouble(self, trouble: MaterialTrouble) -> Text {
+        self.text(&format!("material-short-{}", trouble.as_str()))
     }
 
     pub(crate) fn at_expiry(self, effect: AtExpiry) -> Text {

@@ -16,7 +16,7 @@ use crate::state::AppState;
 
 pub(crate) use app_tile::AppTile;
 pub(crate) use card::Card;
-pub(crate) use snapshot::{SnapshotView, end_saves_files};
+pub(crate) use snapshot::SnapshotView;
 pub(crate) use workshop::WorkshopView;
 
 /// A notice above the content, which reports the result of an action.
@@ -27,6 +27,16 @@ pub(crate) struct Notice {
     pub(crate) title: Text,
     /// A sentence with the next step of the user.
     pub(crate) text: Text,
+    /// The reader's workshops that prevent a launch, with their buttons.
+    pub(crate) blockers: Option<Blockers>,
+}
+
+/// Workshops that prevent a launch.
+#[derive(Debug, Clone)]
+pub(crate) struct Blockers {
+    pub(crate) workshops: Vec<WorkshopView>,
+    /// Path of the page that launches.
+    pub(crate) back: String,
 }
 
 #[derive(Debug, Clone)]

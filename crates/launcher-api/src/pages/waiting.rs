@@ -1,20 +1,22 @@
-//! The waiting page: shows the start of a workshop, and opens the workshop when it is ready.
+//! The waiting page: shows the start of a workshop, and opens the workshop when it is ready. It does not open a workshop
+//! whose course material did not load: the owner decides.
 
 use askama::Template;
 use jiff::SignedDuration;
-use launcher_domain::{InstanceState, StartStep};
-use launcher_service::ListedInstance;
+use launcher_domain::{FilesAtEnd, InstanceState, MaterialTrouble, Report, SecretValues, StartStep};
+use launcher_service::{LaunchRequest, ListedInstance};
+use serde::Deserialize;
 
-use crate::extract::InstanceName;
+use crate::extract::{InstanceName, is_idempotency_key};
 use crate::pages::html::htmx_reload;
 use crate::pages::view::{WorkshopView, machine_now};
-use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, page, paths};
+use crate::pages::{Fields, Language, PageResult, Shell, Text, Visitor, assets, forms, page, paths, workshops};
 use crate::state::AppState;
 
 /// Keys of the steps of a start, in order. The page marks the current one.
-const START_STEPS: [&str; 4] = ["start-step-queue", "start-step-prepare", IMAGE_STEP, "start-step-app"];
-/// Key of the step with the downloads of a workshop without course material.
-const IMAGE_STEP: &str = "start-step-image";
+const START_STEPS: [&str; 4] = ["start-step-queue", "start-step-prepare", DOWNLOADS, "start-step-app"];
+/// Key of the step with the downloads of a workshop with course material and an image.
+const DOWNLOADS: &str = "start-step-downloads";
 
 #[derive(Debug, Template)]
 #[template(path = "waiting.html")]
@@ -22,9 +24,16 @@ struct WaitingPage {
     t: Language,
     shell: Shell,
     workshop: WorkshopView,
+    /// The state in one sentence, with the expected time if it is known.
+    sentence: String,
+    /// The same sentence without a time. Screen readers announce its changes.
+    announced: String,
+    /// The current step for a student, while the workshop starts.
+    doing: Option<Text>,
+    percent: u32,
     steps: Vec<Step>,
-    /// Usual time from launch to ready, in words, if the template was ever ready.
-    usual: Option<String>,
+    /// What the owner must decide before the workshop opens.
+    trouble: Option<Trouble>,
     now: String,
     /// Time until the page opens the ready workshop.
     opens_in: SignedDuration,
@@ -37,6 +46,14 @@ struct Step {
     progress: &'static str,
 }
 
+/// Course material that did not load.
+#[derive(Debug)]
+struct Trouble {
+    title: Text,
+    /// What "Try again" does, also to the files.
+    again: String,
+}
+
 /// `GET /instances/{k8s_name}/wait`: the waiting page, for the owner of a workshop that starts or is ready. Any other
 /// workshop redirects to its own page, which says how it failed or ended.
 ///
@@ -46,15 +63,23 @@ pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName)
     let (t, launcher) = (visitor.t, &visitor.launcher);
     let listed = launcher.instance(&visitor.caller, &k8s_name).await?;
     let workshop = WorkshopView::new(&visitor, &listed);
-    let Some(steps) = steps(t, &listed).filter(|_| workshop.mine) else {
+    let runs_images = !visitor.process.ignored_fields.contains(&"image");
+    let Some(steps) = steps(t, &listed, runs_images).filter(|_| workshop.mine) else {
         return Ok(if visitor.is_htmx { htmx_reload() } else { forms::redirect(&paths::instance(&k8s_name)) });
     };
-    let usual = launcher.usual_start(workshop.template_id).await?;
+    let is_ready = listed.instance.state == InstanceState::Running;
+    let left = if is_ready { None } else { launcher.ready_in(&listed).await? };
+    let trouble = listed.instance.material_trouble().filter(|_| is_ready);
+    let trouble = trouble.map(|trouble| Trouble::new(t, trouble, listed.instance.files_if_ended(launcher.file_retention())));
     let waiting = WaitingPage {
         t,
         shell: visitor.shell(""),
         steps,
-        usual: usual.map(|usual| t.with_one("usual-start", "duration", t.duration(usual.as_secs().max(1)))),
+        sentence: sentence(t, &listed, left),
+        announced: trouble.as_ref().map_or_else(|| sentence(t, &listed, None), |trouble| trouble.title.to_string()),
+        doing: doing(t, &listed),
+        percent: percent(&listed),
+        trouble,
         opens_in: opens_in(&visitor, &listed),
         workshop,
         now: machine_now(launcher.clock()),
@@ -72,8 +97,54 @@ fn opens_in(state: &AppState, listed: &ListedInstance) -> SignedDuration {
         .map_or(SignedDuration::ZERO, |ready| delay - now.duration_since(ready).clamp(SignedDuration::ZERO, delay))
 }
 
-/// Returns the steps of the start, with the current one; `None` if the workshop is not starting or ready.
-fn steps(t: Language, listed: &ListedInstance) -> Option<Vec<Step>> {
+/// States what the owner waits for. `left`: the expected time until the workshop is ready; zero if it is over.
+fn sentence(t: Language, listed: &ListedInstance, left: Option<SignedDuration>) -> String {
+    let ListedInstance { instance, queue_position } = listed;
+    let Report { start_step, start_progress, .. } = instance.report;
+    let time = left.filter(|left| !left.is_zero()).map(|left| t.duration(left.as_secs().max(1)));
+    match (instance.state, start_step) {
+        (InstanceState::Running, _) => t.text("is-ready").into_owned(),
+        (InstanceState::Queued, _) => {
+            let before = queue_position.map_or(0, |position| position.saturating_sub(1));
+            match time {
+                Some(time) => t.with("wait-queue-about", [("before", before.into()), ("time", time.into())]),
+                None => t.with_one("wait-queue", "before", before),
+            }
+        }
+        (_, Some(StartStep::WaitingForRoom)) => {
+            let before = start_progress.map_or(0, |position| position.saturating_sub(1));
+            t.with_one("wait-room", "before", before)
+        }
+        _ => match (time, left) {
+            (Some(time), _) => t.with_one("wait-about", "time", time),
+            (None, Some(_)) => t.text("wait-longer").into_owned(),
+            (None, None) => t.text("wait-starting").into_owned(),
+        },
+    }
+}
+
+/// Names the current step of a start in the words of a student.
+fn doing(t: Language, listed: &ListedInstance) -> Option<Text> {
+    let step = listed.instance.report.start_step.unwrap_or(StartStep::Preparing);
+    (listed.instance.state == InstanceState::Starting).then(|| t.text(&format!("doing-{}", step.as_str())))
+}
+
+/// Returns the progress of a start in percent. The queue is its first tenth.
+fn percent(ListedInstance { instance, queue_position }: &ListedInstance) -> u32 {
+    let Report { start_step, start_progress, .. } = instance.report;
+    match (instance.state, start_step) {
+        (InstanceState::Queued, _) => 10 / queue_position.unwrap_or(1).max(1),
+        (InstanceState::Starting, None | Some(StartStep::WaitingForRoom | StartStep::Preparing)) => 20,
+        (InstanceState::Starting, Some(StartStep::PullingImage)) => 30 + start_progress.unwrap_or(0).min(100) * 2 / 5,
+        (InstanceState::Starting, Some(StartStep::LoadingMaterial)) => 70,
+        (InstanceState::Starting, Some(StartStep::StartingApp | StartStep::RestartingApp)) => 80,
+        _ => 100,
+    }
+}
+
+/// Returns the steps of the start, with the current one; `None` if the workshop is not starting or ready. `runs_images`:
+/// the fleet downloads images.
+fn steps(t: Language, listed: &ListedInstance, runs_images: bool) -> Option<Vec<Step>> {
     let current = match (listed.instance.state, listed.instance.report.start_step) {
         (InstanceState::Queued, _) => 0,
         (InstanceState::Starting, None | Some(StartStep::WaitingForRoom | StartStep::Preparing)) => 1,
@@ -90,14 +161,63 @@ fn steps(t: Language, listed: &ListedInstance) -> Option<Vec<Step>> {
             _,
         ) => return None,
     };
-    let has_material = listed.instance.settings.material.is_some();
-    let step = |(index, key)| Step {
-        text: t.text(if has_material && key == IMAGE_STEP { "start-step-downloads" } else { key }),
-        progress: match current.cmp(&index) {
+    let downloads = match (listed.instance.settings.material.is_some(), runs_images) {
+        (true, true) => Some(DOWNLOADS),
+        (true, false) => Some("start-step-material"),
+        (false, true) => Some("start-step-image"),
+        (false, false) => None,
+    };
+    let step = |(index, key)| {
+        let text = t.text(if key == DOWNLOADS { downloads? } else { key });
+        let progress = match current.cmp(&index) {
             std::cmp::Ordering::Greater => "done",
             std::cmp::Ordering::Equal => "current",
             std::cmp::Ordering::Less => "next",
-        },
+        };
+        Some(Step { text, progress })
     };
-    Some(START_STEPS.into_iter().enumerate().map(step).collect())
+    Some(START_STEPS.into_iter().enumerate().filter_map(step).collect())
+}
+
+impl Trouble {
+    fn new(t: Language, trouble: MaterialTrouble, files: FilesAtEnd) -> Self {
+        let title = t.text(&format!("material-trouble-{}", trouble.as_str()));
+        Self { title, again: t.with_one("material-try-again-about", "files", t.files(files)) }
+    }
+}
+
+/// The form of the button "Try again".
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AgainForm {
+    /// Idempotency key of the rendered form: a form that is sent twice launches once.
+    idempotency_key: String,
+}
+
+/// `POST /instances/{k8s_name}/try-again`: ends a workshop whose course material has not loaded, and launches its template
+/// again with the same values. The page of a workshop without this trouble only opens.
+pub(crate) async fn try_again(
+    visitor: Visitor,
+    InstanceName(k8s_name): InstanceName,
+    Fields(form): Fields<AgainForm>,
+) -> PageResult {
+    let (launcher, caller) = (&visitor.launcher, &visitor.caller);
+    let instance = launcher.instance(caller, &k8s_name).await?.instance;
+    let is_live = matches!(instance.state, InstanceState::Queued | InstanceState::Starting | InstanceState::Running);
+    if instance.owner_email != *caller.email() || (is_live && instance.material_trouble().is_none()) {
+        return Ok(forms::redirect(&paths::instance(&k8s_name)));
+    }
+    let values: Option<SecretValues> =
+        instance.parameters.iter().map(|(name, value)| Some((name.clone(), value.clone()?))).collect();
+    let Some(parameters) = values else {
+        // The form asks for the secret values: the end erases them.
+        launcher.terminate(caller, &k8s_name).await?;
+        return Ok(forms::redirect(&paths::relaunch(&instance)));
+    };
+    let idempotency_key = Some(form.idempotency_key).filter(|key| is_idempotency_key(key));
+    let request = LaunchRequest { idempotency_key, parameters, ..LaunchRequest::default() };
+    match launcher.launch_again(caller, &k8s_name, &request).await {
+        Ok(launched) => Ok(forms::redirect(&paths::waiting(&launched.listed.instance.k8s_name))),
+        Err(error) => workshops::answer(&visitor, Err::<(), _>(error), &forms::return_to(None)).await,
+    }
 }

@@ -58,12 +58,6 @@ impl Home {
         self.list.workshops.iter().any(WorkshopView::is_waiting)
     }
 
-    /// Returns true if files of a shown workshop or template may outlive the workshop.
-    fn may_keep_files(&self) -> bool {
-        self.list.workshops.iter().any(|workshop| workshop.keeps_files || workshop.saves_files.is_some())
-            || self.cards.iter().any(|card| card.keeps_files || card.may_save_files)
-    }
-
     fn is_searchable(&self) -> bool {
         self.offered > SEARCH_THRESHOLD || !self.search.is_empty()
     }
@@ -86,6 +80,11 @@ pub(crate) async fn list(visitor: Visitor) -> PageResult {
     page(&List::new(&visitor).await?)
 }
 
+/// Returns the reader's own workshops that are not terminated, newest first.
+pub(super) async fn own_live(visitor: &Visitor) -> Result<Vec<WorkshopView>, ServiceError> {
+    Ok(own_workshops(visitor).await?.0)
+}
+
 /// Answers an action on a workshop. A browser gets a redirect to the next page, or the error. htmx gets the current
 /// list, with a notice if the action failed.
 pub(crate) async fn answer<T>(visitor: &Visitor, outcome: Result<T, ServiceError>, next: &LocalPath) -> PageResult {
@@ -94,7 +93,17 @@ pub(crate) async fn answer<T>(visitor: &Visitor, outcome: Result<T, ServiceError
         Ok(_) => return Ok(forms::redirect(next.as_str())),
         Err(error) => error,
     };
+    refuse(visitor, error, None).await
+}
+
+/// Answers an action that failed, like [`answer`]. `back` is the path of the page if it has no list of the reader's workshops:
+/// its notice then has the workshops that prevent a launch.
+pub(crate) async fn refuse(visitor: &Visitor, error: ServiceError, back: Option<String>) -> PageResult {
     let Some((status, notice)) = notices::of(visitor.t, &error, visitor.is_htmx) else { return Err(error.into()) };
+    let notice = match back.filter(|_| visitor.is_htmx) {
+        Some(back) => notice.with_blockers(visitor, &error, back).await?,
+        None => notice,
+    };
     let mut response = if visitor.is_htmx {
         // htmx does not insert the answer of a 5xx status, so the notice would not appear.
         let status = if status.is_server_error() { StatusCode::CONFLICT } else { status };

@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde_json::json;
 
+use crate::saved_work::kept;
 use crate::support::{ADMIN, ALICE, App, BOB};
 
 const LIST: &str = "/admin/instances";
@@ -124,5 +125,21 @@ async fn bulk_extension_lists_workshops_at_their_maximum_and_asks() {
     let report = admin.post(BULK, &confirmed).await;
     assert!(report.body.contains("Extended 1 of 1") && report.body.contains("It runs until <time"), "{}", report.body);
     assert!(admin.post(BULK, &confirmed).await.body.contains("Extended 0 of 1"), "a double click");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn question_before_the_end_says_what_happens_to_the_files_of_how_many() {
+    let app = App::start().await;
+    let (kept, deleted) = (app.template("Penguins", kept).await, app.template("Whales", |_| {}).await);
+    for (email, template) in [(ALICE, &deleted), (ALICE, &kept), (BOB, &deleted)] {
+        let name = app.browser(email).launch(template).await;
+        app.browser(email).get_until(&format!("/instances/{name}"), "Ready").await;
+    }
+    let admin = app.browser(ADMIN);
+    let ticked = boxes(&admin.get(LIST).await.body);
+    let question = admin.post(BULK, &form("end", &ticked)).await.body;
+    assert!(question.contains("<p>1 workshop: The files are kept when the workshop ends"), "{question}");
+    assert!(question.contains("<p>2 workshops: The files in a workshop are deleted when it ends."), "{question}");
     app.finish().await;
 }

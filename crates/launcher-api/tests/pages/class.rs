@@ -1,7 +1,7 @@
 //! The view of a class: all instances of one template, a list of its people, and the extension of all workshops.
 
 use http::StatusCode;
-use launcher_domain::{AdminList, EmailAddress, FailureCode};
+use launcher_domain::{AdminList, EmailAddress, FailureCode, MaterialOutcome, MaterialReport, SourceReport};
 use launcher_service::LaunchRequest;
 use launcher_testkit::{Options, eventually};
 use serde_json::json;
@@ -47,7 +47,13 @@ fn groups(page: &str) -> Vec<(String, Vec<String>)> {
 
 /// Launches a ready workshop for each of `count` people.
 async fn launch_class(app: &App, template: &str, count: usize) {
-    for number in 0..count {
+    launch_class_of(app, template, 0..count).await;
+}
+
+/// Launches a ready workshop for each of these people.
+async fn launch_class_of(app: &App, template: &str, people: std::ops::Range<usize>) {
+    let count = people.end;
+    for number in people {
         let email = EmailAddress::parse(&format!("student{number:02}@example.org")).unwrap();
         let caller = AdminList::parse("").unwrap().caller(email);
         app.test.launcher.launch(&caller, template.parse().unwrap(), &LaunchRequest::default()).await.unwrap();
@@ -67,7 +73,7 @@ async fn class_of_30_is_extended_in_two_requests_and_repetition_changes_nothing(
 
     let page = admin.get(&class_of(&template)).await;
     assert_eq!(tiles(&page.body), [0, 30, 0, 0]);
-    let until = times(&page.body).pop().unwrap();
+    let until = times(&page.body).swap_remove(0);
     let form = page.form(&extend_path(&template));
     let report = admin.post(&extend_path(&template), &with(&form, "until", &until)).await;
     assert_eq!(report.status, StatusCode::OK);
@@ -125,16 +131,56 @@ async fn class_extension_reports_maximum_which_the_admin_can_exceed() {
 }
 
 #[tokio::test]
-async fn times_are_the_half_hours_of_the_next_eight_hours() {
+async fn times_begin_with_the_half_hour_after_the_latest_end() {
     let app = App::start().await;
-    let template = app.template("Penguins", |_| {}).await;
-    let page = app.browser(ADMIN).get(&class_of(&template)).await.body;
-    let times: Vec<jiff::Timestamp> = times(&page).iter().map(|time| time.parse().unwrap()).collect();
+    let template = app.template("Penguins", |template| template["lifetime_seconds"] = json!(2 * 3600)).await;
+    let admin = app.browser(ADMIN);
+    let page = admin.get(&class_of(&template)).await.body;
+    let seconds = |page: &str| -> Vec<i64> {
+        times(page).iter().map(|time| time.parse::<jiff::Timestamp>().unwrap().as_second()).collect()
+    };
     let now = launcher_domain::Clock::now(&*app.test.clock).as_second();
-    assert_eq!(times.len(), 16);
-    let seconds: Vec<i64> = times.iter().map(|time| time.as_second()).collect();
-    assert!(seconds.iter().all(|at| at % 1800 == 0 && (1..=8 * 3600).contains(&(at - now))), "{times:?}");
-    assert!(page.contains(&format!("data-local>{}</option>", times[0].strftime("%H:%M UTC"))), "{page}");
+    let first = |end: i64| (end / 1800 + 1) * 1800;
+    let offered = seconds(&page);
+    assert_eq!(offered[..5], [0, 900, 1800, 3600, 5400].map(|offset| first(now) + offset), "nothing runs: as of now");
+    assert_eq!((offered.len(), offered.last()), (17, Some(&(first(now) + 15 * 1800))));
+    let human: jiff::Timestamp = times(&page)[0].parse().unwrap();
+    assert!(page.contains(&format!("data-local>{}</option>", human.strftime("%H:%M UTC"))), "{page}");
+
+    launch_class(&app, &template, 2).await;
+    app.test.clock.advance(std::time::Duration::from_secs(3600));
+    launch_class_of(&app, &template, 2..3).await;
+    let end = launcher_domain::Clock::now(&*app.test.clock).as_second() + 2 * 3600;
+    let offered = seconds(&admin.get(&class_of(&template)).await.body);
+    assert_eq!(offered[..4], [0, 900, 1800, 3600].map(|offset| first(end) + offset), "after the latest end");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn class_counts_and_marks_workshops_whose_course_material_has_a_problem() {
+    let app = App::start().await;
+    let source = json!({ "kind": "git", "url": "https://git.example.org/a.git", "target": "a" });
+    let template = app.template("Penguins", |template| template["material"] = json!({ "sources": [source] })).await;
+    launch_class(&app, &template, 3).await;
+    let (admin, path) = (app.browser(ADMIN), class_of(&template));
+    let page = admin.get(&path).await.body;
+    assert!(page.contains(">Course material</th>") && !page.contains("Not loaded"), "{page}");
+    let names: Vec<String> = rows(&page).into_iter().map(str::to_owned).collect();
+    let conflicts = SourceReport { outcome: MaterialOutcome::Updated, conflict_count: 2, ..SourceReport::failed("a", "") };
+    for (name, source) in [(&names[0], SourceReport::failed("a", "Gone.")), (&names[1], conflicts)] {
+        app.test.fleet.report_material(name, MaterialReport { sources: vec![source] });
+    }
+    let page = eventually(async || {
+        let page = admin.get(&path).await.body;
+        (tiles(&page) == [0, 3, 0, 0, 2]).then_some(page)
+    })
+    .await;
+    assert!(page.contains("Course material has a problem"), "{page}");
+    let list = admin.get("/admin/instances").await.body;
+    for page in [&page, &list] {
+        let mark = |text: &str| page.matches(&format!("<td><strong class=\"error\">{text}</strong></td>")).count();
+        assert_eq!((mark("Not loaded"), mark("Conflicts")), (1, 1), "{page}");
+    }
     app.finish().await;
 }
 

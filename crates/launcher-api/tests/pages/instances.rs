@@ -67,7 +67,7 @@ async fn end_button_asks_for_confirmation_and_history_shows_end_reason() {
     assert_eq!(alice.get(&format!("/instances/{name}/open")).await.status, StatusCode::SEE_OTHER);
     let question = alice.get(&format!("{action}?return_to=/history")).await;
     assert_eq!(question.status, StatusCode::OK);
-    assert!(question.body.contains("not saved") && alice.get("/").await.body.contains(&name));
+    assert!(question.body.contains("The workshop stops.") && alice.get("/").await.body.contains(&name));
 
     assert_eq!(alice.post(&action, &borrowed(&question.form(&action))).await.location(), "/history");
     alice.get_until("/history", &name).await;
@@ -295,6 +295,31 @@ async fn workshop_list_shows_newest_100_and_link_to_all() {
         assert!(
             page.contains("only your newest workshops") && page.contains("/admin/instances?owner=admin%40example.org")
         );
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn failed_start_shows_the_decisive_line_and_a_text_for_the_teacher() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let template = app.template("Penguins", |_| {}).await;
+    let name = alice.launch(&template).await;
+    let detail = format!("/instances/{name}");
+    alice.get_until(&detail, "Ready").await;
+    let tail = "Traceback (most recent call last):\nModuleNotFoundError: No module named '<pandas>'\n[I] Shutting down\n";
+    app.test.fleet.fail(&name, launcher_domain::FailureCode::Crashed, tail);
+    let line = "ModuleNotFoundError: No module named '<pandas>'";
+    for path in [detail.as_str(), "/", &format!("/launch/{template}")] {
+        let page = alice.get_until(path, "ModuleNotFoundError").await.body;
+        let (_, shown) = page.split_once("<code class=\"log-line\" dir=\"auto\">").unwrap();
+        assert_eq!(crate::support::unescape(shown.split("</code>").next().unwrap()), line, "outside of the fold");
+        let (_, copied) = page.split_once("data-copy=\"Penguins").unwrap();
+        let (copied, button) = copied.split_once('"').unwrap();
+        let copied = crate::support::unescape(copied);
+        assert!(copied.starts_with(&format!(" ({name})\nLaunched: ")) && copied.ends_with(line), "{copied}");
+        assert!(copied.contains("The app stopped unexpectedly") || copied.lines().count() == 4, "{copied}");
+        assert!(button.contains("hidden>Copy for my teacher</button>"), "without scripts it is hidden: {button}");
     }
     app.finish().await;
 }

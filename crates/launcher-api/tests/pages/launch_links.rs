@@ -1,10 +1,10 @@
 //! Links that add a repository to a template with launch parameters.
 
-use http::StatusCode;
+use http::{Method, StatusCode};
 use launcher_testkit::eventually;
 use serde_json::{Value, json};
 
-use crate::support::{ALICE, App, borrowed, with};
+use crate::support::{ALICE, Answer, App, borrowed, with};
 
 const REPOSITORY: &str = "<bdi>https://git.example.org/team/ex-1.git</bdi>";
 const LINK: &str = "repo=https://git.example.org/team/ex-1.git&ref=main&path=week%201";
@@ -74,5 +74,31 @@ async fn button_of_an_old_page_opens_the_form_with_the_repository() {
     let form = app.browser(ALICE).get(stale.header("hx-redirect")).await.form(&launch);
     assert_eq!(value(&form, "repo"), Some("https://git.example.org/team/ex-1.git"));
     assert_eq!((value(&form, "ref"), value(&form, "path")), (Some("main"), Some("week 1")));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn limit_on_the_page_of_a_template_lists_the_workshops_with_their_buttons() {
+    let app = App::with_limit(1).await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Gulls", |_| {}).await).await;
+    alice.get_until("/", "Ready").await;
+    let launch = format!("/launch/{}", app.template("Penguins", |_| {}).await);
+    let end = format!("href=\"/instances/{name}/end?return_to={}\"", launch.replace('/', "%2F"));
+    let open = format!("href=\"http://{name}.workshops.test/_launcher/frame\"");
+    let by_htmx = async |page: &str| {
+        let shown = format!("http://localhost{page}");
+        let request = alice.with_htmx().request(Method::POST, &launch).header("sec-fetch-site", "same-origin");
+        Answer::of(request.header("hx-current-url", shown).form(&[("return_to", "/")])).await
+    };
+    let refused = by_htmx(&launch).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    let (notice, _) = refused.body.split_once("</ul>").unwrap();
+    assert!(notice.contains("id=\"notice\" hx-swap-oob") && notice.contains(&end) && notice.contains(&open), "{notice}");
+    let home = by_htmx("/").await.body;
+    assert!(!home.contains(&end), "the start page has the list below the notice: {home}");
+    let without_scripts = alice.post(&launch, &[("return_to", "/")]).await;
+    assert_eq!(without_scripts.status, StatusCode::CONFLICT);
+    assert!(without_scripts.body.contains(&format!("action=\"/instances/{name}/end\"")), "{}", without_scripts.body);
     app.finish().await;
 }

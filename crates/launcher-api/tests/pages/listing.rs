@@ -61,6 +61,13 @@ async fn short_link_leads_to_the_template_and_keeps_the_query() {
     let alice = app.browser(ALICE);
     assert_eq!(alice.get("/go/penguins").await.location(), format!("/launch/{template}"));
     assert_eq!(alice.get("/go/penguins?start=1").await.location(), format!("/launch/{template}?start=1"));
+    let missing = alice.get("/go/gulls").await;
+    assert_eq!(missing.status, StatusCode::NOT_FOUND);
+    for words in ["No workshop has the link “gulls”", "Compare the link with the slide", "href=\"/\">To the workshops</a>"] {
+        assert!(missing.body.contains(words), "{words}: {}", missing.body);
+    }
+    let hostile = alice.get("/go/%3Cscript%3E").await;
+    assert!(!hostile.body.contains("<script>alert") && hostile.body.contains("“&#60;script&#62;”"), "{}", hostile.body);
     for unknown in ["/go/gulls", "/go/PENGUINS", "/go/a%00b", "/go/%ff"] {
         let status = alice.get(unknown).await.status;
         assert!([StatusCode::NOT_FOUND, StatusCode::BAD_REQUEST].contains(&status), "{unknown}: {status}");

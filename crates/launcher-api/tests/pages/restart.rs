@@ -26,11 +26,16 @@ async fn list_counts_outdated_workshops() {
     assert!(!admin.get(LIST).await.body.contains("older version"));
     app.test.fleet.outdate(&hers);
     let page = admin.get_until(LIST, "1 workshop runs with an older version").await;
-    assert!(page.body.contains(&format!("href=\"{RESTART}\"")), "{}", page.body);
+    assert!(page.body.contains(&format!("href=\"{RESTART}?return_to=%2Fadmin%2Finstances\"")), "{}", page.body);
     app.test.fleet.outdate(&his);
     admin.get_until(LIST, "2 workshops run with an older version").await;
     let detail = format!("/instances/{hers}");
-    assert!(admin.get(&detail).await.body.contains("older version"));
+    let from_detail = format!("{RESTART}?return_to=%2Finstances%2F{hers}");
+    assert!(admin.get(&detail).await.body.contains(&from_detail));
+    let question = admin.get(&from_detail).await;
+    assert!(question.body.contains(&format!("<a class=\"button\" href=\"{detail}\">")), "{}", question.body);
+    let elsewhere = admin.get(&format!("{RESTART}?return_to=//evil.example")).await.body;
+    assert!(elsewhere.contains(&format!("<a class=\"button\" href=\"{LIST}\">")), "{elsewhere}");
     assert!(!app.browser(ALICE).get(&detail).await.body.contains("older version"));
     app.finish().await;
 }

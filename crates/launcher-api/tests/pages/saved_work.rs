@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
 
 const DELETED: &str = "The files in a workshop are deleted when it ends. Download";
-const KEPT: &str = "Your files are kept when the workshop ends";
+const KEPT: &str = "The files are kept when the workshop ends: the next launch has them again. They are deleted after 180 days without use.";
 
 pub(crate) fn kept(template: &mut Value) {
     template["storage"] = json!({ "kind": "kept", "size": "2Gi" });
@@ -30,17 +30,21 @@ async fn pages_say_if_files_are_kept() {
     let app = App::start().await;
     let (without, with) = (app.template("Stones", |_| {}).await, app.template("Penguins", kept).await);
     let alice = app.browser(ALICE);
-    assert!(alice.get("/").await.body.contains("unless its page says that they are kept or saved"));
-    for (template, shown, hidden, question) in [
-        (without, DELETED, KEPT, "Files that you have not saved elsewhere are lost."),
-        (with, KEPT, DELETED, "Saved files are kept for the next launch."),
+    let card = async |template: &str| {
+        let home = alice.get("/").await.body;
+        home.split_once(&format!("id=\"card-{template}\"")).unwrap().1.split("</li>").next().unwrap().to_owned()
+    };
+    for (template, shown, hidden, chip) in [
+        (without, DELETED, KEPT, "<span class=\"badge\">deletes files at the end</span>"),
+        (with, KEPT, DELETED, "<span class=\"badge\">keeps files</span>"),
     ] {
+        assert!(card(&template).await.contains(chip));
         let launch = alice.get(&format!("/launch/{template}")).await.body;
         assert!(launch.contains(shown) && !launch.contains(hidden), "{launch}");
         let name = alice.launch(&template).await;
         let detail = alice.get_until(&format!("/instances/{name}"), "Ready").await.body;
         assert!(detail.contains(shown) && !detail.contains(hidden), "{detail}");
-        assert!(alice.get(&format!("/instances/{name}/end")).await.body.contains(question));
+        assert!(alice.get(&format!("/instances/{name}/end")).await.body.contains(&format!("The workshop stops. {shown}")));
     }
     app.finish().await;
 }

@@ -5,7 +5,7 @@ use launcher_testkit::Options;
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
 
 const DELETED: &str = "The files in a workshop are deleted when it ends. Download";
-const SAVED: &str = "Your files are saved for 7 days when the workshop ends.";
+const SAVED: &str = "The files are saved for 7 days when the workshop ends.";
 const MISSING: &str = "00000000-0000-7000-8000-000000000000";
 
 async fn saving() -> App {
@@ -36,20 +36,19 @@ async fn pages_say_that_files_are_saved_only_if_the_end_saves_them() {
         let alice = app.browser(ALICE);
         let template = app.template("Penguins", |_| {}).await;
         let launch = alice.get(&format!("/launch/{template}")).await.body;
-        assert_eq!(launch.contains("unless its page says that they are kept or saved"), saves, "{launch}");
-        assert_eq!(launch.contains(DELETED), !saves, "{launch}");
+        assert_eq!((launch.contains(SAVED), launch.contains(DELETED)), (saves, !saves), "{launch}");
+        assert_eq!(launch.contains("<span class=\"badge\">saves files for 7 days</span>"), saves, "{launch}");
         let name = alice.launch(&template).await;
         let detail = alice.get_until(&format!("/instances/{name}"), "Ready").await.body;
         assert_eq!((detail.contains(SAVED), detail.contains(DELETED)), (saves, !saves), "{detail}");
         let home = alice.get("/").await.body;
-        assert!(!home.contains(SAVED), "the card of a workshop does not say it: {home}");
-        assert_eq!(home.contains("End this workshop? Its files are saved for 7 days."), saves, "{home}");
+        let sentence = if saves { SAVED } else { DELETED };
+        assert!(home.contains(&format!("hx-confirm=\"End this workshop? {sentence}")), "{home}");
         let question = alice.get(&format!("/instances/{name}/end")).await.body;
-        assert_eq!(question.contains("The workshop stops when its files are saved."), saves, "{question}");
-        assert_eq!(question.contains("Files that you have not saved elsewhere are lost."), !saves, "{question}");
+        assert!(question.contains(&format!("The workshop stops. {sentence}")), "{question}");
         let bulk = [("action", "end"), ("ticked", name.as_str())];
         let bulk = app.browser(ADMIN).post("/admin/instances/bulk", &bulk).await.body;
-        assert_eq!(bulk.contains("Their files are saved first"), saves, "{bulk}");
+        assert!(bulk.contains(sentence), "{bulk}");
         app.finish().await;
     }
 }
@@ -62,7 +61,7 @@ async fn end_of_workshop_that_never_ran_saves_no_files() {
     let waiting = alice.get(&format!("/instances/{name}/wait")).await.body;
     assert!(waiting.contains(SAVED) && !waiting.contains(DELETED), "{waiting}");
     let question = alice.get(&format!("/instances/{name}/end")).await.body;
-    assert!(question.contains("Files that you have not saved elsewhere are lost."), "{question}");
+    assert!(question.contains("The workshop has no files yet."), "{question}");
     alice.post(&format!("/instances/{name}/end"), &[]).await;
     let ended = alice.get_until(&format!("/instances/{name}"), "<dt>Ended</dt>").await.body;
     assert!(!ended.contains("role=\"note\""), "{ended}");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use launcher_api::ApiProcess;
-use launcher_domain::{FailureCode, StartStep};
+use launcher_domain::{FailureCode, MaterialOutcome, MaterialReport, SourceReport, StartStep};
 use launcher_service::Limits;
 use launcher_testkit::{ADMIN, ALICE, BOB, Options, eventually};
 use serde_json::json;
@@ -49,7 +49,8 @@ async fn waiting_page_shows_each_step_and_opens_the_ready_workshop() {
 
     let queued = alice.get_until(&page, "next to start").await.body;
     assert!(queued.contains("aria-current=\"step\">Wait in the queue"), "{queued}");
-    assert!(!queued.contains("Usually ready"), "no launch was ready yet: {queued}");
+    assert!(queued.contains("<strong>You are next.</strong>"), "no launch was ready yet, so no time is known: {queued}");
+    assert!(queued.contains("<progress class=\"wait-progress\" max=\"100\" value=\"10\""), "{queued}");
     assert!(queued.contains(&format!("action=\"/instances/{name}/end\"")) && queued.contains(">Cancel</button>"));
     assert!(queued.contains("The files in a workshop are deleted when it ends."));
     assert!(queued.contains("http-equiv=\"refresh\" content=\"3\""), "the page works without scripts");
@@ -59,7 +60,14 @@ async fn waiting_page_shows_each_step_and_opens_the_ready_workshop() {
     applied(&app, &name).await;
     app.test.fleet.starting(&name, StartStep::PullingImage);
     let pulling = alice.get_until(&page, "aria-current=\"step\">Download the image").await.body;
-    assert!(pulling.contains("Usually ready after 12 seconds."), "{pulling}");
+    assert!(pulling.contains("<strong>Ready in about 12 seconds.</strong>"), "{pulling}");
+    assert!(pulling.contains("<p>Getting the software. The first time takes longer.</p>"), "{pulling}");
+    let last = alice.launch(&template).await;
+    let last = format!("/instances/{last}/wait");
+    let queue = alice.get_until(&last, "You are next").await.body;
+    assert!(queue.contains("<strong>You are next, about 24 seconds.</strong>"), "{queue}");
+    app.test.clock.advance(Duration::from_secs(13));
+    assert!(alice.get(&page).await.body.contains("<strong>This takes longer than usual.</strong>"));
     assert!(!pulling.contains("data-opens"), "{pulling}");
 
     app.test.fleet.ready(&name);
@@ -68,6 +76,118 @@ async fn waiting_page_shows_each_step_and_opens_the_ready_workshop() {
     assert!(ready.contains(&format!("data-opens=\"{url}\"")), "{ready}");
     assert!(ready.contains(&format!("content=\"0;url={url}\"")), "{ready}");
     assert!(!ready.contains(">Cancel</button>"), "{ready}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn queue_states_the_people_before_and_a_time_from_recent_starts() {
+    let app = slow_app(Limits { max_concurrent_starts: 1, max_instances_per_user: 9, ..Limits::default() }).await;
+    let template = app.template("Penguins", |_| {}).await;
+    let (alice, bob) = (app.browser(ALICE), app.browser(BOB));
+    let first = bob.launch(&template).await;
+    applied(&app, &first).await;
+    app.test.clock.advance(Duration::from_secs(60));
+    app.test.fleet.ready(&first);
+    bob.get_until(&format!("/instances/{first}"), "Ready").await;
+    for _ in 0..4 {
+        bob.launch(&template).await;
+    }
+    let name = alice.launch(&template).await;
+    let page = format!("/instances/{name}/wait");
+    let queued = alice.get_until(&page, "people before you").await.body;
+    assert!(queued.contains("<strong>3 people before you, about 5 minutes.</strong>"), "{queued}");
+    assert!(queued.contains("data-state-text=\"3 people are before you.\""), "the time is not announced: {queued}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn start_without_images_has_no_step_for_them() {
+    let process = ApiProcess { ignored_fields: &["image"], ..ApiProcess::default() };
+    let app = App::with(Options { runs_at_once: false, process, ..Options::default() }).await;
+    let alice = app.browser(ALICE);
+    let source = json!({ "kind": "git", "url": "https://git.example.org/a.git", "target": "a" });
+    let with_material = app.template("Whales", |template| template["material"] = json!({ "sources": [source] })).await;
+    for (template, step) in [(app.template("Penguins", |_| {}).await, false), (with_material, true)] {
+        let name = alice.launch(&template).await;
+        let waiting = alice.get(&format!("/instances/{name}/wait")).await.body;
+        assert!(!waiting.contains("Download the image") && !waiting.contains("and the image"), "{waiting}");
+        assert_eq!(waiting.contains(">Download the course material"), step, "{waiting}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn full_server_has_no_expected_time() {
+    let app = slow_app(Limits::default()).await;
+    let alice = app.browser(ALICE);
+    let template = app.template("Penguins", |_| {}).await;
+    let first = alice.launch(&template).await;
+    applied(&app, &first).await;
+    app.test.fleet.ready(&first);
+    alice.get_until(&format!("/instances/{first}"), "Ready").await;
+    let name = alice.launch(&template).await;
+    applied(&app, &name).await;
+    app.test.fleet.progress(&name, StartStep::WaitingForRoom, 3);
+    let page = format!("/instances/{name}/wait");
+    let full = alice.get_until(&page, "All places are taken").await.body;
+    assert!(full.contains("<strong>All places are taken. 2 people are before you.</strong>"), "{full}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn workshop_whose_material_did_not_load_is_not_opened_until_the_owner_decides() {
+    let app = slow_app(Limits { max_instances_per_user: 1, ..Limits::default() }).await;
+    let alice = app.browser(ALICE);
+    let parameter = json!([{ "name": "COURSE", "label": "Course", "kind": "text" }]);
+    let template = app.template("Penguins", |template| template["parameters"] = parameter).await;
+    let launch = format!("/launch/{template}");
+    let form = alice.get(&launch).await.form(&launch);
+    let form = crate::support::with(&form, "p.COURSE", "101");
+    let name = alice.post(&launch, &form).await.location().split('/').nth(2).unwrap().to_owned();
+    applied(&app, &name).await;
+    app.test.fleet.ready(&name);
+    let failed = MaterialReport { sources: vec![SourceReport::failed("stats", "The server does not answer.")] };
+    app.test.fleet.report_material(&name, failed);
+    let detail = format!("/instances/{name}");
+    let page = alice.get_until(&format!("{detail}/wait"), "Your files did not load").await;
+    assert!(!page.body.contains("data-opens") && !page.body.contains("http-equiv"), "{}", page.body);
+    assert!(page.body.contains("The server does not answer."), "{}", page.body);
+    let url = format!("http://{name}.workshops.test/_launcher/frame?material=failed");
+    assert!(page.body.contains(&format!("href=\"{url}\">Open anyway</a>")), "{}", page.body);
+    assert_eq!(alice.get(&format!("{detail}/open")).await.location(), url, "the frame page repeats it");
+    let again = format!("{detail}/try-again");
+    assert_eq!(app.browser(BOB).post(&again, &[("idempotency_key", "k")]).await.status, StatusCode::NOT_FOUND);
+    let foreign = app.browser(ADMIN).post(&again, &[("idempotency_key", "k")]).await;
+    assert_eq!(foreign.location(), detail, "only the owner tries again");
+
+    let form = page.form(&again);
+    let second = alice.post(&again, &crate::support::borrowed(&form)).await;
+    let waiting = second.location();
+    let launched = waiting.strip_prefix("/instances/").and_then(|rest| rest.strip_suffix("/wait")).unwrap();
+    assert_ne!(launched, name);
+    let shown = alice.get_until(&format!("/instances/{launched}"), "Course").await.body;
+    assert!(shown.contains("<bdi>101</bdi>"), "with the same values: {shown}");
+    assert!(alice.get(&detail).await.body.contains("Ended by its owner"));
+    let repeated = alice.post(&again, &crate::support::borrowed(&form)).await;
+    assert_eq!(repeated.location(), waiting, "a second click launches nothing");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn workshop_without_trouble_is_not_ended_by_a_stale_page() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
+    let detail = format!("/instances/{name}");
+    alice.get_until(&detail, "Ready").await;
+    let conflicts = SourceReport { outcome: MaterialOutcome::Updated, conflict_count: 1, ..SourceReport::failed("a", "") };
+    app.test.fleet.report_material(&name, MaterialReport { sources: vec![conflicts] });
+    alice.get_until(&format!("{detail}/wait"), "You and your teacher changed the same files").await;
+    app.test.fleet.report_material(&name, MaterialReport { sources: Vec::new() });
+    alice.get_until(&format!("{detail}/wait"), "data-opens").await;
+    let answer = alice.post(&format!("{detail}/try-again"), &[("idempotency_key", "k")]).await;
+    assert_eq!(answer.location(), detail);
+    assert!(alice.get(&detail).await.body.contains("Ready"));
     app.finish().await;
 }
 

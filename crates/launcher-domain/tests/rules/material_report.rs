@@ -1,6 +1,7 @@
 use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::material::{MAX_CONFLICTS, MAX_REPORT_BYTES};
-use launcher_domain::{InstanceState, MaterialOutcome, MaterialReport, Report, SourceReport};
+use launcher_domain::MaterialTrouble::{Conflicts, Failed};
+use launcher_domain::{Instance, InstanceState, MaterialOutcome, MaterialReport, Report, SourceReport};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -35,11 +36,17 @@ fn report_has_the_documented_form() {
 }
 
 #[test]
-fn conflict_or_failure_needs_attention() {
-    let [updated, failed] = &report().sources[..] else { panic!() };
-    assert!(updated.needs_attention() && failed.needs_attention());
+fn failure_is_more_important_than_a_conflict_and_counts_while_the_workshop_is_wanted() {
+    let both = report();
+    let [updated, failed] = &both.sources[..] else { panic!() };
+    assert_eq!((updated.trouble(), failed.trouble()), (Some(Conflicts), Some(Failed)));
+    assert_eq!(both.trouble(), Some(Failed));
     let quiet = SourceReport { conflicts: Vec::new(), conflict_count: 0, ..updated.clone() };
-    assert!(!quiet.needs_attention());
+    assert_eq!(MaterialReport { sources: vec![quiet] }.trouble(), None);
+    let report = Report { material: Some(both), ..Report::default() };
+    let trouble = |state| Instance { report: report.clone(), ..instance(state) }.material_trouble();
+    assert_eq!(trouble(InstanceState::Running), Some(Failed));
+    assert_eq!(trouble(InstanceState::Terminated), None);
 }
 
 #[test]

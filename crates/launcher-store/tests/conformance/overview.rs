@@ -68,13 +68,15 @@ async fn launches_are_counted_by_template_hour_and_time_to_ready() {
 }
 
 #[tokio::test]
-async fn start_times_are_those_of_the_templates_newest_launches() {
+async fn start_times_are_those_of_the_templates_newest_launches_without_their_wait_in_the_queue() {
     on_every_engine(async |store| {
         store.create_template(&template(2)).await.unwrap();
         launched_at(&store, "alice@example.org", 0, Some(9_000)).await;
         launched_at(&store, "alice@example.org", 1, Some(1_200)).await;
         launched_at(&store, "bob@example.org", 2, None).await;
-        launched_at(&store, "bob@example.org", 3, Some(3_400)).await;
+        let queued = launched_at(&store, "bob@example.org", 3, Some(9_400)).await;
+        let dispatch = |row: &mut Instance| row.dispatched_at = Some(at(9));
+        changed(&store, &queued, dispatch).await;
         assert_eq!(store.newest_start_times(Uuid::from_u128(1), 3).await.unwrap(), [3_400, 1_200]);
         assert_eq!(store.newest_start_times(Uuid::from_u128(2), 3).await.unwrap(), [0_i64; 0]);
     })

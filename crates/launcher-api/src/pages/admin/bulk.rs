@@ -1,17 +1,20 @@
 //! `POST /admin/instances/bulk`: applies one action to several instances, and shows the result for each. `GET
 //! /admin/instances/restart` asks for a confirmation before this form restarts all outdated workshops.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
 use axum::extract::RawForm;
 use jiff::Timestamp;
-use launcher_domain::InstanceState;
 use launcher_domain::lifetime::{Bound, ExtendError};
+use launcher_domain::local_path::LocalPath;
 use launcher_domain::names::is_k8s_name;
+use launcher_domain::{FilesAtEnd, InstanceState};
 use launcher_service::{InstanceFilter, ListedInstance, Page, ServiceError, StateFilter};
 
 use crate::pages::admin::instances::MAX_INSTANCES;
-use crate::pages::view::{Instant, end_saves_files};
-use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, notices, page};
+use crate::pages::view::Instant;
+use crate::pages::{Language, PageResult, Query, ReturnForm, Shell, Text, Visitor, assets, forms, notices, page};
 use crate::permission::{Allowed, ListAllInstances, RestartInstances};
 use crate::problem::{Problem, ProblemCode};
 
@@ -41,7 +44,7 @@ struct ConfirmPage {
     action: &'static str,
     title: Text,
     question: String,
-    warning: Text,
+    warnings: Vec<String>,
     /// Note that the page does not list all outdated workshops.
     note: Option<String>,
     button: Text,
@@ -140,18 +143,16 @@ fn confirm(
     return_to: String,
 ) -> PageResult {
     let t = visitor.t;
-    let saves = visitor.launcher.snapshot_retention().is_some();
-    let keeps =
-        |listed: &ListedInstance| listed.instance.volume.is_some() || (saves && end_saves_files(&listed.instance));
-    let (action, title, question, warning, button) = match action {
-        Action::Restart => ("restart", "restart-title", "restart-question", "restart-warning", "restart-now"),
+    let (action, [title, question, button], warnings) = match action {
+        Action::Restart => {
+            let warnings = vec![t.text("restart-warning").into_owned()];
+            ("restart", ["restart-title", "restart-question", "restart-now"], warnings)
+        }
         Action::ExtendBeyond => {
-            ("extend-beyond", "beyond-button", "bulk-beyond-question", "bulk-beyond-warning", "beyond-button")
+            let warnings = vec![t.text("bulk-beyond-warning").into_owned()];
+            ("extend-beyond", ["beyond-button", "bulk-beyond-question", "beyond-button"], warnings)
         }
-        _ if listed.iter().all(keeps) => {
-            ("end", "bulk-end-title", "bulk-end-question", "bulk-end-warning-kept", "bulk-end-now")
-        }
-        _ => ("end", "bulk-end-title", "bulk-end-question", "bulk-end-warning", "bulk-end-now"),
+        _ => ("end", ["bulk-end-title", "bulk-end-question", "bulk-end-now"], end_warnings(visitor, &listed)),
     };
     page(&ConfirmPage {
         t,
@@ -159,12 +160,28 @@ fn confirm(
         action,
         title: t.text(title),
         question: t.with_one(question, "count", listed.len()),
-        warning: t.text(warning),
+        warnings,
         note,
         button: t.text(button),
         listed,
         return_to,
     })
+}
+
+/// States what happens to the files of these workshops: one sentence for each outcome, with the number of workshops if there
+/// are several outcomes.
+fn end_warnings(visitor: &Visitor, listed: &[ListedInstance]) -> Vec<String> {
+    let (t, retention) = (visitor.t, visitor.launcher.file_retention());
+    let mut counts: BTreeMap<FilesAtEnd, usize> = BTreeMap::new();
+    for ListedInstance { instance, .. } in listed {
+        *counts.entry(instance.files_if_ended(retention)).or_default() += 1;
+    }
+    let is_one = counts.len() == 1;
+    let warning = |(files, count): (FilesAtEnd, usize)| {
+        let files = t.files(files);
+        if is_one { files } else { t.with("bulk-end-files", [("count", count.into()), ("files", files.into())]) }
+    };
+    counts.into_iter().map(warning).collect()
 }
 
 async fn existing(visitor: &Visitor, ticked: &[Ticked]) -> Result<Vec<ListedInstance>, ServiceError> {
@@ -265,7 +282,11 @@ fn is_outdated(listed: &ListedInstance) -> bool {
     listed.instance.state == InstanceState::Running && listed.instance.outdated
 }
 
-pub(crate) async fn confirm_restart(visitor: Allowed<RestartInstances, Visitor>) -> PageResult {
+/// `GET /admin/instances/restart`. `return_to` is the page with the link.
+pub(crate) async fn confirm_restart(
+    visitor: Allowed<RestartInstances, Visitor>,
+    Query(query): Query<ReturnForm>,
+) -> PageResult {
     let (t, launcher) = (visitor.t, &visitor.launcher);
     let filter = outdated();
     let limit = u32::try_from(MAX_INSTANCES).unwrap_or(u32::MAX);
@@ -273,5 +294,7 @@ pub(crate) async fn confirm_restart(visitor: Allowed<RestartInstances, Visitor>)
     let all = launcher.count_instances(&visitor.caller, &filter).await?.matches;
     let note = (listed.len() == MAX_INSTANCES)
         .then(|| t.with("restart-first", [("listed", listed.len().into()), ("all", all.into())]));
-    confirm(&visitor, Action::Restart, listed, note, LIST.to_owned())
+    let return_to = query.path();
+    let return_to = if return_to == LocalPath::root() { LIST } else { return_to.as_str() };
+    confirm(&visitor, Action::Restart, listed, note, return_to.to_owned())
 }

@@ -35,7 +35,7 @@ const ROWS: u32 = 200;
 const BATCH: u32 = 50;
 /// Distance between two times to which a class can be extended, in seconds.
 const STEP_SECONDS: i64 = 1800;
-/// Number of times to which a class can be extended: those of the next 8 hours.
+/// Number of full and half hours to which a class can be extended: those of 8 hours.
 const STEPS: i64 = 16;
 /// Order of the table, in which a teacher finds a person.
 const ORDER: SortOrder = SortOrder { by: SortBy::Owner, descending: false };
@@ -48,6 +48,8 @@ struct ClassPage {
     template_id: Uuid,
     name: String,
     tiles: Vec<Tile>,
+    /// Number of workshops whose course material did not load, or has files in conflict.
+    troubles: u64,
     times: Vec<Choice>,
     table: InstanceTable,
     /// Number of rows, if the table does not show all workshops of the class.
@@ -141,7 +143,8 @@ async fn class_page(
         template_id,
         tiles: tiles(t, &class),
         name: class.template.settings.name,
-        times: times(t, launcher.clock().now()),
+        times: times(t, launcher.clock().now(), class.latest_end),
+        troubles: class.material_troubles,
         part: is_part.then(|| t.with("class-part", values)),
         first: after.is_some().then(|| class_path(template_id)),
         more: last.map(|last| page_path(template_id, Some(&last))),
@@ -197,10 +200,15 @@ fn tiles(t: Language, class: &ClassStates) -> Vec<Tile> {
     tiles
 }
 
-/// Returns each full and half hour of the next 8 hours.
-fn times(t: Language, now: Timestamp) -> Vec<Choice> {
-    let last = now.as_second().div_euclid(STEP_SECONDS) * STEP_SECONDS;
-    let times = (1..=STEPS).filter_map(|step| Timestamp::from_second(last + step * STEP_SECONDS).ok());
+/// Returns the times to which the class can be extended: the first half hour after its latest end, then 15, 30 and 60 minutes
+/// later, and then each half hour. A class without running workshops counts as ending now.
+fn times(t: Language, now: Timestamp, latest_end: Option<Timestamp>) -> Vec<Choice> {
+    let end = latest_end.map_or(now, |end| end.max(now)).as_second();
+    let first = (end.div_euclid(STEP_SECONDS) + 1) * STEP_SECONDS;
+    let steps = (0..STEPS).map(|step| step * STEP_SECONDS);
+    let mut offsets: Vec<i64> = steps.chain([STEP_SECONDS / 2]).collect();
+    offsets.sort_unstable();
+    let times = offsets.into_iter().filter_map(|offset| Timestamp::from_second(first + offset).ok());
     times.map(|time| Choice { value: time.to_string(), label: t.time_of_day(time), selected: false }).collect()
 }
 

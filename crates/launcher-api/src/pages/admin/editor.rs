@@ -148,7 +148,7 @@ pub(crate) async fn update(
             let current = editor.visitor.launcher.template(&editor.visitor.caller, id).await?;
             editor.form.controls.version = current.version.to_string();
             let (title, text) = (t.text("editor-conflict-title"), t.text("editor-conflict"));
-            let notice = Some(Notice { kind: "wait", title, text });
+            let notice = Some(Notice { kind: "wait", title, text, blockers: None });
             page_with(StatusCode::CONFLICT, &FormPage { notice, ..editor.answer(&FormErrors::default()) })
         }
         Err(error) => editor.failed(error),

@@ -78,6 +78,7 @@ impl ImageQuery {
             kind: "good",
             title: t.text("image-begun-title"),
             text: t.with_one("image-begun", "name", line.name.as_str()).into(),
+            blockers: None,
         })
     }
 }

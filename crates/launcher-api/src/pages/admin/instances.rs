@@ -175,6 +175,8 @@ const NAMES: [(SortBy, &str); 5] = [
 
 /// Position of the column with the instance's name, which cannot sort the list.
 const NAME_COLUMN: usize = 2;
+/// Position of the column with the trouble of the course material, after the state.
+const MATERIAL_COLUMN: usize = 4;
 
 /// The head of a table column.
 #[derive(Debug, PartialEq, Eq)]
@@ -215,7 +217,9 @@ fn heads(t: Language, order: SortOrder, state: StateFilter, href: impl Fn(&str) 
             }
         })
         .collect();
-    heads.insert(NAME_COLUMN, Head { label: t.text("instance"), href: None, sorted: None });
+    let unsorted = |key| Head { label: t.text(key), href: None, sorted: None };
+    heads.insert(NAME_COLUMN, unsorted("instance"));
+    heads.insert(MATERIAL_COLUMN, unsorted("material"));
     heads
 }
 
@@ -223,7 +227,7 @@ fn heads(t: Language, order: SortOrder, state: StateFilter, href: impl Fn(&str) 
 pub(super) fn class_heads(t: Language) -> Vec<Head> {
     let head = |key: &str, sorted| Head { label: t.text(key), href: None, sorted };
     let mut heads = vec![head("sorted-by-owner", Some("ascending"))];
-    heads.extend(["instance", "sorted-by-state", "sorted-by-launch", "sorted-by-end"].map(|key| head(key, None)));
+    heads.extend(["instance", "sorted-by-state", "material", "sorted-by-launch", "sorted-by-end"].map(|key| head(key, None)));
     heads
 }
 

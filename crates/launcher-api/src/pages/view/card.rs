@@ -24,9 +24,12 @@ pub(crate) struct Card {
     pub(crate) key: String,
     pub(crate) tags: Vec<String>,
     pub(crate) tile: AppTile,
-    pub(crate) keeps_files: bool,
-    /// True if the end of a workshop may save its files: the page of the workshop says so.
-    pub(crate) may_save_files: bool,
+    /// What happens to the files at the end of a workshop, as a sentence.
+    pub(crate) files: String,
+    /// The same in some words.
+    pub(crate) files_in_short: String,
+    /// True if a person's workshops of this template use the same files, so that each person has at most one.
+    pub(crate) is_single: bool,
     /// True if a launch needs values that only the user can give. The card then has a link to the form.
     pub(crate) asks: bool,
     /// Name of the reader's newest workshop of this template that waits, runs or is paused, if any.
@@ -42,6 +45,7 @@ impl Card {
 
     pub(crate) fn of(visitor: &Visitor, template_id: Uuid, settings: &TemplateSettings, listing: &Listing) -> Self {
         let (t, launcher) = (visitor.t, &visitor.launcher);
+        let files = launcher.files_of(&visitor.caller, settings);
         Self {
             template_id,
             name: settings.name.clone(),
@@ -52,8 +56,9 @@ impl Card {
             key: form_key(launcher.entropy()),
             tags: listing.tags.clone(),
             tile: AppTile::new(&settings.name, listing.icon.unwrap_or_else(|| Icon::of_app_type(settings.app_type))),
-            keeps_files: settings.keeps_files(),
-            may_save_files: launcher.snapshot_retention().is_some(),
+            files: t.files(files),
+            files_in_short: t.files_in_short(files),
+            is_single: settings.keeps_files(),
             asks: settings.parameters.iter().any(Parameter::must_be_given),
             mine: None,
             is_paused: false,

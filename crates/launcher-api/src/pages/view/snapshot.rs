@@ -1,6 +1,6 @@
 //! The snapshot of a workshop's files, in words.
 
-use launcher_domain::{Instance, InstanceSnapshot, InstanceState, SnapshotFailure, SnapshotState};
+use launcher_domain::{Instance, InstanceSnapshot, SnapshotFailure, SnapshotState};
 use launcher_service::ServiceError;
 
 use crate::pages::language::Around;
@@ -55,16 +55,6 @@ impl SnapshotView {
         let text = Around { before: text.into().into_owned(), after: String::new() };
         Self { kind, text, until: None, has_link: false }
     }
-}
-
-/// Returns true if the end of the instance saves its files.
-pub(crate) fn end_saves_files(instance: &Instance) -> bool {
-    instance.state == InstanceState::Running && is_planned(instance)
-}
-
-/// Returns true if the launch planned a snapshot, and the end is not decided.
-pub(super) fn is_planned(instance: &Instance) -> bool {
-    instance.snapshot.as_ref().is_some_and(|snapshot| snapshot.state == SnapshotState::Planned)
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use launcher_domain::frame_path::with_trouble;
 use launcher_domain::lifetime::{Bound, ExtendError, extended_expiry, extension};
+use launcher_domain::log_line::decisive_line;
 use launcher_domain::template::Icon;
 use launcher_domain::{
     Crash, Entropy, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, SourceReport,
@@ -12,8 +14,8 @@ use launcher_service::{ListedInstance, ServiceError};
 use uuid::Uuid;
 
 use crate::pages::language::Around;
+use crate::pages::view::snapshot::SnapshotView;
 use crate::pages::view::{AppTile, Instant};
-use crate::pages::view::snapshot::{SnapshotView, is_planned};
 use crate::pages::{Language, Text, Visitor, paths};
 
 /// Remaining seconds below which the page marks the expiry as soon.
@@ -66,7 +68,10 @@ pub(crate) struct WorkshopView {
     /// Notices about the course material, while the workshop is starting or running.
     pub(crate) material_notices: Vec<MaterialNotice>,
     pub(crate) material: Vec<String>,
-    pub(crate) log_tail: Option<String>,
+    /// Trouble with the course material in words, for a table.
+    pub(crate) material_trouble: Option<Text>,
+    /// Output of a failed workshop.
+    pub(crate) log: Option<LogView>,
     pub(crate) created: Instant,
     /// Time when the instance was first ready.
     pub(crate) started: Option<Instant>,
@@ -80,8 +85,10 @@ pub(crate) struct WorkshopView {
     pub(crate) can_pause: bool,
     pub(crate) paused: Option<Instant>,
     pub(crate) keeps_files: bool,
-    /// Retention of the files in words, while a snapshot of them is planned.
-    pub(crate) saves_files: Option<String>,
+    /// What happens to the files at the end of the lifetime, as a sentence.
+    pub(crate) files: String,
+    /// What happens to the files if the workshop is ended now, as a sentence.
+    pub(crate) files_if_ended: String,
     /// Notice about the snapshot of the files, from the moment when the end is decided.
     pub(crate) snapshot: Option<SnapshotView>,
     pub(crate) parameters: Vec<ParameterView>,
@@ -146,7 +153,8 @@ impl WorkshopView {
             crash: CrashView::of(t, instance, now),
             material_notices: MaterialNotice::of(t, instance),
             material: material_states(t, instance),
-            log_tail: instance.report.log_tail.clone(),
+            material_trouble: instance.material_trouble().map(|trouble| t.material_trouble(trouble)),
+            log: LogView::of(t, instance),
             created: dated(created),
             started: instance.started_at.map(dated),
             ended: instance.ended_at.map(dated),
@@ -155,7 +163,8 @@ impl WorkshopView {
             can_pause: instance.suspend(now).is_ok_and(|suspended| suspended.is_some()),
             paused: instance.suspended_at.filter(|_| instance.state == InstanceState::Suspended).map(dated),
             keeps_files: instance.volume.is_some(),
-            saves_files: launcher.snapshot_retention().filter(|_| is_planned(instance)).map(|time| t.retention(time)),
+            files: t.files(instance.files_at_end(launcher.file_retention())),
+            files_if_ended: t.files(instance.files_if_ended(launcher.file_retention())),
             snapshot: instance.snapshot.as_ref().and_then(|snapshot| SnapshotView::of(t, snapshot)),
             parameters: parameter_views(t, instance),
             parameter_values: instance.parameters.clone(),
@@ -173,11 +182,6 @@ impl WorkshopView {
     pub(crate) fn can_end(&self) -> bool {
         use InstanceState::{Queued, Running, Starting, Suspended, Suspending};
         matches!(self.state, Queued | Starting | Running | Suspending | Suspended)
-    }
-
-    /// Returns the retention of the files in words if the end of the instance saves them now.
-    pub(crate) fn end_saves(&self) -> Option<&String> {
-        self.saves_files.as_ref().filter(|_| self.state == InstanceState::Running)
     }
 
     pub(crate) fn can_resume(&self) -> bool {
@@ -229,8 +233,13 @@ fn urgency(left: i64) -> &'static str {
 }
 
 /// Returns the URL that opens the workshop: the frame page, or the workshop without a bar if an older version started it.
+/// The frame page repeats that the course material has not loaded.
 fn open_url(instance: &Instance) -> Option<String> {
-    instance.report.frame_url.clone().or_else(|| instance.report.url.clone())
+    let frame = instance.report.frame_url.as_ref().map(|frame| match instance.material_trouble() {
+        Some(trouble) => with_trouble(frame, trouble),
+        None => frame.clone(),
+    });
+    frame.or_else(|| instance.report.url.clone())
 }
 
 /// Returns true for http and https. Other links of a fleet are not shown, because `javascript:` would run a program.
@@ -277,6 +286,32 @@ impl CrashView {
     }
 }
 
+/// The last output of a failed workshop.
+#[derive(Debug, Clone)]
+pub(crate) struct LogView {
+    pub(crate) tail: String,
+    /// The line that names the cause.
+    pub(crate) line: String,
+    /// Workshop, time, failure and this line, to send to the teacher.
+    pub(crate) report: String,
+}
+
+impl LogView {
+    /// Returns the output of an instance that has failed; `None` without any text.
+    fn of(t: Language, instance: &Instance) -> Option<Self> {
+        let (failure, tail) = (instance.failure()?, instance.report.log_tail.clone()?);
+        let line = decisive_line(&tail)?;
+        let values = [
+            ("template", instance.settings.name.clone().into()),
+            ("workshop", instance.k8s_name.clone().into()),
+            ("time", t.date_and_time(instance.queued_at()).into()),
+            ("failure", t.failure_message(&failure).into()),
+            ("line", line.clone().into()),
+        ];
+        Some(Self { tail, report: t.with("failure-report", values), line })
+    }
+}
+
 /// A launch parameter with its value.
 #[derive(Debug, Clone)]
 pub(crate) struct ParameterView {
@@ -315,7 +350,7 @@ impl MaterialNotice {
     pub(crate) fn of(t: Language, instance: &Instance) -> Vec<Self> {
         let is_live = matches!(instance.state, InstanceState::Starting | InstanceState::Running);
         let sources = instance.report.material.iter().filter(|_| is_live).flat_map(|report| &report.sources);
-        sources.filter(|source| source.needs_attention()).map(|source| Self::about(t, source)).collect()
+        sources.filter(|source| source.trouble().is_some()).map(|source| Self::about(t, source)).collect()
     }
 
     fn about(t: Language, source: &SourceReport) -> Self {
