@@ -26,7 +26,8 @@ const PHRASES: [&str; 10] = [
 #[must_use]
 pub fn decisive_line(tail: &str) -> Option<String> {
     let lines: Vec<&str> = tail.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let cause = [is_error, is_panic, is_phrase].iter().find_map(|is_cause| lines.iter().rposition(|line| is_cause(line)));
+    let cause =
+        [is_error, is_panic, is_phrase].iter().find_map(|is_cause| lines.iter().rposition(|line| is_cause(line)));
     let found = cause.or_else(|| lines.len().checked_sub(1))?;
     let continues = cause.is_some() && lines[found].ends_with(':');
     let next = lines.get(found + 1).filter(|_| continues).copied().unwrap_or_default();

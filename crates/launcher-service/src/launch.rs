@@ -10,8 +10,8 @@ use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::{k8s_name, uuid_v7, volume_name};
 use launcher_domain::template::read_values;
 use launcher_domain::{
-    ArchiveToken, Caller, FieldError, FileRetention, FilesAtEnd, Instance, InstanceSnapshot, InstanceState, LaunchValues,
-    RepositoryDraft, SecretValues, Template, TemplateSettings,
+    ArchiveToken, Caller, FieldError, FileRetention, FilesAtEnd, Instance, InstanceSnapshot, InstanceState,
+    LaunchValues, RepositoryDraft, SecretValues, Template, TemplateSettings,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, ListedInstance};
 use launcher_trace::StartTrace;
@@ -221,7 +221,8 @@ impl Launcher {
         let (owner, at) = (caller.email().clone(), self.0.clock.now());
         let keeps = settings.keeps_files();
         let volume = keeps.then(String::new);
-        let launched = Instance { volume, ..Instance::of_settings(Uuid::nil(), String::new(), owner, settings.clone(), at) };
+        let launched =
+            Instance { volume, ..Instance::of_settings(Uuid::nil(), String::new(), owner, settings.clone(), at) };
         FilesAtEnd::of(keeps, self.plans_snapshot(&launched), self.file_retention())
     }
 

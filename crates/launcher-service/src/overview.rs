@@ -248,7 +248,10 @@ mod tests {
     #[test]
     fn expected_time_in_the_queue_grows_with_the_position_and_shrinks_with_the_limit() {
         let expected = |position, most| expected_in_queue(SignedDuration::from_secs(40), position, most).as_secs();
-        assert_eq!([(1, 1), (6, 1), (1, 64), (64, 64), (640, 64)].map(|(at, most)| expected(at, most)), [80, 280, 40, 80, 440]);
+        assert_eq!(
+            [(1, 1), (6, 1), (1, 64), (64, 64), (640, 64)].map(|(at, most)| expected(at, most)),
+            [80, 280, 40, 80, 440]
+        );
         assert_eq!(expected_in_queue(SignedDuration::MAX, u32::MAX, 0), SignedDuration::MAX, "no overflow");
     }
 

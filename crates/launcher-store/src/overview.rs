@@ -147,8 +147,9 @@ pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
 /// Builds the query of [`Store::newest_start_times`]. It does not exclude launches that were never ready: if most of
 /// them failed, the query would read all launches of the template.
 pub(crate) fn start_times(template_id: Uuid, limit: u32) -> Sql {
-    let mut sql =
-        Sql::new("SELECT started_at - COALESCE(dispatched_at, resumed_at, created_at) AS ready_millis FROM workshop_instances");
+    let mut sql = Sql::new(
+        "SELECT started_at - COALESCE(dispatched_at, resumed_at, created_at) AS ready_millis FROM workshop_instances",
+    );
     sql.condition_with("template_id = ", template_id.to_string());
     sql.push(" ORDER BY instance_id DESC LIMIT ");
     sql.bind(i64::from(limit));

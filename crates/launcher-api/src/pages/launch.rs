@@ -20,8 +20,8 @@ use crate::pages::launch_form::{
 use crate::pages::share::Share;
 use crate::pages::view::{Card, Notice, WorkshopView};
 use crate::pages::{
-    Fields, Language, PageResult, Query, Shell, Text, Visitor, assets, errors, forms, markdown, notices, page_with, paths,
-    workshops,
+    Fields, Language, PageResult, Query, Shell, Text, Visitor, assets, errors, forms, markdown, notices, page_with,
+    paths, workshops,
 };
 use crate::permission::{LaunchActive, LaunchInactive, allows};
 

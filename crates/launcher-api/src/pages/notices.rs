@@ -7,8 +7,8 @@ use launcher_domain::instance::ResumeError;
 use launcher_domain::lifetime::ExtendError;
 use launcher_service::{ServiceError, VolumeUser};
 
-use crate::pages::{Language, Visitor, workshops};
 use crate::pages::view::{Blockers, Notice, WorkshopView};
+use crate::pages::{Language, Visitor, workshops};
 use crate::problem::ProblemCode;
 
 /// Returns the status and the notice for an error that a user can correct; `None` for an error that needs its own page.

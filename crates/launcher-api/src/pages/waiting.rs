@@ -70,7 +70,8 @@ pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName)
     let is_ready = listed.instance.state == InstanceState::Running;
     let left = if is_ready { None } else { launcher.ready_in(&listed).await? };
     let trouble = listed.instance.material_trouble().filter(|_| is_ready);
-    let trouble = trouble.map(|trouble| Trouble::new(t, trouble, listed.instance.files_if_ended(launcher.file_retention())));
+    let trouble =
+        trouble.map(|trouble| Trouble::new(t, trouble, listed.instance.files_if_ended(launcher.file_retention())));
     let waiting = WaitingPage {
         t,
         shell: visitor.shell(""),

@@ -166,7 +166,8 @@ async fn class_counts_and_marks_workshops_whose_course_material_has_a_problem() 
     let page = admin.get(&path).await.body;
     assert!(page.contains(">Course material</th>") && !page.contains("Not loaded"), "{page}");
     let names: Vec<String> = rows(&page).into_iter().map(str::to_owned).collect();
-    let conflicts = SourceReport { outcome: MaterialOutcome::Updated, conflict_count: 2, ..SourceReport::failed("a", "") };
+    let conflicts =
+        SourceReport { outcome: MaterialOutcome::Updated, conflict_count: 2, ..SourceReport::failed("a", "") };
     for (name, source) in [(&names[0], SourceReport::failed("a", "Gone.")), (&names[1], conflicts)] {
         app.test.fleet.report_material(name, MaterialReport { sources: vec![source] });
     }

@@ -307,7 +307,8 @@ async fn failed_start_shows_the_decisive_line_and_a_text_for_the_teacher() {
     let name = alice.launch(&template).await;
     let detail = format!("/instances/{name}");
     alice.get_until(&detail, "Ready").await;
-    let tail = "Traceback (most recent call last):\nModuleNotFoundError: No module named '<pandas>'\n[I] Shutting down\n";
+    let tail =
+        "Traceback (most recent call last):\nModuleNotFoundError: No module named '<pandas>'\n[I] Shutting down\n";
     app.test.fleet.fail(&name, launcher_domain::FailureCode::Crashed, tail);
     let line = "ModuleNotFoundError: No module named '<pandas>'";
     for path in [detail.as_str(), "/", &format!("/launch/{template}")] {

@@ -62,7 +62,12 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
         ("/instances/{k8s_name}/end", missing, vec![], S::NOT_FOUND),
         ("/instances/{k8s_name}/suspend", format!("/instances/{name}/suspend"), vec![], S::CONFLICT),
         ("/instances/{k8s_name}/resume", "/instances/penguins-abcdefghij/resume".to_owned(), vec![], S::NOT_FOUND),
-        ("/instances/{k8s_name}/try-again", "/instances/penguins-abcdefghij/try-again".to_owned(), vec![("idempotency_key", "k")], S::NOT_FOUND),
+        (
+            "/instances/{k8s_name}/try-again",
+            "/instances/penguins-abcdefghij/try-again".to_owned(),
+            vec![("idempotency_key", "k")],
+            S::NOT_FOUND,
+        ),
         ("/work/{volume}/delete", "/work/work-aaaaaaaaaa/delete".to_owned(), vec![], S::NOT_FOUND),
         ("/work/snapshots/{snapshot_id}/delete", format!("/work/snapshots/{UNKNOWN}/delete"), vec![], S::NOT_FOUND),
         ("/language", "/language".to_owned(), vec![("other", "x")], S::UNPROCESSABLE_ENTITY),

@@ -94,7 +94,10 @@ async fn limit_on_the_page_of_a_template_lists_the_workshops_with_their_buttons(
     let refused = by_htmx(&launch).await;
     assert_eq!(refused.status, StatusCode::CONFLICT);
     let (notice, _) = refused.body.split_once("</ul>").unwrap();
-    assert!(notice.contains("id=\"notice\" hx-swap-oob") && notice.contains(&end) && notice.contains(&open), "{notice}");
+    assert!(
+        notice.contains("id=\"notice\" hx-swap-oob") && notice.contains(&end) && notice.contains(&open),
+        "{notice}"
+    );
     let home = by_htmx("/").await.body;
     assert!(!home.contains(&end), "the start page has the list below the notice: {home}");
     let without_scripts = alice.post(&launch, &[("return_to", "/")]).await;

@@ -63,7 +63,9 @@ async fn short_link_leads_to_the_template_and_keeps_the_query() {
     assert_eq!(alice.get("/go/penguins?start=1").await.location(), format!("/launch/{template}?start=1"));
     let missing = alice.get("/go/gulls").await;
     assert_eq!(missing.status, StatusCode::NOT_FOUND);
-    for words in ["No workshop has the link “gulls”", "Compare the link with the slide", "href=\"/\">To the workshops</a>"] {
+    for words in
+        ["No workshop has the link “gulls”", "Compare the link with the slide", "href=\"/\">To the workshops</a>"]
+    {
         assert!(missing.body.contains(words), "{words}: {}", missing.body);
     }
     let hostile = alice.get("/go/%3Cscript%3E").await;

@@ -44,7 +44,9 @@ async fn pages_say_if_files_are_kept() {
         let name = alice.launch(&template).await;
         let detail = alice.get_until(&format!("/instances/{name}"), "Ready").await.body;
         assert!(detail.contains(shown) && !detail.contains(hidden), "{detail}");
-        assert!(alice.get(&format!("/instances/{name}/end")).await.body.contains(&format!("The workshop stops. {shown}")));
+        assert!(
+            alice.get(&format!("/instances/{name}/end")).await.body.contains(&format!("The workshop stops. {shown}"))
+        );
     }
     app.finish().await;
 }

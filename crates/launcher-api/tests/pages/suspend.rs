@@ -31,7 +31,10 @@ async fn workshop_is_paused_after_a_question_and_resumed_to_the_waiting_page() {
     let (_, have) = launch.split_once("You already have this workshop:").unwrap();
     assert!(have.contains(&format!("action=\"{resume}\"")), "the own link of a template resumes it: {have}");
     for page in [&launch, &start] {
-        assert!(!page.contains("Launch another") && !page.contains("action=\"/launch/"), "it would always fail: {page}");
+        assert!(
+            !page.contains("Launch another") && !page.contains("action=\"/launch/"),
+            "it would always fail: {page}"
+        );
     }
     let saved = alice.get("/work").await.body;
     assert!(saved.contains(&format!("<a href=\"{detail}\">Paused</a>")), "{saved}");

@@ -49,7 +49,10 @@ async fn waiting_page_shows_each_step_and_opens_the_ready_workshop() {
 
     let queued = alice.get_until(&page, "next to start").await.body;
     assert!(queued.contains("aria-current=\"step\">Wait in the queue"), "{queued}");
-    assert!(queued.contains("<strong>You are next.</strong>"), "no launch was ready yet, so no time is known: {queued}");
+    assert!(
+        queued.contains("<strong>You are next.</strong>"),
+        "no launch was ready yet, so no time is known: {queued}"
+    );
     assert!(queued.contains("<progress class=\"wait-progress\" max=\"100\" value=\"10\""), "{queued}");
     assert!(queued.contains(&format!("action=\"/instances/{name}/end\"")) && queued.contains(">Cancel</button>"));
     assert!(queued.contains("The files in a workshop are deleted when it ends."));
@@ -180,7 +183,8 @@ async fn workshop_without_trouble_is_not_ended_by_a_stale_page() {
     let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
     let detail = format!("/instances/{name}");
     alice.get_until(&detail, "Ready").await;
-    let conflicts = SourceReport { outcome: MaterialOutcome::Updated, conflict_count: 1, ..SourceReport::failed("a", "") };
+    let conflicts =
+        SourceReport { outcome: MaterialOutcome::Updated, conflict_count: 1, ..SourceReport::failed("a", "") };
     app.test.fleet.report_material(&name, MaterialReport { sources: vec![conflicts] });
     alice.get_until(&format!("{detail}/wait"), "You and your teacher changed the same files").await;
     app.test.fleet.report_material(&name, MaterialReport { sources: Vec::new() });

@@ -22,7 +22,8 @@ fn line_of_real_logs_names_the_cause() {
              OSError: [Errno 98] Address already in use\n[I 2026-11-29 18:00:02 ServerApp] Shutting down\n",
             "OSError: [Errno 98] Address already in use",
         ),
-        ("> library(dplyr)\nError in library(dplyr) : there is no package called ‘dplyr’\nExecution halted\n",
+        (
+            "> library(dplyr)\nError in library(dplyr) : there is no package called ‘dplyr’\nExecution halted\n",
             "Error in library(dplyr) : there is no package called ‘dplyr’",
         ),
         (
@@ -43,14 +44,8 @@ fn line_of_real_logs_names_the_cause() {
         ),
         ("bash: line 1: jupiter: command not found\n", "bash: line 1: jupiter: command not found"),
         ("starting\nsh: 1: streamlit: not found\nexit 127", "sh: 1: streamlit: not found"),
-        (
-            "exec /start.sh: no such file or directory\nwaiting for the app",
-            "exec /start.sh: no such file or directory",
-        ),
-        (
-            "bind(): Address already in use (os error 98)\nshutting down",
-            "bind(): Address already in use (os error 98)",
-        ),
+        ("exec /start.sh: no such file or directory\nwaiting for the app", "exec /start.sh: no such file or directory"),
+        ("bind(): Address already in use (os error 98)\nshutting down", "bind(): Address already in use (os error 98)"),
         (
             "thread 'main' (42) panicked at src/main.rs:2:5:\nno port is given\nnote: run with `RUST_BACKTRACE=1` \
              environment variable to display a backtrace\n",

@@ -1,6 +1,6 @@
+use launcher_domain::MaterialTrouble::{Conflicts, Failed};
 use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::material::{MAX_CONFLICTS, MAX_REPORT_BYTES};
-use launcher_domain::MaterialTrouble::{Conflicts, Failed};
 use launcher_domain::{Instance, InstanceState, MaterialOutcome, MaterialReport, Report, SourceReport};
 use proptest::prelude::*;
 use serde_json::json;

@@ -227,7 +227,9 @@ fn heads(t: Language, order: SortOrder, state: StateFilter, href: impl Fn(&str) 
 pub(super) fn class_heads(t: Language) -> Vec<Head> {
     let head = |key: &str, sorted| Head { label: t.text(key), href: None, sorted };
     let mut heads = vec![head("sorted-by-owner", Some("ascending"))];
-    heads.extend(["instance", "sorted-by-state", "material", "sorted-by-launch", "sorted-by-end"].map(|key| head(key, None)));
+    heads.extend(
+        ["instance", "sorted-by-state", "material", "sorted-by-launch", "sorted-by-end"].map(|key| head(key, None)),
+    );
     heads
 }
 
