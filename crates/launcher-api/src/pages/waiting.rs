@@ -192,7 +192,7 @@ impl Trouble {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgainForm {
     /// Idempotency key of the rendered form: a form that is sent twice launches once.
-    idempotency_key: String,
+    idempotency_key: Option<String>,
 }
 
 /// `POST /instances/{k8s_name}/try-again`: ends a workshop whose course material has not loaded, and launches its template
@@ -215,7 +215,7 @@ pub(crate) async fn try_again(
         launcher.terminate(caller, &k8s_name).await?;
         return Ok(forms::redirect(&paths::relaunch(&instance)));
     };
-    let idempotency_key = Some(form.idempotency_key).filter(|key| is_idempotency_key(key));
+    let idempotency_key = form.idempotency_key.filter(|key| is_idempotency_key(key));
     let request = LaunchRequest { idempotency_key, parameters, ..LaunchRequest::default() };
     match launcher.launch_again(caller, &k8s_name, &request).await {
         Ok(launched) => Ok(forms::redirect(&paths::waiting(&launched.listed.instance.k8s_name))),
