@@ -19,7 +19,7 @@ pub use data_dir::DataDirError;
 pub(crate) use data_dir::{DataDir, is_in_use, stored_identity};
 pub(crate) use files::{Layout, make_private, remove_directory, replace_file};
 pub(crate) use fleet::MachineFleet;
-pub use gateway::Gateway;
+pub use gateway::{Gateway, Unserved, notice_response, own_response};
 pub(crate) use gateway::{Connection, SidecarConnector};
 pub(crate) use log_tail::plain_tail;
 pub use origins::{InvalidOrigin, OriginSettings};

@@ -132,7 +132,7 @@ impl WorkshopView {
             announced_state: t.state(listed, None),
             waits,
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
-            url: open_url(instance).filter(|url| running && mine && is_web_address(url)),
+            url: open_url(instance, visitor.chosen).filter(|url| running && mine && is_web_address(url)),
             ends: expires_at.map(near),
             left: t.duration(left),
             expected_expires_at: expires_at.map(|end| end.to_string()).unwrap_or_default(),
@@ -228,9 +228,14 @@ fn urgency(left: i64) -> &'static str {
     }
 }
 
-/// Returns the URL that opens the workshop: the frame page, or the workshop without a bar if an older version started it.
-fn open_url(instance: &Instance) -> Option<String> {
-    instance.report.frame_url.clone().or_else(|| instance.report.url.clone())
+/// Returns the URL that opens the workshop: the frame page in the chosen language, or the workshop without a bar if an older
+/// version started it.
+fn open_url(instance: &Instance, chosen: Option<Language>) -> Option<String> {
+    let in_language = |url: &String| match chosen {
+        Some(language) => format!("{url}?lang={}", language.code()),
+        None => url.clone(),
+    };
+    instance.report.frame_url.as_ref().map(in_language).or_else(|| instance.report.url.clone())
 }
 
 /// Returns true for http and https. Other links of a fleet are not shown, because `javascript:` would run a program.
