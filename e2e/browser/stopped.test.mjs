@@ -4,22 +4,22 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { overflow } from "./axe.mjs";
+import { overflow, violations } from "./axe.mjs";
 import { ADMIN, createTemplate, launch, openPage, screenshot, send, startBrowser, startLauncher, waitFor } from "./support.mjs";
 
 const ALICE = "alice@example.org";
 const NAME = 'Maps & "graphs"';
 
-/** An app with a text field. It crashes at `/crash`, and answers only after the file of the variable GATE exists. */
+/** An app with a text field. It crashes at `/crash`, and answers its frame only after the file of the variable GATE exists. */
 const APP = `
 import http.server, os, time
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/crash":
             os._exit(1)
-        while not os.path.exists(os.environ["GATE"]):
+        while self.headers["Sec-Fetch-Dest"] == "iframe" and not os.path.exists(os.environ["GATE"]):
             time.sleep(0.05)
-        body = b"<!doctype html><title>Field</title><h1>App</h1><textarea autofocus></textarea>"
+        body = b"<!doctype html><title>Field</title><h1>App</h1><textarea></textarea>"
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(body)))
@@ -35,7 +35,7 @@ async function run(launcher, template) {
     const found = await send(launcher, "GET", `/instances/${name}`, undefined, ALICE);
     return found.state === "running" && found;
   });
-  return { name, url: row.frame_url };
+  return { name, url: new URL("/_launcher/frame", row.url).href };
 }
 
 const cover = (tab) => tab.locator("#cover");
@@ -60,6 +60,7 @@ test("frame page tells what happens to the workshop", async (t) => {
     await page.frameLocator("#app").getByRole("heading", { name: "App" }).waitFor();
     await page.getByRole("banner").getByText(NAME, { exact: true }).waitFor();
     await waitFor("the focus in the frame", () => page.evaluate(() => document.activeElement?.id === "app"));
+    await page.keyboard.press("Tab");
     await page.keyboard.type("work");
     assert.equal(await page.frameLocator("#app").locator("textarea").inputValue(), "work", "expected the app's focus");
     await screenshot(page, "frame-named");
@@ -77,11 +78,12 @@ test("frame page tells what happens to the workshop", async (t) => {
     await title(page, "No workshop here now").waitFor();
     await cover(page).getByText(`An admin ended “${NAME}”.`).waitFor();
     await cover(page).getByText("The files of this workshop are deleted.").waitFor();
-    await cover(page).getByText(/^It ended at \d/).waitFor();
+    await cover(page).getByText(/^It ended at .*\d:\d\d/).waitFor();
     assert.ok(!(await cover(page).textContent()).includes("{time}"), "expected a local time");
     await page.keyboard.type("lost");
     assert.equal(await field.inputValue(), "work", "expected no input into the app");
     assert.ok(await page.evaluate(() => document.getElementById("app").inert));
+    assert.deepEqual(await violations(page), []);
     await screenshot(page, "frame-ended");
     await page.emulateMedia({ colorScheme: "dark" });
     await screenshot(page, "frame-ended-dark");
@@ -115,13 +117,13 @@ test("frame page tells what happens to the workshop", async (t) => {
     await page.goto(url);
     const crash = () => page.evaluate(() => fetch("/crash").catch(() => {}));
     await crash();
-    await page.getByRole("banner").getByText("The app crashed and was started again. Saved files are still there. Reload this page.").waitFor();
+    await page.locator("#warning", { hasText: "The app crashed and was started again. Saved files are still there." }).waitFor();
     await waitFor("the failure", async () => {
       await crash();
       return await title(page, "No workshop here now").isVisible();
     });
     await cover(page).getByText(`“${NAME}” has failed.`).waitFor();
-    await cover(page).getByText(/exit code 1/).waitFor();
+    await cover(page).getByText(/It ended with status 1/).waitFor();
     await screenshot(page, "frame-failed");
   });
 

@@ -130,11 +130,16 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
             };
             self.state.metrics.count(Outcome::Served);
             // Box the future, so that other connections do not need memory for its state.
-            return Box::pin(events::send(self.state, stop, &mut self.client)).await;
+            let SharedState { frame, pool, .. } = self.state;
+            return match Box::pin(events::send(frame, pool, stop, &mut self.client)).await {
+                true => ExchangeOutcome::CloseWithoutLinger,
+                false => ExchangeOutcome::Abort,
+            };
         }
         self.state.metrics.count(Outcome::Served);
         let options = ResponseOptions { language, head_only: is_head, close: !keep_alive };
-        write_resource(self.state, resource, options, self.client.write_buffer.space()).await;
+        let SharedState { frame, pool, .. } = self.state;
+        write_resource(frame, pool, resource, options, self.client.write_buffer.space()).await;
         self.send(keep_alive).await
     }
 

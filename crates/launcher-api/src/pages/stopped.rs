@@ -106,7 +106,10 @@ impl StoppedWorkshops {
             let is_paused = matches!(instance.state, Suspending | Suspended);
             return Some(plain(t, if is_paused { "files-of-paused" } else { "stopped-files-kept" }));
         }
-        let Some(snapshot) = &instance.snapshot else { return Some(plain(t, "stopped-files-deleted")) };
+        let Some(snapshot) = &instance.snapshot else {
+            // The remedy of a failure says that the files are lost.
+            return instance.reason.is_none().then(|| plain(t, "stopped-files-deleted"));
+        };
         Some(match snapshot.state {
             SnapshotState::Planned => return None,
             SnapshotState::Pending => plain(t, "snapshot-pending"),

@@ -14,11 +14,11 @@ use launcher_process::stop::Stop;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::downstream::{Client, HEAD_TIMEOUT};
-use crate::exchange::ExchangeOutcome;
-use crate::exchange::state::SharedState;
+use crate::frame::Frame;
 use crate::frame::status::Status;
 use crate::transport::PeerIo;
 use crate::transport::buffers::{poll_read, with_scratch};
+use crate::transport::upstream::Pool;
 
 /// Interval at which a stream reads the sources of the status.
 const READ_INTERVAL: Duration = Duration::from_secs(1);
@@ -31,8 +31,9 @@ pub(crate) const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-str
     Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\nX-Content-Type-Options: nosniff\r\n\
     X-Accel-Buffering: no\r\nConnection: close\r\n\r\n";
 
-/// Sends events until the workshop ends, the sidecar stops, or the client closes the connection.
-pub(crate) async fn send<IO: PeerIo>(state: &SharedState, stop: &Stop, client: &mut Client<IO>) -> ExchangeOutcome {
+/// Sends events until the workshop ends, the sidecar stops, or the client closes the connection. Returns true if the client
+/// has the last event.
+pub(crate) async fn send<IO: PeerIo>(frame: &Frame, app: &Pool, stop: &Stop, client: &mut Client<IO>) -> bool {
     client.write_buffer.space().extend_from_slice(HEAD);
     let mut stopped = pin!(stop.requested());
     let mut ticks = interval(READ_INTERVAL);
@@ -42,25 +43,25 @@ pub(crate) async fn send<IO: PeerIo>(state: &SharedState, stop: &Stop, client: &
         let is_last = tokio::select! {
             biased;
             () = stopped.as_mut() => true,
-            () = poll_fn(|cx| poll_closed(client, cx)) => return ExchangeOutcome::Abort,
-            _ = ticks.tick() => state.frame.end.is_decided(),
+            () = poll_fn(|cx| poll_closed(client, cx)) => return false,
+            _ = ticks.tick() => frame.end.is_decided(),
         };
-        let (status, now) = (Status::read(state).await, Instant::now());
+        let (status, now) = (Status::read(frame, app).await, Instant::now());
         let is_due = sent.is_none_or(|(former, at)| former != status || now >= at + HEARTBEAT);
         if is_due || is_last {
             let name = if is_last { "event: ended\n" } else { "" };
-            let event = format!("{name}data: {}\n\n", status.json(state.frame.clock.now()));
+            let event = format!("{name}data: {}\n\n", status.json(frame.clock.now()));
             client.write_buffer.space().extend_from_slice(event.as_bytes());
             client.timer.set(now + HEAD_TIMEOUT);
             if !poll_fn(|cx| client.poll_written(cx)).await {
-                return ExchangeOutcome::Abort;
+                return false;
             }
             client.write_buffer.release();
             client.progress.touch(now);
             sent = Some((status, now));
         }
         if is_last {
-            return ExchangeOutcome::CloseWithoutLinger;
+            return true;
         }
     }
 }

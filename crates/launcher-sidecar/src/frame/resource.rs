@@ -5,12 +5,13 @@ use std::io::Write as _;
 use launcher_domain::frame_path::PREFIX;
 use launcher_domain::local_path::LocalPath;
 
-use crate::exchange::state::SharedState;
 use crate::frame::page::{Asset, POLICY, Page, SCRIPT, STYLE};
+use crate::frame::Frame;
 use crate::frame::status::Status;
 use crate::http1::body::Framing;
 use crate::refusal::Reason;
 use crate::texts::Language;
+use crate::transport::upstream::Pool;
 
 /// A resource that the sidecar serves itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,12 +128,13 @@ struct Answer {
 
 /// Appends the response with this resource, with head and body, to `out`.
 pub(crate) async fn write_resource(
-    state: &SharedState,
+    frame: &Frame,
+    app: &Pool,
     resource: &Resource,
     options: ResponseOptions,
     out: &mut Vec<u8>,
 ) {
-    let answer = answer(state, resource, options.language).await;
+    let answer = answer(frame, app, resource, options.language).await;
     // Ignore the results: writing to a `Vec` cannot fail.
     let _ = write!(
         out,
@@ -157,8 +159,7 @@ pub(crate) async fn write_resource(
     }
 }
 
-async fn answer(state: &SharedState, resource: &Resource, language: Language) -> Answer {
-    let frame = &state.frame;
+async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Language) -> Answer {
     match resource {
         Resource::Page { path, chosen } => {
             let page = Page {
@@ -171,7 +172,7 @@ async fn answer(state: &SharedState, resource: &Resource, language: Language) ->
             Answer { media: "text/html", cache: "no-store", policy: POLICY, body: page.html() }
         }
         Resource::Status => {
-            let body = Status::read(state).await.json(frame.clock.now()) + "\n";
+            let body = Status::read(frame, app).await.json(frame.clock.now()) + "\n";
             Answer { media: "application/json", cache: "no-store", policy: NO_PAGE, body }
         }
         // The connection itself sends the events. A HEAD request gets no body.
@@ -189,12 +190,8 @@ fn file(asset: &Asset) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use launcher_domain::EmailAddress;
-    use launcher_domain::local_path::LocalPath;
-
-    use crate::auth::Policy;
-    use crate::frame::Frame;
     use crate::memory::HEAD;
+    use launcher_domain::local_path::LocalPath;
 
     use super::*;
 
@@ -238,15 +235,14 @@ mod tests {
     #[tokio::test]
     async fn every_response_fits_into_the_buffer_of_a_head() {
         let path = LocalPath::parse(&format!("/{}", "\"".repeat(2047))).unwrap();
-        let policy = Policy::new(EmailAddress::parse("alice@example.org").unwrap());
+        let app = Pool::new(([127, 0, 0, 1], 9).into());
         let frame = Frame { course: Some("\"".repeat(200)), ..Frame::default() };
-        let state = SharedState::new(policy, ([127, 0, 0, 1], 9).into(), frame);
         let page = Resource::Page { path, chosen: Some(Language::ENGLISH) };
         for resource in [page, Resource::Status, Resource::Style, Resource::Script] {
             for language in Language::all() {
                 let mut out = Vec::new();
                 let options = ResponseOptions { language, head_only: false, close: true };
-                write_resource(&state, &resource, options, &mut out).await;
+                write_resource(&frame, &app, &resource, options, &mut out).await;
                 assert!(out.len() < HEAD, "{resource:?}: {} bytes", out.len());
             }
         }

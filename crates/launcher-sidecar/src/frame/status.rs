@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::timeout;
 
-use crate::exchange::state::SharedState;
-use crate::frame::AppCrash;
+use crate::frame::{AppCrash, Frame};
+use crate::transport::upstream::Pool;
 
 /// Time after which an app that neither accepts nor refuses a connection counts as running: it is busy.
 const CONNECT: Duration = Duration::from_secs(1);
@@ -23,12 +23,11 @@ pub(crate) struct Status {
 
 impl Status {
     /// Reads the sources. If the source of crashes is slow, connects to the app, which receives no byte.
-    pub(crate) async fn read(state: &SharedState) -> Self {
-        let frame = &state.frame;
+    pub(crate) async fn read(frame: &Frame, app: &Pool) -> Self {
         Self {
             expires_at: frame.expiry.read().await,
             crash: frame.last_crash.read().await,
-            is_app_down: !frame.last_crash.is_immediate() && refuses_connections(state).await,
+            is_app_down: !frame.last_crash.is_immediate() && refuses_connections(app).await,
         }
     }
 
@@ -43,7 +42,7 @@ impl Status {
     }
 }
 
-async fn refuses_connections(state: &SharedState) -> bool {
+async fn refuses_connections(app: &Pool) -> bool {
     let refused = |error: std::io::Error| error.kind() == ErrorKind::ConnectionRefused;
-    timeout(CONNECT, state.pool.connect()).await.is_ok_and(|connected| connected.is_err_and(refused))
+    timeout(CONNECT, app.connect()).await.is_ok_and(|connected| connected.is_err_and(refused))
 }

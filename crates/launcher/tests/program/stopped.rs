@@ -97,7 +97,7 @@ async fn only_owner_learns_why_a_workshop_does_not_run() {
 
     let (_, told) = explanation(&serving, &failed);
     assert_eq!(told["state"], "failed");
-    assert!(told.to_string().contains("exit code 3"), "{told}");
+    assert!(told.to_string().contains("It ended with status 3."), "{told}");
 
     let anonymous = String::new();
     let others = [anonymous, "X-Auth-Request-Email: bob@example.org\r\n".to_owned(), format!("X-Auth-Request-Email: {ADMIN}\r\n")];
