@@ -130,6 +130,7 @@ test("frame page tells what happens to the workshop", async (t) => {
   await t.test("frame page has the language that its reader chose in the launcher", async () => {
     const { name } = await run(launcher, template);
     await page.goto(launcher.url);
+    await page.locator("#account > summary").click();
     await page.getByRole("button", { name: "Français" }).click();
     await page.locator('html[lang="fr"]').waitFor();
     await page.goto(`${launcher.url}/instances/${name}/open`);
