@@ -146,9 +146,11 @@ fn answer(reason: Reason, language: Language) -> Answer {
         Reason::UnknownResource => {
             english("404 Not Found", "Not found", "This path is reserved for the launcher, which has no page here.")
         }
-        Reason::ForeignOrigin => {
-            english("403 Forbidden", "Foreign page", "Only the workshop's own pages may open a WebSocket or an event stream.")
-        }
+        Reason::ForeignOrigin => english(
+            "403 Forbidden",
+            "Foreign page",
+            "Only the workshop's own pages may open a WebSocket or an event stream.",
+        ),
         Reason::TooManyStreams => {
             english("503 Service Unavailable", "Too many event streams", "Read the status instead, or close a window.")
         }

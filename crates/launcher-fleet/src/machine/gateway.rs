@@ -77,7 +77,6 @@ impl Gateway {
     /// Serves one request for a workshop's origin, including connection upgrades. The workshop's sidecar passes only
     /// the owner's requests to the app. `peer` is the client's address.
     ///
-    ///
     /// # Errors
     /// No sidecar has the request. The gateway's own answer to every other caller is the same 403, even if the workshop does not
     /// exist or does not run. It thus reveals nothing about other users' workshops. While the app does not run, the answer to

@@ -75,7 +75,8 @@ impl Page<'_> {
     /// reason: the launcher may send others.
     fn cover(&self, texts: &Texts) -> String {
         let Texts { stopped: NoticeText { title, text }, its_page, .. } = texts;
-        let link = self.workshop_page.map_or(String::new(), |page| format!("<a href=\"{}\">{its_page}</a>", page.url()));
+        let link =
+            self.workshop_page.map_or(String::new(), |page| format!("<a href=\"{}\">{its_page}</a>", page.url()));
         format!(
             "<section id=\"cover\" tabindex=\"-1\" aria-labelledby=\"cover-title\" hidden>\n<div>\n\
              <h2 id=\"cover-title\">{title}</h2>\n<div id=\"cover-text\"><p>{text}</p></div>\n\

@@ -5,8 +5,8 @@ use std::io::Write as _;
 use launcher_domain::frame_path::PREFIX;
 use launcher_domain::local_path::LocalPath;
 
-use crate::frame::page::{Asset, POLICY, Page, SCRIPT, STYLE};
 use crate::frame::Frame;
+use crate::frame::page::{Asset, POLICY, Page, SCRIPT, STYLE};
 use crate::frame::status::Status;
 use crate::http1::body::Framing;
 use crate::refusal::Reason;

@@ -141,7 +141,8 @@ async fn status_follows_the_file_and_is_no_use_of_the_app() {
             std::fs::write(&file, content).unwrap();
         }
         let status = get(&setup, "/_launcher/status", ALICE).await;
-        let expected = format!("{{\"expires_at\":{expected},\"crash\":null,\"app\":\"up\",\"now\":\"2026-01-01T12:00:00Z\"}}\n");
+        let expected =
+            format!("{{\"expires_at\":{expected},\"crash\":null,\"app\":\"up\",\"now\":\"2026-01-01T12:00:00Z\"}}\n");
         assert_eq!(status.body, expected);
         assert_eq!(status.header("Cache-Control"), Some("no-store"));
         assert_eq!(status.header("Content-Type"), Some("application/json; charset=utf-8"));

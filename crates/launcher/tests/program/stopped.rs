@@ -100,9 +100,15 @@ async fn only_owner_learns_why_a_workshop_does_not_run() {
     assert!(told.to_string().contains("It ended with status 3."), "{told}");
 
     let anonymous = String::new();
-    let others = [anonymous, "X-Auth-Request-Email: bob@example.org\r\n".to_owned(), format!("X-Auth-Request-Email: {ADMIN}\r\n")];
+    let others = [
+        anonymous,
+        "X-Auth-Request-Email: bob@example.org\r\n".to_owned(),
+        format!("X-Auth-Request-Email: {ADMIN}\r\n"),
+    ];
     for who in others {
-        for (path, accept) in [("/", "text/html"), ("/_launcher/status", "application/json"), ("/_launcher/frame", "*/*")] {
+        for (path, accept) in
+            [("/", "text/html"), ("/_launcher/status", "application/json"), ("/_launcher/frame", "*/*")]
+        {
             let lines = format!("{who}Accept: {accept}\r\nAccept-Language: fr\r\n");
             let missing = visit(&serving, "maps-abcdefghij", path, &lines);
             assert!(missing.starts_with("HTTP/1.1 403 "), "{missing}");

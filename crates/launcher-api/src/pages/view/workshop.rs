@@ -12,8 +12,8 @@ use launcher_service::{ListedInstance, ServiceError};
 use uuid::Uuid;
 
 use crate::pages::language::Around;
-use crate::pages::view::{AppTile, Instant};
 use crate::pages::view::snapshot::{SnapshotView, is_planned};
+use crate::pages::view::{AppTile, Instant};
 use crate::pages::{Language, Text, Visitor, paths};
 
 /// Remaining seconds below which the page marks the expiry as soon.
