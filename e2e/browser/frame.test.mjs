@@ -83,14 +83,9 @@ test("frame page shows the app below a bar", async (t) => {
   });
 
   await t.test("bar says that the app crashed, until the page is loaded again", async () => {
-    const warning = bar.locator("#warning");
     const text = "The app crashed and was started again. Saved files are still there. Reload this page.";
     await tab.evaluate(() => fetch("/crash").catch(() => {}));
-    await waitFor("the note", async () => {
-      // The page asks for the status once a minute, and when the network is back.
-      await tab.evaluate(() => dispatchEvent(new Event("online")));
-      return (await warning.textContent()) === text;
-    });
+    await bar.locator("#warning", { hasText: text }).waitFor();
     assert.equal(await level(), "soon");
     await tab.getByRole("alert").filter({ hasText: text }).waitFor({ state: "attached" });
     await bar.locator("#left", { hasText: /^(10|[5-9]) minutes left$/ }).waitFor();

@@ -12,13 +12,11 @@ export const ENGLISH = {
   extendUntil: /^Extend until \d/,
   extended: "The workshop is extended.",
   close: "Close this window",
-  over: "This workshop has ended.",
   home: "Home",
   why: "Why it ended",
   timeUp: "Its time was up",
   launchAgain: /^Launch again/,
-  notYours: "Not your workshop",
-  back: "Back to the launcher",
+  stopped: "No workshop here now",
   hasEnded: (name) => `“${name}” has ended.`,
 };
 
@@ -32,13 +30,11 @@ export const ARABIC = {
   extendUntil: /^تمديد حتى /,
   extended: "تم تمديد الورشة.",
   close: "إغلاق هذه النافذة",
-  over: "انتهت هذه الورشة.",
   home: "الرئيسية",
   why: "سبب الانتهاء",
   timeUp: "انتهى وقتها",
   launchAgain: /^تشغيل من جديد/,
-  notYours: "ليست ورشتك",
-  back: "العودة إلى Workshop Launcher",
+  stopped: "لا توجد ورشة هنا الآن",
   // A name in a sentence from right to left is between invisible direction marks.
   hasEnded: (name) => `انتهت «\u2068${name}\u2069».`,
 };

@@ -32,7 +32,7 @@ pub(crate) struct Identity {
 /// Refuses a request without exactly one readable identity. Attaches the identity to every other request.
 pub(crate) async fn require(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let settings = &state.settings;
-    let email = match read(settings, state.process.proxy_secret.as_ref(), request.headers()) {
+    let email = match identify(settings, state.process.proxy_secret.as_ref(), request.headers()) {
         Ok(email) => email,
         // An unreadable identity counts as absent. A repeated identity may be an attack, so it is reported as invalid.
         Err(error @ (IdentityError::Missing | IdentityError::Unreadable(_))) => {
@@ -51,7 +51,8 @@ pub(crate) async fn require(State(state): State<AppState>, mut request: Request,
     response
 }
 
-fn read(
+/// Returns the identity of the caller: the development identity, or the one of a proven header.
+pub(crate) fn identify(
     settings: &ApiSettings,
     proxy_secret: Option<&ProxySecret>,
     headers: &HeaderMap,

@@ -33,7 +33,7 @@ use crate::state::AppState;
 pub use admission::BUFFERED_BYTES;
 pub use metrics::Metrics;
 pub use openapi::openapi;
-pub use pages::domain_messages;
+pub use pages::{StoppedWorkshop, StoppedWorkshops, domain_messages};
 pub use problem::reference as problem_reference;
 pub use settings::{ApiProcess, ApiSettings};
 

@@ -21,6 +21,7 @@ mod notices;
 mod paths;
 mod saved_work;
 mod share;
+mod stopped;
 mod texts;
 mod view;
 mod visitor;
@@ -32,6 +33,7 @@ use axum::routing::{MethodRouter, get, post};
 
 pub(crate) use errors::as_pages;
 pub use language::domain_messages;
+pub use stopped::{StoppedWorkshop, StoppedWorkshops};
 
 // Most pages use these names.
 use forms::{Fields, Query, ReturnForm};

@@ -6,7 +6,10 @@ use crate::material::MaterialTrouble;
 pub const PREFIX: &str = "/_launcher/";
 /// Path of the frame page, which shows the app below a bar with the time left.
 pub const FRAME: &str = "/_launcher/frame";
-
+/// Path of the status, which the script of the frame page requests.
+pub const STATUS: &str = "/_launcher/status";
+/// Parameter of the frame page with the code of its language.
+pub const LANGUAGE: &str = "lang";
 /// Parameter of the frame page with the trouble of the course material, as in `failed`.
 pub const MATERIAL: &str = "material";
 
@@ -16,9 +19,11 @@ pub fn frame_url(origin: &str) -> String {
     format!("{}{FRAME}", origin.trim_end_matches('/'))
 }
 
-/// Returns the URL of the frame page of a workshop whose course material has this trouble. The frame page then shows a
-/// sentence about it.
+/// Returns the URL of the frame page in a language, with a sentence about the trouble of the course material.
 #[must_use]
-pub fn with_trouble(frame_url: &str, trouble: MaterialTrouble) -> String {
-    format!("{frame_url}?{MATERIAL}={}", trouble.as_str())
+pub fn with_query(frame_url: &str, language: Option<&str>, trouble: Option<MaterialTrouble>) -> String {
+    let language = language.map(|code| format!("{LANGUAGE}={code}"));
+    let material = trouble.map(|trouble| format!("{MATERIAL}={}", trouble.as_str()));
+    let query: Vec<String> = [language, material].into_iter().flatten().collect();
+    if query.is_empty() { frame_url.to_owned() } else { format!("{frame_url}?{}", query.join("&")) }
 }

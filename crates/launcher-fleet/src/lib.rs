@@ -13,7 +13,7 @@ pub use containers::{ContainerFleet, ContainerFleetError, ContainerOptions, Cont
 pub use kubernetes::KubernetesFleet;
 pub use local::keeper;
 pub use local::{LocalFleet, LocalFleetError, LocalPrograms, LocalSettings};
-pub use machine::{DataDirError, Gateway, InvalidOrigin, OriginSettings};
+pub use machine::{DataDirError, Gateway, InvalidOrigin, OriginSettings, Unserved, notice_response, own_response};
 pub use port::{Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images, MAX_READ_WAIT, ReadError};
 
 /// For `launcher doctor`: examines a fleet without changing it.

@@ -1,14 +1,25 @@
-// Keeps the bar of the frame page up to date: the time left, the warnings, a crash, and the title and path of the app.
+// Keeps the bar of the frame page up to date: the time left, the warnings, a crash, and the title and path of the app. Covers
+// the app when the workshop has stopped.
 (() => {
   "use strict";
 
   // Remaining seconds below which the bar warns.
   const SOON = 10 * 60;
   const URGENT = 60;
-  // Interval between two status requests, in milliseconds: usually, and in the minute after an extension.
-  const POLL = 60_000;
-  const FAST_POLL = 3_000;
-  const FAST_TIME = 60_000;
+  // Interval between two status requests without an event stream, in milliseconds: while the page is visible, and hidden.
+  const POLL = 5_000;
+  const HIDDEN_POLL = 60_000;
+  // Time until a stream counts as broken, in milliseconds: without a first event, and without a further one. The sidecar sends
+  // an event at least every 15 seconds. A proxy in front may hold events back.
+  const FIRST_EVENT = 5_000;
+  const SILENCE = 40_000;
+  // Time until the next stream after one that sent no event, in milliseconds.
+  const RETRY = 60_000;
+  // Number of refused status requests in a row after which the app is covered.
+  const REFUSALS = 2;
+  // Maximum time of the skeleton, in milliseconds: after the app's page has loaded, and in total.
+  const PAINT = 3_000;
+  const LOAD = 20_000;
   // Key of the app's last path in the storage of this tab.
   const LAST_PATH = "launcher-frame-path";
   // Time in which the status may still show the expiry before an extension, in milliseconds. On a cluster, the kubelet
@@ -24,8 +35,17 @@
   let expiry = null;
   let skew = 0;
   let extendedAt = -Infinity;
-  let fastUntil = 0;
   let polledAt = 0;
+  let isPolling = false;
+  let stream = null;
+  // True once the stream has sent an event, the time of its last event, and the earliest time of the next stream.
+  let hasEvents = false;
+  let heardAt = 0;
+  let streamAt = 0;
+  let refusals = 0;
+  let isDown = false;
+  // True while the launcher says why the workshop has stopped. The app's page is then of no use any more.
+  let isReplaced = false;
   let popup = null;
   let note = "";
   let crash = null;
@@ -56,23 +76,56 @@
     return crash.out_of_memory ? said.outOfMemory : said.crashed;
   }
 
+  // Lays the cover over the app, which takes no input any more. `reason` is the launcher's answer; without it, the cover has
+  // the texts of the page.
+  function cover(reason) {
+    const element = part("cover");
+    if (reason) {
+      isReplaced = true;
+      setText(part("cover-title"), reason.title);
+      const times = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+      const paragraphs = reason.paragraphs.map(({ text, time }) =>
+        Object.assign(document.createElement("p"), { textContent: time ? text.replace("{time}", times.format(Date.parse(time))) : text }));
+      part("cover-text").replaceChildren(...paragraphs);
+      const links = reason.links.filter(({ url }) => url.startsWith(`${said.launcher}/`));
+      part("cover-links").replaceChildren(...links.map(({ label, url }) =>
+        Object.assign(document.createElement("a"), { textContent: label, href: url })));
+    }
+    part("skeleton").hidden = true;
+    if (!element.hidden) return;
+    element.hidden = false;
+    app.inert = true;
+    element.focus();
+  }
+
+  // Removes the cover when the workshop answers again. The app is loaded again if the launcher had said that it stopped.
+  function uncover() {
+    if (part("cover").hidden) return;
+    if (isReplaced) return location.reload();
+    part("cover").hidden = true;
+    app.inert = false;
+    app.focus();
+  }
+
   // Shows the time left, and notes. A screen reader announces only a change of the level, and a note.
   function show() {
-    const left = expiry === null ? Infinity : Math.floor((expiry - Date.now() - skew) / 1000);
-    const crashed = left > URGENT ? crashNote() : "";
+    const isCovered = !part("cover").hidden;
+    const left = expiry === null || isCovered ? Infinity : Math.floor((expiry - Date.now() - skew) / 1000);
+    const crashed = left > URGENT && !isCovered ? crashNote() || (isDown ? said.down : "") : "";
     const level = left <= URGENT || note ? "urgent" : left <= SOON || crashed ? "soon" : "";
     const ending = left <= SOON ? said.warning.replace("{left}", words(left)) : "";
     const warning = note || (left <= 0 ? said.over : crashed || ending);
-    const step = note || (left <= 0 ? "over" : crashed || level);
-    if (said.step !== step) setText(part("spoken"), warning);
+    const title = isCovered ? part("cover-title").textContent : "";
+    const step = note || title || (left <= 0 ? "over" : crashed || level);
+    if (said.step !== step) setText(part("spoken"), title || warning);
     said.step = step;
     said.level = level;
     const shows = left > 0 && left < Infinity && !note;
     setText(part("left"), shows && (!level || crashed) ? said.left.replace("{left}", words(left)) : "");
     setText(part("warning"), warning);
     if (extend) extend.hidden = !shows;
-    const title = shows && left <= SOON ? `(${words(left)}) ${appTitle}` : appTitle;
-    if (document.title !== title) document.title = title;
+    const name = shows && left <= SOON ? `(${words(left)}) ${appTitle}` : appTitle;
+    if (document.title !== name) document.title = name;
     setText(part("title"), appTitle);
   }
 
@@ -83,25 +136,80 @@
     if (!isOld) expiry = next;
   }
 
+  // Takes over a status of the sidecar.
+  function apply(status) {
+    skew = Date.parse(status.now) - Date.now();
+    setExpiry(status.expires_at);
+    crash = status.crash;
+    if (knownCrash === undefined) knownCrash = crash ? crash.at : null;
+    isDown = status.app === "down";
+    refusals = 0;
+    note = "";
+    uncover();
+    show();
+  }
+
+  // Takes over an answer that is no status. The launcher answers the owner of a workshop that does not run with the reason.
+  async function refuse(answer) {
+    refusals += 1;
+    const media = answer.headers.get("Content-Type") ?? "";
+    if (media.startsWith("application/json")) cover(await answer.json());
+    else if (refusals >= REFUSALS) cover();
+  }
+
   async function poll() {
+    if (isPolling) return;
+    isPolling = true;
     polledAt = Date.now();
     try {
       const headers = { Accept: "application/json" };
       const answer = await fetch(said.status, { headers, redirect: "manual", cache: "no-store" });
       if (answer.type === "opaqueredirect" || answer.status === 401) note = said.signedOut;
-      else if ([403, 404].includes(answer.status)) note = said.over;
-      else if (answer.ok) {
-        const status = await answer.json();
-        skew = Date.parse(status.now) - Date.now();
-        setExpiry(status.expires_at);
-        crash = status.crash;
-        if (knownCrash === undefined) knownCrash = crash ? crash.at : null;
-        note = "";
-      }
+      else if (answer.ok) apply(await answer.json());
+      else await refuse(answer);
     } catch {
       // The workshop is unreachable: the next request may succeed.
     }
+    isPolling = false;
     show();
+  }
+
+  function closeStream() {
+    stream?.close();
+    stream = null;
+    streamAt = hasEvents ? 0 : Date.now() + RETRY;
+  }
+
+  // Opens the event stream, whose events are statuses. A hidden page has none: without HTTP/2, a browser has few connections.
+  function openStream() {
+    hasEvents = false;
+    heardAt = Date.now();
+    stream = new EventSource(said.events);
+    stream.addEventListener("message", (event) => {
+      hasEvents = true;
+      heardAt = Date.now();
+      apply(JSON.parse(event.data));
+    });
+    // The sidecar stops: the launcher knows why.
+    stream.addEventListener("ended", () => {
+      closeStream();
+      cover();
+      poll();
+    });
+    stream.addEventListener("error", () => {
+      closeStream();
+      poll();
+    });
+  }
+
+  // Opens and closes the stream. While none sends events, requests the status regularly.
+  function listen() {
+    const isSilent = Date.now() - heardAt > (hasEvents ? SILENCE : FIRST_EVENT);
+    if (stream && (document.hidden || isSilent)) closeStream();
+    const isLive = stream && hasEvents;
+    if (!isLive && Date.now() - polledAt >= (document.hidden ? HIDDEN_POLL : POLL)) poll();
+    // A workshop that has stopped has no stream: wait for a status.
+    if (!stream && !document.hidden && refusals === 0 && Date.now() >= streamAt) openStream();
   }
 
   // Returns path, query and fragment of the app's page; null while the frame shows no page of this origin.
@@ -141,7 +249,6 @@
   function watchPopup() {
     if (!popup?.closed) return;
     popup = null;
-    fastUntil = Date.now() + FAST_TIME;
     app.focus();
     poll();
   }
@@ -150,8 +257,29 @@
     watchPopup();
     follow();
     show();
-    const interval = Date.now() < fastUntil ? FAST_POLL : POLL;
-    if (Date.now() - polledAt >= interval) poll();
+    listen();
+  }
+
+  // True once the app's page has painted. A page of another origin, such as an error page of the browser, counts as painted.
+  function hasPainted() {
+    try {
+      return app.contentWindow.performance.getEntriesByName("first-contentful-paint").length > 0;
+    } catch {
+      return true;
+    }
+  }
+
+  // Shows the name of the workshop until the app has painted. It takes no input and no focus.
+  function showSkeleton() {
+    const skeleton = part("skeleton");
+    let until = Date.now() + LOAD;
+    skeleton.hidden = false;
+    app.addEventListener("load", () => (until = Math.min(until, Date.now() + PAINT)), { once: true });
+    const timer = setInterval(() => {
+      if (!hasPainted() && Date.now() < until) return;
+      clearInterval(timer);
+      skeleton.hidden = true;
+    }, 100);
   }
 
   extend?.addEventListener("click", (event) => {
@@ -176,11 +304,14 @@
     show();
   });
   document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) poll();
+    if (document.hidden) return;
+    poll();
+    listen();
   });
   addEventListener("online", poll);
 
   resume();
-  poll();
+  showSkeleton();
+  openStream();
   setInterval(tick, 1000);
 })();

@@ -15,10 +15,11 @@ use crate::exchange;
 use crate::exchange::ExchangeOutcome;
 use crate::exchange::admission::admit;
 use crate::exchange::state::SharedState;
+use crate::frame::events;
 use crate::frame::resource::{Resource, ResponseOptions, write_resource};
 use crate::metrics::Outcome;
 use crate::progress::Progress;
-use crate::refusal::{Refused, ResponseFormat, write_error_response};
+use crate::refusal::{Reason, Refused, ResponseFormat, write_error_response};
 use crate::transport::PeerIo;
 use crate::transport::buffers::WriteBuffer;
 use crate::websocket::run_tunnel;
@@ -84,7 +85,7 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
         let begun = Instant::now();
         self.client.begin(begun);
         if let Some(resource) = &admitted.resource {
-            return self.serve_resource(resource, &admitted).await;
+            return self.serve_resource(resource, &admitted, stop).await;
         }
         self.state.metrics.used(begun);
         let client = &mut self.client;
@@ -120,11 +121,25 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
     }
 
     /// Counts and sends a response with a resource of the sidecar itself. The request is no use of the app.
-    async fn serve_resource(&mut self, resource: &Resource, admitted: &Admitted) -> ExchangeOutcome {
+    async fn serve_resource(&mut self, resource: &Resource, admitted: &Admitted, stop: &Stop) -> ExchangeOutcome {
+        let &Admitted { is_head, wants_html, language, keep_alive, .. } = admitted;
+        if *resource == Resource::Events && !is_head {
+            let Ok(_permit) = self.state.streams.try_acquire() else {
+                let reason = Reason::TooManyStreams;
+                return self.refuse(Refused { reason, is_head, wants_html, language, keep_alive }).await;
+            };
+            self.state.metrics.count(Outcome::Served);
+            // Box the future, so that other connections do not need memory for its state.
+            let SharedState { frame, pool, .. } = self.state;
+            return match Box::pin(events::send(frame, pool, stop, &mut self.client)).await {
+                true => ExchangeOutcome::CloseWithoutLinger,
+                false => ExchangeOutcome::Abort,
+            };
+        }
         self.state.metrics.count(Outcome::Served);
-        let &Admitted { is_head, language, keep_alive, .. } = admitted;
         let options = ResponseOptions { language, head_only: is_head, close: !keep_alive };
-        write_resource(&self.state.frame, resource, options, self.client.write_buffer.space()).await;
+        let SharedState { frame, pool, .. } = self.state;
+        write_resource(frame, pool, resource, options, self.client.write_buffer.space()).await;
         self.send(keep_alive).await
     }
 

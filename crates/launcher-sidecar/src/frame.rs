@@ -1,9 +1,13 @@
 //! The frame page: shows the app in a frame, below a bar with the time left, notes and links to the launcher. The sidecar
-//! serves this page, its files and the status below a reserved prefix of the workshop's origin, only to the owner.
+//! serves this page, its files, the status and its event stream below a reserved prefix of the workshop's origin, only to
+//! the owner.
 
+pub(crate) mod events;
 mod page;
 pub(crate) mod resource;
+pub(crate) mod status;
 
+use std::convert::Infallible;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -21,8 +25,12 @@ pub struct Frame {
     pub expiry: Expiry,
     /// Source of the last crash of the app.
     pub last_crash: LastCrash,
+    /// Source of the end of the workshop. Without it, the workshop ends when the sidecar stops.
+    pub end: End,
     /// The launcher's page of the workshop. `None`: the bar has no links, and notices have none.
     pub workshop_page: Option<WorkshopPage>,
+    /// Name of the course, which the bar shows: any characters. `None`: the bar shows no name.
+    pub course: Option<String>,
     /// The clock that the status reports, so that the browser can correct its own.
     pub clock: Arc<dyn Clock>,
 }
@@ -40,12 +48,14 @@ impl Frame {
 }
 
 impl Default for Frame {
-    /// An unknown expiry, no crash and no links.
+    /// An unknown expiry, no crash, no name and no links.
     fn default() -> Self {
         Self {
             expiry: Expiry::Unknown,
             last_crash: LastCrash::Unknown,
+            end: End::Unknown,
             workshop_page: None,
+            course: None,
             clock: Arc::new(SystemClock),
         }
     }
@@ -69,6 +79,9 @@ pub type Expiry = Source<ExpiryFile, Timestamp>;
 /// Source of the last crash of the app. The file has the format of [`Crash::from_text`]. A missing or empty file means that
 /// the app has not crashed.
 pub type LastCrash = Source<PathBuf, AppCrash>;
+
+/// Source of the end of the workshop. The function returns a value as soon as the end is decided.
+pub type End = Source<Infallible, ()>;
 
 impl<F: fmt::Debug, T> fmt::Debug for Source<F, T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -163,6 +176,25 @@ impl LastCrash {
             Self::Unknown => None,
             Self::Shared(current) => current(),
             Self::File(path) => Crash::from_text(&read_fact(path).await?).map(AppCrash::from),
+        }
+    }
+}
+
+impl LastCrash {
+    /// True if the source has a crash as soon as the app has exited. A file may have it a minute later: on a cluster, the
+    /// kubelet writes it.
+    fn is_immediate(&self) -> bool {
+        matches!(self, Self::Shared(_))
+    }
+}
+
+impl End {
+    /// True as soon as the end is decided.
+    fn is_decided(&self) -> bool {
+        match self {
+            Self::Unknown => false,
+            Self::File(never) => match *never {},
+            Self::Shared(decided) => decided().is_some(),
         }
     }
 }

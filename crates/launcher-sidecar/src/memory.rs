@@ -11,6 +11,10 @@ const MIB: usize = 1024 * KIB;
 /// notebook or terminal. A proxy in front opens one connection per in-flight request. One user stays far below this
 /// limit.
 pub(crate) const MAX_CONNECTIONS: usize = 264;
+/// Maximum number of concurrent event streams of the frame page. Each occupies one of [`MAX_CONNECTIONS`], and at most one
+/// connection to the app. A browser has at most six connections to a workshop without HTTP/2: the streams of its windows must
+/// leave some to the app.
+pub(crate) const FRAME_STREAMS: usize = 4;
 /// Length of the accept queue, sized for a burst. The kernel drops further connections, and their clients retry after a
 /// second.
 pub(crate) const BACKLOG: u32 = 512;

@@ -20,10 +20,10 @@ pub struct Notice<'a> {
     pub language: Language,
     /// Title of the page.
     pub title: &'a str,
-    /// The cause, in one or more sentences.
-    pub text: &'a str,
-    /// The next action of the reader, if it is known.
-    pub remedy: Option<&'a str>,
+    /// The paragraphs: the cause, and the next action of the reader if it is known.
+    pub texts: &'a [&'a str],
+    /// Label and URL of each link of this notice.
+    pub links: &'a [(&'a str, &'a str)],
     /// URL of the launcher, for a link.
     pub launcher: Option<&'a str>,
     /// Seconds until the page reloads itself.
@@ -48,12 +48,13 @@ impl Notice<'_> {
         let title = escape(self.title);
         let _ = write!(html, "<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n");
         let _ = writeln!(html, "<h1>{title}</h1>");
-        for text in [Some(self.text), self.remedy].into_iter().flatten() {
+        for text in self.texts {
             let _ = writeln!(html, "<p>{}</p>", escape(text));
         }
-        if let Some(url) = self.launcher {
+        let launcher = self.launcher.map(|url| (texts.launcher, url));
+        for (label, url) in self.links.iter().copied().chain(launcher) {
             // The frame page may show this notice: leave the frame.
-            let _ = writeln!(html, "<p><a href=\"{}\" target=\"_top\">{}</a></p>", escape(url), texts.launcher);
+            let _ = writeln!(html, "<p><a href=\"{}\" target=\"_top\">{}</a></p>", escape(url), escape(label));
         }
         html.push_str("</main>\n</body>\n</html>\n");
         html
@@ -62,8 +63,7 @@ impl Notice<'_> {
     /// Returns the notice as one line of plain text.
     #[must_use]
     pub fn line(&self) -> String {
-        let texts: Vec<&str> = [Some(self.text), self.remedy].into_iter().flatten().collect();
-        format!("{}: {}\n", self.title, texts.join(" "))
+        format!("{}: {}\n", self.title, self.texts.join(" "))
     }
 }
 
@@ -76,7 +76,7 @@ pub fn of_edge_proxy() -> Vec<(String, String)> {
         let texts = language.texts();
         [("missing", texts.unknown), ("starting", texts.starting)].map(|(name, NoticeText { title, text })| {
             let launcher = Some("LAUNCHER_URL");
-            let notice = Notice { language, title, text, remedy: None, launcher, reload_seconds: None };
+            let notice = Notice { language, title, texts: &[text], links: &[], launcher, reload_seconds: None };
             (format!("{name}.{}.html", texts.code), notice.html())
         })
     };
@@ -128,8 +128,8 @@ mod tests {
         let notice = Notice {
             language: Language::preferred(b"ar"),
             title: "<T>",
-            text: "a & b",
-            remedy: Some("\"c\""),
+            texts: &["a & b", "\"c\""],
+            links: &[("<L>", "/l?a&b")],
             launcher: Some("https://launcher.example.org/?a&b"),
             reload_seconds: Some(2),
         };
@@ -139,6 +139,7 @@ mod tests {
             "<h1>&lt;T&gt;</h1>",
             "<p>a &amp; b</p>",
             "<p>&quot;c&quot;</p>",
+            "<a href=\"/l?a&amp;b\" target=\"_top\">&lt;L&gt;</a>",
             "href=\"https://launcher.example.org/?a&amp;b\" target=\"_top\"",
             "<meta http-equiv=\"refresh\" content=\"2\">",
         ] {

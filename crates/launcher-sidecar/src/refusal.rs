@@ -27,6 +27,8 @@ pub(crate) enum Reason {
     NoIdentity,
     NotTheOwner,
     ForeignOrigin,
+    /// The workshop has the maximum number of event streams.
+    TooManyStreams,
     /// The app does not accept connections.
     AppUnavailable,
     /// The app's response is not HTTP, or ends before its head is complete.
@@ -69,6 +71,7 @@ impl Reason {
                 | Self::AppUnavailable
                 | Self::InvalidAppResponse
                 | Self::UnknownResource
+                | Self::TooManyStreams
         )
     }
 
@@ -78,7 +81,7 @@ impl Reason {
             Self::Malformed(_) | Self::Framing(_) | Self::Target(_) | Self::Version | Self::Method | Self::ReadOnly => {
                 Outcome::Malformed
             }
-            Self::UnknownResource => Outcome::Served,
+            Self::UnknownResource | Self::TooManyStreams => Outcome::Served,
             Self::HeadTooLarge => Outcome::TooLarge,
             Self::HeadTooSlow => Outcome::TooSlow,
             Self::NoIdentity | Self::NotTheOwner => Outcome::NotTheOwner,
@@ -143,8 +146,13 @@ fn answer(reason: Reason, language: Language) -> Answer {
         Reason::UnknownResource => {
             english("404 Not Found", "Not found", "This path is reserved for the launcher, which has no page here.")
         }
-        Reason::ForeignOrigin => {
-            english("403 Forbidden", "Foreign page", "Only the workshop's own pages may open a WebSocket to it.")
+        Reason::ForeignOrigin => english(
+            "403 Forbidden",
+            "Foreign page",
+            "Only the workshop's own pages may open a WebSocket or an event stream.",
+        ),
+        Reason::TooManyStreams => {
+            english("503 Service Unavailable", "Too many event streams", "Read the status instead, or close a window.")
         }
     }
 }
@@ -181,6 +189,7 @@ pub(crate) fn write_error_response(reason: Reason, format: ResponseFormat<'_>, o
         Reason::Method => b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n",
         Reason::ReadOnly => b"Allow: GET, HEAD\r\n",
         Reason::AppUnavailable => b"Retry-After: 2\r\n",
+        Reason::TooManyStreams => b"Retry-After: 60\r\n",
         _ => b"",
     });
     out.extend_from_slice(if format.close { b"Connection: close\r\n\r\n" } else { b"\r\n" });
@@ -193,8 +202,8 @@ fn page(answer: &Answer, reason: Reason, launcher: Option<&str>) -> String {
     let notice = Notice {
         language: answer.language,
         title: answer.title,
-        text: &answer.text,
-        remedy: None,
+        texts: &[&answer.text],
+        links: &[],
         launcher,
         reload_seconds: (reason == Reason::AppUnavailable).then_some(RELOAD_SECONDS),
     };

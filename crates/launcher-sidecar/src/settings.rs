@@ -58,6 +58,10 @@ pub struct Settings {
     #[arg(long, env = "SERVICE_LAST_CRASH_FILE", value_name = "FILE")]
     pub last_crash_file: Option<PathBuf>,
 
+    /// Name of the course, which the bar of the frame page shows
+    #[arg(long, env = "SERVICE_COURSE", value_name = "NAME")]
+    pub course: Option<String>,
+
     /// URL of the launcher's page of this workshop; without it, the frame page has no links
     #[arg(long, env = "SERVICE_WORKSHOP_PAGE_URL", value_name = "URL", value_parser = WorkshopPage::parse)]
     pub workshop_page_url: Option<WorkshopPage>,
@@ -88,6 +92,7 @@ impl Settings {
             expiry: self.expiry_file.clone().map_or(Expiry::Unknown, |path| Expiry::File(ExpiryFile::new(path))),
             last_crash: self.last_crash_file.clone().map_or(LastCrash::Unknown, LastCrash::File),
             workshop_page: self.workshop_page_url.clone(),
+            course: self.course.clone().filter(|name| !name.trim().is_empty()),
             ..Frame::default()
         }
     }

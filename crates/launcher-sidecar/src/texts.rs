@@ -41,6 +41,12 @@ impl Language {
         self.0
     }
 
+    /// Returns the language with this code.
+    #[must_use]
+    pub fn with_code(code: &[u8]) -> Option<Self> {
+        Self::all().find(|language| language.texts().code.as_bytes() == code)
+    }
+
     /// Returns the language that the client prefers most, by the value of its `Accept-Language` header. Returns English
     /// if the header names no language of the sidecar.
     #[must_use]

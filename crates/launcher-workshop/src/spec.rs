@@ -50,6 +50,11 @@ pub struct WorkshopSpec {
     #[x_kube(validation = Rule::new("self == oldSelf").message("the image cannot change: launch another workshop"))]
     #[schemars(length(min = 1, max = 255))]
     pub image: String,
+    /// Name of the course, which the bar above the app shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[x_kube(validation = Rule::new("self == oldSelf").message("the name cannot change: launch another workshop"))]
+    #[schemars(length(min = 1, max = 255))]
+    pub course: Option<String>,
     /// App type: rstudio, notebook or custom.
     #[schemars(extend("enum" = AppType::ALL.map(AppType::as_str)))]
     pub app_type: String,
@@ -230,6 +235,7 @@ impl WorkshopSpec {
         Self {
             owner: instance.owner_email.to_string(),
             image: settings.image.clone(),
+            course: Some(settings.name.clone()),
             app_type: settings.app_type.as_str().to_owned(),
             port: settings.port,
             command: settings.command.clone(),

@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use launcher_api::{ApiProcess, Metrics};
+use launcher_api::{ApiProcess, Metrics, StoppedWorkshops};
 use launcher_domain::clock::{SystemClock, SystemEntropy};
 use launcher_domain::identity::ProxySecretError;
 use launcher_domain::{Clock, ProxySecret};
@@ -30,6 +30,7 @@ use crate::cli::Cli;
 use crate::settings::ServeSettings;
 use crate::traces::{TraceError, Traces};
 use fleet::{OpenFleetError, RunningFleet};
+use host_routing::Workshops;
 
 /// Reasons why the service cannot start or keep running. Each message is one line.
 #[derive(Debug, thiserror::Error)]
@@ -112,6 +113,7 @@ async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
         routing_delay: settings.fleet.routing_delay(),
     };
     let router = launcher_api::router(launcher.clone(), settings.api.clone(), process);
+    let stopped = StoppedWorkshops::new(launcher.clone(), settings.api.clone(), secret.clone());
     let loops_stop = CancellationToken::new();
     let mut loops = tokio::spawn({
         let (launcher, stop) = (launcher.clone(), loops_stop.clone());
@@ -121,9 +123,9 @@ async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
     tokio::spawn(loops_stop.clone().run_until_cancelled_owned(secret_file));
     let health_stop = Stop::new();
     let health = tokio::spawn(health(launcher, &metrics, stop.clone()).serve(telemetry, health_stop.clone()));
-    let gateway = fleet.gateway();
+    let workshops = fleet.gateway().map(|gateway| Workshops { gateway, stopped });
     let server = serve_http_within(listener, stop.clone(), limits, move |request, peer| {
-        host_routing::route(router.clone(), gateway.clone(), request, peer.ip())
+        host_routing::route(router.clone(), workshops.clone(), request, peer.ip())
     });
     tracing::info!(url = %settings.api.origin(), "launcher ready");
     let crashed = tokio::select! {

@@ -22,6 +22,15 @@ crashed = The app crashed and was started again. Saved files are still there. Re
 out-of-memory = The app ran out of memory and was started again. Saved files are still there. Reload this page.
 # The same note, if the restart lost files.
 files-lost = The app crashed and was started again. Files that were not saved elsewhere are lost. Reload this page.
+# Sentence below the name of the workshop, until the app has painted.
+loading = The app is loading.
+# Note in the bar while the app refuses connections.
+down = The app does not answer. If it crashed, it starts again soon.
+# Cover over the app of a workshop that has stopped, if the launcher gives no reason.
+stopped = This workshop has stopped
+    .text = Its page shows the reason, and where your files are.
+# Link of this cover to the launcher's page of the workshop.
+its-page = Open its page
 # Link that extends the workshop.
 extend = Extend
 # Addition to the link of `extend` for screen readers.

@@ -48,9 +48,13 @@ impl Language {
     /// Returns the language that the reader chose earlier, else the best one for the browser's `Accept-Language`, else
     /// English.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        let remembered = choice::remembered(headers).and_then(Self::with_code);
         let negotiated = || choice::negotiated(headers, Self::all().map(Self::code));
-        remembered.or_else(|| Self::with_code(&negotiated()?)).unwrap_or_else(Self::english)
+        Self::chosen(headers).or_else(|| Self::with_code(&negotiated()?)).unwrap_or_else(Self::english)
+    }
+
+    /// Returns the language that the reader chose earlier.
+    pub(crate) fn chosen(headers: &HeaderMap) -> Option<Self> {
+        choice::remembered(headers).and_then(Self::with_code)
     }
 
     pub(crate) fn with_code(code: &str) -> Option<Self> {

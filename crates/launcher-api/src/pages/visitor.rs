@@ -17,6 +17,8 @@ use crate::state::{AppState, Call};
 pub(crate) struct Visitor {
     call: Call,
     pub(crate) t: Language,
+    /// The language that the reader chose earlier. Links to a workshop pass it on: its origin has other cookies.
+    pub(crate) chosen: Option<Language>,
     /// True if htmx sent the request, and so expects only a part of the page.
     pub(crate) is_htmx: bool,
 }
@@ -53,6 +55,7 @@ impl FromRequestParts<AppState> for Visitor {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
         let call = Call::from_request_parts(parts, state).await?;
         let is_htmx = parts.headers.get("hx-request").is_some_and(|value| value == "true");
-        Ok(Self { call, t: Language::of(&parts.headers), is_htmx })
+        let (t, chosen) = (Language::of(&parts.headers), Language::chosen(&parts.headers));
+        Ok(Self { call, t, chosen, is_htmx })
     }
 }

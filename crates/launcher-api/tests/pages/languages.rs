@@ -80,6 +80,23 @@ async fn chosen_language_is_remembered_and_wins_over_the_browser() {
 }
 
 #[tokio::test]
+async fn links_to_a_workshop_pass_on_the_chosen_language_only() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&template).await;
+    alice.get_until(&format!("/instances/{name}"), "state-running").await;
+    let frame = format!("http://{name}.workshops.test/_launcher/frame");
+    for (header, value, expected) in
+        [("cookie", "language=fr", format!("{frame}?lang=fr")), ("accept-language", "fr", frame.clone())]
+    {
+        let request = alice.request(Method::GET, &format!("/instances/{name}/open")).header(header, value);
+        assert_eq!(Answer::of(request).await.location(), expected, "{header}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn each_page_renders_in_each_language() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;

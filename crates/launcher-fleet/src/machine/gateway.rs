@@ -77,19 +77,26 @@ impl Gateway {
     /// Serves one request for a workshop's origin, including connection upgrades. The workshop's sidecar passes only
     /// the owner's requests to the app. `peer` is the client's address.
     ///
-    /// Every other caller gets the same 403, even if the workshop does not exist or does not run. The response thus
-    /// reveals nothing about other users' workshops. While the app does not run, its owner gets a status page with 503,
-    /// which reloads while the workshop starts. If authentication is not required, an unknown name gives 404.
-    pub async fn serve(&self, name: &str, request: Request<Incoming>, peer: Option<IpAddr>) -> Response<Body> {
+    /// # Errors
+    /// No sidecar has the request. The gateway's own answer to every other caller is the same 403, even if the workshop does not
+    /// exist or does not run. It thus reveals nothing about other users' workshops. While the app does not run, the answer to
+    /// its owner is a status page with 503, which reloads while the workshop starts. If authentication is not required, the
+    /// answer for an unknown name is 404.
+    pub async fn serve(
+        &self,
+        name: &str,
+        request: Request<Incoming>,
+        peer: Option<IpAddr>,
+    ) -> Result<Response<Body>, Box<Unserved>> {
         let workshop = self.origins.workshop(name);
         let pages = Pages::new(self.origins.settings(), request.headers());
         if !self.may_know(workshop.as_ref(), &request) {
-            return pages.forbidden();
+            return Err(Unserved::new(request, pages.forbidden()));
         }
-        let Some(workshop) = workshop else { return pages.unknown() };
+        let Some(workshop) = workshop else { return Err(Unserved::new(request, pages.unknown())) };
         match self.origins.connector(name) {
-            Some(connector) => self.forward(name, connector, request, peer, &pages).await,
-            None => pages.not_running(workshop),
+            Some(connector) => Ok(self.forward(name, connector, request, peer, &pages).await),
+            None => Err(Unserved::new(request, pages.not_running(workshop))),
         }
     }
 
@@ -127,6 +134,21 @@ impl Gateway {
                 pages.broken()
             }
         }
+    }
+}
+
+/// A request that no sidecar has received.
+#[derive(Debug)]
+pub struct Unserved {
+    /// The request.
+    pub request: Request<Incoming>,
+    /// The gateway's own answer.
+    pub answer: Response<Body>,
+}
+
+impl Unserved {
+    fn new(request: Request<Incoming>, answer: Response<Body>) -> Box<Self> {
+        Box::new(Self { request, answer })
     }
 }
 
@@ -300,21 +322,34 @@ impl Pages {
     }
 
     fn page(&self, status: StatusCode, title: &str, text: &str, remedy: Option<&str>) -> Response<Body> {
-        let launcher = Some(self.launcher.as_str());
-        let notice = Notice { language: self.language, title, text, remedy, launcher, reload_seconds: None };
-        let (media, body) = if self.is_html {
-            ("text/html; charset=utf-8", notice.html())
-        } else {
-            ("text/plain; charset=utf-8", notice.line())
-        };
-        let mut response = Response::new(Full::from(body).map_err(|never| match never {}).boxed_unsync());
-        *response.status_mut() = status;
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.insert(VARY, HeaderValue::from_static("Accept, Accept-Language"));
-        response
+        let (launcher, texts) = (Some(self.launcher.as_str()), [Some(text), remedy]);
+        let texts: Vec<&str> = texts.into_iter().flatten().collect();
+        let notice =
+            Notice { language: self.language, title, texts: &texts, links: &[], launcher, reload_seconds: None };
+        notice_response(status, &notice, self.is_html)
     }
+}
+
+/// Returns a response with a notice, as a page or as a line of text.
+#[must_use]
+pub fn notice_response(status: StatusCode, notice: &Notice<'_>, is_html: bool) -> Response<Body> {
+    if is_html {
+        own_response(status, "text/html; charset=utf-8", notice.html())
+    } else {
+        own_response(status, "text/plain; charset=utf-8", notice.line())
+    }
+}
+
+/// Returns a response that a workshop's origin gives in place of the app.
+#[must_use]
+pub fn own_response(status: StatusCode, media: &'static str, body: String) -> Response<Body> {
+    let mut response = Response::new(Full::from(body).map_err(|never| match never {}).boxed_unsync());
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(VARY, HeaderValue::from_static("Accept, Accept-Language"));
+    response
 }

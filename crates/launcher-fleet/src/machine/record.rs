@@ -60,6 +60,11 @@ impl<P: Clone> Record<P> {
         self.workshop.status.clone().unwrap_or_default()
     }
 
+    /// True once the end is decided: the Workshop is being deleted, or its status is final.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.workshop.metadata.deletion_timestamp.is_some() || self.status().phase.is_final()
+    }
+
     /// Sets the status, and marks it as observed for the current generation of the spec. A status without a crash
     /// or a report about material keeps the former one.
     pub(crate) fn set_status(&mut self, status: WorkshopStatus) {

@@ -49,7 +49,7 @@ async fn listen(fleet: &LocalFleet) -> SocketAddr {
     let gateway = fleet.gateway();
     tokio::spawn(serve_http(listener, Stop::new(), move |request, peer| {
         let gateway = gateway.clone();
-        async move { gateway.serve("lab-a", request, Some(peer.ip())).await }
+        async move { gateway.serve("lab-a", request, Some(peer.ip())).await.unwrap_or_else(|unserved| unserved.answer) }
     }));
     address
 }

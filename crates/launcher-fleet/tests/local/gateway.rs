@@ -28,7 +28,7 @@ pub(crate) async fn listen(fleet: &LocalFleet) -> SocketAddr {
         async move {
             let host = request.headers()[HOST].to_str().unwrap().to_owned();
             let name = gateway.names_workshop(&host).expect("the host of a workshop");
-            gateway.serve(&name, request, Some(peer.ip())).await
+            gateway.serve(&name, request, Some(peer.ip())).await.unwrap_or_else(|unserved| unserved.answer)
         }
     }));
     address

@@ -55,6 +55,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         expiry_file: &format!("{EXPIRY_FOLDER}/{EXPIRY_FILE}"),
         last_crash_file: &format!("{EXPIRY_FOLDER}/{LAST_CRASH_FILE}"),
         workshop_page: workshop_page.as_deref(),
+        course: workshop.spec.course.as_deref(),
     }
     .environment();
     if settings.proxy_secret_name.is_some() {

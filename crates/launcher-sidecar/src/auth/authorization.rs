@@ -6,8 +6,9 @@
 use launcher_domain::identity::IdentityError;
 
 use crate::auth::Rules;
-use crate::frame::resource::{Resource, requested};
+use crate::frame::resource::{Resource, remembered_language, requested};
 use crate::http1::body::Framing;
+use crate::http1::head::HeaderKind;
 use crate::http1::request::{HeaderSummary, RequestHead, target_path};
 use crate::refusal::{Reason, Refused};
 use crate::texts::Language;
@@ -50,7 +51,7 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
     let framing = summary.read_framing(is_http11);
     let is_head = method == "HEAD";
     let keep_alive = is_http11 && !summary.connection_close;
-    let language = summary.accept_language.map(Language::preferred).unwrap_or_default();
+    let language = language(request);
     let refuse = |reason: Reason| Refused {
         reason,
         is_head,
@@ -83,6 +84,13 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
         resource,
     };
     Ok(Authorized { admitted, path })
+}
+
+/// Returns the language that the owner chose in the launcher, else the one that the browser prefers.
+fn language(request: &RequestHead<'_, '_>) -> Language {
+    let lines = request.headers.iter().zip(request.kinds.iter()).filter(|(_, kind)| **kind == HeaderKind::Cookie);
+    let remembered = lines.filter_map(|(header, _)| remembered_language(header.value)).next();
+    remembered.or_else(|| request.summary.accept_language.map(Language::preferred)).unwrap_or_default()
 }
 
 /// Checks the request's Host and target. Returns the path and query for the app.

@@ -3,8 +3,11 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
+
 use crate::auth::{Policy, Rules};
 use crate::frame::Frame;
+use crate::memory::FRAME_STREAMS;
 use crate::metrics::Metrics;
 use crate::transport::BulkPermits;
 use crate::transport::upstream::Pool;
@@ -17,6 +20,8 @@ pub(crate) struct SharedState {
     pub(crate) metrics: Metrics,
     pub(crate) bulk: BulkPermits,
     pub(crate) frame: Frame,
+    /// Permits for the event streams of the frame page.
+    pub(crate) streams: Semaphore,
 }
 
 impl SharedState {
@@ -27,6 +32,7 @@ impl SharedState {
         let app = SocketAddr::new(host, app.port());
         let metrics = Metrics::new();
         let rules = Rules::new(policy, app, &metrics);
-        Self { rules, pool: Arc::new(Pool::new(app)), metrics, bulk: BulkPermits::default(), frame }
+        let streams = Semaphore::new(FRAME_STREAMS);
+        Self { rules, pool: Arc::new(Pool::new(app)), metrics, bulk: BulkPermits::default(), frame, streams }
     }
 }

@@ -1,12 +1,12 @@
 //! HTML of the frame page, and the files that the page loads.
 
 use jiff::Timestamp;
-use launcher_domain::frame_path::{FRAME, PREFIX};
+use launcher_domain::frame_path::{FRAME, PREFIX, STATUS};
 use launcher_domain::local_path::LocalPath;
 
 use crate::frame::WorkshopPage;
 use crate::notice::escape;
-use crate::texts::{Language, Texts};
+use crate::texts::{Language, NoticeText, Texts};
 
 /// Content security policy of the frame page: only its own files, no inline script or style, and only pages of the
 /// workshop's origin in its frame. No page may show the frame page in a frame.
@@ -25,6 +25,8 @@ pub(super) struct Page<'a> {
     /// Path of the app in the frame.
     pub(super) path: &'a LocalPath,
     pub(super) workshop_page: Option<&'a WorkshopPage>,
+    /// Name of the course: any characters.
+    pub(super) course: Option<&'a str>,
     /// The expiry, if it is known. Only then can the owner extend the workshop here.
     pub(super) expiry: Option<Timestamp>,
 }
@@ -33,25 +35,30 @@ impl Page<'_> {
     pub(super) fn html(&self) -> String {
         let texts = self.language.texts();
         let Texts { code, direction, workshop, bar, app, left, warning, over, signed_out, .. } = texts;
-        let Texts { crashed, out_of_memory, files_lost, .. } = texts;
+        let Texts { crashed, out_of_memory, files_lost, down, loading, .. } = texts;
         let (style, script, ends, links) = (STYLE.url(), SCRIPT.url(), self.ends(texts), self.links(texts));
         let launcher = self.workshop_page.map_or("", WorkshopPage::origin);
         let path = escape(self.path.as_str());
+        let course = self.course.map(escape).unwrap_or_default();
+        let title = if course.is_empty() { workshop } else { &*course };
+        let cover = self.cover(texts);
         format!(
             "<!doctype html>\n<html lang=\"{code}\" dir=\"{direction}\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{workshop}</title>\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
              <link id=\"icon\" rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
              <script defer src=\"{script}\"></script>\n</head>\n\
-             <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-status=\"{PREFIX}status\" \
+             <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-status=\"{STATUS}\" \
+             data-events=\"{PREFIX}events\" \
              data-launcher=\"{launcher}\" data-left=\"{left}\" data-warning=\"{warning}\" data-over=\"{over}\" \
              data-signed-out=\"{signed_out}\" data-crashed=\"{crashed}\" data-out-of-memory=\"{out_of_memory}\" \
-             data-files-lost=\"{files_lost}\">\n\
-             <header class=\"bar\" aria-label=\"{bar}\">\n<h1 id=\"title\" class=\"hidden\">{workshop}</h1>\n\
-             <p id=\"left\"></p>\n<p id=\"warning\"></p>\n<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
+             data-files-lost=\"{files_lost}\" data-down=\"{down}\">\n\
+             <header class=\"bar\" aria-label=\"{bar}\">\n<h1 id=\"title\" class=\"hidden\">{title}</h1>\n\
+             <p id=\"course\" dir=\"auto\">{course}</p>\n<p id=\"left\"></p>\n<p id=\"warning\"></p>\n<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
              {ends}{links}</header>\n\
-             <main><iframe id=\"app\" title=\"{app}\" src=\"{path}\" allow=\"{ALLOW}\"></iframe>\
-             </main>\n</body>\n</html>\n"
+             <main><iframe id=\"app\" title=\"{app}\" src=\"{path}\" allow=\"{ALLOW}\"></iframe>\n\
+             <div id=\"skeleton\" role=\"status\" hidden><strong dir=\"auto\">{title}</strong><span>{loading}</span></div>\n\
+             {cover}</main>\n</body>\n</html>\n"
         )
     }
 
@@ -62,6 +69,19 @@ impl Page<'_> {
         let text = expiry.strftime("%Y-%m-%d %H:%M UTC");
         let time = format!("<time datetime=\"{expiry}\" dir=\"ltr\">{text}</time>");
         format!("<noscript><p>{}</p></noscript>\n", texts.ends.replace("{time}", &time))
+    }
+
+    /// Returns the cover that the script shows over the app of a workshop that has stopped. Its texts are those for an unknown
+    /// reason: the launcher may send others.
+    fn cover(&self, texts: &Texts) -> String {
+        let Texts { stopped: NoticeText { title, text }, its_page, .. } = texts;
+        let link =
+            self.workshop_page.map_or(String::new(), |page| format!("<a href=\"{}\">{its_page}</a>", page.url()));
+        format!(
+            "<section id=\"cover\" tabindex=\"-1\" aria-labelledby=\"cover-title\" hidden>\n<div>\n\
+             <h2 id=\"cover-title\">{title}</h2>\n<div id=\"cover-text\"><p>{text}</p></div>\n\
+             <p id=\"cover-links\">{link}</p>\n</div>\n</section>\n"
+        )
     }
 
     /// Returns the links of the bar; empty without the URL of the launcher.

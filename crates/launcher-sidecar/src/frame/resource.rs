@@ -5,19 +5,23 @@ use std::io::Write as _;
 use launcher_domain::frame_path::PREFIX;
 use launcher_domain::local_path::LocalPath;
 
+use crate::frame::Frame;
 use crate::frame::page::{Asset, POLICY, Page, SCRIPT, STYLE};
-use crate::frame::{AppCrash, Frame};
+use crate::frame::status::Status;
 use crate::http1::body::Framing;
 use crate::refusal::Reason;
 use crate::texts::Language;
+use crate::transport::upstream::Pool;
 
 /// A resource that the sidecar serves itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Resource {
-    /// The frame page. Its frame shows this path of the app.
-    Page(LocalPath),
-    /// The expiry, the last crash and the current time, as JSON.
+    /// The frame page. Its frame shows this path of the app. The address may choose the language.
+    Page { path: LocalPath, chosen: Option<Language> },
+    /// The expiry, the last crash, the state of the app and the current time, as JSON.
     Status,
+    /// The same status as an event stream: one event for each change.
+    Events,
     /// The style sheet of the frame page.
     Style,
     /// The script of the frame page.
@@ -43,9 +47,14 @@ pub(crate) fn requested(
     let (name, query) = rest.split_at(end);
     Some(match name {
         // Ignore the path: the frame requests it as same-origin, so another site could bypass a check of the app.
-        b"frame" if is_from_another_site => Ok(Resource::Page(LocalPath::root())),
-        b"frame" => Ok(Resource::Page(app_path(query))),
+        b"frame" => {
+            let path = if is_from_another_site { LocalPath::root() } else { app_path(query) };
+            Ok(Resource::Page { path, chosen: parameter(query, b"lang=").and_then(Language::with_code) })
+        }
         b"status" => Ok(Resource::Status),
+        // Refuse other sites: an image there could occupy a stream.
+        b"events" if is_from_another_site => Err(Reason::ForeignOrigin),
+        b"events" => Ok(Resource::Events),
         b"frame.css" => Ok(Resource::Style),
         b"frame.js" => Ok(Resource::Script),
         _ => Err(Reason::UnknownResource),
@@ -55,10 +64,20 @@ pub(crate) fn requested(
 /// Returns the path of the app that the parameter `path` of a query names. Returns the start page if the parameter is
 /// missing, is not a path of this site, or is a reserved path.
 fn app_path(query: &[u8]) -> LocalPath {
-    let parameters = query.strip_prefix(b"?").unwrap_or_default().split(|&byte| byte == b'&');
-    let value = parameters.filter_map(|parameter| parameter.strip_prefix(b"path=")).next();
-    let decoded = value.and_then(decode).and_then(|path| LocalPath::parse(&path));
+    let decoded = parameter(query, b"path=").and_then(decode).and_then(|path| LocalPath::parse(&path));
     decoded.filter(|path| !path.as_str().starts_with(PREFIX)).unwrap_or_else(LocalPath::root)
+}
+
+/// Returns the first value of a parameter, whose name ends with the equals sign.
+fn parameter<'q>(query: &'q [u8], name: &[u8]) -> Option<&'q [u8]> {
+    let parameters = query.strip_prefix(b"?").unwrap_or_default().split(|&byte| byte == b'&');
+    parameters.filter_map(|parameter| parameter.strip_prefix(name)).next()
+}
+
+/// Returns the language that the owner chose in the launcher, by the value of a `Cookie` header.
+pub(crate) fn remembered_language(cookies: &[u8]) -> Option<Language> {
+    let mut cookies = cookies.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
+    cookies.find_map(|cookie| cookie.strip_prefix(LANGUAGE_COOKIE)).and_then(Language::with_code)
 }
 
 /// Decodes percent-encoded bytes. Returns `None` for an incomplete code, and for bytes that are not UTF-8.
@@ -77,6 +96,12 @@ fn decode(text: &[u8]) -> Option<String> {
     }
     String::from_utf8(decoded).ok()
 }
+
+/// Start of the cookie with the language that the owner chose in the launcher, as in the launcher's own cookie. Browsers send
+/// it only below the reserved prefix, so the app does not receive it.
+const LANGUAGE_COOKIE: &[u8] = b"language=";
+/// Time for which the browser remembers the language, in seconds: one year.
+const REMEMBERED_SECONDS: u32 = 365 * 24 * 3600;
 
 /// Cache lifetime of the files, whose URLs contain a hash of their content.
 const FOR_EVER: &str = "private, max-age=31536000, immutable";
@@ -102,48 +127,61 @@ struct Answer {
 }
 
 /// Appends the response with this resource, with head and body, to `out`.
-pub(crate) async fn write_resource(frame: &Frame, resource: &Resource, options: ResponseOptions, out: &mut Vec<u8>) {
-    let answer = answer(frame, resource, options.language).await;
+pub(crate) async fn write_resource(
+    frame: &Frame,
+    app: &Pool,
+    resource: &Resource,
+    options: ResponseOptions,
+    out: &mut Vec<u8>,
+) {
+    let answer = answer(frame, app, resource, options.language).await;
     // Ignore the results: writing to a `Vec` cannot fail.
     let _ = write!(
         out,
         "HTTP/1.1 200 OK\r\nContent-Type: {}; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: {}\r\n\
          Content-Security-Policy: {}\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: same-origin\r\n\
-         Vary: Accept-Language\r\n",
+         Vary: Accept-Language, Cookie\r\n",
         answer.media,
         answer.body.len(),
         answer.cache,
         answer.policy,
     );
+    if let Resource::Page { chosen: Some(language), .. } = resource {
+        let code = language.texts().code;
+        let _ = write!(
+            out,
+            "Set-Cookie: language={code}; Path={PREFIX}; Max-Age={REMEMBERED_SECONDS}; HttpOnly; SameSite=Lax\r\n"
+        );
+    }
     out.extend_from_slice(if options.close { b"Connection: close\r\n\r\n" } else { b"\r\n" });
     if !options.head_only {
         out.extend_from_slice(answer.body.as_bytes());
     }
 }
 
-async fn answer(frame: &Frame, resource: &Resource, language: Language) -> Answer {
+async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Language) -> Answer {
     match resource {
-        Resource::Page(path) => {
-            let expiry = frame.expiry.read().await;
-            let page = Page { language, path, workshop_page: frame.workshop_page.as_ref(), expiry };
+        Resource::Page { path, chosen } => {
+            let page = Page {
+                language: chosen.unwrap_or(language),
+                path,
+                workshop_page: frame.workshop_page.as_ref(),
+                course: frame.course.as_deref(),
+                expiry: frame.expiry.read().await,
+            };
             Answer { media: "text/html", cache: "no-store", policy: POLICY, body: page.html() }
         }
         Resource::Status => {
-            Answer { media: "application/json", cache: "no-store", policy: NO_PAGE, body: status(frame).await }
+            let body = Status::read(frame, app).await.json(frame.clock.now()) + "\n";
+            Answer { media: "application/json", cache: "no-store", policy: NO_PAGE, body }
+        }
+        // The connection itself sends the events. A HEAD request gets no body.
+        Resource::Events => {
+            Answer { media: "text/event-stream", cache: "no-store", policy: NO_PAGE, body: String::new() }
         }
         Resource::Style => file(&STYLE),
         Resource::Script => file(&SCRIPT),
     }
-}
-
-/// Returns the expiry, the last crash and the current time as JSON. Times in RFC 3339 need no escape.
-async fn status(frame: &Frame) -> String {
-    let expires_at = frame.expiry.read().await.map_or("null".to_owned(), |expiry| format!("\"{expiry}\""));
-    let crash =
-        frame.last_crash.read().await.map_or("null".to_owned(), |AppCrash { at, out_of_memory, files_lost }| {
-            format!("{{\"at\":\"{at}\",\"out_of_memory\":{out_of_memory},\"files_lost\":{files_lost}}}")
-        });
-    format!("{{\"expires_at\":{expires_at},\"crash\":{crash},\"now\":\"{}\"}}\n", frame.clock.now())
 }
 
 fn file(asset: &Asset) -> Answer {
@@ -187,7 +225,7 @@ mod tests {
         let page = |is_from_another_site| {
             let target = b"/_launcher/frame?path=/files/x";
             match requested("GET", target, Framing::Empty, is_from_another_site) {
-                Some(Ok(Resource::Page(path))) => path.as_str().to_owned(),
+                Some(Ok(Resource::Page { path, .. })) => path.as_str().to_owned(),
                 other => panic!("{other:?}"),
             }
         };
@@ -197,11 +235,14 @@ mod tests {
     #[tokio::test]
     async fn every_response_fits_into_the_buffer_of_a_head() {
         let path = LocalPath::parse(&format!("/{}", "\"".repeat(2047))).unwrap();
-        for resource in [Resource::Page(path), Resource::Status, Resource::Style, Resource::Script] {
+        let app = Pool::new(([127, 0, 0, 1], 9).into());
+        let frame = Frame { course: Some("\"".repeat(200)), ..Frame::default() };
+        let page = Resource::Page { path, chosen: Some(Language::ENGLISH) };
+        for resource in [page, Resource::Status, Resource::Style, Resource::Script] {
             for language in Language::all() {
                 let mut out = Vec::new();
                 let options = ResponseOptions { language, head_only: false, close: true };
-                write_resource(&Frame::default(), &resource, options, &mut out).await;
+                write_resource(&frame, &app, &resource, options, &mut out).await;
                 assert!(out.len() < HEAD, "{resource:?}: {} bytes", out.len());
             }
         }

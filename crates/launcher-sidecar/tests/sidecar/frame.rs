@@ -20,18 +20,28 @@ impl Clock for At {
     }
 }
 
-/// Starts Alice's sidecar with a frame page that reads the expiry from this file.
-async fn framed(file: &Path) -> Setup {
-    let frame = Frame {
+/// Returns a frame page of the course `Maps & "graphs"` that reads the expiry from this file.
+pub(crate) fn frame(file: &Path) -> Frame {
+    Frame {
         expiry: Expiry::File(ExpiryFile::new(file.to_owned())),
         last_crash: LastCrash::File(file.with_file_name("last-crash")),
         workshop_page: Some(WorkshopPage::parse("https://launcher.example.org/instances/intro-a").unwrap()),
+        course: Some("Maps & \"graphs\"".to_owned()),
         clock: Arc::new(At("2026-01-01T12:00:00Z".parse().unwrap())),
-    };
+        ..Frame::default()
+    }
+}
+
+/// Starts Alice's sidecar with this frame page.
+pub(crate) async fn framed_by(frame: Frame) -> Setup {
     Setup::with_frame(policy(), App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await, frame).await
 }
 
-async fn get(setup: &Setup, target: &str, lines: &str) -> Response {
+async fn framed(file: &Path) -> Setup {
+    framed_by(frame(file)).await
+}
+
+pub(crate) async fn get(setup: &Setup, target: &str, lines: &str) -> Response {
     let mut client = setup.client().await;
     client.send(format!("GET {target} HTTP/1.1\r\nHost: w\r\n{lines}\r\n")).await;
     client.read_response().await
@@ -44,7 +54,7 @@ async fn caller_other_than_owner_gets_same_403_as_for_app() {
         let lines = format!("{lines}Accept: text/html\r\n");
         let app = get(&setup, "/lab", &lines).await;
         assert_eq!(app.status, 403);
-        for name in ["frame", "status", "frame.css", "frame.js", "unknown", ""] {
+        for name in ["frame", "status", "events", "frame.css", "frame.js", "unknown", ""] {
             assert_eq!(get(&setup, &format!("/_launcher/{name}"), &lines).await, app, "{name}");
         }
     }
@@ -72,12 +82,34 @@ async fn frame_page_shows_the_app_and_links_to_the_launcher() {
         "href=\"https://launcher.example.org/instances/intro-a/extend\" target=\"_blank\">",
         "data-launcher=\"https://launcher.example.org\"",
         "role=\"alert\"",
+        "<title>Maps &amp; &quot;graphs&quot;</title>",
+        "<p id=\"course\" dir=\"auto\">Maps &amp; &quot;graphs&quot;</p>",
         "<noscript><p>Ende: <time datetime=\"2026-01-01T13:00:00Z\" dir=\"ltr\">2026-01-01 13:00 UTC</time></p></noscript>",
     ] {
         assert!(page.body.contains(part), "{part} in {}", page.body);
     }
     assert!(!page.body.contains("style=") && !page.body.contains("<script>"), "{}", page.body);
     setup.assert_app_untouched().await;
+}
+
+#[tokio::test]
+async fn chosen_language_is_remembered_below_the_prefix_only() {
+    let setup = framed(Path::new("/missing")).await;
+    let german = format!("{ALICE}Accept-Language: de\r\n");
+    let page = get(&setup, "/_launcher/frame?lang=fr", &german).await;
+    assert!(page.body.contains("<html lang=\"fr\""), "{}", page.body);
+    let cookie = page.header("Set-Cookie").unwrap();
+    assert_eq!(cookie, "language=fr; Path=/_launcher/; Max-Age=31536000; HttpOnly; SameSite=Lax");
+    for (target, cookie, expected) in [
+        ("/_launcher/frame", "a=b; language=fr", "fr"),
+        ("/_launcher/frame?lang=es", "language=fr", "es"),
+        ("/_launcher/frame?lang=tlh", "language=fr", "fr"),
+        ("/_launcher/frame", "language=tlh", "de"),
+    ] {
+        let page = get(&setup, target, &format!("{german}Cookie: {cookie}\r\n")).await;
+        assert!(page.body.contains(&format!("<html lang=\"{expected}\"")), "{target} {cookie}: {}", page.body);
+        assert_eq!(page.header("Set-Cookie").is_some(), target.ends_with("es"), "{target}");
+    }
 }
 
 #[tokio::test]
@@ -109,13 +141,14 @@ async fn status_follows_the_file_and_is_no_use_of_the_app() {
             std::fs::write(&file, content).unwrap();
         }
         let status = get(&setup, "/_launcher/status", ALICE).await;
-        let expected = format!("{{\"expires_at\":{expected},\"crash\":null,\"now\":\"2026-01-01T12:00:00Z\"}}\n");
+        let expected =
+            format!("{{\"expires_at\":{expected},\"crash\":null,\"app\":\"up\",\"now\":\"2026-01-01T12:00:00Z\"}}\n");
         assert_eq!(status.body, expected);
         assert_eq!(status.header("Cache-Control"), Some("no-store"));
         assert_eq!(status.header("Content-Type"), Some("application/json; charset=utf-8"));
     }
     assert_eq!(setup.sidecar.activity().last_used, used);
-    setup.assert_app_untouched().await;
+    assert_eq!(setup.app.seen(), "");
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod cookies;
 mod embedding;
 mod events;
 mod frame;
+mod frame_events;
 mod framing;
 mod isolation;
 mod lengths;

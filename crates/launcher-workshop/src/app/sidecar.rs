@@ -36,6 +36,8 @@ pub struct SidecarSpec<'a> {
     pub last_crash_file: &'a str,
     /// URL of the launcher's page of this workshop; `None` for no links to it.
     pub workshop_page: Option<&'a str>,
+    /// Name of the course; `None` for no name.
+    pub course: Option<&'a str>,
 }
 
 impl SidecarSpec<'_> {
@@ -43,6 +45,7 @@ impl SidecarSpec<'_> {
     #[must_use]
     pub fn environment(&self) -> BTreeMap<String, String> {
         let page = self.workshop_page.map(|url| ("SERVICE_WORKSHOP_PAGE_URL", url.to_owned()));
+        let course = self.course.map(|name| ("SERVICE_COURSE", name.to_owned()));
         [
             ("SERVICE_OWNER_EMAIL", self.owner.to_string()),
             ("SERVICE_APP_PORT", self.app_port.to_string()),
@@ -54,6 +57,7 @@ impl SidecarSpec<'_> {
         ]
         .into_iter()
         .chain(page)
+        .chain(course)
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
     }

@@ -3,29 +3,40 @@
 use std::net::IpAddr;
 
 use axum::Router;
-use http::header::{CONNECTION, CONTENT_TYPE, HOST};
+use http::header::{ACCEPT, CONNECTION, CONTENT_TYPE, HOST};
 use http::uri::Authority;
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use launcher_fleet::Gateway;
+use launcher_api::{StoppedWorkshop, StoppedWorkshops};
+use launcher_domain::frame_path::STATUS;
+use launcher_fleet::{Gateway, Unserved, notice_response, own_response};
 use launcher_process::serve::{Body, Connection};
+use launcher_sidecar::notice::Notice;
+use launcher_sidecar::texts::Language;
 use tower::ServiceExt;
+
+/// The workshops of a fleet on this machine, and the explanations for the owners of those that do not run.
+#[derive(Debug, Clone)]
+pub(super) struct Workshops {
+    pub(super) gateway: Gateway,
+    pub(super) stopped: StoppedWorkshops,
+}
 
 /// Passes a request for a workshop's host to the gateway, and any other request to the router. Refuses a host that two
 /// programs could read differently: the launcher must never answer as the origin of a workshop.
 pub(super) async fn route(
     router: Router,
-    gateway: Option<Gateway>,
+    workshops: Option<Workshops>,
     request: Request<Incoming>,
     peer: IpAddr,
 ) -> Response<Body> {
     let Ok(host) = host(&request) else { return refused() };
-    if let (Some(gateway), Some(host)) = (gateway, host)
-        && let Some(name) = gateway.names_workshop(&host)
+    if let (Some(workshops), Some(host)) = (workshops, host)
+        && let Some(name) = workshops.gateway.names_workshop(&host)
     {
         let connection = request.extensions().get::<Connection>().cloned();
-        let response = gateway.serve(&name, request, Some(peer)).await;
+        let response = workshops.serve(&name, request, peer).await;
         if let Some(connection) = connection.filter(|_| response.status() != StatusCode::FORBIDDEN) {
             connection.carry_workshop();
         }
@@ -33,6 +44,76 @@ pub(super) async fn route(
     }
     let Ok(response) = router.oneshot(request.map(axum::body::Body::new)).await;
     response.map(|body| body.map_err(Into::into).boxed_unsync())
+}
+
+impl Workshops {
+    /// Serves one request for a workshop's origin. If the workshop does not run, explains this to its owner. Every other caller
+    /// gets the gateway's own answer.
+    async fn serve(&self, name: &str, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
+        let Unserved { request, answer } = match self.gateway.serve(name, request, Some(peer)).await {
+            Ok(response) => return response,
+            Err(unserved) => *unserved,
+        };
+        // The format depends on the request alone: a query for some names would reveal which of them exist.
+        let Some(format) = Format::of(&request) else { return answer };
+        match self.stopped.explain(name, request.headers()).await {
+            Some(stopped) => format.response(&stopped),
+            None => answer,
+        }
+    }
+}
+
+/// Format of an explanation.
+enum Format {
+    /// For a person who opens the address.
+    Html,
+    /// For the script of the frame page.
+    Json,
+}
+
+/// Seconds until the page of a starting workshop reloads itself.
+const RELOAD_SECONDS: u8 = 2;
+
+impl Format {
+    /// Returns the format for a request. Returns `None` for a request of the app's own scripts, which cannot use an explanation
+    /// and may be frequent.
+    fn of(request: &Request<Incoming>) -> Option<Self> {
+        let accepts = |media: &[u8]| {
+            let mut lines = request.headers().get_all(ACCEPT).iter();
+            lines.any(|line| line.as_bytes().windows(media.len()).any(|part| part == media))
+        };
+        if ![Method::GET, Method::HEAD].contains(request.method()) {
+            None
+        } else if request.uri().path() == STATUS {
+            accepts(b"application/json").then_some(Self::Json)
+        } else {
+            accepts(b"text/html").then_some(Self::Html)
+        }
+    }
+
+    fn response(&self, stopped: &StoppedWorkshop) -> Response<Body> {
+        let is_starting = stopped.is_starting();
+        let status = if is_starting { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::NOT_FOUND };
+        match self {
+            Self::Json => {
+                let body = serde_json::to_string(stopped).unwrap_or_default();
+                own_response(status, "application/json", body)
+            }
+            Self::Html => {
+                let texts: Vec<&str> = stopped.paragraphs.iter().map(|paragraph| paragraph.plain.as_str()).collect();
+                let links: Vec<_> = stopped.links.iter().map(|link| (link.label.as_str(), link.url.as_str())).collect();
+                let notice = Notice {
+                    language: Language::with_code(stopped.language.as_bytes()).unwrap_or_default(),
+                    title: &stopped.title,
+                    texts: &texts,
+                    links: &links,
+                    launcher: None,
+                    reload_seconds: is_starting.then_some(RELOAD_SECONDS),
+                };
+                notice_response(status, &notice, true)
+            }
+        }
+    }
 }
 
 /// The request does not name exactly one well-formed host.

@@ -19,6 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "launcher-operator",
             "launcher-process",
             "launcher-service",
+            "launcher-sidecar",
             "launcher-snapshots",
             "launcher-store",
             "launcher-trace",

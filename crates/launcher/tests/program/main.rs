@@ -12,6 +12,7 @@ mod reference;
 mod secret;
 mod serving;
 mod settings;
+mod stopped;
 mod suspending;
 mod traces;
 mod warnings;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use launcher_domain::frame_path::with_trouble;
+use launcher_domain::frame_path::with_query;
 use launcher_domain::lifetime::{Bound, ExtendError, extended_expiry, extension};
 use launcher_domain::log_line::decisive_line;
 use launcher_domain::template::Icon;
@@ -139,7 +139,7 @@ impl WorkshopView {
             announced_state: t.state(listed, None),
             waits,
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
-            url: open_url(instance).filter(|url| running && mine && is_web_address(url)),
+            url: open_url(instance, visitor.chosen).filter(|url| running && mine && is_web_address(url)),
             ends: expires_at.map(near),
             left: t.duration(left),
             expected_expires_at: expires_at.map(|end| end.to_string()).unwrap_or_default(),
@@ -232,13 +232,11 @@ fn urgency(left: i64) -> &'static str {
     }
 }
 
-/// Returns the URL that opens the workshop: the frame page, or the workshop without a bar if an older version started it.
-/// The frame page repeats that the course material has not loaded.
-fn open_url(instance: &Instance) -> Option<String> {
-    let frame = instance.report.frame_url.as_ref().map(|frame| match instance.material_trouble() {
-        Some(trouble) => with_trouble(frame, trouble),
-        None => frame.clone(),
-    });
+/// Returns the URL that opens the workshop: the frame page in the chosen language, or the workshop without a bar if an older
+/// version started it. The frame page repeats that the course material has not loaded.
+fn open_url(instance: &Instance, chosen: Option<Language>) -> Option<String> {
+    let frame = instance.report.frame_url.as_ref();
+    let frame = frame.map(|frame| with_query(frame, chosen.map(Language::code), instance.material_trouble()));
     frame.or_else(|| instance.report.url.clone())
 }
 

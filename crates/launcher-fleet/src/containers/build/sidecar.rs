@@ -47,6 +47,7 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
         expiry_file: &format!("{CONFIG_FOLDER}/expires-at"),
         last_crash_file: &format!("{CONFIG_FOLDER}/last-crash"),
         workshop_page: settings.workshop_page,
+        course: spec.course.as_deref(),
     }
     .environment();
     for (variable, socket) in [("SERVICE_LISTEN_ADDR", HTTP_SOCKET), ("SERVICE_TELEMETRY_ADDR", TELEMETRY_SOCKET)] {

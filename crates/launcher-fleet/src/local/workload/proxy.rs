@@ -25,7 +25,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use launcher_domain::EmailAddress;
 use launcher_process::stop::Stop;
-use launcher_sidecar::frame::{AppCrash, Expiry, Frame, LastCrash};
+use launcher_sidecar::frame::{AppCrash, End, Expiry, Frame, LastCrash};
 use launcher_sidecar::{Policy, Sidecar};
 use serde_json::json;
 use tokio::io::duplex;
@@ -61,12 +61,14 @@ impl AppProxy {
         };
         let app = SocketAddr::from((Ipv4Addr::LOCALHOST, started.port));
         let login = started.token.clone().map(|token| Arc::new(Login::new(app, origins.host(name), token)));
-        let (current, crashed) = (Arc::clone(record), Arc::clone(record));
+        let [current, crashed, ended] = std::array::from_fn(|_| Arc::clone(record));
         let last_crash = move || crashed.get().status().report.last_crash.map(AppCrash::from);
         let frame = Frame {
             expiry: Expiry::Shared(Arc::new(move || current.get().expiry())),
             last_crash: LastCrash::Shared(Arc::new(last_crash)),
+            end: End::Shared(Arc::new(move || ended.get().is_ending().then_some(()))),
             workshop_page: origins.workshop_page(name),
+            course: record.workshop().spec.course,
             clock: Arc::clone(&context.data_dir.clock),
         };
         Self { sidecar: Sidecar::with_frame(policy, app, frame), login }

@@ -1,0 +1,94 @@
+"""Cost of the bars above open workshops: their event streams, and the time until each bar knows of an end."""
+
+import json
+import re
+import selectors
+import socket
+import sys
+import threading
+import time
+import urllib.parse
+
+from common import tools
+from common.machine import load_average
+from common.table import cell, percentile, table
+
+from .growth import PATIENCE, cpu_seconds_of, settle
+from .program import ADMIN, Launcher, template
+
+BARS = 300
+REST_SECONDS = 20
+
+
+class Bar:
+    """The event stream of the bar of one workshop."""
+
+    def __init__(self, launcher, name):
+        self.socket = socket.create_connection(("127.0.0.1", launcher.port))
+        head = (f"GET /_launcher/events HTTP/1.1\r\nHost: {name}.localhost:{launcher.port}\r\n"
+                f"X-Auth-Request-Email: {ADMIN['X-Auth-Request-Email']}\r\n\r\n")
+        self.socket.sendall(head.encode())
+        self.text, self.ended = b"", None
+
+    def read(self):
+        """Reads what has arrived. Returns false at the end of the stream."""
+        received = self.socket.recv(65536)
+        self.text += received
+        if self.ended is None and b"event: ended" in self.text:
+            self.ended = time.perf_counter()
+        return bool(received)
+
+
+def read_until(bars, done, what):
+    deadline = time.monotonic() + PATIENCE
+    with selectors.DefaultSelector() as selector:
+        for bar in bars:
+            selector.register(bar.socket, selectors.EVENT_READ, bar)
+        while not all(map(done, bars)):
+            for key, _ in selector.select(1):
+                if not key.data.read():
+                    selector.unregister(key.fileobj)
+            if time.monotonic() > deadline:
+                sys.exit(f"not every bar got {what} after {PATIENCE} s")
+
+
+def end_all(launcher, names):
+    """Ends these workshops as an admin does on the page of all instances."""
+    form = [("action", "end"), ("confirmed", "true"), *(("ticked", name) for name in names)]
+    headers = ADMIN | {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
+    launcher.connection.request("POST", "/admin/instances/bulk", urllib.parse.urlencode(form), headers)
+    response = launcher.connection.getresponse()
+    answer = response.read().decode()
+    if response.status != 200 or not re.search(rf"{len(names)} of {len(names)}", answer):
+        sys.exit(f"ending all answered {response.status}: {answer}")
+
+
+def bars(directory, _):
+    print(f"\n## {BARS} open bars on one machine\n\n{load_average()}\n")
+    with Launcher(directory / "bars", SERVICE_MAX_QUEUED="100000") as launcher:
+        chosen = template(launcher, command=[str(tools.LOAD), "stub", "$(PORT)"])
+        launch = f"/api/v1/templates/{chosen}/launch"
+        names = [json.loads(launcher.request("POST", launch, ADMIN)[1])["k8s_name"] for _ in range(BARS)]
+        settle(launcher)
+        rest_before, memory_before = at_rest(launcher), launcher.memory()
+        streams = [Bar(launcher, name) for name in names]
+        read_until(streams, lambda bar: b"\n\n" in bar.text.partition(b"\r\n\r\n")[2], "its first event")
+        rest, memory = at_rest(launcher), launcher.memory()
+        began, ending = time.perf_counter(), threading.Thread(target=end_all, args=(launcher, names))
+        ending.start()
+        read_until(streams, lambda bar: bar.ended, "the end")
+        ending.join()
+        times = [bar.ended - began for bar in streams]
+    table(("figure", "value"), [
+        ("*End all* to the event `ended`, p50; p99; last, s",
+         "; ".join(cell([value]) for value in (percentile(times, 50), percentile(times, 99), max(times)))),
+        ("CPU of the launcher for each open bar, % of a core", cell([(rest - rest_before) / BARS])),
+        ("memory of the launcher for each open bar (RSS), KiB", cell([(memory[0] - memory_before[0]) * 1024 / BARS])),
+    ])
+
+
+def at_rest(launcher):
+    """Returns the CPU time of the launcher alone, in percent of a core."""
+    before, began = cpu_seconds_of(launcher), time.monotonic()
+    time.sleep(REST_SECONDS)  # pacing: the time of the measurement
+    return 100 * (cpu_seconds_of(launcher) - before) / (time.monotonic() - began)

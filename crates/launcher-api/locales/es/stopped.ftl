@@ -1,0 +1,16 @@
+### Texts for the owner at the address of a workshop that does not run.
+
+stopped-title = Ahora no hay ningún taller aquí
+stopped-owner = Usted finalizó «{ $name }».
+stopped-admin = Un administrador finalizó «{ $name }».
+stopped-expired = El tiempo de «{ $name }» ha terminado.
+stopped-failed = «{ $name }» ha fallado.
+stopped-lost = «{ $name }» se eliminó fuera de este servicio.
+stopped-at = Terminó el { $time }.
+stopped-paused = «{ $name }» está en pausa.
+stopped-starting-title = El taller se está iniciando
+stopped-starting = «{ $name }» aún no responde. Se abrirá aquí cuando esté listo.
+stopped-files-kept = Sus archivos se conservan. Su próximo inicio los tendrá de nuevo.
+stopped-files-deleted = Los archivos de este taller se han eliminado.
+stopped-download = Trabajo guardado
+stopped-page = Abrir su página

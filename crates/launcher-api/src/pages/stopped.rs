@@ -1,0 +1,185 @@
+//! What the launcher tells the owner at the address of a workshop that does not run.
+
+use http::HeaderMap;
+use jiff::Timestamp;
+use launcher_domain::{AdminList, Caller, EndReason, Instance, InstanceState, ProxySecret, SnapshotState};
+use launcher_service::{Launcher, ServiceError};
+use serde::Serialize;
+
+use crate::identity::identify;
+use crate::pages::{Language, paths};
+use crate::settings::ApiSettings;
+
+/// Explains to its owner why a workshop does not run. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct StoppedWorkshops {
+    launcher: Launcher,
+    settings: ApiSettings,
+    proxy_secret: Option<ProxySecret>,
+}
+
+/// Explanation for the owner of a workshop that does not run, in the reader's language.
+#[derive(Debug, Serialize)]
+pub struct StoppedWorkshop {
+    /// Code of the language.
+    #[serde(skip)]
+    pub language: &'static str,
+    /// State of the workshop.
+    pub state: &'static str,
+    /// Heading.
+    pub title: String,
+    /// Sentences: the event, and where the files are.
+    pub paragraphs: Vec<Paragraph>,
+    /// Links to pages of the launcher, the most useful one first. They change nothing.
+    pub links: Vec<Link>,
+}
+
+/// A paragraph of an explanation.
+#[derive(Debug, Serialize)]
+pub struct Paragraph {
+    /// The text. `{time}` stands for the point in time.
+    text: String,
+    /// The point in time that the text names.
+    time: Option<Timestamp>,
+    /// The text with its time in UTC.
+    #[serde(skip)]
+    pub plain: String,
+}
+
+/// A link to a page of the launcher.
+#[derive(Debug, Serialize)]
+pub struct Link {
+    /// Text of the link.
+    pub label: String,
+    /// URL of the page.
+    pub url: String,
+}
+
+impl StoppedWorkshop {
+    /// True while the workshop starts: it answers at the same address soon.
+    #[must_use]
+    pub fn is_starting(&self) -> bool {
+        InstanceState::parse(self.state).is_some_and(starts)
+    }
+}
+
+impl StoppedWorkshops {
+    /// Creates the explanations of this launcher's workshops.
+    #[must_use]
+    pub fn new(launcher: Launcher, settings: ApiSettings, proxy_secret: Option<ProxySecret>) -> Self {
+        Self { launcher, settings, proxy_secret }
+    }
+
+    /// Returns the explanation if the caller owns an instance with this name, also an ended one that is still stored.
+    /// Returns `None` for every other caller, admins included, after the same query as for a name without an instance.
+    pub async fn explain(&self, k8s_name: &str, headers: &HeaderMap) -> Option<StoppedWorkshop> {
+        let email = identify(&self.settings, self.proxy_secret.as_ref(), headers).ok()?;
+        // A caller of an empty list of admins sees only own instances.
+        let caller = AdminList::default().caller(email);
+        let instance = match self.launcher.instance(&caller, k8s_name).await {
+            Ok(listed) => listed.instance,
+            Err(ServiceError::NotFound) => return None,
+            Err(error) => {
+                tracing::warn!(%error, "reading the instance of a stopped workshop failed, answering without it");
+                return None;
+            }
+        };
+        let t = Language::of(headers);
+        let starts = starts(instance.state);
+        let mut paragraphs = events(t, &instance);
+        if !starts {
+            paragraphs.extend(self.files(t, &caller, &instance).await);
+        }
+        Some(StoppedWorkshop {
+            language: t.code(),
+            state: instance.state.as_str(),
+            title: t.text(if starts { "stopped-starting-title" } else { "stopped-title" }).into_owned(),
+            paragraphs,
+            links: self.links(t, &instance),
+        })
+    }
+
+    /// States where the files of the workshop are, and until when.
+    async fn files(&self, t: Language, caller: &Caller, instance: &Instance) -> Option<Paragraph> {
+        use InstanceState::{Suspended, Suspending};
+        if instance.volume.is_some() {
+            let is_paused = matches!(instance.state, Suspending | Suspended);
+            return Some(plain(t, if is_paused { "files-of-paused" } else { "stopped-files-kept" }));
+        }
+        let Some(snapshot) = &instance.snapshot else {
+            // The remedy of a failure says that the files are lost.
+            return instance.reason.is_none().then(|| plain(t, "stopped-files-deleted"));
+        };
+        Some(match snapshot.state {
+            SnapshotState::Planned => return None,
+            SnapshotState::Pending => plain(t, "snapshot-pending"),
+            SnapshotState::Failed => paragraph(t.not_saved(snapshot.failure)),
+            SnapshotState::Saved => match self.launcher.snapshot(caller, instance.instance_id).await {
+                Ok(saved) => match self.launcher.snapshot_retention().map(|time| saved.deleted_after(time)) {
+                    Some(until) => timed(t, "snapshot-saved-until", "value", until),
+                    None => plain(t, "snapshot-saved"),
+                },
+                Err(ServiceError::NotFound) => plain(t, "snapshot-deleted"),
+                Err(_) => return None,
+            },
+        })
+    }
+
+    fn links(&self, t: Language, instance: &Instance) -> Vec<Link> {
+        use InstanceState::{Failed, Suspended, Terminated};
+        let link = |label: &str, path: String| Link {
+            label: t.text(label).into_owned(),
+            url: format!("{}{path}", self.settings.origin()),
+        };
+        let page = paths::instance(&instance.k8s_name);
+        let is_retryable = instance.failure().is_none_or(|failure| failure.retryable);
+        let is_saved = instance.snapshot.as_ref().is_some_and(|snapshot| snapshot.state == SnapshotState::Saved);
+        let first = match instance.state {
+            Terminated | Failed if is_retryable => Some(link("launch-again", paths::relaunch(instance))),
+            Suspended => Some(link("resume", page.clone())),
+            _ => None,
+        };
+        let saved = (is_saved || instance.volume.is_some()).then(|| link("stopped-download", "/work".to_owned()));
+        let own = (instance.state != Suspended).then(|| link("stopped-page", page));
+        first.into_iter().chain(saved).chain(own).collect()
+    }
+}
+
+const fn starts(state: InstanceState) -> bool {
+    matches!(state, InstanceState::Queued | InstanceState::Starting | InstanceState::Running)
+}
+
+/// States what happened to the workshop, and when.
+fn events(t: Language, instance: &Instance) -> Vec<Paragraph> {
+    use InstanceState::{Failed, Suspended, Suspending};
+    let named = |key: &str| paragraph(t.with_one(key, "name", instance.settings.name.as_str()));
+    let mut paragraphs = vec![match (instance.state, instance.end_reason) {
+        (state, _) if starts(state) => named("stopped-starting"),
+        (Suspending | Suspended, _) => named("stopped-paused"),
+        (Failed, _) | (_, Some(EndReason::Failed)) => named("stopped-failed"),
+        (_, Some(EndReason::Owner)) => named("stopped-owner"),
+        (_, Some(EndReason::Admin)) => named("stopped-admin"),
+        (_, Some(EndReason::Expired)) => named("stopped-expired"),
+        (_, Some(EndReason::Lost) | None) => named("stopped-lost"),
+    }];
+    if let Some(failure) = instance.failure() {
+        paragraphs.push(paragraph(t.failure_message(&failure)));
+        paragraphs.push(paragraph(t.failure_remedy(&failure, false)));
+    }
+    paragraphs.extend(instance.ended_at.map(|at| timed(t, "stopped-at", "time", at)));
+    paragraphs
+}
+
+fn paragraph(text: String) -> Paragraph {
+    Paragraph { plain: text.clone(), text, time: None }
+}
+
+fn plain(t: Language, key: &str) -> Paragraph {
+    paragraph(t.text(key).into_owned())
+}
+
+/// Returns a message with a point in time, which is its value with this name.
+fn timed(t: Language, key: &str, value: &'static str, at: Timestamp) -> Paragraph {
+    let utc = at.strftime("%Y-%m-%d %H:%M UTC").to_string();
+    Paragraph { text: t.with_one(key, value, "{time}"), time: Some(at), plain: t.with_one(key, value, utc) }
+}

@@ -1,0 +1,122 @@
+//! The address of a workshop that does not run: its owner learns why, and every other caller gets the same bytes as at an
+//! address without a workshop.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use launcher_testkit::eventually;
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
+
+use crate::serving::Serving;
+
+const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");
+/// The test reads the log only at the end. A log line per request would fill its pipe, and stop the launcher.
+const QUIET: (&str, &str) = ("SERVICE_LOG", "warn");
+const ALICE: &str = "alice@example.org";
+const ADMIN: &str = "admin@example.org";
+
+async fn ask(serving: &Serving, who: &str, method: Method, path: &str, body: &Value) -> Value {
+    let request = Client::new().request(method, serving.api(path)).header("X-Auth-Request-Email", who);
+    request.json(body).send().await.unwrap().error_for_status().unwrap().json().await.unwrap()
+}
+
+/// Creates a template with this command, and launches it as Alice. Returns the name of the instance.
+async fn launch(serving: &Serving, command: &str) -> String {
+    let template = json!({ "name": "Maps & \"graphs\"", "app_type": "custom", "image": "web", "port": 8000,
+        "command": ["sh", "-c", command] });
+    let template = ask(serving, ADMIN, Method::POST, "/templates/", &template).await;
+    let launch = format!("/templates/{}/launch", template["template_id"].as_str().unwrap());
+    ask(serving, ALICE, Method::POST, &launch, &json!({})).await["k8s_name"].as_str().unwrap().to_owned()
+}
+
+async fn until(serving: &Serving, name: &str, state: &str) {
+    eventually(async || {
+        let row = ask(serving, ALICE, Method::GET, &format!("/instances/{name}"), &json!({})).await;
+        (row["state"] == state).then_some(())
+    })
+    .await;
+}
+
+/// Sends a request to the origin of a workshop. Returns the whole response, except the time.
+fn visit(serving: &Serving, name: &str, path: &str, lines: &str) -> String {
+    let mut stream = TcpStream::connect(serving.listen()).unwrap();
+    let host = format!("{name}.localhost:{}", serving.listen().port());
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{lines}\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split_inclusive("\r\n").filter(|line| !line.to_ascii_lowercase().starts_with("date:")).collect()
+}
+
+fn explanation(serving: &Serving, name: &str) -> (String, Value) {
+    let lines = format!("X-Auth-Request-Email: {ALICE}\r\nAccept: application/json\r\nAccept-Language: en\r\n");
+    let answer = visit(serving, name, "/_launcher/status", &lines);
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_owned(), serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}")))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_owner_learns_why_a_workshop_does_not_run() {
+    let data = tempfile::tempdir().unwrap();
+    let serving = Serving::start_with(data.path(), &[PATH, QUIET]);
+    let serves = "exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
+    let (name, failed) = (launch(&serving, serves).await, launch(&serving, "exit 3").await);
+    until(&serving, &name, "running").await;
+    until(&serving, &failed, "failed").await;
+    let owner = format!("X-Auth-Request-Email: {ALICE}\r\n");
+    assert!(visit(&serving, &name, "/", &owner).starts_with("HTTP/1.1 200 "));
+
+    ask(&serving, ADMIN, Method::DELETE, &format!("/instances/{name}"), &json!({})).await;
+    until(&serving, &name, "terminated").await;
+
+    let page = visit(&serving, &name, "/lab", &format!("{owner}Accept: text/html\r\nAccept-Language: en\r\n"));
+    let origin = format!("http://localhost:{}", serving.listen().port());
+    for part in [
+        "HTTP/1.1 404 ",
+        "<h1>No workshop here now</h1>",
+        "<p>An admin ended “Maps &amp; &quot;graphs&quot;”.</p>",
+        "<p>It ended at 2",
+        "<p>The files of this workshop are deleted.</p>",
+        &format!("<a href=\"{origin}/instances/{name}\" target=\"_top\">Open its page</a>"),
+        &format!("<a href=\"{origin}/launch/"),
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    assert!(!page.contains(ADMIN), "{page}");
+    let (head, told) = explanation(&serving, &name);
+    assert!(head.starts_with("HTTP/1.1 404 ") && head.contains("content-type: application/json"), "{head}");
+    assert_eq!((&told["state"], &told["title"]), (&json!("terminated"), &json!("No workshop here now")));
+    assert_eq!(told["paragraphs"][1]["text"], "It ended at {time}.");
+    assert!(told["paragraphs"][1]["time"].is_string(), "{told}");
+    assert_eq!(told["links"][0]["label"], "Launch again");
+    let german = visit(&serving, &name, "/", &format!("{owner}Accept: text/html\r\nCookie: language=de\r\n"));
+    assert!(german.contains("<html lang=\"de\""), "{german}");
+    let script = visit(&serving, &name, "/api/kernels", &format!("{owner}Accept: application/json\r\n"));
+    assert!(script.starts_with("HTTP/1.1 403 "), "requests of the app's scripts get no explanation: {script}");
+
+    let (_, told) = explanation(&serving, &failed);
+    assert_eq!(told["state"], "failed");
+    assert!(told.to_string().contains("It ended with status 3."), "{told}");
+
+    let anonymous = String::new();
+    let others = [
+        anonymous,
+        "X-Auth-Request-Email: bob@example.org\r\n".to_owned(),
+        format!("X-Auth-Request-Email: {ADMIN}\r\n"),
+    ];
+    for who in others {
+        for (path, accept) in
+            [("/", "text/html"), ("/_launcher/status", "application/json"), ("/_launcher/frame", "*/*")]
+        {
+            let lines = format!("{who}Accept: {accept}\r\nAccept-Language: fr\r\n");
+            let missing = visit(&serving, "maps-abcdefghij", path, &lines);
+            assert!(missing.starts_with("HTTP/1.1 403 "), "{missing}");
+            for stopped in [&name, &failed] {
+                assert_eq!(visit(&serving, stopped, path, &lines), missing, "{who} {path}");
+            }
+        }
+    }
+    let (code, log) = serving.stop();
+    assert_eq!(code, Some(0), "{log}");
+}

@@ -1,0 +1,146 @@
+// The frame page of a workshop that starts to paint, crashes, fails or ends: nothing is silent, and nobody types into a dead app.
+
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { overflow, violations } from "./axe.mjs";
+import { ADMIN, createTemplate, launch, openPage, screenshot, send, startBrowser, startLauncher, waitFor } from "./support.mjs";
+
+const ALICE = "alice@example.org";
+const NAME = 'Maps & "graphs"';
+
+/** An app with a text field. It crashes at `/crash`, and answers its frame only after the file of the variable GATE exists. */
+const APP = `
+import http.server, os, time
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        if self.path == "/crash":
+            os._exit(1)
+        while self.headers["Sec-Fetch-Dest"] == "iframe" and not os.path.exists(os.environ["GATE"]):
+            time.sleep(0.05)
+        body = b"<!doctype html><title>Field</title><h1>App</h1><textarea></textarea>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
+`;
+
+/** Launches a template as Alice. Returns the name and the frame page's address of the running workshop. */
+async function run(launcher, template) {
+  const name = await launch(launcher, template, ALICE);
+  const row = await waitFor("the workshop to run", async () => {
+    const found = await send(launcher, "GET", `/instances/${name}`, undefined, ALICE);
+    return found.state === "running" && found;
+  });
+  return { name, url: new URL("/_launcher/frame", row.url).href };
+}
+
+const cover = (tab) => tab.locator("#cover");
+const title = (tab, text) => cover(tab).getByRole("heading", { name: text, exact: true });
+const end = (launcher, name, email) => send(launcher, "DELETE", `/instances/${name}`, undefined, email);
+
+test("frame page tells what happens to the workshop", async (t) => {
+  const launcher = await startLauncher(t);
+  const browser = await startBrowser(t);
+  const gate = join(launcher.data, "gate");
+  const template = await createTemplate(launcher, NAME, { command: ["python3", "-c", APP], env: { GATE: gate } });
+  const { context, page, complaints } = await openPage(t, browser, { email: ALICE });
+
+  await t.test("name of the workshop is shown until the app paints", async () => {
+    const { name, url } = await run(launcher, template);
+    await page.goto(url, { waitUntil: "commit" });
+    const skeleton = page.locator("#skeleton");
+    await skeleton.getByText(NAME).waitFor();
+    await screenshot(page, "frame-loading");
+    await writeFile(gate, "");
+    await skeleton.waitFor({ state: "hidden" });
+    await page.frameLocator("#app").getByRole("heading", { name: "App" }).waitFor();
+    await page.getByRole("banner").getByText(NAME, { exact: true }).waitFor();
+    await waitFor("the focus in the frame", () => page.evaluate(() => document.activeElement?.id === "app"));
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("work");
+    assert.equal(await page.frameLocator("#app").locator("textarea").inputValue(), "work", "expected the app's focus");
+    await screenshot(page, "frame-named");
+    await end(launcher, name, ALICE);
+    await title(page, "No workshop here now").waitFor();
+    await cover(page).getByText(`You ended “${NAME}”.`).waitFor();
+  });
+
+  await t.test("an admin's end covers the app, which takes no input any more", async () => {
+    const { name, url } = await run(launcher, template);
+    await page.goto(url);
+    const field = page.frameLocator("#app").locator("textarea");
+    await field.fill("work");
+    await end(launcher, name, ADMIN);
+    await title(page, "No workshop here now").waitFor();
+    await cover(page).getByText(`An admin ended “${NAME}”.`).waitFor();
+    await cover(page).getByText("The files of this workshop are deleted.").waitFor();
+    await cover(page).getByText(/^It ended at .*\d:\d\d/).waitFor();
+    assert.ok(!(await cover(page).textContent()).includes("{time}"), "expected a local time");
+    await page.keyboard.type("lost");
+    assert.equal(await field.inputValue(), "work", "expected no input into the app");
+    assert.ok(await page.evaluate(() => document.getElementById("app").inert));
+    assert.deepEqual(await violations(page), []);
+    await screenshot(page, "frame-ended");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await screenshot(page, "frame-ended-dark");
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 390, height: 740 });
+    await screenshot(page, "frame-ended-phone");
+    assert.ok((await overflow(page)) <= 0, "expected no page wider than a phone");
+    await page.setViewportSize({ width: 1100, height: 800 });
+    assert.equal(await page.getByRole("link", { name: "Launch again" }).getAttribute("href"), `${launcher.url}/launch/${template}`);
+    await page.reload();
+    await page.getByRole("heading", { name: "No workshop here now" }).waitFor();
+    await screenshot(page, "stopped-notice");
+    await page.getByRole("link", { name: "Open its page" }).click();
+    await page.waitForURL(`${launcher.url}/instances/${name}`);
+  });
+
+  await t.test("the end covers the app also if a proxy blocks event streams", async () => {
+    const { name, url } = await run(launcher, template);
+    const tab = await context.newPage();
+    await tab.route("**/_launcher/events", (route) => route.abort());
+    await tab.goto(url);
+    await tab.frameLocator("#app").getByRole("heading", { name: "App" }).waitFor();
+    await end(launcher, name, ADMIN);
+    await title(tab, "No workshop here now").waitFor();
+    await cover(tab).getByText(`An admin ended “${NAME}”.`).waitFor();
+    await tab.close();
+  });
+
+  await t.test("bar reports a crash, and a failure covers the app with its reason", async () => {
+    const { url } = await run(launcher, template);
+    await page.goto(url);
+    const crash = () => page.evaluate(() => fetch("/crash").catch(() => {}));
+    await crash();
+    await page.locator("#warning", { hasText: "The app crashed and was started again. Saved files are still there." }).waitFor();
+    await waitFor("the failure", async () => {
+      await crash();
+      return await title(page, "No workshop here now").isVisible();
+    });
+    await cover(page).getByText(`“${NAME}” has failed.`).waitFor();
+    await cover(page).getByText(/It ended with status 1/).waitFor();
+    await screenshot(page, "frame-failed");
+  });
+
+  await t.test("frame page has the language that its reader chose in the launcher", async () => {
+    const { name } = await run(launcher, template);
+    await page.goto(launcher.url);
+    await page.locator("#account > summary").click();
+    await page.getByRole("button", { name: "Français" }).click();
+    await page.locator('html[lang="fr"]').waitFor();
+    await page.goto(`${launcher.url}/instances/${name}/open`);
+    await page.locator('html[lang="fr"] #app').waitFor();
+    await page.reload();
+    await page.locator('html[lang="fr"] #app').waitFor();
+    await end(launcher, name, ALICE);
+    await title(page, "Aucun atelier ici pour le moment").waitFor();
+  });
+
+  const unexpected = complaints.filter((complaint) => !/Failed to load resource|ERR_|status of (4|5)/.test(complaint));
+  assert.deepEqual(unexpected, [], "expected no script error and no violation of the content policy");
+});
