@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::clock::SystemClock;
+use launcher_domain::local_path::LocalPath;
 use launcher_domain::{Clock, Crash, FailureCode};
 use launcher_process::follow;
 
@@ -21,6 +22,8 @@ pub struct Frame {
     pub expiry: Expiry,
     /// Source of the last crash of the app.
     pub last_crash: LastCrash,
+    /// Path of the app's first page.
+    pub start_path: LocalPath,
     /// The launcher's page of the workshop. `None`: the bar has no links, and notices have none.
     pub workshop_page: Option<WorkshopPage>,
     /// The clock that the status reports, so that the browser can correct its own.
@@ -40,11 +43,12 @@ impl Frame {
 }
 
 impl Default for Frame {
-    /// An unknown expiry, no crash and no links.
+    /// An unknown expiry, no crash, the start path `/`, and no links.
     fn default() -> Self {
         Self {
             expiry: Expiry::Unknown,
             last_crash: LastCrash::Unknown,
+            start_path: LocalPath::root(),
             workshop_page: None,
             clock: Arc::new(SystemClock),
         }

@@ -24,6 +24,8 @@ pub(super) struct Page<'a> {
     pub(super) language: Language,
     /// Path of the app in the frame.
     pub(super) path: &'a LocalPath,
+    /// Path of the app's first page.
+    pub(super) start_path: &'a LocalPath,
     pub(super) workshop_page: Option<&'a WorkshopPage>,
     /// The expiry, if it is known. Only then can the owner extend the workshop here.
     pub(super) expiry: Option<Timestamp>,
@@ -36,14 +38,15 @@ impl Page<'_> {
         let Texts { crashed, out_of_memory, files_lost, .. } = texts;
         let (style, script, ends, links) = (STYLE.url(), SCRIPT.url(), self.ends(texts), self.links(texts));
         let launcher = self.workshop_page.map_or("", WorkshopPage::origin);
-        let path = escape(self.path.as_str());
+        let (path, start) = (escape(self.path.as_str()), escape(self.start_path.as_str()));
         format!(
             "<!doctype html>\n<html lang=\"{code}\" dir=\"{direction}\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{workshop}</title>\n\
              <link id=\"icon\" rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
              <script defer src=\"{script}\"></script>\n</head>\n\
-             <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-status=\"{PREFIX}status\" \
+             <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-start=\"{start}\" \
+             data-status=\"{PREFIX}status\" \
              data-launcher=\"{launcher}\" data-left=\"{left}\" data-warning=\"{warning}\" data-over=\"{over}\" \
              data-signed-out=\"{signed_out}\" data-crashed=\"{crashed}\" data-out-of-memory=\"{out_of_memory}\" \
              data-files-lost=\"{files_lost}\">\n\

@@ -14,8 +14,8 @@ use crate::texts::Language;
 /// A resource that the sidecar serves itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Resource {
-    /// The frame page. Its frame shows this path of the app.
-    Page(LocalPath),
+    /// The frame page. Its frame shows this path of the app, `None`: the start path.
+    Page(Option<LocalPath>),
     /// The expiry, the last crash and the current time, as JSON.
     Status,
     /// The style sheet of the frame page.
@@ -43,7 +43,7 @@ pub(crate) fn requested(
     let (name, query) = rest.split_at(end);
     Some(match name {
         // Ignore the path: the frame requests it as same-origin, so another site could bypass a check of the app.
-        b"frame" if is_from_another_site => Ok(Resource::Page(LocalPath::root())),
+        b"frame" if is_from_another_site => Ok(Resource::Page(None)),
         b"frame" => Ok(Resource::Page(app_path(query))),
         b"status" => Ok(Resource::Status),
         b"frame.css" => Ok(Resource::Style),
@@ -52,13 +52,12 @@ pub(crate) fn requested(
     })
 }
 
-/// Returns the path of the app that the parameter `path` of a query names. Returns the start page if the parameter is
-/// missing, is not a path of this site, or is a reserved path.
-fn app_path(query: &[u8]) -> LocalPath {
+/// Returns the path of the app that the parameter `path` of a query names. Returns `None` if the parameter is missing, is
+/// not a path of this site, or is a reserved path.
+fn app_path(query: &[u8]) -> Option<LocalPath> {
     let parameters = query.strip_prefix(b"?").unwrap_or_default().split(|&byte| byte == b'&');
     let value = parameters.filter_map(|parameter| parameter.strip_prefix(b"path=")).next();
-    let decoded = value.and_then(decode).and_then(|path| LocalPath::parse(&path));
-    decoded.filter(|path| !path.as_str().starts_with(PREFIX)).unwrap_or_else(LocalPath::root)
+    value.and_then(decode).and_then(|path| LocalPath::parse_of_app(&path))
 }
 
 /// Decodes percent-encoded bytes. Returns `None` for an incomplete code, and for bytes that are not UTF-8.
@@ -125,7 +124,9 @@ async fn answer(frame: &Frame, resource: &Resource, language: Language) -> Answe
     match resource {
         Resource::Page(path) => {
             let expiry = frame.expiry.read().await;
-            let page = Page { language, path, workshop_page: frame.workshop_page.as_ref(), expiry };
+            let start_path = &frame.start_path;
+            let path = path.as_ref().unwrap_or(start_path);
+            let page = Page { language, path, start_path, workshop_page: frame.workshop_page.as_ref(), expiry };
             Answer { media: "text/html", cache: "no-store", policy: POLICY, body: page.html() }
         }
         Resource::Status => {
@@ -160,25 +161,25 @@ mod tests {
     #[test]
     fn only_local_path_of_the_app_is_shown_in_the_frame() {
         for (query, expected) in [
-            ("", "/"),
-            ("?path=/lab/tree/x", "/lab/tree/x"),
-            ("?path=%2Flab%2Ftree%2Fa%2520b%3Fx%3D1%26y%23z", "/lab/tree/a%20b?x=1&y#z"),
-            ("?other=1&path=/a&path=/b", "/a"),
-            ("?path=", "/"),
-            ("?path=lab", "/"),
-            ("?path=//evil.example", "/"),
-            ("?path=%2F%2Fevil.example", "/"),
-            ("?path=/%5Cevil.example", "/"),
-            ("?path=/%09/evil.example", "/"),
-            ("?path=https://evil.example", "/"),
-            ("?path=javascript:alert(1)", "/"),
-            ("?path=/a%2", "/"),
-            ("?path=/a%+1", "/"),
-            ("?path=/%ff", "/"),
-            ("?path=/_launcher/frame", "/"),
-            ("?path=/a%22%3E%3Cscript%3E", "/a\"><script>"),
+            ("", None),
+            ("?path=/lab/tree/x", Some("/lab/tree/x")),
+            ("?path=%2Flab%2Ftree%2Fa%2520b%3Fx%3D1%26y%23z", Some("/lab/tree/a%20b?x=1&y#z")),
+            ("?other=1&path=/a&path=/b", Some("/a")),
+            ("?path=", None),
+            ("?path=lab", None),
+            ("?path=//evil.example", None),
+            ("?path=%2F%2Fevil.example", None),
+            ("?path=/%5Cevil.example", None),
+            ("?path=/%09/evil.example", None),
+            ("?path=https://evil.example", None),
+            ("?path=javascript:alert(1)", None),
+            ("?path=/a%2", None),
+            ("?path=/a%+1", None),
+            ("?path=/%ff", None),
+            ("?path=/_launcher/frame", None),
+            ("?path=/a%22%3E%3Cscript%3E", Some("/a\"><script>")),
         ] {
-            assert_eq!(app_path(query.as_bytes()).as_str(), expected, "{query}");
+            assert_eq!(app_path(query.as_bytes()).map(String::from).as_deref(), expected, "{query}");
         }
     }
 
@@ -187,21 +188,22 @@ mod tests {
         let page = |is_from_another_site| {
             let target = b"/_launcher/frame?path=/files/x";
             match requested("GET", target, Framing::Empty, is_from_another_site) {
-                Some(Ok(Resource::Page(path))) => path.as_str().to_owned(),
+                Some(Ok(Resource::Page(path))) => path.map(String::from),
                 other => panic!("{other:?}"),
             }
         };
-        assert_eq!((page(false), page(true)), ("/files/x".to_owned(), "/".to_owned()));
+        assert_eq!((page(false), page(true)), (Some("/files/x".to_owned()), None));
     }
 
     #[tokio::test]
     async fn every_response_fits_into_the_buffer_of_a_head() {
-        let path = LocalPath::parse(&format!("/{}", "\"".repeat(2047))).unwrap();
+        let path = LocalPath::parse(&format!("/{}", "\"".repeat(2047)));
+        let frame = Frame { start_path: path.clone().unwrap(), ..Frame::default() };
         for resource in [Resource::Page(path), Resource::Status, Resource::Style, Resource::Script] {
             for language in Language::all() {
                 let mut out = Vec::new();
                 let options = ResponseOptions { language, head_only: false, close: true };
-                write_resource(&Frame::default(), &resource, options, &mut out).await;
+                write_resource(&frame, &resource, options, &mut out).await;
                 assert!(out.len() < HEAD, "{resource:?}: {} bytes", out.len());
             }
         }

@@ -24,6 +24,7 @@ use http_body_util::Empty;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use launcher_domain::EmailAddress;
+use launcher_domain::local_path::LocalPath;
 use launcher_process::stop::Stop;
 use launcher_sidecar::frame::{AppCrash, Expiry, Frame, LastCrash};
 use launcher_sidecar::{Policy, Sidecar};
@@ -62,11 +63,14 @@ impl AppProxy {
         let app = SocketAddr::from((Ipv4Addr::LOCALHOST, started.port));
         let login = started.token.clone().map(|token| Arc::new(Login::new(app, origins.host(name), token)));
         let (current, crashed) = (Arc::clone(record), Arc::clone(record));
+        let start_path = record.workshop().spec.start_path.as_deref().and_then(LocalPath::parse_of_app);
+        let start_path = start_path.unwrap_or_else(LocalPath::root);
         let last_crash = move || crashed.get().status().report.last_crash.map(AppCrash::from);
         let frame = Frame {
             expiry: Expiry::Shared(Arc::new(move || current.get().expiry())),
             last_crash: LastCrash::Shared(Arc::new(last_crash)),
             workshop_page: origins.workshop_page(name),
+            start_path,
             clock: Arc::clone(&context.data_dir.clock),
         };
         Self { sidecar: Sidecar::with_frame(policy, app, frame), login }
