@@ -26,7 +26,7 @@ async function greet(page, input = (app) => app.getByLabel("Name", { exact: true
 /** Presets: name of the card, path of the app's file in place of the preset's, and use of the app. */
 const PRESETS = [
   { card: "JupyterLab", use: runCell },
-  { card: "marimo", added: "marimo/app.py", use: (page) => greet(page, (app) => app.getByRole("textbox", { name: "Name" })) },
+  { card: "marimo", added: "marimo/app.py", use: (page) => greet(page, (app) => app.locator("marimo-text input")) },
   { card: "Streamlit", file: "streamlit/app.py", use: greet },
   { card: "Gradio", file: "gradio/app.py", use: greet },
   { card: "Shiny for Python", file: "shiny/app.py", use: greet },
