@@ -43,6 +43,12 @@ def jupyter():
     os.environ["TEST_JUPYTER"] = str(ROOT / ".local/jupyter/bin/jupyter-lab")
 
 
+def apps():
+    """Installs the programs of the apps in apps.test.mjs, and sets TEST_APPS to their folder."""
+    output("flock", ".local/apps.lock", "packaging/local/venv.sh", "apps", "e2e/browser/apps.txt")
+    os.environ["TEST_APPS"] = str(ROOT / ".local/apps/bin")
+
+
 def browser():
     """Sets CHROMIUM, and installs the packages of the browser's tests."""
     os.environ["CHROMIUM"] = shutil.which("chromium-headless-shell") or shutil.which("chromium")

@@ -3,14 +3,12 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { access, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
-import http from "node:http";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { startProxy } from "./proxy.mjs";
 import { ADMIN, ROOT, freePort, openPage, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
 
 const PICTURES = join(ROOT, "docs/pictures");
@@ -31,47 +29,6 @@ const MORE_TEMPLATES = [
     lifetime_seconds: 14400,
   },
 ];
-
-/** Starts an auth proxy that signs in every request as this user. Returns its port. */
-async function startAuthProxy(test, port, upstreamPort, email) {
-  const target = (request) => ({
-    host: "127.0.0.1",
-    port: upstreamPort,
-    method: request.method,
-    path: request.url,
-    // One connection for each request: the launcher may close an idle connection at the moment of its reuse.
-    agent: false,
-    headers: { ...request.headers, "x-auth-request-email": email },
-  });
-  const proxy = http.createServer((request, response) => {
-    const upstream = http.request(target(request), (answer) => {
-      response.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(response);
-    });
-    upstream.on("error", () => response.destroy());
-    response.on("close", () => response.writableFinished || upstream.destroy());
-    request.pipe(upstream);
-  });
-  proxy.on("upgrade", (request, client, head) => {
-    const upstream = connect(upstreamPort, "127.0.0.1", () => {
-      const { method, path, headers } = target(request);
-      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-      upstream.write(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
-      upstream.write(head);
-      client.pipe(upstream).pipe(client);
-    });
-    for (const [one, other] of [[client, upstream], [upstream, client]]) {
-      one.on("error", () => other.destroy());
-      one.on("close", () => other.destroy());
-    }
-  });
-  proxy.listen(port, "127.0.0.1");
-  await once(proxy, "listening");
-  test.after(() => {
-    proxy.close();
-    proxy.closeAllConnections();
-  });
-}
 
 /** Records frames of a page. Each frame is a file, and is shown for FRAME_MS. */
 class Film {
@@ -215,7 +172,7 @@ async function make(test) {
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const launcher = await startLauncher(test, { SERVICE_PUBLIC_URL: url, SERVICE_LOCAL_JUPYTER: JUPYTER });
-  await startAuthProxy(test, port, new URL(launcher.url).port, STUDENT);
+  await startProxy(test, port, new URL(launcher.url).port, { "x-auth-request-email": STUDENT });
   const browser = await startBrowser(test);
   const { context: admin } = await openPage(test, browser, { email: ADMIN });
   for (const data of MORE_TEMPLATES) {

@@ -7,6 +7,7 @@ start the login chain.
 import pathlib
 import subprocess
 
+import environment
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -21,6 +22,8 @@ def files():
 
 @pytest.mark.parametrize("path", list(files()))
 def test_browser(launcher_program, jupyter, browser_packages, path):
+    if path.name == "apps.test.mjs":
+        environment.apps()
     command = ["node", "--test", "--test-reporter=spec", path]
     done = subprocess.run(command, cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(done.stdout)

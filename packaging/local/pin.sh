@@ -10,7 +10,7 @@ tools=$(mktemp -d)
 trap 'rm -rf "$tools"' EXIT
 "$PYTHON" -m venv "$tools"
 "$tools/bin/python" -m pip install --quiet --disable-pip-version-check uv
-for requirements in packaging/local/jupyter e2e/cluster/tests/requirements; do
+for requirements in packaging/local/jupyter e2e/browser/apps e2e/cluster/tests/requirements; do
   "$tools/bin/uv" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
     --no-header --no-emit-index-url --no-annotate "$requirements.in" --output-file "$requirements.txt"
 done

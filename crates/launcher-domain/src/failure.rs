@@ -331,6 +331,8 @@ coded_texts! {
         /// `spec.port` is a port of the sidecar.
         SpecPortReserved = "spec-port-reserved",
             "spec.port is a port of the sidecar: use a port other than 8080 and 8081.";
+        /// `spec.startPath` is not a path of the app.
+        SpecStartPath = "spec-start-path", "spec.startPath is not a path of the app, as in /vnc.html?autoconnect=1.";
         /// `spec.securityProfile` is unknown.
         SpecSecurityProfile = "spec-security-profile", "spec.securityProfile is not restricted or baseline.";
         /// `spec.env` has an invalid name. `name` is in quotation marks.

@@ -26,4 +26,7 @@ pub use settings::{
     AppType, AtExpiry, Icon, Resources, SecurityProfile, Storage, StorageKind, Template, TemplateContent,
     TemplateSettings,
 };
-pub use variable::{APP_VARIABLES, DISABLE_AUTH, PORT, is_identifier, is_reserved_variable};
+pub use variable::{
+    APP_VARIABLES, DISABLE_AUTH, PORT, WORKSHOP_HOST, WORKSHOP_ORIGIN, WORKSHOP_URL, is_identifier,
+    is_reserved_variable,
+};

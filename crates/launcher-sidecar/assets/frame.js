@@ -237,7 +237,7 @@
     const path = appPath();
     if (path === null) return;
     sessionStorage.setItem(LAST_PATH, path);
-    const query = path === "/" ? "" : `?path=${encodeURIComponent(path).replaceAll("%2F", "/")}`;
+    const query = path === said.start ? "" : `?path=${encodeURIComponent(path).replaceAll("%2F", "/")}`;
     const here = said.frame + query;
     if (location.pathname + location.search !== here) history.replaceState(null, "", here);
     const page = app.contentDocument;

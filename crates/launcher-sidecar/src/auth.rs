@@ -66,6 +66,7 @@ pub(crate) struct Rules {
     pub(crate) login_cookies: LoginCookies,
     /// Host header for the app if the client sends none.
     pub(crate) app_name: String,
+    pub(crate) app_port: u16,
     mismatches: Counter,
     unproven: Counter,
 }
@@ -77,6 +78,7 @@ impl Rules {
             login_cookies: LoginCookies::new(&policy.session_cookie_prefix),
             policy,
             app_name: app.to_string(),
+            app_port: app.port(),
             mismatches: metrics.mismatches(),
             unproven: metrics.unproven(),
         }

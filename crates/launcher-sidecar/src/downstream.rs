@@ -159,7 +159,7 @@ impl<IO: PeerIo> HeadReader<'_, IO> {
         match self.scanner.scan(&client.read_buffer, MAX_REQUEST_LINES) {
             Scan::Complete(length) => Some(Ok(length)),
             Scan::TooLarge => Some(Err(NoHead::Refused(Reason::HeadTooLarge))),
-            Scan::Malformed => Some(Err(NoHead::Refused(Reason::MALFORMED_HEAD))),
+            Scan::Malformed | Scan::BareLineFeed => Some(Err(NoHead::Refused(Reason::MALFORMED_HEAD))),
             Scan::Incomplete => {
                 if !self.has_begun {
                     // First byte: the deadline for the start of the head ends, and the deadline for its end starts.

@@ -19,7 +19,7 @@ use crate::exchange::relay::{Relay, RelayOutcome};
 use crate::exchange::state::SharedState;
 use crate::exchange::upload::Upload;
 use crate::http1::body::BodyTranscoder;
-use crate::refusal::Reason;
+use crate::refusal::{Reason, ResponseError};
 use crate::transport::buffers::WriteBuffer;
 use crate::transport::{PeerIo, Socket};
 
@@ -88,7 +88,10 @@ where
                 app_write_buffer.rewind();
             }
             RelayOutcome::NoResponse => {
-                return ExchangeOutcome::Refused { reason: Reason::InvalidAppResponse, unread: !request.is_done() };
+                return ExchangeOutcome::Refused {
+                    reason: Reason::InvalidAppResponse(ResponseError::Incomplete),
+                    unread: !request.is_done(),
+                };
             }
             RelayOutcome::Refused(reason) => return ExchangeOutcome::Refused { reason, unread: !request.is_done() },
             RelayOutcome::Abort => return ExchangeOutcome::Abort,
@@ -207,7 +210,13 @@ mod tests {
         let head = HEAD.replacen("POST", "GET", 1) + "\r\n";
         exchange(&state, &head, Vec::new()).await;
         let (outcome, _) = exchange(&state, &head, Vec::new()).await;
-        assert!(matches!(outcome, ExchangeOutcome::Refused { reason: Reason::InvalidAppResponse, .. }), "{outcome:?}");
+        assert!(
+            matches!(
+                outcome,
+                ExchangeOutcome::Refused { reason: Reason::InvalidAppResponse(ResponseError::Incomplete), .. }
+            ),
+            "{outcome:?}"
+        );
         let listener = requests.await.unwrap();
         let again = tokio::time::timeout(std::time::Duration::from_millis(200), listener.accept()).await;
         assert!(again.is_err(), "the request came a second time");

@@ -15,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::clock::SystemClock;
+use launcher_domain::local_path::LocalPath;
 use launcher_domain::{Clock, Crash, FailureCode};
 use launcher_process::follow;
 
@@ -27,6 +28,8 @@ pub struct Frame {
     pub last_crash: LastCrash,
     /// Source of the end of the workshop. Without it, the workshop ends when the sidecar stops.
     pub end: End,
+    /// Path of the app's first page.
+    pub start_path: LocalPath,
     /// The launcher's page of the workshop. `None`: the bar has no links, and notices have none.
     pub workshop_page: Option<WorkshopPage>,
     /// Name of the course, which the bar shows: any characters. `None`: the bar shows no name.
@@ -48,12 +51,13 @@ impl Frame {
 }
 
 impl Default for Frame {
-    /// An unknown expiry, no crash, no name and no links.
+    /// An unknown expiry, no crash, the start path `/`, no name and no links.
     fn default() -> Self {
         Self {
             expiry: Expiry::Unknown,
             last_crash: LastCrash::Unknown,
             end: End::Unknown,
+            start_path: LocalPath::root(),
             workshop_page: None,
             course: None,
             clock: Arc::new(SystemClock),

@@ -4,7 +4,9 @@ use std::fmt::Display;
 use std::io::Write as _;
 
 use crate::http1::body::FramingError;
+use crate::http1::head::MAX_RESPONSE_LINES;
 use crate::http1::request::{HeadError, TargetError};
+use crate::memory::HEAD;
 use crate::metrics::Outcome;
 use crate::notice::{Notice, POLICY};
 use crate::texts::{Language, NoticeText};
@@ -31,8 +33,40 @@ pub(crate) enum Reason {
     TooManyStreams,
     /// The app does not accept connections.
     AppUnavailable,
-    /// The app's response is not HTTP, or ends before its head is complete.
-    InvalidAppResponse,
+    /// The app's response is not valid HTTP/1, or ends before its head is complete.
+    InvalidAppResponse(ResponseError),
+}
+
+/// Rule of HTTP/1 that the app's response breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ResponseError {
+    #[error("the app closed the connection before the head of its answer was complete")]
+    Incomplete,
+    #[error("a line of the head ends with a line feed alone, without a carriage return")]
+    BareLineFeed,
+    #[error("the head has more than {} lines or {} bytes", MAX_RESPONSE_LINES, HEAD)]
+    TooLarge,
+    #[error("the first line is not a status line, as in HTTP/1.1 200 OK")]
+    StatusLine,
+    #[error("a header line is folded over two lines, or its name or value has a forbidden character")]
+    HeaderLine,
+    #[error("{0}")]
+    Framing(#[from] FramingError),
+    #[error("the length of a chunk, or a line after the last chunk, is malformed")]
+    Chunk,
+    #[error("it switches to a protocol that the client did not request, or its status is not between 100 and 999")]
+    Switch,
+}
+
+impl From<httparse::Error> for ResponseError {
+    fn from(error: httparse::Error) -> Self {
+        match error {
+            httparse::Error::HeaderName | httparse::Error::HeaderValue => Self::HeaderLine,
+            httparse::Error::NewLine => Self::BareLineFeed,
+            httparse::Error::TooManyHeaders => Self::TooLarge,
+            httparse::Error::Status | httparse::Error::Version | httparse::Error::Token => Self::StatusLine,
+        }
+    }
 }
 
 /// A request that the sidecar answers with an error.
@@ -69,7 +103,7 @@ impl Reason {
                 | Self::NotTheOwner
                 | Self::ForeignOrigin
                 | Self::AppUnavailable
-                | Self::InvalidAppResponse
+                | Self::InvalidAppResponse(_)
                 | Self::UnknownResource
                 | Self::TooManyStreams
         )
@@ -87,7 +121,7 @@ impl Reason {
             Self::NoIdentity | Self::NotTheOwner => Outcome::NotTheOwner,
             Self::ForeignOrigin => Outcome::ForeignOrigin,
             Self::AppUnavailable => Outcome::AppUnavailable,
-            Self::InvalidAppResponse => Outcome::InvalidAppResponse,
+            Self::InvalidAppResponse(_) => Outcome::InvalidAppResponse,
         }
     }
 }
@@ -112,20 +146,30 @@ struct Answer {
     text: String,
     /// The language of title and text.
     language: Language,
+    /// Rule that the app's response breaks. It is for the author of the app, and so in English.
+    broken: Option<ResponseError>,
 }
 
 fn answer(reason: Reason, language: Language) -> Answer {
     let texts = language.texts();
-    let translated = |status, NoticeText { title, text }| Answer { status, title, text: text.to_owned(), language };
+    let translated =
+        |status, NoticeText { title, text }| Answer { status, title, text: text.to_owned(), language, broken: None };
     // No browser sends these requests for a page: their texts are for developers.
-    let english =
-        |status, title, text: &str| Answer { status, title, text: text.to_owned(), language: Language::ENGLISH };
+    let english = |status, title, text: &str| Answer {
+        status,
+        title,
+        text: text.to_owned(),
+        language: Language::ENGLISH,
+        broken: None,
+    };
     let malformed = |what: &dyn Display| english("400 Bad Request", "Bad request", &sentence(what));
     match reason {
         Reason::NoIdentity => translated("403 Forbidden", texts.not_signed_in),
         Reason::NotTheOwner => translated("403 Forbidden", texts.not_yours),
         Reason::AppUnavailable => translated("503 Service Unavailable", texts.starting),
-        Reason::InvalidAppResponse => translated("502 Bad Gateway", texts.no_answer),
+        Reason::InvalidAppResponse(error) => {
+            Answer { broken: Some(error), ..translated("502 Bad Gateway", texts.no_answer) }
+        }
         Reason::Malformed(what) => malformed(&what),
         Reason::Framing(error) => malformed(&error),
         Reason::Target(error) => malformed(&error),
@@ -175,7 +219,12 @@ pub(crate) struct ResponseFormat<'a> {
 /// Appends the error response, with head and body, to `out`.
 pub(crate) fn write_error_response(reason: Reason, format: ResponseFormat<'_>, out: &mut Vec<u8>) {
     let answer = answer(reason, if format.html { format.language } else { Language::ENGLISH });
-    let body = if format.html { page(&answer, reason, format.launcher) } else { format!("{}\n", answer.text) };
+    let broken = answer.broken.map(|error| format!("The app's answer breaks HTTP/1.1: {error}."));
+    let body = if format.html {
+        page(&answer, broken.as_deref(), reason, format.launcher)
+    } else {
+        [Some(&*answer.text), broken.as_deref()].into_iter().flatten().flat_map(|text| [text, "\n"]).collect()
+    };
     let media = if format.html { "text/html" } else { "text/plain" };
     // Ignore the result: writing to a `Vec` cannot fail.
     let _ = write!(
@@ -198,11 +247,12 @@ pub(crate) fn write_error_response(reason: Reason, format: ResponseFormat<'_>, o
     }
 }
 
-fn page(answer: &Answer, reason: Reason, launcher: Option<&str>) -> String {
+fn page(answer: &Answer, broken: Option<&str>, reason: Reason, launcher: Option<&str>) -> String {
+    let texts: Vec<&str> = [Some(&*answer.text), broken].into_iter().flatten().collect();
     let notice = Notice {
         language: answer.language,
         title: answer.title,
-        texts: &[&answer.text],
+        texts: &texts,
         links: &[],
         launcher,
         reload_seconds: (reason == Reason::AppUnavailable).then_some(RELOAD_SECONDS),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use launcher_domain::email::EmailAddress;
 use launcher_domain::identity::TrustedHeader;
+use launcher_domain::local_path::LocalPath;
 use launcher_domain::version::version;
 use launcher_process::listener::Address;
 use launcher_process::settings::parse_bool;
@@ -47,6 +48,10 @@ pub struct Settings {
     #[arg(long, env = "SERVICE_SESSION_COOKIE_PREFIX", value_name = "PREFIX",
           default_value = Policy::SESSION_COOKIE_PREFIX, value_parser = NonEmptyStringValueParser::new())]
     pub session_cookie_prefix: String,
+
+    /// Path and query of the app's first page, which the frame page shows
+    #[arg(long, env = "SERVICE_START_PATH", value_name = "PATH", default_value = "/", value_parser = parse_start_path)]
+    pub start_path: LocalPath,
 
     /// File with the workshop's expiry: in RFC 3339, or + and the seconds from the time at which the app is ready. Read for
     /// each status of the frame page. While the file is missing or empty, the expiry is unknown
@@ -91,6 +96,7 @@ impl Settings {
         Frame {
             expiry: self.expiry_file.clone().map_or(Expiry::Unknown, |path| Expiry::File(ExpiryFile::new(path))),
             last_crash: self.last_crash_file.clone().map_or(LastCrash::Unknown, LastCrash::File),
+            start_path: self.start_path.clone(),
             workshop_page: self.workshop_page_url.clone(),
             course: self.course.clone().filter(|name| !name.trim().is_empty()),
             ..Frame::default()
@@ -102,6 +108,10 @@ impl Settings {
     pub fn app(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.app_port.get()))
     }
+}
+
+fn parse_start_path(text: &str) -> Result<LocalPath, &'static str> {
+    LocalPath::parse_of_app(text).ok_or("write a path of the app, as in /vnc.html?autoconnect=1")
 }
 
 /// Answers at the addresses that no workshop has. Each answer equals that of a sidecar whose owner is another user, so

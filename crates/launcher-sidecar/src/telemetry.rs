@@ -113,7 +113,9 @@ impl Telemetry {
             match scanner.scan(&head, MAX_REQUEST_LINES) {
                 Scan::Incomplete => {}
                 Scan::Complete(_) => break self.answer(&head).await,
-                Scan::TooLarge | Scan::Malformed => break text("400 Bad Request", "the request is malformed\n"),
+                Scan::TooLarge | Scan::Malformed | Scan::BareLineFeed => {
+                    break text("400 Bad Request", "the request is malformed\n");
+                }
             }
         };
         stream.write_all(answer.as_bytes()).await?;

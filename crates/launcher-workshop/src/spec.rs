@@ -62,13 +62,18 @@ pub struct WorkshopSpec {
     #[x_kube(validation = Rule::new("self != 8080 && self != 8081").message("8080 and 8081 are the sidecar's"))]
     #[schemars(range(min = 1, max = 65535))]
     pub port: u16,
-    /// Command: replaces the image's entry point, unless empty. Only `$(PORT)` is expanded, to the app's port.
+    /// Path and query of the app's first page, as in /vnc.html?autoconnect=1. Without it, the first page is /.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 2048), regex(pattern = "^/"))]
+    pub start_path: Option<String>,
+    /// Command: replaces the image's entry point, unless empty. Only `$(PORT)`, `$(HOST)` and `$(ORIGIN)` are expanded: to
+    /// the app's port, and to the workshop's host and origin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// Arguments: replace the image's arguments, unless empty. Only `$(PORT)` is expanded, to the app's port.
+    /// Arguments: replace the image's arguments, unless empty. Expanded like the command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// Environment of the app.
+    /// Environment of the app. The values are expanded like the command.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// Environment variables of the app with a secret value. On a cluster, each value is in the key `parameter.<name>` of the
@@ -238,6 +243,7 @@ impl WorkshopSpec {
             course: Some(settings.name.clone()),
             app_type: settings.app_type.as_str().to_owned(),
             port: settings.port,
+            start_path: settings.start_path.as_ref().map(|path| path.as_str().to_owned()),
             command: settings.command.clone(),
             args: settings.args.clone(),
             env: environment(instance),

@@ -57,6 +57,7 @@ failure-detail-spec-image = قيمة { "\u2066" }spec.image{ "\u2069" } ليست
 failure-detail-spec-app-type = قيمة { "\u2066" }spec.appType{ "\u2069" } ليست rstudio ولا notebook ولا custom.
 failure-detail-spec-port = قيمة { "\u2066" }spec.port{ "\u2069" } ليست بين 1 و65535.
 failure-detail-spec-port-reserved = قيمة { "\u2066" }spec.port{ "\u2069" } منفذ تستخدمه الحاوية المرافقة (sidecar): يجب استخدام منفذ غير 8080 و8081.
+failure-detail-spec-start-path = قيمة { "\u2066" }spec.startPath{ "\u2069" } ليست مسارًا في التطبيق مثل { "\u2066" }/vnc.html?autoconnect=1{ "\u2069" }.
 failure-detail-spec-security-profile = قيمة { "\u2066" }spec.securityProfile{ "\u2069" } ليست restricted ولا baseline.
 failure-detail-spec-variable = في { "\u2066" }spec.env{ "\u2069" } متغير باسم { $name }، وهذا الاسم محجوز أو غير صالح.
 failure-detail-spec-lifetime = قيمة { "\u2066" }spec.lifetimeSeconds{ "\u2069" } هي 0: يجب ألا تقل عن 1.
@@ -89,6 +90,7 @@ field-rule-image = اسم صورة حاوية من 1 إلى 255 حرفًا، م�
 field-rule-port-required = إلزامي لتطبيق الويب: المنفذ الذي يستمع إليه التطبيق
 field-rule-port-reserved = المنفذان 8080 و8081 محجوزان للحاوية المرافقة (sidecar)؛ يجب أن يستمع التطبيق إلى منفذ آخر
 field-rule-port-range = عدد من 1 إلى 65535
+field-rule-start-path = مسار في التطبيق يبدأ بشرطة مائلة واحدة، دون مسافات، مثل { "\u2066" }/vnc.html?autoconnect=1{ "\u2069" }
 field-rule-word-count = الحد الأقصى 64 كلمة
 field-rule-word = الحد الأقصى 4096 بايت، دون الحرف NUL
 field-rule-variable-count = الحد الأقصى 64 متغيرًا

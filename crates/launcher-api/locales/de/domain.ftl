@@ -57,6 +57,7 @@ failure-detail-spec-image = spec.image ist keine Image-Referenz mit 1 bis 255 Ze
 failure-detail-spec-app-type = spec.appType ist weder rstudio noch notebook noch custom.
 failure-detail-spec-port = spec.port liegt nicht zwischen 1 und 65535.
 failure-detail-spec-port-reserved = spec.port ist ein Port des Sidecars: Verwenden Sie einen anderen Port als 8080 und 8081.
+failure-detail-spec-start-path = spec.startPath ist kein Pfad der App wie /vnc.html?autoconnect=1.
 failure-detail-spec-security-profile = spec.securityProfile ist weder restricted noch baseline.
 failure-detail-spec-variable = spec.env setzt { $name }: Der Name ist reserviert oder ungültig.
 failure-detail-spec-lifetime = spec.lifetimeSeconds ist 0: Verwenden Sie mindestens 1.
@@ -89,6 +90,7 @@ field-rule-image = eine Image-Referenz mit 1 bis 255 Zeichen, zum Beispiel quay.
 field-rule-port-required = Pflicht beim App-Typ „Web-App“: der Port, auf dem die App lauscht
 field-rule-port-reserved = 8080 und 8081 belegt der Sidecar; lassen Sie die App auf einem anderen Port lauschen
 field-rule-port-range = eine Zahl von 1 bis 65535
+field-rule-start-path = ein Pfad der App, der mit einem Schrägstrich beginnt, ohne Leerzeichen, zum Beispiel /vnc.html?autoconnect=1
 field-rule-word-count = höchstens 64 Wörter
 field-rule-word = höchstens 4096 Byte, ohne NUL-Zeichen
 field-rule-variable-count = höchstens 64 Variablen

@@ -71,12 +71,23 @@ editor-second-time = Zeile { $line } setzt { $name } noch einmal. Setzen Sie jed
 
 editor-not-json = Zeile { $line } beginnt mit einem Anführungszeichen, ist aber kein JSON-String. Setzen Sie auch ans Ende ein Anführungszeichen. Dazwischen schreiben Sie \" für ein Anführungszeichen und \n für einen Zeilenumbruch.
 
-editor-starting-points = Beginnen mit
+editor-presets = Beginnen mit
+editor-preset-source = Dokumentation von { $name }
+editor-preset-no-image = Es gibt kein öffentliches Image. Bauen Sie eines aus diesem Dockerfile, laden Sie es in Ihre Registry, und tragen Sie seinen Namen im Feld Image ein. Die Dateien neben dem Dockerfile werden Dateien der App.
+preset-jupyterlab = JupyterLab
+preset-rstudio = RStudio
+preset-vscode = VS Code
+preset-marimo = marimo
+preset-streamlit = Streamlit
+preset-gradio = Gradio
+preset-shiny = Shiny für Python
+preset-dash = Dash
+preset-panel = Panel
+preset-voila = Voila
+preset-terminal = Terminal
+preset-desktop = Desktop
+preset-web = Web-App
 
-start-jupyterlab = JupyterLab
-start-rstudio = RStudio
-start-vscode = VS Code
-start-web = Web-App
 
 editor-advanced = Erweitert
 

@@ -23,6 +23,9 @@ field-image = Image
 field-port = Port
     .hint = Port, auf dem die App lauscht. Leer: 8787 für RStudio, 8888 für Jupyter. Pflicht bei einer Web-App.
 
+field-start-path = Startpfad
+    .hint = Pfad der ersten Seite der App, zum Beispiel /vnc.html?autoconnect=1. Leer: /.
+
 field-command = Befehl
     .hint = { field-words } Leer: der Befehl des Images.
 
@@ -30,7 +33,7 @@ field-arguments = Argumente
     .hint = { field-words } Leer: die Argumente des Images.
 
 field-environment = Umgebungsvariablen
-    .hint = Pro Zeile ein NAME=value. Einen Wert mit Zeilenumbrüchen schreiben Sie als JSON-String: KEY="a\nb". Alle, die den Workshop starten, können diese Werte lesen. Tragen Sie hier keine Passwörter oder anderen Secrets ein.
+    .hint = Pro Zeile ein NAME=value. Einen Wert mit Zeilenumbrüchen schreiben Sie als JSON-String: KEY="a\nb". Alle, die den Workshop starten, können diese Werte lesen. Tragen Sie hier keine Passwörter oder anderen Secrets ein. Werte können $(PORT), $(HOST) und $(ORIGIN) enthalten.
 
 field-security-profile = Sicherheitsprofil
 field-files = Dateien
@@ -92,7 +95,7 @@ field-extension = Verlängerung
 field-longest = Maximale Laufzeit
     .hint = Darüber hinaus lässt sich ein Workshop nicht verlängern. Leer: 8 h.
 
-field-words = Eine Zeile wie in der Shell: Anführungszeichen halten Wörter zusammen. $(PORT) steht für den Port der App.
+field-words = Eine Zeile wie in der Shell: Anführungszeichen halten Wörter zusammen. $(PORT) steht für den Port der App. $(HOST) und $(ORIGIN) stehen für Host und Origin des Workshops, zum Beispiel intro.example.org und https://intro.example.org.
 
 field-unlisted = Nur per Link
     .hint = Die Vorlage steht nicht im Katalog. Alle, die den Link haben, können sie starten.

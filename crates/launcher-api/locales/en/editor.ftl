@@ -107,13 +107,26 @@ editor-second-time = Line { $line } sets { $name } again. Set each variable once
 # Error of a line that starts with a quotation mark, but is not a JSON string.
 editor-not-json = Line { $line } starts with a quotation mark, but is not a JSON string. End it with a quotation mark. Inside, write \" for a quotation mark and \n for a line break.
 
-# Heading of the list of starting points of a new template.
-editor-starting-points = Start with
-# Names of the starting points, and of templates that are made from them.
-start-jupyterlab = JupyterLab
-start-rstudio = RStudio
-start-vscode = VS Code
-start-web = Web app
+# Heading of the list of presets of a new template.
+editor-presets = Start with
+# Link to the documentation of the app of a preset.
+editor-preset-source = Documentation of { $name }
+# Text above a Dockerfile. “Image” is the label of the field.
+editor-preset-no-image = There is no public image. Build one from this Dockerfile, push it to your registry, and write its name into the field Image. The files beside the Dockerfile become files of the app.
+# Names of the presets, and of templates that are made from them.
+preset-jupyterlab = JupyterLab
+preset-rstudio = RStudio
+preset-vscode = VS Code
+preset-marimo = marimo
+preset-streamlit = Streamlit
+preset-gradio = Gradio
+preset-shiny = Shiny for Python
+preset-dash = Dash
+preset-panel = Panel
+preset-voila = Voila
+preset-terminal = Terminal
+preset-desktop = Desktop
+preset-web = Web app
 
 # Label that opens the fields that most templates do not need.
 editor-advanced = Advanced

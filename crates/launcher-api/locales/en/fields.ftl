@@ -24,6 +24,9 @@ field-image = Image
 field-port = Port
     .hint = Port on which the app listens. Empty: 8787 for RStudio, 8888 for Jupyter. Required for a web app.
 
+field-start-path = Start path
+    .hint = Path of the app’s first page, as in /vnc.html?autoconnect=1. Empty: /.
+
 field-command = Command
     .hint = { field-words } Empty: the command of the image.
 
@@ -31,7 +34,7 @@ field-arguments = Arguments
     .hint = { field-words } Empty: the arguments of the image.
 
 field-environment = Environment
-    .hint = One NAME=value per line. For a value with line breaks, write a JSON string: KEY="a\nb". Everyone who launches the workshop can read these values. Do not write secrets here.
+    .hint = One NAME=value per line. For a value with line breaks, write a JSON string: KEY="a\nb". Everyone who launches the workshop can read these values. Do not write secrets here. Values can contain $(PORT), $(HOST) and $(ORIGIN).
 
 field-security-profile = Security profile
 
@@ -108,7 +111,7 @@ field-extension = Extension
 field-longest = Maximum lifetime
     .hint = Extensions cannot exceed it. Empty: 8 h.
 
-field-words = A line as in a shell: quotation marks keep words together. $(PORT) stands for the port of the app.
+field-words = A line as in a shell: quotation marks keep words together. $(PORT) stands for the port of the app. $(HOST) and $(ORIGIN) stand for the host and the origin of the workshop, as in intro.example.org and https://intro.example.org.
 
 field-unlisted = Only by link
     .hint = The template is not in the catalog. Everyone who has its link can launch it.

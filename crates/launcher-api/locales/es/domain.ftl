@@ -57,6 +57,7 @@ failure-detail-spec-image = spec.image no es una referencia de imagen de 1 a 255
 failure-detail-spec-app-type = spec.appType no es rstudio, notebook ni custom.
 failure-detail-spec-port = spec.port no está entre 1 y 65535.
 failure-detail-spec-port-reserved = spec.port es un puerto del sidecar: usa uno distinto de 8080 y 8081.
+failure-detail-spec-start-path = spec.startPath no es una ruta de la aplicación como /vnc.html?autoconnect=1.
 failure-detail-spec-security-profile = spec.securityProfile no es restricted ni baseline.
 failure-detail-spec-variable = spec.env define { $name }: el nombre está reservado o no es válido.
 failure-detail-spec-lifetime = spec.lifetimeSeconds es 0: usa 1 como mínimo.
@@ -89,6 +90,7 @@ field-rule-image = escribe una referencia de imagen de 1 a 255 caracteres, por e
 field-rule-port-required = obligatorio para una aplicación web: indica el puerto en el que escucha la aplicación
 field-rule-port-reserved = el sidecar usa los puertos 8080 y 8081: haz que la aplicación escuche en otro
 field-rule-port-range = escribe un número del 1 al 65535
+field-rule-start-path = una ruta de la aplicación que empieza con una barra, sin espacios, por ejemplo /vnc.html?autoconnect=1
 field-rule-word-count = como máximo 64 palabras
 field-rule-word = como máximo 4096 bytes, sin el carácter NUL
 field-rule-variable-count = como máximo 64 variables

@@ -71,11 +71,22 @@ editor-second-time = La línea { $line } vuelve a definir { $name }. Define cada
 
 editor-not-json = La línea { $line } empieza con comillas, pero no es una cadena JSON. Ciérrala con comillas. Dentro de la cadena, escribe \" para las comillas y \n para un salto de línea.
 
-editor-starting-points = Empezar con
-start-jupyterlab = JupyterLab
-start-rstudio = RStudio
-start-vscode = VS Code
-start-web = Aplicación web
+editor-presets = Empezar con
+editor-preset-source = Documentación de { $name }
+editor-preset-no-image = No hay una imagen pública. Construye una con este Dockerfile, súbela a tu registro y escribe su nombre en el campo Imagen. Los archivos junto al Dockerfile pasan a ser archivos de la aplicación.
+preset-jupyterlab = JupyterLab
+preset-rstudio = RStudio
+preset-vscode = VS Code
+preset-marimo = marimo
+preset-streamlit = Streamlit
+preset-gradio = Gradio
+preset-shiny = Shiny para Python
+preset-dash = Dash
+preset-panel = Panel
+preset-voila = Voila
+preset-terminal = Terminal
+preset-desktop = Escritorio
+preset-web = Aplicación web
 
 editor-advanced = Opciones avanzadas
 

@@ -23,6 +23,9 @@ field-image = Imagen
 field-port = Puerto
     .hint = Puerto en el que escucha la aplicación. Vacío: 8787 para RStudio, 8888 para Jupyter. Obligatorio para una aplicación web.
 
+field-start-path = Ruta inicial
+    .hint = Ruta de la primera página de la aplicación, por ejemplo /vnc.html?autoconnect=1. Vacío: /.
+
 field-command = Comando
     .hint = { field-words } Vacío: el comando de la imagen.
 
@@ -30,7 +33,7 @@ field-arguments = Argumentos
     .hint = { field-words } Vacío: los argumentos de la imagen.
 
 field-environment = Variables de entorno
-    .hint = Un NAME=value por línea. Si un valor contiene saltos de línea, escribe una cadena JSON: KEY="a\nb". Cualquiera que inicie el taller puede leer estos valores. No escribas secretos aquí.
+    .hint = Un NAME=value por línea. Si un valor contiene saltos de línea, escribe una cadena JSON: KEY="a\nb". Cualquiera que inicie el taller puede leer estos valores. No escribas secretos aquí. Los valores pueden contener $(PORT), $(HOST) y $(ORIGIN).
 
 field-security-profile = Perfil de seguridad
 field-files = Archivos
@@ -92,7 +95,7 @@ field-extension = Prolongación
 field-longest = Duración máxima
     .hint = Las prolongaciones no pueden superarla. Vacío: 8 h.
 
-field-words = Una línea como en un shell: las comillas mantienen unidas las palabras. $(PORT) representa el puerto de la aplicación.
+field-words = Una línea como en un shell: las comillas mantienen unidas las palabras. $(PORT) representa el puerto de la aplicación. $(HOST) y $(ORIGIN) representan el host y el origen del taller, por ejemplo intro.example.org y https://intro.example.org.
 
 field-unlisted = Solo con enlace
     .hint = La plantilla no aparece en el catálogo. Cualquiera que tenga su enlace puede iniciarla.

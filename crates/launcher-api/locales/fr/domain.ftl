@@ -57,6 +57,7 @@ failure-detail-spec-image = spec.image n’est pas une référence d’image de 
 failure-detail-spec-app-type = spec.appType n’est ni rstudio, ni notebook, ni custom.
 failure-detail-spec-port = spec.port n’est pas compris entre 1 et 65535.
 failure-detail-spec-port-reserved = spec.port est un port du sidecar : utilisez un autre port que 8080 et 8081.
+failure-detail-spec-start-path = spec.startPath n’est pas un chemin de l’application comme /vnc.html?autoconnect=1.
 failure-detail-spec-security-profile = spec.securityProfile n’est ni restricted ni baseline.
 failure-detail-spec-variable = spec.env définit { $name } : ce nom est réservé ou non valide.
 failure-detail-spec-lifetime = spec.lifetimeSeconds vaut 0 : indiquez au moins 1.
@@ -89,6 +90,7 @@ field-rule-image = indiquez une référence d’image de 1 à 255 caractères, p
 field-rule-port-required = obligatoire pour le type « Application web » : indiquez le port sur lequel l’application écoute
 field-rule-port-reserved = les ports 8080 et 8081 sont réservés au sidecar : l’application doit écouter sur un autre port
 field-rule-port-range = de 1 à 65535
+field-rule-start-path = un chemin de l’application qui commence par une barre oblique, sans espaces, par exemple /vnc.html?autoconnect=1
 field-rule-word-count = 64 mots au maximum
 field-rule-word = 4 096 octets au maximum, sans caractère NUL
 field-rule-variable-count = 64 variables au maximum

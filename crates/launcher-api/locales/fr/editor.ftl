@@ -71,11 +71,22 @@ editor-second-time = La ligne { $line } définit de nouveau { $name }. Définiss
 
 editor-not-json = La ligne { $line } commence par un guillemet, mais n’est pas une chaîne JSON. Terminez-la par un guillemet. À l’intérieur, écrivez \" pour un guillemet et \n pour un saut de ligne.
 
-editor-starting-points = Point de départ
-start-jupyterlab = JupyterLab
-start-rstudio = RStudio
-start-vscode = VS Code
-start-web = Application web
+editor-presets = Point de départ
+editor-preset-source = Documentation de { $name }
+editor-preset-no-image = Il n’y a pas d’image publique. Construisez-en une avec ce Dockerfile, envoyez-la dans votre registre et écrivez son nom dans le champ Image. Les fichiers à côté du Dockerfile deviennent des fichiers de l’application.
+preset-jupyterlab = JupyterLab
+preset-rstudio = RStudio
+preset-vscode = VS Code
+preset-marimo = marimo
+preset-streamlit = Streamlit
+preset-gradio = Gradio
+preset-shiny = Shiny pour Python
+preset-dash = Dash
+preset-panel = Panel
+preset-voila = Voila
+preset-terminal = Terminal
+preset-desktop = Bureau
+preset-web = Application web
 
 editor-advanced = Paramètres avancés
 

@@ -23,6 +23,9 @@ field-image = Image
 field-port = Port
     .hint = Port sur lequel l’application écoute. Par défaut : 8787 pour RStudio, 8888 pour Jupyter. Obligatoire pour une application web.
 
+field-start-path = Chemin de départ
+    .hint = Chemin de la première page de l’application, par exemple /vnc.html?autoconnect=1. Par défaut : /.
+
 field-command = Commande
     .hint = { field-words } Par défaut : la commande de l’image.
 
@@ -30,7 +33,7 @@ field-arguments = Arguments
     .hint = { field-words } Par défaut : les arguments de l’image.
 
 field-environment = Variables d’environnement
-    .hint = Une ligne NAME=value par variable. Pour une valeur avec des sauts de ligne, écrivez une chaîne JSON : KEY="a\nb". Toute personne qui lance l’atelier peut lire ces valeurs. N’y mettez pas de secrets.
+    .hint = Une ligne NAME=value par variable. Pour une valeur avec des sauts de ligne, écrivez une chaîne JSON : KEY="a\nb". Toute personne qui lance l’atelier peut lire ces valeurs. N’y mettez pas de secrets. Les valeurs peuvent contenir $(PORT), $(HOST) et $(ORIGIN).
 
 field-security-profile = Profil de sécurité
 field-files = Fichiers
@@ -92,7 +95,7 @@ field-extension = Prolongation
 field-longest = Durée maximale
     .hint = Les prolongations ne peuvent pas la dépasser. Par défaut : 8 h.
 
-field-words = Une ligne comme dans un shell : un texte entre guillemets ("…" ou '…') forme un seul mot. $(PORT) représente le port de l’application.
+field-words = Une ligne comme dans un shell : un texte entre guillemets ("…" ou '…') forme un seul mot. $(PORT) représente le port de l’application. $(HOST) et $(ORIGIN) représentent l’hôte et l’origine de l’atelier, par exemple intro.example.org et https://intro.example.org.
 
 field-unlisted = Par lien uniquement
     .hint = Le modèle n’apparaît pas dans le catalogue. Toute personne qui dispose du lien peut le lancer.

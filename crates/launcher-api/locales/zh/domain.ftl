@@ -57,6 +57,7 @@ failure-detail-spec-image = spec.image 不是有效的镜像地址（1 至 255 �
 failure-detail-spec-app-type = spec.appType 不是 rstudio、notebook 或 custom。
 failure-detail-spec-port = spec.port 不在 1 至 65535 之间。
 failure-detail-spec-port-reserved = spec.port 是 sidecar 的端口：请使用 8080 和 8081 以外的端口。
+failure-detail-spec-start-path = spec.startPath 不是应用的路径（例如 /vnc.html?autoconnect=1）。
 failure-detail-spec-security-profile = spec.securityProfile 不是 restricted 或 baseline。
 failure-detail-spec-variable = spec.env 设置了 { $name }：该名称为保留名称，或格式无效。
 failure-detail-spec-lifetime = spec.lifetimeSeconds 为 0：最小值为 1。
@@ -89,6 +90,7 @@ field-rule-image = 须为 1 至 255 个字符的镜像地址，例如 quay.io/ju
 field-rule-port-required = 应用类型为“Web 应用”时，必须填写应用监听的端口。
 field-rule-port-reserved = 8080 和 8081 是 sidecar 的端口，请让应用监听其他端口。
 field-rule-port-range = 须为 1 至 65535。
+field-rule-start-path = 须为应用的路径，以一个斜杠开头，不含空格，例如 /vnc.html?autoconnect=1。
 field-rule-word-count = 最多 64 项。
 field-rule-word = 最多 4096 字节，不能包含 NUL 字符。
 field-rule-variable-count = 最多 64 个变量。

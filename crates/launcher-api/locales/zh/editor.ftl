@@ -37,11 +37,22 @@ editor-not-a-variable = 第 { $line } 行没有等号。请写成 NAME=value。
 editor-second-time = 第 { $line } 行重复设置了 { $name }。每个变量只能设置一次。
 editor-not-json = 第 { $line } 行以引号开头，但不是 JSON 字符串。请以引号结尾；内部的引号写作 \"，换行写作 \n。
 
-editor-starting-points = 从以下应用开始
-start-jupyterlab = JupyterLab
-start-rstudio = RStudio
-start-vscode = VS Code
-start-web = Web 应用
+editor-presets = 从以下应用开始
+editor-preset-source = { $name } 的文档
+editor-preset-no-image = 没有公开的镜像。请用此 Dockerfile 构建镜像，推送到您的镜像仓库，并将其名称填入“镜像”字段。Dockerfile 旁边的文件会成为应用的文件。
+preset-jupyterlab = JupyterLab
+preset-rstudio = RStudio
+preset-vscode = VS Code
+preset-marimo = marimo
+preset-streamlit = Streamlit
+preset-gradio = Gradio
+preset-shiny = Shiny for Python
+preset-dash = Dash
+preset-panel = Panel
+preset-voila = Voila
+preset-terminal = 终端
+preset-desktop = 桌面
+preset-web = Web 应用
 
 editor-advanced = 高级选项
 editor-ignored = 此服务器以进程方式运行实验环境，会忽略此字段。

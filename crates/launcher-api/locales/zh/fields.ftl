@@ -23,12 +23,15 @@ field-image = 镜像
     .hint = 例如 quay.io/jupyter/base-notebook:latest。
 field-port = 端口
     .hint = 应用监听的端口。留空时：RStudio 为 8787，Jupyter 为 8888。Web 应用必须填写。
+field-start-path = 起始路径
+    .hint = 应用首页的路径，例如 /vnc.html?autoconnect=1。留空：/。
+
 field-command = 命令
     .hint = { field-words }留空时使用镜像自带的命令。
 field-arguments = 参数
     .hint = { field-words }留空时使用镜像自带的参数。
 field-environment = 环境变量
-    .hint = 每行一个 NAME=value。如果值包含换行，请写成 JSON 字符串：KEY="a\nb"。启动此实验环境的所有人都能读取这些值，请勿在此填写密码等机密信息。
+    .hint = 每行一个 NAME=value。如果值包含换行，请写成 JSON 字符串：KEY="a\nb"。启动此实验环境的所有人都能读取这些值，请勿在此填写密码等机密信息。值中可以使用 $(PORT)、$(HOST) 和 $(ORIGIN)。
 field-security-profile = 安全配置
 field-files = 文件
 field-storage = 结束后
@@ -78,6 +81,6 @@ field-longest = 最长使用时长
 field-slug = 短链接
     .hint = 链接 /go/name 中的名称，例如 statistics-101。请使用 2 至 40 个小写字母、数字和连字符。
 
-field-words = 写法与 shell 命令行相同：引号内的内容算作一项。$(PORT) 代表应用的端口。
+field-words = 写法与 shell 命令行相同：引号内的内容算作一项。$(PORT) 代表应用的端口。$(HOST) 和 $(ORIGIN) 代表实验环境的主机名和来源，例如 intro.example.org 和 https://intro.example.org。
 
 field-resources = CPU 和内存

@@ -11,6 +11,7 @@ pub(crate) mod instances;
 mod lines;
 pub(crate) mod overview;
 mod pod_settings;
+mod presets;
 mod roster;
 pub(crate) mod templates;
 mod yaml;

@@ -11,27 +11,40 @@ use crate::support::{Answer, App, borrowed, with};
 const NEW: &str = "/admin/templates";
 
 #[tokio::test]
-async fn each_starting_point_is_a_complete_form_except_for_the_image_of_a_web_app() {
+async fn each_preset_is_a_complete_form_except_for_an_image_without_a_public_one() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
-    for (start, image) in [
-        ("jupyterlab", "quay.io/jupyter/scipy-notebook:latest"),
-        ("rstudio", "docker.io/rocker/rstudio:latest"),
-        ("vscode", "docker.io/codercom/code-server:latest"),
-        ("web", ""),
-    ] {
-        let page = admin.get(&format!("/admin/templates/new?start={start}")).await;
-        assert!(page.body.contains(&format!("?start={start}\" aria-current=\"true\"")), "{}", page.body);
+    let page = admin.get("/admin/templates/new").await.body;
+    let cards: Vec<&str> = page.split("?preset=").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(cards.len() > 10 && !page.contains("<pre"), "{cards:?}");
+    for preset in cards {
+        let page = admin.get(&format!("/admin/templates/new?preset={preset}")).await;
+        assert!(page.body.contains(&format!("?preset={preset}\" aria-current=\"true\"")), "{}", page.body);
         let form = page.form(NEW);
-        assert!(form.contains(&("image".to_owned(), image.to_owned())), "{form:?}");
+        assert!(form.contains(&("preset".to_owned(), preset.to_owned())), "{form:?}");
         let sent = admin.post(NEW, &borrowed(&form)).await;
-        if image.is_empty() {
+        if page.body.contains("FROM docker.io/") {
             assert_eq!(sent.status, StatusCode::UNPROCESSABLE_ENTITY);
-            assert!(sent.body.contains("field-image-error") && !sent.body.contains("field-port-error"));
+            assert_eq!(sent.body.matches("-error\"").count(), 2, "one error, which the field names too: {}", sent.body);
+            assert!(sent.body.contains("field-image-error") && sent.body.contains("FROM docker.io/"), "{}", sent.body);
         } else {
-            assert!(sent.is_saved(), "{start}: {}", sent.body);
+            assert!(sent.is_saved(), "{preset}: {}", sent.body);
         }
     }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn preset_fills_the_image_of_a_fleet_without_images() {
+    let process = ApiProcess { ignored_fields: &["image"], ..ApiProcess::default() };
+    let app = App::with(Options { process, ..Options::default() }).await;
+    let admin = app.browser(ADMIN);
+    let form = admin.get("/admin/templates/new?preset=desktop").await.form(NEW);
+    assert!(admin.post(NEW, &borrowed(&form)).await.is_saved(), "{form:?}");
+    let caller = app.admin();
+    let page = launcher_service::Page { limit: 10, after: None };
+    let settings = app.test.launcher.templates(&caller, &page).await.unwrap().remove(0).settings;
+    assert_eq!(settings.start_path.unwrap().as_str(), "/vnc.html?autoconnect=1&resize=scale");
     app.finish().await;
 }
 
@@ -39,14 +52,14 @@ async fn each_starting_point_is_a_complete_form_except_for_the_image_of_a_web_ap
 async fn saved_template_shows_its_link_and_a_qr_code() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
-    let form = admin.get("/admin/templates/new?start=jupyterlab").await.form(NEW);
+    let form = admin.get("/admin/templates/new?preset=jupyterlab").await.form(NEW);
     let list = admin.post(NEW, &with(&form, "slug", "statistics-101")).await.location().to_owned();
     let saved = admin.get(&list).await.body;
     let link = format!("http://localhost:{}/go/statistics-101", app.test.addr.port());
     assert!(saved.contains("id=\"saved\"") && saved.contains(&format!("data-copy=\"{link}\"")), "{saved}");
     assert_eq!(scanned(&saved), link);
 
-    let same = admin.get("/admin/templates/new?start=rstudio").await.form(NEW);
+    let same = admin.get("/admin/templates/new?preset=rstudio").await.form(NEW);
     let taken = admin.post(NEW, &with(&same, "slug", "statistics-101")).await;
     assert_eq!(taken.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(taken.body.contains("Another template has the slug statistics-101"), "{}", taken.body);
@@ -128,7 +141,7 @@ async fn editor_marks_fields_that_the_fleet_ignores() {
 async fn wrong_durations_amounts_and_commands_are_explained() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
-    let form = admin.get("/admin/templates/new?start=jupyterlab").await.form(NEW);
+    let form = admin.get("/admin/templates/new?preset=jupyterlab").await.form(NEW);
     for (field, value, explained) in [
         ("lifetime_seconds", "1:30", "A duration with a colon is ambiguous"),
         ("extension_seconds", "soon", "Write a duration such as 2 h"),

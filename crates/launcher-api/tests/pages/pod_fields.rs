@@ -178,7 +178,7 @@ fn unchanged_form_of_arbitrary_pod_template_keeps_it_identical() {
 async fn conflict_with_yaml_is_shown_at_field_and_keeps_input() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
-    let form = admin.get("/admin/templates/new?start=jupyterlab").await.form(NEW);
+    let form = admin.get("/admin/templates/new?preset=jupyterlab").await.form(NEW);
     let yaml = added().to_string();
     let typed = fields(&form, &[&FIELDS[..], &[("pod_template", &*yaml)]].concat());
     let page = admin.post(NEW, &typed).await;
@@ -206,7 +206,7 @@ async fn conflict_with_yaml_is_shown_at_field_and_keeps_input() {
 async fn invalid_values_of_pod_fields_are_explained() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
-    let form = admin.get("/admin/templates/new?start=jupyterlab").await.form(NEW);
+    let form = admin.get("/admin/templates/new?preset=jupyterlab").await.form(NEW);
     for (field, typed, explained) in [
         ("shm_size", "1", "Write a size with its unit, such as 512 MB, 10 GB or 2 GiB."),
         ("ephemeral_storage", "much", "Write a size with its unit, such as 512 MB, 10 GB or 2 GiB."),
@@ -234,7 +234,7 @@ async fn refusal_of_policy_is_shown_at_field() {
     let pod_template_policy = PodTemplatePolicy::parse("configMap/*").unwrap();
     let app = App::with(Options { pod_template_policy, ..Options::default() }).await;
     let admin = app.browser(ADMIN);
-    let form = admin.get("/admin/templates/new?start=jupyterlab").await.form(NEW);
+    let form = admin.get("/admin/templates/new?preset=jupyterlab").await.form(NEW);
     let yaml = "spec: {tolerations: [{key: gpu, operator: Exists}]}";
     let page = admin.post(NEW, &fields(&form, &[&FIELDS[..], &[("pod_template", yaml)]].concat())).await;
     assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY);

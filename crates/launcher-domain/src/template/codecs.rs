@@ -8,6 +8,7 @@ use super::field::{Audience, Codec, Errors, JsonObject, integer, items, join, te
 use super::pod_template::{is_storable_pod_template, without_nulls};
 use super::rule::FieldRule;
 use super::variable::{is_identifier, is_reserved_variable};
+use crate::local_path::LocalPath;
 use crate::quantity::{Quantity, QuantityError};
 use crate::text_enum::TextEnum;
 
@@ -37,6 +38,8 @@ const SYSTEM_DIRECTORIES: [&str; 14] =
 pub(super) const LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
 const NO_NUL: &str = r"^[^\x00]*$";
 const VARIABLE: &str = "^(?!DISABLE_AUTH$|SERVICE_)[A-Za-z_][A-Za-z0-9_]{0,127}$";
+/// Pattern of a path of an app, with white space around it: empty, or visible ASCII characters without a backslash.
+const START_PATH: &str = r"^\s*(/(?!/|_launcher/)[!-\[\]-~]*)?\s*$";
 /// Pattern of a Kubernetes quantity above zero: `1.5Gi`, or a fraction as in `0.5Gi`. The unit `m` allows no value
 /// below `1m`, such as `0.5m`.
 const QUANTITY: &str = concat!(
@@ -154,6 +157,23 @@ impl Codec for Port {
                 json!({ "type": "integer", "format": "int32", "minimum": 1, "maximum": 65535, "examples": [8888] })
             }
         }
+    }
+}
+
+/// Path of an app's first page. White space around it is removed.
+pub(super) enum StartPath {}
+
+impl Codec for StartPath {
+    type Value = LocalPath;
+
+    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<LocalPath> {
+        let path = LocalPath::parse_of_app(text(json, at, errors)?.trim());
+        errors.check(path.is_some(), at, FieldRule::StartPath);
+        path
+    }
+
+    fn schema(_: Audience) -> Value {
+        json!({ "type": "string", "maxLength": LocalPath::MAX_BYTES, "pattern": START_PATH, "examples": ["/lab"] })
     }
 }
 

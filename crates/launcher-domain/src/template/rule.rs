@@ -18,6 +18,9 @@ coded_texts! {
         PortReserved = "port-reserved", "8080 and 8081 are the sidecar's; let the app listen on another port";
         /// The port is out of range.
         PortRange = "port-range", "1 to 65535";
+        /// The start path is not a path of the app.
+        StartPath = "start-path",
+            "a path of the app that begins with one slash, without spaces, as in /vnc.html?autoconnect=1";
         /// The command or the arguments have too many words.
         WordCount = "word-count", "at most 64 words";
         /// A word is too long or contains NUL.

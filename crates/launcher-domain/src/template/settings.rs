@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::email::EmailAddress;
+use crate::local_path::LocalPath;
 use crate::quantity::Quantity;
 use crate::template::codecs::{
-    Cpu, Description, Environment, Image, Memory, MountPath, Name, PodTemplate, Port, SECONDS, Seconds, VolumeSize,
-    Words, is_mount_path,
+    Cpu, Description, Environment, Image, Memory, MountPath, Name, PodTemplate, Port, SECONDS, Seconds, StartPath,
+    VolumeSize, Words, is_mount_path,
 };
 use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, json_object, refuse_unknown};
 use crate::template::listing::Listing;
@@ -57,14 +58,19 @@ json_object! {
             FieldRule::PortRequired,
             &format!("Default: {}", AppType::defaults(AppType::default_port))
         ),
+        /// Path and query of the app's first page, as in /vnc.html?autoconnect=1. null: the path /. Responses to callers
+        /// who are not admins have null.
+        start_path: Option<LocalPath> = optional_text(StartPath),
         /// Replaces the image's entry point if not empty. Each word has at most 4,096 bytes. $(PORT) stands for the app's
-        /// port. Responses to callers who are not admins have an empty list.
+        /// port, $(HOST) and $(ORIGIN) for the workshop's host and origin. Responses to callers who are not admins have an
+        /// empty list.
         command: Vec<String> = defaulted(Words, json!([])),
         /// Replaces the image's arguments if not empty. Each word has at most 4,096 bytes. $(PORT) stands for the app's
-        /// port. Responses to callers who are not admins have an empty list.
+        /// port, $(HOST) and $(ORIGIN) for the workshop's host and origin. Responses to callers who are not admins have an
+        /// empty list.
         args: Vec<String> = defaulted(Words, json!([])),
-        /// Environment of the app. Each value has at most 32 KiB. Responses to callers who are not admins have an empty
-        /// object.
+        /// Environment of the app. Each value has at most 32 KiB. In values, $(PORT) stands for the app's port, $(HOST) and
+        /// $(ORIGIN) for the workshop's host and origin. Responses to callers who are not admins have an empty object.
         env: BTreeMap<String, String> = defaulted(Environment, json!({})),
         /// Resources of the container, as Kubernetes quantities. A request cannot exceed its limit.
         resources: Resources = defaulted(Resources, json!({})),
@@ -80,7 +86,7 @@ json_object! {
         /// launch. Responses to callers who are not admins have null.
         material: Option<Material> = optional(Material),
         /// Values that a launch asks for. They become environment variables of the app. Their names differ from each other,
-        /// from `PORT`, and from those in `env`.
+        /// from those in `env`, and from `PORT`, `WORKSHOP_HOST`, `WORKSHOP_ORIGIN` and `WORKSHOP_URL`.
         parameters: Vec<Parameter> = defaulted(Parameters, json!([])),
         /// Time from ready to the first expiry; at most max_lifetime_seconds.
         lifetime_seconds: u32 = filled(Seconds, &format!("Default: {LIFETIME_SECONDS}.")),
@@ -103,7 +109,7 @@ impl TemplateSettings {
     #[must_use]
     pub fn public(self) -> Self {
         let (command, args, env) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Self { command, args, env, pod_template: None, material: None, ..self }
+        Self { start_path: None, command, args, env, pod_template: None, material: None, ..self }
     }
 
     /// Completes the settings, and checks the rules that need more than one field.

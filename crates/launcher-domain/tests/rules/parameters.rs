@@ -54,7 +54,15 @@ fn parameter_is_required_unless_it_has_a_default() {
 
 #[test]
 fn name_must_be_a_free_variable() {
-    let list = json!([text("A"), text("A"), text("1A"), text("SERVICE_X"), text("PORT"), text("COURSE")]);
+    let list = json!([
+        text("A"),
+        text("A"),
+        text("1A"),
+        text("SERVICE_X"),
+        text("PORT"),
+        text("COURSE"),
+        text("WORKSHOP_URL")
+    ]);
     let name = |name: &str| name.to_owned();
     let expected = [
         ("/parameters/1/name", FieldRule::ParameterRepeated { name: name("A") }),
@@ -62,6 +70,7 @@ fn name_must_be_a_free_variable() {
         ("/parameters/3/name", FieldRule::VariableReserved),
         ("/parameters/4/name", FieldRule::ParameterReserved { name: name("PORT") }),
         ("/parameters/5/name", FieldRule::ParameterInEnv { name: name("COURSE") }),
+        ("/parameters/6/name", FieldRule::ParameterReserved { name: name("WORKSHOP_URL") }),
     ];
     assert_eq!(refused(&list), expected.map(|(pointer, rule)| (pointer.to_owned(), rule)));
 }

@@ -1,3 +1,4 @@
+use launcher_domain::local_path::LocalPath;
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::is_reserved_variable;
 use launcher_domain::{
@@ -78,6 +79,10 @@ fn field_error_points_to_the_invalid_field() {
         (json!({"port": 65536}), "/port"),
         (json!({"port": 8080}), "/port"),
         (json!({"port": 8081}), "/port"),
+        (json!({"start_path": "vnc.html"}), "/start_path"),
+        (json!({"start_path": "//example.org/"}), "/start_path"),
+        (json!({"start_path": "/_launcher/frame"}), "/start_path"),
+        (json!({"start_path": "/a b"}), "/start_path"),
         (json!({"command": words}), "/command"),
         (json!({"args": ["ok", "nul\u{0}"]}), "/args/1"),
         (json!({"env": {"1X": "y"}}), "/env/1X"),
@@ -95,6 +100,19 @@ fn field_error_points_to_the_invalid_field() {
         let pointers: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
         assert_eq!(pointers, [pointer], "{changes}");
         assert!(!errors[0].detail().is_empty());
+    }
+}
+
+#[test]
+fn start_path_is_a_path_of_the_app_and_not_public() {
+    let settings = |body| with(&body).unwrap();
+    for (text, path) in
+        [(json!(" /vnc.html?autoconnect=1#top "), Some("/vnc.html?autoconnect=1#top")), (json!(" "), None)]
+    {
+        let settings = settings(json!({ "start_path": text }));
+        assert_eq!(settings.start_path.as_ref().map(LocalPath::as_str), path);
+        assert_eq!(serde_json::from_value::<TemplateSettings>(json!(settings)).unwrap(), settings, "stored and read");
+        assert_eq!(settings.public().start_path, None);
     }
 }
 

@@ -110,8 +110,8 @@ pub(super) fn secret_variables(workshop: &str, names: &[String]) -> Vec<EnvVar> 
     names.iter().map(variable).collect()
 }
 
-/// Escapes `$` as `$$`. Kubernetes expands `$(NAME)` in commands, arguments and values, and reads `$$` as `$`. The only
-/// supported reference, `$(PORT)`, was replaced before, in the same way for all fleets.
+/// Escapes `$` as `$$`. Kubernetes expands `$(NAME)` in commands, arguments and values, and reads `$$` as `$`. The
+/// supported references, such as `$(PORT)`, were replaced before, in the same way for all fleets.
 fn literal(text: &str) -> String {
     text.replace('$', "$$")
 }

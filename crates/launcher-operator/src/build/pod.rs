@@ -129,8 +129,8 @@ fn volumes(workshop: &Validated, settings: &OperatorSettings) -> Vec<Volume> {
 
 fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
     let spec = &workshop.spec;
-    let app = spec.app();
-    let ContainerCommand { command, args } = app.container_command(&settings.origin(&workshop.name));
+    let app = spec.app(&settings.origin(&workshop.name));
+    let ContainerCommand { command, args } = app.container_command();
     let mounts: Vec<_> =
         storage::mount(workshop, settings).into_iter().chain(material::app_mounts(workshop, settings)).collect();
     Container {

@@ -52,6 +52,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         require_authentication: settings.require_authentication,
         trusted_header: settings.trusted_auth_header.name(),
         session_cookie_prefix: &settings.session_cookie_prefix,
+        start_path: workshop.spec.start_path.as_deref(),
         expiry_file: &format!("{EXPIRY_FOLDER}/{EXPIRY_FILE}"),
         last_crash_file: &format!("{EXPIRY_FOLDER}/{LAST_CRASH_FILE}"),
         workshop_page: workshop_page.as_deref(),

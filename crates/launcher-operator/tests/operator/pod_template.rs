@@ -104,8 +104,8 @@ fn pod_template_is_merged_by_name_after_the_operators_entries() {
     let app = pod["containers"].as_array().unwrap().iter().find(|container| container["name"] == "app").unwrap();
     let env: Vec<_> =
         app["env"].as_array().unwrap().iter().map(|variable| variable["name"].as_str().unwrap()).collect();
-    assert_eq!(env, ["DISABLE_AUTH", "PORT", "TOKEN", "URL"]);
-    assert_eq!(app["env"][3]["value"], "https://example.org/?t=$(TOKEN)", "Kubernetes expands the reference");
+    assert_eq!(env, ["DISABLE_AUTH", "PORT", "WORKSHOP_HOST", "WORKSHOP_ORIGIN", "WORKSHOP_URL", "TOKEN", "URL"]);
+    assert_eq!(app["env"][6]["value"], "https://example.org/?t=$(TOKEN)", "Kubernetes expands the reference");
     assert_eq!(app["envFrom"], json!([{ "secretRef": { "name": "course" } }]));
     assert_eq!(app["volumeMounts"], json!([{ "name": "shm", "mountPath": "/dev/shm" }]));
     assert_eq!(app["resources"]["limits"], json!({ "cpu": "2", "memory": "2Gi", "nvidia.com/gpu": "1" }));

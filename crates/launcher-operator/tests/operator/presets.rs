@@ -86,13 +86,18 @@ fn variable_references_in_template_are_escaped() {
 }
 
 #[test]
-fn only_port_is_substituted_in_command_and_arguments() {
+fn port_and_address_are_substituted_in_command_arguments_and_environment() {
     let app = app(|workshop| {
         workshop.spec.command = ["serve", "--port=$(PORT)"].map(str::to_owned).into();
-        workshop.spec.args = ["$(PORT):$(PORT)", "$PORT", "$(DISABLE_AUTH)"].map(str::to_owned).into();
+        workshop.spec.args = ["$(PORT):$(PORT)", "$(HOST)", "$PORT", "$(DISABLE_AUTH)"].map(str::to_owned).into();
+        workshop.spec.env.insert("ALLOWED".to_owned(), "$(ORIGIN)".to_owned());
     });
+    let host = app.args.as_ref().unwrap()[1].clone();
+    assert_eq!(env(&app, "WORKSHOP_HOST").as_ref(), Some(&host));
+    assert_eq!(env(&app, "ALLOWED").unwrap(), format!("https://{host}"));
+    assert_eq!(env(&app, "WORKSHOP_URL").unwrap(), format!("https://{host}/"));
     assert_eq!(app.command.unwrap(), ["serve", "--port=8888"]);
-    assert_eq!(app.args.unwrap(), ["8888:8888", "$$PORT", "$$(DISABLE_AUTH)"]);
+    assert_eq!(app.args.unwrap(), ["8888:8888", &host, "$$PORT", "$$(DISABLE_AUTH)"]);
 }
 
 /// Expands text as the kubelet does: `$$` becomes `$`, and references to known variables become `<replaced>`.

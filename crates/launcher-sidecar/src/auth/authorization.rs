@@ -31,6 +31,8 @@ pub(crate) struct Admitted {
     pub(crate) wants_html: bool,
     /// The client's preferred language.
     pub(crate) language: Language,
+    /// Host of the workshop if the client used HTTPS, for redirects; `None` for a host of unusual length.
+    pub(crate) https_host: Option<Box<[u8]>>,
     /// True if a page of the workshop's own origin loads the response into a frame.
     pub(crate) is_own_frame: bool,
     /// The resource that the sidecar serves itself; `None` for a request to the app.
@@ -80,6 +82,7 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
         is_upgrade,
         wants_html: summary.wants_html,
         language,
+        https_host: https_host(summary),
         is_own_frame: summary.is_own_frame(),
         resource,
     };
@@ -151,14 +154,24 @@ fn check_owner(rules: &Rules, headers: &[httparse::Header<'_>]) -> Result<(), Re
 /// used. If `proto` is https or wss, an origin with http is foreign.
 fn is_same_origin(origin: &[u8], host: &[u8], proto: Option<&[u8]>) -> bool {
     let Some((is_tls, authority)) = split(origin) else { return false };
-    let came_over_tls =
-        proto.is_some_and(|proto| proto.eq_ignore_ascii_case(b"https") || proto.eq_ignore_ascii_case(b"wss"));
-    if came_over_tls && !is_tls {
+    if came_over_tls(proto) && !is_tls {
         return false;
     }
     let default_port: &[u8] = if is_tls { b":443" } else { b":80" };
     let without_port = |text| <[u8]>::strip_suffix(text, default_port).unwrap_or(text);
     !authority.is_empty() && without_port(authority).eq_ignore_ascii_case(without_port(host))
+}
+
+/// True if `proto`, the X-Forwarded-Proto header, names a scheme with TLS.
+fn came_over_tls(proto: Option<&[u8]>) -> bool {
+    proto.is_some_and(|proto| proto.eq_ignore_ascii_case(b"https") || proto.eq_ignore_ascii_case(b"wss"))
+}
+
+/// Maximum length of a host with its port, in bytes.
+const MAX_HOST: usize = 253 + 6;
+
+fn https_host(summary: &HeaderSummary<'_>) -> Option<Box<[u8]>> {
+    summary.host.filter(|host| came_over_tls(summary.proto) && host.len() <= MAX_HOST).map(Box::from)
 }
 
 fn split(origin: &[u8]) -> Option<(bool, &[u8])> {

@@ -12,7 +12,7 @@ use crate::exchange::state::SharedState;
 use crate::exchange::upload::Upload;
 use crate::http1::body::BodyTranscoder;
 use crate::http1::head::{MAX_HEAD_BYTES, MAX_RESPONSE_LINES, Scan, Scanner};
-use crate::refusal::Reason;
+use crate::refusal::{Reason, ResponseError};
 use crate::transport::buffers::{poll_fill, poll_read, with_scratch};
 use crate::transport::{PeerIo, Socket};
 
@@ -106,10 +106,9 @@ impl<'r> Download<'r> {
             match scanner.scan(&self.app_read_buffer, MAX_RESPONSE_LINES) {
                 Scan::Complete(length) => return Poll::Ready(self.read_head(length, client, upload)),
                 Scan::Incomplete => {}
-                Scan::TooLarge | Scan::Malformed => {
-                    tracing::warn!("app sent an invalid or too large response head, responding with 502");
-                    return Poll::Ready(Some(RelayOutcome::Refused(Reason::InvalidAppResponse)));
-                }
+                Scan::TooLarge => return Poll::Ready(Some(refuse(ResponseError::TooLarge))),
+                Scan::BareLineFeed => return Poll::Ready(Some(refuse(ResponseError::BareLineFeed))),
+                Scan::Malformed => return Poll::Ready(Some(refuse(ResponseError::StatusLine))),
             }
         }
         match ready!(poll_fill(app, cx, &mut self.app_read_buffer, MAX_HEAD_BYTES)) {
@@ -120,7 +119,7 @@ impl<'r> Download<'r> {
                 self.has_begun = true;
             }
             Ok(0) | Err(_) if !self.has_begun => return Poll::Ready(Some(RelayOutcome::NoResponse)),
-            Ok(0) | Err(_) => return Poll::Ready(Some(RelayOutcome::Refused(Reason::InvalidAppResponse))),
+            Ok(0) | Err(_) => return Poll::Ready(Some(refuse(ResponseError::Incomplete))),
         }
         Poll::Ready(None)
     }
@@ -138,22 +137,18 @@ impl<'r> Download<'r> {
         // Reserve the length of the received bytes, and 512 bytes for the header lines that the sidecar adds.
         out.reserve(self.app_read_buffer.len() + 512);
         let (head, mut rest) = self.app_read_buffer.split_at(length);
-        let reply = match translate(&self.state.rules.login_cookies, self.admitted, close, head, out) {
+        let reply = match translate(&self.state.rules, self.admitted, close, head, out) {
             Ok(reply) => reply,
-            Err(error) => {
-                tracing::warn!(%error, "app sent an invalid response head, responding with 502");
-                return Some(RelayOutcome::Refused(Reason::InvalidAppResponse));
-            }
+            Err(error) => return Some(refuse(error)),
         };
         let Reply::Final { mut body, app_keep_alive, close } = reply else {
             self.app_read_buffer.drain(..length);
             self.phase = Phase::Head(Scanner::default());
             return matches!(reply, Reply::Upgraded).then_some(RelayOutcome::Upgraded);
         };
-        if let Err(error) = body.feed(&mut rest, out) {
-            tracing::warn!(%error, "app sent an invalid response body, responding with 502");
+        if body.feed(&mut rest, out).is_err() {
             client.write_buffer.discard();
-            return Some(RelayOutcome::Refused(Reason::InvalidAppResponse));
+            return Some(refuse(ResponseError::Chunk));
         }
         self.app_read_buffer = rest.to_vec();
         self.phase = Phase::Body { body, app_keep_alive, close };
@@ -194,4 +189,10 @@ impl<'r> Download<'r> {
         self.has_widened_app |= down.count(count, &self.state.bulk, Some(app), io.socket());
         Poll::Ready(None)
     }
+}
+
+/// Answers with 502, because the app's response breaks this rule.
+fn refuse(error: ResponseError) -> RelayOutcome {
+    tracing::warn!(%error, "app sent an invalid response, responding with 502");
+    RelayOutcome::Refused(Reason::InvalidAppResponse(error))
 }

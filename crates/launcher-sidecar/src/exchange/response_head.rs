@@ -3,12 +3,13 @@
 //! The frame page shows the app in a frame of the same origin. If the app forbids every frame, the sidecar permits frames of
 //! the same origin for this use.
 
+use crate::auth::Rules;
 use crate::auth::authorization::Admitted;
-use crate::auth::cookies::LoginCookies;
 use crate::http1::body::{BodyTranscoder, Framing, FramingError, FramingLines};
 use crate::http1::head::{
     HeaderKind, HeaderStorage, MAX_RESPONSE_LINES, elements, is_nominated, put_framing, put_length, put_line,
 };
+use crate::refusal::ResponseError;
 
 /// Type of a response, as its head defines it.
 #[derive(Debug)]
@@ -27,19 +28,6 @@ pub(crate) enum Reply {
     },
 }
 
-/// Reason why the sidecar cannot forward the app's response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ResponseError {
-    #[error("malformed response head: {0}")]
-    Malformed(httparse::Error),
-    #[error("incomplete response head")]
-    Incomplete,
-    #[error("invalid response framing: {0}")]
-    Framing(#[from] FramingError),
-    #[error("switch to a protocol that the client did not request")]
-    Switch,
-}
-
 struct Status {
     code: u16,
     is_http11: bool,
@@ -51,7 +39,7 @@ struct Status {
 /// # Errors
 /// Returns [`ResponseError`] if the response is invalid. `out` stays unchanged then.
 pub(crate) fn translate(
-    login_cookies: &LoginCookies,
+    rules: &Rules,
     request: &Admitted,
     close: bool,
     head: &[u8],
@@ -64,7 +52,7 @@ pub(crate) fn translate(
     match config.parse_response_with_uninit_headers(&mut parsed, head, &mut storage) {
         Ok(httparse::Status::Complete(length)) if length == head.len() => {}
         Ok(_) => return Err(ResponseError::Incomplete),
-        Err(error) => return Err(ResponseError::Malformed(error)),
+        Err(error) => return Err(error.into()),
     }
     let status = Status { code: parsed.code.unwrap_or(0), is_http11: parsed.version == Some(1) };
     let headers: &[httparse::Header<'_>] = parsed.headers;
@@ -95,8 +83,11 @@ pub(crate) fn translate(
             | HeaderKind::TransferEncoding
             | HeaderKind::Upgrade
             | HeaderKind::HopByHop => {}
-            HeaderKind::SetCookie if login_cookies.is_set_by(header.value) => {}
+            HeaderKind::SetCookie if rules.login_cookies.is_set_by(header.value) => {}
             HeaderKind::Other if has_nominations && is_nominated(name, headers, &kinds) => {}
+            HeaderKind::Other if matches!(status.code, 201 | 300..400) && name.eq_ignore_ascii_case(b"location") => {
+                put_location(name, header.value, rules.app_port, request.https_host.as_deref(), out);
+            }
             HeaderKind::Other if forbids_every_frame(name, header.value) => {
                 // A cached response for the frame must not be used outside of it, and the reverse.
                 put_line(out, b"Vary", b"Sec-Fetch-Dest, Sec-Fetch-Site");
@@ -181,6 +172,33 @@ fn put_end(
     Ok(())
 }
 
+/// Appends the header line with the target of a redirect. A target at the address on which the app listens becomes a path of
+/// the workshop, because the browser cannot reach that address. `https_host` is the host of the workshop if the client used
+/// HTTPS: then a target with `http://` on this host becomes a path as well, so that the browser stays with HTTPS. Every other
+/// target stays unchanged.
+fn put_location(name: &[u8], target: &[u8], app_port: u16, https_host: Option<&[u8]>, out: &mut Vec<u8>) {
+    let Some(path) = own_path(target, app_port, https_host) else { return put_line(out, name, target) };
+    out.extend_from_slice(name);
+    out.extend_from_slice(if path.starts_with(b"/") { b": " } else { b": /" });
+    out.extend_from_slice(path);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Returns the part of a redirect's target after scheme and host, if the target belongs to the app.
+fn own_path<'t>(target: &'t [u8], app_port: u16, https_host: Option<&[u8]>) -> Option<&'t [u8]> {
+    let rest = target.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case(b"http://")).map(|_| &target[7..])?;
+    let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    // A browser reads `//host` and `/\host` as another site.
+    if path.get(1).is_some_and(|second| b"/\\".contains(second)) {
+        return None;
+    }
+    let port = format!(":{app_port}");
+    let host = authority.strip_suffix(port.as_bytes());
+    let is_app = host.is_some_and(|host| host == b"127.0.0.1" || host.eq_ignore_ascii_case(b"localhost"));
+    (is_app || https_host.is_some_and(|own| own.eq_ignore_ascii_case(authority))).then_some(path)
+}
+
 /// Appends the header line if it forbids every frame, changed so that it permits frames of the same origin. Returns
 /// false, and appends nothing, for any other line.
 fn put_permitting_own_frames(name: &[u8], value: &[u8], out: &mut Vec<u8>) -> bool {
@@ -232,6 +250,45 @@ fn permit_own_frames(policy: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn redirect_to_the_address_of_the_app_or_to_own_host_without_tls_becomes_a_path() {
+        let tls = Some(&b"w.example:8443"[..]);
+        for (target, https_host, expected) in [
+            ("http://127.0.0.1:5000/login?next=%2Fa#b", None, "/login?next=%2Fa#b"),
+            ("HTTP://LocalHost:5000/", None, "/"),
+            ("http://localhost:5000", None, "/"),
+            ("http://localhost:5000?a=b", None, "/?a=b"),
+            ("http://w.example:8443/a", tls, "/a"),
+            ("http://W.example:8443", tls, "/"),
+        ] {
+            assert_eq!(location(target, https_host), format!("Location: {expected}\r\n"), "{target}");
+        }
+        for (target, https_host) in [
+            ("/login", tls),
+            ("https://w.example:8443/a", tls),
+            ("http://w.example:8443/a", None),
+            ("http://w.example/a", tls),
+            ("http://w.example:8443@evil.example/a", tls),
+            ("http://evil.example/a", tls),
+            ("https://127.0.0.1:5000/a", tls),
+            ("http://127.0.0.1:5001/a", tls),
+            ("http://127.0.0.1/a", tls),
+            ("http://127.0.0.1:5000//evil.example/a", tls),
+            ("http://127.0.0.1:5000/\\evil.example/a", tls),
+            ("http://127.0.0.1:5000@evil.example/", tls),
+            ("http://", tls),
+            ("", tls),
+        ] {
+            assert_eq!(location(target, https_host), format!("Location: {target}\r\n"), "{target}");
+        }
+    }
+
+    fn location(target: &str, https_host: Option<&[u8]>) -> String {
+        let mut out = Vec::new();
+        put_location(b"Location", target.as_bytes(), 5000, https_host, &mut out);
+        String::from_utf8(out).unwrap()
+    }
 
     fn changed(name: &str, value: &str) -> Option<String> {
         let mut out = Vec::new();

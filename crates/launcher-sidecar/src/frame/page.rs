@@ -24,6 +24,8 @@ pub(super) struct Page<'a> {
     pub(super) language: Language,
     /// Path of the app in the frame.
     pub(super) path: &'a LocalPath,
+    /// Path of the app's first page.
+    pub(super) start_path: &'a LocalPath,
     pub(super) workshop_page: Option<&'a WorkshopPage>,
     /// Name of the course: any characters.
     pub(super) course: Option<&'a str>,
@@ -38,7 +40,7 @@ impl Page<'_> {
         let Texts { crashed, out_of_memory, files_lost, down, loading, .. } = texts;
         let (style, script, ends, links) = (STYLE.url(), SCRIPT.url(), self.ends(texts), self.links(texts));
         let launcher = self.workshop_page.map_or("", WorkshopPage::origin);
-        let path = escape(self.path.as_str());
+        let (path, start) = (escape(self.path.as_str()), escape(self.start_path.as_str()));
         let course = self.course.map(escape).unwrap_or_default();
         let title = if course.is_empty() { workshop } else { &*course };
         let cover = self.cover(texts);
@@ -48,7 +50,7 @@ impl Page<'_> {
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
              <link id=\"icon\" rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
              <script defer src=\"{script}\"></script>\n</head>\n\
-             <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-status=\"{STATUS}\" \
+             <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-start=\"{start}\" data-status=\"{STATUS}\" \
              data-events=\"{PREFIX}events\" \
              data-launcher=\"{launcher}\" data-left=\"{left}\" data-warning=\"{warning}\" data-over=\"{over}\" \
              data-signed-out=\"{signed_out}\" data-crashed=\"{crashed}\" data-out-of-memory=\"{out_of_memory}\" \

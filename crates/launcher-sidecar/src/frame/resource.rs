@@ -16,8 +16,8 @@ use crate::transport::upstream::Pool;
 /// A resource that the sidecar serves itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Resource {
-    /// The frame page. Its frame shows this path of the app. The address may choose the language.
-    Page { path: LocalPath, chosen: Option<Language> },
+    /// The frame page. Its frame shows this path of the app, `None`: the start path. The address may choose the language.
+    Page { path: Option<LocalPath>, chosen: Option<Language> },
     /// The expiry, the last crash, the state of the app and the current time, as JSON.
     Status,
     /// The same status as an event stream: one event for each change.
@@ -48,7 +48,7 @@ pub(crate) fn requested(
     Some(match name {
         // Ignore the path: the frame requests it as same-origin, so another site could bypass a check of the app.
         b"frame" => {
-            let path = if is_from_another_site { LocalPath::root() } else { app_path(query) };
+            let path = if is_from_another_site { None } else { app_path(query) };
             Ok(Resource::Page { path, chosen: parameter(query, b"lang=").and_then(Language::with_code) })
         }
         b"status" => Ok(Resource::Status),
@@ -61,11 +61,10 @@ pub(crate) fn requested(
     })
 }
 
-/// Returns the path of the app that the parameter `path` of a query names. Returns the start page if the parameter is
-/// missing, is not a path of this site, or is a reserved path.
-fn app_path(query: &[u8]) -> LocalPath {
-    let decoded = parameter(query, b"path=").and_then(decode).and_then(|path| LocalPath::parse(&path));
-    decoded.filter(|path| !path.as_str().starts_with(PREFIX)).unwrap_or_else(LocalPath::root)
+/// Returns the path of the app that the parameter `path` of a query names. Returns `None` if the parameter is missing, is
+/// not a path of this site, or is a reserved path.
+fn app_path(query: &[u8]) -> Option<LocalPath> {
+    parameter(query, b"path=").and_then(decode).and_then(|path| LocalPath::parse_of_app(&path))
 }
 
 /// Returns the first value of a parameter, whose name ends with the equals sign.
@@ -164,7 +163,8 @@ async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Langua
         Resource::Page { path, chosen } => {
             let page = Page {
                 language: chosen.unwrap_or(language),
-                path,
+                path: path.as_ref().unwrap_or(&frame.start_path),
+                start_path: &frame.start_path,
                 workshop_page: frame.workshop_page.as_ref(),
                 course: frame.course.as_deref(),
                 expiry: frame.expiry.read().await,
@@ -198,25 +198,25 @@ mod tests {
     #[test]
     fn only_local_path_of_the_app_is_shown_in_the_frame() {
         for (query, expected) in [
-            ("", "/"),
-            ("?path=/lab/tree/x", "/lab/tree/x"),
-            ("?path=%2Flab%2Ftree%2Fa%2520b%3Fx%3D1%26y%23z", "/lab/tree/a%20b?x=1&y#z"),
-            ("?other=1&path=/a&path=/b", "/a"),
-            ("?path=", "/"),
-            ("?path=lab", "/"),
-            ("?path=//evil.example", "/"),
-            ("?path=%2F%2Fevil.example", "/"),
-            ("?path=/%5Cevil.example", "/"),
-            ("?path=/%09/evil.example", "/"),
-            ("?path=https://evil.example", "/"),
-            ("?path=javascript:alert(1)", "/"),
-            ("?path=/a%2", "/"),
-            ("?path=/a%+1", "/"),
-            ("?path=/%ff", "/"),
-            ("?path=/_launcher/frame", "/"),
-            ("?path=/a%22%3E%3Cscript%3E", "/a\"><script>"),
+            ("", None),
+            ("?path=/lab/tree/x", Some("/lab/tree/x")),
+            ("?path=%2Flab%2Ftree%2Fa%2520b%3Fx%3D1%26y%23z", Some("/lab/tree/a%20b?x=1&y#z")),
+            ("?other=1&path=/a&path=/b", Some("/a")),
+            ("?path=", None),
+            ("?path=lab", None),
+            ("?path=//evil.example", None),
+            ("?path=%2F%2Fevil.example", None),
+            ("?path=/%5Cevil.example", None),
+            ("?path=/%09/evil.example", None),
+            ("?path=https://evil.example", None),
+            ("?path=javascript:alert(1)", None),
+            ("?path=/a%2", None),
+            ("?path=/a%+1", None),
+            ("?path=/%ff", None),
+            ("?path=/_launcher/frame", None),
+            ("?path=/a%22%3E%3Cscript%3E", Some("/a\"><script>")),
         ] {
-            assert_eq!(app_path(query.as_bytes()).as_str(), expected, "{query}");
+            assert_eq!(app_path(query.as_bytes()).map(String::from).as_deref(), expected, "{query}");
         }
     }
 
@@ -225,18 +225,19 @@ mod tests {
         let page = |is_from_another_site| {
             let target = b"/_launcher/frame?path=/files/x";
             match requested("GET", target, Framing::Empty, is_from_another_site) {
-                Some(Ok(Resource::Page { path, .. })) => path.as_str().to_owned(),
+                Some(Ok(Resource::Page { path, .. })) => path.map(String::from),
                 other => panic!("{other:?}"),
             }
         };
-        assert_eq!((page(false), page(true)), ("/files/x".to_owned(), "/".to_owned()));
+        assert_eq!((page(false), page(true)), (Some("/files/x".to_owned()), None));
     }
 
     #[tokio::test]
     async fn every_response_fits_into_the_buffer_of_a_head() {
-        let path = LocalPath::parse(&format!("/{}", "\"".repeat(2047))).unwrap();
+        let path = LocalPath::parse(&format!("/{}", "\"".repeat(2047)));
         let app = Pool::new(([127, 0, 0, 1], 9).into());
-        let frame = Frame { course: Some("\"".repeat(200)), ..Frame::default() };
+        let (start_path, course) = (path.clone().unwrap(), Some("\"".repeat(200)));
+        let frame = Frame { start_path, course, ..Frame::default() };
         let page = Resource::Page { path, chosen: Some(Language::ENGLISH) };
         for resource in [page, Resource::Status, Resource::Style, Resource::Script] {
             for language in Language::all() {

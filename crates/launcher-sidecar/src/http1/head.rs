@@ -19,8 +19,10 @@ pub(crate) enum Scan {
     Complete(usize),
     /// The head has more bytes or more lines than allowed.
     TooLarge,
-    /// The first byte cannot begin an HTTP/1 head, or a line does not end in CR LF.
+    /// The first byte cannot begin an HTTP/1 head.
     Malformed,
+    /// A line ends with a line feed alone.
+    BareLineFeed,
 }
 
 /// Searches for the end of a head. It scans each byte once, even if the bytes arrive one by one.
@@ -40,7 +42,7 @@ impl Scanner {
         for offset in memchr::memchr_iter(b'\n', &bytes[self.scanned..]) {
             let end = self.scanned + offset;
             if end == 0 || bytes[end - 1] != b'\r' {
-                return Scan::Malformed;
+                return Scan::BareLineFeed;
             }
             if end + 1 > MAX_HEAD_BYTES {
                 return Scan::TooLarge;
@@ -171,7 +173,8 @@ mod tests {
 
     #[test]
     fn bare_line_feeds_and_non_http_bytes_are_malformed() {
-        for bytes in [&b"GET / HTTP/1.1\nHost: a\r\n\r\n"[..], b"\n", b"\x16\x03\x01", b" GET /"] {
+        assert_eq!(Scanner::default().scan(b"GET / HTTP/1.1\nHost: a\r\n\r\n", 100), Scan::BareLineFeed);
+        for bytes in [&b"\n"[..], b"\x16\x03\x01", b" GET /"] {
             assert_eq!(Scanner::default().scan(bytes, 100), Scan::Malformed, "{bytes:?}");
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use launcher_domain::Clock;
+use launcher_domain::local_path::LocalPath;
 use launcher_sidecar::frame::{Expiry, ExpiryFile, Frame, LastCrash, WorkshopPage};
 use tempfile::TempDir;
 
@@ -25,6 +26,7 @@ pub(crate) fn frame(file: &Path) -> Frame {
     Frame {
         expiry: Expiry::File(ExpiryFile::new(file.to_owned())),
         last_crash: LastCrash::File(file.with_file_name("last-crash")),
+        start_path: LocalPath::parse("/vnc.html?autoconnect=1&scale=1").unwrap(),
         workshop_page: Some(WorkshopPage::parse("https://launcher.example.org/instances/intro-a").unwrap()),
         course: Some("Maps & \"graphs\"".to_owned()),
         clock: Arc::new(At("2026-01-01T12:00:00Z".parse().unwrap())),
@@ -59,6 +61,24 @@ async fn caller_other_than_owner_gets_same_403_as_for_app() {
         }
     }
     setup.assert_app_untouched().await;
+}
+
+#[tokio::test]
+async fn frame_page_without_path_shows_the_start_path() {
+    let folder = TempDir::new().unwrap();
+    let setup = framed(&folder.path().join("expires-at")).await;
+    let start = "/vnc.html?autoconnect=1&amp;scale=1";
+    let another_site = format!("{ALICE}Sec-Fetch-Site: cross-site\r\n");
+    for (target, lines, path) in [
+        ("/_launcher/frame", ALICE, start),
+        ("/_launcher/frame?path=/files", &another_site, start),
+        ("/_launcher/frame?path=/files", ALICE, "/files"),
+        ("/_launcher/frame?path=/", ALICE, "/"),
+    ] {
+        let page = get(&setup, target, lines).await.body;
+        assert!(page.contains(&format!("src=\"{path}\"")), "{target}: {page}");
+        assert!(page.contains(&format!("data-start=\"{start}\"")), "{target}: {page}");
+    }
 }
 
 #[tokio::test]
@@ -118,9 +138,9 @@ async fn link_to_extend_is_hidden_while_expiry_is_unknown() {
     let setup = framed(&folder.path().join("missing")).await;
     let page = get(&setup, "/_launcher/frame", ALICE).await;
     assert!(page.body.contains("/instances/intro-a/extend\" target=\"_blank\" hidden>"), "{}", page.body);
-    assert!(page.body.contains("<iframe id=\"app\" title=\"App\" src=\"/\""), "{}", page.body);
     assert!(!page.body.contains("<noscript>"), "{}", page.body);
     let bare = get(&Setup::new().await, "/_launcher/frame", ALICE).await;
+    assert!(bare.body.contains("<iframe id=\"app\" title=\"App\" src=\"/\""), "{}", bare.body);
     assert!(!bare.body.contains("<nav") && !bare.body.contains("extend"), "{}", bare.body);
 }
 

@@ -69,29 +69,31 @@ async fn head_response_has_no_body_and_connection_is_reused() {
 }
 
 #[tokio::test]
-async fn malformed_app_response_gets_client_502() {
-    for response in [
-        "garbage\r\n\r\n",
-        "\r\n\r\n",
-        "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
-        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
-        "HTTP/1.1 200 OK\r\nContent-Length: -3\r\n\r\nabc",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc",
-        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno-colon\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nA: b\r\n c\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nA : b\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
-        "HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n",
+async fn malformed_app_response_gets_client_502_with_the_broken_rule() {
+    let (length, folded) = ("Content-Length", "a header line is folded");
+    for (response, rule) in [
+        ("garbage\r\n\r\n", "the first line is not a status line"),
+        ("\r\n\r\n", "the first line is not a status line"),
+        ("HTTP/1.1 200 OK\nContent-Length: 0\n\n", "line feed alone"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "has both"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", "more than one Content-Length"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: -3\r\n\r\nabc", length),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc", "Transfer-Encoding is not chunked"),
+        ("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "Transfer-Encoding is not chunked"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "the length of a chunk"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno-colon\r\n\r\n", "after the last chunk"),
+        ("HTTP/1.1 200 OK\r\nA: b\r\n c\r\nContent-Length: 0\r\n\r\n", folded),
+        ("HTTP/1.1 200 OK\r\nA : b\r\nContent-Length: 0\r\n\r\n", folded),
+        ("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", "switches"),
+        ("HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n", "its status"),
+        (format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: b\r\n".repeat(300)).leak(), "more than 200 lines"),
     ] {
         let setup = Setup::answering(response).await;
         let mut client = setup.client().await;
         client.send(get("Accept: text/html\r\n")).await;
         let answer = client.read_response().await;
         assert_eq!(answer.status, 502, "{response}");
-        assert!(answer.body.contains("<h1>"), "{}", answer.body);
+        assert!(answer.body.contains("<h1>") && answer.body.contains(rule), "{rule}: {}", answer.body);
     }
 }
 
@@ -203,4 +205,29 @@ async fn request_to_app_that_does_not_listen_gets_503_with_reloading_page() {
     let (mut stream, _) = super::support::soon(listener.accept()).await.unwrap();
     tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
     assert_eq!(client.read_response().await.status, 204);
+}
+
+#[tokio::test]
+async fn redirect_to_the_app_or_to_own_host_without_tls_stays_on_the_workshop() {
+    let app = App::start(|mut stream| async move {
+        while let Some(head) = stream.read_head().await {
+            let location = head.split(' ').nth(1).unwrap().trim_start_matches("/?");
+            stream.write(format!("HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n")).await;
+        }
+    })
+    .await;
+    let port = app.addr.port();
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    for (proto, location, expected) in [
+        ("https", format!("http://127.0.0.1:{port}/login"), "/login"),
+        ("http", format!("http://localhost:{port}/login"), "/login"),
+        ("https", "http://w/login".to_owned(), "/login"),
+        ("http", "http://w/login".to_owned(), "http://w/login"),
+        ("https", "http://example.org/login".to_owned(), "http://example.org/login"),
+    ] {
+        let head = format!("GET /?{location} HTTP/1.1\r\nHost: w\r\nX-Forwarded-Proto: {proto}\r\n{ALICE}\r\n");
+        client.send(head).await;
+        assert_eq!(client.read_response().await.header("Location"), Some(expected));
+    }
 }

@@ -26,13 +26,12 @@ pub struct ContainerCommand {
 }
 
 impl AppSpec<'_> {
-    /// Returns command and arguments for the app's image. `origin` is the origin of the workshop, for example
-    /// `https://intro.example.org`.
+    /// Returns command and arguments for the app's image.
     #[must_use]
-    pub fn container_command(&self, origin: &str) -> ContainerCommand {
+    pub fn container_command(&self) -> ContainerCommand {
         ContainerCommand {
-            command: self.with_port(&self.container_entry_point()),
-            args: self.with_port(&self.container_args(origin)),
+            command: self.expand_all(&self.container_entry_point()),
+            args: self.expand_all(&self.container_args()),
         }
     }
 
@@ -51,7 +50,7 @@ impl AppSpec<'_> {
     }
 
     /// Returns the template's arguments, or the preset of the app type if the template has none.
-    fn container_args(&self, origin: &str) -> Vec<String> {
+    fn container_args(&self) -> Vec<String> {
         if !self.spec.args.is_empty() {
             return self.spec.args.clone();
         }
@@ -59,7 +58,7 @@ impl AppSpec<'_> {
             // Stock RStudio images need no arguments: DISABLE_AUTH disables their login, and they listen on the default
             // port 8787.
             AppType::Rstudio => Vec::new(),
-            AppType::Notebook => self.notebook_args(origin),
+            AppType::Notebook => self.notebook_args(),
             // The entry point of Coder's image passes its arguments to code-server.
             AppType::Custom if is_repository(&self.spec.image, "codercom/code-server") => self.code_server_args(),
             AppType::Custom => Vec::new(),
@@ -69,7 +68,7 @@ impl AppSpec<'_> {
     /// Returns the preset of a notebook. The first argument of Jupyter's stock images is the program
     /// `start-notebook.py`. If the template has a command, the preset has only the options, because `jupyter lab` and
     /// similar programs accept the same options.
-    fn notebook_args(&self, origin: &str) -> Vec<String> {
+    fn notebook_args(&self) -> Vec<String> {
         let program = self.spec.command.is_empty().then(|| "start-notebook.py".to_owned());
         let options = [
             "--ServerApp.ip=127.0.0.1".to_owned(),
@@ -77,7 +76,7 @@ impl AppSpec<'_> {
             "--ServerApp.port_retries=0".to_owned(),
             "--ServerApp.open_browser=False".to_owned(),
             "--ServerApp.allow_remote_access=True".to_owned(),
-            format!("--ServerApp.allow_origin={origin}"),
+            format!("--ServerApp.allow_origin={}", self.origin),
             "--IdentityProvider.token=".to_owned(),
             "--ServerApp.password=".to_owned(),
         ];

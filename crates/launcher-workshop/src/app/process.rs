@@ -51,10 +51,10 @@ impl AppSpec<'_> {
     /// image. The template's command is for the image, so it is ignored.
     #[must_use]
     pub fn process_command(&self, machine: &Machine) -> Option<ProcessCommand> {
-        let template_args = self.with_port(&self.spec.args);
+        let template_args = self.expand_all(&self.spec.args);
         let (program, args, mut env) = match self.app_type {
             AppType::Custom => {
-                let mut command = self.with_port(&self.spec.command).into_iter();
+                let mut command = self.expand_all(&self.spec.command).into_iter();
                 let program = Program::Named(command.next()?);
                 (program, command.chain(template_args).collect(), BTreeMap::new())
             }

@@ -30,6 +30,8 @@ pub struct SidecarSpec<'a> {
     pub trusted_header: &'a str,
     /// Name prefix of the auth proxy's cookies, which the sidecar removes.
     pub session_cookie_prefix: &'a str,
+    /// Path and query of the app's first page; `None` for `/`.
+    pub start_path: Option<&'a str>,
     /// Path of the file with the expiry, in the sidecar's container.
     pub expiry_file: &'a str,
     /// Path of the file with the last crash of the app, in the sidecar's container.
@@ -46,6 +48,7 @@ impl SidecarSpec<'_> {
     pub fn environment(&self) -> BTreeMap<String, String> {
         let page = self.workshop_page.map(|url| ("SERVICE_WORKSHOP_PAGE_URL", url.to_owned()));
         let course = self.course.map(|name| ("SERVICE_COURSE", name.to_owned()));
+        let start_path = self.start_path.map(|path| ("SERVICE_START_PATH", path.to_owned()));
         [
             ("SERVICE_OWNER_EMAIL", self.owner.to_string()),
             ("SERVICE_APP_PORT", self.app_port.to_string()),
@@ -58,6 +61,7 @@ impl SidecarSpec<'_> {
         .into_iter()
         .chain(page)
         .chain(course)
+        .chain(start_path)
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
     }

@@ -4,43 +4,70 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
+use launcher_domain::local_path::LocalPath;
 use launcher_domain::names::is_k8s_name;
 use launcher_domain::quantity::Quantity;
-use launcher_domain::template::{DISABLE_AUTH, PORT, is_identifier, is_mount_path, is_reserved_variable};
+use launcher_domain::template::{
+    DISABLE_AUTH, PORT, WORKSHOP_HOST, WORKSHOP_ORIGIN, WORKSHOP_URL, is_identifier, is_mount_path,
+    is_reserved_variable,
+};
 use launcher_domain::{AppType, EmailAddress, FailureCode, FailureDetail, FailureReason, SecurityProfile};
 
 use crate::app::sidecar::{SIDECAR_PORT, TELEMETRY_PORT};
 use crate::spec::{WorkshopResources, WorkshopSpec, WorkshopStorage};
 
 /// The app of a Workshop. What the fleets pass to the app is derived here from the spec, so no fleet lists its fields.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct AppSpec<'a> {
     pub(super) app_type: AppType,
     /// Port of the app: the template's port in a container, or a port that the local fleet allocates.
     pub(super) port: u16,
+    /// Origin of the workshop, without a slash at its end: `https://intro-abcdefghij.example.org`.
+    pub(super) origin: String,
     pub(super) spec: &'a WorkshopSpec,
 }
 
 impl<'a> AppSpec<'a> {
-    /// Returns the app of a Workshop that listens on this port; `None` if the app type is unknown.
+    /// Returns the app of a Workshop that listens on this port; `None` if the app type is unknown. `origin` is the origin
+    /// of the workshop, with or without a slash at its end.
     #[must_use]
-    pub fn of(spec: &'a WorkshopSpec, port: u16) -> Option<Self> {
-        Some(Self { app_type: spec.app_type()?, port, spec })
+    pub fn of(spec: &'a WorkshopSpec, port: u16, origin: &str) -> Option<Self> {
+        Some(Self::new(spec, spec.app_type()?, port, origin))
     }
 
-    /// Returns the template's variables, with `PORT` and `DISABLE_AUTH`. A template cannot override these two. The
-    /// values are not expanded.
+    fn new(spec: &'a WorkshopSpec, app_type: AppType, port: u16, origin: &str) -> Self {
+        Self { app_type, port, origin: origin.trim_end_matches('/').to_owned(), spec }
+    }
+
+    /// Returns the template's variables, expanded, with those that the service sets. A template cannot override them.
     #[must_use]
     pub fn environment(&self) -> BTreeMap<String, String> {
-        let mut environment = self.spec.env.clone();
-        environment.insert(PORT.to_owned(), self.port.to_string());
-        environment.insert(DISABLE_AUTH.to_owned(), "true".to_owned());
-        environment
+        let start_path = self.spec.start_path.as_deref().unwrap_or("/");
+        let own = [
+            (PORT, self.port.to_string()),
+            (WORKSHOP_HOST, self.host().to_owned()),
+            (WORKSHOP_ORIGIN, self.origin.clone()),
+            (WORKSHOP_URL, format!("{}{start_path}", self.origin)),
+            (DISABLE_AUTH, "true".to_owned()),
+        ];
+        let template = self.spec.env.iter().map(|(name, value)| (name.clone(), self.expand(value)));
+        template.chain(own.map(|(name, value)| (name.to_owned(), value))).collect()
     }
 
-    /// Replaces `$(PORT)` in a command or in arguments by the app's port.
-    pub(super) fn with_port(&self, words: &[String]) -> Vec<String> {
-        words.iter().map(|word| word.replace("$(PORT)", &self.port.to_string())).collect()
+    /// Returns the host of the workshop, with its port if that is not the default of the scheme.
+    fn host(&self) -> &str {
+        self.origin.split_once("://").map_or(&*self.origin, |(_, host)| host)
+    }
+
+    /// Replaces `$(PORT)`, `$(HOST)` and `$(ORIGIN)` by the app's port, and the workshop's host and origin.
+    fn expand(&self, text: &str) -> String {
+        let references = [("$(PORT)", &*self.port.to_string()), ("$(HOST)", self.host()), ("$(ORIGIN)", &self.origin)];
+        references.into_iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+
+    /// Expands the words of a command or of arguments.
+    pub(super) fn expand_all(&self, words: &[String]) -> Vec<String> {
+        words.iter().map(|word| self.expand(word)).collect()
     }
 }
 
@@ -77,6 +104,8 @@ impl ValidSpec {
         let app_type = spec.app_type().ok_or_else(|| invalid(FailureDetail::SpecAppType))?;
         ensure(spec.port != 0, FailureDetail::SpecPort)?;
         ensure(![SIDECAR_PORT, TELEMETRY_PORT].contains(&spec.port), FailureDetail::SpecPortReserved)?;
+        let is_of_app = |path: &str| LocalPath::parse_of_app(path).is_some();
+        ensure(spec.start_path.as_deref().is_none_or(is_of_app), FailureDetail::SpecStartPath)?;
         let profile = spec.security_profile().ok_or_else(|| invalid(FailureDetail::SpecSecurityProfile))?;
         for name in spec.env.keys().chain(&spec.secret_env) {
             ensure(
@@ -105,10 +134,10 @@ impl ValidSpec {
         Ok(Self { owner, app_type, profile, spec: WorkshopSpec { crash_safe_directory, ..spec.clone() } })
     }
 
-    /// Returns the app in its container.
+    /// Returns the app in its container. `origin` is the origin of the workshop.
     #[must_use]
-    pub fn app(&self) -> AppSpec<'_> {
-        AppSpec { app_type: self.app_type, port: self.port, spec: &self.spec }
+    pub fn app(&self, origin: &str) -> AppSpec<'_> {
+        AppSpec::new(&self.spec, self.app_type, self.port, origin)
     }
 }
 

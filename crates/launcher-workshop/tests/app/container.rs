@@ -7,7 +7,6 @@ use launcher_workshop::app::ContainerCommand;
 
 use crate::support::{Template, template, words};
 
-const ORIGIN: &str = "https://intro.example.org";
 const JUPYTER_OPTIONS: [&str; 8] = [
     "--ServerApp.ip=127.0.0.1",
     "--ServerApp.port=8888",
@@ -48,14 +47,14 @@ fn container_command_is_preset_of_app_type_unless_template_overrides_it() {
         (template(Custom, "reg:5000/codercom/code-server:4.9"), &[], &CODE_SERVER_OPTIONS),
         (template(Custom, "codercom/code-server").args(&["--x"]), &[], &["--x"]),
         (
-            template(Custom, "any").command(&["serve", "$(PORT)"]).args(&["$(A):$(PORT)"]),
+            template(Custom, "any").command(&["serve", "$(PORT)"]).args(&["$(A):$(PORT)", "--at=$(ORIGIN),$(HOST)"]),
             &["serve", "8888"],
-            &["$(A):8888"],
+            &["$(A):8888", "--at=https://intro.example.org,intro.example.org"],
         ),
     ];
     for (template, command, args) in cases {
         let expected = ContainerCommand { command: words(command), args: words(args) };
-        assert_eq!(template.on(8888).container_command(ORIGIN), expected, "{template:?}");
+        assert_eq!(template.on(8888).container_command(), expected, "{template:?}");
     }
 }
 

@@ -16,7 +16,13 @@ fn machine() -> Machine {
 
 /// Returns the expected command of an app on port 4000. Its environment has `env` and the variables of every app.
 fn command(program: Program, args: &[&str], env: &[(&str, &str)]) -> ProcessCommand {
-    let common = [("DISABLE_AUTH", "true"), ("PORT", "4000")];
+    let common = [
+        ("DISABLE_AUTH", "true"),
+        ("PORT", "4000"),
+        ("WORKSHOP_HOST", "intro.example.org"),
+        ("WORKSHOP_ORIGIN", "https://intro.example.org"),
+        ("WORKSHOP_URL", "https://intro.example.org/"),
+    ];
     let env = env.iter().chain(&common).map(|(name, value)| (name.into(), value.into())).collect();
     ProcessCommand { program, args: words(args), env }
 }
@@ -60,8 +66,8 @@ fn process_command_of_notebook_and_rstudio_runs_program_of_the_machine() {
             command(Program::Rstudio, &rstudio, &[("XDG_DATA_HOME", "/data/app/data")]),
         ),
         (
-            template(Custom, "image").command(&["serve", "$(PORT)"]).args(&["$(HOME)"]).env("A", "$(PORT)"),
-            command(Program::Named("serve".to_owned()), &["4000", "$(HOME)"], &[("A", "$(PORT)")]),
+            template(Custom, "image").command(&["serve", "$(PORT)"]).args(&["$(HOME) $(HOST)"]).env("A", "$(PORT)"),
+            command(Program::Named("serve".to_owned()), &["4000", "$(HOME) intro.example.org"], &[("A", "4000")]),
         ),
     ];
     for (template, expected) in cases {

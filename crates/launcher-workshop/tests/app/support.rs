@@ -5,6 +5,8 @@ use launcher_workshop::WorkshopSpec;
 use launcher_workshop::app::AppSpec;
 use serde_json::{Value, json};
 
+pub(crate) const ORIGIN: &str = "https://intro.example.org";
+
 /// The spec of a Workshop of a template.
 #[derive(Debug)]
 pub(crate) struct Template(WorkshopSpec);
@@ -39,9 +41,13 @@ impl Template {
         self
     }
 
-    /// Returns the app of this template with this port.
+    /// Returns the app of this template with this port, in a workshop with the origin [`ORIGIN`].
     pub(crate) fn on(&self, port: u16) -> AppSpec<'_> {
-        AppSpec::of(&self.0, port).unwrap()
+        self.at(port, ORIGIN)
+    }
+
+    pub(crate) fn at(&self, port: u16, origin: &str) -> AppSpec<'_> {
+        AppSpec::of(&self.0, port, origin).unwrap()
     }
 }
 

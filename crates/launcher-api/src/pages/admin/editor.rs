@@ -14,7 +14,7 @@ use super::form::{self, Field, FormErrors, Group, Next, TemplateForm};
 use super::images::{self, ImageLine, ImageQuery, Place};
 use crate::extract::TemplateId;
 use crate::pages::admin::fields::Kind;
-use crate::pages::admin::form::{Start, StartingPoint, starting_choices};
+use crate::pages::admin::presets::{self, ChosenPreset, Preset, PresetCard};
 use crate::pages::paths::TEMPLATES;
 use crate::pages::view::{Card, Notice};
 use crate::pages::{
@@ -45,7 +45,8 @@ struct FormPage {
     advanced: Vec<Group>,
     /// True to show the advanced fields at once, because one has an error.
     is_advanced_open: bool,
-    starting: Vec<Start>,
+    presets: Vec<PresetCard>,
+    chosen: Option<ChosenPreset>,
     /// State of the template's image, if the fleet has images.
     image: Option<ImageLine>,
 }
@@ -81,16 +82,20 @@ impl Purpose {
 pub(crate) struct NewQuery {
     /// Id of the template to copy; empty for an empty form.
     from: String,
-    start: String,
+    /// Name of the preset that fills the form; empty for none.
+    preset: String,
 }
 
-/// `GET /admin/templates/new`: the form for a new template, empty or with the values of another template.
+/// `GET /admin/templates/new`: the form for a new template: empty, or with the values of another template or of a preset.
 pub(crate) async fn new(visitor: Allowed<ManageTemplates, Visitor>, Query(query): Query<NewQuery>) -> PageResult {
     let t = visitor.t;
     let mut form = match Uuid::try_parse(&query.from) {
         Ok(id) => TemplateForm::copy_of(t, &visitor.launcher.template(&visitor.caller, id).await?),
-        Err(_) => match StartingPoint::named(&query.start) {
-            Some(point) => point.form(&t.text(&format!("start-{}", point.name))),
+        Err(_) => match Preset::named(&query.preset) {
+            Some(preset) => {
+                let ignores_image = visitor.process.ignored_fields.contains(&"image");
+                TemplateForm::showing(preset.template(&preset.label(t), ignores_image)).of_preset(preset.name)
+            }
             None => TemplateForm::new_template(),
         },
     };
@@ -249,8 +254,9 @@ impl Editor {
             Purpose::New => (t.text("editor-new-template"), t.text("editor-create"), TEMPLATES.to_owned()),
             Purpose::Edit(id) => (t.text("edit-template"), t.text("editor-save"), format!("{TEMPLATES}/{id}")),
         };
-        let (template_id, version, starting) = match purpose {
-            Purpose::New => (Some(form.controls.template_id.clone()), None, starting_choices(t, form.typed("icon"))),
+        let preset = &form.controls.preset;
+        let (template_id, version, presets) = match purpose {
+            Purpose::New => (Some(form.controls.template_id.clone()), None, presets::cards(t, preset)),
             Purpose::Edit(_) => (None, Some(form.controls.version.clone()), Vec::new()),
         };
         FormPage {
@@ -268,7 +274,8 @@ impl Editor {
             basic,
             is_advanced_open: advanced.iter().flat_map(|group| &group.fields).any(|field| !field.error.is_empty()),
             advanced,
-            starting,
+            presets,
+            chosen: ChosenPreset::named(t, preset),
             image: None,
         }
     }

@@ -1,9 +1,7 @@
-//! The template editor's form: its texts, their conversion to the JSON object of a template, and its errors. A starting
-//! point fills the form of a new template.
+//! The template editor's form: its texts, their conversion to the JSON object of a template, and its errors.
 
 use std::collections::BTreeMap;
 
-use launcher_domain::template::Icon;
 use launcher_domain::{AppType, FieldError, JsonObject, SecurityProfile, Template, TemplateContent};
 use launcher_service::Launcher;
 use serde::Deserialize;
@@ -15,7 +13,7 @@ use crate::pages::admin::fields::{Codec, FIELDS, FormField, FormGroup, Kind};
 use crate::pages::admin::pod_settings::{Setting, Settings, join, split};
 use crate::pages::texts::sentence;
 use crate::pages::view::described;
-use crate::pages::{Language, Text, assets};
+use crate::pages::{Language, Text};
 
 /// Maximum length of a template's name, in characters.
 const MAX_NAME: usize = 80;
@@ -38,6 +36,8 @@ pub(crate) struct Controls {
     /// only one template.
     pub(crate) template_id: String,
     pub(crate) version: String,
+    /// Name of the preset that filled the form; empty for none.
+    pub(crate) preset: String,
     /// Code of the language that the user chose in the footer: the form is shown again in this language.
     pub(crate) language: String,
     /// `yes` if the page shows the errors of the form.
@@ -97,8 +97,13 @@ impl TemplateForm {
 
     /// Returns a form that reproduces this template if it is sent unchanged.
     pub(crate) fn of(template: &Template) -> Self {
-        let mut json = TemplateContent::from(template).to_json();
-        let (settings, rest) = template.settings.pod_template.as_ref().map(split).unwrap_or_default();
+        let controls = Controls { version: template.version.to_string(), ..Controls::default() };
+        Self { controls, ..Self::showing(TemplateContent::from(template).to_json()) }
+    }
+
+    /// Returns a form with the values of the JSON object of a template. Absent values are empty.
+    pub(super) fn showing(mut json: JsonObject) -> Self {
+        let (settings, rest) = json.get(POD_TEMPLATE).and_then(Value::as_object).map(split).unwrap_or_default();
         json.insert(POD_TEMPLATE.to_owned(), json!(rest));
         let json = Value::Object(json);
         let text = |field: &FormField| {
@@ -108,12 +113,16 @@ impl TemplateForm {
             };
             value.map(|value| field.codec.format(value)).unwrap_or_default()
         };
-        let controls = Controls { version: template.version.to_string(), ..Controls::default() };
-        Self { controls, texts: FIELDS.iter().map(|field| (field.name, text(field))).collect() }
+        Self { controls: Controls::default(), texts: FIELDS.iter().map(|field| (field.name, text(field))).collect() }
     }
 
     pub(crate) fn with(mut self, name: &'static str, text: &str) -> Self {
         self.texts.insert(name, text.to_owned());
+        self
+    }
+
+    pub(super) fn of_preset(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.controls.preset);
         self
     }
 
@@ -289,107 +298,6 @@ pub(crate) struct Group {
     pub(crate) legend: Text,
     pub(crate) class: &'static str,
     pub(crate) fields: Vec<Field>,
-}
-
-/// A starting point. Images and ports are those of the images' documentation: jupyter/docker-stacks, rocker-project.org
-/// and coder/code-server.
-#[derive(Debug)]
-pub(super) struct StartingPoint {
-    /// Value of `?start=`, and suffix of the key of its name.
-    pub(super) name: &'static str,
-    icon: Icon,
-    app_type: AppType,
-    image: &'static str,
-    port: &'static str,
-    args: &'static str,
-    profile: SecurityProfile,
-    memory: &'static str,
-}
-
-const STARTING_POINTS: [StartingPoint; 4] = [
-    StartingPoint {
-        name: "jupyterlab",
-        icon: Icon::Notebook,
-        app_type: AppType::Notebook,
-        image: "quay.io/jupyter/scipy-notebook:latest",
-        port: "",
-        args: "",
-        profile: SecurityProfile::Restricted,
-        memory: "2 GB",
-    },
-    StartingPoint {
-        name: "rstudio",
-        icon: Icon::Statistics,
-        app_type: AppType::Rstudio,
-        image: "docker.io/rocker/rstudio:latest",
-        port: "",
-        args: "",
-        // The image starts as root and then changes to the user rstudio.
-        profile: SecurityProfile::Baseline,
-        memory: "2 GB",
-    },
-    StartingPoint {
-        name: "vscode",
-        icon: Icon::Code,
-        app_type: AppType::Custom,
-        image: "docker.io/codercom/code-server:latest",
-        // The image's own port, 8080, is the sidecar's.
-        port: "8443",
-        args: "--auth none --bind-addr '127.0.0.1:$(PORT)' --disable-telemetry --disable-update-check \
-               --disable-workspace-trust /home/coder",
-        profile: SecurityProfile::Restricted,
-        memory: "2 GB",
-    },
-    StartingPoint {
-        name: "web",
-        icon: Icon::Web,
-        app_type: AppType::Custom,
-        image: "",
-        port: "8000",
-        args: "",
-        profile: SecurityProfile::Restricted,
-        memory: "1 GB",
-    },
-];
-
-impl StartingPoint {
-    pub(super) fn named(name: &str) -> Option<&'static Self> {
-        STARTING_POINTS.iter().find(|point| point.name == name)
-    }
-
-    /// Returns the form of a new template, with this name for the template.
-    pub(super) fn form(&self, name: &str) -> TemplateForm {
-        TemplateForm::new_template()
-            .with("name", name)
-            .with("icon", self.icon.as_str())
-            .with("app_type", self.app_type.as_str())
-            .with("image", self.image)
-            .with("port", self.port)
-            .with("args", self.args)
-            .with("security_profile", self.profile.as_str())
-            .with("memory_limit", self.memory)
-    }
-}
-
-/// A starting point as a choice on the page of a new template.
-#[derive(Debug)]
-pub(super) struct Start {
-    pub(super) name: &'static str,
-    pub(super) label: Text,
-    /// Path of the icon, as in [`assets::icon_path`].
-    pub(super) icon: &'static str,
-    pub(super) is_current: bool,
-}
-
-/// Returns all starting points. The current one has this icon.
-pub(super) fn starting_choices(t: Language, icon: &str) -> Vec<Start> {
-    let choice = |point: &'static StartingPoint| Start {
-        name: point.name,
-        label: t.text(&format!("start-{}", point.name)),
-        icon: assets::icon_path(point.icon),
-        is_current: icon == point.icon.as_str(),
-    };
-    STARTING_POINTS.iter().map(choice).collect()
 }
 
 #[cfg(test)]

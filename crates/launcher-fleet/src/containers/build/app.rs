@@ -23,8 +23,8 @@ const OOM_SCORE: i64 = 800;
 /// A failure with the code `InvalidSpec`. Its message names the field.
 pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<ContainerCreateBody, FailureReason> {
     let Validated { name, uid, spec } = validate(workshop)?;
-    let app = spec.app();
-    let ContainerCommand { command, args } = app.container_command(settings.origin);
+    let app = spec.app(settings.origin);
+    let ContainerCommand { command, args } = app.container_command();
     let mut environment = app.environment();
     let secret = |name: &String| Some((name.clone(), settings.secrets.reveal(name)?.to_owned()));
     environment.extend(spec.secret_env.iter().filter_map(secret));

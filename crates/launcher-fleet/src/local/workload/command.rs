@@ -90,7 +90,7 @@ impl LaunchSpec<'_> {
     }
 
     fn app(&self) -> Option<AppSpec<'_>> {
-        AppSpec::of(self.spec, self.port)
+        AppSpec::of(self.spec, self.port, &self.settings.origins.url(self.name))
     }
 
     fn machine(&self) -> Machine {

@@ -24,6 +24,7 @@ use http_body_util::Empty;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use launcher_domain::EmailAddress;
+use launcher_domain::local_path::LocalPath;
 use launcher_process::stop::Stop;
 use launcher_sidecar::frame::{AppCrash, End, Expiry, Frame, LastCrash};
 use launcher_sidecar::{Policy, Sidecar};
@@ -62,6 +63,8 @@ impl AppProxy {
         let app = SocketAddr::from((Ipv4Addr::LOCALHOST, started.port));
         let login = started.token.clone().map(|token| Arc::new(Login::new(app, origins.host(name), token)));
         let [current, crashed, ended] = std::array::from_fn(|_| Arc::clone(record));
+        let start_path = record.workshop().spec.start_path.as_deref().and_then(LocalPath::parse_of_app);
+        let start_path = start_path.unwrap_or_else(LocalPath::root);
         let last_crash = move || crashed.get().status().report.last_crash.map(AppCrash::from);
         let frame = Frame {
             expiry: Expiry::Shared(Arc::new(move || current.get().expiry())),
@@ -69,6 +72,7 @@ impl AppProxy {
             end: End::Shared(Arc::new(move || ended.get().is_ending().then_some(()))),
             workshop_page: origins.workshop_page(name),
             course: record.workshop().spec.course,
+            start_path,
             clock: Arc::clone(&context.data_dir.clock),
         };
         Self { sidecar: Sidecar::with_frame(policy, app, frame), login }

@@ -1,0 +1,4 @@
+import streamlit
+
+name = streamlit.text_input("Name")
+streamlit.write(f"Hello {name}!")
