@@ -58,18 +58,18 @@ async fn waiting_page_shows_each_step_and_opens_the_ready_workshop() {
     assert!(queued.contains("The files in a workshop are deleted when it ends."));
     assert!(queued.contains("http-equiv=\"refresh\" content=\"3\""), "the page works without scripts");
 
-    app.test.clock.advance(Duration::from_secs(12));
+    app.test.clock.advance(Duration::from_secs(90));
     app.test.fleet.ready(&ahead);
     applied(&app, &name).await;
     app.test.fleet.starting(&name, StartStep::PullingImage);
     let pulling = alice.get_until(&page, "aria-current=\"step\">Download the image").await.body;
-    assert!(pulling.contains("<strong>Ready in about 12 seconds.</strong>"), "{pulling}");
+    assert!(pulling.contains("<strong>Ready in about 1 minute.</strong>"), "{pulling}");
     assert!(pulling.contains("<p>Getting the software. The first time takes longer.</p>"), "{pulling}");
     let last = alice.launch(&template).await;
     let last = format!("/instances/{last}/wait");
     let queue = alice.get_until(&last, "You are next").await.body;
-    assert!(queue.contains("<strong>You are next, about 24 seconds.</strong>"), "{queue}");
-    app.test.clock.advance(Duration::from_secs(13));
+    assert!(queue.contains("<strong>You are next, about 3 minutes.</strong>"), "{queue}");
+    app.test.clock.advance(Duration::from_secs(120));
     assert!(alice.get(&page).await.body.contains("<strong>This takes longer than usual.</strong>"));
     assert!(!pulling.contains("data-opens"), "{pulling}");
 
