@@ -51,6 +51,7 @@ generated: ## write the generated files again: API document, problems, definitio
 	cargo run --quiet -p launcher -- crd > target/crds.yaml
 	cp target/crds.yaml crds/workshops.yaml
 	UPDATE_SETTINGS=1 cargo test --quiet -p launcher --bin launcher documents_have_tables
+	UPDATE_PRESETS=1 cargo test --quiet -p launcher-api --lib document_lists_the_presets
 	e2e/tiers.sh shell 'need_pytest; .local/cluster/bin/python charts/chart_values.py'
 
 deny: ## check licences, advisories and sources of the dependencies; not a tier, because it needs the network
