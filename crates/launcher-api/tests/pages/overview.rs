@@ -118,7 +118,10 @@ async fn overview_shows_last_day_in_figures_charts_and_tables() {
     );
     assert!(chart(&page, "in-use").contains("3 now. Maximum: 3, in the last hour."), "{page}");
     assert!(chart(&page, "ready").contains("half of the starts within 6.0 s, 19 of 20 within 3 min 20 s."), "{page}");
-    assert!(chart(&page, "ready").contains("Slowest hour: 19 of 20 starts within 3 min 20 s, in the last hour."), "{page}");
+    assert!(
+        chart(&page, "ready").contains("Slowest hour: 19 of 20 starts within 3 min 20 s, in the last hour."),
+        "{page}"
+    );
     let failed = between(&page, "<g class=\"area-bad\"><path d=\"", "\"");
     assert_eq!(failed.matches(",64").count(), 25, "the last of 24 hours has a failure: {failed}");
     let hours = between(&page, "<summary>Hour by hour</summary>", "</details>");
