@@ -7,6 +7,10 @@
 - {name: SERVICE_PUBLIC_URL, value: {{ include "launcher.publicURL" . | quote }}}
 - {name: SERVICE_LOGOUT_URL, value: {{ include "launcher.logoutURL" . | quote }}}
 {{- include "launcher.settings" .Values.api }}
+{{- include "launcher.brandEnvironment" . }}
+{{- if .Values.brand.logo.configMap }}
+- {name: SERVICE_BRAND_LOGO, value: {{ printf "/etc/workshop-launcher-brand/%s" .Values.brand.logo.key | quote }}}
+{{- end }}
 {{- include "launcher.settings" .Values.limits }}
 - {name: SERVICE_FLEET, value: kubernetes}
 - {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
@@ -39,6 +43,15 @@
 - {name: SERVICE_SHUTDOWN_GRACE, value: {{ .Values.launcher.shutdownGraceSeconds | int64 | quote }}}
 - {name: SERVICE_LOG, value: {{ .Values.logLevel | quote }}}
 {{- include "launcher.traceEnvironment" . }}
+{{- end }}
+
+{{- define "launcher.brandEnvironment" -}}
+{{- with .Values.brand.name }}
+- {name: SERVICE_BRAND_NAME, value: {{ . | quote }}}
+{{- end }}
+{{- with .Values.brand.color }}
+- {name: SERVICE_BRAND_COLOR, value: {{ . | quote }}}
+{{- end }}
 {{- end }}
 
 {{/* Settings with the names of the values in a group: `launchRate` sets SERVICE_LAUNCH_RATE. */}}
