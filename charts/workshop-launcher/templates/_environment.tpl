@@ -78,6 +78,7 @@
 - {name: SERVICE_WORKSHOP_PORT, value: {{ trimPrefix ":" . | quote }}}
 {{- end }}
 - {name: SERVICE_PUBLIC_URL, value: {{ include "launcher.publicURL" . | quote }}}
+{{- include "launcher.brandEnvironment" . }}
 - {name: SERVICE_SIDECAR_IMAGE, value: {{ include "launcher.image" (list . "sidecar") | quote }}}
 {{- with include "launcher.image" (list . "material") }}
 - {name: SERVICE_MATERIAL_IMAGE, value: {{ . | quote }}}

@@ -42,6 +42,26 @@ impl fmt::Display for BrandName {
     }
 }
 
+/// The brand that the bar and the notices of a workshop show.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Brand {
+    /// Name of the installation, as the text of links to the launcher. `None`: the texts of the sidecar.
+    pub name: Option<BrandName>,
+    /// Colour of the bar's edge. `None`: the bar has no coloured edge.
+    pub color: Option<AccentColor>,
+}
+
+impl Brand {
+    /// No name and no colour.
+    pub const NONE: Self = Self { name: None, color: None };
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_ref().map(BrandName::as_str)
+    }
+}
+
 /// Accent colour of an installation: red, green and blue. White text on it is readable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccentColor([u8; 3]);
