@@ -72,6 +72,7 @@ pub(crate) async fn list(visitor: Allowed<ManageTemplates, Visitor>, Query(query
         kind: "good",
         title: t.with_one("maximum-raised", "count", count).into(),
         text: t.text("maximum-raised-text"),
+        blockers: None,
     });
     let notice = raised.or_else(|| query.image.notice(t, lines.values()));
     let row = |template: &CatalogTemplate| Row {
