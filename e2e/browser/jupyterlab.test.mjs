@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runCell } from "./lab.mjs";
-import { openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+import { openMenu, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 test("JupyterLab workshop launches, computes, is extended and ends", async (t) => {
   const launcher = await startLauncher(t, {
@@ -60,7 +60,7 @@ test("JupyterLab workshop launches, computes, is extended and ends", async (t) =
       asked = dialog.message();
       await dialog.accept();
     });
-    await entry.getByRole("button", { name: /^End/ }).click();
+    await (await openMenu(entry)).getByRole("button", { name: /^End/ }).click();
     await entry.waitFor({ state: "detached" });
     assert.notEqual(asked, "", "expected a confirmation dialog before the end");
     assert.deepEqual(await launcher.processes(), [], "expected no process of the JupyterLab server or its kernel");

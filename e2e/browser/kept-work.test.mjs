@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { createTemplate, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+import { createTemplate, openMenu, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 const NAME = "Penguins";
 /** An app that adds a line to a file at each start, and shows the file. */
@@ -38,7 +38,7 @@ test("files of a student outlive the workshop until the student deletes them", a
 
   await t.test("the workshop is paused on the start page, and resumed with its files", async () => {
     page.once("dialog", (dialog) => dialog.accept());
-    await entry.getByRole("button", { name: `Pause ${NAME}` }).click();
+    await (await openMenu(entry)).getByRole("button", { name: `Pause ${NAME}` }).click();
     await entry.getByText("Paused", { exact: true }).waitFor();
     await waitFor("the processes of the workshop to end", async () => (await launcher.processes()).length === 0);
     await screenshot(page, "paused");
@@ -49,7 +49,7 @@ test("files of a student outlive the workshop until the student deletes them", a
 
   await t.test("the files are downloaded after the end of the workshop", async () => {
     page.once("dialog", (dialog) => dialog.accept());
-    await entry.getByRole("button", { name: /^End/ }).click();
+    await (await openMenu(entry)).getByRole("button", { name: /^End/ }).click();
     await entry.waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Saved work" }).click();
     await page.getByRole("link", { name: `Delete ${NAME}` }).waitFor();

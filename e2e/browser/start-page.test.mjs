@@ -189,6 +189,8 @@ test("start page updates and notifies the user", async (t) => {
     await screenshot(page, "keyboard-extended");
 
     page.once("dialog", (dialog) => dialog.accept());
+    await tabTo(page, /^More actions: Slow$/);
+    await page.keyboard.press("Enter");
     await tabTo(page, /^End Slow$/);
     await page.keyboard.press("Enter");
     await workshopEntry(page, "Slow").waitFor({ state: "detached" });

@@ -198,6 +198,13 @@ export const launch = async (launcher, template, email) =>
 export const workshopEntry = (page, name) =>
   page.getByRole("region", { name: "My workshops" }).getByRole("listitem").filter({ hasText: name });
 
+/** Opens the menu of an entry or row, unless it is open, and returns its panel. */
+export async function openMenu(place) {
+  const menu = place.locator("details.menu");
+  if ((await menu.getAttribute("open")) === null) await menu.locator("summary").click();
+  return menu.locator(".menu-panel");
+}
+
 /** Launches a template by its card, and returns to the start page before or after the workshop has opened. */
 export async function launchFromCard(page, launcher, name) {
   await page.getByRole("button", { name: `Launch ${name}` }).click();

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ADMIN, launchFromCard, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+import { ADMIN, launchFromCard, openMenu, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 /** Most actions from the start page to the QR code of a new template. An action is a click or a filled field. */
 const MOST_ACTIONS = 8;
@@ -50,14 +50,17 @@ test("teacher shares a template, extends a class, and sees its workshops", async
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await admin.goto(`${launcher.url}/admin/templates`);
     const row = admin.getByRole("row", { name: /^Files/ });
-    await row.getByRole("button", { name: "Copy link Files" }).click();
-    await row.getByRole("button", { name: "Link copied Files" }).waitFor();
+    const menu = await openMenu(row);
+    await menu.getByRole("button", { name: "Copy link Files" }).click();
+    await menu.getByRole("button", { name: "Link copied Files" }).waitFor();
     const link = await admin.evaluate(() => navigator.clipboard.readText());
     assert.match(link, /\/launch\/[0-9a-f-]{36}$/);
     await screenshot(admin, "templates-share");
   });
 
   const bob = (await Promise.all(CLASS.map(launchAs)))[1];
+  await admin.clock.fastForward(15_000);
+  await admin.getByRole("row", { name: /^Files/ }).getByRole("cell", { name: "2", exact: true }).waitFor();
   await admin.getByRole("row", { name: /^Files/ }).getByRole("link", { name: "Class Files" }).click();
   await admin.getByRole("heading", { name: "Files", level: 1 }).waitFor();
 
@@ -112,7 +115,7 @@ test("teacher shares a template, extends a class, and sees its workshops", async
       fill("time", "30 Sept 2026, 23:59");
     });
     const heights = await admin.locator("tbody tr").evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
-    assert.ok(heights.every((height) => height < 48), `expected rows of one line: ${heights}`);
+    assert.ok(heights.every((height) => height < 56), `expected rows of one line: ${heights}`);
     const hidden = await admin.locator(".table-wrap").evaluate((wrap) => wrap.scrollWidth - wrap.clientWidth);
     assert.ok(hidden <= 0, `the table is ${hidden} px wider than its frame`);
     await screenshot(admin, "all-instances-long");

@@ -40,6 +40,9 @@ configMap, secret and key. */}}
 {{- if .Values.templates }}
 - {name: templates, mountPath: /etc/workshop-launcher, readOnly: true}
 {{- end }}
+{{- if .Values.brand.logo.configMap }}
+- {name: brand, mountPath: /etc/workshop-launcher-brand, readOnly: true}
+{{- end }}
 {{- if eq .Values.database.type "postgresql" }}
 {{ include "launcher.caMount" (list "database-ca" .Values.database.postgresql.ca "/etc/workshop-launcher-database") }}
 {{- end }}
@@ -65,6 +68,11 @@ configMap, secret and key. */}}
 - name: templates
   configMap:
     name: {{ include "launcher.name" . }}-templates
+{{- end }}
+{{- with .Values.brand.logo.configMap }}
+- name: brand
+  configMap:
+    name: {{ . | quote }}
 {{- end }}
 {{- if eq .Values.database.type "postgresql" }}
 {{ include "launcher.caVolume" (list "database-ca" .Values.database.postgresql.ca) }}
@@ -172,6 +180,7 @@ configMap, secret and key. */}}
 
 {{- define "launcher.env.notice" -}}
 - {name: SERVICE_PUBLIC_URL, value: {{ include "launcher.publicURL" . | quote }}}
+{{- include "launcher.brandEnvironment" . }}
 {{- end }}
 
 {{- define "launcher.mounts.notice" -}}

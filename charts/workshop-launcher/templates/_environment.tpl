@@ -7,6 +7,10 @@
 - {name: SERVICE_PUBLIC_URL, value: {{ include "launcher.publicURL" . | quote }}}
 - {name: SERVICE_LOGOUT_URL, value: {{ include "launcher.logoutURL" . | quote }}}
 {{- include "launcher.settings" .Values.api }}
+{{- include "launcher.brandEnvironment" . }}
+{{- if .Values.brand.logo.configMap }}
+- {name: SERVICE_BRAND_LOGO, value: {{ printf "/etc/workshop-launcher-brand/%s" .Values.brand.logo.key | quote }}}
+{{- end }}
 {{- include "launcher.settings" .Values.limits }}
 - {name: SERVICE_FLEET, value: kubernetes}
 - {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
@@ -41,6 +45,15 @@
 {{- include "launcher.traceEnvironment" . }}
 {{- end }}
 
+{{- define "launcher.brandEnvironment" -}}
+{{- with .Values.brand.name }}
+- {name: SERVICE_BRAND_NAME, value: {{ . | quote }}}
+{{- end }}
+{{- with .Values.brand.color }}
+- {name: SERVICE_BRAND_COLOR, value: {{ . | quote }}}
+{{- end }}
+{{- end }}
+
 {{/* Settings with the names of the values in a group: `launchRate` sets SERVICE_LAUNCH_RATE. */}}
 {{- define "launcher.settings" -}}
 {{- range $name, $value := . }}
@@ -65,6 +78,7 @@
 - {name: SERVICE_WORKSHOP_PORT, value: {{ trimPrefix ":" . | quote }}}
 {{- end }}
 - {name: SERVICE_PUBLIC_URL, value: {{ include "launcher.publicURL" . | quote }}}
+{{- include "launcher.brandEnvironment" . }}
 - {name: SERVICE_SIDECAR_IMAGE, value: {{ include "launcher.image" (list . "sidecar") | quote }}}
 {{- with include "launcher.image" (list . "material") }}
 - {name: SERVICE_MATERIAL_IMAGE, value: {{ . | quote }}}

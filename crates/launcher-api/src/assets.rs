@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use axum::body::Body;
-use axum::extract::Path;
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use launcher_domain::template::Icon;
@@ -12,63 +12,56 @@ use sha2::{Digest, Sha256};
 
 use crate::compression::SharedText;
 use crate::problem::Problem;
+use crate::state::AppState;
 
 /// A file as the service serves it.
 #[derive(Debug)]
 pub(crate) struct Asset {
     stem: &'static str,
     extension: &'static str,
-    content_type: &'static str,
-    content: LazyLock<Content>,
-}
-
-#[derive(Debug)]
-struct Content {
+    pub(crate) content_type: &'static str,
     text: SharedText,
     hash: String,
 }
 
-macro_rules! asset {
-    ([$($path:literal),+], $stem:literal, $extension:literal, $content_type:literal) => {
-        Asset {
-            stem: $stem,
-            extension: $extension,
-            content_type: $content_type,
-            content: LazyLock::new(|| Content::of(&[$(include_bytes!(concat!("../assets/", $path))),+])),
-        }
-    };
-}
+pub(crate) const STYLE: &[u8] = include_bytes!("../assets/app.css");
+pub(crate) const ICON: &[u8] = include_bytes!("../assets/icon.svg");
+pub(crate) const CSS: &str = "text/css; charset=utf-8";
+pub(crate) const SVG: &str = "image/svg+xml";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
-pub(crate) static STYLE: Asset = asset!(["app.css"], "app", "css", "text/css; charset=utf-8");
 /// htmx, its extension for event streams, and the pages' own scripts. They are one file because htmx starts when it
 /// loads, and would ignore an extension that loads later.
-pub(crate) static SCRIPT: Asset = asset!(
-    ["vendor/htmx.min.js", "vendor/hx-sse.min.js", "app.js", "ticks.js"],
-    "app",
-    "js",
-    "text/javascript; charset=utf-8"
-);
-pub(crate) static EXTEND_SCRIPT: Asset = asset!(["extend.js"], "extend", "js", "text/javascript; charset=utf-8");
-pub(crate) static ICON: Asset = asset!(["icon.svg"], "icon", "svg", "image/svg+xml");
-
-static ALL: [&Asset; 4] = [&STYLE, &SCRIPT, &EXTEND_SCRIPT, &ICON];
+pub(crate) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    let parts: [&[u8]; 4] = [
+        include_bytes!("../assets/vendor/htmx.min.js"),
+        include_bytes!("../assets/vendor/hx-sse.min.js"),
+        include_bytes!("../assets/app.js"),
+        include_bytes!("../assets/ticks.js"),
+    ];
+    // Separates the parts, because a script may lack a line break or a semicolon at its end.
+    Asset::new("app", "js", JAVASCRIPT, parts.join(&b"\n;\n"[..]))
+});
+pub(crate) static EXTEND_SCRIPT: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("extend", "js", JAVASCRIPT, include_bytes!("../assets/extend.js").to_vec()));
 
 /// Returns the first 64 bits of the content's SHA-256, in hexadecimal digits.
 fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Content {
-    fn of(parts: &[&[u8]]) -> Self {
-        // Separates the parts, because a script may lack a line break or a semicolon at its end.
-        let plain = parts.join(&b"\n;\n"[..]);
-        Self { hash: hash(&plain), text: SharedText::new(plain) }
-    }
-}
-
 impl Asset {
+    pub(crate) fn new(
+        stem: &'static str,
+        extension: &'static str,
+        content_type: &'static str,
+        content: Vec<u8>,
+    ) -> Self {
+        Self { stem, extension, content_type, hash: hash(&content), text: SharedText::new(content) }
+    }
+
     fn file_name(&self) -> String {
-        format!("{}.{}.{}", self.stem, self.content.hash, self.extension)
+        format!("{}.{}.{}", self.stem, self.hash, self.extension)
     }
 
     pub(crate) fn url(&self) -> String {
@@ -77,11 +70,12 @@ impl Asset {
 }
 
 /// `GET /assets/{file}`: serves the file whose name contains the hash of its content, or 404 for any other name.
-pub(crate) async fn serve(Path(file): Path<String>, headers: HeaderMap) -> Response {
-    let Some(asset) = ALL.into_iter().find(|asset| asset.file_name() == file) else {
+pub(crate) async fn serve(State(state): State<AppState>, Path(file): Path<String>, headers: HeaderMap) -> Response {
+    let all = [&state.brand.style, &state.brand.icon, &*SCRIPT, &*EXTEND_SCRIPT];
+    let Some(asset) = all.into_iter().find(|asset| asset.file_name() == file) else {
         return Problem::not_found().into_response();
     };
-    let Content { text, hash } = &*asset.content;
+    let Asset { text, hash, .. } = asset;
     let mut response = text.response(&headers, asset.content_type);
     let coding = if response.headers().contains_key(header::CONTENT_ENCODING) { "-gzip" } else { "" };
     let etag = format!("\"{hash}{coding}\"");

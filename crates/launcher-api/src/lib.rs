@@ -6,6 +6,7 @@
 mod admission;
 mod assets;
 mod body;
+mod brand;
 mod compression;
 mod extract;
 mod guard;

@@ -12,6 +12,7 @@ use launcher_domain::{AdminList, EmailAddress, ProxySecret};
 use launcher_process::settings::{parse_bool, parse_origin};
 use tokio_util::sync::CancellationToken;
 
+use crate::brand::BrandSettings;
 use crate::metrics::Metrics;
 
 /// Settings of the API and the pages. The comment of a field is its help text.
@@ -66,6 +67,10 @@ pub struct ApiSettings {
     /// pages have no help link
     #[arg(long, env = "SERVICE_HELP_URL", value_name = "URL", value_parser = parse_help_link)]
     pub help_url: Option<String>,
+
+    /// Settings of the brand
+    #[command(flatten)]
+    pub brand: BrandSettings,
 }
 
 /// State of the process that serves the API, and properties of its fleet.

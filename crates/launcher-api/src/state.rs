@@ -10,6 +10,7 @@ use launcher_domain::Caller;
 use launcher_service::Launcher;
 
 use crate::admission::{Admission, Streams};
+use crate::brand::Brand;
 use crate::compression::SharedText;
 use crate::identity::{Identity, UnprovenLog};
 use crate::problem::Problem;
@@ -27,6 +28,7 @@ pub(crate) struct SharedState {
     pub(crate) launcher: Launcher,
     pub(crate) settings: Arc<ApiSettings>,
     pub(crate) process: Arc<ApiProcess>,
+    pub(crate) brand: Arc<Brand>,
     pub(crate) openapi: OpenApiDocument,
     pub(crate) streams: Streams,
     /// Counts of the in-flight requests, and of the bytes that they hold.
@@ -54,6 +56,7 @@ impl AppState {
         let streams = Streams::new(process.metrics.streams.clone());
         Self(Arc::new(SharedState {
             launcher,
+            brand: Arc::new(Brand::new(&settings.brand)),
             settings: Arc::new(settings),
             process: Arc::new(process),
             openapi: LazyLock::new(Box::new(openapi)),

@@ -7,6 +7,7 @@
 pub mod accept_language;
 pub mod access;
 pub mod activity;
+pub mod brand;
 pub mod clock;
 mod coded_text;
 pub mod crash;

@@ -7,6 +7,7 @@ use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, value_parser};
 pub use k8s_openapi::api::core::v1::Toleration;
 use launcher_domain::PodTemplatePolicy;
+use launcher_domain::brand::{AccentColor, BrandName};
 use launcher_domain::identity::TrustedHeader;
 use launcher_process::settings::{Confidential, parse_bool, parse_domain, parse_origin};
 
@@ -110,6 +111,15 @@ pub struct OperatorSettings {
     /// no links
     #[arg(long, env = "SERVICE_PUBLIC_URL", value_name = "ORIGIN", value_parser = parse_origin)]
     pub public_url: Option<String>,
+
+    /// Name of this installation, in the bars and notices of workshops, up to 32 characters; default: no name
+    #[arg(long, env = "SERVICE_BRAND_NAME", value_name = "NAME", value_parser = BrandName::parse)]
+    pub brand_name: Option<BrandName>,
+
+    /// Accent colour as #rrggbb, of the edge of the bars; white text on it must have a contrast of at least 4.5 : 1;
+    /// default: no edge
+    #[arg(long, env = "SERVICE_BRAND_COLOR", value_name = "COLOR", value_parser = AccentColor::parse)]
+    pub brand_color: Option<AccentColor>,
 
     /// Start an app only after the network enforces the policies of its pod
     #[arg(long, env = "SERVICE_WAIT_FOR_ISOLATION", default_value = "false", value_name = "BOOL",

@@ -1,5 +1,7 @@
 //! Use cases of a class: all instances of one template, for admins.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use launcher_domain::access::Action;
 use launcher_domain::lifetime::{Bound, ExtendError, UntilExtension, extend_until};
@@ -94,6 +96,21 @@ impl Launcher {
             troubles += batch.iter().filter(has_trouble).count() as u64;
         }
         Ok(troubles)
+    }
+
+    /// Returns the number of running instances of each template, for admins. Omits templates without any.
+    ///
+    /// # Errors
+    /// Forbidden, Unavailable.
+    pub async fn class_sizes(&self, caller: &Caller) -> Result<BTreeMap<Uuid, u64>, ServiceError> {
+        require(caller, Action::ManageClass)?;
+        let mut sizes = BTreeMap::new();
+        for count in self.0.store.count_live(caller, self.0.clock.now()).await? {
+            if count.state == InstanceState::Running {
+                *sizes.entry(count.template_id).or_default() += count.instances;
+            }
+        }
+        Ok(sizes)
     }
 
     /// Extends every running instance of a template until this time, for admins. Never shortens a lifetime, and never

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use jiff::{SignedDuration, Timestamp};
+use launcher_domain::brand::Brand;
 use launcher_domain::clock::SystemClock;
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::{Clock, Crash, FailureCode};
@@ -34,6 +35,8 @@ pub struct Frame {
     pub workshop_page: Option<WorkshopPage>,
     /// Name of the course, which the bar shows: any characters. `None`: the bar shows no name.
     pub course: Option<String>,
+    /// The brand of the installation.
+    pub brand: Brand,
     /// The clock that the status reports, so that the browser can correct its own.
     pub clock: Arc<dyn Clock>,
 }
@@ -60,6 +63,7 @@ impl Default for Frame {
             start_path: LocalPath::root(),
             workshop_page: None,
             course: None,
+            brand: Brand::NONE,
             clock: Arc::new(SystemClock),
         }
     }

@@ -26,6 +26,8 @@ pub struct Notice<'a> {
     pub links: &'a [(&'a str, &'a str)],
     /// URL of the launcher, for a link.
     pub launcher: Option<&'a str>,
+    /// Text of this link. `None`: the text of the language.
+    pub brand: Option<&'a str>,
     /// Seconds until the page reloads itself.
     pub reload_seconds: Option<u8>,
 }
@@ -51,7 +53,7 @@ impl Notice<'_> {
         for text in self.texts {
             let _ = writeln!(html, "<p>{}</p>", escape(text));
         }
-        let launcher = self.launcher.map(|url| (texts.launcher, url));
+        let launcher = self.launcher.map(|url| (self.brand.unwrap_or(texts.launcher), url));
         for (label, url) in self.links.iter().copied().chain(launcher) {
             // The frame page may show this notice: leave the frame.
             let _ = writeln!(html, "<p><a href=\"{}\" target=\"_top\">{}</a></p>", escape(url), escape(label));
@@ -76,7 +78,8 @@ pub fn of_edge_proxy() -> Vec<(String, String)> {
         let texts = language.texts();
         [("missing", texts.unknown), ("starting", texts.starting)].map(|(name, NoticeText { title, text })| {
             let launcher = Some("LAUNCHER_URL");
-            let notice = Notice { language, title, texts: &[text], links: &[], launcher, reload_seconds: None };
+            let notice =
+                Notice { language, title, texts: &[text], links: &[], launcher, brand: None, reload_seconds: None };
             (format!("{name}.{}.html", texts.code), notice.html())
         })
     };
@@ -131,6 +134,7 @@ mod tests {
             texts: &["a & b", "\"c\""],
             links: &[("<L>", "/l?a&b")],
             launcher: Some("https://launcher.example.org/?a&b"),
+            brand: Some("R&D"),
             reload_seconds: Some(2),
         };
         let html = notice.html();
@@ -140,7 +144,7 @@ mod tests {
             "<p>a &amp; b</p>",
             "<p>&quot;c&quot;</p>",
             "<a href=\"/l?a&amp;b\" target=\"_top\">&lt;L&gt;</a>",
-            "href=\"https://launcher.example.org/?a&amp;b\" target=\"_top\"",
+            "href=\"https://launcher.example.org/?a&amp;b\" target=\"_top\">R&amp;D</a>",
             "<meta http-equiv=\"refresh\" content=\"2\">",
         ] {
             assert!(html.contains(part), "{part} in {html}");

@@ -210,6 +210,8 @@ pub(crate) struct ResponseFormat<'a> {
     pub(crate) language: Language,
     /// URL of the launcher, for a link.
     pub(crate) launcher: Option<&'a str>,
+    /// Text of this link, if the installation has a name.
+    pub(crate) brand: Option<&'a str>,
     /// True if the request is a HEAD request, whose response has no body.
     pub(crate) head_only: bool,
     /// True if the connection is closed after this response.
@@ -221,7 +223,7 @@ pub(crate) fn write_error_response(reason: Reason, format: ResponseFormat<'_>, o
     let answer = answer(reason, if format.html { format.language } else { Language::ENGLISH });
     let broken = answer.broken.map(|error| format!("The app's answer breaks HTTP/1.1: {error}."));
     let body = if format.html {
-        page(&answer, broken.as_deref(), reason, format.launcher)
+        page(&answer, broken.as_deref(), reason, format)
     } else {
         [Some(&*answer.text), broken.as_deref()].into_iter().flatten().flat_map(|text| [text, "\n"]).collect()
     };
@@ -247,14 +249,15 @@ pub(crate) fn write_error_response(reason: Reason, format: ResponseFormat<'_>, o
     }
 }
 
-fn page(answer: &Answer, broken: Option<&str>, reason: Reason, launcher: Option<&str>) -> String {
+fn page(answer: &Answer, broken: Option<&str>, reason: Reason, format: ResponseFormat<'_>) -> String {
     let texts: Vec<&str> = [Some(&*answer.text), broken].into_iter().flatten().collect();
     let notice = Notice {
         language: answer.language,
         title: answer.title,
         texts: &texts,
         links: &[],
-        launcher,
+        launcher: format.launcher,
+        brand: format.brand,
         reload_seconds: (reason == Reason::AppUnavailable).then_some(RELOAD_SECONDS),
     };
     notice.html()

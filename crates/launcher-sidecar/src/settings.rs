@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
+use launcher_domain::brand::{AccentColor, Brand, BrandName};
 use launcher_domain::email::EmailAddress;
 use launcher_domain::identity::TrustedHeader;
 use launcher_domain::local_path::LocalPath;
@@ -99,6 +100,7 @@ impl Settings {
             start_path: self.start_path.clone(),
             workshop_page: self.workshop_page_url.clone(),
             course: self.course.clone().filter(|name| !name.trim().is_empty()),
+            brand: self.server.brand(),
             ..Frame::default()
         }
     }
@@ -139,7 +141,7 @@ impl NoticeSettings {
     /// Returns the source of the notice's link.
     #[must_use]
     pub fn frame(&self) -> Frame {
-        Frame { workshop_page: Some(self.public_url.clone()), ..Frame::default() }
+        Frame { workshop_page: Some(self.public_url.clone()), brand: self.server.brand(), ..Frame::default() }
     }
 }
 
@@ -159,6 +161,14 @@ pub struct ServerSettings {
           value_parser = TrustedHeader::parse)]
     pub trusted_auth_header: TrustedHeader,
 
+    /// Name of the installation: the text of the links to the launcher in the bar and in notices
+    #[arg(long, env = "SERVICE_BRAND_NAME", value_name = "NAME", value_parser = BrandName::parse)]
+    pub brand_name: Option<BrandName>,
+
+    /// Accent colour of the installation as #rrggbb: the edge of the bar
+    #[arg(long, env = "SERVICE_BRAND_COLOR", value_name = "COLOR", value_parser = AccentColor::parse)]
+    pub brand_color: Option<AccentColor>,
+
     /// Seconds for in-flight requests to finish after a stop signal
     #[arg(long, env = "SERVICE_SHUTDOWN_GRACE", value_name = "SECONDS", default_value = "25")]
     pub shutdown_grace: u32,
@@ -169,6 +179,10 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
+    fn brand(&self) -> Brand {
+        Brand { name: self.brand_name.clone(), color: self.brand_color }
+    }
+
     /// Returns the time in which in-flight requests may complete after a stop signal.
     #[must_use]
     pub fn grace(&self) -> Duration {

@@ -68,6 +68,7 @@ export async function createTemplate(test, browser, like) {
 /** Signs out on the launcher's start page. Fails if a session of launcher or workshops, or a complaint remains. */
 export async function signOut(page, launcher, complaints) {
   await page.goto(launcher);
+  await page.locator("#account > summary").click();
   await page.getByRole("link", { name: "Sign out" }).click();
   await page.waitForURL(`${launcher}/signed-out`);
   await page.getByRole("heading", { name: "You are signed out" }).waitFor();

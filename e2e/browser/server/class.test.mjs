@@ -47,6 +47,7 @@ test("a class logs in and works", async (t) => {
     for (const name of ["alice", "bob"]) {
       await page.getByRole("row", { name: new RegExp(`${name}@example\\.org`) }).first().waitFor();
     }
+    await page.locator("#account > summary").click();
     await page.getByRole("link", { name: "Sign out" }).click();
     await page.waitForURL(`${LAUNCHER}/signed-out`);
     const names = (await context.cookies()).filter((cookie) => /oauth2_proxy(_workshops)?$/.test(cookie.name));

@@ -1,6 +1,7 @@
 ### Texts of the page of a class, and of the extension of all its workshops.
 
 class = الصف
+class-size = قيد التشغيل الآن
 class-title = الصف: { $name }
 class-all-instances = كل مثيلات هذا القالب
 class-states = الورشات حسب الحالة

@@ -1,6 +1,7 @@
 ### Texts of the page of a class, and of the extension of all its workshops.
 
 class = Kurs
+class-size = Laufen jetzt
 class-title = Kurs: { $name }
 class-all-instances = Alle Instanzen dieser Vorlage
 class-states = Workshops nach Status

@@ -2,6 +2,8 @@
 
 # Link to the class of a template, and head of the column with this link.
 class = Class
+# Head of a column: number of running workshops of each template.
+class-size = Running now
 
 # Title of the page in the browser.
 class-title = Class: { $name }

@@ -1,6 +1,7 @@
 ### Texts of the page of a class, and of the extension of all its workshops.
 
 class = Clase
+class-size = En marcha
 class-title = Clase: { $name }
 class-all-instances = Todas las instancias de esta plantilla
 class-states = Talleres por estado

@@ -1,6 +1,7 @@
 ### Texts of the page of a class, and of the extension of all its workshops.
 
 class = Cours
+class-size = En cours
 class-title = Cours : { $name }
 class-all-instances = Toutes les instances de ce modèle
 class-states = Ateliers par état

@@ -1,6 +1,7 @@
 ### Texts of the page of a class, and of the extension of all its workshops.
 
 class = 班级
+class-size = 正在运行
 class-title = 班级：{ $name }
 class-all-instances = 此模板的所有实例
 class-states = 按状态统计的实验环境

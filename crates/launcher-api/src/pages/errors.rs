@@ -1,22 +1,20 @@
 //! Error pages: a text, and a link to continue. The page for unauthenticated requests, for example after signing out,
 //! loads no files, because unauthenticated requests get no files.
 
-use std::sync::LazyLock;
+use std::sync::Arc;
 
 use askama::Template;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Method, StatusCode, Uri};
 use launcher_domain::local_path::LocalPath;
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 
+use crate::brand::Brand;
 use crate::identity::Identity;
 use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, page_with};
 use crate::problem::{Problem, ProblemCode};
@@ -126,7 +124,7 @@ fn render(
         }
     };
     let Some(identity) = identity else {
-        let unauthenticated = UnauthenticatedPage { t, title, text, next_link };
+        let unauthenticated = UnauthenticatedPage { t, brand: Arc::clone(&state.brand), title, text, next_link };
         return unauthenticated.respond(status).unwrap_or_else(|_| status.to_string().into_response());
     };
     let frame = Shell::new(state, &identity.caller, "");
@@ -167,22 +165,12 @@ async fn read(body: Body) -> Document {
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-/// The style of the page. The page embeds it.
-const STYLE: &str = include_str!("../../templates/unauthenticated.css");
-
-/// Content security policy of the page: allows only the embedded style.
-static POLICY: LazyLock<String> = LazyLock::new(|| {
-    let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
-    format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
-    )
-});
-
 /// An error page for an unauthenticated request.
 #[derive(Debug, Template)]
 #[template(path = "unauthenticated.html")]
 struct UnauthenticatedPage {
     t: Language,
+    brand: Arc<Brand>,
     title: Text,
     text: Text,
     next_link: Option<(String, Text)>,
@@ -192,7 +180,7 @@ impl UnauthenticatedPage {
     /// Renders the page, with a content security policy that allows its embedded style.
     fn respond(&self, status: StatusCode) -> PageResult {
         let mut response: Response = page_with(status, self)?;
-        let policy = HeaderValue::from_str(&POLICY).map_err(Problem::internal)?;
+        let policy = HeaderValue::from_str(&self.brand.embedded.policy).map_err(Problem::internal)?;
         response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
         Ok(response)
     }

@@ -1,5 +1,7 @@
 //! Pages and forms of one instance: show, extend, pause, resume and end it.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::response::Response;
 use http::{HeaderName, HeaderValue};
@@ -8,6 +10,7 @@ use launcher_domain::lifetime::{Bound, extended_expiry};
 use launcher_service::ServiceError;
 use serde::Deserialize;
 
+use crate::brand::Brand;
 use crate::extract::InstanceName;
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::view::{SnapshotView, WorkshopView, machine_now};
@@ -196,6 +199,7 @@ const KEEP_OPENER: HeaderValue = HeaderValue::from_static("unsafe-none");
 #[template(path = "extend.html")]
 struct ExtendPage {
     t: Language,
+    brand: Arc<Brand>,
     workshop: WorkshopView,
     /// Origin of the workshop, whose bar gets the expiry; empty if the reader is not the owner.
     origin: String,
@@ -222,6 +226,7 @@ pub(crate) async fn show_extend(
     let workshop = WorkshopView::new(&visitor, &listed);
     let extend = ExtendPage {
         t: visitor.t,
+        brand: Arc::clone(&visitor.brand),
         origin: workshop.url.as_deref().and_then(origin).unwrap_or_default().to_owned(),
         is_extended: query.from.is_some_and(|from| listed.instance.expires_at.is_some_and(|end| end > from)),
         return_to: format!("/instances/{k8s_name}/extend?from={}", workshop.expected_expires_at),

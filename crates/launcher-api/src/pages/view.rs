@@ -10,6 +10,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use launcher_domain::{Caller, Clock, InstanceState};
 
+use crate::brand::Brand;
 use crate::pages::{Language, Text, Visitor};
 use crate::settings::ApiSettings;
 use crate::state::AppState;
@@ -76,6 +77,7 @@ pub(crate) fn machine_now(clock: &dyn Clock) -> String {
 pub(crate) struct Shell {
     pub(crate) person: Person,
     pub(crate) settings: Arc<ApiSettings>,
+    pub(crate) brand: Arc<Brand>,
     /// True if the page is for admins, and workshops of several people run as one OS user: the page then shows a
     /// warning.
     pub(crate) warns_of_sharing: bool,
@@ -116,6 +118,7 @@ impl Shell {
         Self {
             person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
             settings: Arc::clone(&state.settings),
+            brand: Arc::clone(&state.brand),
             warns_of_sharing: state.process.shares_one_user && caller.is_admin() && here.starts_with("admin"),
             version: env!("CARGO_PKG_VERSION"),
             return_to: None,

@@ -5,7 +5,7 @@ use askama::Template;
 use http::StatusCode;
 use jiff::SignedDuration;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{EndReason, SnapshotState, Template as CatalogTemplate};
+use launcher_domain::{EndReason, InstanceState, SnapshotState, Template as CatalogTemplate};
 use launcher_service::{ListedInstance, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -173,7 +173,8 @@ struct More {
     link: Option<String>,
 }
 
-/// Returns the caller's own workshops that are not terminated, newest first. Admins also get only their own workshops.
+/// Returns the caller's own workshops that are not terminated: the running ones before the others, each newest first.
+/// Admins also get only their own workshops.
 async fn own_workshops(visitor: &Visitor) -> Result<(Vec<WorkshopView>, Option<More>), ServiceError> {
     let page = Page { limit: MAX_SHOWN as u32 + 1, after: None };
     let listed = visitor.launcher.instances(&visitor.caller, &visitor.own(StateFilter::Live), &page).await?;
@@ -182,7 +183,8 @@ async fn own_workshops(visitor: &Visitor) -> Result<(Vec<WorkshopView>, Option<M
         let lists_all = allows::<ListAllInstances>(&visitor.caller);
         More { link: lists_all.then(|| format!("/admin/instances?owner={owner}")) }
     });
-    let shown = listed.iter().take(MAX_SHOWN).map(|listed| WorkshopView::new(visitor, listed)).collect();
+    let mut shown: Vec<_> = listed.iter().take(MAX_SHOWN).map(|listed| WorkshopView::new(visitor, listed)).collect();
+    shown.sort_by_key(|workshop| workshop.state != InstanceState::Running);
     Ok((shown, more))
 }
 

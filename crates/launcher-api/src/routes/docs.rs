@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::sync::LazyLock;
 
+use askama::filters::{Html as HtmlText, escape};
 use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 use http::HeaderMap;
@@ -11,7 +12,7 @@ use pulldown_cmark::Parser;
 use pulldown_cmark::html::push_html;
 use utoipa_axum::routes;
 
-use crate::assets::{ICON, STYLE};
+use crate::brand::Brand;
 use crate::compression::SharedText;
 use crate::problem::{Problem, reference};
 use crate::routes::Routes;
@@ -165,17 +166,19 @@ impl Document<'_> {
     /// Renders the document, with its content security policy.
     pub(super) fn respond(&self, state: &AppState) -> Response {
         let Self { title, head, main, scripts, content_policy, .. } = self;
-        let (icon, style) = (ICON.url(), STYLE.url());
+        let Brand { style, icon, .. } = &*state.brand;
+        let Ok(name) = escape(state.brand.name_or("Workshop Launcher".into()), HtmlText);
+        let (icon, style, media) = (icon.url(), style.url(), icon.content_type);
         let docs_style = state.api_path("/docs/docs.css");
         let links = self.links(state);
         let html = format!(
             "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-             <title>{title} - Workshop Launcher</title><meta name=\"color-scheme\" content=\"light dark\">\
-             <link rel=\"icon\" type=\"image/svg+xml\" href=\"{icon}\">{head}<link rel=\"stylesheet\" href=\"{style}\">\
+             <title>{title} - {name}</title><meta name=\"color-scheme\" content=\"light dark\">\
+             <link rel=\"icon\" type=\"{media}\" href=\"{icon}\">{head}<link rel=\"stylesheet\" href=\"{style}\">\
              <link rel=\"stylesheet\" href=\"{docs_style}\"></head><body>\
              <a class=\"skip\" href=\"#main\">Skip to the content</a><header class=\"site-header\"><div class=\"wrap\">\
-             <a class=\"brand\" href=\"/\"><img src=\"{icon}\" alt=\"\">Workshop Launcher</a>\
+             <a class=\"brand\" href=\"/\"><img src=\"{icon}\" alt=\"\">{name}</a>\
              <nav class=\"site-nav\" aria-label=\"Pages\"><ul class=\"plain\"><li><a href=\"/\">Workshops</a></li>{links}\
              </ul></nav></div></header><main id=\"main\" class=\"wrap\" tabindex=\"-1\">{main}</main>{scripts}</body>\
              </html>"

@@ -212,6 +212,18 @@ async fn class_of_unknown_template_is_404_and_class_is_for_admins_only() {
 }
 
 #[tokio::test]
+async fn list_of_templates_has_the_number_of_running_workshops() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let admin = app.browser(ADMIN);
+    let cell = |count: u64| format!("data-label=\"Running now\">{count}<");
+    assert!(admin.get("/admin/templates").await.body.contains(&cell(0)));
+    launch_class(&app, &template, 2).await;
+    assert!(admin.get("/admin/templates").await.body.contains(&cell(2)));
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn pasted_list_is_compared_with_the_class() {
     let app = App::with(Options { runs_at_once: false, ..Options::default() }).await;
     let (template, other) = (app.template("Penguins", |_| {}).await, app.template("Whales", |_| {}).await);

@@ -240,6 +240,23 @@ async fn starting_instance_shows_current_step() {
 }
 
 #[tokio::test]
+async fn running_workshop_is_first_in_the_list_with_the_main_action() {
+    let app = App::with(Options { runs_at_once: false, ..Options::default() }).await;
+    let alice = app.browser(ALICE);
+    let template = app.template("Penguins", |_| {}).await;
+    let running = alice.launch(&template).await;
+    eventually(async || app.test.fleet.workshop(&running)).await;
+    app.test.fleet.ready(&running);
+    alice.get_until("/", "Ready").await;
+    let newer = alice.launch(&template).await;
+    let page = alice.get("/").await.body;
+    let place = |name: &str| page.find(&format!("<li id=\"workshop-{name}\"")).unwrap();
+    assert!(place(&running) < place(&newer), "{page}");
+    assert_eq!(page.matches("button-main").count(), 1, "expected one main action: {page}");
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn failed_instance_shows_its_remedy_and_offers_launch_again_only_if_retryable() {
     let app = App::start().await;
     let alice = app.browser(ALICE);

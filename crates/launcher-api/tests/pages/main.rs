@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails at once")]
 
 mod activity;
+mod brand;
 mod bulk;
 mod catalog;
 mod class;

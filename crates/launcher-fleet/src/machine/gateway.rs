@@ -22,6 +22,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::upgrade::{OnUpgrade, on};
 use hyper_util::rt::TokioIo;
+use launcher_domain::brand::Brand;
 use launcher_process::serve::Body;
 use launcher_process::stop::Stop;
 use launcher_sidecar::notice::{Notice, POLICY};
@@ -262,6 +263,7 @@ struct Pages {
     is_html: bool,
     /// URL of the launcher, to which each page links.
     launcher: String,
+    brand: Brand,
 }
 
 impl Pages {
@@ -274,6 +276,7 @@ impl Pages {
             is_html: accepted
                 .is_none_or(|accepted| ["text/html", "text/*", "*/*"].iter().any(|one| accepted.contains(one))),
             launcher: settings.launcher_url(),
+            brand: settings.brand.clone(),
         }
     }
 
@@ -324,8 +327,15 @@ impl Pages {
     fn page(&self, status: StatusCode, title: &str, text: &str, remedy: Option<&str>) -> Response<Body> {
         let (launcher, texts) = (Some(self.launcher.as_str()), [Some(text), remedy]);
         let texts: Vec<&str> = texts.into_iter().flatten().collect();
-        let notice =
-            Notice { language: self.language, title, texts: &texts, links: &[], launcher, reload_seconds: None };
+        let notice = Notice {
+            language: self.language,
+            title,
+            texts: &texts,
+            links: &[],
+            launcher,
+            brand: self.brand.name(),
+            reload_seconds: None,
+        };
         notice_response(status, &notice, self.is_html)
     }
 }

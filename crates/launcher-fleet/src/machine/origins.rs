@@ -2,6 +2,7 @@
 
 use http::uri::Authority;
 use launcher_domain::Report;
+use launcher_domain::brand::Brand;
 use launcher_domain::frame_path::frame_url;
 use launcher_domain::identity::ProxySecret;
 use launcher_domain::identity::TrustedHeader;
@@ -23,6 +24,8 @@ pub struct OriginSettings {
     pub require_authentication: bool,
     /// Name prefix of the auth proxy's cookies. The sidecar removes these cookies from requests to apps.
     pub session_cookie_prefix: String,
+    /// The brand that bars and notices show.
+    pub brand: Brand,
 }
 
 /// The public origin has no scheme or no host.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use bollard::models::ContainerCreateBody;
 use launcher_domain::SecretValues;
+use launcher_domain::brand::Brand;
 use launcher_fleet::engine::{BuildSettings, EngineInfo, EngineKind, app, seccomp_profile, sidecar};
 use launcher_testkit::fleet_contract::contract_workshop;
 use launcher_workshop::Workshop;
@@ -94,6 +95,7 @@ fn settings<'a>(fleet: &'a TestFleet, info: &EngineInfo, folders: (&'a Path, &'a
         require_authentication: true,
         trusted_header: "X-Auth-Request-Email",
         session_cookie_prefix: "_oauth2_proxy",
+        brand: &Brand::NONE,
         origin: "https://lab-a.example.org",
         workshop_page: None,
         secrets: const { &SecretValues::none() },

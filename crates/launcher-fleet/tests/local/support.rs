@@ -10,6 +10,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::Clock;
+use launcher_domain::brand::Brand;
 use launcher_domain::identity::TrustedHeader;
 use launcher_fleet::{Fleet, FleetEvent, LocalFleet, LocalFleetError, LocalPrograms, LocalSettings, OriginSettings};
 use launcher_process::stop::Stop;
@@ -140,6 +141,7 @@ pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
             proxy_secret: None,
             require_authentication: true,
             session_cookie_prefix: "_oauth2_proxy".to_owned(),
+            brand: Brand::NONE,
         },
         programs: LocalPrograms {
             local_jupyter: "no-such-jupyter-lab".into(),

@@ -7,6 +7,7 @@ use k8s_openapi::api::core::v1::{
     ObjectFieldSelector, Probe, SecretVolumeSource, SleepAction, Volume, VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use launcher_domain::brand::Brand;
 use launcher_workshop::app::{
     HttpProbe, LIVENESS, READINESS, SIDECAR_LIMITS, SIDECAR_PORT, SIDECAR_REQUESTS, SIDECAR_USER, SidecarSpec,
     TELEMETRY_PORT,
@@ -46,6 +47,7 @@ const EXPIRY_FOLDER: &str = "/etc/workshop-launcher/expiry";
 
 pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Container {
     let workshop_page = settings.public_url.as_ref().map(|launcher| format!("{launcher}/instances/{}", workshop.name));
+    let brand = Brand { name: settings.brand_name.clone(), color: settings.brand_color };
     let mut env = SidecarSpec {
         owner: &workshop.spec.owner,
         app_port: workshop.spec.port,
@@ -57,6 +59,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         last_crash_file: &format!("{EXPIRY_FOLDER}/{LAST_CRASH_FILE}"),
         workshop_page: workshop_page.as_deref(),
         course: workshop.spec.course.as_deref(),
+        brand: &brand,
     }
     .environment();
     if settings.proxy_secret_name.is_some() {

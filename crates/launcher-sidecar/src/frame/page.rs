@@ -1,6 +1,7 @@
 //! HTML of the frame page, and the files that the page loads.
 
 use jiff::Timestamp;
+use launcher_domain::brand::Brand;
 use launcher_domain::frame_path::{FRAME, PREFIX, STATUS};
 use launcher_domain::local_path::LocalPath;
 
@@ -29,6 +30,7 @@ pub(super) struct Page<'a> {
     pub(super) workshop_page: Option<&'a WorkshopPage>,
     /// Name of the course: any characters.
     pub(super) course: Option<&'a str>,
+    pub(super) brand: &'a Brand,
     /// The expiry, if it is known. Only then can the owner extend the workshop here.
     pub(super) expiry: Option<Timestamp>,
 }
@@ -38,7 +40,8 @@ impl Page<'_> {
         let texts = self.language.texts();
         let Texts { code, direction, workshop, bar, app, left, warning, over, signed_out, .. } = texts;
         let Texts { crashed, out_of_memory, files_lost, down, loading, .. } = texts;
-        let (style, script, ends, links) = (STYLE.url(), SCRIPT.url(), self.ends(texts), self.links(texts));
+        let (style, script, ends, links) =
+            (url("frame.css", &style(self.brand)), SCRIPT.url(), self.ends(texts), self.links(texts));
         let launcher = self.workshop_page.map_or("", WorkshopPage::origin);
         let (path, start) = (escape(self.path.as_str()), escape(self.start_path.as_str()));
         let course = self.course.map(escape).unwrap_or_default();
@@ -96,6 +99,7 @@ impl Page<'_> {
              <span class=\"hidden\"> {extend_hint}</span></a>\n<a href=\"{}\">{home}</a>\n</nav>\n",
             page.extend_url(),
             page.url(),
+            home = self.brand.name().map_or_else(|| (*home).to_owned(), escape),
         )
     }
 }
@@ -109,17 +113,29 @@ pub(super) struct Asset {
     pub(super) content: &'static str,
 }
 
-/// The style sheet of the frame page.
-pub(super) const STYLE: Asset =
-    Asset { name: "frame.css", media: "text/css", content: include_str!("../../assets/frame.css") };
+/// The style sheet of the frame page, without a brand.
+const STYLE: &str = include_str!("../../assets/frame.css");
 pub(super) const SCRIPT: Asset =
     Asset { name: "frame.js", media: "text/javascript", content: include_str!("../../assets/frame.js") };
 
 impl Asset {
     /// Returns the path of the file, with the hash of its content as the query.
     fn url(&self) -> String {
-        format!("{PREFIX}{}?{:016x}", self.name, fnv1a(self.content.as_bytes()))
+        url(self.name, self.content)
     }
+}
+
+fn url(name: &str, content: &str) -> String {
+    format!("{PREFIX}{name}?{:016x}", fnv1a(content.as_bytes()))
+}
+
+/// Returns the style sheet of the frame page, with the edge of the bar in the colour of the installation.
+pub(super) fn style(brand: &Brand) -> String {
+    let edge = brand.color.map(|color| {
+        let (light, dark) = (color.light().accent, color.dark().accent);
+        format!(".bar {{ border-top: 3px solid light-dark({light}, {dark}); }}\n")
+    });
+    STYLE.to_owned() + &edge.unwrap_or_default()
 }
 
 /// Returns the 64-bit FNV-1a hash. It only distinguishes versions of a file, so it need not resist attacks.

@@ -6,7 +6,7 @@ use launcher_domain::frame_path::PREFIX;
 use launcher_domain::local_path::LocalPath;
 
 use crate::frame::Frame;
-use crate::frame::page::{Asset, POLICY, Page, SCRIPT, STYLE};
+use crate::frame::page::{Asset, POLICY, Page, SCRIPT, style};
 use crate::frame::status::Status;
 use crate::http1::body::Framing;
 use crate::refusal::Reason;
@@ -167,6 +167,7 @@ async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Langua
                 start_path: &frame.start_path,
                 workshop_page: frame.workshop_page.as_ref(),
                 course: frame.course.as_deref(),
+                brand: &frame.brand,
                 expiry: frame.expiry.read().await,
             };
             Answer { media: "text/html", cache: "no-store", policy: POLICY, body: page.html() }
@@ -179,7 +180,7 @@ async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Langua
         Resource::Events => {
             Answer { media: "text/event-stream", cache: "no-store", policy: NO_PAGE, body: String::new() }
         }
-        Resource::Style => file(&STYLE),
+        Resource::Style => Answer { media: "text/css", cache: FOR_EVER, policy: NO_PAGE, body: style(&frame.brand) },
         Resource::Script => file(&SCRIPT),
     }
 }

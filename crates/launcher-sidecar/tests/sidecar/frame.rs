@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use launcher_domain::Clock;
+use launcher_domain::brand::{AccentColor, Brand, BrandName};
 use launcher_domain::local_path::LocalPath;
 use launcher_sidecar::frame::{Expiry, ExpiryFile, Frame, LastCrash, WorkshopPage};
 use tempfile::TempDir;
@@ -79,6 +80,24 @@ async fn frame_page_without_path_shows_the_start_path() {
         assert!(page.contains(&format!("src=\"{path}\"")), "{target}: {page}");
         assert!(page.contains(&format!("data-start=\"{start}\"")), "{target}: {page}");
     }
+}
+
+#[tokio::test]
+async fn bar_has_name_and_color_of_the_installation() {
+    let brand = Brand {
+        name: Some(BrandName::parse("R&D <Lab>").unwrap()),
+        color: Some(AccentColor::parse("#7a1fa2").unwrap()),
+    };
+    let workshop_page = Some(WorkshopPage::parse("https://launcher.example.org/instances/intro-a").unwrap());
+    let app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+    let setup = Setup::with_frame(policy(), app, Frame { brand, workshop_page, ..Frame::default() }).await;
+    let page = get(&setup, "/_launcher/frame", ALICE).await.body;
+    assert!(page.contains("/instances/intro-a\">R&amp;D &lt;Lab&gt;</a>"), "{page}");
+    let style = page.split('"').find(|part| part.starts_with("/_launcher/frame.css?")).unwrap();
+    let sent = get(&setup, style, ALICE).await;
+    assert!(sent.body.contains("solid light-dark(#7a1fa2, "), "{}", sent.body);
+    let plain = get(&Setup::new().await, "/_launcher/frame", ALICE).await.body;
+    assert!(!plain.contains(style), "the address of the style sheet has a hash of its content: {plain}");
 }
 
 #[tokio::test]

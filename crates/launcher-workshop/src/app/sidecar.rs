@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use launcher_domain::EmailAddress;
+use launcher_domain::brand::Brand;
 
 /// User ID of the sidecar. The stock app images have no user with this ID.
 pub const SIDECAR_USER: u32 = 65532;
@@ -40,6 +41,8 @@ pub struct SidecarSpec<'a> {
     pub workshop_page: Option<&'a str>,
     /// Name of the course; `None` for no name.
     pub course: Option<&'a str>,
+    /// The brand of the installation.
+    pub brand: &'a Brand,
 }
 
 impl SidecarSpec<'_> {
@@ -49,6 +52,8 @@ impl SidecarSpec<'_> {
         let page = self.workshop_page.map(|url| ("SERVICE_WORKSHOP_PAGE_URL", url.to_owned()));
         let course = self.course.map(|name| ("SERVICE_COURSE", name.to_owned()));
         let start_path = self.start_path.map(|path| ("SERVICE_START_PATH", path.to_owned()));
+        let name = self.brand.name().map(|name| ("SERVICE_BRAND_NAME", name.to_owned()));
+        let color = self.brand.color.map(|color| ("SERVICE_BRAND_COLOR", color.to_string()));
         [
             ("SERVICE_OWNER_EMAIL", self.owner.to_string()),
             ("SERVICE_APP_PORT", self.app_port.to_string()),
@@ -62,6 +67,8 @@ impl SidecarSpec<'_> {
         .chain(page)
         .chain(course)
         .chain(start_path)
+        .chain(name)
+        .chain(color)
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Uri;
+use launcher_domain::brand::Brand;
 use launcher_domain::{Clock, ProxySecret};
 use launcher_fleet::{
     ContainerFleet, ContainerFleetError, ContainerSettings, Fleet, Gateway, KubernetesFleet, LocalFleet,
@@ -145,5 +146,6 @@ fn origins(settings: &ServeSettings, public_url: &Uri) -> OriginSettings {
         proxy_secret: None,
         require_authentication: settings.api.require_authentication,
         session_cookie_prefix: settings.session_cookie_prefix.clone(),
+        brand: Brand { name: settings.api.brand.name.clone(), color: settings.api.brand.color },
     }
 }

@@ -108,6 +108,7 @@ impl Format {
                     texts: &texts,
                     links: &links,
                     launcher: None,
+                    brand: None,
                     reload_seconds: is_starting.then_some(RELOAD_SECONDS),
                 };
                 notice_response(status, &notice, true)

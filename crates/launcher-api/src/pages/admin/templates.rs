@@ -56,6 +56,8 @@ struct Row {
     /// True if the template is not in the catalog, but can be launched by its link.
     unlisted: bool,
     url: String,
+    /// Number of running workshops.
+    running: u64,
     updated: Instant,
     /// Author of the template; `None` for a seed template.
     created_by: Option<String>,
@@ -64,6 +66,7 @@ struct Row {
 pub(crate) async fn list(visitor: Allowed<ManageTemplates, Visitor>, Query(query): Query<ListQuery>) -> PageResult {
     let t = visitor.t;
     let templates = workshops::all_templates(&visitor).await?;
+    let sizes = visitor.launcher.class_sizes(&visitor.caller).await?;
     let mut lines = images::lines(&visitor, Place::List, &templates).await?;
     let raised = query.raised.parse::<u64>().ok().map(|count| Notice {
         kind: "good",
@@ -78,6 +81,7 @@ pub(crate) async fn list(visitor: Allowed<ManageTemplates, Visitor>, Query(query
         image_line: lines.remove(&template.template_id),
         active: template.active,
         unlisted: template.listing.unlisted,
+        running: sizes.get(&template.template_id).copied().unwrap_or(0),
         url: share::url(&visitor.state, template),
         updated: Instant::new(t, template.updated_at),
         created_by: Some(template.created_by.to_string()).filter(|email| !email.ends_with(NOBODYS)),

@@ -32,7 +32,7 @@ pub(crate) struct Card {
     pub(crate) is_single: bool,
     /// True if a launch needs values that only the user can give. The card then has a link to the form.
     pub(crate) asks: bool,
-    /// Name of the reader's newest workshop of this template that waits, runs or is paused, if any.
+    /// Name of the reader's first workshop of this template that waits, runs or is paused, if any.
     pub(crate) mine: Option<String>,
     pub(crate) is_paused: bool,
 }
@@ -65,8 +65,7 @@ impl Card {
         }
     }
 
-    /// Adds the reader's newest workshop of this template that is not failed or terminating. `workshops` has the newest
-    /// first.
+    /// Adds the reader's first workshop of this template that is not failed or terminating.
     pub(crate) fn beside(self, workshops: &[WorkshopView]) -> Self {
         let mine = workshops.iter().find(|workshop| workshop.template_id == self.template_id && workshop.can_end());
         let is_paused = mine.is_some_and(WorkshopView::can_resume);

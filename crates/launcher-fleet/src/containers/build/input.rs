@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use launcher_domain::brand::Brand;
 use launcher_domain::{FailureDetail, FailureReason, SecretValues, names as domain_names};
 use launcher_workshop::app::{ValidSpec, invalid};
 use launcher_workshop::{ResourceExt, Workshop};
@@ -42,6 +43,8 @@ pub struct BuildSettings<'a> {
     pub origin: &'a str,
     /// URL of the launcher's page of this workshop.
     pub workshop_page: Option<&'a str>,
+    /// The brand that the sidecar shows.
+    pub brand: &'a Brand,
     /// Values of the variables of the app in `spec.secretEnv`.
     pub secrets: &'a SecretValues,
     /// Directory of this machine with the sidecar's sockets.

@@ -49,6 +49,7 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
         last_crash_file: &format!("{CONFIG_FOLDER}/last-crash"),
         workshop_page: settings.workshop_page,
         course: spec.course.as_deref(),
+        brand: settings.brand,
     }
     .environment();
     for (variable, socket) in [("SERVICE_LISTEN_ADDR", HTTP_SOCKET), ("SERVICE_TELEMETRY_ADDR", TELEMETRY_SOCKET)] {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType};
+use launcher_domain::brand::Brand;
 use launcher_domain::{FailureCode, SecretValues};
 use launcher_testkit::fleet_contract::contract_workshop;
 use launcher_workshop::{Workshop, WorkshopMaterial, WorkshopResources, WorkshopStorage};
@@ -31,6 +32,7 @@ fn settings() -> BuildSettings<'static> {
         require_authentication: true,
         trusted_header: "X-Auth-Request-Email",
         session_cookie_prefix: "_oauth2_proxy",
+        brand: &Brand::NONE,
         origin: "https://lab-a.example.org",
         workshop_page: Some("https://example.org/instances/lab-a"),
         secrets: const { &SecretValues::none() },

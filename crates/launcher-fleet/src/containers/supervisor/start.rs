@@ -178,6 +178,7 @@ pub(super) async fn with_settings<T>(
         session_cookie_prefix: &origins.session_cookie_prefix,
         origin: origin.trim_end_matches('/'),
         workshop_page: Some(&workshop_page),
+        brand: &origins.brand,
         secrets: &secrets,
         run_dir: &context.run_dir(name),
         config_dir: &context.config_dir(name),

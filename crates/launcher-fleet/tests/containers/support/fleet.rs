@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bollard::query_parameters::KillContainerOptions;
 use futures_util::{StreamExt, TryStreamExt};
+use launcher_domain::brand::Brand;
 use launcher_domain::clock::SystemClock;
 use launcher_domain::identity::TrustedHeader;
 use launcher_fleet::engine::{FoundContainer, Part};
@@ -37,6 +38,7 @@ pub(crate) fn settings(data_dir: &Path) -> ContainerSettings {
         proxy_secret: None,
         require_authentication: true,
         session_cookie_prefix: "_oauth2_proxy".to_owned(),
+        brand: Brand::NONE,
     };
     ContainerSettings {
         data_dir: data_dir.to_owned(),

@@ -1,0 +1,84 @@
+// The shell of the pages: account menu, folded warning, the ring of the time left, and the brand of the installation.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { COLOURS, violations } from "./axe.mjs";
+import { ADMIN, launchFromCard, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+
+const BRAND = { SERVICE_BRAND_NAME: "Labor für Statistik", SERVICE_BRAND_COLOR: "#7a1fa2" };
+
+test("shell of the pages", async (t) => {
+  const launcher = await startLauncher(t, BRAND);
+  const browser = await startBrowser(t);
+  const { page, complaints } = await openPage(t, browser, { email: ADMIN });
+
+  await t.test("account menu closes after Escape, after a click elsewhere, and when the focus leaves it", async () => {
+    await page.goto(launcher.url);
+    const button = page.locator("#account > summary");
+    const language = page.locator("#account").getByRole("button", { name: "Deutsch" });
+    await button.click();
+    await language.focus();
+    await page.keyboard.press("Escape");
+    await language.waitFor({ state: "hidden" });
+    assert.ok(await button.evaluate((node) => node === document.activeElement), "expected the focus on the button");
+    await page.keyboard.press("Enter");
+    await language.waitFor();
+    await page.getByRole("heading", { name: "My workshops" }).click();
+    await language.waitFor({ state: "hidden" });
+    await button.click();
+    await language.waitFor();
+    await page.keyboard.press("Shift+Tab");
+    await language.waitFor({ state: "hidden" });
+  });
+
+  await t.test("ring shows the time left as a part and as a clock", async () => {
+    await page.clock.install();
+    await page.goto(launcher.url);
+    await launchFromCard(page, launcher, "Files");
+    const entry = workshopEntry(page, "Files");
+    await entry.getByRole("link", { name: /^Open/ }).waitFor();
+    const ring = async () => [
+      await entry.locator(".ring text").textContent(),
+      parseFloat(await entry.locator(".ring-left").getAttribute("stroke-dasharray")),
+    ];
+    const [clock, part] = await ring();
+    assert.match(clock, /^0:(29|30)$/);
+    assert.ok(part > 90 && part <= 100, `${part} %`);
+    await page.clock.fastForward("15:00");
+    await waitFor("the new time", async () => /^0:1[45]$/.test((await ring())[0]));
+    const [, later] = await ring();
+    assert.ok(later > 40 && later < 55, `${later} %`);
+    await screenshot(page, "ring");
+  });
+
+  await t.test("warning of the shared user stays as the admin left it", async () => {
+    await page.goto(`${launcher.url}/admin`);
+    const advice = page.locator("#isolation > p");
+    await page.locator("#isolation > summary").click();
+    await advice.waitFor();
+    await page.goto(`${launcher.url}/admin/templates`);
+    await advice.waitFor();
+    await page.locator("#isolation > summary").click();
+    await advice.waitFor({ state: "hidden" });
+    await page.reload();
+    await page.getByRole("heading", { name: "Templates" }).waitFor();
+    assert.ok(await advice.isHidden());
+  });
+
+  await t.test("pages have the name and the colour of the installation, readable in both schemes", async () => {
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      for (const path of ["/", "/admin/templates/new", "/signed-out"]) {
+        await page.goto(launcher.url + path);
+        assert.match(await page.title(), /Labor für Statistik$/);
+        assert.deepEqual(await violations(page, "html", COLOURS), [], `${path}, ${colorScheme}`);
+      }
+      await page.goto(launcher.url);
+      await screenshot(page, `brand-${colorScheme}`);
+    }
+    await page.emulateMedia({ colorScheme: "light" });
+    const open = workshopEntry(page, "Files").getByRole("link", { name: /^Open/ });
+    assert.equal(await open.evaluate((link) => getComputedStyle(link).backgroundColor), "rgb(122, 31, 162)");
+  });
+  assert.deepEqual(complaints, [], "expected no script error and no violation of the content policy");
+});
