@@ -15,6 +15,7 @@ use serde_json::Value;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
+use uuid::Uuid;
 
 use crate::extract::RequestBody;
 
@@ -125,6 +126,11 @@ pub(crate) struct LaunchBody {
     #[serde(default)]
     #[schema(value_type = Option<RepositoryBody>)]
     pub(crate) repository: Option<RepositoryDraft>,
+    /// Snapshot of the caller whose files the workshop has when it opens. It must be of this template, and the template must
+    /// not keep files.
+    #[serde(default)]
+    #[schema(example = json!(null))]
+    pub(crate) snapshot: Option<Uuid>,
     /// Values of the template's parameters by name. An empty value counts as absent.
     #[serde(default)]
     #[schema(value_type = std::collections::BTreeMap<String, String>, example = json!({ "DATASET": "iris" }))]

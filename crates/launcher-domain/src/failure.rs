@@ -106,6 +106,10 @@ failure_codes! {
     AppNotAvailable = "app-not-available", retryable: false, loses_files: false,
         "The workshop's program is not installed here.",
         "Tell an administrator: they must install the program or correct the template.";
+    /// The fleet could not place the saved files of an earlier workshop.
+    FilesNotRestored = "files-not-restored", retryable: true, loses_files: false,
+        "Your saved files could not be placed in the workshop, so it did not start.",
+        "Your saved files are unchanged. Launch with these files again, or download them from the page Saved work.";
     /// The cluster's network did not enforce the policies of the workshop's pod.
     NetworkNotIsolated = "network-not-isolated", retryable: true, loses_files: false,
         "The workshop did not start, because the cluster did not isolate its network.",
@@ -326,6 +330,10 @@ coded_texts! {
         SpecImage = "spec-image", "spec.image is not an image reference of 1 to 255 characters.";
         /// `spec.appType` is unknown.
         SpecAppType = "spec-app-type", "spec.appType is not rstudio, notebook or custom.";
+        /// `spec.restore` is set on a cluster.
+        SpecRestore = "spec-restore", "spec.restore is set, but a cluster cannot place saved files.";
+        /// A step of the placement of saved files failed. `error` is English.
+        RestoreFailed { error } = "restore-failed", "The cause: {error}.";
         /// `spec.port` is 0.
         SpecPort = "spec-port", "spec.port is not between 1 and 65535.";
         /// `spec.port` is a port of the sidecar.

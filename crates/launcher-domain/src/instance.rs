@@ -35,6 +35,8 @@ pub struct Instance {
     pub raised_max_lifetime_seconds: Option<u32>,
     /// Name of the volume with the owner's files; `None` if the template keeps no files.
     pub volume: Option<String>,
+    /// Snapshot whose files the workshop has when it first opens. `None`: it begins without files of an earlier workshop.
+    pub restores: Option<Uuid>,
     /// Values of the launch parameters by name. `None` is a secret value: only the store has it, and only until the end
     /// of the instance is decided.
     pub parameters: BTreeMap<String, Option<String>>,
@@ -166,6 +168,7 @@ impl Instance {
             settings,
             raised_max_lifetime_seconds: None,
             volume: None,
+            restores: None,
             parameters: BTreeMap::new(),
             state: InstanceState::Queued,
             reason: None,

@@ -14,7 +14,10 @@ pub use kubernetes::KubernetesFleet;
 pub use local::keeper;
 pub use local::{LocalFleet, LocalFleetError, LocalPrograms, LocalSettings};
 pub use machine::{DataDirError, Gateway, InvalidOrigin, OriginSettings, Unserved, notice_response, own_response};
-pub use port::{Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images, MAX_READ_WAIT, ReadError};
+pub use port::{
+    Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images, MAX_READ_WAIT, ReadError, SavedFiles,
+    SavedFilesError,
+};
 
 /// For `launcher doctor`: examines a fleet without changing it.
 pub mod doctor {

@@ -95,6 +95,11 @@ pub trait Archives: Debug + Send + Sync {
     /// True if [`Archives::read_app`] can read the files of a Workshop with this spec and a `spec.snapshot`.
     fn can_read_app(&self, spec: &WorkshopSpec) -> bool;
 
+    /// True if a Workshop without a volume can start with `spec.restore`.
+    fn can_restore(&self) -> bool {
+        false
+    }
+
     /// Returns the files of the app of a running Workshop with `spec.snapshot` as a tar archive: those of its directory,
     /// with paths relative to it, also while the app changes them. `token` is the one whose hash is in the spec. This call
     /// takes at most [`MAX_READ_WAIT`].
@@ -103,6 +108,29 @@ pub trait Archives: Debug + Send + Sync {
     /// [`FleetError::Unavailable`]: the caller should retry. [`FleetError::Refused`]: no Workshop has this name, or it has
     /// no readable files. [`ReadError::NotReady`].
     async fn read_app(&self, workshop: &str, token: &ArchiveToken) -> Result<ByteStream, ReadError>;
+}
+
+/// Source of saved files: the archives of snapshots. A fleet that has one can start a Workshop with `spec.restore`.
+#[async_trait]
+pub trait SavedFiles: Debug + Send + Sync + 'static {
+    /// Returns the files of a snapshot as a tar archive of files and directories, with limits for their number and size. Each
+    /// path is relative, and stays below the directory that gets the files. An error in the stream means that the archive is
+    /// incomplete.
+    ///
+    /// # Errors
+    /// [`SavedFilesError`].
+    async fn open(&self, snapshot: &str) -> Result<ByteStream, SavedFilesError>;
+}
+
+/// Error of [`SavedFiles::open`].
+#[derive(Debug, thiserror::Error)]
+pub enum SavedFilesError {
+    /// The files are deleted.
+    #[error("the saved files no longer exist")]
+    Missing,
+    /// Temporary: the same call may succeed later.
+    #[error("the saved files cannot be read: {0}")]
+    Unavailable(String),
 }
 
 /// The images on the machine of a fleet.

@@ -13,7 +13,7 @@
 //! - `web`, `space`: requests; temporary files and free space of volumes
 //! - `secret`: user names and passwords of private sources
 //! - [`content`], [`directory`]: lists of files; access to directories
-//! - [`image`]: the files of the app's image, which needs no other module
+//! - [`image`], [`restore`]: the files of the app's image, and saved files, which need no other module
 //! - [`path`], [`meter`], [`limits`], [`failure`]: rules without I/O
 
 mod archive;
@@ -26,6 +26,7 @@ pub mod limits;
 pub mod merge;
 pub mod meter;
 pub mod path;
+pub mod restore;
 pub mod run;
 mod secret;
 mod source;

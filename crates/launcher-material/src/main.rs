@@ -8,6 +8,9 @@
 //! program. `copy SOURCE TARGET MARKER BYTES` copies the files of the app's image. Both exit with 1 after a failure: the app
 //! must not start without the files of its image.
 //!
+//! `restore DIRECTORY` places the files of a tar archive on the standard input in this empty directory. It exits with 1 after a
+//! failure.
+//!
 //! `--version` prints the version.
 
 use std::io::Write as _;
@@ -17,6 +20,7 @@ use std::process::ExitCode;
 use launcher_domain::material::{MATERIAL_VARIABLE, MaterialConfig};
 use launcher_domain::version::version;
 use launcher_material::image::{copy, install};
+use launcher_material::restore::restore;
 use launcher_material::run::{marker, once};
 use launcher_material::{Limits, run};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -37,9 +41,12 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["install", target] => ended(install(Path::new(target)).map_err(|error| format!("{target}: {error}"))),
+        ["restore", directory] => ended(restore_files(directory)),
         ["copy", source, target, marker, most] => ended(copy_files(source, target, marker, most)),
         _ => {
-            say("use no arguments, `install PROGRAM`, `copy SOURCE TARGET MARKER BYTES` or `--version`");
+            say(
+                "use no arguments, `install PROGRAM`, `copy SOURCE TARGET MARKER BYTES`, `restore DIRECTORY` or `--version`",
+            );
             ExitCode::from(2)
         }
     }
@@ -67,6 +74,11 @@ fn copy_files(source: &str, target: &str, marker: &str, most: &str) -> Result<()
     }
     let _ = writeln!(std::io::stdout(), "copied {} entries with {} bytes", copied.entries, copied.bytes);
     Ok(())
+}
+
+/// Places the saved files on the standard input.
+fn restore_files(directory: &str) -> Result<(), String> {
+    restore(Path::new(directory), std::io::stdin().lock()).map(drop).map_err(|error| error.to_string())
 }
 
 /// Places course material.

@@ -49,6 +49,7 @@ pub fn validate(workshop: &Workshop) -> Result<Validated, FailureReason> {
     // `blockOwnerDeletion` makes a foreground deletion keep the Workshop until this resource is gone.
     let owner_reference = OwnerReference { block_owner_deletion: Some(true), ..owner };
     let namespace = workshop.namespace().ok_or_else(|| invalid(FailureDetail::SpecNamespace))?;
+    ensure(workshop.spec.restore.is_none(), FailureDetail::SpecRestore)?;
     let spec = ValidSpec::parse(&workshop.spec)?;
     let pod_template = pod_template(&workshop.spec)?;
     let WorkshopSpec { restarted_at, lifetime_seconds, .. } = workshop.spec;

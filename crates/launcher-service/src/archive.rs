@@ -11,13 +11,105 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use launcher_fleet::{ByteStream, written_by};
 use tar::{Builder, EntryType, Header, PaxExtensions};
 use tokio::runtime::Handle;
 use tokio_util::io::{StreamReader, SyncIoBridge};
 
-/// Converts an archive while it is read, with a constant amount of memory: a zip archive would need an index of all files.
+use crate::zip::{ZipEntry, ZipWriter};
+
+/// Format of a download.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ArchiveFormat {
+    /// Tar archive, compressed with gzip.
+    #[default]
+    TarGz,
+    /// Zip archive. It has no links, and at most as many files as fit in its directory of 2 MiB.
+    Zip,
+}
+
+/// Converts an archive to this format while it is read.
+pub(crate) fn to_format(tar: ByteStream, format: ArchiveFormat) -> ByteStream {
+    match format {
+        ArchiveFormat::TarGz => to_download(tar),
+        ArchiveFormat::Zip => {
+            let handle = Handle::current();
+            written_by(move |out| zip(SyncIoBridge::new_with_handle(StreamReader::new(tar), handle), out))
+        }
+    }
+}
+
+/// Converts a saved archive to this format while it is read.
+pub(crate) fn saved_to_format(saved: ByteStream, format: ArchiveFormat) -> ByteStream {
+    match format {
+        ArchiveFormat::TarGz => saved,
+        ArchiveFormat::Zip => {
+            let handle = Handle::current();
+            written_by(move |out| {
+                let mut reader = GzDecoder::new(SyncIoBridge::new_with_handle(StreamReader::new(saved), handle));
+                zip(&mut reader, out)
+            })
+        }
+    }
+}
+
+fn zip(tar: impl Read, out: &mut dyn Write) -> io::Result<()> {
+    let (mut entries, mut zip) = (Entries::new(tar), ZipWriter::new(out));
+    while let Some(entry) = entries.next()? {
+        let Some(path) = relative(&entry.path) else { continue };
+        let (mut path, mut size) = (path.to_string_lossy().into_owned(), entry.size);
+        match entry.header.entry_type() {
+            EntryType::Directory => {
+                path.push('/');
+                size = 0;
+            }
+            EntryType::Regular | EntryType::Continuous => {}
+            _ => continue,
+        }
+        let (mode, modified) = (entry.header.mode().unwrap_or(0o644), entry.header.mtime().unwrap_or_default());
+        // Programs on Windows take a backslash for a separator, also in `..\\`.
+        let path = path.replace('\\', "_");
+        zip.add(&ZipEntry { path: &path, mode, modified, size }, &mut entries.content(size))?;
+    }
+    // The checksum of a saved archive is at its end. A damaged one must not become a complete zip archive.
+    io::copy(&mut entries.source, &mut io::sink())?;
+    zip.finish()
+}
+
+/// Maximum bytes of the files with which a workshop starts: a saved archive can be much smaller than its files.
+const RESTORED_BYTES: u64 = 20 << 30;
+/// Maximum number of files and directories with which a workshop starts.
+const RESTORED_ENTRIES: usize = 1_000_000;
+
+/// Converts a saved archive to a tar archive without compression, with the same rules.
+pub(crate) fn to_files(saved: ByteStream) -> ByteStream {
+    let handle = Handle::current();
+    written_by(move |out| {
+        let mut reader = GzDecoder::new(SyncIoBridge::new_with_handle(StreamReader::new(saved), handle));
+        files(&mut reader, out, (RESTORED_BYTES, RESTORED_ENTRIES))
+    })
+}
+
+fn files(tar: impl Read, out: &mut dyn Write, (most_bytes, most_entries): (u64, usize)) -> io::Result<()> {
+    let (mut entries, mut files) = (Entries::new(tar), Builder::new(out));
+    let (mut bytes, mut count) = (0_u64, 0);
+    while let Some(entry) = entries.next()? {
+        bytes = bytes.saturating_add(entry.size);
+        count += 1;
+        if bytes > most_bytes || count > most_entries {
+            let problem = "the saved files are too many or too large for a launch: download them";
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+        }
+        add(&mut files, &entry, &mut entries)?;
+    }
+    files.finish()?;
+    // The checksum of the archive is at its end.
+    io::copy(&mut entries.source, &mut io::sink()).map(drop)
+}
+
+/// Converts an archive while it is read, with a constant amount of memory.
 /// The new archive is compressed with gzip. It has files and directories only: links, devices and paths that lead out of
 /// the archive are omitted.
 pub(crate) fn to_download(tar: ByteStream) -> ByteStream {
@@ -29,8 +121,7 @@ pub(crate) fn to_download(tar: ByteStream) -> ByteStream {
 }
 
 fn convert(tar: impl Read, out: &mut dyn Write) -> io::Result<()> {
-    let mut download = Builder::new(GzEncoder::new(out, Compression::fast()));
-    let mut entries = Entries::new(tar);
+    let (mut entries, mut download) = (Entries::new(tar), Builder::new(GzEncoder::new(out, Compression::fast())));
     while let Some(entry) = entries.next()? {
         add(&mut download, &entry, &mut entries)?;
     }
@@ -237,7 +328,6 @@ mod tests {
     use std::io::{Cursor, Read};
     use std::path::Path;
 
-    use flate2::read::GzDecoder;
     use tar::{Archive, Builder, EntryType, Header};
 
     const TIME: u64 = 1_790_000_000;
@@ -295,7 +385,38 @@ mod tests {
             tar.append(&header, &b"x"[..]).unwrap();
         }
         tar.append_data(&mut header(EntryType::Regular, 1), "kept", &b"x"[..]).unwrap();
-        assert_eq!(downloaded(tar.into_inner().unwrap()).into_keys().collect::<Vec<_>>(), ["kept"]);
+        let tar = tar.into_inner().unwrap();
+        assert_eq!(downloaded(tar.clone()).into_keys().collect::<Vec<_>>(), ["kept"]);
+        assert_eq!(zipped(&tar), ["kept"]);
+    }
+
+    /// Returns the names in the zip archive of a tar archive.
+    fn zipped(tar: &[u8]) -> Vec<String> {
+        let mut bytes = Vec::new();
+        zip(tar, &mut bytes).unwrap();
+        zip::ZipArchive::new(Cursor::new(bytes)).unwrap().file_names().map(|name| name.unwrap().into_owned()).collect()
+    }
+
+    #[test]
+    fn zip_archive_has_no_name_that_leads_out_of_a_directory_on_windows() {
+        let mut tar = Builder::new(Vec::new());
+        tar.append_data(&mut header(EntryType::Directory, 0), "./notes", &[][..]).unwrap();
+        tar.append_data(&mut header(EntryType::Regular, 1), "notes/..\\..\\up", &b"x"[..]).unwrap();
+        assert_eq!(zipped(&tar.into_inner().unwrap()), ["notes/", "notes/.._.._up"]);
+    }
+
+    #[test]
+    fn files_of_a_launch_have_a_limit() {
+        let mut tar = Builder::new(Vec::new());
+        for name in ["a", "b"] {
+            tar.append_data(&mut header(EntryType::Regular, 600), name, &[1; 600][..]).unwrap();
+        }
+        let tar = tar.into_inner().unwrap();
+        let limited = |most| files(&*tar, &mut Vec::new(), most).map_err(|error| error.kind());
+        assert_eq!(limited((1200, 2)), Ok(()));
+        for most in [(1199, 2), (1200, 1)] {
+            assert_eq!(limited(most), Err(io::ErrorKind::FileTooLarge));
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@ use launcher_fleet::{ByteStream, STREAM_BYTES};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::zip::DIRECTORY_BYTES;
+
 /// Maximum downloads at the same time. Each uses two threads, and compresses.
 const MAX_DOWNLOADS: usize = 8;
 /// Maximum downloads that are displaced, but whose client has not read the error yet. Further displacements wait.
@@ -22,8 +24,10 @@ const MIN_RATE: u64 = 64 * 1024;
 /// Maximum memory of one download's compression (256 KiB: zlib's documentation of `deflateInit2`) and of the stacks of its
 /// two threads, in bytes.
 pub(crate) const COMPRESSION_BYTES: usize = 512 * 1024;
-/// Maximum memory of all downloads, in bytes. Each has two streams: the tar archive of the fleet, and the download.
-pub const DOWNLOAD_BYTES: usize = (MAX_DOWNLOADS + MAX_DISPLACED) * (2 * STREAM_BYTES + COMPRESSION_BYTES);
+/// Maximum memory of all downloads, in bytes. Each has two streams: the tar archive of the fleet, and the download. A zip archive
+/// has its directory, too.
+pub const DOWNLOAD_BYTES: usize =
+    (MAX_DOWNLOADS + MAX_DISPLACED) * (2 * STREAM_BYTES + COMPRESSION_BYTES + DIRECTORY_BYTES);
 
 /// The running downloads of volumes and snapshots. Each caller has one at most, so that one person does not block all
 /// others. If all slots are taken, a new download displaces the one with the slowest client below [`MIN_RATE`].

@@ -38,6 +38,8 @@ pub struct LaunchRequest {
     pub idempotency_key: Option<String>,
     /// Repository that the launch adds to the course material of the template.
     pub repository: Option<RepositoryDraft>,
+    /// Snapshot whose files the workshop starts with.
+    pub snapshot: Option<Uuid>,
     /// The request body. A second request with the same key must have the same body.
     pub body: Value,
     /// Values of the launch parameters by name, all of them unchecked. The body does not contain them.
@@ -59,7 +61,7 @@ impl Launcher {
     ///
     /// # Errors
     /// NotFound, TemplateInactive, Invalid, InstanceLimitReached, TooManyLaunches, AtCapacity, VolumeInUse,
-    /// StorageLimitReached, IdempotencyKeyReused, Unavailable.
+    /// StorageLimitReached, IdempotencyKeyReused, FleetWithoutRestore, SnapshotsUnavailable, Unavailable.
     pub async fn launch(
         &self,
         caller: &Caller,
@@ -80,9 +82,16 @@ impl Launcher {
             // The template may have got other parameters or repositories since the first request with this key.
             Err(errors) => return self.launched_before(caller, key.as_ref(), ServiceError::Invalid(errors)).await,
         };
+        if let Some(snapshot_id) = request.snapshot
+            && let Err(refusal) = self.snapshot_to_launch(caller, &template, snapshot_id).await
+        {
+            // The snapshot may have been deleted since the first request with this key.
+            return self.launched_before(caller, key.as_ref(), refusal).await;
+        }
         let rules = self.rules(caller);
         for _ in 0..NAME_ATTEMPTS {
-            let instance = self.draft(caller, &template, &values);
+            let drafted = self.draft(caller, &template, &values);
+            let instance = Instance { restores: request.snapshot, ..drafted };
             match self.0.store.launch_with_secrets(&instance, &values.secrets, &rules, key.as_ref()).await? {
                 LaunchOutcome::Created(instance) => return self.launched(caller, instance, true).await,
                 LaunchOutcome::Replayed(instance) => return self.launched(caller, instance, false).await,

@@ -27,7 +27,9 @@ mod templates;
 mod traces;
 mod upkeep;
 mod volumes;
+mod zip;
 
+pub use archive::ArchiveFormat;
 pub use claim::ClaimError;
 pub use class::{ClassExtension, ClassOutcome, ClassStates};
 pub use downloads::DOWNLOAD_BYTES;

@@ -1,22 +1,31 @@
 //! The object store of the snapshots, and the use cases: users list, download and delete the saved files of their workshops.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
 use jiff::SignedDuration;
-use launcher_domain::{Activity, Caller, EmailAddress, Snapshot};
-use launcher_fleet::{ByteStream, STREAM_BYTES};
+use launcher_domain::{Activity, Caller, EmailAddress, FieldError, FieldRule, Snapshot, Template};
+use launcher_fleet::{Archives, ByteStream, STREAM_BYTES, SavedFiles, SavedFilesError};
 use launcher_snapshots::{ARCHIVE_BYTES, SnapshotStore};
 use launcher_store::Page;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
+use crate::archive::{ArchiveFormat, saved_to_format, to_files};
 use crate::downloads::COMPRESSION_BYTES;
 use crate::error::{ErrorChain, LoopError, ServiceError};
 use crate::launcher::Launcher;
 
 /// Maximum snapshots that are saved at the same time.
 pub(crate) const SAVE_CONCURRENCY: usize = 4;
-/// Maximum memory of all snapshots, in bytes. Each has the tar archive of the fleet, the compressed archive and an upload.
-pub const SNAPSHOT_BYTES: usize = SAVE_CONCURRENCY * (2 * STREAM_BYTES + COMPRESSION_BYTES + ARCHIVE_BYTES);
+/// Maximum archives that fleets read at the same time to start workshops with saved files. Further starts wait.
+const RESTORE_CONCURRENCY: usize = 4;
+/// Maximum memory of all snapshots, in bytes. Each that is saved has the tar archive of the fleet, the compressed archive and an
+/// upload. Each with which a workshop starts has the compressed archive, the tar archive, and a copy with another owner.
+pub const SNAPSHOT_BYTES: usize = SAVE_CONCURRENCY * (2 * STREAM_BYTES + COMPRESSION_BYTES + ARCHIVE_BYTES)
+    + RESTORE_CONCURRENCY * (3 * STREAM_BYTES + COMPRESSION_BYTES);
 
 /// Object store of the snapshots, and their retention.
 #[derive(Debug, Clone)]
@@ -27,7 +36,77 @@ pub struct Snapshots {
     pub retention: Duration,
 }
 
+impl Snapshots {
+    /// Returns the source from which a fleet places saved files.
+    #[must_use]
+    pub fn saved_files(&self) -> Arc<dyn SavedFiles> {
+        let slots = Arc::new(Semaphore::new(RESTORE_CONCURRENCY));
+        Arc::new(SavedArchives { store: self.store.clone(), slots })
+    }
+}
+
+/// The archives of the object store as files for new workshops.
+#[derive(Debug)]
+struct SavedArchives {
+    store: SnapshotStore,
+    slots: Arc<Semaphore>,
+}
+
+#[async_trait]
+impl SavedFiles for SavedArchives {
+    async fn open(&self, snapshot: &str) -> Result<ByteStream, SavedFilesError> {
+        let snapshot_id = Uuid::try_parse(snapshot).map_err(|_| SavedFilesError::Missing)?;
+        let slot = Arc::clone(&self.slots).acquire_owned().await;
+        let slot = slot.map_err(|error| SavedFilesError::Unavailable(error.to_string()))?;
+        match self.store.read(snapshot_id).await {
+            Ok(saved) => Ok(to_files(saved)
+                .map(move |bytes| {
+                    let _held = &slot;
+                    bytes
+                })
+                .boxed()),
+            Err(error) if error.is_missing() => Err(SavedFilesError::Missing),
+            Err(error) => Err(SavedFilesError::Unavailable(ErrorChain(&error).to_string())),
+        }
+    }
+}
+
 impl Launcher {
+    /// True if workshops can start with saved files.
+    #[must_use]
+    pub fn can_restore(&self) -> bool {
+        self.0.snapshots.is_some() && self.0.fleet.archives().is_some_and(Archives::can_restore)
+    }
+
+    /// Returns the snapshot with whose files the caller launches this template. Only its owner may, not an admin.
+    ///
+    /// # Errors
+    /// NotFound when the snapshot does not exist or belongs to another person; Invalid, FleetWithoutRestore,
+    /// SnapshotsUnavailable, Unavailable.
+    pub(crate) async fn snapshot_to_launch(
+        &self,
+        caller: &Caller,
+        template: &Template,
+        snapshot_id: Uuid,
+    ) -> Result<Snapshot, ServiceError> {
+        let snapshot = self.snapshot(caller, snapshot_id).await?;
+        if snapshot.owner_email != *caller.email() {
+            return Err(ServiceError::NotFound);
+        }
+        let refused = |rule| Err(ServiceError::Invalid(vec![FieldError::new("/snapshot", rule)]));
+        if self.0.snapshots.is_none() {
+            return Err(ServiceError::SnapshotsUnavailable(None));
+        }
+        if !self.can_restore() {
+            return Err(ServiceError::FleetWithoutRestore);
+        }
+        match template.settings.keeps_files() {
+            _ if snapshot.template_id != template.template_id => refused(FieldRule::SnapshotOfOtherTemplate),
+            true => refused(FieldRule::SnapshotWithVolume),
+            false => Ok(snapshot),
+        }
+    }
+
     /// Returns the retention of snapshots; `None` if this launcher saves none.
     #[must_use]
     pub fn snapshot_retention(&self) -> Option<Duration> {
@@ -55,7 +134,7 @@ impl Launcher {
         self.0.store.snapshot(caller, snapshot_id).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Returns the files of a snapshot as a tar archive, compressed with gzip. An error in the stream means that the archive
+    /// Returns the files of a snapshot as an archive of this format. An error in the stream means that the archive
     /// is incomplete.
     ///
     /// # Errors
@@ -65,6 +144,7 @@ impl Launcher {
         &self,
         caller: &Caller,
         snapshot_id: Uuid,
+        format: ArchiveFormat,
     ) -> Result<(Snapshot, ByteStream), ServiceError> {
         let snapshot = self.snapshot(caller, snapshot_id).await?;
         let store = self.0.snapshots.as_ref().ok_or(ServiceError::SnapshotsUnavailable(None))?;
@@ -76,7 +156,7 @@ impl Launcher {
         let entry = |action, act| Activity::of_snapshot(action, &snapshot, act);
         self.log_download(caller, &snapshot.owner_email, entry).await?;
         tracing::info!(%snapshot_id, by = %caller.email(), "download of snapshot begins");
-        Ok((snapshot, slot.hold(files)))
+        Ok((snapshot, slot.hold(saved_to_format(files, format))))
     }
 
     /// Deletes a snapshot. The files are deleted within a minute.

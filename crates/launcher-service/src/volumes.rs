@@ -10,7 +10,7 @@ use launcher_fleet::{ByteStream, MAX_READ_WAIT, ReadError};
 use launcher_store::{ListedVolume, Page, VolumeDeletion};
 use tokio::time::timeout;
 
-use crate::archive::to_download;
+use crate::archive::{ArchiveFormat, to_format};
 use crate::change::Target;
 use crate::error::{ErrorChain, LoopError, ServiceError};
 use crate::launcher::Launcher;
@@ -73,7 +73,12 @@ impl Launcher {
     /// # Errors
     /// NotFound when the volume does not exist or belongs to another person; FleetWithoutDownloads, TooManyDownloads,
     /// DownloadNotReady, FleetUnavailable, Unavailable.
-    pub async fn download_volume(&self, caller: &Caller, name: &str) -> Result<Download, ServiceError> {
+    pub async fn download_volume(
+        &self,
+        caller: &Caller,
+        name: &str,
+        format: ArchiveFormat,
+    ) -> Result<Download, ServiceError> {
         let listed = self.volume(caller, name).await?;
         let archives = self.0.fleet.archives().ok_or(ServiceError::FleetWithoutDownloads)?;
         let slot = self.0.downloads.take(caller.email()).ok_or(ServiceError::TooManyDownloads)?;
@@ -89,7 +94,7 @@ impl Launcher {
         let volume = &listed.volume;
         self.log_download(caller, &volume.owner_email, |action, act| Activity::of_volume(action, volume, act)).await?;
         tracing::info!(volume = name, by = %caller.email(), "download of volume begins");
-        Ok(Download { listed, files: slot.hold(to_download(tar)) })
+        Ok(Download { listed, files: slot.hold(to_format(tar, format)) })
     }
 
     /// Deletes a volume with its files. Later launches get a new volume. The fleet deletes the files within a minute.

@@ -70,6 +70,15 @@ impl Location {
 #[error("object store: {0}")]
 pub struct StoreError(#[source] pub(crate) Box<dyn std::error::Error + Send + Sync>);
 
+impl StoreError {
+    /// True if the store has no object of this name.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        let error = self.0.downcast_ref::<object_store::Error>();
+        matches!(error, Some(object_store::Error::NotFound { .. }))
+    }
+}
+
 impl From<object_store::Error> for StoreError {
     fn from(error: object_store::Error) -> Self {
         Self(error.into())

@@ -45,6 +45,8 @@ CREATE TABLE workshop_instances (
     raised_max_lifetime_seconds BIGINT,
     -- Name of the volume that the instance uses.
     volume TEXT,
+    -- Snapshot whose files the workshop starts with. Empty: none.
+    restores TEXT NOT NULL DEFAULT '',
     -- Values of the launch parameters by name, as JSON. A secret value is null.
     parameters TEXT,
     -- Values of the secret launch parameters by name, as JSON. NULL without secrets, and once the end is decided.

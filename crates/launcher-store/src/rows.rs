@@ -28,6 +28,7 @@ table! {
         settings: Text Never = instance_settings,
         raised_max_lifetime_seconds: Number Changed,
         volume: Text Once,
+        restores: Text Once,
         parameters: Text Once,
         state: Text Always,
         reason: Text Changed,

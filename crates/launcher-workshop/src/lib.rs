@@ -20,8 +20,8 @@ pub use download::{WorkshopDownload, WorkshopDownloadSpec, WorkshopDownloadStatu
 pub use kube::ResourceExt;
 pub use material::{WorkshopMaterial, WorkshopMaterialSource};
 pub use spec::{
-    Workshop, WorkshopResources, WorkshopSnapshot, WorkshopSpec, WorkshopStorage, is_parameters_secret, parameter_key,
-    parameters_secret,
+    Workshop, WorkshopResources, WorkshopRestore, WorkshopSnapshot, WorkshopSpec, WorkshopStorage,
+    is_parameters_secret, parameter_key, parameters_secret,
 };
 pub use status::{Phase, READY, WorkshopStatus};
 

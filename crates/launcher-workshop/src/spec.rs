@@ -104,6 +104,11 @@ pub struct WorkshopSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[x_kube(validation = Rule::new("self == oldSelf").message("the snapshot cannot change: launch another workshop"))]
     pub snapshot: Option<WorkshopSnapshot>,
+    /// Saved files of an earlier Workshop, which the app has when it first starts. If they cannot be placed, the Workshop
+    /// fails. Only fleets on one machine can place them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[x_kube(validation = Rule::new("self == oldSelf").message("the saved files cannot change: launch another workshop"))]
+    pub restore: Option<WorkshopRestore>,
     /// Course material: files that are in the workshop's directory when it opens. A failed download does not fail the
     /// workshop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -259,6 +264,7 @@ impl WorkshopSpec {
             storage: WorkshopStorage::of(instance),
             crash_safe_directory: crash_safe_directory(instance),
             snapshot: WorkshopSnapshot::of(instance),
+            restore: WorkshopRestore::of(instance),
             material: settings.material.as_ref().and_then(WorkshopMaterial::of),
             lifetime_seconds: settings.lifetime_seconds,
             expires_at: instance.moved_expiry(),
@@ -336,14 +342,40 @@ impl WorkshopSnapshot {
     /// Returns the snapshot of an instance; `None` if none is planned.
     pub(crate) fn of(instance: &Instance) -> Option<Self> {
         let snapshot = instance.snapshot.as_ref()?;
-        let settings = &instance.settings;
-        let directory = settings.storage.as_ref().map(|storage| storage.path.clone());
         Some(Self {
-            directory: directory.or_else(|| settings.app_type.home().map(str::to_owned)),
+            directory: files_directory(instance),
             token_sha256: sha256_hex(snapshot.token.reveal()),
             grace_seconds: u32::try_from(SNAPSHOT_GRACE.as_secs()).unwrap_or_default(),
         })
     }
+}
+
+/// Saved files of an earlier Workshop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkshopRestore {
+    /// UUID of the snapshot with the files.
+    #[schemars(length(min = 36, max = 36))]
+    pub snapshot: String,
+    /// Directory of the app that gets the files. Without it, the working directory of the image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 2, max = 255), regex(pattern = "^/[^/:,]"))]
+    pub directory: Option<String>,
+}
+
+impl WorkshopRestore {
+    /// Returns the saved files of an instance; `None` if it starts without any.
+    fn of(instance: &Instance) -> Option<Self> {
+        let snapshot = instance.restores?.to_string();
+        Some(Self { snapshot, directory: files_directory(instance) })
+    }
+}
+
+/// Returns the directory of the app that has the user's files; `None` for the working directory of the image.
+fn files_directory(instance: &Instance) -> Option<String> {
+    let settings = &instance.settings;
+    let directory = settings.storage.as_ref().map(|storage| storage.path.clone());
+    directory.or_else(|| settings.app_type.home().map(str::to_owned))
 }
 
 fn sha256_hex(token: &str) -> String {

@@ -20,7 +20,7 @@ use launcher_process::serve::{ServeLimits, serve_http_within};
 use launcher_process::settings::unknown_names;
 use launcher_process::stop::Stop;
 use launcher_process::{follow, listener, telemetry};
-use launcher_service::{ClaimError, Launcher};
+use launcher_service::{ClaimError, Launcher, Snapshots};
 use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
@@ -95,9 +95,11 @@ async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
     let origin = settings.api.origin().parse().map_err(ServeError::PublicUrl)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let store = Store::open(&settings.database_url()).await?;
-    let fleet = RunningFleet::open(&settings, &origin, secret.clone(), clock.clone(), stop.clone()).await?;
-    let policy = settings.pod_template_allow.clone();
     let snapshots = settings.snapshots.open()?;
+    let saved_files = snapshots.as_ref().map(Snapshots::saved_files);
+    let fleet =
+        RunningFleet::open(&settings, &origin, secret.clone(), saved_files, clock.clone(), stop.clone()).await?;
+    let policy = settings.pod_template_allow.clone();
     let entropy = Arc::new(SystemEntropy);
     let launcher = Launcher::new(store.clone(), fleet.port(), clock, entropy, settings.limits, policy, snapshots);
     launcher.claim_fleet().await?;

@@ -179,3 +179,10 @@ input-command-operator = لا يُنفَّذ هذا الأمر في shell، لذ
 input-command-expansion = لا يُنفَّذ هذا الأمر في shell، لذا لا تحلّ أي قيمة محلّ { $text }: يُرجى وضع السطر داخل { "\u2066" }sh -c '…'{ "\u2069" }، أو كتابة { "\u2066" }'{ $text }'{ "\u2069" } لتمريره كما هو
 input-command-pattern = لا يُنفَّذ هذا الأمر في shell، لذا لا تحلّ أسماء ملفات محلّ { $text }: يُرجى وضع السطر داخل { "\u2066" }sh -c "…"{ "\u2069" }، أو كتابة { "\u2066" }'{ $text }'{ "\u2069" } لتمريره كما هو
 input-command-comment = يجب ألا تبدأ أي كلمة بالعلامة { "\u2066" }#{ "\u2069" }: تُكتب { "\u2066" }'#'{ "\u2069" } لتمريرها كما هي
+
+failure-files-not-restored = تعذّر وضع ملفاتك المحفوظة في الورشة، لذلك لم تبدأ.
+failure-remedy-files-not-restored = ملفاتك المحفوظة لم تتغيّر. شغّل مرة أخرى بهذه الملفات، أو نزّلها من صفحة العمل المحفوظ.
+failure-detail-restore-failed = السبب: { $error }.
+failure-detail-spec-restore = الحقل spec.restore محدد، لكن المجموعة لا تستطيع وضع الملفات المحفوظة.
+field-rule-snapshot-of-other-template = هذه الملفات من قالب آخر: شغّل القالب المذكور في template_id
+field-rule-snapshot-with-volume = هذا القالب يحتفظ بالملفات الآن، وسيختلط بها أرشيف سابق: شغّل من دونه ثم ارفع الملفات

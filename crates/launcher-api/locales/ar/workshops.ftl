@@ -156,3 +156,7 @@ failure-report =
     { $line }
 copy-report = نسخ لمعلمي
 copied-report = تم النسخ
+
+launch-with-files = تشغيل بهذه الملفات
+files-launch-note = تبدأ الورشة بملفاتك المحفوظة:
+saved-work-download-zip = بصيغة zip

@@ -179,3 +179,10 @@ input-command-operator = Diesen Befehl führt keine Shell aus, deshalb hat { $te
 input-command-expansion = Diesen Befehl führt keine Shell aus, deshalb wird { $text } nicht ersetzt: Setzen Sie die Zeile in sh -c '…' oder schreiben Sie '{ $text }', um es an das Programm zu übergeben
 input-command-pattern = Diesen Befehl führt keine Shell aus, deshalb wird { $text } nicht durch Dateinamen ersetzt: Setzen Sie die Zeile in sh -c "…" oder schreiben Sie '{ $text }', um es an das Programm zu übergeben
 input-command-comment = Ein Wort darf nicht mit # beginnen: Schreiben Sie '#', um das Zeichen an das Programm zu übergeben
+
+failure-files-not-restored = Ihre gespeicherten Dateien konnten nicht in den Workshop gelegt werden. Er wurde deshalb nicht gestartet.
+failure-remedy-files-not-restored = Ihre gespeicherten Dateien sind unverändert. Starten Sie noch einmal mit diesen Dateien, oder laden Sie sie auf der Seite „Gespeicherte Arbeit“ herunter.
+failure-detail-restore-failed = Die Ursache: { $error }.
+failure-detail-spec-restore = spec.restore ist gesetzt, aber ein Cluster kann keine gespeicherten Dateien bereitstellen.
+field-rule-snapshot-of-other-template = diese Dateien stammen von einer anderen Vorlage: starten Sie die Vorlage in template_id des Snapshots
+field-rule-snapshot-with-volume = diese Vorlage behält jetzt Dateien, und ein früheres Archiv würde sich mit ihnen vermischen: starten Sie ohne es, und laden Sie die Dateien hoch

@@ -269,3 +269,7 @@ failure-report =
 copy-report = Für meine Lehrperson kopieren
 
 copied-report = Kopiert
+
+launch-with-files = Mit diesen Dateien starten
+files-launch-note = Der Workshop beginnt mit Ihren gespeicherten Dateien:
+saved-work-download-zip = als .zip

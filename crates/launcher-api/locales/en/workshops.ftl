@@ -402,3 +402,12 @@ copy-report = Copy for my teacher
 
 # Text of this button after the copy.
 copied-report = Copied
+
+# Button that launches a workshop with the saved files of an earlier one.
+launch-with-files = Launch with these files
+
+# Note on the page of a template, before the name of the workshop and the time at which its files were saved.
+files-launch-note = The workshop starts with your saved files:
+
+# Link after the link “Download”, to the same files as a zip archive.
+saved-work-download-zip = as .zip

@@ -179,3 +179,10 @@ input-command-operator = este comando no se ejecuta en un shell, así que { $tex
 input-command-expansion = este comando no se ejecuta en un shell, así que { $text } no se sustituye: pon la línea dentro de sh -c '…', o escribe '{ $text }' para pasarlo tal cual
 input-command-pattern = este comando no se ejecuta en un shell, así que { $text } no se sustituye por nombres de archivo: pon la línea dentro de sh -c "…", o escribe '{ $text }' para pasarlo tal cual
 input-command-comment = una palabra no puede empezar con #: escribe '#' para pasarlo tal cual
+
+failure-files-not-restored = No se pudieron colocar tus archivos guardados en el taller, así que no se inició.
+failure-remedy-files-not-restored = Tus archivos guardados no han cambiado. Vuelve a iniciar con estos archivos o descárgalos en la página de trabajos guardados.
+failure-detail-restore-failed = La causa: { $error }.
+failure-detail-spec-restore = spec.restore está definido, pero un clúster no puede colocar archivos guardados.
+field-rule-snapshot-of-other-template = estos archivos son de otra plantilla: inicia la plantilla de template_id de la copia
+field-rule-snapshot-with-volume = esta plantilla ahora conserva archivos y un archivo anterior se mezclaría con ellos: inicia sin él y sube los archivos

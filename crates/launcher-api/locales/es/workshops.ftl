@@ -269,3 +269,7 @@ failure-report =
 copy-report = Copiar para mi docente
 
 copied-report = Copiado
+
+launch-with-files = Iniciar con estos archivos
+files-launch-note = El taller empieza con tus archivos guardados:
+saved-work-download-zip = en .zip

@@ -179,3 +179,10 @@ input-command-operator = comme aucun shell n’exécute cette commande, { $text 
 input-command-expansion = comme aucun shell n’exécute cette commande, { $text } n’est pas remplacé : placez la ligne dans sh -c '…', ou écrivez '{ $text }' pour le transmettre tel quel
 input-command-pattern = comme aucun shell n’exécute cette commande, { $text } n’est pas remplacé par des noms de fichiers : placez la ligne dans sh -c "…", ou écrivez '{ $text }' pour le transmettre tel quel
 input-command-comment = un mot ne peut pas commencer par # : écrivez '#' pour transmettre ce caractère
+
+failure-files-not-restored = Vos fichiers enregistrés n’ont pas pu être placés dans l’atelier, il n’a donc pas démarré.
+failure-remedy-files-not-restored = Vos fichiers enregistrés sont inchangés. Lancez de nouveau avec ces fichiers, ou téléchargez-les depuis la page du travail enregistré.
+failure-detail-restore-failed = Cause : { $error }.
+failure-detail-spec-restore = spec.restore est défini, mais un cluster ne peut pas placer de fichiers enregistrés.
+field-rule-snapshot-of-other-template = ces fichiers viennent d’un autre modèle : lancez le modèle indiqué dans template_id de la sauvegarde
+field-rule-snapshot-with-volume = ce modèle conserve désormais les fichiers, et une archive antérieure s’y mélangerait : lancez sans elle, et déposez les fichiers

@@ -269,3 +269,7 @@ failure-report =
 copy-report = Copier pour mon enseignant
 
 copied-report = Copié
+
+launch-with-files = Lancer avec ces fichiers
+files-launch-note = L’atelier démarre avec vos fichiers enregistrés :
+saved-work-download-zip = en .zip

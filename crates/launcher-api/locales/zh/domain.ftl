@@ -179,3 +179,10 @@ input-command-operator = 此命令不通过 shell 运行，{ $text } 不起作�
 input-command-expansion = 此命令不通过 shell 运行，{ $text } 不会被替换。请将整行写入 sh -c '…'；如需原样传递，请写成 '{ $text }'。
 input-command-pattern = 此命令不通过 shell 运行，{ $text } 不会被替换为文件名。请将整行写入 sh -c "…"；如需原样传递，请写成 '{ $text }'。
 input-command-comment = 每一项都不能以 # 开头。如需原样传递，请写成 '#'。
+
+failure-files-not-restored = 无法将您保存的文件放入实验环境，因此实验环境没有启动。
+failure-remedy-files-not-restored = 您保存的文件没有变化。请再次使用这些文件启动，或在“已保存的工作”页面下载。
+failure-detail-restore-failed = 原因：{ $error }。
+failure-detail-spec-restore = 设置了 spec.restore，但集群无法放置保存的文件。
+field-rule-snapshot-of-other-template = 这些文件来自另一个模板：请启动快照的 template_id 所指的模板
+field-rule-snapshot-with-volume = 此模板现在会保留文件，早期的归档会与其混合：请不使用归档启动，然后上传文件

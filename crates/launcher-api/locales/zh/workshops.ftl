@@ -151,3 +151,7 @@ failure-report =
     { $line }
 copy-report = 复制给教师
 copied-report = 已复制
+
+launch-with-files = 使用这些文件启动
+files-launch-note = 实验环境将包含您保存的文件：
+saved-work-download-zip = 下载为 .zip

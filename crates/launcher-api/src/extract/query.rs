@@ -10,7 +10,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use launcher_domain::names::{is_k8s_name, is_volume_name};
 use launcher_domain::{EmailAddress, InstanceState};
-use launcher_service::{ActivityFilter, Page, SearchText, StateFilter};
+use launcher_service::{ActivityFilter, ArchiveFormat, Page, SearchText, StateFilter};
 use serde::Serialize;
 use utoipa::IntoParams;
 use uuid::Uuid;
@@ -92,6 +92,16 @@ impl ListQuery {
             name => InstanceState::parse(name).map(StateFilter::Only),
         };
         Ok(self.read("state", read, "must be live, ended, all, or the name of a state")?.unwrap_or_default())
+    }
+
+    /// Reads the parameter `format` of a download.
+    pub(crate) fn format(&mut self) -> Result<ArchiveFormat, Problem> {
+        let read = |text: &str| match text {
+            "tar.gz" => Some(ArchiveFormat::TarGz),
+            "zip" => Some(ArchiveFormat::Zip),
+            _ => None,
+        };
+        Ok(self.read("format", read, "must be tar.gz or zip")?.unwrap_or_default())
     }
 
     /// Reads the parameter `search`. An empty text matches every instance.

@@ -15,10 +15,10 @@ use uuid::Uuid;
 use crate::extract::{TemplateId, is_idempotency_key};
 use crate::pages::html::htmx_redirect;
 use crate::pages::launch_form::{
-    Input, LaunchField, LaunchForm, Prefill, check_repository, launch_fields, launch_path, repository,
+    Input, LaunchField, LaunchForm, Prefill, check_repository, launch_fields, launch_path, repository, snapshot,
 };
 use crate::pages::share::Share;
-use crate::pages::view::{Card, Notice, WorkshopView};
+use crate::pages::view::{Card, Instant, Notice, WorkshopView};
 use crate::pages::{
     Fields, Language, PageResult, Query, Shell, Text, Visitor, assets, errors, forms, markdown, notices, page_with,
     paths, workshops,
@@ -36,6 +36,8 @@ pub(crate) struct LaunchQuery {
     #[serde(rename = "ref")]
     reference: String,
     path: String,
+    /// Snapshot whose files the workshop starts with.
+    snapshot: String,
     /// Values of launch parameters, in fields that begin with `p.`.
     #[serde(flatten)]
     others: BTreeMap<String, String>,
@@ -57,8 +59,9 @@ pub(crate) async fn show(
     check_repository(visitor.t, &template, repository.as_ref())?;
     let prefill = Prefill::of_link(&template.settings.parameters, &query.others);
     let asks = template.settings.parameters.iter().any(Parameter::must_be_given) || !prefill.is_empty();
-    if query.start != "1" || repository.is_some() {
-        return show_form(&visitor, &template, Form::filled(prefill, repository)).await;
+    let snapshot = snapshot(&query.snapshot);
+    if query.start != "1" || repository.is_some() || snapshot.is_some() {
+        return show_form(&visitor, &template, Form { snapshot, ..Form::filled(prefill, repository) }).await;
     }
     // Compute the key before the list is read. If another tab launches in between, either the list has its workshop, or
     // both launches have the same key.
@@ -105,8 +108,12 @@ pub(crate) async fn launch(
         let template = visitor.launcher.template(&visitor.caller, template_id).await?;
         check_repository(visitor.t, &template, repository.as_ref())?;
     }
-    let body = repository.as_ref().map_or(Value::Null, |repository| json!({ "repository": repository }));
-    let request = LaunchRequest { idempotency_key: key, repository, body, parameters: form.parameters };
+    let snapshot = form.snapshot;
+    let body = match (&repository, snapshot) {
+        (None, None) => Value::Null,
+        _ => json!({ "repository": repository, "snapshot": snapshot }),
+    };
+    let request = LaunchRequest { idempotency_key: key, repository, snapshot, body, parameters: form.parameters };
     let launched = visitor.launcher.launch(&visitor.caller, template_id, &request).await;
     let next = next(&forms::return_to(form.return_to.as_deref()), launched.as_ref().ok());
     let error = match launched {
@@ -120,7 +127,7 @@ pub(crate) async fn launch(
         let page = launch_path(template_id, request.repository.as_ref());
         return Ok(htmx_redirect(&forms::return_to(Some(&page))));
     }
-    let has_values = !request.parameters.is_empty() || request.repository.is_some();
+    let has_values = !request.parameters.is_empty() || request.repository.is_some() || snapshot.is_some();
     if !is_invalid && (visitor.is_htmx || !has_values) {
         return workshops::refuse(&visitor, error, launch_page(&headers, template_id)).await;
     }
@@ -129,7 +136,7 @@ pub(crate) async fn launch(
 
 /// Shows the form again with the typed values, except for secrets, and with the repository.
 async fn refused(visitor: &Visitor, template_id: Uuid, request: LaunchRequest, error: ServiceError) -> PageResult {
-    let LaunchRequest { parameters: values, repository, .. } = request;
+    let LaunchRequest { parameters: values, repository, snapshot, .. } = request;
     let template = visitor.launcher.template(&visitor.caller, template_id).await?;
     let (status, errors, notice) = match &error {
         ServiceError::Invalid(errors) => (StatusCode::UNPROCESSABLE_ENTITY, errors.clone(), None),
@@ -142,7 +149,7 @@ async fn refused(visitor: &Visitor, template_id: Uuid, request: LaunchRequest, e
         },
     };
     let prefill = Prefill { values, errors, ..Prefill::default() };
-    let form = Form { status, prefill, repository, notice, is_answer: true };
+    let form = Form { status, prefill, repository, snapshot, notice, is_answer: true };
     let mut response = show_form(visitor, &template, form).await?;
     notices::set_retry_after(&mut response, &error);
     Ok(response)
@@ -202,6 +209,8 @@ struct LaunchPage {
     inactive_text: Text,
     share: Share,
     repository: Option<RepositoryDraft>,
+    /// The saved files with which the workshop starts.
+    files: Option<LaunchFiles>,
     /// Error of a launch that does not concern a field.
     notice: Option<Notice>,
     fields: Vec<LaunchField>,
@@ -213,12 +222,32 @@ struct LaunchPage {
     ignored: String,
 }
 
+/// Saved files with which a workshop starts.
+#[derive(Debug)]
+struct LaunchFiles {
+    snapshot_id: Uuid,
+    workshop: String,
+    saved: Instant,
+}
+
+impl LaunchFiles {
+    /// Returns the files of a snapshot of the reader.
+    async fn of(visitor: &Visitor, snapshot_id: Uuid) -> Result<Self, ServiceError> {
+        let snapshot = visitor.launcher.snapshot(&visitor.caller, snapshot_id).await?;
+        if snapshot.owner_email != *visitor.caller.email() {
+            return Err(ServiceError::NotFound);
+        }
+        Ok(Self { snapshot_id, workshop: snapshot.k8s_name, saved: Instant::new(visitor.t, snapshot.created_at) })
+    }
+}
+
 /// The content of a launch form, and the answer to its last sending.
 #[derive(Debug, Default)]
 struct Form {
     status: StatusCode,
     prefill: Prefill,
     repository: Option<RepositoryDraft>,
+    snapshot: Option<Uuid>,
     notice: Option<Notice>,
     /// True if the page answers a sent form.
     is_answer: bool,
@@ -233,7 +262,11 @@ impl Form {
 /// Shows the page of a template with this form.
 async fn show_form(visitor: &Visitor, template: &CatalogTemplate, form: Form) -> PageResult {
     let t = visitor.t;
-    let Form { status, mut prefill, repository, notice, is_answer } = form;
+    let Form { status, mut prefill, repository, snapshot, notice, is_answer } = form;
+    let files = match snapshot {
+        Some(snapshot_id) => Some(LaunchFiles::of(visitor, snapshot_id).await?),
+        None => None,
+    };
     let (template_id, parameters) = (template.template_id, &template.settings.parameters);
     let mut mine = workshops::own_workshops_of(visitor, template_id).await?;
     let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
@@ -265,6 +298,7 @@ async fn show_form(visitor: &Visitor, template: &CatalogTemplate, form: Form) ->
         unknown,
         ignored: prefill.ignored.join(", "),
         repository,
+        files,
     };
     page_with(status, &launch)
 }

@@ -22,12 +22,14 @@ pub(crate) struct LaunchForm {
     pub(super) return_to: Option<String>,
     /// Repository that the launch adds to the course material.
     pub(super) repository: Option<RepositoryDraft>,
+    /// Snapshot whose files the workshop starts with. An invalid identifier is one of no snapshot.
+    pub(super) snapshot: Option<Uuid>,
     /// Values of the launch parameters by name.
     pub(super) parameters: SecretValues,
 }
 
 /// Names of the fields that are not launch parameters.
-const FIELDS: [&str; 5] = ["idempotency_key", "return_to", "repo", "ref", "path"];
+const FIELDS: [&str; 6] = ["idempotency_key", "return_to", "repo", "ref", "path", "snapshot"];
 
 impl TryFrom<Vec<(String, String)>> for LaunchForm {
     type Error = String;
@@ -45,6 +47,7 @@ impl TryFrom<Vec<(String, String)>> for LaunchForm {
         Ok(Self {
             idempotency_key: take("idempotency_key"),
             repository: repository(take("repo"), take("ref"), take("path")),
+            snapshot: snapshot(&take("snapshot")),
             return_to: known.remove("return_to"),
             parameters: named(known),
         })
@@ -189,6 +192,11 @@ fn input(t: Language, parameter: &Parameter, value: &str) -> Input {
             Input::Choice(none.into_iter().chain(choices).map(choice).collect())
         }
     }
+}
+
+/// Returns the snapshot of a field of a query or a form; `None` if it is empty.
+pub(super) fn snapshot(text: &str) -> Option<Uuid> {
+    (!text.is_empty()).then(|| Uuid::try_parse(text).unwrap_or_default())
 }
 
 /// Returns the repository of these fields of a query or a form; `None` without a URL.

@@ -1,6 +1,6 @@
 //! Paths to which several pages link or redirect.
 
-use launcher_domain::Instance;
+use launcher_domain::{Instance, InstanceState};
 
 pub(crate) const TEMPLATES: &str = "/admin/templates";
 
@@ -21,6 +21,9 @@ pub(crate) fn relaunch(instance: &Instance) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (name, value) in values {
         query.append_pair(&format!("{PREFIX}{name}"), value);
+    }
+    if let Some(snapshot) = instance.restores.filter(|_| instance.state != InstanceState::Terminated) {
+        query.append_pair("snapshot", &snapshot.to_string());
     }
     let query = query.finish();
     let page = format!("/launch/{}", instance.template_id);

@@ -7,10 +7,10 @@ use launcher_service::{ListedVolume, Page, ServiceError, VolumeUser};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::extract::{SnapshotId, VolumeName};
+use crate::extract::{ListQuery, SnapshotId, VolumeName};
 use crate::pages::admin::activity::{Entry, Part};
 use crate::pages::confirm::{Question, confirm};
-use crate::pages::view::{Instant, Notice};
+use crate::pages::view::{FilesForm, Instant, Notice};
 use crate::pages::{
     Fields, Language, PageResult, Query, ReturnForm, Shell, Visitor, assets, forms, notices, page, page_with,
 };
@@ -120,6 +120,8 @@ struct SnapshotRow {
     saved: Instant,
     /// Time at which the service deletes the files; `None` without an object store.
     deleted_after: Option<Instant>,
+    /// Form that launches a workshop with the files.
+    launch: Option<FilesForm>,
 }
 
 impl VolumeRow {
@@ -144,6 +146,7 @@ impl SnapshotRow {
         let t = visitor.t;
         let deleted_after = visitor.launcher.snapshot_retention().map(|retention| snapshot.deleted_after(retention));
         Self {
+            launch: FilesForm::new(visitor, &snapshot),
             snapshot_id: snapshot.snapshot_id,
             owner: snapshot.owner_email.to_string(),
             name: snapshot.template_name,
@@ -185,8 +188,12 @@ async fn answer(visitor: &Visitor, form: &ReturnForm, outcome: Result<(), Servic
 }
 
 /// `GET /work/{volume}/download`: the files as an archive.
-pub(crate) async fn download_volume(visitor: Visitor, VolumeName(name): VolumeName) -> PageResult {
-    match volumes::download(&visitor, &name).await {
+pub(crate) async fn download_volume(
+    visitor: Visitor,
+    VolumeName(name): VolumeName,
+    mut query: ListQuery,
+) -> PageResult {
+    match volumes::download(&visitor, &name, query.format()?).await {
         Ok(archive) => Ok(archive),
         Err(error) => refused(&visitor, OWN, error).await,
     }
@@ -212,8 +219,12 @@ pub(crate) async fn delete_volume(
 }
 
 /// `GET /work/snapshots/{snapshot_id}/download`: the files as an archive.
-pub(crate) async fn download_snapshot(visitor: Visitor, SnapshotId(id): SnapshotId) -> PageResult {
-    match snapshots::download(&visitor, id).await {
+pub(crate) async fn download_snapshot(
+    visitor: Visitor,
+    SnapshotId(id): SnapshotId,
+    mut query: ListQuery,
+) -> PageResult {
+    match snapshots::download(&visitor, id, query.format()?).await {
         Ok(archive) => Ok(archive),
         Err(error) => refused(&visitor, OWN, error).await,
     }

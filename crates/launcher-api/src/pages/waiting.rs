@@ -216,7 +216,8 @@ pub(crate) async fn try_again(
         return Ok(forms::redirect(&paths::relaunch(&instance)));
     };
     let idempotency_key = form.idempotency_key.filter(|key| is_idempotency_key(key));
-    let request = LaunchRequest { idempotency_key, parameters, ..LaunchRequest::default() };
+    let request =
+        LaunchRequest { idempotency_key, parameters, snapshot: instance.restores, ..LaunchRequest::default() };
     match launcher.launch_again(caller, &k8s_name, &request).await {
         Ok(launched) => Ok(forms::redirect(&paths::waiting(&launched.listed.instance.k8s_name))),
         Err(error) => workshops::answer(&visitor, Err::<(), _>(error), &forms::return_to(None)).await,

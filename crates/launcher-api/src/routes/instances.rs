@@ -255,6 +255,9 @@ pub(crate) struct WorkshopInstanceResponse {
     /// Name of the volume with the owner's kept files; null if the files end with the workshop.
     #[schema(required, example = "work-a7k3m9qz2x")]
     volume: Option<String>,
+    /// Snapshot with whose files the instance started; null if it started without saved files. The snapshot may be deleted.
+    #[schema(required)]
+    restored_from: Option<Uuid>,
     /// Snapshot of the files at the end; null if the end saves no files.
     #[schema(required)]
     snapshot: Option<InstanceSnapshotResponse>,
@@ -355,6 +358,7 @@ impl WorkshopInstanceResponse {
             outdated: instance.outdated,
             queue_position: *queue_position,
             volume: instance.volume.clone(),
+            restored_from: instance.restores,
             snapshot: instance.snapshot.as_ref().map(InstanceSnapshotResponse::from),
             parameters: instance.parameters.clone(),
             suspended_at: instance.suspended_at.map(rfc3339),

@@ -1,13 +1,17 @@
 //! `/snapshots/`: files of ended workshops.
 
+use std::borrow::Cow;
+
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use launcher_domain::{EmailAddress, InstanceSnapshot, Snapshot};
-use launcher_service::{Launcher, ServiceError};
+use launcher_service::{ArchiveFormat, Launcher, ServiceError};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::routes;
 use uuid::Uuid;
 
@@ -65,25 +69,54 @@ pub(crate) async fn delete_snapshot(call: Call, SnapshotId(id): SnapshotId) -> R
 
 /// Download a snapshot
 ///
-/// The saved files as a tar archive, compressed with gzip. Links and devices are omitted. If the service could not read
-/// some files, the file `NOT-IN-THIS-ARCHIVE.txt` lists them. If the archive is incomplete, the service closes the
-/// connection before its end.
+/// The saved files as a tar archive, compressed with gzip, or as a zip archive. Links and devices are omitted. If the service
+/// could not read some files, the file `NOT-IN-THIS-ARCHIVE.txt` lists them. If the archive is incomplete, the service closes
+/// the connection before its end.
 #[utoipa::path(
     get, path = "/snapshots/{snapshot_id}/download", operation_id = "downloadSnapshot", tag = "snapshots",
-    params(("snapshot_id" = uuid::Uuid, Path, description = "The snapshot's identifier.")),
-    responses((status = 200, description = "The archive.", body = Vec<u8>, content_type = "application/gzip")),
+    params(
+        ("snapshot_id" = uuid::Uuid, Path, description = "The snapshot's identifier."),
+        ("format" = inline(Option<FormatParameter>), Query,
+            description = "Format of the archive. Default: tar.gz. A zip archive with a list of files above 2 MiB ends with \
+                           an error."),
+    ),
+    responses((status = 200, description = "The archive.",
+        content((Vec<u8> = "application/gzip"), (Vec<u8> = "application/zip")))),
     extensions(("x-problems" = json!([
-        ProblemCode::NotFound, ProblemCode::TooManyDownloads, ProblemCode::SnapshotsUnavailable
+        ProblemCode::NotFound, ProblemCode::InvalidParameters, ProblemCode::TooManyDownloads,
+        ProblemCode::SnapshotsUnavailable
     ])))
 )]
-pub(crate) async fn download_snapshot(call: Call, SnapshotId(id): SnapshotId) -> Result<Response, Problem> {
-    Ok(download(&call, id).await?)
+pub(crate) async fn download_snapshot(
+    call: Call,
+    SnapshotId(id): SnapshotId,
+    mut query: ListQuery,
+) -> Result<Response, Problem> {
+    let format = query.format()?;
+    query.finish(&call, "/snapshots/")?;
+    Ok(download(&call, id, format).await?)
 }
 
 /// Returns the files of a snapshot as a response.
-pub(crate) async fn download(call: &Call, id: Uuid) -> Result<Response, ServiceError> {
-    let (snapshot, files) = call.launcher.download_snapshot(&call.caller, id).await?;
-    Ok(archive(&snapshot.template_name, Body::from_stream(files)))
+pub(crate) async fn download(call: &Call, id: Uuid, format: ArchiveFormat) -> Result<Response, ServiceError> {
+    let (snapshot, files) = call.launcher.download_snapshot(&call.caller, id, format).await?;
+    Ok(archive(&snapshot.template_name, format, Body::from_stream(files)))
+}
+
+/// The values of the parameter `format`.
+#[derive(Debug)]
+pub(crate) enum FormatParameter {}
+
+impl PartialSchema for FormatParameter {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["tar.gz", "zip"])).into()
+    }
+}
+
+impl ToSchema for FormatParameter {
+    fn name() -> Cow<'static, str> {
+        "FormatParameter".into()
+    }
 }
 
 /// The files of a workshop that has ended. Times are RFC 3339 in UTC with milliseconds.
@@ -147,10 +180,14 @@ impl From<&InstanceSnapshot> for InstanceSnapshotResponse {
 }
 
 /// Returns an archive as a response. Its file has the name of the template, so that a browser saves it under this name.
-pub(crate) fn archive(template_name: &str, files: Body) -> Response {
-    let disposition = format!("attachment; filename=\"{}.tar.gz\"", file_name(template_name));
+pub(crate) fn archive(template_name: &str, format: ArchiveFormat, files: Body) -> Response {
+    let (extension, media_type) = match format {
+        ArchiveFormat::TarGz => ("tar.gz", "application/gzip"),
+        ArchiveFormat::Zip => ("zip", "application/zip"),
+    };
+    let disposition = format!("attachment; filename=\"{}.{extension}\"", file_name(template_name));
     let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static("application/gzip")),
+        (CONTENT_TYPE, HeaderValue::from_static(media_type)),
         (CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (CONTENT_DISPOSITION, HeaderValue::from_str(&disposition).unwrap_or(HeaderValue::from_static("attachment"))),
     ];

@@ -289,19 +289,22 @@ pub(crate) async fn archive_template(
         ProblemCode::InstanceLimitReached, ProblemCode::VolumeInUse, ProblemCode::StorageLimitReached,
         ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields,
         ProblemCode::InvalidParameters, ProblemCode::IdempotencyKeyReused, ProblemCode::TooManyLaunches,
-        ProblemCode::AtCapacity
+        ProblemCode::AtCapacity, ProblemCode::FleetWithoutRestore, ProblemCode::SnapshotsUnavailable
     ])))
 )]
 pub(crate) async fn launch_template(
     call: Call,
     TemplateId(id): TemplateId,
     headers: HeaderMap,
-    OptionalJson(LaunchBody { repository, parameters }): OptionalJson<LaunchBody>,
+    OptionalJson(LaunchBody { repository, snapshot, parameters }): OptionalJson<LaunchBody>,
 ) -> Result<Launched, Problem> {
-    let body = repository.as_ref().map_or_else(|| json!({}), |repository| json!({ "repository": repository }));
+    let mut body = repository.as_ref().map_or_else(|| json!({}), |repository| json!({ "repository": repository }));
+    if let Some(snapshot) = snapshot {
+        body["snapshot"] = json!(snapshot);
+    }
     // A request without a body counts as one with an empty object: requests with the same key must have the same body.
     let idempotency_key = idempotency_key(&headers)?;
-    let request = LaunchRequest { idempotency_key, repository, body, parameters: parameters.0 };
+    let request = LaunchRequest { idempotency_key, repository, snapshot, body, parameters: parameters.0 };
     let launched = call.launcher.launch(&call.caller, id, &request).await?;
     let status = if launched.created { StatusCode::CREATED } else { StatusCode::OK };
     let location = call.api_path(&format!("/instances/{}", launched.listed.instance.k8s_name));

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use launcher_domain::EmailAddress;
-use launcher_service::{Download, Launcher, ListedVolume, ServiceError};
+use launcher_service::{ArchiveFormat, Download, Launcher, ListedVolume, ServiceError};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::extract::{ListQuery, PageParameters, VolumeName, list_page};
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::Routes;
-use crate::routes::snapshots::archive;
+use crate::routes::snapshots::{FormatParameter, archive};
 use crate::state::Call;
 use crate::wire::rfc3339;
 
@@ -58,27 +58,39 @@ pub(crate) async fn delete_volume(call: Call, VolumeName(name): VolumeName) -> R
 
 /// Download a volume
 ///
-/// The kept files as a tar archive, compressed with gzip, also while a workshop uses them. Links and devices are omitted. If
-/// the service cannot read some files, the file `NOT-IN-THIS-ARCHIVE.txt` lists them. If the archive is incomplete, the
-/// service closes the connection before its end. On Kubernetes, the response begins after some seconds, when a pod has
-/// opened the files.
+/// The kept files as a tar archive, compressed with gzip, or as a zip archive, also while a workshop uses them. Links and
+/// devices are omitted. If the service cannot read some files, the file `NOT-IN-THIS-ARCHIVE.txt` lists them. If the archive
+/// is incomplete, the service closes the connection before its end. On Kubernetes, the response begins after some seconds,
+/// when a pod has opened the files.
 #[utoipa::path(
     get, path = "/volumes/{volume}/download", operation_id = "downloadVolume", tag = "volumes",
-    params(("volume" = String, Path, description = "The volume's name.", example = "work-a7k3m9qz2x")),
-    responses((status = 200, description = "The archive.", body = Vec<u8>, content_type = "application/gzip")),
+    params(
+        ("volume" = String, Path, description = "The volume's name.", example = "work-a7k3m9qz2x"),
+        ("format" = inline(Option<FormatParameter>), Query,
+            description = "Format of the archive. Default: tar.gz. A zip archive with a list of files above 2 MiB ends with \
+                           an error."),
+    ),
+    responses((status = 200, description = "The archive.",
+        content((Vec<u8> = "application/gzip"), (Vec<u8> = "application/zip")))),
     extensions(("x-problems" = json!([
-        ProblemCode::NotFound, ProblemCode::FleetWithoutDownloads, ProblemCode::TooManyDownloads,
-        ProblemCode::DownloadNotReady
+        ProblemCode::NotFound, ProblemCode::InvalidParameters, ProblemCode::FleetWithoutDownloads,
+        ProblemCode::TooManyDownloads, ProblemCode::DownloadNotReady
     ])))
 )]
-pub(crate) async fn download_volume(call: Call, VolumeName(name): VolumeName) -> Result<Response, Problem> {
-    Ok(download(&call, &name).await?)
+pub(crate) async fn download_volume(
+    call: Call,
+    VolumeName(name): VolumeName,
+    mut query: ListQuery,
+) -> Result<Response, Problem> {
+    let format = query.format()?;
+    query.finish(&call, "/volumes/")?;
+    Ok(download(&call, &name, format).await?)
 }
 
 /// Returns the files of a volume as a response.
-pub(crate) async fn download(call: &Call, name: &str) -> Result<Response, ServiceError> {
-    let Download { listed, files } = call.launcher.download_volume(&call.caller, name).await?;
-    Ok(archive(listed.volume.template_name.as_deref().unwrap_or("work"), Body::from_stream(files)))
+pub(crate) async fn download(call: &Call, name: &str, format: ArchiveFormat) -> Result<Response, ServiceError> {
+    let Download { listed, files } = call.launcher.download_volume(&call.caller, name, format).await?;
+    Ok(archive(listed.volume.template_name.as_deref().unwrap_or("work"), format, Body::from_stream(files)))
 }
 
 /// The kept files of one user. Times are RFC 3339 in UTC with milliseconds.

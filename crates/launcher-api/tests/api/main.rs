@@ -30,6 +30,7 @@ mod snapshots;
 mod templates_extend;
 mod templates_image;
 mod templates_launch;
+mod templates_launch_files;
 mod templates_list;
 mod templates_material;
 mod templates_patch;

@@ -206,3 +206,94 @@ async fn saved_files_are_shown_in_every_language() {
     }
     app.finish().await;
 }
+
+/// Returns the hidden fields of the first form that launches with saved files.
+fn files_form(page: &str, template: &str) -> Vec<(String, String)> {
+    let start = format!("<form method=\"post\" action=\"/launch/{template}\">");
+    let forms = page.split(&start).skip(1).map(|form| form.split("</form>").next().unwrap());
+    let form =
+        forms.into_iter().find(|form| form.contains("Launch with these files")).unwrap_or_else(|| panic!("{page}"));
+    let value = |input: &str, name: &str| {
+        input.split(&format!(" {name}=\"")).nth(1).unwrap().split('"').next().unwrap().to_owned()
+    };
+    form.split("<input ").skip(1).map(|input| (value(input, "name"), value(input, "value"))).collect()
+}
+
+#[tokio::test]
+async fn saved_files_are_launched_from_their_list_and_from_the_ended_workshop() {
+    let app = saving().await;
+    let (alice, bob, admin) = (app.browser(ALICE), app.browser(BOB), app.browser(ADMIN));
+    let template = app.template("Penguins", |_| {}).await;
+    let page = ended(&app, &template).await;
+    let snapshot =
+        path_of(&alice.get("/work").await.body, "").trim_end_matches('/').rsplit('/').next().unwrap().to_owned();
+    let path = format!("/launch/{template}");
+    for place in ["/work", &page] {
+        let form = files_form(&alice.get(place).await.body, &template);
+        assert!(form.contains(&("snapshot".to_owned(), snapshot.clone())), "{place}: {form:?}");
+        let waiting = alice.post(&path, &borrowed(&form)).await.location().to_owned();
+        assert_eq!(alice.post(&path, &borrowed(&form)).await.location(), waiting, "a double click");
+        let name = waiting.split('/').nth(2).unwrap();
+        let spec = launcher_testkit::eventually(async || app.test.fleet.workshop(name)).await.spec;
+        assert_eq!(spec.restore.unwrap().snapshot, snapshot, "{place}");
+    }
+    let ended = alice.get(&page).await.body;
+    let (files, again) = (ended.find("Launch with these files").unwrap(), ended.find("Launch again").unwrap());
+    assert!(files < again, "the first action: {ended}");
+    assert!(!admin.get(&page).await.body.contains("Launch with these files"), "only the owner");
+    assert!(!admin.get("/admin/work").await.body.contains("Launch with these files"), "only the owner");
+
+    let with_files = format!("{path}?snapshot={snapshot}");
+    let launch = alice.get(&with_files).await.body;
+    assert!(launch.contains("The workshop starts with your saved files:"), "{launch}");
+    assert!(launch.contains(&format!("name=\"snapshot\" value=\"{snapshot}\"")), "{launch}");
+    for person in [&bob, &admin] {
+        let unknown = person.get(&format!("{path}?snapshot={MISSING}")).await;
+        let foreign = person.get(&with_files).await;
+        assert_eq!((foreign.status.as_u16(), foreign.timeless()), (404, unknown.timeless()));
+        let form = [("snapshot", snapshot.as_str())];
+        assert_eq!(person.post(&path, &form).await.status.as_u16(), 404);
+    }
+    app.test.fleet.remove_restore();
+    for place in ["/work", &page] {
+        assert!(!alice.get(place).await.body.contains("Launch with these files"), "{place}");
+    }
+    let refused = alice.post(&path, &[("snapshot", snapshot.as_str())]).await;
+    assert!(refused.body.contains("cannot start a workshop with saved files yet"), "{}", refused.body);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn failed_launch_with_saved_files_is_repeated_with_them() {
+    let app = App::with(Options { saves_snapshots: true, ..Options::default() }).await;
+    let alice = app.browser(ALICE);
+    let template = app.template("Penguins", |_| {}).await;
+    ended(&app, &template).await;
+    let form = files_form(&alice.get("/work").await.body, &template);
+    let waiting = alice.post(&format!("/launch/{template}"), &borrowed(&form)).await.location().to_owned();
+    let name = waiting.split('/').nth(2).unwrap();
+    alice.get_until(&format!("/instances/{name}"), "Ready").await;
+    app.test.fleet.fail(name, launcher_domain::FailureCode::FilesNotRestored, "");
+    let failed = alice.get_until(&format!("/instances/{name}"), "could not be placed").await;
+    assert!(failed.body.contains("Your saved files are unchanged."), "{}", failed.body);
+    let snapshot = form.iter().find(|(name, _)| name == "snapshot").unwrap();
+    let again = failed.form(&format!("/launch/{template}"));
+    assert!(again.contains(snapshot), "{again:?}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn saved_files_are_downloaded_as_zip() {
+    let app = saving().await;
+    let alice = app.browser(ALICE);
+    ended(&app, &app.template("Penguins", |_| {}).await).await;
+    let list = alice.get("/work").await.body;
+    let path = path_of(&list, "download?format=zip");
+    assert!(list.contains(&format!("href=\"{path}\"")), "{list}");
+    let archive = alice.get(&path).await;
+    assert_eq!(archive.header("content-type"), "application/zip");
+    assert_eq!(archive.header("content-disposition"), "attachment; filename=\"Penguins.zip\"");
+    assert!(archive.body.starts_with("PK\u{3}\u{4}"), "{:?}", archive.body);
+    assert_eq!(alice.get(&path.replace("=zip", "=rar")).await.status.as_u16(), 422);
+    app.finish().await;
+}

@@ -60,6 +60,12 @@ coded_texts! {
         /// The app type has no default path for the storage.
         StoragePathRequired = "storage-path-required",
             "required for app_type custom: the directory in which the app stores the user's files";
+        /// The snapshot of a launch belongs to another template.
+        SnapshotOfOtherTemplate = "snapshot-of-other-template",
+            "these files are from another template: launch the template in the snapshot's template_id";
+        /// The template of a launch with a snapshot keeps files.
+        SnapshotWithVolume = "snapshot-with-volume",
+            "this template keeps files now, and an earlier archive would mix with them: launch without it, and upload the files";
         /// The course material has no source, or too many.
         MaterialSourceCount = "material-source-count", "1 to 5 sources; none only if links can name a repository";
         /// The URL of a source is malformed.

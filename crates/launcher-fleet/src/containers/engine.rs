@@ -15,6 +15,7 @@ mod volume;
 pub use client::Engine;
 use client::{LONG, SHORT};
 pub use container::ContainerState;
+pub(crate) use directory::Selection;
 pub use error::EngineError;
 pub use image::PullProgress;
 pub use info::{EngineInfo, EngineKind, ProcessLimits};

@@ -139,6 +139,10 @@ impl Archives for ContainerFleet {
         spec.storage.is_none()
     }
 
+    fn can_restore(&self) -> bool {
+        self.0.context.settings.saved_files.is_some()
+    }
+
     /// Reads the container of the app. No other program is involved, so no token is needed.
     async fn read_app(&self, workshop: &str, _: &ArchiveToken) -> Result<ByteStream, ReadError> {
         let workload = self.0.readable(workshop)?;

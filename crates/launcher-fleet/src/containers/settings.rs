@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -10,6 +11,7 @@ use launcher_process::settings::parse_bool;
 
 use super::engine::EngineError;
 use crate::machine::{DataDirError, InvalidOrigin, OriginSettings};
+use crate::port::SavedFiles;
 
 /// Options of the fleet `containers`. The comment of a field is its help text.
 #[derive(Debug, Clone, Args)]
@@ -46,6 +48,8 @@ pub struct ContainerSettings {
     pub origins: OriginSettings,
     /// Options of this kind of fleet.
     pub options: ContainerOptions,
+    /// Source of the saved files with which workshops can start; `None`: the fleet refuses such workshops.
+    pub saved_files: Option<Arc<dyn SavedFiles>>,
     /// Maximum time from the start of an app until it answers.
     pub start_timeout: Duration,
     /// Grace period of apps between SIGTERM and SIGKILL.

@@ -4,6 +4,7 @@ mod files;
 mod launch;
 mod material;
 mod outcome;
+mod restore;
 mod start;
 mod status;
 mod watch;

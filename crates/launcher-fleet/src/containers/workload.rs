@@ -31,8 +31,9 @@ impl Record {
         let status = self.status();
         if !status.phase.is_final() {
             self.set_status(WorkshopStatus { ready_at: status.ready_at, ..WorkshopStatus::default() });
-            // The new containers need the course material again.
+            // The new containers need the course material and the saved files again.
             self.workshop.status.get_or_insert_default().report.material = None;
+            self.is_restored = false;
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Settings of a local fleet, and the errors of opening it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 
 use crate::machine::{DataDirError, InvalidOrigin, OriginSettings};
+use crate::port::SavedFiles;
 
 /// Programs of the apps of the local fleet. The comment of a field is its help text.
 #[derive(Debug, Clone, Args)]
@@ -32,10 +34,13 @@ pub struct LocalSettings {
     /// The program that runs as keeper. It must call [`keeper::run`](crate::keeper::run) if its first argument is
     /// [`keeper::COMMAND`](crate::keeper::COMMAND).
     pub keeper: PathBuf,
-    /// The program that places course material. Without it, workshops start without their material.
+    /// The program that places course material and saved files. Without it, workshops start without their material, and
+    /// those with saved files fail.
     pub material: PathBuf,
     /// Time after which that program is killed. It gives up 5 seconds before.
     pub material_timeout: Duration,
+    /// Source of the saved files with which workshops can start; `None`: the fleet refuses such workshops.
+    pub saved_files: Option<Arc<dyn SavedFiles>>,
     /// Maximum time from the start of an app until it answers.
     pub start_timeout: Duration,
     /// Grace period of processes between SIGTERM and SIGKILL.

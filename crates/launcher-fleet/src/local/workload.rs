@@ -5,6 +5,7 @@ mod handle;
 mod material;
 mod monitor;
 mod proxy;
+mod restore;
 mod start;
 mod supervisor;
 

@@ -39,6 +39,9 @@ pub(crate) struct Record<P> {
     /// A launcher that is killed in between leaves the cause to its successor, which finds no workload to examine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) final_status: Option<Box<WorkshopStatus>>,
+    /// True once the files of `spec.restore` are placed: the app never starts before, and they are never placed again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_restored: bool,
     /// The recent crashes of an app that was started again in place.
     #[serde(default, skip_serializing_if = "CrashHistory::is_empty")]
     pub(crate) crashes: CrashHistory,

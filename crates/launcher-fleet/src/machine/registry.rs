@@ -106,6 +106,7 @@ impl<W: Supervised> Registry<W> {
             secrets,
             process: None,
             final_status: None,
+            is_restored: false,
             crashes: CrashHistory::default(),
         };
         let workload = self.create_workload(name, record);

@@ -14,6 +14,7 @@ mod lifecycle;
 mod material;
 mod registry;
 mod restart;
+mod restore;
 mod start_app;
 mod start_failures;
 mod support;

@@ -18,6 +18,7 @@ mod parameters;
 mod ports;
 mod proofs;
 mod restart;
+mod restore;
 mod saving;
 mod support;
 mod tokens;

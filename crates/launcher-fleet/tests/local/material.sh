@@ -1,6 +1,12 @@
 #!/bin/sh
 # Stands for the program launcher-material. The target of the first source determines what it does.
 set -eu
+if [ "${1:-}" = restore ]; then
+    [ -z "$(ls -A "$2")" ] || echo 'the directory is not empty' >&2
+    [ -z "$(ls -A "$2")" ]
+    tar -xf - -C "$2"
+    exit
+fi
 printf '%s' "$WORKSHOP_MATERIAL" >config.json
 env >environment
 echo run >>runs

@@ -150,6 +150,7 @@ pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
         keeper: env!("CARGO_BIN_EXE_workshop-keeper").into(),
         material: "no-such-launcher-material".into(),
         material_timeout: Duration::from_secs(30),
+        saved_files: None,
         start_timeout: PATIENCE,
         stop_grace: Duration::from_secs(5),
     }

@@ -7,9 +7,10 @@ use flate2::read::GzDecoder;
 use futures_util::TryStreamExt;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{
-    Clock, EndReason, FailureCode, Instance, InstanceState, Snapshot, SnapshotFailure, SnapshotState,
+    Clock, EndReason, FailureCode, FieldRule, Instance, InstanceState, Snapshot, SnapshotFailure, SnapshotState,
 };
-use launcher_service::{Page, ServiceError, Snapshots};
+use launcher_fleet::SavedFilesError;
+use launcher_service::{ArchiveFormat, LaunchRequest, Page, ServiceError, Snapshots, TemplateUpdate};
 use launcher_snapshots::{Location, SnapshotStore};
 use launcher_testkit::eventually;
 use sqlx::{AnyConnection, Connection};
@@ -58,7 +59,8 @@ impl World {
 
     /// Reads the only file of a snapshot. Returns its name and its text.
     async fn saved_file(&self, snapshot_id: Uuid) -> (String, String) {
-        let (_, stream) = self.launcher.download_snapshot(&caller("alice"), snapshot_id).await.unwrap();
+        let (_, stream) =
+            self.launcher.download_snapshot(&caller("alice"), snapshot_id, ArchiveFormat::TarGz).await.unwrap();
         let archive: Vec<u8> = stream.try_collect::<Vec<_>>().await.unwrap().concat();
         let mut archive = tar::Archive::new(GzDecoder::new(&*archive));
         let mut entry = archive.entries().unwrap().next().unwrap().unwrap();
@@ -225,11 +227,14 @@ async fn person_downloads_one_snapshot_at_a_time() {
     let instance = world.running(&caller("alice")).await;
     world.ended(&instance).await;
     let (alice, id) = (caller("alice"), instance.instance_id);
-    let first = world.launcher.download_snapshot(&alice, id).await.unwrap();
-    assert!(matches!(world.launcher.download_snapshot(&alice, id).await, Err(ServiceError::TooManyDownloads)));
-    assert!(world.launcher.download_snapshot(&caller("admin"), id).await.is_ok());
+    let first = world.launcher.download_snapshot(&alice, id, ArchiveFormat::TarGz).await.unwrap();
+    assert!(matches!(
+        world.launcher.download_snapshot(&alice, id, ArchiveFormat::TarGz).await,
+        Err(ServiceError::TooManyDownloads)
+    ));
+    assert!(world.launcher.download_snapshot(&caller("admin"), id, ArchiveFormat::TarGz).await.is_ok());
     drop(first);
-    assert!(world.launcher.download_snapshot(&alice, id).await.is_ok());
+    assert!(world.launcher.download_snapshot(&alice, id, ArchiveFormat::TarGz).await.is_ok());
     let logged = world.launcher.downloads_by_others(&alice).await.unwrap();
     let logged: Vec<_> =
         logged.into_iter().map(|entry| (entry.activity.act.actor_email, entry.activity.subject)).collect();
@@ -310,7 +315,10 @@ async fn only_the_owner_and_admins_see_and_delete_a_snapshot() {
     assert!(world.snapshots("bob").await.is_empty());
     assert_eq!(world.snapshots("admin").await.len(), 1);
     let bob = caller("bob");
-    assert!(matches!(world.launcher.download_snapshot(&bob, id).await, Err(ServiceError::NotFound)));
+    assert!(matches!(
+        world.launcher.download_snapshot(&bob, id, ArchiveFormat::TarGz).await,
+        Err(ServiceError::NotFound)
+    ));
     assert!(matches!(world.launcher.delete_snapshot(&bob, id).await, Err(ServiceError::NotFound)));
     assert_eq!(world.objects().len(), 1);
 
@@ -380,7 +388,7 @@ async fn launcher_without_an_object_store_ends_workshops_and_deletes_no_snapshot
     let ended = world.until(&instance.k8s_name, InstanceState::Terminated).await;
     assert_eq!(outcome(&ended), failed(SnapshotFailure::StoreUnavailable));
     assert_eq!(world.objects().len(), 1);
-    let read = world.launcher.download_snapshot(&caller("alice"), saved.instance_id).await;
+    let read = world.launcher.download_snapshot(&caller("alice"), saved.instance_id, ArchiveFormat::TarGz).await;
     assert!(matches!(read, Err(ServiceError::SnapshotsUnavailable(None))));
 }
 
@@ -394,4 +402,82 @@ async fn person_with_too_many_snapshots_is_told_and_loses_none() {
     let ended = world.ended(&instance).await;
     assert_eq!(outcome(&ended), failed(SnapshotFailure::LimitReached));
     assert_eq!(world.snapshots("alice").await.len(), 20);
+}
+
+fn with_files_of(instance: &Instance) -> LaunchRequest {
+    LaunchRequest { snapshot: Some(instance.instance_id), ..LaunchRequest::default() }
+}
+
+#[tokio::test]
+async fn owner_launches_with_saved_files() {
+    let world = World::saving().await;
+    let alice = caller("alice");
+    let earlier = world.running(&alice).await;
+    world.ended(&earlier).await;
+    let launched = world.launcher.launch(&alice, earlier.template_id, &with_files_of(&earlier)).await.unwrap();
+    let instance = launched.listed.instance;
+    assert_eq!(instance.restores, Some(earlier.instance_id));
+    let restore = world.workshop(&instance.k8s_name).await.spec.restore.unwrap();
+    assert_eq!(restore.snapshot, earlier.instance_id.to_string());
+    assert_eq!(restore.directory, None, "the working directory, where the earlier workshop had them");
+    assert_eq!(world.snapshots("alice").await.len(), 1, "the snapshot stays");
+
+    let snapshots = world.snapshots.as_ref().unwrap();
+    let files = snapshots.saved_files().open(&restore.snapshot).await.unwrap();
+    let tar: Vec<u8> = files.try_collect::<Vec<_>>().await.unwrap().concat();
+    let mut archive = tar::Archive::new(&*tar);
+    let entry = archive.entries().unwrap().next().unwrap().unwrap();
+    assert_eq!(entry.path().unwrap().display().to_string(), format!("notes/{}.txt", earlier.k8s_name));
+    let missing = snapshots.saved_files().open(&Uuid::from_u128(404).to_string()).await.err().unwrap();
+    assert!(matches!(missing, SavedFilesError::Missing), "{missing}");
+}
+
+#[tokio::test]
+async fn damaged_archive_is_no_complete_one() {
+    let world = World::saving().await;
+    let earlier = world.running(&caller("alice")).await;
+    world.ended(&earlier).await;
+    let path = world.directory.path().join(format!("snapshots/{}.tar.gz", earlier.instance_id));
+    let whole = std::fs::read(&path).unwrap();
+    let mut wrong = whole.clone();
+    let checksum = wrong.len() - 8;
+    wrong[checksum] ^= 1;
+    for damaged in [whole[..whole.len() - 9].to_vec(), wrong] {
+        std::fs::write(&path, damaged).unwrap();
+        let saved = world.snapshots.as_ref().unwrap().saved_files();
+        let files = saved.open(&earlier.instance_id.to_string()).await.unwrap();
+        assert!(files.try_collect::<Vec<_>>().await.is_err());
+    }
+}
+
+#[tokio::test]
+async fn only_the_owner_launches_with_saved_files_and_only_their_template() {
+    let world = World::saving().await;
+    let earlier = world.running(&caller("alice")).await;
+    world.ended(&earlier).await;
+    let launch = async |who: &str, template, snapshot| {
+        let request = LaunchRequest { snapshot: Some(snapshot), ..LaunchRequest::default() };
+        world.launcher.launch(&caller(who), template, &request).await.unwrap_err()
+    };
+    for (who, snapshot) in
+        [("bob", earlier.instance_id), ("admin", earlier.instance_id), ("alice", Uuid::from_u128(404))]
+    {
+        let refused = launch(who, earlier.template_id, snapshot).await;
+        assert!(matches!(refused, ServiceError::NotFound), "{who}: {refused}");
+    }
+    let invalid = |error: ServiceError| match error {
+        ServiceError::Invalid(errors) => (errors[0].pointer.clone(), errors[0].rule.clone()),
+        other => panic!("{other}"),
+    };
+    let other = world.template().await.template_id;
+    let of_other = ("/snapshot".to_owned(), FieldRule::SnapshotOfOtherTemplate);
+    assert_eq!(invalid(launch("alice", other, earlier.instance_id).await), of_other);
+    let body = body_with_storage();
+    let update = TemplateUpdate { body, expected_version: None };
+    world.launcher.update_template(&caller("admin"), earlier.template_id, update).await.unwrap();
+    let with_volume = ("/snapshot".to_owned(), FieldRule::SnapshotWithVolume);
+    assert_eq!(invalid(launch("alice", earlier.template_id, earlier.instance_id).await), with_volume);
+    world.fleet.remove_restore();
+    let refused = launch("alice", earlier.template_id, earlier.instance_id).await;
+    assert!(matches!(refused, ServiceError::FleetWithoutRestore), "{refused}");
 }

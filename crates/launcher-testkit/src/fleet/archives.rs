@@ -25,6 +25,11 @@ impl FakeFleet {
         self.lock().hangs_app_reads = hangs;
     }
 
+    /// Makes the fleet unable to place saved files.
+    pub fn remove_restore(&self) {
+        self.lock().lacks_restore = true;
+    }
+
     /// Makes the fleet unable to read volumes.
     pub fn remove_archives(&self) {
         self.lock().lacks_archives = true;
@@ -40,6 +45,10 @@ impl Archives for FakeFleet {
 
     fn can_read_app(&self, spec: &WorkshopSpec) -> bool {
         spec.storage.is_none()
+    }
+
+    fn can_restore(&self) -> bool {
+        !self.lock().lacks_restore
     }
 
     /// The archive has the file `notes/<workshop>.txt` with the text `saved`.

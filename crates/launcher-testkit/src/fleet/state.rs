@@ -20,6 +20,8 @@ pub(super) struct State {
     pub(super) volumes: BTreeSet<String>,
     /// True if the fleet cannot read volumes.
     pub(super) lacks_archives: bool,
+    /// True if the fleet cannot place saved files.
+    pub(super) lacks_restore: bool,
     pub(super) has_late_archives: bool,
     pub(super) hangs_app_reads: bool,
     pub(super) app_reads: usize,

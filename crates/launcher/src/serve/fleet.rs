@@ -9,7 +9,7 @@ use launcher_domain::brand::Brand;
 use launcher_domain::{Clock, ProxySecret};
 use launcher_fleet::{
     ContainerFleet, ContainerFleetError, ContainerSettings, Fleet, Gateway, KubernetesFleet, LocalFleet,
-    LocalFleetError, LocalSettings, OriginSettings,
+    LocalFleetError, LocalSettings, OriginSettings, SavedFiles,
 };
 use launcher_process::stop::Stop;
 
@@ -53,6 +53,7 @@ impl RunningFleet {
         settings: &ServeSettings,
         public_url: &Uri,
         proxy_secret: Option<ProxySecret>,
+        saved_files: Option<Arc<dyn SavedFiles>>,
         clock: Arc<dyn Clock>,
         stop: Stop,
     ) -> Result<Self, OpenFleetError> {
@@ -60,11 +61,13 @@ impl RunningFleet {
             FleetKind::Local => {
                 let mut local = local_settings(settings, public_url);
                 local.origins.proxy_secret = proxy_secret;
+                local.saved_files = saved_files;
                 Ok(Self::Local(LocalFleet::open(local, clock, stop)?))
             }
             FleetKind::Containers => {
                 let mut containers = container_settings(settings, public_url).ok_or(OpenFleetError::NoSidecarImage)?;
                 containers.origins.proxy_secret = proxy_secret;
+                containers.saved_files = saved_files;
                 Ok(Self::Containers(ContainerFleet::open(containers, clock, stop).await?))
             }
             FleetKind::Kubernetes => {
@@ -105,7 +108,7 @@ impl RunningFleet {
     }
 }
 
-/// Returns the settings of the local fleet, without the proxy secret.
+/// Returns the settings of the local fleet, without the proxy secret and the saved files.
 pub(crate) fn local_settings(settings: &ServeSettings, public_url: &Uri) -> LocalSettings {
     LocalSettings {
         data_dir: settings.data_dir.clone(),
@@ -115,6 +118,7 @@ pub(crate) fn local_settings(settings: &ServeSettings, public_url: &Uri) -> Loca
         keeper: "/proc/self/exe".into(),
         material: material_program(),
         material_timeout: MATERIAL_TIMEOUT,
+        saved_files: None,
         start_timeout: settings.limits.start_timeout,
         stop_grace: APP_GRACE,
     }
@@ -125,13 +129,14 @@ pub(crate) fn material_program() -> PathBuf {
     std::env::current_exe().unwrap_or_default().with_file_name(MATERIAL_PROGRAM)
 }
 
-/// Returns the settings of the container fleet, without the proxy secret. `None` if no sidecar image is set.
+/// Returns the settings of the container fleet, without the proxy secret and the saved files. `None` if no sidecar image is set.
 pub(crate) fn container_settings(settings: &ServeSettings, public_url: &Uri) -> Option<ContainerSettings> {
     let options = settings.containers.clone();
     (!options.sidecar_image.is_empty()).then(|| ContainerSettings {
         data_dir: settings.data_dir.clone(),
         origins: origins(settings, public_url),
         options,
+        saved_files: None,
         start_timeout: settings.limits.start_timeout,
         stop_grace: APP_GRACE,
     })

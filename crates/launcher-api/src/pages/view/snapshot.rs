@@ -1,10 +1,13 @@
 //! The snapshot of a workshop's files, in words.
 
-use launcher_domain::{Instance, InstanceSnapshot, SnapshotFailure, SnapshotState};
+use launcher_domain::{Instance, InstanceSnapshot, Snapshot, SnapshotFailure, SnapshotState};
 use launcher_service::ServiceError;
+use uuid::Uuid;
 
 use crate::pages::language::Around;
+use crate::pages::paths::PREFIX;
 use crate::pages::view::Instant;
+use crate::pages::view::workshop::form_key;
 use crate::pages::{Language, Text, Visitor};
 
 /// A notice about the files of a workshop that its end saves. The notice begins when the end is decided.
@@ -15,6 +18,42 @@ pub(crate) struct SnapshotView {
     pub(crate) text: Around,
     pub(crate) until: Option<Instant>,
     pub(crate) has_link: bool,
+    /// Form that launches a workshop with the saved files, if the reader may, and the files still exist.
+    pub(crate) launch: Option<FilesForm>,
+}
+
+/// Form of the button "Launch with these files".
+#[derive(Debug, Clone)]
+pub(crate) struct FilesForm {
+    pub(crate) template_id: Uuid,
+    pub(crate) snapshot_id: Uuid,
+    /// Name of the workshop of these files, for screen readers.
+    pub(crate) name: String,
+    /// Idempotency key of the form.
+    pub(crate) key: String,
+    /// Fields with the values of launch parameters, without secrets.
+    pub(crate) values: Vec<(String, String)>,
+}
+
+impl FilesForm {
+    /// Returns the form for a snapshot; `None` if the reader is not its owner, or if the fleet cannot place files.
+    pub(crate) fn new(visitor: &Visitor, snapshot: &Snapshot) -> Option<Self> {
+        let is_possible = visitor.launcher.can_restore() && snapshot.owner_email == *visitor.caller.email();
+        is_possible.then(|| Self {
+            template_id: snapshot.template_id,
+            snapshot_id: snapshot.snapshot_id,
+            name: snapshot.k8s_name.clone(),
+            key: form_key(visitor.launcher.entropy()),
+            values: Vec::new(),
+        })
+    }
+
+    /// Returns the form with the launch parameters of the instance.
+    fn with_values_of(self, instance: &Instance) -> Self {
+        let values = instance.parameters.iter();
+        let field = |(name, value): (&String, &Option<String>)| Some((format!("{PREFIX}{name}"), value.clone()?));
+        Self { values: values.filter_map(field).collect(), ..self }
+    }
 }
 
 impl SnapshotView {
@@ -39,21 +78,24 @@ impl SnapshotView {
         if snapshot.state != SnapshotState::Saved {
             return Ok(view);
         }
-        let until = match launcher.snapshot(&visitor.caller, instance.instance_id).await {
-            Ok(snapshot) => launcher.snapshot_retention().map(|retention| snapshot.deleted_after(retention)),
+        let (until, launch) = match launcher.snapshot(&visitor.caller, instance.instance_id).await {
+            Ok(snapshot) => (
+                launcher.snapshot_retention().map(|retention| snapshot.deleted_after(retention)),
+                FilesForm::new(visitor, &snapshot).map(|form| form.with_values_of(instance)),
+            ),
             Err(ServiceError::NotFound) => return Ok(Some(Self::new("wait", t.text("snapshot-deleted")))),
             Err(error) => return Err(error),
         };
         let dated = |at| (t.around("snapshot-saved-until"), Instant::new(t, at));
         Ok(view.map(|view| match until.map(dated) {
-            Some((text, until)) => Self { text, until: Some(until), ..view },
-            None => view,
+            Some((text, until)) => Self { text, until: Some(until), launch, ..view },
+            None => Self { launch, ..view },
         }))
     }
 
     fn new(kind: &'static str, text: impl Into<Text>) -> Self {
         let text = Around { before: text.into().into_owned(), after: String::new() };
-        Self { kind, text, until: None, has_link: false }
+        Self { kind, text, until: None, has_link: false, launch: None }
     }
 }
 

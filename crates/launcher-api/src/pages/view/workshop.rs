@@ -94,6 +94,8 @@ pub(crate) struct WorkshopView {
     pub(crate) parameters: Vec<ParameterView>,
     /// The same values by name; `None` for a secret.
     pub(crate) parameter_values: BTreeMap<String, Option<String>>,
+    /// Snapshot with whose files a failed workshop was launched: the next launch has these files, too.
+    pub(crate) relaunch_snapshot: Option<Uuid>,
     /// Path of the page that launches the template again with the same values.
     pub(crate) relaunch_path: String,
     /// Idempotency key of the form that launches the template again.
@@ -168,6 +170,7 @@ impl WorkshopView {
             snapshot: instance.snapshot.as_ref().and_then(|snapshot| SnapshotView::of(t, snapshot)),
             parameters: parameter_views(t, instance),
             parameter_values: instance.parameters.clone(),
+            relaunch_snapshot: instance.restores.filter(|_| instance.state == InstanceState::Failed),
             relaunch_path: paths::relaunch(instance),
             relaunch_key: form_key(launcher.entropy()),
         }
@@ -182,6 +185,11 @@ impl WorkshopView {
     pub(crate) fn can_end(&self) -> bool {
         use InstanceState::{Queued, Running, Starting, Suspended, Suspending};
         matches!(self.state, Queued | Starting | Running | Suspending | Suspended)
+    }
+
+    /// Returns true if the reader can launch a workshop with the saved files of this one.
+    pub(crate) fn launches_files(&self) -> bool {
+        self.snapshot.as_ref().is_some_and(|saved| saved.launch.is_some())
     }
 
     pub(crate) fn can_resume(&self) -> bool {

@@ -136,7 +136,7 @@ impl Engine {
     }
 
     /// Returns the directory in which a container's main process starts.
-    pub(super) async fn working_dir(&self, name: &str) -> Result<String, EngineError> {
+    pub(crate) async fn working_dir(&self, name: &str) -> Result<String, EngineError> {
         let found: Inspected = self.get(&format!("/containers/{name}/json")).await?;
         let directory = found.config.working_dir.unwrap_or_default();
         // The root, if the image names none.

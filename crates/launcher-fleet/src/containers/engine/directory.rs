@@ -1,16 +1,19 @@
 //! A directory in a container: its owner, and its files.
 
-use std::io;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 
-use bollard::body_full;
 use bollard::query_parameters::{ContainerArchiveInfoOptions, DownloadFromContainerOptions, UploadToContainerOptions};
+use bollard::{body_full, body_try_stream};
 use futures_util::{StreamExt, pin_mut};
 use launcher_domain::template::is_mount_path;
 use tar::{Archive, Builder, EntryType, Header};
+use tokio::runtime::Handle;
 use tokio::time::timeout;
+use tokio_util::io::{StreamReader, SyncIoBridge};
 
 use super::{Engine, EngineError, EngineKind, LONG, SHORT};
-use crate::byte_stream::ByteStream;
+use crate::byte_stream::{ByteStream, written_by};
 
 impl Engine {
     /// Gives a directory at which a volume is mounted to the user of a container. Call it before the container's process
@@ -178,6 +181,82 @@ impl Engine {
         let (engine, archive) = (self.clone(), self.docker.download_from_container(container, Some(options)));
         Ok(archive.map(move |chunk| chunk.map_err(|error| io::Error::other(engine.error(error)))).boxed())
     }
+}
+
+/// Entries of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Selection {
+    /// All entries that are not below one of these relative paths.
+    Without(Vec<String>),
+    /// The entries below this relative path.
+    Below(String),
+}
+
+impl Selection {
+    /// Returns the directory to which the entries belong.
+    fn target(&self, directory: &str) -> String {
+        match self {
+            Self::Without(_) => directory.to_owned(),
+            Self::Below(path) => format!("{}/{path}", directory.trim_end_matches('/')),
+        }
+    }
+
+    /// Returns the path of an entry relative to [`Self::target`]; `None` if the entry is not selected.
+    fn relative(&self, path: &Path) -> Option<PathBuf> {
+        match self {
+            Self::Without(others) => (!others.iter().any(|other| path.starts_with(other))).then(|| path.to_owned()),
+            Self::Below(of) => {
+                path.strip_prefix(of).ok().filter(|path| !path.as_os_str().is_empty()).map(Path::to_owned)
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Places files of a tar archive in a directory of a container that has not started yet. They belong to the container's
+    /// user, or else to the owner of the directory. A file of the image with the same path is replaced.
+    ///
+    /// The engine extracts the archive, and resolves links only within the container. The caller bounds the time.
+    ///
+    /// # Errors
+    /// [`EngineError::NotFound`]: the container has no such directory. [`EngineError::BadParameter`]: as for
+    /// [`Engine::read_directory`]. [`EngineError::Other`]: the engine could not extract the archive, or the archive is
+    /// incomplete; a part of the files may be placed.
+    pub(crate) async fn write_directory(
+        &self,
+        container: &str,
+        directory: &str,
+        selection: Selection,
+        files: ByteStream,
+    ) -> Result<(), EngineError> {
+        let target = selection.target(directory);
+        check_readable(&target)?;
+        let found = self.directory(container, &target).await?;
+        let found = found.ok_or_else(|| EngineError::NotFound(format!("the directory {target} of the container")))?;
+        let user = self.user(container).await?.unwrap_or(found.user);
+        let handle = Handle::current();
+        let archive = written_by(move |out| {
+            let reader = SyncIoBridge::new_with_handle(StreamReader::new(files), handle);
+            give(reader, (user, found.group), &selection, out)
+        });
+        let options = UploadToContainerOptions { path: target, ..UploadToContainerOptions::default() };
+        let uploaded = self.docker.upload_to_container(container, Some(options), body_try_stream(archive)).await;
+        uploaded.map_err(|error| self.error(error))
+    }
+}
+
+/// Writes the selected entries of an archive as those of this user and group.
+fn give(archive: impl Read, (user, group): (u32, u32), selection: &Selection, out: &mut dyn Write) -> io::Result<()> {
+    let (mut archive, mut given) = (Archive::new(archive), Builder::new(out));
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let Some(path) = selection.relative(&entry.path()?) else { continue };
+        let mut header = entry.header().clone();
+        header.set_uid(user.into());
+        header.set_gid(group.into());
+        given.append_data(&mut header, path, &mut entry)?;
+    }
+    given.finish()
 }
 
 fn check_readable(directory: &str) -> Result<(), EngineError> {

@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::files::prepare_directories;
 use super::material;
 use super::outcome::Outcome;
+use super::restore::restore_files;
 use super::status::set_step;
 use super::watch::wait_until_serving;
 use crate::containers::build::{self, BuildSettings};
@@ -91,6 +92,7 @@ async fn start_app(workload: &Arc<Workload>, attempt: Attempt) -> Result<(), Out
             let mounted = engine.mount_volume(engine_info.kind, &app, path).await;
             mounted.map_err(|error| not_started(Part::App, error, attempt))?;
         }
+        restore_files(workload).await?;
         material::place(workload).await?;
         paths.extend(spec.storage.map(|storage| storage.path));
         paths.extend(workload.mounted_material().into_iter().map(|volume| volume.path));

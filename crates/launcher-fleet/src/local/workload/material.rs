@@ -116,7 +116,7 @@ fn config(timeout: Duration, working: &Path, secrets: &Path, workshop: &Workshop
 }
 
 /// Reads an output to its end, but returns only its first bytes.
-async fn read(output: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
+pub(super) async fn read(output: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if let Some(mut output) = output {
         (&mut output).take(MAX_OUTPUT).read_to_end(&mut bytes).await?;

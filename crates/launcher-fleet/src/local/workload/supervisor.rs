@@ -12,6 +12,7 @@ use tokio::task::JoinError;
 use super::handle::{Context, Workload};
 use super::material::place_material;
 use super::monitor::{AppOutcome, is_expired, monitor_app};
+use super::restore::restore_files;
 use super::start::start_app;
 use crate::local::ports::Listener;
 use crate::local::process::{ExitWatch, terminate};
@@ -91,6 +92,9 @@ impl Supervisor {
         }
         if self.exit.is_none() {
             self.terminate_processes().await;
+            if let Err(reason) = restore_files(&self.workload).await {
+                return AppOutcome::Stopped(reason);
+            }
             if place_material(&self.workload).await {
                 self.terminate_processes().await;
             }

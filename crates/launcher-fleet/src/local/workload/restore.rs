@@ -1,0 +1,101 @@
+//! Places the saved files of an earlier Workshop before the app starts for the first time. The app never starts with a part of
+//! them.
+
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use launcher_domain::StartStep;
+use launcher_workshop::{WorkshopRestore, WorkshopStatus};
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::{ChildStdin, Command};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::command::{inherited, working_dir};
+use super::handle::Workload;
+use super::material::read;
+use super::supervisor::StopReason;
+use crate::byte_stream::ByteStream;
+use crate::local::process::MARKER;
+use crate::local::records::Record;
+use crate::machine::restore::{ATTEMPTS, PATIENCE, RestoreError, open, pending, wait_to_retry};
+use crate::machine::{Supervised, make_private, remove_directory};
+
+/// Places the files, and stores that they are placed. Does nothing if they are. Cancel-safe: the program is killed, and the
+/// next start begins anew in an empty directory.
+pub(super) async fn restore_files(workload: &Arc<Workload>) -> Result<(), StopReason> {
+    let record = workload.record().get();
+    let Some(restore) = pending(&record) else { return Ok(()) };
+    let preparing = |record: &mut Record| {
+        let ready_at = record.status().ready_at;
+        record.set_status(WorkshopStatus::starting(StartStep::Preparing, ready_at));
+    };
+    workload.record().settle(preparing).await;
+    for attempt in 1..=ATTEMPTS {
+        let placed = timeout(PATIENCE, run(workload, &record, restore)).await;
+        let late = |_| Err(RestoreError::Temporary("it took too long".to_owned()));
+        match placed.unwrap_or_else(late) {
+            Ok(()) => break,
+            Err(error) => wait_to_retry(workload.name(), error, attempt).await.map_err(StopReason::Failed)?,
+        }
+    }
+    workload.record().settle(|record| record.is_restored = true).await;
+    tracing::info!(workshop = workload.name(), snapshot = restore.snapshot, "placed saved files");
+    Ok(())
+}
+
+/// Runs the program in the empty working directory of the app. If this future is dropped, the program is killed.
+async fn run(workload: &Workload, record: &Record, restore: &WorkshopRestore) -> Result<(), RestoreError> {
+    let context = workload.context();
+    let files = open(context.settings.saved_files.as_ref(), restore).await?;
+    let working = working_dir(&context.data_dir.layout, workload.name(), &record.workshop.spec);
+    let directory = working.clone();
+    // An interrupted attempt may have left a part of the files. No app has been here yet.
+    let emptied = spawn_blocking(move || remove_directory(&directory).and_then(|()| make_private(&directory))).await;
+    emptied.unwrap_or_else(|error| Err(io::Error::other(error)))?;
+    let program = &context.settings.material;
+    let missing = |error| RestoreError::Final(format!("the program {} cannot be started: {error}", program.display()));
+    let mut child = command(program, &working, &workload.marker_of(record)).spawn().map_err(missing)?;
+    let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
+    let (sent, problem) = tokio::join!(send(files, stdin), read(stderr));
+    // An incomplete archive must not count as placed, however the program ended.
+    sent?;
+    let status = child.wait().await?;
+    if status.success() {
+        return Ok(());
+    }
+    let problem = problem.map(|text| String::from_utf8_lossy(&text).trim().to_owned()).unwrap_or_default();
+    Err(RestoreError::Final(if problem.is_empty() { status.to_string() } else { problem }))
+}
+
+fn command(program: &Path, working: &Path, marker: &str) -> Command {
+    let mut command = Command::new(program);
+    command
+        .arg("restore")
+        .arg(working)
+        .env_clear()
+        .envs(inherited(std::env::vars_os()))
+        .env(MARKER, marker)
+        .current_dir(working)
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
+}
+
+/// Sends the archive to the program. A program that has ended gets the rest of the archive no more: its status is the result.
+async fn send(mut files: ByteStream, stdin: Option<ChildStdin>) -> Result<(), RestoreError> {
+    let Some(mut stdin) = stdin else { return Ok(()) };
+    while let Some(bytes) = files.next().await {
+        match stdin.write_all(&bytes?).await {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            result => result?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Saved files of an earlier Workshop: what both fleets of one machine decide alike.
+
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use launcher_domain::{FailureCode, FailureDetail, FailureReason};
+use launcher_workshop::WorkshopRestore;
+use tokio::time::sleep;
+
+use super::record::Record;
+use crate::byte_stream::ByteStream;
+use crate::port::{SavedFiles, SavedFilesError};
+
+/// Attempts to place the files. The object store may be unavailable for a moment.
+pub(crate) const ATTEMPTS: u32 = 5;
+/// Delay before the next attempt.
+const RETRY_DELAY: Duration = Duration::from_secs(2);
+/// Maximum time of one attempt.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Returns the saved files that are still to be placed.
+pub(crate) fn pending<P>(record: &Record<P>) -> Option<&WorkshopRestore> {
+    record.workshop.spec.restore.as_ref().filter(|_| !record.is_restored)
+}
+
+/// Error of an attempt to place the files.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RestoreError {
+    /// Another attempt would fail, too.
+    #[error("{0}")]
+    Final(String),
+    /// Another attempt may succeed.
+    #[error("{0}")]
+    Temporary(String),
+}
+
+impl From<SavedFilesError> for RestoreError {
+    fn from(error: SavedFilesError) -> Self {
+        match error {
+            SavedFilesError::Missing => Self::Final(error.to_string()),
+            SavedFilesError::Unavailable(_) => Self::Temporary(error.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for RestoreError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            // A damaged archive, or too many files.
+            ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::FileTooLarge => {
+                Self::Final(error.to_string())
+            }
+            _ => Self::Temporary(error.to_string()),
+        }
+    }
+}
+
+/// Opens the files.
+pub(crate) async fn open(
+    source: Option<&Arc<dyn SavedFiles>>,
+    restore: &WorkshopRestore,
+) -> Result<ByteStream, RestoreError> {
+    let source = source.ok_or_else(|| RestoreError::Final("this launcher saves no files".to_owned()))?;
+    Ok(source.open(&restore.snapshot).await?)
+}
+
+/// Waits before the next attempt.
+///
+/// # Errors
+/// The failure of the Workshop: there is no further attempt.
+pub(crate) async fn wait_to_retry(workshop: &str, error: RestoreError, attempt: u32) -> Result<(), FailureReason> {
+    tracing::warn!(workshop, %error, attempt, "placing saved files failed");
+    if attempt < ATTEMPTS && matches!(error, RestoreError::Temporary(_)) {
+        sleep(RETRY_DELAY).await;
+        return Ok(());
+    }
+    let detail = FailureDetail::RestoreFailed { error: error.to_string().trim_end_matches('.').to_owned() };
+    Err(FailureReason::new(FailureCode::FilesNotRestored, Some(detail)))
+}
