@@ -82,7 +82,7 @@ test("start page updates and notifies the user", async (t) => {
     await launchFromCard(page, launcher, "Short");
     const entry = workshopEntry(page, "Short");
     await entry.getByText("Save your work!").waitFor();
-    assert.match(await page.title(), /^\(\d+ (minute|seconds)\) /, "expected the warning in the tab's title");
+    await page.waitForFunction(() => /^\(\d+ (minute|seconds)\) /.test(document.title));
     const [only, ...more] = await page.evaluate(() => globalThis.notified);
     assert.match(only.title, /^Short: ends in \d+ (minute|seconds)$/);
     assert.match(only.tag, /^workshop-short-/);

@@ -127,7 +127,10 @@
       states.set(workshop.id, state);
     });
     const isSame = before.size === states.size && [...states].every(([id, state]) => before.get(id) === state);
-    removeOldNotice(!first && !isSame);
+    if (first || isSame) return removeOldNotice(false);
+    removeOldNotice(true);
+    // The cards name the reader's workshops. At its start, the page has both from one moment.
+    document.getElementById("cards")?.dispatchEvent(new Event("stale"));
   }
 
   // Removes a notice when a workshop changes after it: "You have 3 workshops" may be untrue then. Keeps a notice that
