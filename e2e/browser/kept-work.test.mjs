@@ -51,6 +51,7 @@ test("files of a student outlive the workshop until the student deletes them", a
     page.once("dialog", (dialog) => dialog.accept());
     await (await openMenu(entry)).getByRole("button", { name: /^End/ }).click();
     await entry.waitFor({ state: "detached" });
+    await page.locator("#account > summary").click();
     await page.getByRole("link", { name: "Saved work" }).click();
     await page.getByRole("link", { name: `Delete ${NAME}` }).waitFor();
     await screenshot(page, "saved-work");
