@@ -89,8 +89,8 @@ fn number_and_unit(text: &str) -> (&str, &str) {
     (number, unit.trim_start())
 }
 
-/// Placeholder for the app's port in a command. All fleets replace it.
-const PORT_VARIABLE: &str = "$(PORT)";
+/// Placeholders in a command for the app's port, and for the workshop's host and origin. All fleets replace them.
+const PLACEHOLDERS: [&str; 3] = ["$(PORT)", "$(HOST)", "$(ORIGIN)"];
 
 coded_texts! {
     /// Reason why a command line cannot be split into words.
@@ -124,7 +124,7 @@ impl CommandLineError {
     }
 }
 
-/// Splits a command line into words by the rules of POSIX shells. `$(PORT)` stays as it is.
+/// Splits a command line into words by the rules of POSIX shells. [`PLACEHOLDERS`] stay as they are.
 ///
 /// # Errors
 /// [`CommandLineError`] for an open quotation mark, and for anything that only a shell does: operators, variables,
@@ -151,10 +151,11 @@ pub fn command_line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-/// True if a word needs no quotation marks. The parser accepts `$(PORT)` without them.
+/// True if a word needs no quotation marks. The parser accepts [`PLACEHOLDERS`] without them.
 fn is_plain(word: &str) -> bool {
     let is_safe = |character: char| character.is_alphanumeric() || "+-./:@_=,%".contains(character);
-    !word.is_empty() && word.replace(PORT_VARIABLE, "").chars().all(is_safe)
+    let rest = PLACEHOLDERS.iter().fold(word.to_owned(), |word, placeholder| word.replace(placeholder, "x"));
+    !word.is_empty() && rest.chars().all(is_safe)
 }
 
 /// Quotation at one character of a line.
@@ -182,8 +183,10 @@ impl Scanner {
             let escaped = character == '\\' && self.quote != Quote::Single;
             let length = if escaped {
                 1 + rest[1..].chars().next().map_or(0, char::len_utf8)
-            } else if character == '$' && self.quote != Quote::Single && rest.starts_with(PORT_VARIABLE) {
-                PORT_VARIABLE.len()
+            } else if let Some(placeholder) = PLACEHOLDERS.iter().find(|placeholder| rest.starts_with(**placeholder))
+                && self.quote != Quote::Single
+            {
+                placeholder.len()
             } else {
                 self.check(character, rest)?;
                 character.len_utf8()

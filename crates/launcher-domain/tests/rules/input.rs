@@ -107,6 +107,7 @@ fn command_line_is_split_like_in_a_shell() {
         ("", vec![]),
         ("  \n ", vec![]),
         ("jupyter lab --port=$(PORT)", vec!["jupyter", "lab", "--port=$(PORT)"]),
+        ("run --at $(ORIGIN) \"$(HOST)\"", vec!["run", "--at", "$(ORIGIN)", "$(HOST)"]),
         (r#"sh -c "echo a; echo b""#, vec!["sh", "-c", "echo a; echo b"]),
         (r#"sh -c 'echo $HOME *'"#, vec!["sh", "-c", "echo $HOME *"]),
         (r"a\ b '' 'it'\''s'", vec!["a b", "", "it's"]),
@@ -164,8 +165,8 @@ fn constructs_of_a_shell_are_refused_with_an_explanation() {
 
 #[test]
 fn plain_words_are_joined_without_quotation_marks() {
-    let words = ["jupyter", "lab", "--ip=0.0.0.0", "--port=$(PORT)", "a b", "", "$X"];
-    assert_eq!(command_line(words), "jupyter lab --ip=0.0.0.0 --port=$(PORT) 'a b' '' '$X'");
+    let words = ["jupyter", "lab", "--ip=0.0.0.0", "--port=$(PORT)", "$(HOST)", "a b", "", "$X"];
+    assert_eq!(command_line(words), "jupyter lab --ip=0.0.0.0 --port=$(PORT) $(HOST) 'a b' '' '$X'");
 }
 
 proptest! {
@@ -176,7 +177,7 @@ proptest! {
 
     #[test]
     fn joined_words_are_split_back(
-        words in prop::collection::vec("[^\0]{0,12}|[a-z$(PORT)'\"\\\\ #~|;*\n\t\r]{0,12}|(--x=)?\\$\\(PORT\\)", 0..6),
+        words in prop::collection::vec("[^\0]{0,12}|[a-z$(PORT)'\"\\\\ #~|;*\n\t\r]{0,12}|(--x=)?\\$\\((PORT|HOST|ORIGIN|\\$\\(HOST\\)PORT)\\)", 0..6),
     ) {
         let line = command_line(words.iter().map(String::as_str));
         prop_assert_eq!(parse_command_line(&line), Ok(words), "{}", line);
