@@ -72,17 +72,17 @@ impl StoppedWorkshops {
 
     /// Returns the explanation if the caller owns an instance with this name, also an ended one that is still stored.
     /// Returns `None` for every other caller, admins included, after the same query as for a name without an instance.
-    pub async fn explain(&self, k8s_name: &str, headers: &HeaderMap) -> Option<StoppedWorkshop> {
-        let email = identify(&self.settings, self.proxy_secret.as_ref(), headers).ok()?;
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn explain(&self, k8s_name: &str, headers: &HeaderMap) -> Result<Option<StoppedWorkshop>, ServiceError> {
+        let Ok(email) = identify(&self.settings, self.proxy_secret.as_ref(), headers) else { return Ok(None) };
         // A caller of an empty list of admins sees only own instances.
         let caller = AdminList::default().caller(email);
         let instance = match self.launcher.instance(&caller, k8s_name).await {
             Ok(listed) => listed.instance,
-            Err(ServiceError::NotFound) => return None,
-            Err(error) => {
-                tracing::warn!(%error, "reading the instance of a stopped workshop failed, answering without it");
-                return None;
-            }
+            Err(ServiceError::NotFound) => return Ok(None),
+            Err(error) => return Err(error),
         };
         let t = Language::of(headers);
         let starts = starts(instance.state);
@@ -90,13 +90,13 @@ impl StoppedWorkshops {
         if !starts {
             paragraphs.extend(self.files(t, &caller, &instance).await);
         }
-        Some(StoppedWorkshop {
+        Ok(Some(StoppedWorkshop {
             language: t.code(),
             state: instance.state.as_str(),
             title: t.text(if starts { "stopped-starting-title" } else { "stopped-title" }).into_owned(),
             paragraphs,
             links: self.links(t, &instance),
-        })
+        }))
     }
 
     /// States where the files of the workshop are, and until when.

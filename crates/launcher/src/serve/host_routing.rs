@@ -57,8 +57,12 @@ impl Workshops {
         // The format depends on the request alone: a query for some names would reveal which of them exist.
         let Some(format) = Format::of(&request) else { return answer };
         match self.stopped.explain(name, request.headers()).await {
-            Some(stopped) => format.response(&stopped),
-            None => answer,
+            Ok(Some(stopped)) => format.response(&stopped),
+            Ok(None) => answer,
+            Err(error) => {
+                tracing::warn!(%error, "reading the instance of a stopped workshop failed, answering without it");
+                answer
+            }
         }
     }
 }
