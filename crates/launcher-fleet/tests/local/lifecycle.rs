@@ -66,7 +66,7 @@ async fn environment_reaches_app_byte_for_byte() {
         ("QUOTED", "\"double\" 'single' `back` \\ \\\\"),
         ("LINES", "one\ntwo\r\n\n\tthree\n"),
         ("BRACES", "{\"a\": [1, {{ b }}]} ${HOME} $HOME %s"),
-        ("NAMES", "$(PORT) $(QUOTED) $(NOBODY) $$(PORT) $$$ $"),
+        ("NAMES", "$(QUOTED) $(NOBODY) $(PORT $$$ $"),
         ("UNICODE", "gr\u{f6}\u{df}e \u{4e2d}\u{6587} \u{1f427} e\u{301}\u{202e}"),
         ("EMPTY", ""),
         ("SPACES", "  a = b  "),
