@@ -18,7 +18,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/crash":
             os._exit(1)
         while self.headers["Sec-Fetch-Dest"] == "iframe" and not os.path.exists(os.environ["GATE"]):
-            time.sleep(0.05)
+            time.sleep(0.05)  # pacing: between two looks at the gate
         body = b"<!doctype html><title>Field</title><h1>App</h1><textarea></textarea>"
         self.send_response(200)
         self.send_header("Content-Type", "text/html")

@@ -1,7 +1,6 @@
 ### Texts of the list of templates, and of the editor.
 
 editor-new-template = قالب جديد
-editor-app-and-image = التطبيق والصورة
 editor-in-catalog = في الكتالوج
 editor-yes = نعم
 editor-archived = مؤرشف

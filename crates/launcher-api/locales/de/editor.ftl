@@ -2,7 +2,6 @@
 
 editor-new-template = Neue Vorlage
 
-editor-app-and-image = App und Image
 
 editor-in-catalog = Im Katalog
 

@@ -4,7 +4,6 @@
 editor-new-template = New template
 
 # Column head: the type of the app, and its image.
-editor-app-and-image = App and image
 
 # Column head: whether the template is in the catalog or archived.
 editor-in-catalog = In the catalog

@@ -2,7 +2,6 @@
 
 editor-new-template = Nueva plantilla
 
-editor-app-and-image = Aplicación e imagen
 
 editor-in-catalog = En el catálogo
 

@@ -2,7 +2,6 @@
 
 editor-new-template = Nouveau modèle
 
-editor-app-and-image = Application et image
 
 editor-in-catalog = Au catalogue
 

@@ -1,7 +1,6 @@
 ### Texts of the list of templates, and of the editor.
 
 editor-new-template = 新建模板
-editor-app-and-image = 应用和镜像
 editor-in-catalog = 在目录中
 editor-yes = 是
 editor-archived = 已归档
