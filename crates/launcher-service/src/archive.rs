@@ -26,7 +26,7 @@ pub enum ArchiveFormat {
     /// Tar archive, compressed with gzip.
     #[default]
     TarGz,
-    /// Zip archive. It has no links, and at most as many files as fit in its directory of 2 MiB.
+    /// Zip archive. It has no links, and at most as many files as fit in its directory of 1 MiB.
     Zip,
 }
 

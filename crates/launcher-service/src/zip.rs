@@ -12,8 +12,8 @@ use flate2::{Compression, Crc};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// Maximum bytes of the compressed directory: that of more than 100,000 files with usual names.
-pub(crate) const DIRECTORY_BYTES: usize = 2 << 20;
+/// Maximum bytes of the compressed directory: that of about 50,000 files with usual names.
+pub(crate) const DIRECTORY_BYTES: usize = 1 << 20;
 /// Sizes and positions from this one on are stored in the extension for large archives. The size of compressed content can
 /// exceed that of the content a little.
 const LARGE: u64 = 0xf000_0000;
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn more_files_than_the_short_form_counts_are_listed() {
         let mut bytes = Vec::new();
-        let mut writer = ZipWriter::new(&mut bytes);
+        let mut writer = ZipWriter::with_limit(&mut bytes, 2 * DIRECTORY_BYTES);
         for number in 0..70_000 {
             writer.add(&entry(&format!("notes/{number}.txt"), 0o644, 1), &mut &b"x"[..]).unwrap();
         }

@@ -182,7 +182,7 @@ fn app_has_command_and_environment_of_template() {
     let environment = environment(&app);
     assert_eq!(
         (environment["COURSE"], environment["PORT"], environment["DISABLE_AUTH"]),
-        ("a=b $(PORT)", "8888", "true")
+        ("a=b 8888", "8888", "true")
     );
 }
 
