@@ -180,10 +180,7 @@ fn app_has_command_and_environment_of_template() {
     assert_eq!(app.entrypoint.as_deref(), Some(&["serve".to_owned(), "--port=8888".to_owned()][..]));
     assert_eq!(app.cmd.as_deref(), Some(&["$HOME".to_owned()][..]));
     let environment = environment(&app);
-    assert_eq!(
-        (environment["COURSE"], environment["PORT"], environment["DISABLE_AUTH"]),
-        ("a=b 8888", "8888", "true")
-    );
+    assert_eq!((environment["COURSE"], environment["PORT"], environment["DISABLE_AUTH"]), ("a=b 8888", "8888", "true"));
 }
 
 #[test]
