@@ -20,7 +20,7 @@ test("JupyterLab workshop launches, computes, is extended and ends", async (t) =
     await page.goto(launcher.url);
     await page.getByRole("button", { name: "Launch JupyterLab" }).click();
     await page.waitForURL(/\/wait$/);
-    await page.getByRole("list", { name: "Steps of the start" }).waitFor();
+    await page.getByRole("progressbar", { name: "Progress of the start" }).waitFor();
     await screenshot(page, "jupyterlab-waiting");
     await page.waitForURL((url) => url.origin !== launcher.url);
     await page.goBack();
