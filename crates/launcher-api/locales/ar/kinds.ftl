@@ -27,7 +27,7 @@ end-owner = أنهاها مالكها
 end-admin = أنهاها أحد المسؤولين
 end-expired = انتهى وقتها
 end-failed = فشلت
-end-lost = حُذفت من خارج هذه الخدمة
+end-lost = فقدها الخادم، أو أزالها أحد المسؤولين
 
 app-rstudio = RStudio
 app-notebook = دفتر Jupyter

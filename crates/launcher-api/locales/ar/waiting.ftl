@@ -21,11 +21,11 @@ wait-queue = { $before ->
    *[other] قبلك { $before } شخصًا.
 }
 wait-queue-about = { $before ->
-    [0] دورك هو التالي، حوالي { $time }.
-    [one] قبلك شخص واحد، حوالي { $time }.
-    [two] قبلك شخصان، حوالي { $time }.
-    [few] قبلك { $before } أشخاص، حوالي { $time }.
-   *[other] قبلك { $before } شخصًا، حوالي { $time }.
+    [0] دورك هو التالي. جاهزة خلال { $time } تقريبًا.
+    [one] قبلك شخص واحد. جاهزة خلال { $time } تقريبًا.
+    [two] قبلك شخصان. جاهزة خلال { $time } تقريبًا.
+    [few] قبلك { $before } أشخاص. جاهزة خلال { $time } تقريبًا.
+   *[other] قبلك { $before } شخصًا. جاهزة خلال { $time } تقريبًا.
 }
 wait-room = { $before ->
     [0] كل الأماكن مشغولة. تبدأ ورشتك عند توفر مكان.
@@ -40,13 +40,13 @@ wait-starting = ورشتك قيد البدء.
 wait-progress = تقدّم البدء
 wait-details = التفاصيل
 doing-waiting-for-room = بانتظار مكان شاغر.
-doing-preparing = يُجهَّز مكانك.
+doing-preparing = تُجهَّز ورشتك.
 doing-pulling-image = يُجلب البرنامج. المرة الأولى تستغرق وقتًا أطول.
 doing-loading-material = تُجلب ملفات المقرر.
 doing-starting-app = يبدأ التطبيق.
 doing-restarting-app = توقّف التطبيق ويُعاد تشغيله.
 start-step-material = تنزيل مواد المقرر
-material-trouble-failed = لم تُحمَّل ملفاتك
+material-trouble-failed = لم تُحمَّل ملفات المقرر
 material-trouble-conflicts = تغيّرت الملفات نفسها منك ومن معلمك
 open-anyway = فتح على أي حال
 material-try-again = إعادة المحاولة

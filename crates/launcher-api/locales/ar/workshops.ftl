@@ -159,4 +159,4 @@ copied-report = تم النسخ
 
 launch-with-files = تشغيل بهذه الملفات
 files-launch-note = تبدأ الورشة بملفاتك المحفوظة:
-saved-work-download-zip = بصيغة zip
+saved-work-download-zip = تنزيل بصيغة zip

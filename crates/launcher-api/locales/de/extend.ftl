@@ -33,4 +33,4 @@ maximum-raised = { $count ->
     [one] 1 Workshop hat die neue maximale Laufzeit.
    *[other] { $count } Workshops haben die neue maximale Laufzeit.
 }
-maximum-raised-text = Die Besitzer können so lange verlängern.
+maximum-raised-text = Sie lassen sich jetzt bis zum neuen Maximum verlängern.

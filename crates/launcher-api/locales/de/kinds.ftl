@@ -27,7 +27,7 @@ end-owner = Selbst beendet
 end-admin = Von der Administration beendet
 end-expired = Die Zeit war abgelaufen
 end-failed = Fehlgeschlagen
-end-lost = Außerhalb dieses Dienstes gelöscht
+end-lost = Vom Server verloren oder von der Administration entfernt
 
 app-rstudio = RStudio
 app-notebook = Jupyter-Notebook

@@ -26,9 +26,9 @@ wait-queue = { $before ->
    *[other] { $before } Personen sind vor Ihnen.
 }
 wait-queue-about = { $before ->
-    [0] Sie sind als Nächstes dran, etwa { $time }.
-    [one] 1 Person vor Ihnen, etwa { $time }.
-   *[other] { $before } Personen vor Ihnen, etwa { $time }.
+    [0] Sie sind als Nächstes dran. Bereit in etwa { $time }.
+    [one] 1 Person ist vor Ihnen. Bereit in etwa { $time }.
+   *[other] { $before } Personen sind vor Ihnen. Bereit in etwa { $time }.
 }
 wait-room = { $before ->
     [0] Alle Plätze sind belegt. Ihr Workshop startet, sobald einer frei ist.
@@ -44,7 +44,7 @@ wait-progress = Fortschritt des Starts
 wait-details = Details
 
 doing-waiting-for-room = Wartet auf einen freien Platz.
-doing-preparing = Ihr Platz wird vorbereitet.
+doing-preparing = Ihr Workshop wird vorbereitet.
 doing-pulling-image = Die Software wird geholt. Beim ersten Mal dauert es länger.
 doing-loading-material = Die Kursdateien werden geholt.
 doing-starting-app = Die App wird gestartet.
@@ -52,7 +52,7 @@ doing-restarting-app = Die App wurde beendet und startet neu.
 
 start-step-material = Kursmaterial herunterladen
 
-material-trouble-failed = Ihre Dateien wurden nicht geladen
+material-trouble-failed = Die Kursdateien wurden nicht geladen
 material-trouble-conflicts = Sie und Ihre Lehrperson haben dieselben Dateien geändert
 
 open-anyway = Trotzdem öffnen

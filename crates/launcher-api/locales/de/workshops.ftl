@@ -272,4 +272,4 @@ copied-report = Kopiert
 
 launch-with-files = Mit diesen Dateien starten
 files-launch-note = Der Workshop beginnt mit Ihren gespeicherten Dateien:
-saved-work-download-zip = als .zip
+saved-work-download-zip = Als .zip herunterladen

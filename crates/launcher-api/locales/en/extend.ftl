@@ -67,4 +67,4 @@ maximum-raised = { $count ->
     [one] 1 workshop has the new maximum lifetime.
    *[other] { $count } workshops have the new maximum lifetime.
 }
-maximum-raised-text = Their owners can extend them until then.
+maximum-raised-text = They can now be extended up to the new maximum.

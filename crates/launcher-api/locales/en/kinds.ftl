@@ -32,7 +32,7 @@ end-owner = Ended by its owner
 end-admin = Ended by an administrator
 end-expired = Its time was up
 end-failed = It failed
-end-lost = It was deleted outside of this service
+end-lost = The server lost it, or an administrator removed it
 
 # App types.
 app-rstudio = RStudio

@@ -16,7 +16,7 @@ stopped-expired = The time of “{ $name }” is over.
 stopped-failed = “{ $name }” has failed.
 
 # The Workshop was deleted by another program or person.
-stopped-lost = “{ $name }” was deleted outside of this service.
+stopped-lost = The server lost “{ $name }”, or an administrator removed it.
 
 # Time of the end.
 stopped-at = It ended at { $time }.

@@ -31,18 +31,18 @@ start-step-app = Start the app
 # What the owner waits for. $before: workshops that start before. $time: expected time until the workshop is ready.
 wait-queue = { $before ->
     [0] You are next.
-    [one] 1 person is before you.
-   *[other] { $before } people are before you.
+    [one] 1 person is ahead of you.
+   *[other] { $before } people are ahead of you.
 }
 wait-queue-about = { $before ->
-    [0] You are next, about { $time }.
-    [one] 1 person before you, about { $time }.
-   *[other] { $before } people before you, about { $time }.
+    [0] You are next. Ready in about { $time }.
+    [one] 1 person is ahead of you. Ready in about { $time }.
+   *[other] { $before } people are ahead of you. Ready in about { $time }.
 }
 wait-room = { $before ->
     [0] All places are taken. Your workshop starts as soon as one is free.
-    [one] All places are taken. 1 person is before you.
-   *[other] All places are taken. { $before } people are before you.
+    [one] All places are taken. 1 person is ahead of you.
+   *[other] All places are taken. { $before } people are ahead of you.
 }
 wait-about = Ready in about { $time }.
 wait-longer = This takes longer than usual.
@@ -56,7 +56,7 @@ wait-details = Details
 
 # The current step of the start, in the words of a student.
 doing-waiting-for-room = Waiting for a free place.
-doing-preparing = Preparing your place.
+doing-preparing = Preparing your workshop.
 doing-pulling-image = Getting the software. The first time takes longer.
 doing-loading-material = Getting the course files.
 doing-starting-app = Starting the app.
@@ -66,7 +66,7 @@ doing-restarting-app = The app stopped and starts again.
 start-step-material = Download the course material
 
 # Headings of the page of a ready workshop whose course material has a problem. The workshop does not open by itself.
-material-trouble-failed = Your files did not load
+material-trouble-failed = The course files did not load
 material-trouble-conflicts = You and your teacher changed the same files
 
 # Link that opens this workshop.

@@ -366,7 +366,7 @@ outdated = This workshop runs with an older version of the sidecar or of the set
 # Link from this note to the page that restarts all workshops with an older version.
 outdated-restart = Restart outdated workshops
 
-# What happens to the files of a workshop when it ends. All pages and questions have these sentences.
+# Fate of a workshop's files at its end. All pages and questions have these sentences.
 files-are-deleted = The files in a workshop are deleted when it ends. Download what you want to keep.
 # The files are kept for the next launch. $time: retention without use, for example “180 days”.
 files-are-kept = The files are kept when the workshop ends: the next launch has them again.
@@ -410,4 +410,4 @@ launch-with-files = Launch with these files
 files-launch-note = The workshop starts with your saved files:
 
 # Link after the link “Download”, to the same files as a zip archive.
-saved-work-download-zip = as .zip
+saved-work-download-zip = Download as .zip

@@ -33,4 +33,4 @@ maximum-raised = { $count ->
     [one] 1 taller tiene la nueva duración máxima.
    *[other] { $count } talleres tienen la nueva duración máxima.
 }
-maximum-raised-text = Sus propietarios pueden prolongarlos hasta entonces.
+maximum-raised-text = Ahora se pueden prolongar hasta el nuevo máximo.

@@ -27,7 +27,7 @@ end-owner = Lo finalizó su propietario
 end-admin = Lo finalizó un administrador
 end-expired = Se agotó su tiempo
 end-failed = Falló
-end-lost = Se eliminó fuera de este servicio
+end-lost = El servidor lo perdió o un administrador lo eliminó
 
 app-rstudio = RStudio
 app-notebook = Jupyter Notebook

@@ -26,9 +26,9 @@ wait-queue = { $before ->
    *[other] Hay { $before } personas antes que tú.
 }
 wait-queue-about = { $before ->
-    [0] Es tu turno, unos { $time }.
-    [one] 1 persona antes que tú, unos { $time }.
-   *[other] { $before } personas antes que tú, unos { $time }.
+    [0] Es tu turno. Listo en unos { $time }.
+    [one] Hay 1 persona antes que tú. Listo en unos { $time }.
+   *[other] Hay { $before } personas antes que tú. Listo en unos { $time }.
 }
 wait-room = { $before ->
     [0] Todas las plazas están ocupadas. Tu taller se inicia en cuanto haya una libre.
@@ -44,7 +44,7 @@ wait-progress = Progreso del inicio
 wait-details = Detalles
 
 doing-waiting-for-room = Esperando una plaza libre.
-doing-preparing = Preparando tu plaza.
+doing-preparing = Preparando tu taller.
 doing-pulling-image = Obteniendo el software. La primera vez tarda más.
 doing-loading-material = Obteniendo los archivos del curso.
 doing-starting-app = Iniciando la aplicación.
@@ -52,7 +52,7 @@ doing-restarting-app = La aplicación se detuvo y se reinicia.
 
 start-step-material = Descargar el material del curso
 
-material-trouble-failed = Tus archivos no se cargaron
+material-trouble-failed = Los archivos del curso no se cargaron
 material-trouble-conflicts = Tú y tu docente cambiasteis los mismos archivos
 
 open-anyway = Abrir de todos modos

@@ -272,4 +272,4 @@ copied-report = Copiado
 
 launch-with-files = Iniciar con estos archivos
 files-launch-note = El taller empieza con tus archivos guardados:
-saved-work-download-zip = en .zip
+saved-work-download-zip = Descargar en .zip

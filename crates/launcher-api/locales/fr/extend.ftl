@@ -33,4 +33,4 @@ maximum-raised = { $count ->
     [one] 1 atelier a la nouvelle durée maximale.
    *[other] { $count } ateliers ont la nouvelle durée maximale.
 }
-maximum-raised-text = Leurs propriétaires peuvent les prolonger jusque-là.
+maximum-raised-text = Ils peuvent maintenant être prolongés jusqu’au nouveau maximum.

@@ -27,7 +27,7 @@ end-owner = Terminé par son propriétaire
 end-admin = Terminé par un administrateur
 end-expired = Temps écoulé
 end-failed = Échec de l’atelier
-end-lost = Supprimé en dehors de ce service
+end-lost = Perdu par le serveur, ou supprimé par un administrateur
 
 app-rstudio = RStudio
 app-notebook = Notebook Jupyter

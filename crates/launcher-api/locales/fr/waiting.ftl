@@ -26,9 +26,9 @@ wait-queue = { $before ->
    *[other] { $before } personnes sont avant vous.
 }
 wait-queue-about = { $before ->
-    [0] C’est bientôt votre tour, environ { $time }.
-    [one] { $before } personne avant vous, environ { $time }.
-   *[other] { $before } personnes avant vous, environ { $time }.
+    [0] C’est bientôt votre tour. Prêt dans { $time } environ.
+    [one] { $before } personne est avant vous. Prêt dans { $time } environ.
+   *[other] { $before } personnes sont avant vous. Prêt dans { $time } environ.
 }
 wait-room = { $before ->
     [0] Toutes les places sont prises. Votre atelier démarre dès qu’une place est libre.
@@ -44,7 +44,7 @@ wait-progress = Progression du démarrage
 wait-details = Détails
 
 doing-waiting-for-room = En attente d’une place libre.
-doing-preparing = Préparation de votre place.
+doing-preparing = Préparation de votre atelier.
 doing-pulling-image = Récupération du logiciel. La première fois est plus longue.
 doing-loading-material = Récupération des fichiers du cours.
 doing-starting-app = Démarrage de l’application.
@@ -52,7 +52,7 @@ doing-restarting-app = L’application s’est arrêtée et redémarre.
 
 start-step-material = Téléchargement du matériel de cours
 
-material-trouble-failed = Vos fichiers n’ont pas été chargés
+material-trouble-failed = Les fichiers du cours n’ont pas été chargés
 material-trouble-conflicts = Vous et votre enseignant avez modifié les mêmes fichiers
 
 open-anyway = Ouvrir quand même

@@ -272,4 +272,4 @@ copied-report = Copié
 
 launch-with-files = Lancer avec ces fichiers
 files-launch-note = L’atelier démarre avec vos fichiers enregistrés :
-saved-work-download-zip = en .zip
+saved-work-download-zip = Télécharger en .zip

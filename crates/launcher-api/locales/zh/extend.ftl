@@ -21,4 +21,4 @@ maximum-warning = { $name } 已保存。新的实验环境使用新的最长使�
 maximum-button = 应用到当前实验环境
 maximum-cancel = 仅用于新的实验环境
 maximum-raised = { $count } 个实验环境已使用新的最长使用时长。
-maximum-raised-text = 所有者可以延长到该时长。
+maximum-raised-text = 现在可以延长到新的最长使用时长。

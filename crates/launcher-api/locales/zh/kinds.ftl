@@ -27,7 +27,7 @@ end-owner = 由所有者结束
 end-admin = 由管理员结束
 end-expired = 时间已到
 end-failed = 失败
-end-lost = 在本系统之外被删除
+end-lost = 服务器丢失，或被管理员删除
 
 app-rstudio = RStudio
 app-notebook = Jupyter Notebook

@@ -18,8 +18,8 @@ wait-queue = { $before ->
    *[other] 您前面还有 { $before } 人。
 }
 wait-queue-about = { $before ->
-    [0] 下一个就是您，大约 { $time }。
-   *[other] 您前面还有 { $before } 人，大约 { $time }。
+    [0] 下一个就是您。大约 { $time }后就绪。
+   *[other] 您前面还有 { $before } 人。大约 { $time }后就绪。
 }
 wait-room = { $before ->
     [0] 所有位置都已占用。一旦有空位，您的实验环境就会启动。
@@ -31,13 +31,13 @@ wait-starting = 您的实验环境正在启动。
 wait-progress = 启动进度
 wait-details = 详情
 doing-waiting-for-room = 正在等待空位。
-doing-preparing = 正在为您准备位置。
+doing-preparing = 正在准备您的实验环境。
 doing-pulling-image = 正在获取软件。第一次需要更长时间。
 doing-loading-material = 正在获取课程文件。
 doing-starting-app = 正在启动应用。
 doing-restarting-app = 应用已停止，正在重新启动。
 start-step-material = 下载课程资料
-material-trouble-failed = 您的文件未加载
+material-trouble-failed = 课程文件未加载
 material-trouble-conflicts = 您和教师修改了相同的文件
 open-anyway = 仍然打开
 material-try-again = 重试

@@ -71,7 +71,7 @@ async fn activity_entry_without_actor_shows_cause() {
     let expected = [
         format!("{ADMIN} dismissed {ALICE}'s Penguins ({failed}), which had failed."),
         format!("{ALICE}'s Penguins ({failed}) failed. The workshop's program stopped unexpectedly."),
-        format!("{ALICE}'s Penguins ({lost}) ended. It was deleted outside of this service."),
+        format!("{ALICE}'s Penguins ({lost}) ended. The server lost it, or an administrator removed it."),
         format!("{ALICE}'s Penguins ({expired}) ended. Its time was up."),
     ];
     assert_eq!(told[..4], expected);

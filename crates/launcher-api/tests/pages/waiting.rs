@@ -68,7 +68,7 @@ async fn waiting_page_shows_each_step_and_opens_the_ready_workshop() {
     let last = alice.launch(&template).await;
     let last = format!("/instances/{last}/wait");
     let queue = alice.get_until(&last, "You are next").await.body;
-    assert!(queue.contains("<strong>You are next, about 3 minutes.</strong>"), "{queue}");
+    assert!(queue.contains("<strong>You are next. Ready in about 3 minutes.</strong>"), "{queue}");
     app.test.clock.advance(Duration::from_secs(120));
     assert!(alice.get(&page).await.body.contains("<strong>This takes longer than usual.</strong>"));
     assert!(!pulling.contains("data-opens"), "{pulling}");
@@ -97,9 +97,9 @@ async fn queue_states_the_people_before_and_a_time_from_recent_starts() {
     }
     let name = alice.launch(&template).await;
     let page = format!("/instances/{name}/wait");
-    let queued = alice.get_until(&page, "people before you").await.body;
-    assert!(queued.contains("<strong>3 people before you, about 5 minutes.</strong>"), "{queued}");
-    assert!(queued.contains("data-state-text=\"3 people are before you.\""), "the time is not announced: {queued}");
+    let queued = alice.get_until(&page, "people are ahead of you").await.body;
+    assert!(queued.contains("<strong>3 people are ahead of you. Ready in about 5 minutes.</strong>"), "{queued}");
+    assert!(queued.contains("data-state-text=\"3 people are ahead of you.\""), "the time is not announced: {queued}");
     app.finish().await;
 }
 
@@ -133,7 +133,7 @@ async fn full_server_has_no_expected_time() {
     app.test.fleet.progress(&name, StartStep::WaitingForRoom, 3);
     let page = format!("/instances/{name}/wait");
     let full = alice.get_until(&page, "All places are taken").await.body;
-    assert!(full.contains("<strong>All places are taken. 2 people are before you.</strong>"), "{full}");
+    assert!(full.contains("<strong>All places are taken. 2 people are ahead of you.</strong>"), "{full}");
     app.finish().await;
 }
 
@@ -152,7 +152,7 @@ async fn workshop_whose_material_did_not_load_is_not_opened_until_the_owner_deci
     let failed = MaterialReport { sources: vec![SourceReport::failed("stats", "The server does not answer.")] };
     app.test.fleet.report_material(&name, failed);
     let detail = format!("/instances/{name}");
-    let page = alice.get_until(&format!("{detail}/wait"), "Your files did not load").await;
+    let page = alice.get_until(&format!("{detail}/wait"), "The course files did not load").await;
     assert!(!page.body.contains("data-opens") && !page.body.contains("http-equiv"), "{}", page.body);
     assert!(page.body.contains("The server does not answer."), "{}", page.body);
     let url = format!("http://{name}.workshops.test/_launcher/frame?material=failed");
