@@ -42,7 +42,7 @@ lint: ## formatting, clippy, shell scripts
 fmt: ## format the Rust code
 	cargo fmt --all
 
-generated: ## write the generated files again: API document, problems, definitions of the cluster, the chart's schema and notices
+generated: ## write the generated files again: API document, problems, definitions of the cluster, presets, settings, the chart's schema and notices
 	cargo run --quiet -p launcher -- openapi > target/openapi.json
 	cp target/openapi.json docs/openapi.json
 	cargo run --quiet -p launcher-api --example problems > target/problems.md
