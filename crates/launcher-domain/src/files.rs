@@ -1,4 +1,4 @@
-//! What happens to the files of a workshop when it ends. All pages and confirmations state this.
+//! Fate of a workshop's files at its end. All pages and confirmations state it.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub struct FileRetention {
     pub snapshots: Option<Duration>,
 }
 
-/// What happens to the files of a workshop when it ends.
+/// Fate of a workshop's files at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FilesAtEnd {
     /// A volume keeps them for the next launch. It is deleted after this time without use; `None`: never.

@@ -68,7 +68,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What the user must know about the course material. The variants are in the order of their importance.
+    /// Problem of the course material, most important first.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum MaterialTrouble {
         /// A source could not be placed completely.

@@ -44,7 +44,7 @@
   let streamAt = 0;
   let refusals = 0;
   let isDown = false;
-  // True while the launcher says why the workshop has stopped. The app's page is then of no use any more.
+  // True after the launcher's reason replaced the cover. Reload the page when the workshop answers again.
   let isReplaced = false;
   let popup = null;
   let note = "";

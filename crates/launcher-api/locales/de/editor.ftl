@@ -2,7 +2,6 @@
 
 editor-new-template = Neue Vorlage
 
-
 editor-in-catalog = Im Katalog
 
 editor-yes = Ja
@@ -86,7 +85,6 @@ preset-voila = Voila
 preset-terminal = Terminal
 preset-desktop = Desktop
 preset-web = Web-App
-
 
 editor-advanced = Erweitert
 

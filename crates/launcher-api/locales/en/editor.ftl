@@ -3,8 +3,6 @@
 # Heading of an empty form, and label of the link to it.
 editor-new-template = New template
 
-# Column head: the type of the app, and its image.
-
 # Column head: whether the template is in the catalog or archived.
 editor-in-catalog = In the catalog
 

@@ -2,7 +2,6 @@
 
 editor-new-template = Nueva plantilla
 
-
 editor-in-catalog = En el catálogo
 
 editor-yes = Sí

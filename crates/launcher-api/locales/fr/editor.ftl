@@ -2,7 +2,6 @@
 
 editor-new-template = Nouveau modèle
 
-
 editor-in-catalog = Au catalogue
 
 editor-yes = Oui

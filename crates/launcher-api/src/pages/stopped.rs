@@ -1,4 +1,4 @@
-//! What the launcher tells the owner at the address of a workshop that does not run.
+//! Explanation for the owner at the address of a workshop that does not run.
 
 use http::HeaderMap;
 use jiff::Timestamp;

@@ -32,7 +32,7 @@ struct WaitingPage {
     doing: Option<Text>,
     percent: u32,
     steps: Vec<Step>,
-    /// What the owner must decide before the workshop opens.
+    /// Decision of the owner before the workshop opens.
     trouble: Option<Trouble>,
     now: String,
     /// Time until the page opens the ready workshop.
@@ -50,7 +50,7 @@ struct Step {
 #[derive(Debug)]
 struct Trouble {
     title: Text,
-    /// What "Try again" does, also to the files.
+    /// Effect of "Try again", also on the files.
     again: String,
 }
 

@@ -1,4 +1,4 @@
-//! What happens to the files of a workshop when it ends.
+//! Fate of a workshop's files at its end.
 
 use std::time::Duration;
 

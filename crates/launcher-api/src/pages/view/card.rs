@@ -24,7 +24,7 @@ pub(crate) struct Card {
     pub(crate) key: String,
     pub(crate) tags: Vec<String>,
     pub(crate) tile: AppTile,
-    /// What happens to the files at the end of a workshop, as a sentence.
+    /// Fate of the files at the end of a workshop, as a sentence.
     pub(crate) files: String,
     /// The same in some words.
     pub(crate) files_in_short: String,

@@ -85,9 +85,9 @@ pub(crate) struct WorkshopView {
     pub(crate) can_pause: bool,
     pub(crate) paused: Option<Instant>,
     pub(crate) keeps_files: bool,
-    /// What happens to the files at the end of the lifetime, as a sentence.
+    /// Fate of the files at the end of the lifetime, as a sentence.
     pub(crate) files: String,
-    /// What happens to the files if the workshop is ended now, as a sentence.
+    /// Fate of the files if the workshop is ended now, as a sentence.
     pub(crate) files_if_ended: String,
     /// Notice about the snapshot of the files, from the moment when the end is decided.
     pub(crate) snapshot: Option<SnapshotView>,
