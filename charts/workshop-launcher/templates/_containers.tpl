@@ -180,7 +180,6 @@ configMap, secret and key. */}}
 
 {{- define "launcher.env.notice" -}}
 - {name: SERVICE_PUBLIC_URL, value: {{ include "launcher.publicURL" . | quote }}}
-{{- include "launcher.brandEnvironment" . }}
 {{- end }}
 
 {{- define "launcher.mounts.notice" -}}

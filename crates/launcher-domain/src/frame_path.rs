@@ -8,6 +8,10 @@ pub const PREFIX: &str = "/_launcher/";
 pub const FRAME: &str = "/_launcher/frame";
 /// Path of the status, which the script of the frame page requests.
 pub const STATUS: &str = "/_launcher/status";
+/// Path of the event stream with the status.
+pub const EVENTS: &str = "/_launcher/events";
+/// Parameter of the frame page with the path of the app.
+pub const APP_PATH: &str = "path";
 /// Parameter of the frame page with the code of its language.
 pub const LANGUAGE: &str = "lang";
 /// Parameter of the frame page with the trouble of the course material, as in `failed`.

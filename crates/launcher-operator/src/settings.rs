@@ -112,7 +112,7 @@ pub struct OperatorSettings {
     #[arg(long, env = "SERVICE_PUBLIC_URL", value_name = "ORIGIN", value_parser = parse_origin)]
     pub public_url: Option<String>,
 
-    /// Name of this installation, in the bars and notices of workshops, up to 32 characters; default: no name
+    /// Name of this installation, in the bars of workshops, up to 32 characters; default: no name
     #[arg(long, env = "SERVICE_BRAND_NAME", value_name = "NAME", value_parser = BrandName::parse)]
     pub brand_name: Option<BrandName>,
 

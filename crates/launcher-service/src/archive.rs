@@ -69,8 +69,8 @@ fn zip(tar: impl Read, out: &mut dyn Write) -> io::Result<()> {
             _ => continue,
         }
         let (mode, modified) = (entry.header.mode().unwrap_or(0o644), entry.header.mtime().unwrap_or_default());
-        // Programs on Windows take a backslash for a separator, also in `..\\`.
-        let path = path.replace('\\', "_");
+        // Programs on Windows take a backslash for a separator, also in `..\\`, and a colon for the end of a drive's name.
+        let path = path.replace(|letter: char| "\\:".contains(letter) || letter.is_control(), "_");
         zip.add(&ZipEntry { path: &path, mode, modified, size }, &mut entries.content(size))?;
     }
     // The checksum of a saved archive is at its end. A damaged one must not become a complete zip archive.
@@ -104,9 +104,9 @@ fn files(tar: impl Read, out: &mut dyn Write, (most_bytes, most_entries): (u64, 
         }
         add(&mut files, &entry, &mut entries)?;
     }
-    files.finish()?;
     // The checksum of the archive is at its end.
-    io::copy(&mut entries.source, &mut io::sink()).map(drop)
+    io::copy(&mut entries.source, &mut io::sink())?;
+    files.finish()
 }
 
 /// Converts an archive while it is read, with a constant amount of memory.
@@ -402,7 +402,8 @@ mod tests {
         let mut tar = Builder::new(Vec::new());
         tar.append_data(&mut header(EntryType::Directory, 0), "./notes", &[][..]).unwrap();
         tar.append_data(&mut header(EntryType::Regular, 1), "notes/..\\..\\up", &b"x"[..]).unwrap();
-        assert_eq!(zipped(&tar.into_inner().unwrap()), ["notes/", "notes/.._.._up"]);
+        tar.append_data(&mut header(EntryType::Regular, 1), "C:\u{1b}x", &b"x"[..]).unwrap();
+        assert_eq!(zipped(&tar.into_inner().unwrap()), ["notes/", "notes/.._.._up", "C__x"]);
     }
 
     #[test]

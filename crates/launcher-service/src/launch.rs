@@ -68,26 +68,16 @@ impl Launcher {
         template_id: Uuid,
         request: &LaunchRequest,
     ) -> Result<Launched, ServiceError> {
-        let mut template = self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)?;
+        let template = self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)?;
         let key = request
             .idempotency_key
             .as_ref()
             .map(|key| IdempotencyKey { key: key.clone(), body_hash: fingerprint(&template, request) });
-        let action = if template.active { Action::LaunchActive } else { Action::LaunchInactive };
-        if decide(caller, action) != Verdict::Granted {
-            return self.launched_before(caller, key.as_ref(), ServiceError::TemplateInactive).await;
-        }
-        let values = match read(&mut template, request) {
-            Ok(values) => values,
-            // The template may have got other parameters or repositories since the first request with this key.
-            Err(errors) => return self.launched_before(caller, key.as_ref(), ServiceError::Invalid(errors)).await,
+        let (template, values) = match self.launchable(caller, template, request).await {
+            Ok(launchable) => launchable,
+            // Template and snapshot may have changed since the first request with this key.
+            Err(refusal) => return self.launched_before(caller, key.as_ref(), refusal).await,
         };
-        if let Some(snapshot_id) = request.snapshot
-            && let Err(refusal) = self.snapshot_to_launch(caller, &template, snapshot_id).await
-        {
-            // The snapshot may have been deleted since the first request with this key.
-            return self.launched_before(caller, key.as_ref(), refusal).await;
-        }
         let rules = self.rules(caller);
         for _ in 0..NAME_ATTEMPTS {
             let drafted = self.draft(caller, &template, &values);
@@ -104,9 +94,28 @@ impl Launcher {
         ))
     }
 
-    /// Ends the caller's instance, waits until its workload is gone, and launches its template again. The new workshop may
-    /// need the volume of the former one, and its place within the caller's limit. After 30 seconds, the launch no longer
-    /// waits.
+    /// Checks all of a launch except limits. Returns the template with the repository of the request, and the values of its
+    /// parameters.
+    async fn launchable(
+        &self,
+        caller: &Caller,
+        mut template: Template,
+        request: &LaunchRequest,
+    ) -> Result<(Template, LaunchValues), ServiceError> {
+        let action = if template.active { Action::LaunchActive } else { Action::LaunchInactive };
+        if decide(caller, action) != Verdict::Granted {
+            return Err(ServiceError::TemplateInactive);
+        }
+        let values = read(&mut template, request).map_err(ServiceError::Invalid)?;
+        if let Some(snapshot_id) = request.snapshot {
+            self.snapshot_to_launch(caller, &template, snapshot_id).await?;
+        }
+        Ok((template, values))
+    }
+
+    /// Ends the caller's instance, waits until its workload is gone, and launches its template again, with the repository that
+    /// its launch added. The new workshop may need the volume of the former one, and its place within the caller's limit.
+    /// After 30 seconds, the launch no longer waits. An instance whose template cannot be launched stays.
     ///
     /// # Errors
     /// NotFound, and those of [`Launcher::launch`].
@@ -120,6 +129,10 @@ impl Launcher {
         if instance.owner_email != *caller.email() {
             return Err(ServiceError::NotFound);
         }
+        let template = self.0.store.template(instance.template_id).await?.ok_or(ServiceError::NotFound)?;
+        let repository = instance.settings.added_repository(&template.settings);
+        let request = &LaunchRequest { repository, ..request.clone() };
+        self.launchable(caller, template, request).await?;
         let ListedInstance { instance: ended, .. } = self.terminate(caller, k8s_name).await?;
         if ended.state != InstanceState::Terminated {
             let is_gone = |event: FeedEvent| {

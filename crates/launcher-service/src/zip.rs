@@ -64,7 +64,7 @@ impl ZipEntry<'_> {
             return [0, 0x21];
         };
         [
-            small(at.hour()) << 11 | small(at.minute()) << 5 | small(at.second()) / 2,
+            (small(at.hour()) << 11) | (small(at.minute()) << 5) | (small(at.second()) / 2),
             year << 9 | small(at.month()) << 5 | small(at.day()),
         ]
     }

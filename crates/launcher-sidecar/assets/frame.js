@@ -81,7 +81,8 @@
   function cover(reason) {
     const element = part("cover");
     if (reason) {
-      isReplaced = true;
+      // A workshop that starts again keeps its page: a reload would lose unsaved changes.
+      isReplaced = !["queued", "starting", "running"].includes(reason.state);
       setText(part("cover-title"), reason.title);
       const times = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
       const paragraphs = reason.paragraphs.map(({ text, time }) =>
@@ -237,8 +238,9 @@
     const path = appPath();
     if (path === null) return;
     sessionStorage.setItem(LAST_PATH, path);
-    const query = path === said.start ? "" : `?path=${encodeURIComponent(path).replaceAll("%2F", "/")}`;
-    const here = said.frame + query;
+    const query = path === said.start ? [] : [`path=${encodeURIComponent(path).replaceAll("%2F", "/")}`];
+    if (said.trouble) query.push(`${said.material}=${said.trouble}`);
+    const here = said.frame + (query.length ? `?${query.join("&")}` : "");
     if (location.pathname + location.search !== here) history.replaceState(null, "", here);
     const page = app.contentDocument;
     appTitle = page?.title || appTitle;

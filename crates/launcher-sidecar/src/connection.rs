@@ -113,7 +113,6 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
             html: refused.wants_html,
             language: refused.language,
             launcher: launcher.as_deref(),
-            brand: self.state.frame.brand.name(),
             head_only: refused.is_head,
             close: !refused.keep_alive,
         };

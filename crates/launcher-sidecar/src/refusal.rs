@@ -210,8 +210,6 @@ pub(crate) struct ResponseFormat<'a> {
     pub(crate) language: Language,
     /// URL of the launcher, for a link.
     pub(crate) launcher: Option<&'a str>,
-    /// Text of this link, if the installation has a name.
-    pub(crate) brand: Option<&'a str>,
     /// True if the request is a HEAD request, whose response has no body.
     pub(crate) head_only: bool,
     /// True if the connection is closed after this response.
@@ -249,6 +247,8 @@ pub(crate) fn write_error_response(reason: Reason, format: ResponseFormat<'_>, o
     }
 }
 
+/// Returns an error response as a page. It has no brand: the page of a running sidecar must equal that of the notice program,
+/// also after a change of the brand.
 fn page(answer: &Answer, broken: Option<&str>, reason: Reason, format: ResponseFormat<'_>) -> String {
     let texts: Vec<&str> = [Some(&*answer.text), broken].into_iter().flatten().collect();
     let notice = Notice {
@@ -257,7 +257,7 @@ fn page(answer: &Answer, broken: Option<&str>, reason: Reason, format: ResponseF
         texts: &texts,
         links: &[],
         launcher: format.launcher,
-        brand: format.brand,
+        brand: None,
         reload_seconds: (reason == Reason::AppUnavailable).then_some(RELOAD_SECONDS),
     };
     notice.html()

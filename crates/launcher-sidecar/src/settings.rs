@@ -68,6 +68,14 @@ pub struct Settings {
     #[arg(long, env = "SERVICE_COURSE", value_name = "NAME")]
     pub course: Option<String>,
 
+    /// Name of the installation: the text of the link to the launcher in the bar
+    #[arg(long, env = "SERVICE_BRAND_NAME", value_name = "NAME", value_parser = BrandName::parse)]
+    pub brand_name: Option<BrandName>,
+
+    /// Accent colour of the installation as #rrggbb: the edge of the bar
+    #[arg(long, env = "SERVICE_BRAND_COLOR", value_name = "COLOR", value_parser = AccentColor::parse)]
+    pub brand_color: Option<AccentColor>,
+
     /// URL of the launcher's page of this workshop; without it, the frame page has no links
     #[arg(long, env = "SERVICE_WORKSHOP_PAGE_URL", value_name = "URL", value_parser = WorkshopPage::parse)]
     pub workshop_page_url: Option<WorkshopPage>,
@@ -100,7 +108,7 @@ impl Settings {
             start_path: self.start_path.clone(),
             workshop_page: self.workshop_page_url.clone(),
             course: self.course.clone().filter(|name| !name.trim().is_empty()),
-            brand: self.server.brand(),
+            brand: Brand { name: self.brand_name.clone(), color: self.brand_color },
             ..Frame::default()
         }
     }
@@ -141,7 +149,7 @@ impl NoticeSettings {
     /// Returns the source of the notice's link.
     #[must_use]
     pub fn frame(&self) -> Frame {
-        Frame { workshop_page: Some(self.public_url.clone()), brand: self.server.brand(), ..Frame::default() }
+        Frame { workshop_page: Some(self.public_url.clone()), ..Frame::default() }
     }
 }
 
@@ -161,14 +169,6 @@ pub struct ServerSettings {
           value_parser = TrustedHeader::parse)]
     pub trusted_auth_header: TrustedHeader,
 
-    /// Name of the installation: the text of the links to the launcher in the bar and in notices
-    #[arg(long, env = "SERVICE_BRAND_NAME", value_name = "NAME", value_parser = BrandName::parse)]
-    pub brand_name: Option<BrandName>,
-
-    /// Accent colour of the installation as #rrggbb: the edge of the bar
-    #[arg(long, env = "SERVICE_BRAND_COLOR", value_name = "COLOR", value_parser = AccentColor::parse)]
-    pub brand_color: Option<AccentColor>,
-
     /// Seconds for in-flight requests to finish after a stop signal
     #[arg(long, env = "SERVICE_SHUTDOWN_GRACE", value_name = "SECONDS", default_value = "25")]
     pub shutdown_grace: u32,
@@ -179,10 +179,6 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
-    fn brand(&self) -> Brand {
-        Brand { name: self.brand_name.clone(), color: self.brand_color }
-    }
-
     /// Returns the time in which in-flight requests may complete after a stop signal.
     #[must_use]
     pub fn grace(&self) -> Duration {

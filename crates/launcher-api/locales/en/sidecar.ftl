@@ -26,6 +26,10 @@ files-lost = The app crashed and was started again. Files that were not saved el
 loading = The app is loading.
 # Note in the bar while the app refuses connections.
 down = The app does not answer. If it crashed, it starts again soon.
+# Note in the bar: a source of the course material was not placed completely.
+material-failed = The course files did not load completely. The page of the workshop shows the reason.
+# Note in the bar: the student and the teacher changed the same files of the course material.
+material-conflicts = You and the course changed the same files. The page of the workshop shows which.
 # Cover over the app of a workshop that has stopped, if the launcher gives no reason.
 stopped = This workshop has stopped
     .text = Its page shows the reason, and where your files are.

@@ -1,10 +1,13 @@
 //! Explanation for the owner at the address of a workshop that does not run.
 
+use std::sync::Arc;
+
 use http::HeaderMap;
 use jiff::Timestamp;
 use launcher_domain::{AdminList, Caller, EndReason, Instance, InstanceState, ProxySecret, SnapshotState};
 use launcher_service::{Launcher, ServiceError};
 use serde::Serialize;
+use tokio::sync::Semaphore;
 
 use crate::identity::identify;
 use crate::pages::{Language, paths};
@@ -16,7 +19,12 @@ pub struct StoppedWorkshops {
     launcher: Launcher,
     settings: ApiSettings,
     proxy_secret: Option<ProxySecret>,
+    slots: Arc<Semaphore>,
 }
+
+/// Maximum number of explanations that read the database at the same time. Further requests wait, so that requests for many
+/// addresses leave connections to the database for pages and loops.
+const MAX_QUERIES: usize = 4;
 
 /// Explanation for the owner of a workshop that does not run, in the reader's language.
 #[derive(Debug, Serialize)]
@@ -67,7 +75,7 @@ impl StoppedWorkshops {
     /// Creates the explanations of this launcher's workshops.
     #[must_use]
     pub fn new(launcher: Launcher, settings: ApiSettings, proxy_secret: Option<ProxySecret>) -> Self {
-        Self { launcher, settings, proxy_secret }
+        Self { launcher, settings, proxy_secret, slots: Arc::new(Semaphore::new(MAX_QUERIES)) }
     }
 
     /// Returns the explanation if the caller owns an instance with this name, also an ended one that is still stored.
@@ -79,6 +87,8 @@ impl StoppedWorkshops {
         let Ok(email) = identify(&self.settings, self.proxy_secret.as_ref(), headers) else { return Ok(None) };
         // A caller of an empty list of admins sees only own instances.
         let caller = AdminList::default().caller(email);
+        // The semaphore is never closed.
+        let _slot = self.slots.acquire().await.ok();
         let instance = match self.launcher.instance(&caller, k8s_name).await {
             Ok(listed) => listed.instance,
             Err(ServiceError::NotFound) => return Ok(None),
@@ -107,8 +117,9 @@ impl StoppedWorkshops {
             return Some(plain(t, if is_paused { "files-of-paused" } else { "stopped-files-kept" }));
         }
         let Some(snapshot) = &instance.snapshot else {
-            // The remedy of a failure says that the files are lost.
-            return instance.reason.is_none().then(|| plain(t, "stopped-files-deleted"));
+            // The remedy of a failure says that the files are lost. A workshop that never started has no files.
+            let had_files = instance.reason.is_none() && instance.started_at.is_some();
+            return had_files.then(|| plain(t, "stopped-files-deleted"));
         };
         Some(match snapshot.state {
             SnapshotState::Planned => return None,

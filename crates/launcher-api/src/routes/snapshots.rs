@@ -77,7 +77,7 @@ pub(crate) async fn delete_snapshot(call: Call, SnapshotId(id): SnapshotId) -> R
     params(
         ("snapshot_id" = uuid::Uuid, Path, description = "The snapshot's identifier."),
         ("format" = inline(Option<FormatParameter>), Query,
-            description = "Format of the archive. Default: tar.gz. A zip archive with a list of files above 2 MiB ends with \
+            description = "Format of the archive. Default: tar.gz. A zip archive with a list of files above 1 MiB ends with \
                            an error."),
     ),
     responses((status = 200, description = "The archive.",

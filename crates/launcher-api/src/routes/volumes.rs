@@ -67,7 +67,7 @@ pub(crate) async fn delete_volume(call: Call, VolumeName(name): VolumeName) -> R
     params(
         ("volume" = String, Path, description = "The volume's name.", example = "work-a7k3m9qz2x"),
         ("format" = inline(Option<FormatParameter>), Query,
-            description = "Format of the archive. Default: tar.gz. A zip archive with a list of files above 2 MiB ends with \
+            description = "Format of the archive. Default: tar.gz. A zip archive with a list of files above 1 MiB ends with \
                            an error."),
     ),
     responses((status = 200, description = "The archive.",

@@ -261,6 +261,20 @@ impl TemplateSettings {
         settings.material.as_mut().ok_or_else(not_allowed)?.add(repository)?;
         Ok(settings)
     }
+
+    /// Returns the repository that a launch added to the material of the template; `None` if the template has this source, or
+    /// no longer allows it.
+    #[must_use]
+    pub fn added_repository(&self, template: &Self) -> Option<RepositoryDraft> {
+        let source = self.material.as_ref()?.sources.last()?;
+        let mut own = template.material.iter().flat_map(|material| &material.sources);
+        if own.any(|own| own.target == source.target) || source.kind != MaterialKind::Git {
+            return None;
+        }
+        let MaterialSource { url, reference, folder, .. } = source.clone();
+        let repository = RepositoryDraft { url, reference, folder };
+        template.with_repository(repository.clone()).is_ok().then_some(repository)
+    }
 }
 
 impl Material {

@@ -249,6 +249,21 @@ fn launch_adds_an_allowed_repository_as_last_source() {
 }
 
 #[test]
+fn repository_that_a_launch_added_is_known_while_the_template_allows_it() {
+    let template = |prefixes: &[&str]| {
+        let material = json!({ "sources": [repository_of_template()], "allowed_repositories": prefixes });
+        settings(&json!({ "material": material })).unwrap()
+    };
+    let allowing = template(&["https://git.example.org/team/"]);
+    let draft = json!({ "url": "https://git.example.org/team/ex-1.git", "ref": "v2", "folder": "a/" });
+    let launched = allowing.with_repository(serde_json::from_value(draft).unwrap()).unwrap();
+    let added = launched.added_repository(&allowing).unwrap();
+    assert_eq!(allowing.with_repository(added).unwrap(), launched);
+    assert!(allowing.added_repository(&allowing).is_none());
+    assert!(launched.added_repository(&template(&["https://other.example/"])).is_none());
+}
+
+#[test]
 fn link_can_name_no_secret_and_gets_none_of_the_template() {
     let url = "https://git.example.org/team/ex-1.git";
     assert!(serde_json::from_value::<RepositoryDraft>(json!({ "url": url, "secret": "statistics" })).is_err());

@@ -1,8 +1,9 @@
 //! HTML of the frame page, and the files that the page loads.
 
 use jiff::Timestamp;
+use launcher_domain::MaterialTrouble;
 use launcher_domain::brand::Brand;
-use launcher_domain::frame_path::{FRAME, PREFIX, STATUS};
+use launcher_domain::frame_path::{EVENTS, FRAME, MATERIAL, PREFIX, STATUS};
 use launcher_domain::local_path::LocalPath;
 
 use crate::frame::WorkshopPage;
@@ -30,6 +31,8 @@ pub(super) struct Page<'a> {
     pub(super) workshop_page: Option<&'a WorkshopPage>,
     /// Name of the course: any characters.
     pub(super) course: Option<&'a str>,
+    /// Trouble of the course material, which the bar repeats.
+    pub(super) material: Option<MaterialTrouble>,
     pub(super) brand: &'a Brand,
     /// The expiry, if it is known. Only then can the owner extend the workshop here.
     pub(super) expiry: Option<Timestamp>,
@@ -46,7 +49,11 @@ impl Page<'_> {
         let (path, start) = (escape(self.path.as_str()), escape(self.start_path.as_str()));
         let course = self.course.map(escape).unwrap_or_default();
         let title = if course.is_empty() { workshop } else { &*course };
-        let cover = self.cover(texts);
+        let (cover, material) = (self.cover(texts), self.material.map_or("", MaterialTrouble::as_str));
+        let trouble = self.material.map_or("", |trouble| match trouble {
+            MaterialTrouble::Failed => texts.material_failed,
+            MaterialTrouble::Conflicts => texts.material_conflicts,
+        });
         format!(
             "<!doctype html>\n<html lang=\"{code}\" dir=\"{direction}\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -54,12 +61,13 @@ impl Page<'_> {
              <link id=\"icon\" rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
              <script defer src=\"{script}\"></script>\n</head>\n\
              <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-start=\"{start}\" data-status=\"{STATUS}\" \
-             data-events=\"{PREFIX}events\" \
+             data-events=\"{EVENTS}\" data-material=\"{MATERIAL}\" data-trouble=\"{material}\" \
              data-launcher=\"{launcher}\" data-left=\"{left}\" data-warning=\"{warning}\" data-over=\"{over}\" \
              data-signed-out=\"{signed_out}\" data-crashed=\"{crashed}\" data-out-of-memory=\"{out_of_memory}\" \
              data-files-lost=\"{files_lost}\" data-down=\"{down}\">\n\
              <header class=\"bar\" aria-label=\"{bar}\">\n<h1 id=\"title\" class=\"hidden\">{title}</h1>\n\
-             <p id=\"course\" dir=\"auto\">{course}</p>\n<p id=\"left\"></p>\n<p id=\"warning\"></p>\n<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
+             <p id=\"course\" dir=\"auto\">{course}</p>\n<p id=\"left\"></p>\n<p id=\"warning\"></p>\n\
+             <p id=\"material\">{trouble}</p>\n<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
              {ends}{links}</header>\n\
              <main><iframe id=\"app\" title=\"{app}\" src=\"{path}\" allow=\"{ALLOW}\"></iframe>\n\
              <div id=\"skeleton\" role=\"status\" hidden><strong dir=\"auto\">{title}</strong><span>{loading}</span></div>\n\

@@ -2,7 +2,8 @@
 
 use std::io::Write as _;
 
-use launcher_domain::frame_path::PREFIX;
+use launcher_domain::MaterialTrouble;
+use launcher_domain::frame_path::{APP_PATH, EVENTS, FRAME, LANGUAGE, MATERIAL, PREFIX, STATUS};
 use launcher_domain::local_path::LocalPath;
 
 use crate::frame::Frame;
@@ -16,8 +17,9 @@ use crate::transport::upstream::Pool;
 /// A resource that the sidecar serves itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Resource {
-    /// The frame page. Its frame shows this path of the app, `None`: the start path. The address may choose the language.
-    Page { path: Option<LocalPath>, chosen: Option<Language> },
+    /// The frame page. Its frame shows this path of the app, `None`: the start path. The address may choose the language, and
+    /// name the trouble of the course material.
+    Page { path: Option<LocalPath>, chosen: Option<Language>, material: Option<MaterialTrouble> },
     /// The expiry, the last crash, the state of the app and the current time, as JSON.
     Status,
     /// The same status as an event stream: one event for each change.
@@ -45,16 +47,21 @@ pub(crate) fn requested(
     }
     let end = rest.iter().position(|&byte| byte == b'?').unwrap_or(rest.len());
     let (name, query) = rest.split_at(end);
+    let own = |path: &'static str| path.strip_prefix(PREFIX).unwrap_or(path).as_bytes();
     Some(match name {
         // Ignore the path: the frame requests it as same-origin, so another site could bypass a check of the app.
-        b"frame" => {
-            let path = if is_from_another_site { None } else { app_path(query) };
-            Ok(Resource::Page { path, chosen: parameter(query, b"lang=").and_then(Language::with_code) })
+        name if name == own(FRAME) => {
+            let material = parameter(query, MATERIAL).and_then(|value| str::from_utf8(value).ok());
+            Ok(Resource::Page {
+                path: if is_from_another_site { None } else { app_path(query) },
+                chosen: parameter(query, LANGUAGE).and_then(Language::with_code),
+                material: material.and_then(MaterialTrouble::parse),
+            })
         }
-        b"status" => Ok(Resource::Status),
+        name if name == own(STATUS) => Ok(Resource::Status),
         // Refuse other sites: an image there could occupy a stream.
-        b"events" if is_from_another_site => Err(Reason::ForeignOrigin),
-        b"events" => Ok(Resource::Events),
+        name if name == own(EVENTS) && is_from_another_site => Err(Reason::ForeignOrigin),
+        name if name == own(EVENTS) => Ok(Resource::Events),
         b"frame.css" => Ok(Resource::Style),
         b"frame.js" => Ok(Resource::Script),
         _ => Err(Reason::UnknownResource),
@@ -64,13 +71,13 @@ pub(crate) fn requested(
 /// Returns the path of the app that the parameter `path` of a query names. Returns `None` if the parameter is missing, is
 /// not a path of this site, or is a reserved path.
 fn app_path(query: &[u8]) -> Option<LocalPath> {
-    parameter(query, b"path=").and_then(decode).and_then(|path| LocalPath::parse_of_app(&path))
+    parameter(query, APP_PATH).and_then(decode).and_then(|path| LocalPath::parse_of_app(&path))
 }
 
-/// Returns the first value of a parameter, whose name ends with the equals sign.
-fn parameter<'q>(query: &'q [u8], name: &[u8]) -> Option<&'q [u8]> {
+/// Returns the first value of a parameter.
+fn parameter<'q>(query: &'q [u8], name: &str) -> Option<&'q [u8]> {
     let parameters = query.strip_prefix(b"?").unwrap_or_default().split(|&byte| byte == b'&');
-    parameters.filter_map(|parameter| parameter.strip_prefix(name)).next()
+    parameters.filter_map(|parameter| parameter.strip_prefix(name.as_bytes())?.strip_prefix(b"=")).next()
 }
 
 /// Returns the language that the owner chose in the launcher, by the value of a `Cookie` header.
@@ -160,13 +167,14 @@ pub(crate) async fn write_resource(
 
 async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Language) -> Answer {
     match resource {
-        Resource::Page { path, chosen } => {
+        Resource::Page { path, chosen, material } => {
             let page = Page {
                 language: chosen.unwrap_or(language),
                 path: path.as_ref().unwrap_or(&frame.start_path),
                 start_path: &frame.start_path,
                 workshop_page: frame.workshop_page.as_ref(),
                 course: frame.course.as_deref(),
+                material: *material,
                 brand: &frame.brand,
                 expiry: frame.expiry.read().await,
             };
@@ -239,7 +247,7 @@ mod tests {
         let app = Pool::new(([127, 0, 0, 1], 9).into());
         let (start_path, course) = (path.clone().unwrap(), Some("\"".repeat(200)));
         let frame = Frame { start_path, course, ..Frame::default() };
-        let page = Resource::Page { path, chosen: Some(Language::ENGLISH) };
+        let page = Resource::Page { path, chosen: Some(Language::ENGLISH), material: Some(MaterialTrouble::Failed) };
         for resource in [page, Resource::Status, Resource::Style, Resource::Script] {
             for language in Language::all() {
                 let mut out = Vec::new();

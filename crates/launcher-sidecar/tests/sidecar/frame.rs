@@ -83,6 +83,21 @@ async fn frame_page_without_path_shows_the_start_path() {
 }
 
 #[tokio::test]
+async fn bar_repeats_the_trouble_of_the_course_material() {
+    let folder = TempDir::new().unwrap();
+    let setup = framed(&folder.path().join("expires-at")).await;
+    for (query, text) in [
+        ("?lang=en&material=failed", "The course files did not load completely."),
+        ("?material=conflicts", "You and the course changed the same files."),
+        ("", ""),
+        ("?material=<b>", ""),
+    ] {
+        let page = get(&setup, &format!("/_launcher/frame{query}"), ALICE).await.body;
+        assert!(page.contains(&format!("<p id=\"material\">{text}")), "{query}: {page}");
+    }
+}
+
+#[tokio::test]
 async fn bar_has_name_and_color_of_the_installation() {
     let brand = Brand {
         name: Some(BrandName::parse("R&D <Lab>").unwrap()),

@@ -39,7 +39,7 @@ fn request(start: &str, lines: &str) -> String {
 async fn address_without_workshop_gives_same_bytes_as_workshop_of_other_user() {
     let app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     let brand = [("SERVICE_BRAND_NAME", "R&D Lab"), ("SERVICE_BRAND_COLOR", "#7a1fa2")];
-    let (sidecar, notice) = (sidecar(&app, &brand).await, notice(&app, &brand).await);
+    let (sidecar, notice) = (sidecar(&app, &brand).await, notice(&app, &[]).await);
     let html = format!("{BOB}Accept: text/html\r\n");
     let languages = Language::all().map(|language| language.texts().code).chain(["tlh"]);
     let mut requests: Vec<String> =

@@ -53,7 +53,7 @@ fn explanation(serving: &Serving, name: &str) -> (String, Value) {
     let lines = format!("X-Auth-Request-Email: {ALICE}\r\nAccept: application/json\r\nAccept-Language: en\r\n");
     let answer = visit(serving, name, "/_launcher/status", &lines);
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    (head.to_owned(), serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}")))
+    (head.to_owned(), serde_json::from_str(body).unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -256,6 +256,8 @@ fn give(archive: impl Read, (user, group): (u32, u32), selection: &Selection, ou
         header.set_gid(group.into());
         given.append_data(&mut header, path, &mut entry)?;
     }
+    // An error of the source may follow the end of the archive.
+    io::copy(&mut archive.into_inner(), &mut io::sink())?;
     given.finish()
 }
 
@@ -283,6 +285,23 @@ mod tests {
         header.set_size(size);
         header.set_cksum();
         header.as_bytes().to_vec()
+    }
+
+    /// Source whose checksum is wrong.
+    struct Damaged;
+
+    impl Read for Damaged {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("wrong checksum"))
+        }
+    }
+
+    #[test]
+    fn error_of_the_source_after_the_end_of_its_archive_is_an_error() {
+        let archive = Builder::new(Vec::new()).into_inner().unwrap();
+        let all = Selection::Without(Vec::new());
+        let error = give((&*archive).chain(Damaged), (1000, 100), &all, &mut Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), "wrong checksum");
     }
 
     #[test]

@@ -89,11 +89,13 @@ fn command(program: &Path, working: &Path, marker: &str) -> Command {
 }
 
 /// Sends the archive to the program. A program that has ended gets the rest of the archive no more: its status is the result.
-async fn send(mut files: ByteStream, stdin: Option<ChildStdin>) -> Result<(), RestoreError> {
-    let Some(mut stdin) = stdin else { return Ok(()) };
+async fn send(mut files: ByteStream, mut stdin: Option<ChildStdin>) -> Result<(), RestoreError> {
     while let Some(bytes) = files.next().await {
-        match stdin.write_all(&bytes?).await {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+        let bytes = bytes?;
+        let Some(pipe) = &mut stdin else { continue };
+        match pipe.write_all(&bytes).await {
+            // The program has read the end of the archive. An error of the source may follow.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => stdin = None,
             result => result?,
         }
     }
