@@ -53,13 +53,13 @@ async fn open_saving(home: &std::path::Path) -> ContainerFleet {
 
 fn with_files(snapshot: &str) -> Workshop {
     let text = format!(
-        "exec 2>&1; cd /work && /bin/busybox find notes new etc-passwd -type f | /bin/busybox sort && \
-         /bin/busybox stat -c '%u %a' notes notes/a.txt new && echo more >> notes/a.txt && /bin/busybox cat notes/a.txt; \
+        "exec 2>&1; cd /www && /bin/busybox find notes new etc-passwd -type f | /bin/busybox sort && \
+         /bin/busybox stat -c '%u %a' notes notes/a.txt && echo more >> notes/a.txt && /bin/busybox cat notes/a.txt; \
          echo {LAST_LINE}; exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h ."
     );
     let mut workshop = script("lab-a", &text);
     workshop.spec.restore =
-        Some(WorkshopRestore { snapshot: snapshot.to_owned(), directory: Some("/work".to_owned()) });
+        Some(WorkshopRestore { snapshot: snapshot.to_owned(), directory: Some("/www".to_owned()) });
     workshop
 }
 
@@ -71,7 +71,7 @@ async fn app_starts_with_all_files_which_belong_to_its_user() {
     fleet.apply(&with_files("saved")).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
     let app = containers(home.path()).await.into_iter().find(|one| one.part == Part::App).unwrap();
-    let expected = "etc-passwd\nnew/deep/b.txt\nnotes/a.txt\n1000 755\n1000 755\n1000 755\nsavedmore";
+    let expected = "etc-passwd\nnew/deep/b.txt\nnotes/a.txt\n1000 755\n1000 755\nsavedmore";
     assert_eq!(output(&app.name).await, expected);
     assert!(!fs::exists(home.path().join("notes")).unwrap());
     fleet.delete("lab-a", None).await.unwrap();
