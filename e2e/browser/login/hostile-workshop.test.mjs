@@ -151,6 +151,6 @@ test("hostile workshop page cannot act as the user", async (t) => {
     assert.deepEqual([...names].sort(), expected, "expected no other cookie set by a workshop at the launcher");
     await unchanged();
     await page.reload();
-    await page.getByText("bob@example.org").waitFor();
+    await page.locator("#account > summary").getByText("bob@example.org").waitFor();
   });
 });

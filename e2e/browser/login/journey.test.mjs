@@ -22,7 +22,7 @@ test("user logs in, uses a workshop and signs out", async (t) => {
     await alice.getByRole("link", { name: "Notebooks" }).click();
     await logIn(alice, "alice@example.org");
     await alice.waitForURL(`${LAUNCHER}/launch/${notebooks.id}`);
-    await alice.getByText("alice@example.org").waitFor();
+    await alice.locator("#account > summary").getByText("alice@example.org").waitFor();
     assert.equal(await alice.getByText("Admin", { exact: true }).count(), 0, "expected no admin badge for Alice");
     await screenshot(alice, "login-came-back");
   });

@@ -32,6 +32,7 @@ test("student and teacher use the quickstart", async (t) => {
     await teacher.goto(`${LAUNCHER}/admin/instances`);
     await logIn(teacher, TEACHER, PROVIDER);
     await teacher.waitForURL(`${LAUNCHER}/admin/instances`);
+    await teacher.locator("#account > summary").click();
     await teacher.getByText("Admin", { exact: true }).waitFor();
     await teacher.getByRole("row", { name: new RegExp(STUDENT) }).first().waitFor();
   });

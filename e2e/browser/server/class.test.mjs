@@ -28,7 +28,7 @@ test("a class logs in and works", async (t) => {
       await screenshot(page, `server-login-${name}`);
       await logIn(page, name);
       await page.waitForURL(`${LAUNCHER}/launch/${ECHO}`);
-      await page.getByText(`${name}@example.org`).waitFor();
+      await page.locator("#account > summary").getByText(`${name}@example.org`).waitFor();
       await page.getByRole("button", { name: "Launch" }).click();
       // Dex keeps no session: the workshops' domain needs a second login.
       await logIn(page, name);
