@@ -84,6 +84,8 @@ TIERS = [
     rust("api", "the API and the pages over real HTTP", check=True),
     real("limits", "launcher and sidecar in memory cgroups, attacked by 2,000 slow clients", "need_pytest", "tests limits e2e/limits"),
     real("measured", "size and speed of the pages in a real Chromium, by Lighthouse", "need_browser", "tests measured e2e/browser"),
+    # Not beside engines: Chromium stops to load pages when they add networks.
+    real("apps", "the apps of the presets in a real Chromium", "need_browser; need_apps", "tests apps e2e/browser"),
     real("cluster", "real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions", "need_cluster",
          "tests cluster e2e/cluster/tests --numprocesses 4 --dist loadfile --no-loadscope-reorder",
          cpus=0.6, builds=("programs-cluster",), cluster=True),
@@ -92,7 +94,7 @@ TIERS = [
     real("login", "the installed chart: Traefik, oauth2-proxy, a provider, a real Chromium, forged identities",
          "need_cluster; need_browser; need_go; need_command curl curl", "tests login e2e/login/tests", cpus=0.5,
          builds=("programs-cluster", "programs-login"), cluster=True),
-    real("browser", "the pages and the apps of the presets in a real Chromium", "need_browser; need_apps",
+    real("browser", "the pages and JupyterLab in a real Chromium", "need_browser",
          "tests browser e2e/browser --numprocesses 2", cpus=0.8),
     real("schemathesis", "fuzzing of the running API by its own OpenAPI document", "need_pytest",
          "tests schemathesis e2e/schemathesis --numprocesses 2", cpus=0.8),

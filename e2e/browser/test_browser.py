@@ -1,6 +1,6 @@
 """Runs the *.test.mjs files of this folder and of measured/ with Node's test runner, in a real Chromium.
 
-The files in measured/ are a tier of their own, beside which nothing runs. The tests in login/ and server/ belong to tiers that
+The files in measured/ and apps.test.mjs are tiers of their own, beside which nothing runs. The tests in login/ and server/ belong to tiers that
 start the login chain.
 """
 
@@ -15,7 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def files():
     for path in sorted(HERE.glob("*.test.mjs")):
-        yield pytest.param(path, id=path.name, marks=pytest.mark.browser)
+        tier = pytest.mark.apps if path.name == "apps.test.mjs" else pytest.mark.browser
+        yield pytest.param(path, id=path.name, marks=tier)
     for path in sorted(HERE.glob("measured/*.test.mjs")):
         yield pytest.param(path, id=f"measured/{path.name}", marks=pytest.mark.measured)
 
