@@ -58,8 +58,7 @@ fn with_files(snapshot: &str) -> Workshop {
          echo {LAST_LINE}; exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h ."
     );
     let mut workshop = script("lab-a", &text);
-    workshop.spec.restore =
-        Some(WorkshopRestore { snapshot: snapshot.to_owned(), directory: Some("/www".to_owned()) });
+    workshop.spec.restore = Some(WorkshopRestore { snapshot: snapshot.to_owned(), directory: Some("/www".to_owned()) });
     workshop
 }
 
