@@ -143,8 +143,10 @@ def assert_programs_accept(rendering, folder, *components):
     """
     (folder / "secrets").write_text("0123456789abcdef" * 2)
     (folder / "secrets").chmod(0o600)
+    (folder / "logo.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
     # A launcher starts outside a pod only with a free port, and with files in this folder.
-    alone = ["--listen-addr", "127.0.0.1:0", "--data-dir", folder, "--proxy-secret-file", folder / "secrets"]
+    alone = ["--listen-addr", "127.0.0.1:0", "--data-dir", folder, "--proxy-secret-file", folder / "secrets",
+             "--brand-logo", folder / "logo.svg"]
     for component in components or ("launcher", "operator"):
         container = rendering.containers[component]
         own = alone if component == "launcher" else []
