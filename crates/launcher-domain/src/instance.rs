@@ -210,6 +210,19 @@ impl Instance {
         Some(if self.volume.is_some() { reason.with_volume(self.report.log_tail.as_deref()) } else { reason })
     }
 
+    /// True if a launch of the template may succeed where this instance ended: it has ended, or has failed for a reason that may
+    /// not occur again.
+    #[must_use]
+    pub fn can_relaunch(&self) -> bool {
+        self.failure().map_or(self.state == InstanceState::Terminated, |failure| failure.retryable)
+    }
+
+    /// Returns the snapshot with which the template is launched again: that of this instance, unless its work has replaced it.
+    #[must_use]
+    pub fn relaunch_snapshot(&self) -> Option<Uuid> {
+        self.restores.filter(|_| self.state != InstanceState::Terminated)
+    }
+
     /// Returns the trouble with the course material while the instance is starting or running.
     #[must_use]
     pub fn material_trouble(&self) -> Option<MaterialTrouble> {

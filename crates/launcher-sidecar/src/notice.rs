@@ -13,6 +13,9 @@ const STYLE: &str = include_str!("../assets/notice.css");
 pub const POLICY: &str = "default-src 'none'; style-src 'sha256-3gupg5378Eu72dR477nudEpF0caR/LD5sKNm8Je6jVI='; \
                           base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
+/// Interval in which the page of a starting workshop reloads itself, in seconds.
+pub const RELOAD_SECONDS: u8 = 2;
+
 /// A notice. All its texts may contain any characters: the page escapes them.
 #[derive(Debug, Clone, Copy)]
 pub struct Notice<'a> {

@@ -8,7 +8,7 @@ use crate::http1::head::MAX_RESPONSE_LINES;
 use crate::http1::request::{HeadError, TargetError};
 use crate::memory::HEAD;
 use crate::metrics::Outcome;
-use crate::notice::{Notice, POLICY};
+use crate::notice::{Notice, POLICY, RELOAD_SECONDS};
 use crate::texts::{Language, NoticeText};
 
 /// Reason why the sidecar answers a request with an error.
@@ -135,9 +135,6 @@ impl From<HeadError> for Reason {
         }
     }
 }
-
-/// Seconds until the page of a starting app reloads itself.
-const RELOAD_SECONDS: u8 = 2;
 
 /// The parts of an error response that depend on the refusal reason.
 struct Answer {

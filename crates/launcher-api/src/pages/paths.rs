@@ -1,6 +1,7 @@
 //! Paths to which several pages link or redirect.
 
-use launcher_domain::{Instance, InstanceState};
+use launcher_domain::Instance;
+use uuid::Uuid;
 
 pub(crate) const TEMPLATES: &str = "/admin/templates";
 
@@ -17,12 +18,17 @@ pub(crate) const PREFIX: &str = "p.";
 
 /// Returns the path of the page that launches the template of an instance again, with the values of the instance.
 pub(crate) fn relaunch(instance: &Instance) -> String {
+    relaunch_with(instance, instance.relaunch_snapshot())
+}
+
+/// Like [`relaunch`], with the files of a snapshot.
+pub(crate) fn relaunch_with(instance: &Instance, snapshot: Option<Uuid>) -> String {
     let values = instance.parameters.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (name, value) in values {
         query.append_pair(&format!("{PREFIX}{name}"), value);
     }
-    if let Some(snapshot) = instance.restores.filter(|_| instance.state != InstanceState::Terminated) {
+    if let Some(snapshot) = snapshot {
         query.append_pair("snapshot", &snapshot.to_string());
     }
     let query = query.finish();

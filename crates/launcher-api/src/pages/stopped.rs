@@ -10,6 +10,7 @@ use serde::Serialize;
 use tokio::sync::Semaphore;
 
 use crate::identity::identify;
+use crate::pages::view::{SnapshotView, saved_until};
 use crate::pages::{Language, paths};
 use crate::settings::ApiSettings;
 
@@ -97,62 +98,61 @@ impl StoppedWorkshops {
         let t = Language::of(headers);
         let starts = starts(instance.state);
         let mut paragraphs = events(t, &instance);
-        if !starts {
-            paragraphs.extend(self.files(t, &caller, &instance).await);
-        }
+        let files = if starts { None } else { self.files(t, &caller, &instance).await? };
+        let are_saved = files.as_ref().is_some_and(|(_, are_saved)| *are_saved);
+        paragraphs.extend(files.map(|(paragraph, _)| paragraph));
         Ok(Some(StoppedWorkshop {
             language: t.code(),
             state: instance.state.as_str(),
             title: t.text(if starts { "stopped-starting-title" } else { "stopped-title" }).into_owned(),
             paragraphs,
-            links: self.links(t, &instance),
+            links: self.links(t, &instance, are_saved),
         }))
     }
 
-    /// States where the files of the workshop are, and until when.
-    async fn files(&self, t: Language, caller: &Caller, instance: &Instance) -> Option<Paragraph> {
+    /// States where the files of the workshop are, and until when. Returns true in addition if they are saved as an archive.
+    async fn files(
+        &self,
+        t: Language,
+        caller: &Caller,
+        instance: &Instance,
+    ) -> Result<Option<(Paragraph, bool)>, ServiceError> {
         use InstanceState::{Suspended, Suspending};
         if instance.volume.is_some() {
             let is_paused = matches!(instance.state, Suspending | Suspended);
-            return Some(plain(t, if is_paused { "files-of-paused" } else { "stopped-files-kept" }));
+            return Ok(Some((plain(t, if is_paused { "files-of-paused" } else { "stopped-files-kept" }), false)));
         }
         let Some(snapshot) = &instance.snapshot else {
             // The remedy of a failure says that the files are lost. A workshop that never started has no files.
             let had_files = instance.reason.is_none() && instance.started_at.is_some();
-            return had_files.then(|| plain(t, "stopped-files-deleted"));
+            return Ok(had_files.then(|| (plain(t, "stopped-files-deleted"), false)));
         };
-        Some(match snapshot.state {
-            SnapshotState::Planned => return None,
-            SnapshotState::Pending => plain(t, "snapshot-pending"),
-            SnapshotState::Failed => paragraph(t.not_saved(snapshot.failure)),
-            SnapshotState::Saved => match self.launcher.snapshot(caller, instance.instance_id).await {
-                Ok(saved) => match self.launcher.snapshot_retention().map(|time| saved.deleted_after(time)) {
-                    Some(until) => timed(t, "snapshot-saved-until", "value", until),
-                    None => plain(t, "snapshot-saved"),
-                },
-                Err(ServiceError::NotFound) => plain(t, "snapshot-deleted"),
-                Err(_) => return None,
-            },
-        })
+        let Some(view) = SnapshotView::of(t, snapshot) else { return Ok(None) };
+        if snapshot.state != SnapshotState::Saved {
+            return Ok(Some((paragraph(view.text.before), false)));
+        }
+        Ok(Some(match saved_until(&self.launcher, caller, instance).await? {
+            Some((_, Some(until))) => (timed(t, "snapshot-saved-until", "value", until), true),
+            Some((_, None)) => (paragraph(view.text.before), true),
+            None => (plain(t, "snapshot-deleted"), false),
+        }))
     }
 
-    fn links(&self, t: Language, instance: &Instance) -> Vec<Link> {
-        use InstanceState::{Failed, Suspended, Terminated};
+    fn links(&self, t: Language, instance: &Instance, are_saved: bool) -> Vec<Link> {
         let link = |label: &str, path: String| Link {
             label: t.text(label).into_owned(),
             url: format!("{}{path}", self.settings.origin()),
         };
-        let page = paths::instance(&instance.k8s_name);
-        let is_retryable = instance.failure().is_none_or(|failure| failure.retryable);
-        let is_saved = instance.snapshot.as_ref().is_some_and(|snapshot| snapshot.state == SnapshotState::Saved);
-        let first = match instance.state {
-            Terminated | Failed if is_retryable => Some(link("launch-again", paths::relaunch(instance))),
-            Suspended => Some(link("resume", page.clone())),
-            _ => None,
-        };
-        let saved = (is_saved || instance.volume.is_some()).then(|| link("stopped-download", "/work".to_owned()));
-        let own = (instance.state != Suspended).then(|| link("stopped-page", page));
-        first.into_iter().chain(saved).chain(own).collect()
+        let (page, is_paused) = (paths::instance(&instance.k8s_name), instance.state == InstanceState::Suspended);
+        let with_files = || paths::relaunch_with(instance, Some(instance.instance_id));
+        let links = [
+            is_paused.then(|| link("resume", page.clone())),
+            (are_saved && self.launcher.can_restore()).then(|| link("launch-with-files", with_files())),
+            instance.can_relaunch().then(|| link("launch-again", paths::relaunch(instance))),
+            (are_saved || instance.volume.is_some()).then(|| link("stopped-download", "/work".to_owned())),
+            (!is_paused).then(|| link("stopped-page", page)),
+        ];
+        links.into_iter().flatten().collect()
     }
 }
 

@@ -17,7 +17,7 @@ use crate::state::AppState;
 
 pub(crate) use app_tile::AppTile;
 pub(crate) use card::Card;
-pub(crate) use snapshot::{FilesForm, SnapshotView};
+pub(crate) use snapshot::{FilesForm, SnapshotView, saved_until};
 pub(crate) use workshop::WorkshopView;
 
 /// A notice above the content, which reports the result of an action.

@@ -25,7 +25,7 @@ use hyper_util::rt::TokioIo;
 use launcher_domain::brand::Brand;
 use launcher_process::serve::Body;
 use launcher_process::stop::Stop;
-use launcher_sidecar::notice::{Notice, POLICY};
+use launcher_sidecar::notice::{Notice, POLICY, RELOAD_SECONDS};
 use launcher_sidecar::texts::{Language, NoticeText};
 use launcher_workshop::{Phase, Workshop};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy, split};
@@ -252,9 +252,6 @@ pub(crate) trait SidecarConnector: Debug + Send + Sync {
     ) -> io::Result<Box<dyn Connection>>;
 }
 
-/// Reload interval of the page of a starting workshop, in seconds.
-const RELOAD_SECONDS: HeaderValue = HeaderValue::from_static("2");
-
 /// The pages for one request, in the language and the format that its client prefers.
 #[derive(Debug)]
 struct Pages {
@@ -303,8 +300,9 @@ impl Pages {
             _ if workshop.metadata.deletion_timestamp.is_some() => self.unavailable(texts.terminated),
             Phase::Pending | Phase::Starting | Phase::Running => {
                 let mut response = self.unavailable(texts.starting);
-                response.headers_mut().insert(REFRESH, RELOAD_SECONDS);
-                response.headers_mut().insert(RETRY_AFTER, RELOAD_SECONDS);
+                for name in [REFRESH, RETRY_AFTER] {
+                    response.headers_mut().insert(name, u16::from(RELOAD_SECONDS).into());
+                }
                 response
             }
             Phase::Failed => {

@@ -12,7 +12,7 @@ use launcher_api::{StoppedWorkshop, StoppedWorkshops};
 use launcher_domain::frame_path::STATUS;
 use launcher_fleet::{Gateway, Unserved, notice_response, own_response};
 use launcher_process::serve::{Body, Connection};
-use launcher_sidecar::notice::Notice;
+use launcher_sidecar::notice::{Notice, RELOAD_SECONDS};
 use launcher_sidecar::texts::Language;
 use tower::ServiceExt;
 
@@ -74,9 +74,6 @@ enum Format {
     /// For the script of the frame page.
     Json,
 }
-
-/// Seconds until the page of a starting workshop reloads itself.
-const RELOAD_SECONDS: u8 = 2;
 
 impl Format {
     /// Returns the format for a request. Returns `None` for a request of the app's own scripts, which cannot use an explanation

@@ -1,7 +1,8 @@
 //! The snapshot of a workshop's files, in words.
 
-use launcher_domain::{Instance, InstanceSnapshot, Snapshot, SnapshotFailure, SnapshotState};
-use launcher_service::ServiceError;
+use jiff::Timestamp;
+use launcher_domain::{Caller, Instance, InstanceSnapshot, Snapshot, SnapshotFailure, SnapshotState};
+use launcher_service::{Launcher, ServiceError};
 use uuid::Uuid;
 
 use crate::pages::language::Around;
@@ -58,7 +59,7 @@ impl FilesForm {
 
 impl SnapshotView {
     /// Converts the snapshot of an instance; `None` while it is only planned.
-    pub(super) fn of(t: Language, snapshot: &InstanceSnapshot) -> Option<Self> {
+    pub(crate) fn of(t: Language, snapshot: &InstanceSnapshot) -> Option<Self> {
         Some(match (snapshot.state, snapshot.failure) {
             (SnapshotState::Planned, _) => return None,
             (SnapshotState::Pending, _) => Self::new("wait", t.text("snapshot-pending")),
@@ -78,14 +79,10 @@ impl SnapshotView {
         if snapshot.state != SnapshotState::Saved {
             return Ok(view);
         }
-        let (until, launch) = match launcher.snapshot(&visitor.caller, instance.instance_id).await {
-            Ok(snapshot) => (
-                launcher.snapshot_retention().map(|retention| snapshot.deleted_after(retention)),
-                FilesForm::new(visitor, &snapshot).map(|form| form.with_values_of(instance)),
-            ),
-            Err(ServiceError::NotFound) => return Ok(Some(Self::new("wait", t.text("snapshot-deleted")))),
-            Err(error) => return Err(error),
+        let Some((snapshot, until)) = saved_until(launcher, &visitor.caller, instance).await? else {
+            return Ok(Some(Self::new("wait", t.text("snapshot-deleted"))));
         };
+        let launch = FilesForm::new(visitor, &snapshot).map(|form| form.with_values_of(instance));
         let dated = |at| (t.around("snapshot-saved-until"), Instant::new(t, at));
         Ok(view.map(|view| match until.map(dated) {
             Some((text, until)) => Self { text, until: Some(until), launch, ..view },
@@ -96,6 +93,22 @@ impl SnapshotView {
     fn new(kind: &'static str, text: impl Into<Text>) -> Self {
         let text = Around { before: text.into().into_owned(), after: String::new() };
         Self { kind, text, until: None, has_link: false, launch: None }
+    }
+}
+
+/// Returns the saved files of an instance, and the time of their deletion; `None` if they are deleted.
+pub(crate) async fn saved_until(
+    launcher: &Launcher,
+    caller: &Caller,
+    instance: &Instance,
+) -> Result<Option<(Snapshot, Option<Timestamp>)>, ServiceError> {
+    match launcher.snapshot(caller, instance.instance_id).await {
+        Ok(snapshot) => {
+            let until = launcher.snapshot_retention().map(|retention| snapshot.deleted_after(retention));
+            Ok(Some((snapshot, until)))
+        }
+        Err(ServiceError::NotFound) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

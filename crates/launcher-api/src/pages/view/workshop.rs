@@ -94,7 +94,8 @@ pub(crate) struct WorkshopView {
     pub(crate) parameters: Vec<ParameterView>,
     /// The same values by name; `None` for a secret.
     pub(crate) parameter_values: BTreeMap<String, Option<String>>,
-    /// Snapshot with whose files a failed workshop was launched: the next launch has these files, too.
+    pub(crate) can_relaunch: bool,
+    /// Snapshot with which the next launch starts, too.
     pub(crate) relaunch_snapshot: Option<Uuid>,
     /// Path of the page that launches the template again with the same values.
     pub(crate) relaunch_path: String,
@@ -170,7 +171,8 @@ impl WorkshopView {
             snapshot: instance.snapshot.as_ref().and_then(|snapshot| SnapshotView::of(t, snapshot)),
             parameters: parameter_views(t, instance),
             parameter_values: instance.parameters.clone(),
-            relaunch_snapshot: instance.restores.filter(|_| instance.state == InstanceState::Failed),
+            can_relaunch: instance.can_relaunch(),
+            relaunch_snapshot: instance.relaunch_snapshot(),
             relaunch_path: paths::relaunch(instance),
             relaunch_key: form_key(launcher.entropy()),
         }
@@ -194,12 +196,6 @@ impl WorkshopView {
 
     pub(crate) fn can_resume(&self) -> bool {
         self.state == InstanceState::Suspended
-    }
-
-    /// Returns true if launching the template again may succeed: the instance has ended, or has failed for a reason that
-    /// may not occur again. Otherwise the page has no button "Launch again".
-    pub(crate) fn is_retryable(&self) -> bool {
-        self.failure.as_ref().map_or(self.state == InstanceState::Terminated, |failure| failure.retryable)
     }
 
     pub(crate) fn is_failed(&self) -> bool {
