@@ -120,3 +120,23 @@ async fn only_owner_learns_why_a_workshop_does_not_run() {
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ended_workshop_offers_a_launch_with_its_saved_files_first() {
+    let data = tempfile::tempdir().unwrap();
+    let store = data.path().join("store").display().to_string();
+    let serving = Serving::start_with(data.path(), &[PATH, QUIET, ("SERVICE_SNAPSHOT_STORE", &store)]);
+    let name = launch(&serving, "echo kept > notes.txt; exec python3 -m http.server \"$PORT\" --bind 127.0.0.1").await;
+    until(&serving, &name, "running").await;
+    ask(&serving, ALICE, Method::DELETE, &format!("/instances/{name}"), &json!({})).await;
+    until(&serving, &name, "terminated").await;
+    let (_, told) = explanation(&serving, &name);
+    assert_eq!(told["paragraphs"][2]["text"], "Your files are saved until {time}.", "{told}");
+    let labels: Vec<_> = told["links"].as_array().unwrap().iter().map(|link| &link["label"]).collect();
+    assert_eq!(labels, ["Launch with these files", "Launch again", "Saved work", "Open its page"]);
+    let saved = ask(&serving, ALICE, Method::GET, "/snapshots/", &json!({})).await;
+    let query = format!("?snapshot={}", saved[0]["snapshot_id"].as_str().unwrap());
+    assert!(told["links"][0]["url"].as_str().unwrap().ends_with(&query), "{told}");
+    let (code, log) = serving.stop();
+    assert_eq!(code, Some(0), "{log}");
+}
