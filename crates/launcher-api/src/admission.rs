@@ -215,6 +215,8 @@ pub(crate) const MAX_BODY_BYTES: usize = 256 * KIB;
 const BULK_BYTES: usize = 64 * KIB;
 /// Maximum body of the form with the addresses of a class: 500 addresses with names.
 const ROSTER_BYTES: usize = 128 * KIB;
+/// Maximum body of a class: a description of 4,000 characters, each with up to 12 bytes in a form, and 100 addresses.
+const CLASS_BYTES: usize = 96 * KIB;
 /// Maximum body of the forms of pages with a long return path: the path of a list with its filter, encoded twice.
 const RETURN_BYTES: usize = 8 * KIB;
 /// Maximum body of a launch: 10 parameters of 1,000 characters, the URL of a repository with 2,048 characters, and its
@@ -228,12 +230,18 @@ fn body_limit(request: &Request, base_path: &str) -> usize {
     let path = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let resource = path.strip_prefix(base_path).unwrap_or(path).trim_end_matches('/');
     match resource {
-        "/templates" | "/templates/{template_id}" | "/admin/templates" | "/admin/templates/{template_id}" => {
-            MAX_BODY_BYTES
-        }
+        "/templates"
+        | "/templates/{template_id}"
+        | "/classes/{class}/templates"
+        | "/classes/{class}/templates/{template_id}"
+        | "/admin/templates"
+        | "/admin/templates/{template_id}" => MAX_BODY_BYTES,
         "/admin/instances/bulk" => BULK_BYTES,
-        "/admin/templates/{template_id}/class" => ROSTER_BYTES,
-        "/templates/{template_id}/launch" | "/launch/{template_id}" => LAUNCH_BYTES,
+        "/admin/templates/{template_id}/class" | "/classes/{class}/members" => ROSTER_BYTES,
+        "/classes" | "/classes/{class}" => CLASS_BYTES,
+        "/templates/{template_id}/launch"
+        | "/classes/{class}/templates/{template_id}/launch"
+        | "/launch/{template_id}" => LAUNCH_BYTES,
         "/language" | "/instances/{k8s_name}/end" => RETURN_BYTES,
         _ => SMALL_BYTES,
     }

@@ -8,6 +8,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::problem::{PROBLEM_JSON, Problem, ProblemCode, ProblemDocument};
 use crate::routes;
+use crate::routes::classes::class_schemas;
 use crate::routes::docs::DESCRIPTION;
 use crate::routes::templates::template_schemas;
 
@@ -23,6 +24,7 @@ pub fn openapi(base_path: &str) -> Value {
         { "name": "caller", "description": "The caller." },
         { "name": "instances", "description": "Launched workshops." },
         { "name": "templates", "description": "The catalog." },
+        { "name": "classes", "description": "Templates, members and workshops of a course." },
         { "name": "volumes", "description": "Kept files of users." },
         { "name": "snapshots", "description": "Files of ended workshops, saved for some days." },
         { "name": "activity", "description": "The activity log." },
@@ -34,7 +36,7 @@ pub fn openapi(base_path: &str) -> Value {
         "description": "The auth proxy sets this header. It removes the header from requests of clients.",
     }});
     let schemas = &mut document["components"]["schemas"];
-    for (name, schema) in template_schemas() {
+    for (name, schema) in template_schemas().into_iter().chain(class_schemas()) {
         schemas[name] = schema;
     }
     document["paths"]["/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]["schema"] = event();

@@ -5,6 +5,7 @@
 //! forbid them; only the page for unauthenticated requests embeds one style.
 
 mod admin;
+mod classes;
 mod confirm;
 mod errors;
 mod events;
@@ -73,6 +74,15 @@ const ROUTES: &[Route] = &[
     ("GET", "/instances/{k8s_name}/suspend", || get(instances::confirm_suspend)),
     ("POST", "/instances/{k8s_name}/suspend", || post(instances::suspend)),
     ("POST", "/instances/{k8s_name}/resume", || post(instances::resume)),
+    ("GET", "/classes", || get(classes::list)),
+    ("POST", "/classes", || post(classes::create)),
+    ("GET", "/classes/{class}", || get(classes::show)),
+    ("POST", "/classes/{class}/members", || post(classes::add_members)),
+    ("GET", "/classes/{class}/members/{email}/remove", || get(classes::confirm_removal)),
+    ("POST", "/classes/{class}/members/{email}/remove", || post(classes::remove_member)),
+    ("POST", "/classes/{class}/instances/{k8s_name}/extend", || post(classes::extend)),
+    ("GET", "/classes/{class}/instances/{k8s_name}/end", || get(classes::confirm_end)),
+    ("POST", "/classes/{class}/instances/{k8s_name}/end", || post(classes::end)),
     ("POST", "/language", || post(languages::choose)),
     ("GET", "/guide/students", || get(guide::students)),
     ("GET", "/guide/teachers", || get(guide::teachers)),

@@ -6,10 +6,11 @@ use std::ops::Deref;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use launcher_domain::Caller;
 use launcher_domain::access::{Action, Verdict, decide};
+use launcher_domain::{Caller, ClassAccess, ClassAction};
 use launcher_service::ServiceError;
 
+use crate::extract::path_part;
 use crate::problem::Problem;
 use crate::state::{AppState, Call};
 
@@ -33,6 +34,7 @@ macro_rules! permissions {
 }
 
 permissions!(
+    CreateClasses,
     ExtendBeyondMaximum,
     LaunchActive,
     LaunchInactive,
@@ -86,6 +88,72 @@ where
             Verdict::Granted => Ok(Self { request, permission: PhantomData }),
             Verdict::Hidden => Err(Problem::not_found()),
             Verdict::Forbidden => Err(ServiceError::Forbidden.into()),
+        }
+    }
+}
+
+/// A permission in a class as a type.
+pub(crate) trait ClassPermission: Send + Sync {
+    const ACTION: ClassAction;
+}
+
+macro_rules! class_permissions {
+    ($($name:ident: $action:ident),*) => {
+        $(
+            #[doc = concat!("Permission for [`ClassAction::", stringify!($action), "`].")]
+            #[derive(Debug, Clone)]
+            pub(crate) enum $name {}
+
+            impl ClassPermission for $name {
+                const ACTION: ClassAction = ClassAction::$action;
+            }
+        )*
+    };
+}
+
+class_permissions!(
+    ReadClass: Read,
+    LaunchInClass: Launch,
+    WatchClass: Watch,
+    ExtendInClass: Extend,
+    EndInClass: End,
+    ManageClassTemplates: ManageTemplates,
+    ManageMembers: ManageMembers,
+    EditClass: Edit
+);
+
+/// A request whose caller has a permission in the class that the path names. Only its extraction creates it.
+#[derive(Debug, Clone)]
+pub(crate) struct InClass<P, R = Call> {
+    request: R,
+    pub(crate) access: ClassAccess,
+    permission: PhantomData<P>,
+}
+
+impl<P, R> Deref for InClass<P, R> {
+    type Target = R;
+
+    fn deref(&self) -> &R {
+        &self.request
+    }
+}
+
+impl<P: ClassPermission, R> FromRequestParts<AppState> for InClass<P, R>
+where
+    R: FromRequestParts<AppState, Rejection = Problem> + Borrow<Caller> + Send,
+{
+    type Rejection = Problem;
+
+    /// Returns 404 if the class does not exist or is hidden from the caller, 403 if the caller's role does not permit the
+    /// action.
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let request = R::from_request_parts(parts, state).await?;
+        let slug = path_part(parts, state, "class").await.ok_or_else(Problem::not_found)?;
+        let access = state.launcher.class(request.borrow(), &slug).await?;
+        match access.decide(P::ACTION) {
+            Verdict::Granted => Ok(Self { request, access, permission: PhantomData }),
+            Verdict::Hidden => Err(Problem::not_found()),
+            Verdict::Forbidden => Err(ServiceError::ClassRole.into()),
         }
     }
 }

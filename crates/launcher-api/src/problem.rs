@@ -333,6 +333,21 @@ catalog! {
         "The template keeps files, and this user has no volume for it yet. A new volume would exceed \
          SERVICE_MAX_STORAGE_GIB_PER_USER, which counts the sizes of all volumes of the user, whether they are full or \
          not. Delete a volume, or ask an admin. Launches with an existing volume are not refused. Admins have no limit.";
+    ClassRole: "class-role", FORBIDDEN,
+        errors: ServiceError::ClassRole,
+        "Your role in the class does not permit this",
+        "Students launch the templates of a class. Assistants also see and extend the workshops of all members. Teachers also \
+         end them, and edit the class, its templates and its members. Admins may do all of this in each class.";
+    ClassLimitReached: "class-limit-reached", CONFLICT,
+        errors: ServiceError::ClassLimitReached { .. },
+        "The class has reached its limit of workshops",
+        "A class may have `max_workshops` workshops at a time, and each of its students `max_workshops_per_member`. Workshops \
+         that have ended or failed do not count. End a workshop, or ask a teacher of the class.";
+    ClassArchived: "class-archived", CONFLICT,
+        errors: ServiceError::ClassArchived,
+        "The class is archived",
+        "Students cannot launch templates of an archived class. Their running workshops continue. A teacher can restore the \
+         class: its field `archived`.";
     NotRunning: "not-running", CONFLICT,
         errors: ServiceError::Extend(ExtendError::NotRunning)
             | ServiceError::Suspend(SuspendError::NotRunning)
@@ -386,9 +401,14 @@ catalog! {
         "The template has changed",
         "`If-Match` does not contain the template's current ETag, because another request changed the template. \
          Nothing was changed. Read the template again, and repeat the change.";
+    ClassVersionMismatch: "class-version-mismatch", PRECONDITION_FAILED,
+        errors: ServiceError::ClassVersionMismatch,
+        "The class has changed",
+        "`If-Match` does not contain the class's current ETag, because another request changed the class. Nothing was \
+         changed. Read the class again, and repeat the change.";
     BodyTooLarge: "body-too-large", PAYLOAD_TOO_LARGE,
         "The body is too large",
-        "The limit is 256 KiB for a template, 160 KiB for a launch, 128 KiB for the addresses of a class, 64 KiB for a form \
+        "The limit is 256 KiB for a template, 160 KiB for a launch, 128 KiB for the addresses of a class, 96 KiB for a class, 64 KiB for a form \
          of the page with all instances, 8 KiB for the forms of pages that end a workshop or choose a language, and \
          1 KiB for every other body.";
     UnsupportedMediaType: "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE,

@@ -1,6 +1,7 @@
 //! The routes of the API.
 
 mod activity;
+pub(crate) mod classes;
 pub(crate) mod docs;
 mod events;
 pub(crate) mod instances;
@@ -25,6 +26,7 @@ pub(crate) fn documented() -> Routes {
         me::routes(),
         instances::routes(),
         templates::routes(),
+        classes::routes(),
         volumes::routes(),
         snapshots::routes(),
         activity::routes(),

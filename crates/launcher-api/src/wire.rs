@@ -6,8 +6,8 @@ use std::fmt;
 
 use jiff::Timestamp;
 use launcher_domain::{
-    ActivityAction, EndReason, FailureCode, InstanceState, MaterialOutcome, RepositoryDraft, SecretValues,
-    SnapshotFailure, SnapshotState, StartStep,
+    ActivityAction, ClassRole, EndReason, FailureCode, InstanceState, MaterialOutcome, MemberSource, RepositoryDraft,
+    SecretValues, SnapshotFailure, SnapshotState, StartStep,
 };
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -90,6 +90,19 @@ named!(
     MaterialOutcomeName,
     MaterialOutcome,
     "placed: the files are there for the first time. updated: they are merged with a newer version. unchanged: they were of the current version. failed: the source could not be placed completely. The student's own files are unchanged, and the next launch continues."
+);
+
+named!(
+    /// The schema of a role.
+    ClassRoleName,
+    ClassRole,
+    "Role in a class. student: launches its templates. assistant: also sees and extends the workshops of all members. teacher: also ends them, and edits the class, its templates and its members."
+);
+named!(
+    /// The schema of the origin of a membership.
+    MemberSourceName,
+    MemberSource,
+    "Origin of a membership. roster: a teacher or an admin added the person. link: the person used a join link."
 );
 
 /// Gives a type a name in the document. The document replaces the placeholder schema by one that the builder cannot

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use uuid::Uuid;
+
 use crate::email::{EmailAddress, EmailError};
 
 /// An operation that a caller can request.
@@ -27,6 +29,8 @@ pub enum Action<'a> {
     LaunchInactive,
     /// Create, update or archive a template, and pull its image.
     ManageTemplates,
+    /// Create a class.
+    CreateClasses,
     /// See the instances of a template by state, extend all of them, and apply the template's maximum lifetime to them.
     ManageClass,
     /// Extend an instance beyond its maximum lifetime.
@@ -62,6 +66,7 @@ pub fn decide(caller: &Caller, action: Action<'_>) -> Verdict {
         | Action::ListInactiveTemplates
         | Action::LaunchInactive
         | Action::ManageTemplates
+        | Action::CreateClasses
         | Action::ManageClass
         | Action::ExtendBeyondMaximum
         | Action::RestartInstances
@@ -168,15 +173,29 @@ pub enum Scope<'a> {
     Everyone,
     /// Only the instances of this person.
     Owner(&'a EmailAddress),
+    /// Only the instances of the templates of a class; with `owner`, only those of this person.
+    Class {
+        /// The class.
+        class_id: Uuid,
+        /// The owner.
+        owner: Option<&'a EmailAddress>,
+    },
+}
+
+impl<'a> From<&'a Caller> for Scope<'a> {
+    fn from(caller: &'a Caller) -> Self {
+        caller.scope()
+    }
 }
 
 impl Scope<'_> {
-    /// True when an instance of this owner is within the scope.
+    /// True when all instances of this owner are within the scope.
     #[must_use]
     pub fn includes(&self, owner: &EmailAddress) -> bool {
         match self {
             Self::Everyone => true,
             Self::Owner(email) => *email == owner,
+            Self::Class { .. } => false,
         }
     }
 }

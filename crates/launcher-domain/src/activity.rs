@@ -4,6 +4,7 @@
 
 use jiff::Timestamp;
 
+use crate::class::{Class, ClassContent, ClassRole};
 use crate::email::EmailAddress;
 use crate::instance::{Instance, InstanceState};
 use crate::snapshot::Snapshot;
@@ -43,10 +44,29 @@ text_enum! {
         TemplateArchived = "template-archived",
         /// A template was returned to the catalog.
         TemplateRestored = "template-restored",
+        /// A class was created.
+        ClassCreated = "class-created",
+        /// A class was changed, archived or restored.
+        ClassChanged = "class-changed",
+        /// A person became a member of a class.
+        MemberAdded = "member-added",
+        /// A member of a class got another role.
+        MemberChanged = "member-changed",
+        /// A person is no longer a member of a class.
+        MemberRemoved = "member-removed",
         /// A person deleted kept files, or the service deleted unused ones.
         VolumeDeleted = "volume-deleted",
         /// An admin downloaded kept or saved files of another person.
         FilesDownloaded = "files-downloaded",
+    }
+}
+
+impl ActivityAction {
+    /// True if the subject is a class.
+    #[must_use]
+    pub fn is_of_class(self) -> bool {
+        use ActivityAction::{ClassChanged, ClassCreated, MemberAdded, MemberChanged, MemberRemoved};
+        matches!(self, ClassCreated | ClassChanged | MemberAdded | MemberChanged | MemberRemoved)
     }
 }
 
@@ -67,16 +87,16 @@ pub struct Activity {
     pub act: Act,
     /// Kind of action.
     pub action: ActivityAction,
-    /// Object of the action: an instance's `k8s_name`, a template's identifier, or a volume's name.
+    /// Object of the action: an instance's `k8s_name`, a volume's name, or the identifier of a template or a class.
     pub subject: String,
-    /// Name of the changed template, or of the template from which the instance was launched or the volume was created.
+    /// Name of the changed template or class, or of the template from which the instance was launched or the volume was created.
     /// Empty for a volume that templates share.
     pub subject_name: String,
-    /// Owner of the instance or volume; `None` for a template.
+    /// Owner of the instance or volume, or member of the class; `None` for a template or a class.
     pub owner_email: Option<EmailAddress>,
     /// Detail of the action: the new expiry (RFC 3339) after an extension, followed by a space and the seconds beyond the
-    /// maximum lifetime if it exceeds this; the new maximum lifetime in seconds; the end reason; the failure code; or
-    /// the names of the changed template settings.
+    /// maximum lifetime if it exceeds this; the new maximum lifetime in seconds; the end reason; the failure code;
+    /// the role of the member; or the names of the changed settings.
     pub detail: Option<String>,
 }
 
@@ -133,6 +153,51 @@ impl Activity {
         let changed = changed_fields(before, after).join(", ");
         let act = Act { actor_email: Some(actor_email), at: after.updated_at };
         Self::of_template(after, act, action, Some(changed).filter(|changed| !changed.is_empty()))
+    }
+
+    /// Returns the log entry for a new class.
+    #[must_use]
+    pub fn of_new_class(class: &Class, act: Act) -> Self {
+        Self::of_class(class, act, ActivityAction::ClassCreated, None, None)
+    }
+
+    /// Returns the log entry for a changed class.
+    #[must_use]
+    pub fn of_class_change(before: &Class, after: &Class, act: Act) -> Self {
+        let [old, new] = [before, after].map(|class| serde_json::json!(class.content));
+        let changed = ClassContent::FIELDS.iter().filter(|field| old[**field] != new[**field]);
+        let changed: Vec<&str> = changed.copied().collect();
+        Self::of_class(after, act, ActivityAction::ClassChanged, None, Some(changed.join(", ")))
+    }
+
+    /// Returns the log entry for a person whose role in a class changed. `None` if it did not change.
+    #[must_use]
+    pub fn of_member(
+        class: &Class,
+        email: &EmailAddress,
+        before: Option<ClassRole>,
+        after: Option<ClassRole>,
+        act: Act,
+    ) -> Option<Self> {
+        let action = match (before, after) {
+            (before, after) if before == after => return None,
+            (None, _) => ActivityAction::MemberAdded,
+            (_, None) => ActivityAction::MemberRemoved,
+            _ => ActivityAction::MemberChanged,
+        };
+        let role = after.or(before).map(|role| role.as_str().to_owned());
+        Some(Self::of_class(class, act, action, Some(email.clone()), role))
+    }
+
+    fn of_class(
+        class: &Class,
+        act: Act,
+        action: ActivityAction,
+        owner_email: Option<EmailAddress>,
+        detail: Option<String>,
+    ) -> Self {
+        let (subject, subject_name) = (class.class_id.to_string(), class.content.name.clone());
+        Self { act, action, subject, subject_name, owner_email, detail }
     }
 
     /// Returns the log entry for an action on a volume.

@@ -289,6 +289,8 @@ text_enum! {
         Owner = "owner",
         /// An admin terminated the instance.
         Admin = "admin",
+        /// A teacher of the instance's class terminated the instance, or removed its owner from the class.
+        Teacher = "teacher",
         /// The workshop expired, or it was suspended for longer than the retention of its volume.
         Expired = "expired",
         /// The instance failed and was dismissed.

@@ -8,6 +8,7 @@ pub mod accept_language;
 pub mod access;
 pub mod activity;
 pub mod brand;
+pub mod class;
 pub mod clock;
 mod coded_text;
 pub mod crash;
@@ -38,6 +39,10 @@ pub mod volume;
 
 pub use access::{Action, AdminList, Caller, Scope, Verdict};
 pub use activity::{Act, Activity, ActivityAction};
+pub use class::{
+    Class, ClassAccess, ClassAction, ClassContent, ClassLimits, ClassRole, Member, MemberSource, Membership,
+    is_member_name,
+};
 pub use clock::{Clock, Entropy};
 pub use coded_text::{CodedText, TextKey};
 pub use crash::Crash;

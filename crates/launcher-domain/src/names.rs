@@ -35,6 +35,12 @@ pub fn is_volume_name(text: &str) -> bool {
         .is_some_and(|random| random.len() == RANDOM_CHARACTERS && random.bytes().all(|byte| ALPHABET.contains(&byte)))
 }
 
+/// Returns 25 random bits, which distinguish two things with the same name.
+#[must_use]
+pub fn random_suffix(entropy: &dyn Entropy) -> String {
+    random_characters(entropy).chars().take(RANDOM_CHARACTERS / 2).collect()
+}
+
 fn random_characters(entropy: &dyn Entropy) -> String {
     let mut bytes = [0_u8; RANDOM_CHARACTERS];
     entropy.fill(&mut bytes);
@@ -66,6 +72,13 @@ pub fn uuid_v7(clock: &dyn Clock, entropy: &dyn Entropy) -> Uuid {
 pub fn earliest_uuid(at: Timestamp) -> Uuid {
     let millis = u64::try_from(at.as_millisecond()).unwrap_or(0);
     Uuid::from_u128(u128::from(millis) << 80)
+}
+
+/// Returns a slug for something with this name: see [`is_slug`](crate::template::is_slug).
+#[must_use]
+pub fn slug_of(name: &str) -> String {
+    let slug = slug(name);
+    if slug.len() < 2 { format!("{slug}-1") } else { slug }
 }
 
 /// Returns the letters and digits of a name, lower-case, with single dashes between words. Returns `workshop` if the

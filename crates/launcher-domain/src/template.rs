@@ -1,13 +1,13 @@
 //! Templates: the content that an admin writes ([`TemplateContent`]: settings and listing), and the catalog entry
 //! ([`Template`]).
 
-mod codecs;
+pub(crate) mod codecs;
 pub(crate) mod field;
-mod listing;
+pub(crate) mod listing;
 mod material;
 mod parameter;
 mod pod_template;
-mod rule;
+pub(crate) mod rule;
 mod settings;
 mod variable;
 

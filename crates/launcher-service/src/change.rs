@@ -1,6 +1,6 @@
 //! Changes of one row, with a retry after a concurrent change of the same row.
 
-use launcher_domain::{Act, Caller, EmailAddress, Instance, InstanceState};
+use launcher_domain::{Act, Caller, ClassAccess, EmailAddress, Instance, InstanceState};
 
 use crate::error::ServiceError;
 use crate::launcher::Launcher;
@@ -15,6 +15,8 @@ pub(crate) const ATTEMPTS: usize = 16;
 pub(crate) enum Target<'a> {
     /// A caller changes the row. The row must be within the scope of the caller.
     ByCaller(&'a Caller, &'a str),
+    /// A member of a class changes the row. The row must be within the member's scope in the class.
+    InClass(&'a ClassAccess, &'a str),
     /// A loop of the service changes the row.
     ByService(&'a str),
 }
@@ -24,6 +26,7 @@ impl Target<'_> {
     pub(crate) fn actor(self) -> Option<EmailAddress> {
         match self {
             Self::ByCaller(caller, _) => Some(caller.email().clone()),
+            Self::InClass(access, _) => Some(access.caller().email().clone()),
             Self::ByService(_) => None,
         }
     }
@@ -58,6 +61,9 @@ impl Launcher {
         match target {
             Target::ByCaller(caller, k8s_name) => {
                 Ok(self.0.store.instance(caller, k8s_name).await?.map(|listed| listed.instance))
+            }
+            Target::InClass(access, k8s_name) => {
+                Ok(self.0.store.instance(access.scope(), k8s_name).await?.map(|listed| listed.instance))
             }
             Target::ByService(k8s_name) => Ok(self.0.store.observe_instance(k8s_name).await?),
         }

@@ -4,7 +4,7 @@ use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::instance::{RestartError, ResumeError, SuspendError};
 use launcher_domain::lifetime::ExtendError;
 pub use launcher_domain::messages::ErrorChain;
-use launcher_domain::{Caller, FieldError, FieldRule};
+use launcher_domain::{Caller, ClassAccess, ClassAction, FieldError, FieldRule};
 use launcher_fleet::{FleetError, ReadError};
 use launcher_store::{StoreError, VolumeUser};
 use tokio::task::JoinError;
@@ -19,6 +19,9 @@ pub enum ServiceError {
     /// Only admins may perform this operation.
     #[error("only an administrator may do this")]
     Forbidden,
+    /// The caller is a member of the class, but the role does not permit this operation.
+    #[error("your role in this class does not permit this: ask a teacher of the class")]
+    ClassRole,
     /// The request is invalid. Each error names its field.
     #[error("{} of the fields cannot be accepted", .0.len())]
     Invalid(Vec<FieldError>),
@@ -35,6 +38,20 @@ pub enum ServiceError {
         /// The part of `held` that is suspending or terminating. Such an instance counts until its workload is gone.
         ending: u32,
     },
+    /// The class, or the caller in the class, has reached its limit of workshops.
+    #[error("{}", class_limit_advice(*limit, *is_of_caller))]
+    ClassLimitReached {
+        /// The limit.
+        limit: u32,
+        /// True for the limit of the caller in the class.
+        is_of_caller: bool,
+    },
+    /// The class is archived.
+    #[error("the class is archived: its workshops cannot be launched any more")]
+    ClassArchived,
+    /// The class has changed since the caller read it.
+    #[error("the class has changed since it was read: read it again and repeat the change on top of it")]
+    ClassVersionMismatch,
     /// The caller has launched too often in a short time.
     #[error("you have launched many workshops in a short time: try again in {retry_after} s")]
     TooManyLaunches {
@@ -117,6 +134,20 @@ fn limit_advice(ending: u32) -> String {
     }
 }
 
+/// Advice for a caller at a limit of a class.
+fn class_limit_advice(limit: u32, is_of_caller: bool) -> String {
+    if is_of_caller {
+        format!("you may have {limit} workshops at a time in this class: end one of them first")
+    } else {
+        format!("this class may have {limit} workshops at a time: wait until one ends, or ask your teacher")
+    }
+}
+
+/// Refuses callers whose role in the class does not permit this action.
+pub(crate) fn require_in(access: &ClassAccess, action: ClassAction) -> Result<(), ServiceError> {
+    if access.allows(action) { Ok(()) } else { Err(ServiceError::ClassRole) }
+}
+
 /// Refuses callers who may not perform this action. Use it for actions that are not hidden from them.
 pub(crate) fn require(caller: &Caller, action: Action) -> Result<(), ServiceError> {
     match decide(caller, action) {
@@ -147,6 +178,9 @@ impl From<StoreError> for ServiceError {
             StoreError::Unavailable { .. } => Self::Unavailable(error),
             StoreError::SlugTaken { slug } => {
                 Self::Invalid(vec![FieldError::new("/slug", FieldRule::SlugTaken { slug })])
+            }
+            StoreError::ClassSlugTaken { slug } => {
+                Self::Invalid(vec![FieldError::new("/slug", FieldRule::ClassSlugTaken { slug })])
             }
             other => Self::Internal(Box::new(other)),
         }

@@ -12,6 +12,7 @@ use launcher_store::{
 use crate::change::{ATTEMPTS, Target};
 use crate::error::{ServiceError, require};
 use crate::launcher::Launcher;
+use crate::templates::Catalog;
 
 /// Refuses callers who may not extend instances within this bound. The answer does not depend on the instance.
 pub(crate) fn require_bound(caller: &Caller, bound: Bound) -> Result<(), ServiceError> {
@@ -154,7 +155,9 @@ impl Launcher {
 
     async fn resume_row(&self, caller: &Caller, k8s_name: &str) -> Result<Instance, ServiceError> {
         let target = Target::ByCaller(caller, k8s_name);
-        let rules = self.rules(caller);
+        let template_id = self.load(target).await?.ok_or(ServiceError::NotFound)?.template_id;
+        let class = self.class_of_template(caller, template_id).await?;
+        let rules = self.rules(class.as_ref().map_or(Catalog::Shared(caller), Catalog::Class));
         for _ in 0..ATTEMPTS {
             let before = self.load(target).await?.ok_or(ServiceError::NotFound)?;
             let now = self.0.clock.now();

@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use jiff::Timestamp;
-use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::{k8s_name, uuid_v7, volume_name};
 use launcher_domain::template::read_values;
 use launcher_domain::{
-    ArchiveToken, Caller, FieldError, FileRetention, FilesAtEnd, Instance, InstanceSnapshot, InstanceState,
-    LaunchValues, RepositoryDraft, SecretValues, Template, TemplateSettings,
+    ArchiveToken, Caller, ClassAccess, ClassAction, FieldError, FileRetention, FilesAtEnd, Instance, InstanceSnapshot,
+    InstanceState, LaunchValues, RepositoryDraft, SecretValues, Template, TemplateSettings,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, ListedInstance};
 use launcher_trace::StartTrace;
@@ -25,6 +24,7 @@ use uuid::Uuid;
 use crate::error::ServiceError;
 use crate::feed::FeedEvent;
 use crate::launcher::Launcher;
+use crate::templates::Catalog;
 
 /// Maximum attempts to generate an unused name for a launch. Two equal names among 2^50 are very unlikely.
 const NAME_ATTEMPTS: usize = 5;
@@ -60,25 +60,27 @@ impl Launcher {
     /// room.
     ///
     /// # Errors
-    /// NotFound, TemplateInactive, Invalid, InstanceLimitReached, TooManyLaunches, AtCapacity, VolumeInUse,
+    /// NotFound, TemplateInactive, ClassArchived, Invalid, InstanceLimitReached, ClassLimitReached, TooManyLaunches, AtCapacity, VolumeInUse,
     /// StorageLimitReached, IdempotencyKeyReused, FleetWithoutRestore, SnapshotsUnavailable, Unavailable.
-    pub async fn launch(
+    pub async fn launch<'a>(
         &self,
-        caller: &Caller,
+        catalog: impl Into<Catalog<'a>>,
         template_id: Uuid,
         request: &LaunchRequest,
     ) -> Result<Launched, ServiceError> {
-        let template = self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)?;
+        let catalog = catalog.into();
+        let caller = catalog.caller();
+        let template = self.template(catalog, template_id).await?;
         let key = request
             .idempotency_key
             .as_ref()
             .map(|key| IdempotencyKey { key: key.clone(), body_hash: fingerprint(&template, request) });
-        let (template, values) = match self.launchable(caller, template, request).await {
+        let (template, values) = match self.launchable(catalog, template, request).await {
             Ok(launchable) => launchable,
             // Template and snapshot may have changed since the first request with this key.
             Err(refusal) => return self.launched_before(caller, key.as_ref(), refusal).await,
         };
-        let rules = self.rules(caller);
+        let rules = self.rules(catalog);
         for _ in 0..NAME_ATTEMPTS {
             let drafted = self.draft(caller, &template, &values);
             let instance = Instance { restores: request.snapshot, ..drafted };
@@ -98,13 +100,16 @@ impl Launcher {
     /// parameters.
     async fn launchable(
         &self,
-        caller: &Caller,
+        catalog: Catalog<'_>,
         mut template: Template,
         request: &LaunchRequest,
     ) -> Result<(Template, LaunchValues), ServiceError> {
-        let action = if template.active { Action::LaunchActive } else { Action::LaunchInactive };
-        if decide(caller, action) != Verdict::Granted {
+        let caller = catalog.caller();
+        if !template.active && !catalog.launches_inactive() {
             return Err(ServiceError::TemplateInactive);
+        }
+        if catalog.class().is_some_and(|access| access.class().content.archived && !access.allows(ClassAction::Edit)) {
+            return Err(ServiceError::ClassArchived);
         }
         let values = read(&mut template, request).map_err(ServiceError::Invalid)?;
         if let Some(snapshot_id) = request.snapshot {
@@ -129,10 +134,12 @@ impl Launcher {
         if instance.owner_email != *caller.email() {
             return Err(ServiceError::NotFound);
         }
-        let template = self.0.store.template(instance.template_id).await?.ok_or(ServiceError::NotFound)?;
+        let class = self.class_of_template(caller, instance.template_id).await?;
+        let catalog = class.as_ref().map_or(Catalog::Shared(caller), Catalog::Class);
+        let template = self.template(catalog, instance.template_id).await?;
         let repository = instance.settings.added_repository(&template.settings);
         let request = &LaunchRequest { repository, ..request.clone() };
-        self.launchable(caller, template, request).await?;
+        self.launchable(catalog, template, request).await?;
         let ListedInstance { instance: ended, .. } = self.terminate(caller, k8s_name).await?;
         if ended.state != InstanceState::Terminated {
             let is_gone = |event: FeedEvent| {
@@ -143,7 +150,7 @@ impl Launcher {
             // Without the change in time, the launch says why it is refused.
             drop(timeout(GONE_TIMEOUT, pin!(changes).any(is_gone)).await);
         }
-        self.launch(caller, ended.template_id, request).await
+        self.launch(catalog, ended.template_id, request).await
     }
 
     /// Returns the error for a launch or a resume that the store refused.
@@ -153,6 +160,9 @@ impl Launcher {
             LaunchOutcome::AtCapacity => ServiceError::AtCapacity,
             LaunchOutcome::LimitReached { limit, held, ending } => {
                 ServiceError::InstanceLimitReached { limit, held, ending }
+            }
+            LaunchOutcome::ClassLimitReached { limit, is_of_owner } => {
+                ServiceError::ClassLimitReached { limit, is_of_caller: is_of_owner }
             }
             LaunchOutcome::VolumeInUse(user) => ServiceError::VolumeInUse(user),
             LaunchOutcome::StorageLimitReached { limit_gib } => ServiceError::StorageLimitReached { limit_gib },
@@ -164,14 +174,15 @@ impl Launcher {
     }
 
     /// Returns the limits that apply to the caller. Admins are exempt from the limits per person.
-    pub(crate) fn rules(&self, caller: &Caller) -> LaunchRules {
+    pub(crate) fn rules(&self, catalog: Catalog<'_>) -> LaunchRules {
         let limits = &self.0.limits;
-        let is_limited = !caller.is_admin();
+        let is_limited = !catalog.caller().is_admin();
         LaunchRules {
             max_per_user: is_limited.then_some(limits.max_instances_per_user),
             rate: is_limited.then_some(limits.rate()),
             max_queued: limits.max_queued,
             max_storage_gib: limits.max_storage_gib_per_user.filter(|_| is_limited),
+            class: catalog.class().map(ClassAccess::limits),
         }
     }
 

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use launcher_domain::access::Action;
+use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::uuid_v7;
 use launcher_domain::template::is_slug;
 use launcher_domain::{
-    Caller, EmailAddress, FieldError, JsonObject, PodTemplatePolicy, Template, TemplateContent,
-    is_storable_pod_template,
+    Caller, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, JsonObject, MaterialSource,
+    PodTemplatePolicy, Template, TemplateContent, is_storable_pod_template,
 };
 use launcher_store::Page;
 use launcher_workshop::pod_template::PodTemplate;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::error::{ServiceError, require};
+use crate::error::{ServiceError, require, require_in};
 use crate::launcher::Launcher;
 
 /// Maximum attempts to create or update a template. Only a conflict with a concurrent request causes
@@ -30,21 +30,104 @@ pub struct TemplateUpdate {
     pub expected_version: Option<i64>,
 }
 
+/// A place of templates with its reader: the shared catalog, which every caller reads and admins manage, or a class, which
+/// its members read and its teachers manage.
+#[derive(Debug, Clone, Copy)]
+pub enum Catalog<'a> {
+    /// The shared catalog.
+    Shared(&'a Caller),
+    /// A class.
+    Class(&'a ClassAccess),
+}
+
+impl<'a> From<&'a Caller> for Catalog<'a> {
+    fn from(caller: &'a Caller) -> Self {
+        Self::Shared(caller)
+    }
+}
+
+impl<'a> From<&'a ClassAccess> for Catalog<'a> {
+    fn from(access: &'a ClassAccess) -> Self {
+        Self::Class(access)
+    }
+}
+
+impl<'a> Catalog<'a> {
+    pub(crate) fn caller(self) -> &'a Caller {
+        match self {
+            Self::Shared(caller) => caller,
+            Self::Class(access) => access.caller(),
+        }
+    }
+
+    pub(crate) fn class(self) -> Option<&'a ClassAccess> {
+        match self {
+            Self::Shared(_) => None,
+            Self::Class(access) => Some(access),
+        }
+    }
+
+    fn class_id(self) -> Option<Uuid> {
+        self.class().map(|access| access.class().class_id)
+    }
+
+    /// True if the caller may launch templates that the catalog does not show, to try them.
+    pub(crate) fn launches_inactive(self) -> bool {
+        match self {
+            Self::Shared(caller) => decide(caller, Action::LaunchInactive) == Verdict::Granted,
+            Self::Class(access) => access.allows(ClassAction::ManageTemplates),
+        }
+    }
+
+    /// Refuses callers who may not manage templates here.
+    fn require_manager(self) -> Result<(), ServiceError> {
+        match self {
+            Self::Shared(caller) => require(caller, Action::ManageTemplates),
+            Self::Class(access) => require_in(access, ClassAction::ManageTemplates),
+        }
+    }
+}
+
 impl Launcher {
-    /// Lists a page of the catalog, newest first: active and listed templates, and for an admin all templates.
+    /// Lists a page of a catalog, newest first: active and listed templates, and for its managers all templates.
     ///
     /// # Errors
     /// Unavailable.
-    pub async fn templates(&self, caller: &Caller, page: &Page) -> Result<Vec<Template>, ServiceError> {
-        Ok(self.0.store.templates(caller, page).await?)
+    pub async fn templates<'a>(
+        &self,
+        catalog: impl Into<Catalog<'a>>,
+        page: &Page,
+    ) -> Result<Vec<Template>, ServiceError> {
+        let catalog = catalog.into();
+        let with_hidden = catalog.require_manager().is_ok();
+        Ok(self.0.store.templates(catalog.class_id(), with_hidden, page).await?)
     }
 
-    /// Returns one template, active or not. Every caller may read it.
+    /// Returns one template of a catalog, active or not. Every reader of the catalog may read it.
     ///
     /// # Errors
     /// NotFound, Unavailable.
-    pub async fn template(&self, _caller: &Caller, template_id: Uuid) -> Result<Template, ServiceError> {
-        self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)
+    pub async fn template<'a>(
+        &self,
+        catalog: impl Into<Catalog<'a>>,
+        template_id: Uuid,
+    ) -> Result<Template, ServiceError> {
+        self.0.store.template(catalog.into().class_id(), template_id).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// Returns the class of a template, if it has one, with the caller's access. Hides templates of the caller's classes from
+    /// no page, and all others from all.
+    ///
+    /// # Errors
+    /// NotFound when the template does not exist, or is of a class that is hidden from the caller; Unavailable.
+    pub async fn class_of_template(
+        &self,
+        caller: &Caller,
+        template_id: Uuid,
+    ) -> Result<Option<ClassAccess>, ServiceError> {
+        let template = self.0.store.any_template(template_id).await?.ok_or(ServiceError::NotFound)?;
+        let Some(class_id) = template.class_id else { return Ok(None) };
+        self.0.store.class_by_id(caller, class_id).await?.map(Some).ok_or(ServiceError::NotFound)
     }
 
     /// Returns the template with this slug, active or not. Every caller may read it.
@@ -79,8 +162,12 @@ impl Launcher {
     ///
     /// # Errors
     /// Forbidden, Invalid, Unavailable.
-    pub async fn create_template(&self, caller: &Caller, body: &JsonObject) -> Result<Template, ServiceError> {
-        self.create_template_once(caller, self.draw_template_id(), body).await
+    pub async fn create_template<'a>(
+        &self,
+        catalog: impl Into<Catalog<'a>>,
+        body: &JsonObject,
+    ) -> Result<Template, ServiceError> {
+        self.create_template_once(catalog, self.draw_template_id(), body).await
     }
 
     /// Creates a template with an identifier that was generated before the request. A repeated request returns the
@@ -88,20 +175,24 @@ impl Launcher {
     ///
     /// # Errors
     /// Forbidden, Invalid, Unavailable.
-    pub async fn create_template_once(
+    pub async fn create_template_once<'a>(
         &self,
-        caller: &Caller,
+        catalog: impl Into<Catalog<'a>>,
         template_id: Uuid,
         body: &JsonObject,
     ) -> Result<Template, ServiceError> {
-        self.may_manage_templates(caller)?;
+        let catalog = catalog.into();
+        catalog.require_manager()?;
+        let caller = catalog.caller();
         let mut template = self.new_template(template_id, body, caller.email().clone())?;
+        check_teacher(catalog, None, &template)?;
+        template.class_id = catalog.class_id();
         for _ in 0..ATTEMPTS {
             if self.0.store.create_template(&template).await? {
                 tracing::info!(template = %template.template_id, by = %caller.email(), "template created");
                 return Ok(template);
             }
-            let there = self.0.store.template(template.template_id).await?;
+            let there = self.0.store.template(template.class_id, template.template_id).await?;
             if let Some(same) = there.filter(|there| is_the_same(there, &template)) {
                 return Ok(same);
             }
@@ -138,20 +229,23 @@ impl Launcher {
     ///
     /// # Errors
     /// Forbidden, NotFound, Invalid, VersionMismatch, Unavailable.
-    pub async fn update_template(
+    pub async fn update_template<'a>(
         &self,
-        caller: &Caller,
+        catalog: impl Into<Catalog<'a>>,
         template_id: Uuid,
         update: TemplateUpdate,
     ) -> Result<Template, ServiceError> {
-        self.may_manage_templates(caller)?;
+        let catalog = catalog.into();
+        catalog.require_manager()?;
         let TemplateContent { settings, listing, active } =
             self.validate_template(&update.body).map_err(ServiceError::Invalid)?;
-        self.change_template(caller, template_id, |before| {
+        self.change_template(catalog, template_id, |before| {
             if update.expected_version.is_some_and(|expected| expected != before.version) {
                 return Err(ServiceError::VersionMismatch);
             }
-            Ok(Template { settings: settings.clone(), listing: listing.clone(), active, ..before })
+            let after = Template { settings: settings.clone(), listing: listing.clone(), active, ..before.clone() };
+            check_teacher(catalog, Some(&before), &after)?;
+            Ok(after)
         })
         .await
     }
@@ -161,14 +255,15 @@ impl Launcher {
     ///
     /// # Errors
     /// Forbidden, NotFound, VersionMismatch, Unavailable.
-    pub async fn archive_template(
+    pub async fn archive_template<'a>(
         &self,
-        caller: &Caller,
+        catalog: impl Into<Catalog<'a>>,
         template_id: Uuid,
         expected_version: Option<i64>,
     ) -> Result<Template, ServiceError> {
-        self.may_manage_templates(caller)?;
-        self.change_template(caller, template_id, |before| {
+        let catalog = catalog.into();
+        catalog.require_manager()?;
+        self.change_template(catalog, template_id, |before| {
             if expected_version.is_some_and(|expected| expected != before.version) {
                 return Err(ServiceError::VersionMismatch);
             }
@@ -177,19 +272,24 @@ impl Launcher {
         .await
     }
 
-    async fn change_template<F>(&self, caller: &Caller, template_id: Uuid, change: F) -> Result<Template, ServiceError>
+    async fn change_template<F>(
+        &self,
+        catalog: Catalog<'_>,
+        template_id: Uuid,
+        change: F,
+    ) -> Result<Template, ServiceError>
     where
         F: Fn(Template) -> Result<Template, ServiceError>,
     {
         for _ in 0..ATTEMPTS {
-            let before = self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)?;
+            let before = self.template(catalog, template_id).await?;
             let mut after = change(before.clone())?;
             if after == before {
                 return Ok(before);
             }
             after.version = before.version + 1;
             after.updated_at = self.0.clock.now();
-            if self.0.store.save_template(&before, &after, caller).await? {
+            if self.0.store.save_template(&before, &after, catalog.caller()).await? {
                 tracing::info!(template = %template_id, version = after.version, "template changed");
                 return Ok(after);
             }
@@ -208,6 +308,7 @@ impl Launcher {
             self.validate_template(body).map_err(ServiceError::Invalid)?;
         Ok(Template {
             template_id,
+            class_id: None,
             settings,
             listing,
             active,
@@ -217,6 +318,28 @@ impl Launcher {
             updated_at: now,
         })
     }
+}
+
+/// Refuses settings of a class's template that a teacher may keep but not set: a pod template may use objects of the
+/// cluster, and a source with a secret would send the password of the installation to an address of the teacher.
+fn check_teacher(catalog: Catalog<'_>, before: Option<&Template>, after: &Template) -> Result<(), ServiceError> {
+    if catalog.caller().is_admin() {
+        return Ok(());
+    }
+    let before = before.map(|before| &before.settings);
+    let is_kept = before.and_then(|before| before.pod_template.as_ref()) == after.settings.pod_template.as_ref();
+    let mut wrong: Vec<String> = (!is_kept).then(|| "/pod_template".to_owned()).into_iter().collect();
+    let sources = |settings: &'_ launcher_domain::TemplateSettings| -> Vec<MaterialSource> {
+        settings.material.iter().flat_map(|material| material.sources.clone()).collect()
+    };
+    let known = before.map(sources).unwrap_or_default();
+    for (index, source) in sources(&after.settings).iter().enumerate() {
+        if source.secret.is_some() && !known.contains(source) {
+            wrong.push(format!("/material/sources/{index}/secret"));
+        }
+    }
+    let errors: Vec<_> = wrong.into_iter().map(|pointer| FieldError::new(pointer, FieldRule::OnlyAdmins)).collect();
+    if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
 }
 
 /// Reads the content of a template, with its pod template. The policy says which names the pod template may use.

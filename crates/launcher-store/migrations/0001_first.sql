@@ -4,8 +4,41 @@
 -- COLLATE "C", on PostgreSQL: what is ordered, compared or in an index is compared byte by byte, whatever the database's
 -- language, and no index breaks when an operating system changes its rules of sorting. SQLite does so by default.
 
+-- Classes. Only fields that a query compares have a column, computed from the JSON.
+CREATE TABLE classes (
+    class_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    content TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    created_by TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    slug TEXT GENERATED ALWAYS AS (json_extract(content, '$.slug')) -- SQLite
+    slug TEXT COLLATE "C" GENERATED ALWAYS AS (content::json ->> 'slug') STORED -- PostgreSQL
+);
+
+CREATE UNIQUE INDEX classes_slug ON classes (slug);
+
+-- Members of classes: one row for each source of a membership, so that a source changes only its own rows. A removal sets
+-- removed_at.
+CREATE TABLE class_members (
+    membership_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    class_id TEXT COLLATE "C" NOT NULL REFERENCES classes (class_id),
+    email TEXT COLLATE "C" NOT NULL,
+    source TEXT COLLATE "C" NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('student', 'assistant', 'teacher')),
+    name TEXT NOT NULL,
+    joined_at BIGINT NOT NULL,
+    removed_at BIGINT
+);
+
+CREATE UNIQUE INDEX class_members_source ON class_members (class_id, email, source);
+-- The classes of a person.
+CREATE INDEX class_members_person ON class_members (email, class_id) WHERE removed_at IS NULL;
+
 CREATE TABLE workshop_templates (
     template_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    -- Empty: the template is in the shared catalog.
+    class_id TEXT COLLATE "C" NOT NULL DEFAULT '',
     settings TEXT NOT NULL,
     active BIGINT NOT NULL CHECK (active IN (0, 1)),
     version BIGINT NOT NULL,
@@ -21,11 +54,11 @@ CREATE TABLE workshop_templates (
     slug TEXT COLLATE "C" GENERATED ALWAYS AS (listing::json ->> 'slug') STORED -- PostgreSQL
 );
 
--- The lists of admins and of all others.
-CREATE INDEX workshop_templates_newest ON workshop_templates (created_at, template_id);
-CREATE INDEX workshop_templates_listed ON workshop_templates (created_at, template_id)
+-- The lists of admins and of all others, of the shared catalog and of a class.
+CREATE INDEX workshop_templates_newest ON workshop_templates (class_id, created_at, template_id);
+CREATE INDEX workshop_templates_listed ON workshop_templates (class_id, created_at, template_id)
     WHERE active = 1 AND unlisted = 0;
-CREATE UNIQUE INDEX workshop_templates_slug ON workshop_templates (slug);
+CREATE UNIQUE INDEX workshop_templates_slug ON workshop_templates (class_id, slug);
 
 -- Settings of templates as they were launched, stored once however many instances were launched with them. A row is named
 -- by its content (SHA-256 of settings, in hexadecimal digits) and never changes.

@@ -135,7 +135,7 @@ impl Examination {
         let mut needs = CatalogNeeds::default();
         let mut page = Page { limit: PORTION, after: None };
         loop {
-            let found = templates::list(false, &page).fetch_all(&self.store.pool).await?;
+            let found = templates::list(None, false, &page).fetch_all(&self.store.pool).await?;
             let templates = rows::all(&found, rows::template)?;
             for template in &templates {
                 needs.material |= template.settings.material.is_some();

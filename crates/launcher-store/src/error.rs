@@ -52,6 +52,12 @@ pub enum StoreError {
         /// The slug.
         slug: String,
     },
+    /// Another class has the slug.
+    #[error("another class has the slug")]
+    ClassSlugTaken {
+        /// The slug.
+        slug: String,
+    },
     /// The database to copy from has no rows.
     #[error("the database to copy from is empty: check its URL")]
     NothingToCopy,

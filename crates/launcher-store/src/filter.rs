@@ -143,8 +143,15 @@ pub(crate) fn push_page_of_owner(
 
 /// Adds the condition of the scope.
 pub(crate) fn push_scope(sql: &mut Sql, scope: Scope<'_>) {
-    if let Scope::Owner(email) = scope {
-        sql.condition_with("owner_email = ", email.as_str().to_owned());
+    match scope {
+        Scope::Everyone => {}
+        Scope::Owner(email) => sql.condition_with("owner_email = ", email.as_str().to_owned()),
+        Scope::Class { class_id, owner } => {
+            sql.condition("template_id IN (SELECT template_id FROM workshop_templates WHERE class_id = ");
+            sql.bind(class_id.to_string());
+            sql.push(")");
+            owner.into_iter().for_each(|owner| push_scope(sql, Scope::Owner(owner)));
+        }
     }
 }
 

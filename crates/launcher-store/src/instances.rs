@@ -36,20 +36,24 @@ pub(crate) static CHANGE: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl Store {
-    /// Returns the instance with this name if the caller may see it.
-    pub async fn instance(&self, caller: &Caller, k8s_name: &str) -> Result<Option<ListedInstance>, StoreError> {
-        let row = by_name(caller.scope(), k8s_name).fetch_optional(&self.pool).await?;
+    /// Returns the instance with this name if it is within the scope.
+    pub async fn instance<'a>(
+        &self,
+        scope: impl Into<Scope<'a>>,
+        k8s_name: &str,
+    ) -> Result<Option<ListedInstance>, StoreError> {
+        let row = by_name(scope.into(), k8s_name).fetch_optional(&self.pool).await?;
         row.as_ref().map(rows::listed).transpose()
     }
 
-    /// Returns a page of the instances that the caller may see, newest first.
-    pub async fn instances(
+    /// Returns a page of the instances within the scope, newest first.
+    pub async fn instances<'a>(
         &self,
-        caller: &Caller,
+        scope: impl Into<Scope<'a>>,
         filter: &InstanceFilter,
         page: &Page,
     ) -> Result<Vec<ListedInstance>, StoreError> {
-        let rows = list(caller.scope(), filter, page, self.search_rules()).fetch_all(&self.pool).await?;
+        let rows = list(scope.into(), filter, page, self.search_rules()).fetch_all(&self.pool).await?;
         rows::all(&rows, rows::listed)
     }
 

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::{Act, Activity, Caller, Instance, InstanceState, LaunchRate, SecretValues};
+use launcher_domain::{Act, Activity, Caller, ClassLimits, Instance, InstanceState, LaunchRate, SecretValues};
 use sqlx::{Any, AnyConnection, Executor, Row};
 
 use crate::error::StoreError;
@@ -26,6 +26,8 @@ pub struct LaunchRules {
     pub max_queued: u32,
     /// Maximum total size of the owner's volumes, in GiB; `None` without limit.
     pub max_storage_gib: Option<u32>,
+    /// Limits of the class whose template is launched; `None` for a template of the shared catalog.
+    pub class: Option<ClassLimits>,
 }
 
 /// Idempotency key of a launch, with the hash of its request.
@@ -54,6 +56,13 @@ pub enum LaunchOutcome {
         held: u32,
         /// The part of `held` that is suspending or terminating. Such an instance counts until its workload is gone.
         ending: u32,
+    },
+    /// The class, or the owner in the class, has reached its limit.
+    ClassLimitReached {
+        /// The limit.
+        limit: u32,
+        /// True for the limit of the owner in the class.
+        is_of_owner: bool,
     },
     /// The owner has exceeded the launch rate limit.
     TooManyLaunches {
@@ -88,6 +97,12 @@ pub(crate) const BY_NAME: &str =
 pub(crate) const HELD: &str = "SELECT count(*) AS held, \
      count(CASE WHEN state IN ('suspending', 'terminating') THEN 1 END) AS ending \
      FROM workshop_instances WHERE owner_email = $1 AND state IN ('queued', 'starting', 'running', 'suspending', 'terminating') \
+     AND (end_reason IS NULL OR end_reason <> 'failed')";
+/// Counts the instances of the templates of a class for which [`Instance::counts_against_limit`] is true, and those of them
+/// that the owner has.
+pub(crate) const HELD_IN_CLASS: &str = "SELECT count(*) AS held, count(CASE WHEN owner_email = $1 THEN 1 END) AS own \
+     FROM workshop_instances WHERE template_id IN (SELECT template_id FROM workshop_templates WHERE class_id = $2) \
+     AND state IN ('queued', 'starting', 'running', 'suspending', 'terminating') \
      AND (end_reason IS NULL OR end_reason <> 'failed')";
 pub(crate) const QUEUED: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'queued'";
 static INSERT: LazyLock<String> = LazyLock::new(|| {
@@ -202,6 +217,12 @@ impl WriteTransaction {
             return Ok(Err(LaunchOutcome::TooManyLaunches { wait }));
         }
         let revision = self.take_revisions(1).await?;
+        // After the lock of the change counter: parallel launches of a class are counted correctly.
+        if let Some(limits) = rules.class
+            && let Some(refusal) = class_refusal(self, owner, limits).await?
+        {
+            return Ok(Err(refusal));
+        }
         if count(self.connection(), QUEUED).await? >= rules.max_queued {
             return Ok(Err(LaunchOutcome::AtCapacity));
         }
@@ -229,6 +250,26 @@ async fn held(write: &mut WriteTransaction, owner: &str) -> Result<(u32, u32), S
     let row = query(HELD).bind(owner.to_owned()).fetch_one(write.connection()).await?;
     let (held, ending): (i64, i64) = (row.try_get("held")?, row.try_get("ending")?);
     Ok((u32::try_from(held).unwrap_or(u32::MAX), u32::try_from(ending).unwrap_or(u32::MAX)))
+}
+
+/// Returns the refusal of one more instance of the owner in a class.
+async fn class_refusal(
+    write: &mut WriteTransaction,
+    owner: &str,
+    limits: ClassLimits,
+) -> Result<Option<LaunchOutcome>, StoreError> {
+    let ClassLimits { class_id, max_workshops, max_of_owner } = limits;
+    if max_workshops.is_none() && max_of_owner.is_none() {
+        return Ok(None);
+    }
+    let class = class_id.to_string();
+    let row = query(HELD_IN_CLASS).bind(owner.to_owned()).bind(class).fetch_one(write.connection()).await?;
+    let (held, own) = (rows::count(&row, "held")?, rows::count(&row, "own")?);
+    let reached = |limit: Option<u32>, count, is_of_owner| {
+        let limit = limit.filter(|limit| count >= u64::from(*limit))?;
+        Some(LaunchOutcome::ClassLimitReached { limit, is_of_owner })
+    };
+    Ok(reached(max_of_owner, own, true).or_else(|| reached(max_workshops, held, false)))
 }
 
 /// Takes a token from the owner's bucket, or returns the time until the next token.

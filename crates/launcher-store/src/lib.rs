@@ -14,6 +14,7 @@ mod table;
 mod rows;
 
 mod activities;
+mod classes;
 mod copy;
 mod dispatch;
 pub mod doctor;
@@ -34,6 +35,7 @@ mod store;
 mod templates;
 mod volumes;
 
+pub use classes::{MemberChange, MembersOutcome};
 pub use copy::FleetBinding;
 pub use dispatch::Pending;
 pub use error::StoreError;

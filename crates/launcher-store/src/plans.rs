@@ -262,9 +262,9 @@ async fn overview_statements_use_their_index() {
 async fn template_statements_use_their_index() {
     let planner = Planner::new().await;
     let first = Page { limit: 50, after: None };
-    let first_active = templates::list(false, &first);
+    let first_active = templates::list(None, false, &first);
     planner.assert_uses(first_active.text(), "workshop_templates_listed").await;
-    planner.assert_uses(templates::list(true, &first).text(), "workshop_templates_newest").await;
+    planner.assert_uses(templates::list(None, true, &first).text(), "workshop_templates_newest").await;
     planner.assert_uses(templates::BY_ID, TEMPLATE_ID).await;
     planner.assert_uses(templates::BY_SLUG, "workshop_templates_slug").await;
     planner.assert_uses(&templates::SAVE, TEMPLATE_ID).await;

@@ -1,7 +1,7 @@
 //! Row types with their tables, and conversions of values.
 
 use jiff::{SignedDuration, Timestamp};
-use launcher_domain::{Act, Activity, Instance, Snapshot, Template, Volume};
+use launcher_domain::{Act, Activity, Class, Instance, Membership, Snapshot, Template, Volume};
 use serde::Serialize;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -56,8 +56,33 @@ table! {
 }
 
 table! {
+    "classes" as Class, class_columns, class {
+        class_id: Text,
+        content: Text Always,
+        version: Number Always,
+        created_by: Text Once,
+        created_at: Number Once,
+        updated_at: Number Always,
+    }
+}
+
+table! {
+    "class_members" as Membership, membership_columns, membership {
+        membership_id: Text,
+        class_id: Text Once,
+        email: Text Once,
+        source: Text Once,
+        role: Text Always,
+        name: Text Always,
+        joined_at: Number Always,
+        removed_at: Number Always,
+    }
+}
+
+table! {
     "workshop_templates" as Template, template_columns, template {
         template_id: Text,
+        class_id: Text Once,
         settings: Text Always,
         listing: Text Always,
         active: Number Always,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use launcher_domain::{
-    ActivityAction, EmailAddress, EndReason, FailureReason, InstanceSnapshot, InstanceState, Listing, Report,
-    TemplateSettings,
+    ActivityAction, ClassContent, ClassRole, EmailAddress, EndReason, FailureReason, InstanceSnapshot, InstanceState,
+    Listing, MemberSource, Report, TemplateSettings,
 };
 use sqlx::any::AnyRow;
 use sqlx::{Any, Decode, Encode, Row, Type};
@@ -286,6 +286,8 @@ stored! {
     EmailAddress as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw).ok();
     InstanceState as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
     EndReason as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
+    ClassRole as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
+    MemberSource as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
     ActivityAction as Text: |value| value.as_str().to_owned(), |raw| Self::parse(&raw);
     i64 as Number: |value| *value, Some;
     u32 as Number: |value| i64::from(*value), |raw| Self::try_from(raw).ok();
@@ -340,7 +342,7 @@ macro_rules! stored_as_json {
     };
 }
 
-stored_as_json!(TemplateSettings, Listing, FailureReason, InstanceSnapshot);
+stored_as_json!(ClassContent, TemplateSettings, Listing, FailureReason, InstanceSnapshot);
 
 impl Stored for Report {
     type Raw = Text;

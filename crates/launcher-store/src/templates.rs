@@ -1,4 +1,5 @@
-//! Templates. Every user may read all of them; callers of the store authorize writes.
+//! Templates of the shared catalog and of classes. Every user may read the shared catalog. Callers of the store authorize
+//! writes, and reads of a class.
 
 use std::sync::LazyLock;
 
@@ -19,8 +20,9 @@ static INSERT: LazyLock<String> = LazyLock::new(|| {
 });
 pub(crate) const BY_ID: &str =
     concat!("SELECT ", template_columns!(), " FROM workshop_templates WHERE template_id = $1");
-pub(crate) const BY_SLUG: &str = concat!("SELECT ", template_columns!(), " FROM workshop_templates WHERE slug = $1");
-const SLUG_HOLDER: &str = "SELECT template_id FROM workshop_templates WHERE slug = $1";
+pub(crate) const BY_SLUG: &str =
+    concat!("SELECT ", template_columns!(), " FROM workshop_templates WHERE class_id = '' AND slug = $1");
+const SLUG_HOLDER: &str = "SELECT template_id FROM workshop_templates WHERE slug = $1 AND class_id = $2";
 pub(crate) static SAVE: LazyLock<String> = LazyLock::new(|| {
     let set = Template::TABLE.set(3);
     format!("UPDATE workshop_templates SET {set} WHERE template_id = $1 AND version = $2")
@@ -61,26 +63,38 @@ impl Store {
         Ok(true)
     }
 
-    /// Returns the template with this identifier, active or not: every user may read it.
-    pub async fn template(&self, template_id: Uuid) -> Result<Option<Template>, StoreError> {
+    /// Returns the template with this identifier, active or not, of the shared catalog or of any class: the caller of the
+    /// store compares the class.
+    pub async fn any_template(&self, template_id: Uuid) -> Result<Option<Template>, StoreError> {
         let row = query(BY_ID).bind(template_id.to_string()).fetch_optional(&self.pool).await?;
         row.as_ref().map(rows::template).transpose()
     }
 
-    /// Returns the template with this slug, active or not: every user may read it.
+    /// Returns the template with this identifier, active or not, of a class, or for `None` of the shared catalog.
+    pub async fn template(&self, class_id: Option<Uuid>, template_id: Uuid) -> Result<Option<Template>, StoreError> {
+        Ok(self.any_template(template_id).await?.filter(|template| template.class_id == class_id))
+    }
+
+    /// Returns the template of the shared catalog with this slug, active or not: every user may read it.
     pub async fn template_by_slug(&self, slug: &str) -> Result<Option<Template>, StoreError> {
         // No row contains NUL, and PostgreSQL rejects it.
         let row = query(BY_SLUG).bind(rows::text(slug)).fetch_optional(&self.pool).await?;
         row.as_ref().map(rows::template).transpose()
     }
 
-    /// Returns a page of the catalog, newest first: active and listed templates, or all of them for an admin.
-    pub async fn templates(&self, caller: &Caller, page: &Page) -> Result<Vec<Template>, StoreError> {
-        let rows = list(caller.is_admin(), page).fetch_all(&self.pool).await?;
+    /// Returns a page of the templates of a class, or for `None` of the shared catalog, newest first: active and listed
+    /// templates, or with `with_hidden` all of them.
+    pub async fn templates(
+        &self,
+        class_id: Option<Uuid>,
+        with_hidden: bool,
+        page: &Page,
+    ) -> Result<Vec<Template>, StoreError> {
+        let rows = list(class_id, with_hidden, page).fetch_all(&self.pool).await?;
         rows::all(&rows, rows::template)
     }
 
-    /// Replaces `before` by `after` on behalf of an admin. Returns false, and writes nothing, if the template changed
+    /// Replaces `before` by `after` on behalf of an admin or a teacher. Returns false, and writes nothing, if the template changed
     /// since `before` was read.
     ///
     /// # Errors
@@ -101,11 +115,12 @@ impl Store {
 }
 
 impl WriteTransaction {
-    /// Refuses a template whose slug another template has. The transaction must have taken a revision: it then holds the
+    /// Refuses a template whose slug another template of the same class, or of the shared catalog, has. The transaction must have taken a revision: it then holds the
     /// lock of all changes, so that no other transaction can take the slug before this one ends.
     async fn check_slug(&mut self, template: &Template) -> Result<(), StoreError> {
         let Some(slug) = template.listing.slug.clone() else { return Ok(()) };
-        let row = query(SLUG_HOLDER).bind(slug.clone()).fetch_optional(self.connection()).await?;
+        let class = class_text(template.class_id);
+        let row = query(SLUG_HOLDER).bind(slug.clone()).bind(class).fetch_optional(self.connection()).await?;
         let holder: Option<String> = row.map(|row| row.try_get(0)).transpose()?;
         match holder {
             Some(holder) if holder != template.template_id.to_string() => Err(StoreError::SlugTaken { slug }),
@@ -114,10 +129,16 @@ impl WriteTransaction {
     }
 }
 
+/// Returns the stored form of the class of a template: empty for the shared catalog.
+fn class_text(class_id: Option<Uuid>) -> String {
+    class_id.map(|class| class.to_string()).unwrap_or_default()
+}
+
 /// Builds the query of a catalog page. Sorts by `created_at`, because the identifier of a seeded template does not
 /// always contain its creation time.
-pub(crate) fn list(with_hidden: bool, page: &Page) -> Sql {
+pub(crate) fn list(class_id: Option<Uuid>, with_hidden: bool, page: &Page) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", template_columns!(), " FROM workshop_templates"));
+    sql.condition_with("class_id = ", class_text(class_id));
     if !with_hidden {
         sql.condition("active = 1");
         sql.condition("unlisted = 0");

@@ -30,6 +30,7 @@ step-restarting-app = the app stopped and restarts
 # Reasons of a workshop's end, for its owner. A full stop is added where a sentence needs it.
 end-owner = Ended by its owner
 end-admin = Ended by an administrator
+end-teacher = Ended by a teacher
 end-expired = Its time was up
 end-failed = It failed
 end-lost = The server lost it, or an administrator removed it

@@ -56,6 +56,16 @@ gone = The list below is up to date.
 inactive-admin = This template is archived. Only administrators can launch it, to test it.
 
 # Notice for other users on the page of an archived template.
+# A limit of the class refuses a launch. $limit: number of workshops.
+class-limit = This class already has { $limit } { $limit ->
+    [one] workshop
+   *[other] workshops
+}, which is its limit. Wait until one ends, or ask your teacher.
+class-limit-own = You already have { $limit } { $limit ->
+    [one] workshop
+   *[other] workshops
+} in this class, which is the limit. End one of them first.
+class-archived = This class is over: its workshops cannot be launched any more.
 inactive-user = This workshop is no longer offered. Ask your teacher for the current one.
 
 # Title of the notice after a fault of the service. It is unknown if the action took effect.

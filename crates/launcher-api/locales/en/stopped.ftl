@@ -8,6 +8,7 @@ stopped-owner = You ended “{ $name }”.
 
 # An admin ended the workshop.
 stopped-admin = An admin ended “{ $name }”.
+stopped-teacher = A teacher ended “{ $name }”.
 
 # The lifetime of the workshop is over.
 stopped-expired = The time of “{ $name }” is over.

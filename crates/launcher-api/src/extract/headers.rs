@@ -9,7 +9,7 @@ use launcher_service::ServiceError;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
 use crate::state::Call;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -73,6 +73,17 @@ pub(crate) enum IfMatch {
 }
 
 impl IfMatch {
+    /// Returns the version that If-Match requires, if any. The update itself checks the version again. Weak tags never match.
+    ///
+    /// # Errors
+    /// 412 with this code if the resource has another version.
+    pub(crate) fn required(&self, version: i64, mismatch: ProblemCode) -> Result<Option<i64>, Problem> {
+        let Self::Tags(tags) = self else { return Ok(None) };
+        let current = quoted(version);
+        let detail = format!("The current version is {current}. Read the resource again, and repeat the change.");
+        if tags.contains(&current) { Ok(Some(version)) } else { Err(Problem::new(mismatch, detail)) }
+    }
+
     /// Returns the template version that If-Match requires, if any. The update itself checks the version again. Weak
     /// tags never match.
     ///

@@ -224,9 +224,15 @@ pub(crate) fn list_page<T, Id: PageCursor, R: Serialize>(
     (link, Json(rows.into_iter().map(response).collect::<Vec<_>>())).into_response()
 }
 
-/// Extractors of the only identifier of a path.
+/// Returns the value of a part of the path.
+pub(crate) async fn path_part<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<String> {
+    let Path(values) = Path::<Vec<(String, String)>>::from_request_parts(parts, state).await.ok()?;
+    values.into_iter().find(|(part, _)| part == name).map(|(_, value)| value)
+}
+
+/// Extractors of the identifiers in a path, each with the name of its part.
 macro_rules! identifiers {
-    ($($(#[$about:meta])* $name:ident($type:ty): $read:expr;)*) => {
+    ($($(#[$about:meta])* $name:ident($type:ty) = $part:literal: $read:expr;)*) => {
         $(
             $(#[$about])*
             #[derive(Debug)]
@@ -236,8 +242,7 @@ macro_rules! identifiers {
                 type Rejection = Problem;
 
                 async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-                    let text = Path::<String>::from_request_parts(parts, state).await.map(|Path(text)| text);
-                    text.ok().and_then($read).map(Self).ok_or_else(Problem::not_found)
+                    path_part(parts, state, $part).await.and_then($read).map(Self).ok_or_else(Problem::not_found)
                 }
             }
         )*
@@ -246,13 +251,15 @@ macro_rules! identifiers {
 
 identifiers! {
     /// The instance name `{k8s_name}`.
-    InstanceName(String): |name: String| is_k8s_name(&name).then_some(name);
+    InstanceName(String) = "k8s_name": |name: String| is_k8s_name(&name).then_some(name);
     /// The volume name `{volume}`.
-    VolumeName(String): |name: String| is_volume_name(&name).then_some(name);
+    VolumeName(String) = "volume": |name: String| is_volume_name(&name).then_some(name);
     /// The template's id `{template_id}`.
-    TemplateId(Uuid): |id: String| hyphenated(&id);
+    TemplateId(Uuid) = "template_id": |id: String| hyphenated(&id);
     /// The snapshot's id `{snapshot_id}`.
-    SnapshotId(Uuid): |id: String| hyphenated(&id);
+    SnapshotId(Uuid) = "snapshot_id": |id: String| hyphenated(&id);
+    /// The address `{email}` of a member. It has its canonical spelling.
+    MemberEmail(EmailAddress) = "email": |text: String| email(&text).filter(|email| email.as_str() == text);
 }
 
 /// Parses a UUID in its hyphenated form (RFC 9562, section 4), in upper or lower case.

@@ -12,6 +12,6 @@ mod lines;
 pub(crate) mod overview;
 mod pod_settings;
 mod presets;
-mod roster;
+pub(crate) mod roster;
 pub(crate) mod templates;
 mod yaml;

@@ -6,8 +6,10 @@ use askama::Template;
 use axum::extract::{Path, RawQuery};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, FieldError, Parameter, RepositoryDraft, Template as CatalogTemplate};
-use launcher_service::{InstanceFilter, LaunchRequest, Launched, Page, ServiceError, StateFilter};
+use launcher_domain::{
+    Caller, ClassAccess, ClassAction, FieldError, Parameter, RepositoryDraft, Template as CatalogTemplate,
+};
+use launcher_service::{Catalog, InstanceFilter, LaunchRequest, Launched, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -54,7 +56,7 @@ pub(crate) async fn show(
     headers: HeaderMap,
     TemplateId(template_id): TemplateId,
 ) -> PageResult {
-    let template = visitor.launcher.template(&visitor.caller, template_id).await?;
+    let (class, template) = find(&visitor, template_id).await?;
     let repository = repository(query.repo, query.reference, query.path);
     check_repository(visitor.t, &template, repository.as_ref())?;
     let prefill = Prefill::of_link(&template.settings.parameters, &query.others);
@@ -73,11 +75,12 @@ pub(crate) async fn show(
     if asks {
         return show_form(&visitor, &template, Form::filled(prefill, None)).await;
     }
-    if !can_launch(&visitor.caller, &template) || !is_opened_directly(&headers) {
+    if !can_launch(&visitor.caller, class.as_ref(), &template) || !is_opened_directly(&headers) {
         return Ok(forms::redirect(&format!("/launch/{template_id}")));
     }
+    let catalog = class.as_ref().map_or(Catalog::Shared(&visitor.caller), Catalog::Class);
     let request = LaunchRequest { idempotency_key: Some(start_key), ..LaunchRequest::default() };
-    let launched = visitor.launcher.launch(&visitor.caller, template_id, &request).await;
+    let launched = visitor.launcher.launch(catalog, template_id, &request).await;
     let next = next(&LocalPath::root(), launched.as_ref().ok());
     workshops::answer(&visitor, launched, &next).await
 }
@@ -104,8 +107,10 @@ pub(crate) async fn launch(
 ) -> PageResult {
     let key = Some(form.idempotency_key).filter(|key| is_idempotency_key(key));
     let repository = form.repository;
+    let class = visitor.launcher.class_of_template(&visitor.caller, template_id).await?;
+    let catalog = class.as_ref().map_or(Catalog::Shared(&visitor.caller), Catalog::Class);
     if repository.is_some() {
-        let template = visitor.launcher.template(&visitor.caller, template_id).await?;
+        let template = visitor.launcher.template(catalog, template_id).await?;
         check_repository(visitor.t, &template, repository.as_ref())?;
     }
     let snapshot = form.snapshot;
@@ -114,7 +119,7 @@ pub(crate) async fn launch(
         _ => json!({ "repository": repository, "snapshot": snapshot }),
     };
     let request = LaunchRequest { idempotency_key: key, repository, snapshot, body, parameters: form.parameters };
-    let launched = visitor.launcher.launch(&visitor.caller, template_id, &request).await;
+    let launched = visitor.launcher.launch(catalog, template_id, &request).await;
     let next = next(&forms::return_to(form.return_to.as_deref()), launched.as_ref().ok());
     let error = match launched {
         Ok(_) if visitor.is_htmx => return Ok(htmx_redirect(&next)),
@@ -137,7 +142,7 @@ pub(crate) async fn launch(
 /// Shows the form again with the typed values, except for secrets, and with the repository.
 async fn refused(visitor: &Visitor, template_id: Uuid, request: LaunchRequest, error: ServiceError) -> PageResult {
     let LaunchRequest { parameters: values, repository, snapshot, .. } = request;
-    let template = visitor.launcher.template(&visitor.caller, template_id).await?;
+    let (_, template) = find(visitor, template_id).await?;
     let (status, errors, notice) = match &error {
         ServiceError::Invalid(errors) => (StatusCode::UNPROCESSABLE_ENTITY, errors.clone(), None),
         error_ => match notices::of(visitor.t, error_, false) {
@@ -278,8 +283,10 @@ async fn show_form(visitor: &Visitor, template: &CatalogTemplate, form: Form) ->
     let has_field = |error: &FieldError| fields.iter().any(|field| error.pointer == field.pointer());
     let unknown = prefill.errors.iter().filter(|error| !has_field(error)).map(|error| t.field_error(error)).collect();
     let frame = visitor.shell("");
-    let can_launch = can_launch(&visitor.caller, template);
-    let card = Card::new(visitor, template);
+    let class = visitor.launcher.class_of_template(&visitor.caller, template_id).await?;
+    let can_launch = can_launch(&visitor.caller, class.as_ref(), template);
+    let class = class.map(|access| access.class().content.name.clone());
+    let card = Card { class, ..Card::new(visitor, template) };
     let launch = LaunchPage {
         t,
         shell: if is_answer { frame.returning_to(launch_path(template_id, repository.as_ref())) } else { frame },
@@ -303,7 +310,20 @@ async fn show_form(visitor: &Visitor, template: &CatalogTemplate, form: Form) ->
     page_with(status, &launch)
 }
 
+/// Returns a template of the shared catalog, or of a class of the reader with the reader's access to it.
+async fn find(visitor: &Visitor, id: Uuid) -> Result<(Option<ClassAccess>, CatalogTemplate), ServiceError> {
+    let class = visitor.launcher.class_of_template(&visitor.caller, id).await?;
+    let catalog = class.as_ref().map_or(Catalog::Shared(&visitor.caller), Catalog::Class);
+    let template = visitor.launcher.template(catalog, id).await?;
+    Ok((class, template))
+}
+
 /// Returns true if the caller may launch the template.
-fn can_launch(caller: &Caller, template: &CatalogTemplate) -> bool {
-    if template.active { allows::<LaunchActive>(caller) } else { allows::<LaunchInactive>(caller) }
+fn can_launch(caller: &Caller, class: Option<&ClassAccess>, template: &CatalogTemplate) -> bool {
+    match class {
+        None if template.active => allows::<LaunchActive>(caller),
+        None => allows::<LaunchInactive>(caller),
+        Some(access) if access.allows(ClassAction::ManageTemplates) => true,
+        Some(access) => template.active && !access.class().content.archived,
+    }
 }

@@ -25,6 +25,11 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
             let text = t.with_one("too-many-launches", "seconds", *retry_after);
             ("wait", t.text("not-launched"), text.into())
         }
+        ServiceError::ClassLimitReached { limit, is_of_caller } => {
+            let key = if *is_of_caller { "class-limit-own" } else { "class-limit" };
+            ("wait", t.text("limit-title"), t.with_one(key, "limit", *limit).into())
+        }
+        ServiceError::ClassArchived => ("wait", t.text("not-launched"), t.text("class-archived")),
         ServiceError::TemplateInactive => ("wait", t.text("not-launched"), t.text("inactive-user")),
         ServiceError::AtCapacity => ("wait", t.text("not-launched"), t.text("at-capacity")),
         ServiceError::VolumeInUse(VolumeUser { k8s_name, is_suspended }) => {
@@ -55,6 +60,8 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         ServiceError::NotFound if in_list => ("wait", t.text("gone-title"), t.text("gone")),
         ServiceError::NotFound
         | ServiceError::Forbidden
+        | ServiceError::ClassRole
+        | ServiceError::ClassVersionMismatch
         | ServiceError::Invalid(_)
         | ServiceError::VersionMismatch
         | ServiceError::FleetWithoutImages

@@ -170,6 +170,7 @@ fn events(t: Language, instance: &Instance) -> Vec<Paragraph> {
         (Failed, _) | (_, Some(EndReason::Failed)) => named("stopped-failed"),
         (_, Some(EndReason::Owner)) => named("stopped-owner"),
         (_, Some(EndReason::Admin)) => named("stopped-admin"),
+        (_, Some(EndReason::Teacher)) => named("stopped-teacher"),
         (_, Some(EndReason::Expired)) => named("stopped-expired"),
         (_, Some(EndReason::Lost) | None) => named("stopped-lost"),
     }];

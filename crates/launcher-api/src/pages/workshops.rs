@@ -5,7 +5,7 @@ use askama::Template;
 use http::StatusCode;
 use jiff::SignedDuration;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{EndReason, InstanceState, SnapshotState, Template as CatalogTemplate};
+use launcher_domain::{ClassContent, EndReason, InstanceState, SnapshotState, Template as CatalogTemplate};
 use launcher_service::{ListedInstance, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -30,6 +30,8 @@ struct Home {
     shell: Shell,
     notice: Option<Notice>,
     list: List,
+    /// The reader's classes: name and path.
+    classes: Vec<(String, String)>,
     cards: Vec<Card>,
     /// Number of entries in the whole catalog, without the search.
     offered: usize,
@@ -117,9 +119,25 @@ pub(crate) async fn refuse(visitor: &Visitor, error: ServiceError, back: Option<
 
 async fn render_home(visitor: &Visitor, status: StatusCode, notice: Option<Notice>, search: &str) -> PageResult {
     let list = List::new(visitor).await?;
-    let mut templates = all_templates(visitor).await?;
-    templates.retain(|template| template.active && !template.listing.unlisted);
-    templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
+    let is_offered = |template: &CatalogTemplate| template.active && !template.listing.unlisted;
+    let (mut templates, mut classes) = (Vec::new(), Vec::new());
+    let mut own_classes = visitor.launcher.own_classes(&visitor.caller).await?;
+    own_classes.retain(|access| !access.class().content.archived);
+    for access in &own_classes {
+        let ClassContent { name, slug, .. } = &access.class().content;
+        classes.push((name.clone(), format!("/classes/{slug}")));
+        let page = Page { limit: PAGE, after: None };
+        templates.extend(visitor.launcher.templates(access, &page).await?.into_iter().filter(is_offered));
+    }
+    // The templates of the reader's classes come first.
+    let mut shared = all_templates(visitor).await?;
+    shared.retain(is_offered);
+    shared.sort_by_cached_key(|template| template.settings.name.to_lowercase());
+    templates.extend(shared);
+    let class_name = |template: &CatalogTemplate| {
+        let of = own_classes.iter().find(|access| Some(access.class().class_id) == template.class_id);
+        of.map(|access| access.class().content.name.clone())
+    };
     let offered = templates.len();
     templates.retain(|template| has_words(visitor.t, template, search));
     let frame = visitor.shell("home");
@@ -128,7 +146,13 @@ async fn render_home(visitor: &Visitor, status: StatusCode, notice: Option<Notic
         // A page with a notice answers a form.
         shell: if notice.is_some() { frame.returning_to("/") } else { frame },
         notice,
-        cards: templates.iter().map(|template| Card::new(visitor, template).beside(&list.workshops)).collect(),
+        cards: templates
+            .iter()
+            .map(|template| {
+                Card { class: class_name(template), ..Card::new(visitor, template) }.beside(&list.workshops)
+            })
+            .collect(),
+        classes,
         list,
         offered,
         search: search.to_owned(),
@@ -196,8 +220,10 @@ async fn just_ended(visitor: &Visitor, workshops: &[WorkshopView]) -> Result<Opt
     let now = visitor.launcher.clock().now();
     let is_shown = |ended: &ListedInstance| {
         let ListedInstance { instance, .. } = ended;
-        let is_unexpected =
-            matches!(instance.end_reason, Some(EndReason::Expired | EndReason::Admin | EndReason::Lost));
+        let is_unexpected = matches!(
+            instance.end_reason,
+            Some(EndReason::Expired | EndReason::Admin | EndReason::Teacher | EndReason::Lost)
+        );
         let has_lost_files = instance.snapshot.as_ref().is_some_and(|snapshot| snapshot.state == SnapshotState::Failed);
         (is_unexpected || has_lost_files)
             && instance.ended_at.is_some_and(|at| now.duration_since(at) < SHOWS_END)

@@ -126,11 +126,11 @@ pub(crate) struct ExtendBody {
     /// The `expires_at` that the caller saw. If it has changed, the request is refused, so a double click extends once.
     #[serde(default)]
     #[schema(value_type = Option<String>, format = DateTime, example = "2026-03-02T10:00:12.345Z")]
-    expected_expires_at: Option<Timestamp>,
+    pub(crate) expected_expires_at: Option<Timestamp>,
     /// True: extend the instance also beyond its maximum lifetime. Only admins may send true. The activity log records by
     /// how much the maximum is exceeded.
     #[serde(default)]
-    beyond_maximum: bool,
+    pub(crate) beyond_maximum: bool,
 }
 
 impl RequestBody for ExtendBody {}

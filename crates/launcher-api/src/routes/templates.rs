@@ -7,10 +7,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use jiff::Timestamp;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{
-    Audience, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing, Template, TemplateContent,
-    TemplateSettings,
+    Audience, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing, Template,
+    TemplateContent, TemplateSettings,
 };
-use launcher_service::{ClassExtension, ClassOutcome, ImageState, LaunchRequest, ServiceError, TemplateUpdate};
+use launcher_service::{
+    Catalog, ClassExtension, ClassOutcome, ImageState, LaunchRequest, ServiceError, TemplateUpdate,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -29,7 +31,7 @@ use crate::routes::instances::{ReasonResponse, WorkshopInstanceResponse};
 use crate::state::Call;
 use crate::wire::{LaunchBody, named_schema, rfc3339};
 
-type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceResponse>);
+pub(crate) type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceResponse>);
 type Changed = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
 
 /// Number of attempts if another request changes the template between reading and writing it.
@@ -296,16 +298,27 @@ pub(crate) async fn launch_template(
     call: Call,
     TemplateId(id): TemplateId,
     headers: HeaderMap,
-    OptionalJson(LaunchBody { repository, snapshot, parameters }): OptionalJson<LaunchBody>,
+    OptionalJson(body): OptionalJson<LaunchBody>,
+) -> Result<Launched, Problem> {
+    launch(&call, (&call.caller).into(), id, &headers, body).await
+}
+
+/// Launches a template of a catalog.
+pub(crate) async fn launch(
+    call: &Call,
+    catalog: Catalog<'_>,
+    id: Uuid,
+    headers: &HeaderMap,
+    LaunchBody { repository, snapshot, parameters }: LaunchBody,
 ) -> Result<Launched, Problem> {
     let mut body = repository.as_ref().map_or_else(|| json!({}), |repository| json!({ "repository": repository }));
     if let Some(snapshot) = snapshot {
         body["snapshot"] = json!(snapshot);
     }
     // A request without a body counts as one with an empty object: requests with the same key must have the same body.
-    let idempotency_key = idempotency_key(&headers)?;
+    let idempotency_key = idempotency_key(headers)?;
     let request = LaunchRequest { idempotency_key, repository, snapshot, body, parameters: parameters.0 };
-    let launched = call.launcher.launch(&call.caller, id, &request).await?;
+    let launched = call.launcher.launch(catalog, id, &request).await?;
     let status = if launched.created { StatusCode::CREATED } else { StatusCode::OK };
     let location = call.api_path(&format!("/instances/{}", launched.listed.instance.k8s_name));
     let body = WorkshopInstanceResponse::new(&call.launcher, &launched.listed);
@@ -432,7 +445,7 @@ pub(crate) async fn pull_template_image(
 
 /// Fields of a template that only the service sets: name, and schema in a response. A client may send them back as it
 /// has read them.
-const READ_ONLY: [(&str, &str, &str, &str); 5] = [
+pub(crate) const READ_ONLY: [(&str, &str, &str, &str); 5] = [
     ("template_id", "string", "uuid", "The identifier in paths."),
     ("version", "integer", "int64", "Starts at 1 and increases with each change. The ETag contains it."),
     ("created_by", "string", "email", "The admin who created the template. For information only."),
@@ -444,7 +457,7 @@ const READ_ONLY: [(&str, &str, &str, &str); 5] = [
 ///
 /// # Errors
 /// 422 if a read-only field differs from the current value.
-fn remove_read_only(body: &mut JsonObject, current: &Value) -> Result<(), Problem> {
+pub(crate) fn remove_read_only(body: &mut JsonObject, current: &Value) -> Result<(), Problem> {
     let mut errors = Vec::new();
     for (field, ..) in READ_ONLY {
         if body.remove(field).is_some_and(|sent| sent != current[field]) {
@@ -472,8 +485,27 @@ pub(crate) struct WorkshopTemplateResponse {
 impl WorkshopTemplateResponse {
     /// Converts a template. Only a caller who may manage templates gets all settings.
     pub(crate) fn new(template: Template, manager: Option<&Allowed<ManageTemplates>>) -> Self {
-        let Template { template_id, settings, listing, active, version, created_by, created_at, updated_at } = template;
-        let settings = if manager.is_some() { settings } else { settings.public() };
+        Self::with_settings(template, manager.is_some())
+    }
+
+    /// Converts a template of a class. Only a member who may manage its templates gets all settings.
+    pub(crate) fn in_class(template: Template, access: &ClassAccess) -> Self {
+        Self::with_settings(template, access.allows(ClassAction::ManageTemplates))
+    }
+
+    fn with_settings(template: Template, shows_all: bool) -> Self {
+        let Template {
+            template_id,
+            settings,
+            listing,
+            active,
+            version,
+            created_by,
+            created_at,
+            updated_at,
+            class_id: _,
+        } = template;
+        let settings = if shows_all { settings } else { settings.public() };
         let (created_at, updated_at) = (rfc3339(created_at), rfc3339(updated_at));
         Self { template_id, settings, listing, active, version, created_by, created_at, updated_at }
     }

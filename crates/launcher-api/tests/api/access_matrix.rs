@@ -11,20 +11,29 @@ use reqwest::RequestBuilder;
 use serde_json::Value;
 
 const MATRIX: &str = include_str!("../../access-matrix.txt");
-const COLUMNS: [&str; 4] = ["unauth", "other", "owner", "admin"];
+/// Who sends the request: without a login, without a role, the owner of the instance, who is a student of the class, another
+/// student of the class, its assistant, its teacher, the teacher of another class, and an admin without a role.
+const COLUMNS: usize = 8;
+/// People with a role in each class of the test.
+const ROLES: [(&str, &str); 4] = [
+    ("alice@example.org", "student"),
+    ("student@example.org", "student"),
+    ("assistant@example.org", "assistant"),
+    ("teacher@example.org", "teacher"),
+];
 
 struct Line {
     method: Method,
     path: String,
-    statuses: [u16; 4],
+    statuses: [u16; COLUMNS],
 }
 
 /// Returns the matrix with these lines, below the comment at its start.
 fn rendered(found: &[Line]) -> String {
     let comment: String = MATRIX.split_inclusive('\n').take_while(|line| line.starts_with('#')).collect();
     let row = |line: &Line| {
-        let [unauthenticated, other, owner, admin] = line.statuses;
-        format!("{unauthenticated}    {other}   {owner}   {admin}   {:<6} {}\n", line.method.as_str(), line.path)
+        let statuses: String = line.statuses.iter().map(|status| format!("{status}   ")).collect();
+        format!("{statuses}{:<6} {}\n", line.method.as_str(), line.path)
     };
     let (api, pages): (Vec<&Line>, Vec<_>) = found.iter().partition(|line| line.path.starts_with("/api/v1"));
     let rows = |lines: Vec<&Line>| lines.into_iter().map(row).collect::<String>();
@@ -63,6 +72,8 @@ fn with_body(request: RequestBuilder, document: &Value, line: &Line) -> RequestB
     ];
     match (line.method.as_str(), line.path.as_str()) {
         ("POST", "/admin/instances/bulk") => request.form(&[("action", "end")]),
+        ("POST", "/classes") => request.form(&[("name", "Other")]),
+        ("POST", "/classes/{class}/members") => request.form(&[("addresses", "new@example.org")]),
         ("POST", "/language") => request.form(&[("language", "en")]),
         ("POST", "/admin/templates/{template_id}/extend") => request.form(&[("until", "2026-01-01T12:30:00Z")]),
         ("POST", "/admin/templates" | "/admin/templates/{template_id}") => request.form(&template),
@@ -109,8 +120,37 @@ struct Target {
     instance: String,
 }
 
+/// Creates a class with the people of [`ROLES`] and a template. Returns its slug and the id of the template.
+async fn class(admin: &Client) -> (String, String) {
+    let body = serde_json::json!({ "name": "Class", "teachers": ["teacher@example.org"] });
+    let class = admin.post_json("/classes/", &body).await.expect(201).json()["slug"].as_str().unwrap().to_owned();
+    for (who, role) in ROLES {
+        let body = serde_json::json!({ "role": role });
+        admin.put_json(&format!("/classes/{class}/members/{who}"), &body).await.expect(200);
+    }
+    let body = serde_json::json!({ "name": "Exercise", "app_type": "notebook", "image": "example.org/image" });
+    let template = admin.post_json(&format!("/classes/{class}/templates/"), &body).await.expect(201).json();
+    (class, template["template_id"].as_str().unwrap().to_owned())
+}
+
+/// Creates the class, the template, the instance and the member that a path below `/classes/{class}` names.
+async fn class_target(app: &TestApp, line: &Line, owner: &Client, admin: &Client) -> Target {
+    let (class, template) = class(admin).await;
+    let mut instance = String::new();
+    if line.path.contains("{k8s_name}") {
+        let launch = owner.post(&format!("/classes/{class}/templates/{template}/launch")).await.expect(201);
+        instance = launch.json()["k8s_name"].as_str().unwrap().to_owned();
+        app.reaches(owner, &instance, "running").await;
+    }
+    let path = line.path.replace("{class}", &class).replace("{template_id}", &template);
+    Target { path: path.replace("{k8s_name}", &instance).replace("{email}", "student@example.org"), instance }
+}
+
 /// Creates what the path of a line names: a new template, instance, volume or snapshot.
 async fn target(app: &TestApp, line: &Line, owner: &Client, admin: &Client) -> Target {
+    if line.path.contains("{class}") {
+        return class_target(app, line, owner, admin).await;
+    }
     let needs_template = ["{template_id}", "{k8s_name}", "{slug}"].iter().any(|part| line.path.contains(part));
     let template = if needs_template { app.template(admin).await } else { String::new() };
     let resumes = line.path.ends_with("/resume");
@@ -158,12 +198,16 @@ async fn route_statuses_match_access_matrix() {
     let limits = Limits { max_instances_per_user: 1000, launch_rate: 60_000, launch_burst: 1000, ..Limits::default() };
     let Users { app, unauthenticated, alice: owner, bob: other, admin } =
         TestApp::start_with(Options { limits, has_images: true, saves_snapshots: true, ..Options::default() }).await;
+    let [student, assistant, teacher, colleague] = ["student", "assistant", "teacher", "colleague"]
+        .map(|name| admin.as_identity(Some(&format!("{name}@example.org"))));
+    let elsewhere = serde_json::json!({ "name": "Other class", "teachers": ["colleague@example.org"] });
+    admin.post_json("/classes/", &elsewhere).await.expect(201);
     let (mut matrix, document) = (Vec::new(), launcher_api::openapi("/api/v1"));
     for (method, path) in launcher_api::routes("/api/v1") {
-        let mut line = Line { method: method.parse().unwrap(), path, statuses: [0; 4] };
+        let mut line = Line { method: method.parse().unwrap(), path, statuses: [0; COLUMNS] };
         let mut found = Vec::new();
         let mut unchanged: Option<Target> = None;
-        for who in [&unauthenticated, &other, &owner, &admin] {
+        for who in [&unauthenticated, &other, &owner, &student, &assistant, &teacher, &colleague, &admin] {
             let aim = match unchanged.take() {
                 Some(aim) => aim,
                 None => target(&app, &line, &owner, &admin).await,
@@ -171,7 +215,7 @@ async fn route_statuses_match_access_matrix() {
             let reply = ask(&document, &line, &aim, who).await;
             found.push(reply.status.as_u16());
             // The next request needs a new target if this one was changed.
-            if (reply.status.as_u16() >= 400 || line.method == Method::GET) && found.len() < COLUMNS.len() {
+            if (reply.status.as_u16() >= 400 || line.method == Method::GET) && found.len() < COLUMNS {
                 unchanged = Some(aim);
             } else if !aim.instance.is_empty() {
                 owner.delete(&format!("/instances/{}", aim.instance)).await.expect(202);

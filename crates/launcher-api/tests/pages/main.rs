@@ -8,6 +8,7 @@ mod bulk;
 mod catalog;
 mod class;
 mod class_pages;
+mod classes;
 mod crashes;
 mod creating;
 mod editor;

@@ -35,7 +35,7 @@ const SYSTEM_DIRECTORIES: [&str; 14] =
     ["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "tmp", "usr"];
 
 /// Pattern of one line with at least one visible character.
-pub(super) const LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
+pub(crate) const LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
 const NO_NUL: &str = r"^[^\x00]*$";
 const VARIABLE: &str = "^(?!DISABLE_AUTH$|SERVICE_)[A-Za-z_][A-Za-z0-9_]{0,127}$";
 /// Pattern of a path of an app, with white space around it: empty, or visible ASCII characters without a backslash.
@@ -69,7 +69,7 @@ impl<T: TextEnum> Codec for T {
 macro_rules! text_codec {
     ($(#[$about:meta])* $name:ident, $schema:tt $(, $rule:ident if not $is_valid:expr)?) => {
         $(#[$about])*
-        pub(super) enum $name {}
+        pub(crate) enum $name {}
 
         impl $crate::template::field::Codec for $name {
             type Value = String;
@@ -93,7 +93,7 @@ macro_rules! text_codec {
         }
     };
 }
-pub(super) use text_codec;
+pub(crate) use text_codec;
 
 text_codec! {
     /// A name or a label: 1 to 80 characters on one line.
@@ -113,7 +113,7 @@ text_codec! {
 }
 
 /// A text in Markdown.
-pub(super) enum Description {}
+pub(crate) enum Description {}
 
 impl Codec for Description {
     type Value = String;
@@ -131,7 +131,7 @@ impl Codec for Description {
 }
 
 /// Port of an app.
-pub(super) enum Port {}
+pub(crate) enum Port {}
 
 impl Codec for Port {
     type Value = u16;
@@ -161,7 +161,7 @@ impl Codec for Port {
 }
 
 /// Path of an app's first page. White space around it is removed.
-pub(super) enum StartPath {}
+pub(crate) enum StartPath {}
 
 impl Codec for StartPath {
     type Value = LocalPath;
@@ -178,7 +178,7 @@ impl Codec for StartPath {
 }
 
 /// Words of a command line.
-pub(super) enum Words {}
+pub(crate) enum Words {}
 
 enum Word {}
 
@@ -210,7 +210,7 @@ impl Codec for Words {
 }
 
 /// Environment variables.
-pub(super) enum Environment {}
+pub(crate) enum Environment {}
 
 impl Codec for Environment {
     type Value = BTreeMap<String, String>;
@@ -239,7 +239,7 @@ impl Codec for Environment {
 }
 
 /// Name of an environment variable.
-pub(super) enum Variable {}
+pub(crate) enum Variable {}
 
 impl Codec for Variable {
     type Value = String;
@@ -264,7 +264,7 @@ fn check_variable(name: &str, at: &str, errors: &mut Errors) {
 }
 
 /// A duration in seconds.
-pub(super) enum Seconds {}
+pub(crate) enum Seconds {}
 
 impl Codec for Seconds {
     type Value = u32;
@@ -284,13 +284,13 @@ impl Codec for Seconds {
 }
 
 /// An amount of CPU.
-pub(super) enum Cpu {}
+pub(crate) enum Cpu {}
 
 /// An amount of memory.
-pub(super) enum Memory {}
+pub(crate) enum Memory {}
 
 /// Size of a volume.
-pub(super) enum VolumeSize {}
+pub(crate) enum VolumeSize {}
 
 impl Codec for Cpu {
     type Value = Quantity;
@@ -339,11 +339,11 @@ impl Codec for VolumeSize {
 }
 
 /// Path at which a volume can be mounted. A slash at its end is removed.
-pub(super) enum MountPath {}
+pub(crate) enum MountPath {}
 
 impl MountPath {
     /// Returns the path without white space and slashes at its end.
-    pub(super) fn normal(path: &str) -> &str {
+    pub(crate) fn normal(path: &str) -> &str {
         path.trim().trim_end_matches('/')
     }
 }
@@ -380,7 +380,7 @@ pub fn is_mount_path(path: &str) -> bool {
 }
 
 /// A partial Kubernetes PodTemplateSpec, without `null` values. `launcher-workshop` knows its fields.
-pub(super) enum PodTemplate {}
+pub(crate) enum PodTemplate {}
 
 impl Codec for PodTemplate {
     type Value = JsonObject;
@@ -398,7 +398,7 @@ impl Codec for PodTemplate {
 }
 
 /// A number.
-pub(super) enum AnyNumber {}
+pub(crate) enum AnyNumber {}
 
 impl Codec for AnyNumber {
     type Value = Number;
@@ -414,7 +414,7 @@ impl Codec for AnyNumber {
 
 /// True when a text has an invisible character that could make it look like another text. The zero-width joiner and
 /// non-joiner are allowed between two visible characters outside of ASCII: Persian and Indic words and emoji need them.
-pub(super) fn has_invisible(text: &str) -> bool {
+pub(crate) fn has_invisible(text: &str) -> bool {
     let characters: Vec<char> = text.chars().collect();
     let joins = |place: Option<usize>| {
         let neighbour = place.and_then(|place| characters.get(place));

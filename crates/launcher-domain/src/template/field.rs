@@ -40,21 +40,21 @@ impl FieldError {
 
 /// Collects all errors: reading continues after an error, so that an admin sees all errors at once.
 #[derive(Debug, Default)]
-pub(super) struct Errors(pub(super) Vec<FieldError>);
+pub(crate) struct Errors(pub(crate) Vec<FieldError>);
 
 impl Errors {
-    pub(super) fn add(&mut self, pointer: impl Into<String>, rule: FieldRule) {
+    pub(crate) fn add(&mut self, pointer: impl Into<String>, rule: FieldRule) {
         self.0.push(FieldError::new(pointer, rule));
     }
 
-    pub(super) fn check(&mut self, holds: bool, pointer: &str, rule: FieldRule) {
+    pub(crate) fn check(&mut self, holds: bool, pointer: &str, rule: FieldRule) {
         if !holds {
             self.add(pointer, rule);
         }
     }
 
     /// True if there is an error at this pointer or below.
-    pub(super) fn has(&self, pointer: &str) -> bool {
+    pub(crate) fn has(&self, pointer: &str) -> bool {
         let is_at = |error: &FieldError| {
             error.pointer.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
@@ -62,7 +62,7 @@ impl Errors {
     }
 
     /// Reports a value of the wrong JSON type. Returns `None`.
-    pub(super) fn wrong_type<T>(&mut self, at: &str, value: &Value, expected: &str) -> Option<T> {
+    pub(crate) fn wrong_type<T>(&mut self, at: &str, value: &Value, expected: &str) -> Option<T> {
         let found = match value {
             Value::Null => "null".to_owned(),
             Value::Bool(value) => format!("boolean `{value}`"),
@@ -86,7 +86,7 @@ pub enum Audience {
 }
 
 /// Rule of a value: reads and checks it, and describes it.
-pub(super) trait Codec {
+pub(crate) trait Codec {
     /// Type of the value.
     type Value;
 
@@ -116,17 +116,17 @@ impl Codec for bool {
 }
 
 /// Reads a text.
-pub(super) fn text<'j>(json: &'j Value, at: &str, errors: &mut Errors) -> Option<&'j str> {
+pub(crate) fn text<'j>(json: &'j Value, at: &str, errors: &mut Errors) -> Option<&'j str> {
     json.as_str().or_else(|| errors.wrong_type(at, json, "a string"))
 }
 
 /// Reads an integer.
-pub(super) fn integer(json: &Value, at: &str, errors: &mut Errors) -> Option<i64> {
+pub(crate) fn integer(json: &Value, at: &str, errors: &mut Errors) -> Option<i64> {
     json.as_i64().or_else(|| errors.wrong_type(at, json, "an integer"))
 }
 
 /// Reads the items of a list, each at its index. `None` if an item has no value.
-pub(super) fn items<C: Codec>(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<C::Value>> {
+pub(crate) fn items<C: Codec>(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<C::Value>> {
     let Some(items) = json.as_array() else { return errors.wrong_type(at, json, "an array") };
     let read = |(index, item)| C::read(item, &format!("{at}/{index}"), errors);
     let items: Vec<_> = items.iter().enumerate().map(read).collect();
@@ -134,12 +134,12 @@ pub(super) fn items<C: Codec>(json: &Value, at: &str, errors: &mut Errors) -> Op
 }
 
 /// Returns a pointer to the field of an object.
-pub(super) fn join(at: &str, name: &str) -> String {
+pub(crate) fn join(at: &str, name: &str) -> String {
     format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 /// Reports fields that an object does not have.
-pub(super) fn refuse_unknown(object: &JsonObject, at: &str, errors: &mut Errors, fields: &[&str]) {
+pub(crate) fn refuse_unknown(object: &JsonObject, at: &str, errors: &mut Errors, fields: &[&str]) {
     for field in object.keys().filter(|name| !fields.contains(&name.as_str())) {
         let known: Vec<String> = fields.iter().map(|name| format!("`{name}`")).collect();
         let message = format!("unknown field `{field}`, expected one of {}", known.join(", "));
@@ -148,7 +148,7 @@ pub(super) fn refuse_unknown(object: &JsonObject, at: &str, errors: &mut Errors,
 }
 
 /// Reads the fields of an object, and reports unknown ones.
-pub(super) struct Reader<'r> {
+pub(crate) struct Reader<'r> {
     object: &'r JsonObject,
     at: &'r str,
     errors: &'r mut Errors,
@@ -157,7 +157,7 @@ pub(super) struct Reader<'r> {
 /// The kinds of fields. [`Describer`] has the same functions.
 impl<'r> Reader<'r> {
     /// Begins to read an object with these fields.
-    pub(super) fn new(json: &'r Value, at: &'r str, errors: &'r mut Errors, fields: &[&str]) -> Option<Self> {
+    pub(crate) fn new(json: &'r Value, at: &'r str, errors: &'r mut Errors, fields: &[&str]) -> Option<Self> {
         let Some(object) = json.as_object() else {
             errors.add(at, FieldRule::Object);
             return None;
@@ -175,7 +175,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Reads a field that must be present.
-    pub(super) fn required<C: Codec>(&mut self, name: &str) -> Option<C::Value> {
+    pub(crate) fn required<C: Codec>(&mut self, name: &str) -> Option<C::Value> {
         let Some(value) = self.object.get(name) else {
             self.errors.add(join(self.at, name), FieldRule::FieldMissing { field: name.to_owned() });
             return None;
@@ -184,37 +184,37 @@ impl<'r> Reader<'r> {
     }
 
     /// Reads a field with a default.
-    pub(super) fn defaulted<C: Codec>(&mut self, name: &str, default: Value) -> Option<C::Value> {
+    pub(crate) fn defaulted<C: Codec>(&mut self, name: &str, default: Value) -> Option<C::Value> {
         let value = self.object.get(name).unwrap_or(&default);
         self.value::<C>(name, value).or_else(|| C::read(&default, self.at, &mut Errors::default()))
     }
 
     /// Reads a field with a default, which also replaces `null`.
-    pub(super) fn nullable<C: Codec>(&mut self, name: &str, default: Value) -> Option<C::Value> {
+    pub(crate) fn nullable<C: Codec>(&mut self, name: &str, default: Value) -> Option<C::Value> {
         let value = self.given(name).unwrap_or(&default);
         self.value::<C>(name, value).or_else(|| C::read(&default, self.at, &mut Errors::default()))
     }
 
     /// Reads a field that may be absent or `null`.
     #[expect(clippy::unnecessary_wraps, reason = "the functions of the other kinds return the same type")]
-    pub(super) fn optional<C: Codec>(&mut self, name: &str) -> Option<Option<C::Value>> {
+    pub(crate) fn optional<C: Codec>(&mut self, name: &str) -> Option<Option<C::Value>> {
         Some(self.given(name).and_then(|value| self.value::<C>(name, value)))
     }
 
     /// Reads a text that may be absent, `null` or blank.
-    pub(super) fn optional_text<C: Codec>(&mut self, name: &str) -> Option<Option<C::Value>> {
+    pub(crate) fn optional_text<C: Codec>(&mut self, name: &str) -> Option<Option<C::Value>> {
         let is_blank = self.given(name).and_then(Value::as_str).is_some_and(|text| text.trim().is_empty());
         if is_blank { Some(None) } else { self.optional::<C>(name) }
     }
 
     /// Reads a field whose default depends on other fields. The default is there already.
-    pub(super) fn filled<C: Codec>(&mut self, name: &str, _: &str) -> Option<C::Value> {
+    pub(crate) fn filled<C: Codec>(&mut self, name: &str, _: &str) -> Option<C::Value> {
         self.required::<C>(name)
     }
 
     /// Reads a field whose default depends on other fields. The default is there already, unless there is none: then
     /// the field breaks the rule `missing`.
-    pub(super) fn computed<C: Codec>(&mut self, name: &str, missing: FieldRule, _: &str) -> Option<C::Value> {
+    pub(crate) fn computed<C: Codec>(&mut self, name: &str, missing: FieldRule, _: &str) -> Option<C::Value> {
         let Some(value) = self.given(name) else {
             self.errors.add(join(self.at, name), missing);
             return C::substitute();
@@ -224,14 +224,14 @@ impl<'r> Reader<'r> {
 }
 
 /// Describes the fields of an object as a JSON schema. See [`Reader`].
-pub(super) struct Describer {
+pub(crate) struct Describer {
     audience: Audience,
     properties: JsonObject,
     required: Vec<&'static str>,
 }
 
 impl Describer {
-    pub(super) fn new(audience: Audience) -> Self {
+    pub(crate) fn new(audience: Audience) -> Self {
         Self { audience, properties: JsonObject::new(), required: Vec::new() }
     }
 
@@ -245,18 +245,18 @@ impl Describer {
         self.properties.insert(name.to_owned(), schema);
     }
 
-    pub(super) fn required<C: Codec>(&mut self, name: &'static str, about: &str) {
+    pub(crate) fn required<C: Codec>(&mut self, name: &'static str, about: &str) {
         self.add::<C>(name, about, |_| ());
         if self.audience == Audience::Request {
             self.required.push(name);
         }
     }
 
-    pub(super) fn defaulted<C: Codec>(&mut self, name: &'static str, about: &str, default: Value) {
+    pub(crate) fn defaulted<C: Codec>(&mut self, name: &'static str, about: &str, default: Value) {
         self.add::<C>(name, about, |schema| schema["default"] = default);
     }
 
-    pub(super) fn nullable<C: Codec>(&mut self, name: &'static str, about: &str, default: Value) {
+    pub(crate) fn nullable<C: Codec>(&mut self, name: &'static str, about: &str, default: Value) {
         let shown = default.as_str().map_or_else(|| default.to_string(), str::to_owned);
         self.add::<C>(name, &format!("{} Default: {shown}.", sentence(about)), |schema| {
             schema["examples"] = json!([default]);
@@ -264,20 +264,20 @@ impl Describer {
         });
     }
 
-    pub(super) fn optional<C: Codec>(&mut self, name: &'static str, about: &str) {
+    pub(crate) fn optional<C: Codec>(&mut self, name: &'static str, about: &str) {
         self.add::<C>(name, about, |_| ());
         self.properties.get_mut(name).into_iter().for_each(or_null);
     }
 
-    pub(super) fn optional_text<C: Codec>(&mut self, name: &'static str, about: &str) {
+    pub(crate) fn optional_text<C: Codec>(&mut self, name: &'static str, about: &str) {
         self.optional::<C>(name, about);
     }
 
-    pub(super) fn computed<C: Codec>(&mut self, name: &'static str, about: &str, _: FieldRule, default: &str) {
+    pub(crate) fn computed<C: Codec>(&mut self, name: &'static str, about: &str, _: FieldRule, default: &str) {
         self.filled::<C>(name, about, default);
     }
 
-    pub(super) fn filled<C: Codec>(&mut self, name: &'static str, about: &str, default: &str) {
+    pub(crate) fn filled<C: Codec>(&mut self, name: &'static str, about: &str, default: &str) {
         self.add::<C>(name, about, |schema| {
             schema["description"] = format!("{} {default}", sentence(about)).into();
             or_null(schema);
@@ -285,7 +285,7 @@ impl Describer {
     }
 
     /// Returns the schema of the object.
-    pub(super) fn schema(self, about: &str) -> Value {
+    pub(crate) fn schema(self, about: &str) -> Value {
         let mut schema = json!({ "type": "object", "description": sentence(about), "properties": self.properties });
         if !self.required.is_empty() {
             schema["required"] = self.required.into();
@@ -378,4 +378,4 @@ macro_rules! key {
     };
 }
 
-pub(super) use {json_object, key};
+pub(crate) use {json_object, key};

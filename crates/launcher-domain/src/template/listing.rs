@@ -32,7 +32,7 @@ json_object! {
 }
 
 /// The slug of a link.
-enum Slug {}
+pub(crate) enum Slug {}
 
 impl Codec for Slug {
     type Value = String;

@@ -181,6 +181,20 @@ coded_texts! {
             "2 to 40 characters: a-z, 0-9 and hyphens, with a letter or a digit at both ends, as in statistics-101";
         /// Another template has the slug.
         SlugTaken { slug } = "slug-taken", "another template has the slug {slug}; choose another one";
+        /// Another class has the slug.
+        ClassSlugTaken { slug } = "class-slug-taken", "another class has the slug {slug}; choose another one";
+        /// The number of workshops is out of range.
+        WorkshopCount = "workshop-count", "1 to 10000 workshops";
+        /// A class would have too many members.
+        MemberCount = "member-count", "a class has at most 1000 members";
+        /// The request would leave a class without a teacher.
+        LastTeacher = "last-teacher", "a class needs a teacher: make another member a teacher first";
+        /// A teacher sets a field that only admins set.
+        OnlyAdmins = "only-admins", "only an administrator can set this: ask one, or leave it empty";
+        /// A list of addresses is no list.
+        Addresses = "addresses", "a list of e-mail addresses";
+        /// An address is malformed.
+        Address = "address", "an e-mail address, as in alice@example.org";
         /// A value must be a JSON object.
         Object = "object", "must be an object";
         /// A required field is absent.

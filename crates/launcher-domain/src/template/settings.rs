@@ -284,6 +284,8 @@ fn fill_path(object: &mut JsonObject, name: &str, default: Option<String>) {
 pub struct Template {
     /// Identifier that sorts by creation time (UUID version 7).
     pub template_id: Uuid,
+    /// Class to which the template belongs. `None`: it is in the shared catalog. It never changes.
+    pub class_id: Option<Uuid>,
     /// Settings that each launched instance copies.
     pub settings: TemplateSettings,
     /// Presentation in the catalog, and the slug of its link. Instances do not copy it.

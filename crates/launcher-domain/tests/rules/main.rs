@@ -3,6 +3,7 @@
 
 mod access;
 mod activity;
+mod class;
 mod clock;
 mod crash;
 mod email;
@@ -73,6 +74,7 @@ fn template(content: TemplateContent) -> Template {
     let TemplateContent { settings, listing, active } = content;
     Template {
         template_id: Uuid::nil(),
+        class_id: None,
         settings,
         listing,
         active,

@@ -27,7 +27,7 @@ fn instance_states_and_end_reasons_have_stable_texts() {
         InstanceState,
         ["queued", "starting", "running", "suspending", "suspended", "terminating", "terminated", "failed"]
     );
-    assert_texts!(EndReason, ["owner", "admin", "expired", "failed", "lost"]);
+    assert_texts!(EndReason, ["owner", "admin", "teacher", "expired", "failed", "lost"]);
     assert_texts!(
         StartStep,
         ["waiting-for-room", "preparing", "pulling-image", "loading-material", "starting-app", "restarting-app"]

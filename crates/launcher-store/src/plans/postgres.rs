@@ -208,8 +208,8 @@ async fn template_statements_use_their_index() {
     let template = Uuid::parse_str("00000000-0000-4000-8000-000000005000").unwrap();
     for after in [None, Some(template)] {
         let page = Page { limit: 50, after };
-        planner.assert_uses(templates::list(false, &page), "workshop_templates_listed").await;
-        planner.assert_uses(templates::list(true, &page), "workshop_templates_newest").await;
+        planner.assert_uses(templates::list(None, false, &page), "workshop_templates_listed").await;
+        planner.assert_uses(templates::list(None, true, &page), "workshop_templates_newest").await;
     }
     let id = "00000000-0000-4000-8000-000000005000";
     planner.assert_uses(with(templates::BY_ID, [id]), "workshop_templates_pkey").await;

@@ -13,7 +13,12 @@ use crate::support::*;
 async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
     let all = InstanceFilter { state: StateFilter::All, ..InstanceFilter::default() };
     (
-        store.templates(&admin(), &EVERYTHING).await.unwrap(),
+        store.templates(None, true, &EVERYTHING).await.unwrap(),
+        (
+            store.classes(&admin(), &EVERYTHING).await.unwrap(),
+            store.memberships(&crate::classes::class(9)).await.unwrap(),
+            store.templates(Some(crate::classes::class(9).class_id), true, &EVERYTHING).await.unwrap(),
+        ),
         store.instances(&admin(), &all, &EVERYTHING).await.unwrap(),
         store.feed_since(Scope::Everyone, 0, 10_000).await.unwrap().listed,
         store.feed_latest().await.unwrap(),
@@ -48,6 +53,7 @@ async fn small(url: &str) -> Store {
     };
     let archived = Template { active: false, listing, version: 2, updated_at: at(5), ..template(2) };
     assert!(store.save_template(&template(2), &archived, &admin()).await.unwrap());
+    crate::classes::created_class(&store, 9, "alice@example.org", "bob@example.org").await;
     store.bind_fleet("here").await.unwrap();
     for number in 0..5 {
         launched(&store, &format!("user{number}@example.org")).await;
@@ -96,11 +102,13 @@ async fn copy_has_all_rows_and_accepts_launches() {
         let copied = from.copy_to(&to, FleetBinding::Keep).await.unwrap();
 
         let expected = [
-            ("workshop_templates", 2),
+            ("classes", 1),
+            ("class_members", 2),
+            ("workshop_templates", 3),
             ("template_settings", 2),
             ("workshop_instances", 521),
             ("idempotency_keys", 1),
-            ("activities", 526),
+            ("activities", 530),
             ("launch_gate", 521),
             ("volumes", 1),
             ("snapshots", 1),
@@ -135,7 +143,7 @@ async fn copy_to_non_empty_database_is_refused() {
         to.create_template(&template(7)).await.unwrap();
         let refused = from.copy_to(&to, FleetBinding::Keep).await;
         assert!(matches!(refused, Err(StoreError::NotEmpty { table: "change_counter" })), "{refused:?}");
-        assert_eq!(to.templates(&admin(), &EVERYTHING).await.unwrap(), [template(7)]);
+        assert_eq!(to.templates(None, true, &EVERYTHING).await.unwrap(), [template(7)]);
 
         let mut draft = instance("alice@example.org");
         draft.template_id = template(7).template_id;

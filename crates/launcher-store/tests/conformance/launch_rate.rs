@@ -15,6 +15,7 @@ const SLOW: LaunchRules = LaunchRules {
     max_queued: 10_000,
     max_per_user: None,
     max_storage_gib: None,
+    class: None,
 };
 
 fn launched_at(owner: &str, seconds: i64) -> Instance {

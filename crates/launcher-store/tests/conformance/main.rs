@@ -5,6 +5,7 @@
 
 mod activities;
 mod change;
+mod classes;
 mod copies;
 mod copy;
 mod dispatch;

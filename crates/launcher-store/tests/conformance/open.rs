@@ -31,7 +31,7 @@ async fn reopened_database_keeps_its_rows() {
         let store = Store::open(&database.url).await.unwrap();
         store.ping().await.unwrap();
         assert_eq!(store.observe_instance(&row.k8s_name).await.unwrap(), Some(row.clone()));
-        assert_eq!(store.template(row.template_id).await.unwrap(), Some(template(1)));
+        assert_eq!(store.template(None, row.template_id).await.unwrap(), Some(template(1)));
         assert!(launched(&store, "bob@example.org").await.revision > row.revision);
         store.close().await;
     }

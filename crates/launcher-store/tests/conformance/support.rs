@@ -16,7 +16,7 @@ pub(crate) use crate::copies::copy_instance;
 /// Launches that a test requests at the same time.
 pub(crate) const AT_ONCE: usize = 50;
 pub(crate) const NO_LIMITS: LaunchRules =
-    LaunchRules { max_per_user: None, rate: None, max_queued: u32::MAX, max_storage_gib: None };
+    LaunchRules { max_per_user: None, rate: None, max_queued: u32::MAX, max_storage_gib: None, class: None };
 pub(crate) const ALL_ENTRIES: Page<i64> = Page { limit: 10_000, after: None };
 pub(crate) const EVERYTHING: Page = Page { limit: 10_000, after: None };
 
@@ -122,6 +122,7 @@ fn settings() -> TemplateSettings {
 pub(crate) fn template(number: u128) -> Template {
     Template {
         template_id: Uuid::from_u128(number),
+        class_id: None,
         settings: settings(),
         listing: Listing::default(),
         active: true,

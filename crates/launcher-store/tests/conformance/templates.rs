@@ -15,11 +15,11 @@ async fn stored_template_is_read_back_unchanged() {
     on_every_engine(async |store| {
         let stored = template(2);
         assert!(store.create_template(&stored).await.unwrap());
-        assert_eq!(store.template(stored.template_id).await.unwrap(), Some(stored.clone()));
-        assert_eq!(store.template(Uuid::from_u128(404)).await.unwrap(), None);
+        assert_eq!(store.template(None, stored.template_id).await.unwrap(), Some(stored.clone()));
+        assert_eq!(store.template(None, Uuid::from_u128(404)).await.unwrap(), None);
         let another = Template { active: false, updated_at: at(5), ..stored.clone() };
         assert!(!store.create_template(&another).await.unwrap());
-        assert_eq!(store.template(stored.template_id).await.unwrap(), Some(stored));
+        assert_eq!(store.template(None, stored.template_id).await.unwrap(), Some(stored));
     })
     .await;
 }
@@ -32,7 +32,7 @@ async fn seed_does_not_overwrite_changed_template() {
         let archived = Template { active: false, version: 2, updated_at: at(5), ..seed.clone() };
         assert!(store.save_template(&seed, &archived, &admin()).await.unwrap());
         assert!(!store.seed_template(&seed).await.unwrap());
-        assert_eq!(store.template(seed.template_id).await.unwrap(), Some(archived));
+        assert_eq!(store.template(None, seed.template_id).await.unwrap(), Some(archived));
     })
     .await;
 }
@@ -48,7 +48,7 @@ async fn change_of_outdated_template_is_refused() {
         assert!(!saved(&template(1)).await);
         assert!(!saved(&Template { version: 3, ..second.clone() }).await);
         assert!(!saved(&template(404)).await);
-        assert_eq!(store.template(second.template_id).await.unwrap(), Some(second));
+        assert_eq!(store.template(None, second.template_id).await.unwrap(), Some(second));
     })
     .await;
 }
@@ -62,14 +62,14 @@ async fn template_list_is_scoped_sorted_and_paged() {
             let created = Template { active, created_at: at(seconds), ..template(number) };
             store.create_template(&created).await.unwrap();
         }
-        let all = store.templates(&admin(), &EVERYTHING).await.unwrap();
+        let all = store.templates(None, true, &EVERYTHING).await.unwrap();
         assert_eq!(ids(&all), [7, 6, 8, 9, 1]);
-        assert_eq!(ids(&store.templates(&bob(), &EVERYTHING).await.unwrap()), [7, 6, 9, 1]);
+        assert_eq!(ids(&store.templates(None, false, &EVERYTHING).await.unwrap()), [7, 6, 9, 1]);
 
         let mut paged = Vec::new();
         let mut after = None;
         loop {
-            let page = store.templates(&admin(), &Page { limit: 2, after }).await.unwrap();
+            let page = store.templates(None, true, &Page { limit: 2, after }).await.unwrap();
             let Some(last) = page.last() else { break };
             after = Some(last.template_id);
             paged.extend(page);

@@ -86,7 +86,8 @@ impl Entry {
     ) -> Self {
         let subject = &activity.subject;
         let is_work = matches!(activity.action, ActivityAction::VolumeDeleted | ActivityAction::FilesDownloaded);
-        let is_instance = activity.owner_email.is_some() && !is_work;
+        let is_class = activity.action.is_of_class();
+        let is_instance = activity.owner_email.is_some() && !is_work && !is_class;
         let is_extended = matches!(activity.action, ActivityAction::Extended | ActivityAction::ExtendedBeyondMaximum);
         let until = activity.detail.as_deref().filter(|_| is_extended).and_then(|detail| detail.split(' ').next());
         Self {
@@ -94,6 +95,8 @@ impl Entry {
             name: if activity.subject_name.is_empty() { subject.clone() } else { activity.subject_name.clone() },
             link: if is_work {
                 (if owner.is_some() { "/work" } else { "/admin/work" }).to_owned()
+            } else if is_class {
+                format!("/classes/{subject}")
             } else if is_instance {
                 format!("/instances/{subject}")
             } else {

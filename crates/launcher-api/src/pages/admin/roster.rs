@@ -5,21 +5,21 @@ use std::collections::HashMap;
 use launcher_domain::{EmailAddress, InstanceState};
 
 /// Maximum number of entries in one list.
-pub(super) const MAX_ENTRIES: usize = 500;
+pub(crate) const MAX_ENTRIES: usize = 500;
 /// Maximum length of an unreadable entry on the page, in characters.
 const MAX_SHOWN: usize = 80;
 
 /// The readable and the unreadable entries of a pasted list, without repetitions, in their order.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Roster {
-    pub(super) people: Vec<EmailAddress>,
+pub(crate) struct Roster {
+    pub(crate) people: Vec<EmailAddress>,
     /// Start of each entry that is not an e-mail address.
-    pub(super) unreadable: Vec<String>,
+    pub(crate) unreadable: Vec<String>,
 }
 
 /// The list has more than [`MAX_ENTRIES`] entries.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooManyEntries;
+pub(crate) struct TooManyEntries;
 
 impl Roster {
     /// Parses addresses that are separated by commas, semicolons or line breaks. An address may have a name:
@@ -27,7 +27,7 @@ impl Roster {
     ///
     /// # Errors
     /// [`TooManyEntries`].
-    pub(super) fn parse(text: &str) -> Result<Self, TooManyEntries> {
+    pub(crate) fn parse(text: &str) -> Result<Self, TooManyEntries> {
         let mut roster = Self::default();
         for line in text.split(['\n', '\r', ';']) {
             let mut parts = line.split(',').map(str::trim).filter(|part| !part.is_empty()).peekable();
@@ -74,7 +74,7 @@ impl Roster {
 
     /// Returns the people of the list by standing, in the order of [`Standing::ALL`]. `live` has the owner and the
     /// state of each instance of the class that is not terminated.
-    pub(super) fn by_standing<'r>(
+    pub(crate) fn by_standing<'r>(
         &'r self,
         live: &[(EmailAddress, InstanceState)],
     ) -> Vec<(Standing, Vec<&'r EmailAddress>)> {
@@ -91,7 +91,7 @@ impl Roster {
 
 /// State of a person in the class. A later variant wins if the person has several workshops of the template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Standing {
+pub(crate) enum Standing {
     NotLaunched,
     Ending,
     Failed,
@@ -116,7 +116,7 @@ impl Standing {
     }
 
     /// Returns the instance state whose name and colour the page uses; `None` for [`Self::NotLaunched`].
-    pub(super) fn state(self) -> Option<InstanceState> {
+    pub(crate) fn state(self) -> Option<InstanceState> {
         match self {
             Self::NotLaunched => None,
             Self::Ending => Some(InstanceState::Terminating),

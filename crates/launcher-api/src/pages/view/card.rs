@@ -14,6 +14,8 @@ use crate::pages::{Text, Visitor, markdown};
 pub(crate) struct Card {
     pub(crate) template_id: Uuid,
     pub(crate) name: String,
+    /// Name of the class to which the template belongs.
+    pub(crate) class: Option<String>,
     /// The start of the template's description, as plain text.
     pub(crate) teaser: String,
     pub(crate) app: Text,
@@ -49,6 +51,7 @@ impl Card {
         Self {
             template_id,
             name: settings.name.clone(),
+            class: None,
             teaser: markdown::teaser(&settings.description),
             app: t.app_type(settings.app_type),
             lasts: t.lasts(settings.lifetime_seconds, settings.max_lifetime_seconds),

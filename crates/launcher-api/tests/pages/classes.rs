@@ -1,0 +1,132 @@
+//! Classes: the list, the room of a class with its members, and the catalog of a member.
+
+use http::StatusCode;
+use launcher_domain::FailureCode;
+use launcher_service::NewClass;
+use launcher_testkit::eventually;
+use serde_json::json;
+
+use crate::support::{ADMIN, ALICE, App, BOB, Browser};
+
+const TEACHER: &str = "teacher@example.org";
+
+/// Creates a class by its form, with a template. Returns the path of its room and the id of the template.
+async fn class(app: &App) -> (String, String) {
+    let admin = app.browser(ADMIN);
+    let made = admin.post("/classes", &[("name", "Statistics 101"), ("teachers", TEACHER)]).await;
+    let room = made.location().to_owned();
+    let access = app.test.launcher.class(&app.admin(), room.strip_prefix("/classes/").unwrap()).await.unwrap();
+    let body = json!({ "name": "Exercise 1", "app_type": "notebook", "image": "example.org/image" });
+    let template = app.test.launcher.create_template(&access, body.as_object().unwrap()).await.unwrap();
+    (room, template.template_id.to_string())
+}
+
+async fn add(teacher: &Browser, room: &str, addresses: &str, role: &str) {
+    let added = teacher.post(&format!("{room}/members"), &[("addresses", addresses), ("role", role)]).await;
+    assert_eq!((added.status, added.location()), (StatusCode::SEE_OTHER, room));
+}
+
+/// Returns the names of the workshops on the board, from top to bottom.
+fn rows(page: &str) -> Vec<&str> {
+    page.split("id=\"row-").skip(1).map(|row| row.split('"').next().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn member_finds_templates_of_the_class_first_and_others_find_nothing() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    app.template("Anatomy", |_| ()).await;
+    let (teacher, alice, bob) = (app.browser(TEACHER), app.browser(ALICE), app.browser(BOB));
+    add(&teacher, &room, &format!("Alice <{ALICE}>"), "student").await;
+
+    let home = alice.get("/").await.body;
+    let place = |text: &str| home.find(text).unwrap_or_else(|| panic!("no {text}"));
+    assert!(place("Exercise 1") < place("Anatomy"), "the class comes first");
+    assert!(home.contains(&format!("<a href=\"{room}\"><bdi>Statistics 101</bdi></a>")));
+    assert_eq!(alice.get(&room).await.status, StatusCode::OK);
+    let name = alice.launch(&template).await;
+    assert!(alice.get("/").await.body.contains(&name));
+
+    let home = bob.get("/").await.body;
+    assert!(!home.contains("Exercise 1") && !home.contains("Statistics 101") && home.contains("Anatomy"));
+    let missing = bob.get("/classes/nothing-here").await;
+    for path in [room.clone(), format!("/launch/{template}")] {
+        let hidden = bob.get(&path).await;
+        assert_eq!(hidden.status, StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(hidden.body, missing.body, "{path}: as if it did not exist");
+    }
+    let admin = app.browser(ADMIN).get("/").await.body;
+    assert!(!admin.contains("Exercise 1"), "an admin without a role has the shared catalog only");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn board_shows_members_who_need_help_first() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice, bob) = (app.browser(TEACHER), app.browser(ALICE), app.browser(BOB));
+    add(&teacher, &room, &format!("{ALICE}\n{BOB}"), "student").await;
+    let ready = alice.launch(&template).await;
+    let failed = bob.launch(&template).await;
+    alice.get_until(&format!("/instances/{ready}"), "state-running").await;
+    bob.get_until(&format!("/instances/{failed}"), "state-running").await;
+    app.test.fleet.fail(&failed, FailureCode::OutOfMemory, "Killed");
+
+    let page = teacher.get_until(&room, "state-failed").await;
+    assert_eq!(rows(&page.body), [failed.as_str(), &ready]);
+    assert!(page.body.contains(TEACHER), "a member without a workshop");
+    assert!(!page.body.contains(&format!("/instances/{ready}/open")), "a teacher never enters a workshop of a student");
+    let student = alice.get(&room).await.body;
+    assert!(!student.contains(BOB) && !student.contains("id=\"board\""), "students do not see each other");
+
+    let action = format!("{room}/instances/{ready}");
+    let ask = teacher.get(&format!("{action}/end")).await;
+    assert_eq!(ask.status, StatusCode::OK);
+    assert_eq!(teacher.post(&format!("{action}/end"), &[]).await.location(), room);
+    let own = alice.get_until("/history", &ready).await;
+    assert!(own.body.contains("Ended by a teacher"), "{}", own.body);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn teacher_adds_and_removes_members() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
+    let wrong = teacher.post(&format!("{room}/members"), &[("addresses", "Alice Miller"), ("role", "student")]).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(wrong.body.contains("Alice Miller"), "the list and its error");
+    add(&teacher, &room, ALICE, "student").await;
+    let name = alice.launch(&template).await;
+
+    let remove = format!("{room}/members/{}/remove", ALICE.replace('@', "%40"));
+    assert_eq!(alice.post(&remove, &[]).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(teacher.get(&remove).await.status, StatusCode::OK);
+    assert_eq!(teacher.post(&remove, &[]).await.location(), room);
+    assert_eq!(alice.get(&room).await.status, StatusCode::NOT_FOUND);
+    eventually(async || alice.get("/history").await.body.contains(&name).then_some(())).await;
+
+    let own = format!("{room}/members/{}/remove", TEACHER.replace('@', "%40"));
+    let last = teacher.post(&own, &[]).await;
+    assert_eq!(last.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(last.body.contains("make another member a teacher first"));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn only_admins_create_classes() {
+    let app = App::start().await;
+    let made = app.browser(ALICE).post("/classes", &[("name", "Mine"), ("teachers", "")]).await;
+    assert_eq!(made.status, StatusCode::FORBIDDEN);
+    assert!(!app.browser(ALICE).get("/classes").await.body.contains("id=\"new-class\""));
+    let wrong = app.browser(ADMIN).post("/classes", &[("name", " "), ("teachers", "nobody")]).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(wrong.body.contains("nobody"));
+    let refused = app
+        .test
+        .launcher
+        .create_class(&app.admin(), &NewClass { body: json!({}).as_object().unwrap().clone(), teachers: Vec::new() })
+        .await;
+    assert!(refused.is_err(), "a class needs a name");
+    app.finish().await;
+}

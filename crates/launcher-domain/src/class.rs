@@ -1,0 +1,322 @@
+//! Classes: the templates of a course and the people who use them, with a role each. This module decides what a role may
+//! do. Everything of a class is hidden from people without a role in it.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::access::{Caller, Scope, Verdict};
+use crate::email::EmailAddress;
+use crate::names::slug_of;
+use crate::template::codecs::{Description, Name};
+use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, integer, json_object};
+use crate::template::listing::Slug;
+use crate::template::rule::FieldRule;
+use crate::text_enum::text_enum;
+
+/// Limits of a class: at least one workshop, at most as many as a large installation has.
+const WORKSHOPS: std::ops::RangeInclusive<i64> = 1..=10_000;
+
+text_enum! {
+    /// Role of a person in a class. A later variant may do everything that an earlier one may.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum ClassRole {
+        /// Launches the templates of the class.
+        Student = "student",
+        /// Sees the workshops of all members, and extends them.
+        Assistant = "assistant",
+        /// Edits templates and members, and ends workshops. A class always has a teacher.
+        Teacher = "teacher",
+    }
+}
+
+text_enum! {
+    /// Origin of a membership. Each origin has a membership of its own, and changes no other.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum MemberSource {
+        /// A teacher or an admin added the person.
+        Roster = "roster",
+        /// The person used a join link.
+        Link = "link",
+    }
+}
+
+json_object! {
+    /// Content of a class: what a teacher writes.
+    pub struct ClassContent {
+        /// Name of the class, one line.
+        name: String = required(Name),
+        /// Name of the class in paths, unique among all classes.
+        slug: String = filled(Slug, "Default: the current one; for a new class, derived from the name."),
+        /// Description in Markdown.
+        description: String = defaulted(Description, "".into()),
+        /// Maximum number of workshops of the class at a time. null: only the limits of the launcher.
+        max_workshops: Option<u32> = optional(WorkshopCount),
+        /// Maximum number of workshops of one student in the class at a time. null: only the limits of the launcher.
+        max_workshops_per_member: Option<u32> = optional(WorkshopCount),
+        /// True if students can no longer launch its templates.
+        archived: bool = defaulted(bool, false.into()),
+    }
+}
+
+/// A number of workshops.
+pub(crate) enum WorkshopCount {}
+
+impl Codec for WorkshopCount {
+    type Value = u32;
+
+    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<u32> {
+        let count = integer(json, at, errors)?;
+        errors.check(WORKSHOPS.contains(&count), at, FieldRule::WorkshopCount);
+        Some(u32::try_from(count).unwrap_or_default())
+    }
+
+    fn schema(_: Audience) -> Value {
+        serde_json::json!({
+            "type": "integer", "format": "int32", "minimum": WORKSHOPS.start(), "maximum": WORKSHOPS.end(),
+            "examples": [40],
+        })
+    }
+}
+
+impl ClassContent {
+    /// Reads the content of a class from the body of a request or from a form. Absent fields get their defaults. The default of
+    /// the slug is that of the class as it was before, or for a new class derived from the name.
+    ///
+    /// # Errors
+    /// All errors, each with its location; never empty.
+    pub fn read(body: &JsonObject, before: Option<&Self>) -> Result<Self, Vec<FieldError>> {
+        let mut body = body.clone();
+        if !Self::has_slug(&body) {
+            let name = body.get("name").and_then(Value::as_str).unwrap_or_default();
+            let slug = before.map_or_else(|| slug_of(name), |before| before.slug.clone());
+            body.insert("slug".to_owned(), slug.into());
+        }
+        let mut errors = Errors::default();
+        match <Self as Codec>::read(&body.into(), "", &mut errors) {
+            Some(content) if errors.0.is_empty() => Ok(content),
+            _ => Err(errors.0),
+        }
+    }
+
+    /// True if the body names a slug.
+    #[must_use]
+    pub fn has_slug(body: &JsonObject) -> bool {
+        body.get("slug").is_some_and(|slug| !slug.is_null() && slug != "")
+    }
+
+    /// Returns the JSON schema (2020-12) of the content.
+    #[must_use]
+    pub fn schema(audience: Audience) -> Value {
+        <Self as Codec>::schema(audience)
+    }
+}
+
+/// A class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Class {
+    /// Identifier that sorts by creation time (UUID version 7).
+    pub class_id: Uuid,
+    /// What a teacher writes.
+    pub content: ClassContent,
+    /// Version of the class: 1 at creation, incremented at each change of its content.
+    pub version: i64,
+    /// The person who created the class. Informational: it grants no rights.
+    pub created_by: EmailAddress,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change of the content.
+    pub updated_at: Timestamp,
+}
+
+/// Limits of a class for one launch in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClassLimits {
+    /// The class.
+    pub class_id: Uuid,
+    /// Maximum number of workshops of the class at a time.
+    pub max_workshops: Option<u32>,
+    /// Maximum number of workshops of the owner in the class at a time.
+    pub max_of_owner: Option<u32>,
+}
+
+/// True for a name of a member: empty, or the name of a template.
+#[must_use]
+pub fn is_member_name(name: &str) -> bool {
+    let mut errors = Errors::default();
+    name.is_empty() || (Name::read(&name.into(), "", &mut errors).is_some() && errors.0.is_empty())
+}
+
+/// Membership of a person in a class, from one source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Membership {
+    /// Identifier of the membership.
+    pub membership_id: Uuid,
+    /// The class.
+    pub class_id: Uuid,
+    /// The person.
+    pub email: EmailAddress,
+    /// Origin of the membership.
+    pub source: MemberSource,
+    /// Role in the class.
+    pub role: ClassRole,
+    /// Name of the person, from the roster; empty if unknown.
+    pub name: String,
+    /// Time of joining, or of the last return after a removal.
+    pub joined_at: Timestamp,
+    /// Time of the removal; `None` for a current membership.
+    pub removed_at: Option<Timestamp>,
+}
+
+/// A current member of a class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The person.
+    pub email: EmailAddress,
+    /// Name of the person, from the roster; empty if unknown.
+    pub name: String,
+    /// Highest role of the person's memberships.
+    pub role: ClassRole,
+    /// Origin of each current membership of the person.
+    pub sources: Vec<MemberSource>,
+    /// Time of the first current membership.
+    pub joined_at: Timestamp,
+}
+
+impl Member {
+    /// Returns the current members of one class by address. Omits removed memberships.
+    #[must_use]
+    pub fn of(memberships: Vec<Membership>) -> Vec<Self> {
+        let mut members: BTreeMap<EmailAddress, Self> = BTreeMap::new();
+        for Membership { email, source, role, name, joined_at, removed_at, .. } in memberships {
+            if removed_at.is_some() {
+                continue;
+            }
+            let member = members.entry(email.clone()).or_insert_with(|| Self {
+                email,
+                name: String::new(),
+                role,
+                sources: Vec::new(),
+                joined_at,
+            });
+            member.role = member.role.max(role);
+            member.joined_at = member.joined_at.min(joined_at);
+            member.sources.push(source);
+            if member.name.is_empty() {
+                member.name = name;
+            }
+        }
+        members.into_values().collect()
+    }
+}
+
+/// An operation on a class that a person with a role in it can request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClassAction {
+    /// Read the class and its templates.
+    Read,
+    /// Launch a template of the class, and see the own workshops in it.
+    Launch,
+    /// See the members and their workshops.
+    Watch,
+    /// Extend workshops of the members.
+    Extend,
+    /// End workshops of the members.
+    End,
+    /// Create, change and archive templates of the class.
+    ManageTemplates,
+    /// Add and remove members, change their roles, and change the join link.
+    ManageMembers,
+    /// Change the content of the class.
+    Edit,
+}
+
+impl ClassAction {
+    /// All actions.
+    pub const ALL: [Self; 8] = [
+        Self::Read,
+        Self::Launch,
+        Self::Watch,
+        Self::Extend,
+        Self::End,
+        Self::ManageTemplates,
+        Self::ManageMembers,
+        Self::Edit,
+    ];
+
+    /// Least role that may perform the action.
+    fn least_role(self) -> ClassRole {
+        match self {
+            Self::Read | Self::Launch => ClassRole::Student,
+            Self::Watch | Self::Extend => ClassRole::Assistant,
+            Self::End | Self::ManageTemplates | Self::ManageMembers | Self::Edit => ClassRole::Teacher,
+        }
+    }
+}
+
+/// A class that a caller may see, with the caller's rights in it: the only way to the templates, members and instances of a
+/// class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassAccess {
+    class: Class,
+    caller: Caller,
+    role: Option<ClassRole>,
+}
+
+impl ClassAccess {
+    /// Returns the access of a caller with this role. An admin has the rights of a teacher in each class. `None`: the class
+    /// is hidden from the caller.
+    #[must_use]
+    pub fn new(class: Class, caller: &Caller, role: Option<ClassRole>) -> Option<Self> {
+        (caller.is_admin() || role.is_some()).then(|| Self { class, caller: caller.clone(), role })
+    }
+
+    /// The class.
+    #[must_use]
+    pub fn class(&self) -> &Class {
+        &self.class
+    }
+
+    /// The caller.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Role of the caller as a member; `None` for an admin who is no member.
+    #[must_use]
+    pub fn role(&self) -> Option<ClassRole> {
+        self.role
+    }
+
+    /// Limits of the caller's launches in the class. Only students have a limit of their own.
+    #[must_use]
+    pub fn limits(&self) -> ClassLimits {
+        let Class { class_id, content, .. } = &self.class;
+        let is_student = !self.allows(ClassAction::Watch);
+        let max_of_owner = content.max_workshops_per_member.filter(|_| is_student);
+        ClassLimits { class_id: *class_id, max_workshops: content.max_workshops, max_of_owner }
+    }
+
+    /// Decides whether the caller may perform an action. A member knows the class, so nothing is hidden.
+    #[must_use]
+    pub fn decide(&self, action: ClassAction) -> Verdict {
+        let is_granted = self.caller.is_admin() || self.role >= Some(action.least_role());
+        if is_granted { Verdict::Granted } else { Verdict::Forbidden }
+    }
+
+    /// True if the caller may perform an action.
+    #[must_use]
+    pub fn allows(&self, action: ClassAction) -> bool {
+        self.decide(action) == Verdict::Granted
+    }
+
+    /// Instances of the class that the caller may see: all of them with the permission to watch, else the caller's own.
+    #[must_use]
+    pub fn scope(&self) -> Scope<'_> {
+        let owner = (!self.allows(ClassAction::Watch)).then(|| self.caller.email());
+        Scope::Class { class_id: self.class.class_id, owner }
+    }
+}

@@ -1,0 +1,123 @@
+use launcher_domain::{
+    Class, ClassAccess, ClassAction, ClassContent, ClassRole, JsonObject, Member, MemberSource, Membership, Scope,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::{at, caller, email};
+
+fn read(body: &Value) -> Result<ClassContent, Vec<(String, String)>> {
+    let body: JsonObject = body.as_object().unwrap().clone();
+    let told = |errors: Vec<launcher_domain::FieldError>| {
+        errors.into_iter().map(|error| (error.pointer.clone(), error.key().key.to_string())).collect()
+    };
+    ClassContent::read(&body, None).map_err(told)
+}
+
+fn class() -> Class {
+    Class {
+        class_id: Uuid::from_u128(1),
+        content: read(&json!({ "name": "Statistics 101", "max_workshops": 40, "max_workshops_per_member": 1 }))
+            .unwrap(),
+        version: 1,
+        created_by: email("admin@example.org"),
+        created_at: at(0),
+        updated_at: at(0),
+    }
+}
+
+fn access(who: &str, role: Option<ClassRole>) -> Option<ClassAccess> {
+    ClassAccess::new(class(), &caller(who), role)
+}
+
+#[test]
+fn each_role_may_do_what_it_lists() {
+    use ClassAction::{Edit, End, Extend, Launch, ManageMembers, ManageTemplates, Read, Watch};
+    let student = vec![Read, Launch];
+    let assistant = vec![Read, Launch, Watch, Extend];
+    let teacher = vec![Read, Launch, Watch, Extend, End, ManageTemplates, ManageMembers, Edit];
+    for (role, allowed) in
+        [(ClassRole::Student, student), (ClassRole::Assistant, assistant), (ClassRole::Teacher, teacher.clone())]
+    {
+        let access = access("alice@example.org", Some(role)).unwrap();
+        let granted: Vec<_> = ClassAction::ALL.into_iter().filter(|action| access.allows(*action)).collect();
+        assert_eq!(granted, allowed, "{role:?}");
+    }
+    for role in [None, Some(ClassRole::Student)] {
+        let admin = access("admin@example.org", role).unwrap();
+        assert!(teacher.iter().all(|action| admin.allows(*action)), "an admin with the role {role:?}");
+    }
+    assert_eq!(access("alice@example.org", None), None, "the class is hidden from people without a role");
+}
+
+#[test]
+fn only_roles_that_watch_see_instances_of_other_members() {
+    let class_id = Uuid::from_u128(1);
+    for (role, sees_all) in [(ClassRole::Student, false), (ClassRole::Assistant, true), (ClassRole::Teacher, true)] {
+        let access = access("alice@example.org", Some(role)).unwrap();
+        let owner = email("alice@example.org");
+        let owner = (!sees_all).then_some(&owner);
+        assert_eq!(access.scope(), Scope::Class { class_id, owner }, "{role:?}");
+        assert_eq!(access.limits().max_workshops, Some(40));
+        assert_eq!(access.limits().max_of_owner, (!sees_all).then_some(1), "only students have a limit of their own");
+    }
+}
+
+#[test]
+fn slug_of_class_is_derived_from_its_name() {
+    let slug = |body| read(&body).unwrap().slug;
+    assert_eq!(slug(json!({ "name": "Statistics 101" })), "statistics-101");
+    assert_eq!(slug(json!({ "name": "Statistics 101", "slug": null })), "statistics-101");
+    assert_eq!(slug(json!({ "name": "Statistics 101", "slug": "stats" })), "stats");
+    assert_eq!(slug(json!({ "name": "R" })), "r-1");
+    assert_eq!(slug(json!({ "name": "统计" })), "workshop");
+}
+
+#[test]
+fn wrong_content_of_class_has_all_errors() {
+    let body = json!({
+        "name": " ", "slug": "A b", "max_workshops": 0, "max_workshops_per_member": 10_001, "archived": "yes", "teacher": "x",
+    });
+    let errors = read(&body).unwrap_err();
+    let found: Vec<_> = errors.iter().map(|(pointer, rule)| (pointer.as_str(), rule.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            ("/teacher", "field-rule-field-unknown"),
+            ("/name", "field-rule-name"),
+            ("/slug", "field-rule-slug"),
+            ("/max_workshops", "field-rule-workshop-count"),
+            ("/max_workshops_per_member", "field-rule-workshop-count"),
+            ("/archived", "field-rule-value"),
+        ]
+    );
+    assert_eq!(read(&json!({})).unwrap_err()[0], ("/name".to_owned(), "field-rule-field-missing".to_owned()));
+}
+
+#[test]
+fn member_has_the_highest_role_of_the_current_memberships() {
+    let membership = |who: &str, source, role, joined: i64, removed: Option<i64>| Membership {
+        membership_id: Uuid::nil(),
+        class_id: Uuid::from_u128(1),
+        email: email(who),
+        source,
+        role,
+        name: if source == MemberSource::Roster { "Bob Brown".to_owned() } else { String::new() },
+        joined_at: at(joined),
+        removed_at: removed.map(at),
+    };
+    let members = Member::of(vec![
+        membership("bob@example.org", MemberSource::Link, ClassRole::Student, 5, None),
+        membership("bob@example.org", MemberSource::Roster, ClassRole::Assistant, 9, None),
+        membership("alice@example.org", MemberSource::Link, ClassRole::Student, 7, None),
+        membership("alice@example.org", MemberSource::Roster, ClassRole::Teacher, 1, Some(6)),
+        membership("eve@example.org", MemberSource::Link, ClassRole::Student, 1, Some(2)),
+    ]);
+    let found: Vec<_> = members.iter().map(|member| (member.email.as_str(), member.role, member.joined_at)).collect();
+    assert_eq!(
+        found,
+        [("alice@example.org", ClassRole::Student, at(7)), ("bob@example.org", ClassRole::Assistant, at(5))]
+    );
+    assert_eq!(members[1].name, "Bob Brown");
+    assert_eq!(members[1].sources, [MemberSource::Link, MemberSource::Roster]);
+}

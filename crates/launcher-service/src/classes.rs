@@ -1,0 +1,277 @@
+//! Use cases of classes. A class is found only by its members and by admins: [`Launcher::class`] returns their access to it,
+//! which all other use cases of a class take.
+
+use jiff::Timestamp;
+use launcher_domain::access::Action;
+use launcher_domain::lifetime::Bound;
+use launcher_domain::names::{random_suffix, uuid_v7};
+use launcher_domain::template::is_slug;
+use launcher_domain::{
+    Act, Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, EndReason, FieldError,
+    FieldRule, JsonObject, Member, MemberSource, Membership, is_member_name,
+};
+use launcher_store::{InstanceFilter, ListedInstance, MemberChange, MembersOutcome, Page, StoreError};
+use uuid::Uuid;
+
+use crate::change::Target;
+use crate::error::{ServiceError, require, require_in};
+use crate::launcher::Launcher;
+
+/// Maximum attempts to change a class. Only a concurrent change causes another attempt.
+const ATTEMPTS: usize = 16;
+/// Maximum number of classes on the start page of a person.
+const OWN_CLASSES: u32 = 50;
+/// Instances that are read from the database at once.
+const BATCH: u32 = 100;
+
+/// A class as it is created.
+#[derive(Debug, Clone)]
+pub struct NewClass {
+    /// Content: see [`ClassContent::read`].
+    pub body: JsonObject,
+    /// Teachers; the caller if empty.
+    pub teachers: Vec<EmailAddress>,
+}
+
+/// A member as a teacher writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberDraft {
+    /// The person.
+    pub email: EmailAddress,
+    /// Role in the class.
+    pub role: ClassRole,
+    /// Name of the person; empty if unknown.
+    pub name: String,
+}
+
+fn invalid<T>(pointer: &str, rule: FieldRule) -> Result<T, ServiceError> {
+    Err(ServiceError::Invalid(vec![FieldError::new(pointer, rule)]))
+}
+
+impl Launcher {
+    /// Lists a page of the caller's classes, newest first; for an admin, of all classes.
+    ///
+    /// # Errors
+    /// Unavailable.
+    pub async fn classes(&self, caller: &Caller, page: &Page) -> Result<Vec<ClassAccess>, ServiceError> {
+        Ok(self.0.store.classes(caller, page).await?)
+    }
+
+    /// Returns the access of the caller to the class with this slug or identifier.
+    ///
+    /// # Errors
+    /// NotFound when the class does not exist, or the caller is neither an admin nor a member; Unavailable.
+    pub async fn class(&self, caller: &Caller, slug: &str) -> Result<ClassAccess, ServiceError> {
+        if let Ok(class_id) = Uuid::try_parse(slug) {
+            return self.0.store.class_by_id(caller, class_id).await?.ok_or(ServiceError::NotFound);
+        }
+        if !is_slug(slug) {
+            return Err(ServiceError::NotFound);
+        }
+        self.0.store.class(caller, slug).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// Creates a class. Its first member is a teacher.
+    ///
+    /// # Errors
+    /// Forbidden, Invalid, Unavailable.
+    pub async fn create_class(&self, caller: &Caller, new: &NewClass) -> Result<ClassAccess, ServiceError> {
+        require(caller, Action::CreateClasses)?;
+        let content = ClassContent::read(&new.body, None).map_err(ServiceError::Invalid)?;
+        let (now, created_by) = (self.0.clock.now(), caller.email().clone());
+        let class_id = self.draw_id();
+        let mut class = Class { class_id, content, version: 1, created_by, created_at: now, updated_at: now };
+        let teachers = if new.teachers.is_empty() { std::slice::from_ref(caller.email()) } else { &new.teachers };
+        let teacher =
+            |email: &EmailAddress| MemberDraft { email: email.clone(), role: ClassRole::Teacher, name: String::new() };
+        let members: Vec<_> = teachers.iter().map(|email| self.membership(&class, teacher(email))).collect();
+        let mut stored = self.0.store.create_class(&class, &members, caller).await;
+        if matches!(stored, Err(StoreError::ClassSlugTaken { .. })) && !ClassContent::has_slug(&new.body) {
+            // The same course in another term: the derived slug gets 25 random bits.
+            class.content.slug = format!("{}-{}", class.content.slug, random_suffix(&*self.0.entropy));
+            stored = self.0.store.create_class(&class, &members, caller).await;
+        }
+        stored?;
+        tracing::info!(class = %class.content.slug, by = %caller.email(), "class created");
+        self.class(caller, &class.content.slug).await
+    }
+
+    fn draw_id(&self) -> Uuid {
+        uuid_v7(&*self.0.clock, &*self.0.entropy)
+    }
+
+    fn membership(&self, class: &Class, draft: MemberDraft) -> Membership {
+        let MemberDraft { email, role, name } = draft;
+        Membership {
+            membership_id: self.draw_id(),
+            class_id: class.class_id,
+            email,
+            source: MemberSource::Roster,
+            role,
+            name,
+            joined_at: self.0.clock.now(),
+            removed_at: None,
+        }
+    }
+
+    /// Replaces the content of a class. `expected_version` is the version that the caller read, if given.
+    ///
+    /// # Errors
+    /// Forbidden, NotFound, Invalid, ClassVersionMismatch, Unavailable.
+    pub async fn update_class(
+        &self,
+        access: &ClassAccess,
+        body: &JsonObject,
+        expected_version: Option<i64>,
+    ) -> Result<ClassAccess, ServiceError> {
+        require_in(access, ClassAction::Edit)?;
+        let content = ClassContent::read(body, Some(&access.class().content)).map_err(ServiceError::Invalid)?;
+        let (caller, mut before) = (access.caller(), access.clone());
+        for _ in 0..ATTEMPTS {
+            let class = before.class();
+            if expected_version.is_some_and(|expected| expected != class.version) {
+                return Err(ServiceError::ClassVersionMismatch);
+            }
+            if class.content == content {
+                return Ok(before);
+            }
+            let (version, updated_at) = (class.version + 1, self.0.clock.now());
+            let after = Class { content: content.clone(), version, updated_at, ..class.clone() };
+            if self.0.store.save_class(class, &after, caller).await? {
+                tracing::info!(class = %after.content.slug, by = %caller.email(), version, "class changed");
+                return self.class(caller, &after.content.slug).await;
+            }
+            let again = self.0.store.class_by_id(caller, class.class_id).await?;
+            before = again.ok_or(ServiceError::NotFound)?;
+            require_in(&before, ClassAction::Edit)?;
+        }
+        Err(ServiceError::ClassVersionMismatch)
+    }
+
+    /// Returns the access of the caller to each class in which the caller has a role, newest first, at most 50.
+    ///
+    /// # Errors
+    /// Unavailable.
+    pub async fn own_classes(&self, caller: &Caller) -> Result<Vec<ClassAccess>, ServiceError> {
+        let mut own = self.classes(caller, &Page { limit: OWN_CLASSES, after: None }).await?;
+        own.retain(|access| access.role().is_some());
+        Ok(own)
+    }
+
+    /// Returns the members of a class, by address.
+    ///
+    /// # Errors
+    /// Forbidden, Unavailable.
+    pub async fn members(&self, access: &ClassAccess) -> Result<Vec<Member>, ServiceError> {
+        require_in(access, ClassAction::Watch)?;
+        Ok(Member::of(self.0.store.memberships(access.class()).await?))
+    }
+
+    /// Adds members to a class, or replaces role and name of members of the roster, all or none. Returns all members.
+    ///
+    /// # Errors
+    /// Forbidden, Invalid, Unavailable.
+    pub async fn set_members(
+        &self,
+        access: &ClassAccess,
+        drafts: Vec<MemberDraft>,
+    ) -> Result<Vec<Member>, ServiceError> {
+        require_in(access, ClassAction::ManageMembers)?;
+        if drafts.iter().any(|draft| !is_member_name(&draft.name)) {
+            return invalid("/name", FieldRule::Name);
+        }
+        let set = |draft| MemberChange::Set { membership: self.membership(access.class(), draft) };
+        self.change_members(access, &drafts.into_iter().map(set).collect::<Vec<_>>()).await
+    }
+
+    /// Removes a person from a class, and ends the person's workshops in it. Their saved files stay the person's.
+    ///
+    /// # Errors
+    /// Forbidden, NotFound, Invalid, Unavailable.
+    pub async fn remove_member(&self, access: &ClassAccess, email: &EmailAddress) -> Result<(), ServiceError> {
+        require_in(access, ClassAction::ManageMembers)?;
+        if !self.members(access).await?.iter().any(|member| member.email == *email) {
+            return Err(ServiceError::NotFound);
+        }
+        self.change_members(access, &[MemberChange::Remove { email: email.clone() }]).await?;
+        let filter = InstanceFilter { owner_email: Some(email.clone()), ..InstanceFilter::default() };
+        let mut page = Page { limit: BATCH, after: None };
+        loop {
+            let batch = self.class_instances(access, &filter, &page).await?;
+            let Some(last) = batch.last() else { return Ok(()) };
+            page.after = Some(last.instance.instance_id);
+            for listed in &batch {
+                self.end_in_class(access, &listed.instance.k8s_name).await?;
+            }
+        }
+    }
+
+    async fn change_members(
+        &self,
+        access: &ClassAccess,
+        changes: &[MemberChange],
+    ) -> Result<Vec<Member>, ServiceError> {
+        let act = Act { actor_email: Some(access.caller().email().clone()), at: self.0.clock.now() };
+        match self.0.store.change_members(access.class(), changes, &act).await? {
+            MembersOutcome::Changed(members) => Ok(members),
+            MembersOutcome::NoTeacher => invalid("/role", FieldRule::LastTeacher),
+            MembersOutcome::TooMany => invalid("", FieldRule::MemberCount),
+        }
+    }
+
+    /// Lists a page of the instances of a class, newest first: those of all members for callers who may watch, else the
+    /// caller's own.
+    ///
+    /// # Errors
+    /// Unavailable.
+    pub async fn class_instances(
+        &self,
+        access: &ClassAccess,
+        filter: &InstanceFilter,
+        page: &Page,
+    ) -> Result<Vec<ListedInstance>, ServiceError> {
+        Ok(self.0.store.instances(access.scope(), filter, page).await?)
+    }
+
+    /// Extends the lifetime of an instance of a class once. Only callers who may end it extend it beyond its maximum lifetime.
+    ///
+    /// # Errors
+    /// Forbidden, NotFound, Extend, Unavailable.
+    pub async fn extend_in_class(
+        &self,
+        access: &ClassAccess,
+        k8s_name: &str,
+        expected_expires_at: Option<Timestamp>,
+        bound: Bound,
+    ) -> Result<ListedInstance, ServiceError> {
+        require_in(access, ClassAction::Extend)?;
+        if bound == Bound::Longest {
+            require_in(access, ClassAction::End)?;
+        }
+        let (target, now) = (Target::InClass(access, k8s_name), self.0.clock.now());
+        let extend =
+            |instance: &launcher_domain::Instance| Ok(Some(instance.extend(expected_expires_at, bound, now)?));
+        let changed = self.change_instance(target, extend).await?.ok_or(ServiceError::NotFound)?;
+        Ok(ListedInstance { instance: changed, queue_position: None })
+    }
+
+    /// Terminates an instance of a class, or dismisses a failed one. Idempotent.
+    ///
+    /// # Errors
+    /// Forbidden, NotFound, Unavailable.
+    pub async fn end_in_class(&self, access: &ClassAccess, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
+        require_in(access, ClassAction::End)?;
+        let (target, now) = (Target::InClass(access, k8s_name), self.0.clock.now());
+        let (is_admin, email) = (access.caller().is_admin(), access.caller().email());
+        let end = |instance: &launcher_domain::Instance| {
+            let by = match (instance.owner_email == *email, is_admin) {
+                (true, _) => EndReason::Owner,
+                (false, true) => EndReason::Admin,
+                (false, false) => EndReason::Teacher,
+            };
+            Ok(instance.terminate(by, now))
+        };
+        let changed = self.change_instance(target, end).await?.ok_or(ServiceError::NotFound)?;
+        Ok(ListedInstance { instance: changed, queue_position: None })
+    }
+}

@@ -1,0 +1,159 @@
+use launcher_domain::lifetime::Bound;
+use launcher_domain::{ClassAccess, ClassRole, EndReason, InstanceState, Template};
+use launcher_service::{InstanceFilter, LaunchRequest, MemberDraft, NewClass, Page, ServiceError};
+use serde_json::json;
+
+use crate::{World, body, caller, with};
+
+const PAGE: Page = Page { limit: 100, after: None };
+
+impl World {
+    /// Creates a class whose teacher is `teacher`, with these students.
+    async fn class(&self, teacher: &str, students: &[&str]) -> ClassAccess {
+        let (admin, teacher) = (caller("admin"), caller(teacher));
+        let body = with(body("x"), &json!({}));
+        let new = NewClass {
+            body: [("name".to_owned(), body["name"].clone())].into_iter().collect(),
+            teachers: vec![teacher.email().clone()],
+        };
+        let created = self.launcher.create_class(&admin, &new).await.unwrap();
+        let access = self.launcher.class(&teacher, &created.class().content.slug).await.unwrap();
+        let drafts = students.iter().map(|name| MemberDraft {
+            email: caller(name).email().clone(),
+            role: ClassRole::Student,
+            name: String::new(),
+        });
+        self.launcher.set_members(&access, drafts.collect()).await.unwrap();
+        access
+    }
+
+    async fn access(&self, who: &str, class: &ClassAccess) -> Result<ClassAccess, ServiceError> {
+        self.launcher.class(&caller(who), &class.class().content.slug).await
+    }
+
+    async fn class_template(&self, access: &ClassAccess) -> Template {
+        self.launcher.create_template(access, &body("Exercise")).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn template_of_a_class_is_hidden_from_the_shared_catalog_and_other_classes() {
+    let world = World::new().await;
+    let class = world.class("tina", &["alice"]).await;
+    let other = world.class("carl", &["bob"]).await;
+    assert_ne!(class.class().content.slug, other.class().content.slug, "two classes with one name");
+    let id = world.class_template(&class).await.template_id;
+    for who in ["tina", "alice", "bob", "admin"] {
+        let who = caller(who);
+        assert!(world.launcher.templates(&who, &PAGE).await.unwrap().is_empty());
+        assert!(matches!(world.launcher.template(&who, id).await, Err(ServiceError::NotFound)));
+        let launched = world.launcher.launch(&who, id, &LaunchRequest::default()).await;
+        assert!(matches!(launched, Err(ServiceError::NotFound)), "a launch in the shared catalog");
+    }
+    let foreign = world.access("bob", &other).await.unwrap();
+    assert!(matches!(world.launcher.template(&foreign, id).await, Err(ServiceError::NotFound)));
+    let launched = world.launcher.launch(&foreign, id, &LaunchRequest::default()).await;
+    assert!(matches!(launched, Err(ServiceError::NotFound)), "a launch in another class");
+    assert!(matches!(world.access("bob", &class).await, Err(ServiceError::NotFound)));
+    let member = world.access("alice", &class).await.unwrap();
+    assert_eq!(world.launcher.templates(&member, &PAGE).await.unwrap().len(), 1);
+    world.launcher.launch(&member, id, &LaunchRequest::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn teacher_extends_and_ends_workshops_of_the_class_only() {
+    let world = World::new().await;
+    let class = world.class("tina", &["alice"]).await;
+    let template = world.class_template(&class).await;
+    let alice = world.access("alice", &class).await.unwrap();
+    let request = LaunchRequest::default();
+    let name = world.launcher.launch(&alice, template.template_id, &request).await.unwrap().listed.instance.k8s_name;
+    let own = world.running(&caller("alice")).await;
+    world.workshop(&name).await;
+    world.fleet.ready(&name);
+    let running = world.until(&name, InstanceState::Running).await;
+
+    let listed = world.launcher.class_instances(&class, &InstanceFilter::default(), &PAGE).await.unwrap();
+    assert_eq!(listed.iter().map(|listed| &listed.instance.k8s_name).collect::<Vec<_>>(), [&name]);
+    let extended = world.launcher.extend_in_class(&class, &name, None, Bound::Maximum).await.unwrap().instance;
+    assert!(extended.expires_at > running.expires_at);
+    let refused = world.launcher.extend_in_class(&class, &own.k8s_name, None, Bound::Maximum).await;
+    assert!(matches!(refused, Err(ServiceError::NotFound)), "a workshop of the shared catalog");
+    for refused in [
+        world.launcher.extend_in_class(&alice, &name, None, Bound::Maximum).await.map(|_| ()),
+        world.launcher.end_in_class(&alice, &name).await.map(|_| ()),
+        world.launcher.members(&alice).await.map(|_| ()),
+    ] {
+        assert!(matches!(refused, Err(ServiceError::ClassRole)));
+    }
+    let ended = world.launcher.end_in_class(&class, &name).await.unwrap().instance;
+    assert_eq!(ended.end_reason, Some(EndReason::Teacher));
+    let tina = caller("tina");
+    assert!(matches!(world.launcher.instance(&tina, &name).await, Err(ServiceError::NotFound)), "outside of the class");
+}
+
+#[tokio::test]
+async fn removed_student_loses_the_class_and_its_workshops() {
+    let world = World::new().await;
+    let class = world.class("tina", &["alice"]).await;
+    let template = world.class_template(&class).await;
+    let alice = world.access("alice", &class).await.unwrap();
+    let request = LaunchRequest::default();
+    let name = world.launcher.launch(&alice, template.template_id, &request).await.unwrap().listed.instance.k8s_name;
+    let own = world.running(&caller("alice")).await;
+
+    world.launcher.remove_member(&class, caller("alice").email()).await.unwrap();
+    assert!(matches!(world.access("alice", &class).await, Err(ServiceError::NotFound)));
+    let ended = world.launcher.instance(&caller("alice"), &name).await.unwrap().instance;
+    assert_eq!(ended.end_reason, Some(EndReason::Teacher));
+    assert_eq!(world.launcher.instance(&caller("alice"), &own.k8s_name).await.unwrap().instance.end_reason, None);
+    let again = world.launcher.launch_again(&caller("alice"), &name, &request).await;
+    assert!(matches!(again, Err(ServiceError::NotFound)), "the template is hidden again");
+    let twice = world.launcher.remove_member(&class, caller("alice").email()).await;
+    assert!(matches!(twice, Err(ServiceError::NotFound)));
+}
+
+#[tokio::test]
+async fn student_cannot_launch_in_archived_class() {
+    let world = World::new().await;
+    let class = world.class("tina", &["alice"]).await;
+    let template = world.class_template(&class).await;
+    let archive = json!({ "name": "x", "archived": true });
+    world.launcher.update_class(&class, archive.as_object().unwrap(), None).await.unwrap();
+    let alice = world.access("alice", &class).await.unwrap();
+    let refused = world.launcher.launch(&alice, template.template_id, &LaunchRequest::default()).await;
+    assert!(matches!(refused, Err(ServiceError::ClassArchived)));
+    let tina = world.access("tina", &class).await.unwrap();
+    world.launcher.launch(&tina, template.template_id, &LaunchRequest::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn only_admins_set_pod_template_and_secret_of_class_template() {
+    let world = World::new().await;
+    let class = world.class("tina", &[]).await;
+    let source = |host: &str| {
+        json!({ "material": { "directory": "/data", "sources": [{
+        "kind": "git", "url": format!("https://{host}/course.git"), "target": "course", "secret": "statistics",
+    }] } })
+    };
+    let with_pod = with(body("Pod"), &json!({ "pod_template": { "spec": { "nodeSelector": { "disk": "ssd" } } } }));
+    for (body, pointer) in [
+        (with_pod.clone(), "/pod_template"),
+        (with(body("Secret"), &source("a.example.org")), "/material/sources/0/secret"),
+    ] {
+        let Err(ServiceError::Invalid(errors)) = world.launcher.create_template(&class, &body).await else {
+            panic!("a teacher may not set {pointer}");
+        };
+        assert_eq!(errors.iter().map(|error| error.pointer.as_str()).collect::<Vec<_>>(), [pointer]);
+    }
+    let admin = world.access("admin", &class).await.unwrap();
+    let body = with(with_pod, &source("a.example.org"));
+    let template = world.launcher.create_template(&admin, &body).await.unwrap();
+    let update = |body| launcher_service::TemplateUpdate { body, expected_version: None };
+    let renamed = with(body.clone(), &json!({ "name": "Renamed" }));
+    let id = template.template_id;
+    world.launcher.update_template(&class, id, update(renamed)).await.unwrap();
+    let moved = with(body, &source("evil.example.org"));
+    let refused = world.launcher.update_template(&class, id, update(moved)).await;
+    assert!(matches!(refused, Err(ServiceError::Invalid(_))), "the password would go to another host");
+}

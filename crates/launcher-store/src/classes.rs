@@ -1,0 +1,256 @@
+//! Classes and their members. A person who is not an admin finds only the classes in which the person has a role.
+
+use std::sync::LazyLock;
+
+use jiff::Timestamp;
+use launcher_domain::{Act, Activity, Caller, Class, ClassAccess, ClassRole, EmailAddress, Member, Membership};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::filter::Page;
+use crate::rows;
+use crate::sql::{Sql, query};
+use crate::store::{Store, WriteTransaction};
+use crate::table::Record;
+
+static INSERT: LazyLock<String> = LazyLock::new(|| Class::TABLE.insert());
+pub(crate) static SAVE: LazyLock<String> = LazyLock::new(|| {
+    let set = Class::TABLE.set(3);
+    format!("UPDATE classes SET {set} WHERE class_id = $1 AND version = $2")
+});
+const SLUG_HOLDER: &str = concat!("SELECT ", class_columns!(), " FROM classes WHERE slug = $1");
+pub(crate) const MEMBERS: &str =
+    concat!("SELECT ", membership_columns!(), " FROM class_members WHERE class_id = $1 ORDER BY email, source");
+static UPSERT: LazyLock<String> = LazyLock::new(|| {
+    let (insert, set) = (Membership::TABLE.insert(), Membership::TABLE.set_excluded());
+    format!("{insert} ON CONFLICT (class_id, email, source) DO UPDATE SET {set}")
+});
+
+/// Change of the memberships of one person in a class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemberChange {
+    /// Adds the person, or replaces role and name of the membership from this source.
+    Set {
+        /// The membership as it becomes. A current membership keeps its identifier and its time of joining.
+        membership: Membership,
+    },
+    /// Removes all memberships of the person.
+    Remove {
+        /// The person.
+        email: EmailAddress,
+    },
+}
+
+/// Outcome of a change of the members. Only `Changed` writes to the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MembersOutcome {
+    /// The current members after the change, by address.
+    Changed(Vec<Member>),
+    /// The class would have no teacher.
+    NoTeacher,
+    /// The class would have more than 1,000 members.
+    TooMany,
+}
+
+/// Maximum number of members of a class. A change of members reads all of them.
+const MAX_MEMBERS: usize = 1000;
+
+impl Store {
+    /// Stores a new class with its first members.
+    ///
+    /// # Errors
+    /// [`StoreError::ClassSlugTaken`] when another class has its slug; otherwise [`StoreError`].
+    pub async fn create_class(&self, class: &Class, members: &[Membership], by: &Caller) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        let revision = write.take_revisions(1 + i64::try_from(members.len()).unwrap_or(0)).await?;
+        write.check_class_slug(class).await?;
+        class.bind_all(query(&INSERT))?.execute(write.connection()).await?;
+        let act = Act { actor_email: Some(by.email().clone()), at: class.created_at };
+        write.log_activity(revision, &Activity::of_new_class(class, act.clone())).await?;
+        for (member, back) in members.iter().zip(1..) {
+            member.bind_all(query(&UPSERT))?.execute(write.connection()).await?;
+            if let Some(activity) = Activity::of_member(class, &member.email, None, Some(member.role), act.clone()) {
+                write.log_activity(revision - back, &activity).await?;
+            }
+        }
+        write.commit().await
+    }
+
+    /// Returns the class with this slug, and the caller's access to it. `None` if there is no such class, or the caller is
+    /// neither an admin nor a member.
+    pub async fn class(&self, caller: &Caller, slug: &str) -> Result<Option<ClassAccess>, StoreError> {
+        // No row contains NUL, and PostgreSQL rejects it.
+        let sql = of_caller(caller, |sql| sql.condition_with("slug = ", rows::text(slug)));
+        let row = sql.fetch_optional(&self.pool).await?;
+        let Some(class) = row.as_ref().map(rows::class).transpose()? else { return Ok(None) };
+        self.access(caller, class).await
+    }
+
+    /// Like [`Store::class`], by identifier.
+    pub async fn class_by_id(&self, caller: &Caller, class_id: Uuid) -> Result<Option<ClassAccess>, StoreError> {
+        let sql = of_caller(caller, |sql| sql.condition_with("class_id = ", class_id.to_string()));
+        let row = sql.fetch_optional(&self.pool).await?;
+        let Some(class) = row.as_ref().map(rows::class).transpose()? else { return Ok(None) };
+        self.access(caller, class).await
+    }
+
+    async fn access(&self, caller: &Caller, class: Class) -> Result<Option<ClassAccess>, StoreError> {
+        let mut sql = Sql::new(concat!("SELECT ", membership_columns!(), " FROM class_members"));
+        sql.condition_with("email = ", caller.email().to_string());
+        sql.condition_with("class_id = ", class.class_id.to_string());
+        sql.condition("removed_at IS NULL");
+        let rows = sql.fetch_all(&self.pool).await?;
+        let memberships = rows::all(&rows, rows::membership)?;
+        let role = memberships.into_iter().map(|membership| membership.role).max();
+        Ok(ClassAccess::new(class, caller, role))
+    }
+
+    /// Returns a page of the classes of the caller, newest first; for an admin, of all classes.
+    pub async fn classes(&self, caller: &Caller, page: &Page) -> Result<Vec<ClassAccess>, StoreError> {
+        let rows = list(caller, page).fetch_all(&self.pool).await?;
+        let mut classes = Vec::with_capacity(rows.len());
+        for class in rows::all(&rows, rows::class)? {
+            classes.extend(self.access(caller, class).await?);
+        }
+        Ok(classes)
+    }
+
+    /// Replaces `before` by `after`. Returns false, and writes nothing, if the class changed since `before` was read.
+    ///
+    /// # Errors
+    /// [`StoreError::ClassSlugTaken`] when another class has the slug of `after`; otherwise [`StoreError`].
+    pub async fn save_class(&self, before: &Class, after: &Class, by: &Caller) -> Result<bool, StoreError> {
+        let mut write = self.write().await?;
+        let revision = write.take_revisions(1).await?;
+        write.check_class_slug(after).await?;
+        let save = query(&SAVE).bind(before.class_id.to_string()).bind(before.version);
+        if after.bind_changed(save)?.execute(write.connection()).await?.rows_affected() == 0 {
+            return Ok(false);
+        }
+        let act = Act { actor_email: Some(by.email().clone()), at: after.updated_at };
+        write.log_activity(revision, &Activity::of_class_change(before, after, act)).await?;
+        write.commit().await?;
+        Ok(true)
+    }
+
+    /// Returns the memberships of a class by address, also the removed ones.
+    pub async fn memberships(&self, class: &Class) -> Result<Vec<Membership>, StoreError> {
+        let rows = query(MEMBERS).bind(class.class_id.to_string()).fetch_all(&self.pool).await?;
+        rows::all(&rows, rows::membership)
+    }
+
+    /// Changes the members of a class, all or none. A change that leaves the person as before writes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written.
+    pub async fn change_members(
+        &self,
+        class: &Class,
+        changes: &[MemberChange],
+        act: &Act,
+    ) -> Result<MembersOutcome, StoreError> {
+        let mut write = self.write().await?;
+        // The lock of the change counter orders the changes of members, so that two of them never remove both teachers.
+        let last = write.take_revisions(i64::try_from(changes.len()).unwrap_or(0)).await?;
+        let before = write.memberships(class).await?;
+        for change in changes {
+            write.apply_change(&before, change, act.at).await?;
+        }
+        let (before, after) = (Member::of(before), Member::of(write.memberships(class).await?));
+        if !after.iter().any(|member| member.role == ClassRole::Teacher) {
+            return Ok(MembersOutcome::NoTeacher);
+        }
+        if after.len() > MAX_MEMBERS {
+            return Ok(MembersOutcome::TooMany);
+        }
+        let role = |members: &[Member], email: &EmailAddress| {
+            members.iter().find(|member| member.email == *email).map(|member| member.role)
+        };
+        for (change, back) in changes.iter().zip(0..) {
+            let email = change.email();
+            let (from, to) = (role(&before, email), role(&after, email));
+            if let Some(activity) = Activity::of_member(class, email, from, to, act.clone()) {
+                write.log_activity(last - back, &activity).await?;
+            }
+        }
+        write.commit().await?;
+        Ok(MembersOutcome::Changed(after))
+    }
+}
+
+impl MemberChange {
+    /// The person.
+    #[must_use]
+    pub fn email(&self) -> &EmailAddress {
+        match self {
+            Self::Set { membership } => &membership.email,
+            Self::Remove { email } => email,
+        }
+    }
+}
+
+impl WriteTransaction {
+    async fn memberships(&mut self, class: &Class) -> Result<Vec<Membership>, StoreError> {
+        let rows = query(MEMBERS).bind(class.class_id.to_string()).fetch_all(self.connection()).await?;
+        rows::all(&rows, rows::membership)
+    }
+
+    async fn apply_change(
+        &mut self,
+        before: &[Membership],
+        change: &MemberChange,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let of_person = before.iter().filter(|one| one.email == *change.email());
+        let changed: Vec<Membership> = match change {
+            MemberChange::Set { membership } => {
+                let known = of_person.clone().find(|one| one.source == membership.source && one.removed_at.is_none());
+                let joined_at = known.map_or(now, |known| known.joined_at);
+                vec![Membership { joined_at, removed_at: None, ..membership.clone() }]
+            }
+            MemberChange::Remove { .. } => {
+                let current = of_person.filter(|one| one.removed_at.is_none());
+                current.map(|one| Membership { removed_at: Some(now), ..one.clone() }).collect()
+            }
+        };
+        for membership in changed {
+            membership.bind_all(query(&UPSERT))?.execute(self.connection()).await?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a class whose slug another class has. The transaction must have taken a revision: it then holds the lock of
+    /// all changes.
+    async fn check_class_slug(&mut self, class: &Class) -> Result<(), StoreError> {
+        let slug = class.content.slug.clone();
+        let row = query(SLUG_HOLDER).bind(slug.clone()).fetch_optional(self.connection()).await?;
+        match row.as_ref().map(rows::class).transpose()? {
+            Some(holder) if holder.class_id != class.class_id => Err(StoreError::ClassSlugTaken { slug }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Builds a query of classes that the caller may see, with these conditions.
+fn of_caller(caller: &Caller, conditions: impl FnOnce(&mut Sql)) -> Sql {
+    let mut sql = Sql::new(concat!("SELECT ", class_columns!(), " FROM classes"));
+    conditions(&mut sql);
+    if !caller.is_admin() {
+        sql.condition("class_id IN (SELECT class_id FROM class_members WHERE email = ");
+        sql.bind(caller.email().to_string());
+        sql.push(" AND removed_at IS NULL)");
+    }
+    sql
+}
+
+/// Builds the query of a page of classes.
+pub(crate) fn list(caller: &Caller, page: &Page) -> Sql {
+    let mut sql = of_caller(caller, |sql| {
+        if let Some(after) = page.after {
+            sql.condition_with("class_id < ", after.to_string());
+        }
+    });
+    sql.push(" ORDER BY class_id DESC LIMIT ");
+    sql.bind(i64::from(page.limit));
+    sql
+}

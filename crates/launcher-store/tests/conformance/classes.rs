@@ -1,0 +1,293 @@
+//! Tests of classes: only members and admins find them, and their scope has the instances of their templates only.
+
+use launcher_domain::{
+    Act, Activity, ActivityAction, Caller, Class, ClassAccess, ClassContent, ClassLimits, ClassRole, Instance,
+    MemberSource, Membership, Template,
+};
+use launcher_store::{
+    ActivityFilter, InstanceFilter, LaunchOutcome, LaunchRules, MemberChange, MembersOutcome, Store, StoreError,
+};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::support::*;
+
+/// Returns a class with this number as its identifier.
+pub(crate) fn class(number: u128) -> Class {
+    let body = json!({ "name": format!("Class {number}"), "description": "ünïcode", "max_workshops": 2 });
+    Class {
+        class_id: Uuid::from_u128(number),
+        content: ClassContent::read(body.as_object().unwrap(), None).unwrap(),
+        version: 1,
+        created_by: email("root@example.org"),
+        created_at: at(0),
+        updated_at: at(0),
+    }
+}
+
+pub(crate) fn membership(class: &Class, who: &str, source: MemberSource, role: ClassRole) -> Membership {
+    Membership {
+        membership_id: Uuid::from_u128(class.class_id.as_u128() * 1000 + who.len() as u128 * 10 + source as u128),
+        class_id: class.class_id,
+        email: email(who),
+        source,
+        role,
+        name: String::new(),
+        joined_at: at(0),
+        removed_at: None,
+    }
+}
+
+/// Returns the number of the template that [`created_class`] stores.
+pub(crate) fn template_of(class: u128) -> u128 {
+    class + 100
+}
+
+/// Stores a class with a teacher, a student and a template.
+pub(crate) async fn created_class(store: &Store, number: u128, teacher: &str, student: &str) -> Class {
+    let class = class(number);
+    let members = [(teacher, ClassRole::Teacher), (student, ClassRole::Student)];
+    let members = members.map(|(who, role)| membership(&class, who, MemberSource::Roster, role));
+    store.create_class(&class, &members, &admin()).await.unwrap();
+    let of_class = Template { class_id: Some(class.class_id), ..template(template_of(number)) };
+    assert!(store.create_template(&of_class).await.unwrap());
+    class
+}
+
+async fn access(store: &Store, who: &Caller, class: &Class) -> Option<ClassAccess> {
+    let found = store.class(who, &class.content.slug).await.unwrap();
+    assert_eq!(found, store.class_by_id(who, class.class_id).await.unwrap());
+    let listed = store.classes(who, &EVERYTHING).await.unwrap();
+    assert_eq!(found, listed.into_iter().find(|listed| listed.class().class_id == class.class_id));
+    found
+}
+
+fn act() -> Act {
+    Act { actor_email: Some(email("root@example.org")), at: at(50) }
+}
+
+#[tokio::test]
+async fn only_members_and_admins_find_a_class() {
+    on_every_engine(async |store| {
+        let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
+        let other = created_class(&store, 3, "carol@example.org", "dave@example.org").await;
+        let role = async |who: &Caller, class| access(&store, who, class).await.map(|access| access.role());
+        assert_eq!(role(&alice(), &class).await, Some(Some(ClassRole::Teacher)));
+        assert_eq!(role(&bob(), &class).await, Some(Some(ClassRole::Student)));
+        assert_eq!(role(&admin(), &class).await, Some(None));
+        assert_eq!(role(&caller("carol@example.org"), &class).await, None);
+        assert_eq!(role(&alice(), &other).await, None);
+        assert_eq!(access(&store, &admin(), &class).await.unwrap().class(), &class);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn removed_member_loses_the_class_and_can_return() {
+    on_every_engine(async |store| {
+        let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
+        let by_link = MemberChange::Set {
+            membership: membership(&class, "bob@example.org", MemberSource::Link, ClassRole::Assistant),
+        };
+        store.change_members(&class, &[by_link], &act()).await.unwrap();
+        assert_eq!(access(&store, &bob(), &class).await.unwrap().role(), Some(ClassRole::Assistant));
+
+        let remove = MemberChange::Remove { email: email("bob@example.org") };
+        let outcome = store.change_members(&class, &[remove], &act()).await.unwrap();
+        let MembersOutcome::Changed(members) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(members.iter().map(|member| member.email.as_str()).collect::<Vec<_>>(), ["alice@example.org"]);
+        assert_eq!(access(&store, &bob(), &class).await, None);
+        let history = store.memberships(&class).await.unwrap();
+        assert_eq!(history.iter().filter(|one| one.removed_at == Some(at(50))).count(), 2, "the history stays");
+
+        let back = MemberChange::Set {
+            membership: membership(&class, "bob@example.org", MemberSource::Roster, ClassRole::Student),
+        };
+        store.change_members(&class, &[back], &Act { at: at(60), ..act() }).await.unwrap();
+        assert_eq!(access(&store, &bob(), &class).await.unwrap().role(), Some(ClassRole::Student));
+        let history = store.memberships(&class).await.unwrap();
+        let returned = history.iter().find(|one| one.email.as_str() == "bob@example.org" && one.removed_at.is_none());
+        assert_eq!(returned.unwrap().joined_at, at(60));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn class_keeps_a_teacher() {
+    on_every_engine(async |store| {
+        let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
+        let demoted = membership(&class, "alice@example.org", MemberSource::Roster, ClassRole::Student);
+        for change in [
+            MemberChange::Remove { email: email("alice@example.org") },
+            MemberChange::Set { membership: demoted.clone() },
+        ] {
+            let outcome = store.change_members(&class, std::slice::from_ref(&change), &act()).await.unwrap();
+            assert_eq!(outcome, MembersOutcome::NoTeacher, "{change:?}");
+        }
+        assert_eq!(access(&store, &alice(), &class).await.unwrap().role(), Some(ClassRole::Teacher));
+        let successor = membership(&class, "bob@example.org", MemberSource::Roster, ClassRole::Teacher);
+        let changes = [MemberChange::Set { membership: demoted }, MemberChange::Set { membership: successor }];
+        assert!(matches!(store.change_members(&class, &changes, &act()).await.unwrap(), MembersOutcome::Changed(_)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn concurrent_removals_leave_a_teacher() {
+    on_every_engine(async |store| {
+        let class = class(2);
+        let people: Vec<String> = (0..8).map(|number| format!("{}@example.org", "t".repeat(number + 1))).collect();
+        let members: Vec<_> =
+            people.iter().map(|who| membership(&class, who, MemberSource::Roster, ClassRole::Teacher)).collect();
+        store.create_class(&class, &members, &admin()).await.unwrap();
+        let removals = people.iter().map(|who| {
+            let (store, class, change) = (store.clone(), class.clone(), MemberChange::Remove { email: email(who) });
+            tokio::spawn(async move { store.change_members(&class, &[change], &act()).await.unwrap() })
+        });
+        let mut refused = 0;
+        for removal in removals.collect::<Vec<_>>() {
+            refused += u32::from(removal.await.unwrap() == MembersOutcome::NoTeacher);
+        }
+        assert_eq!(refused, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn slug_of_class_is_unique_and_version_is_compared() {
+    on_every_engine(async |store| {
+        let first = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
+        let second = created_class(&store, 3, "alice@example.org", "bob@example.org").await;
+        let content = ClassContent { slug: first.content.slug.clone(), ..second.content.clone() };
+        let taken = Class { content, version: 2, ..second.clone() };
+        let refused = store.save_class(&second, &taken, &admin()).await.unwrap_err();
+        assert!(matches!(refused, StoreError::ClassSlugTaken { slug } if slug == first.content.slug));
+        let content = ClassContent { archived: true, ..second.content.clone() };
+        let archived = Class { content, version: 2, updated_at: at(5), ..second.clone() };
+        assert!(store.save_class(&second, &archived, &admin()).await.unwrap());
+        assert!(!store.save_class(&second, &archived, &admin()).await.unwrap(), "the version has changed");
+        assert_eq!(access(&store, &alice(), &archived).await.unwrap().class(), &archived);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn templates_of_a_class_are_not_in_the_shared_catalog() {
+    on_every_engine(async |store| {
+        let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
+        let ids = |templates: Vec<Template>| templates.iter().map(|one| one.template_id.as_u128()).collect::<Vec<_>>();
+        assert_eq!(ids(store.templates(None, true, &EVERYTHING).await.unwrap()), [1]);
+        assert_eq!(ids(store.templates(Some(class.class_id), true, &EVERYTHING).await.unwrap()), [template_of(2)]);
+        assert_eq!(ids(store.templates(Some(Uuid::from_u128(9)), true, &EVERYTHING).await.unwrap()), []);
+        let id = Uuid::from_u128(template_of(2));
+        assert_eq!(store.template(None, id).await.unwrap(), None);
+        assert_eq!(store.template(Some(Uuid::from_u128(9)), id).await.unwrap(), None);
+        assert!(store.template(Some(class.class_id), id).await.unwrap().is_some());
+        assert_eq!(store.template(Some(class.class_id), Uuid::from_u128(1)).await.unwrap(), None);
+    })
+    .await;
+}
+
+fn of_class(number: u128, owner: &str) -> Instance {
+    Instance { template_id: Uuid::from_u128(template_of(number)), ..instance(owner) }
+}
+
+#[tokio::test]
+async fn scope_of_a_class_has_instances_of_its_templates_only() {
+    on_every_engine(async |store| {
+        let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
+        created_class(&store, 3, "carol@example.org", "bob@example.org").await;
+        let launch = async |row: Instance| created(store.launch(&row, &NO_LIMITS, None).await.unwrap()).k8s_name;
+        let shared = launch(instance("bob@example.org")).await;
+        let his = launch(of_class(2, "bob@example.org")).await;
+        let hers = launch(of_class(2, "alice@example.org")).await;
+        let elsewhere = launch(of_class(3, "bob@example.org")).await;
+
+        for (who, seen) in [(alice(), vec![&hers, &his]), (bob(), vec![&his]), (admin(), vec![&hers, &his])] {
+            let access = access(&store, &who, &class).await.unwrap();
+            let listed = store.instances(access.scope(), &InstanceFilter::default(), &EVERYTHING).await.unwrap();
+            assert_eq!(
+                names(listed.iter().map(|listed| &listed.instance)),
+                seen.iter().map(|name| name.as_str()).collect::<Vec<_>>()
+            );
+            for name in [&shared, &his, &hers, &elsewhere] {
+                let found = store.instance(access.scope(), name).await.unwrap();
+                assert_eq!(found.is_some(), seen.contains(&name), "{name} for {}", who.email());
+            }
+        }
+        let own = store.instances(&bob(), &InstanceFilter::default(), &EVERYTHING).await.unwrap();
+        assert_eq!(own.len(), 3, "the instances of a class are among the owner's own");
+        let own = store.instances(&alice(), &InstanceFilter::default(), &EVERYTHING).await.unwrap();
+        assert_eq!(own.len(), 1, "a teacher's own list has no instances of students");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn limits_of_a_class_are_exact_under_concurrent_launches() {
+    on_every_engine(async |store| {
+        let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
+        let limits = |max_workshops, max_of_owner| LaunchRules {
+            class: Some(ClassLimits { class_id: class.class_id, max_workshops, max_of_owner }),
+            ..NO_LIMITS
+        };
+        created(store.launch(&instance("bob@example.org"), &NO_LIMITS, None).await.unwrap());
+        let rules = limits(None, Some(1));
+        let first = created(store.launch(&of_class(2, "bob@example.org"), &rules, None).await.unwrap());
+        let refused = store.launch(&of_class(2, "bob@example.org"), &rules, None).await.unwrap();
+        assert_eq!(refused, LaunchOutcome::ClassLimitReached { limit: 1, is_of_owner: true });
+        ended(&store, &first, 60).await;
+
+        let launches = (0..AT_ONCE).map(|number| {
+            let (store, rules, row) =
+                (store.clone(), limits(Some(7), None), of_class(2, &format!("u{number}@example.org")));
+            tokio::spawn(async move { store.launch(&row, &rules, None).await.unwrap() })
+        });
+        let mut launched = 0;
+        for launch in launches.collect::<Vec<_>>() {
+            match launch.await.unwrap() {
+                LaunchOutcome::Created(_) => launched += 1,
+                other => assert_eq!(other, LaunchOutcome::ClassLimitReached { limit: 7, is_of_owner: false }),
+            }
+        }
+        assert_eq!(launched, 7);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn changes_of_class_and_members_are_logged() {
+    on_every_engine(async |store| {
+        let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
+        let member =
+            |role| MemberChange::Set { membership: membership(&class, "bob@example.org", MemberSource::Roster, role) };
+        for change in [
+            member(ClassRole::Student),
+            member(ClassRole::Assistant),
+            MemberChange::Remove { email: email("bob@example.org") },
+        ] {
+            store.change_members(&class, &[change], &act()).await.unwrap();
+        }
+        let filter = ActivityFilter { subject: Some(class.class_id.to_string()), ..ActivityFilter::default() };
+        let entries = store.activities(&filter, &ALL_ENTRIES).await.unwrap();
+        let told: Vec<_> = entries
+            .iter()
+            .map(|entry| {
+                let Activity { action, owner_email, detail, .. } = &entry.activity;
+                (*action, owner_email.as_ref().map(|owner| owner.as_str()), detail.as_deref())
+            })
+            .collect();
+        let (alice, bob) = (Some("alice@example.org"), Some("bob@example.org"));
+        assert_eq!(
+            told,
+            [
+                (ActivityAction::MemberRemoved, bob, Some("assistant")),
+                (ActivityAction::MemberChanged, bob, Some("assistant")),
+                (ActivityAction::ClassCreated, None, None),
+                (ActivityAction::MemberAdded, alice, Some("teacher")),
+                (ActivityAction::MemberAdded, bob, Some("student")),
+            ]
+        );
+    })
+    .await;
+}
