@@ -228,9 +228,11 @@ fn body_limit(request: &Request, base_path: &str) -> usize {
     let path = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let resource = path.strip_prefix(base_path).unwrap_or(path).trim_end_matches('/');
     match resource {
-        "/templates" | "/templates/{template_id}" | "/admin/templates" | "/admin/templates/{template_id}" => {
-            MAX_BODY_BYTES
-        }
+        "/templates"
+        | "/templates/check-material"
+        | "/templates/{template_id}"
+        | "/admin/templates"
+        | "/admin/templates/{template_id}" => MAX_BODY_BYTES,
         "/admin/instances/bulk" => BULK_BYTES,
         "/admin/templates/{template_id}/class" => ROSTER_BYTES,
         "/templates/{template_id}/launch" | "/launch/{template_id}" => LAUNCH_BYTES,
