@@ -242,6 +242,11 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
+    /// Returns the last preset of this kind of app: the most general one.
+    pub(super) fn of_app_type(app_type: AppType) -> Option<&'static Self> {
+        PRESETS.iter().rfind(|preset| preset.app_type == app_type)
+    }
+
     pub(super) fn label(&self, t: Language) -> Text {
         t.text(&format!("preset-{}", self.name))
     }
