@@ -231,11 +231,11 @@ impl From<&Template> for TemplateContent {
     }
 }
 
-/// Returns the place of an error in the list: by field, and by item of the first list in the field.
+/// Returns the place of an error in the list: by field, and by item of the field's list.
 fn place(pointer: &str, fields: &[&str]) -> (Option<usize>, Option<usize>) {
     let mut segments = pointer.split('/').skip(1);
     let field = segments.next().and_then(|name| fields.iter().position(|field| *field == name));
-    (field, segments.find_map(|item| item.parse().ok()))
+    (field, segments.next().and_then(|item| item.parse().ok()))
 }
 
 /// Adds the defaults that depend on other fields. The defaults of lifetime and extension are at most the maximum
