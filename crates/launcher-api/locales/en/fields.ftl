@@ -56,8 +56,8 @@ field-storage-at-expiry = When the time is over
 # Heading of the fields about course material. Also its name in the activity log.
 field-material = Course material
 
-field-material-sources = Git repositories and archives
-    .hint = The files are in the workshop when it opens. Workshops can read the addresses. Do not write passwords here.
+field-material-sources = { field-material }
+    .hint = Git repositories and archives. Their files are in the workshop when it opens. Workshops can read the addresses. Do not write passwords here.
 
 field-material-directory = Directory of the course material
     .hint = For example /home/jovyan. Empty: the directory of the kept files, or the home directory of the standard image. Other apps need a directory.

@@ -105,6 +105,6 @@ editor-joined-facts = { $first }，{ $second }。
 editor-check-busy = 其他检查正在进行。请半分钟后重试。
 editor-check-failed = 无法检查此地址。请重试，或保存模板后试用。
 
-editor-unfound-title = 尚未保存：未找到课程材料。
+editor-unfound-title = 尚未保存：未找到课程资料。
 editor-unfound = 请更正下面的地址。也可以仍然保存模板：其实验环境启动时将没有这些文件。
 editor-save-anyway = 仍然保存

@@ -346,7 +346,8 @@ async fn short_link_of_a_new_template_comes_from_its_name() {
 
 #[tokio::test]
 async fn fields_that_the_fleet_ignores_are_absent_and_keep_their_values() {
-    let process = ApiProcess { ignored_fields: &["image", "port", "pod_template"], ..ApiProcess::default() };
+    let ignored_fields = &["image", "port", "pod_template", "storage_path", "material_directory"];
+    let process = ApiProcess { ignored_fields, ..ApiProcess::default() };
     let app = App::with(Options { process, ..Options::default() }).await;
     let admin = app.browser(ADMIN);
     let page = admin.get("/admin/templates/new").await;
@@ -354,11 +355,13 @@ async fn fields_that_the_fleet_ignores_are_absent_and_keep_their_values() {
         assert!(!page.body.contains(&format!("id=\"field-{field}\"")), "{field}: {}", page.body);
     }
     assert!(page.body.contains("id=\"field-memory_limit\"") && !page.body.contains("Pod on Kubernetes"));
-    // The author of a web app gives neither an image nor a port.
+    // The author of a web app gives neither an image nor a port, and no directory of kept files and course material.
     let form = page.form(NEW).into_iter().map(|(name, text)| match &*name {
         "name" => (name, "Web".to_owned()),
         "app_type" => (name, "custom".to_owned()),
         "image" | "port" => (name, String::new()),
+        "storage" => (name, "kept".to_owned()),
+        "material_sources.0.url" => (name, "https://git.example.org/101.git".to_owned()),
         _ => (name, text),
     });
     let form: Vec<_> = form.collect();

@@ -100,7 +100,9 @@ pub(crate) async fn new(visitor: Allowed<ManageTemplates, Visitor>, Query(query)
         Err(_) => match Preset::named(&query.preset) {
             Some(preset) => {
                 let ignores_image = ignored.contains(&"image");
-                TemplateForm::showing(preset.template(&preset.label(t), ignores_image)).of_preset(preset.name)
+                TemplateForm::showing(preset.template(&preset.label(t), ignores_image))
+                    .with("material_directory", preset.directory())
+                    .of_preset(preset.name)
             }
             None => TemplateForm::new_template(),
         },

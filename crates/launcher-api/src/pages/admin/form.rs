@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::pages::admin::fields::{Codec, FIELDS, FormField, FormGroup, Kind};
 use crate::pages::admin::pod_settings::{Setting, Settings, join, split};
-use crate::pages::admin::presets::Preset;
+use crate::pages::admin::presets::{HOME, Preset};
 use crate::pages::admin::rows::{self, Column, List, Row};
 use crate::pages::texts::sentence;
 use crate::pages::view::described;
@@ -24,6 +24,7 @@ use crate::pages::{Language, Text};
 /// Maximum length of a template's name, in characters.
 const MAX_NAME: usize = 80;
 const POD_TEMPLATE: &str = "pod_template";
+const MATERIAL: &str = "material";
 /// Maximum slugs that are tried for a name.
 const MAX_SLUGS: u32 = 99;
 /// Characters of a slug before a number.
@@ -303,6 +304,10 @@ impl TemplateForm {
                 (Ok(Some(value)), _) => insert(&mut body, field.pointer, value),
             }
         }
+        // The directory alone is no course material.
+        if body.get(MATERIAL).and_then(Value::as_object).is_some_and(|material| material.keys().eq(["directory"])) {
+            body.remove(MATERIAL);
+        }
         let rest = body.get(POD_TEMPLATE).and_then(Value::as_object).cloned();
         let (pod_template, conflicts) = join(rest, &settings);
         for setting in conflicts {
@@ -358,8 +363,13 @@ impl TemplateForm {
     pub(crate) fn with_ignored(mut self, t: Language, ignored: &[&str]) -> Self {
         let empty = FIELDS.iter().filter(|field| is_ignored(field, ignored) && !self.is_filled(field.name));
         let empty: Vec<&FormField> = empty.filter(|field| ["image", "port"].contains(&field.name)).collect();
-        let app_type = AppType::parse(self.typed("app_type"));
-        if let (false, Some(preset)) = (empty.is_empty(), Preset::of_app_type(app_type.unwrap_or(AppType::Custom))) {
+        let app_type = AppType::parse(self.typed("app_type")).unwrap_or(AppType::Custom);
+        for name in ["storage_path", "material_directory"] {
+            if ignored.contains(&name) && app_type.home().is_none() && !self.is_filled(name) {
+                self = self.with(name, HOME);
+            }
+        }
+        if let (false, Some(preset)) = (empty.is_empty(), Preset::of_app_type(app_type)) {
             let preset = Self::showing(preset.template(&preset.label(t), true));
             for field in empty {
                 self = self.with(field.name, preset.typed(field.name));
