@@ -8,6 +8,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { overflow, violations } from "./axe.mjs";
 import { ADMIN, openPage, screenshot, startBrowser, startLauncher } from "./support.mjs";
 
 /** Most clicks from the card of an app to the QR code. Filled fields do not count. */
@@ -104,6 +105,11 @@ test("teacher makes a template with checked course material", async (t) => {
       await one.getByRole("button", { name: "Create template" }).click();
       await one.getByText("Nothing was saved. Correct these fields:").waitFor();
       await one.getByText('["python3","app.py"]').waitFor();
+      await one.getByRole("button", { name: "Add a question" }).click();
+      await one.getByRole("group", { name: "Question 1" }).waitFor();
+      await one.getByRole("group", { name: "Questions" }).locator("summary").click();
+      assert.deepEqual(await violations(one), []);
+      assert.ok((await overflow(one)) <= 0, "the page is wider than the window");
       await screenshot(one, name);
     };
     await wrong(page, "editor-errors");
