@@ -59,7 +59,7 @@ test("apps of the presets work over HTTPS under the workshop's own host", { conc
       const { page } = await openPage(t, browser, { ignoreHTTPSErrors: true });
       await page.goto(`https://launcher.test:${port}/admin/templates/new`);
       await page.getByRole("link", { name: card, exact: true }).click();
-      await page.locator("#advanced summary").click();
+      await page.locator("#more > summary").click();
       const command = page.getByLabel("Command", { exact: true });
       const text = await command.inputValue();
       if (file) await command.fill(text.replace(/\bapp\.(py|ipynb)\b/, join(files, file)));

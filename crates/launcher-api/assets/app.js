@@ -288,6 +288,18 @@
     setTimeout(() => (label.data = text), 2000);
   });
 
+  // Shows the short link that the server derives from the name of a new template.
+  each("[data-slug-of]", (hint) => {
+    const letters = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ı: "i", þ: "th", ð: "d" };
+    const plain = (text) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").replace(/[ßæœøłđıþð]/g, (one) => letters[one]);
+    const cut = (text) => text.replace(/[^a-z0-9]+/g, "-").replace(/^-/, "").slice(0, 40).replace(/-$/, "");
+    document.getElementById(hint.dataset.slugOf).addEventListener("input", ({ target }) => {
+      const slug = cut(plain(target.value));
+      hint.hidden = slug.length < 2;
+      hint.querySelector("b").textContent = slug;
+    });
+  });
+
   // "Back" to an address that launches must not launch again.
   if (new URLSearchParams(location.search).has("start")) history.replaceState(null, "", location.pathname);
 

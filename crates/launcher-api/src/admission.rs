@@ -234,6 +234,7 @@ fn body_limit(request: &Request, base_path: &str) -> usize {
         | "/templates/{template_id}"
         | "/classes/{class}/templates"
         | "/classes/{class}/templates/{template_id}"
+        | "/templates/check-material"
         | "/admin/templates"
         | "/admin/templates/{template_id}" => MAX_BODY_BYTES,
         "/admin/instances/bulk" => BULK_BYTES,

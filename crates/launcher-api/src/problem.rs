@@ -46,7 +46,8 @@ impl Problem {
 
     /// Creates the problem for a body with wrong fields. `errors` must not be empty.
     pub(crate) fn invalid_fields(errors: Vec<FieldError>) -> Self {
-        Self { errors, ..Self::new(ProblemCode::InvalidFields, "Correct the fields that are listed in errors.") }
+        let detail = wrong_fields(&errors);
+        Self { errors, ..Self::new(ProblemCode::InvalidFields, detail) }
     }
 
     /// Creates the problem for a wrong query parameter or header.
@@ -113,6 +114,21 @@ impl From<ServiceError> for Problem {
             _ => Self::new(code, sentence(&error.to_string())),
         }
     }
+}
+
+/// Maximum errors that the sentence about wrong fields names.
+const NAMED_ERRORS: usize = 3;
+
+/// Returns one sentence about wrong fields. It names the first ones.
+fn wrong_fields(errors: &[FieldError]) -> String {
+    let about = |error: &FieldError| match &*error.pointer {
+        "" => format!("the body {}", error.detail()),
+        pointer => format!("{pointer}: {}", error.detail()),
+    };
+    let named: Vec<String> = errors.iter().take(NAMED_ERRORS).map(about).collect();
+    let (rest, named) = (errors.len().saturating_sub(NAMED_ERRORS), named.join("; "));
+    let more = if rest > 0 { format!("; and {rest} more, which errors lists") } else { String::new() };
+    format!("Nothing was changed: {named}{more}.")
 }
 
 /// Turns an error's message into a sentence.
@@ -391,6 +407,12 @@ catalog! {
         "The fleet cannot restore files yet",
         "Only the fleets of one machine can start a workshop with saved files. A cluster cannot yet. Launch without \
          `snapshot`, download the saved files, and upload them there.";
+    FleetWithoutChecks: "fleet-without-checks", CONFLICT,
+        errors: ServiceError::FleetWithoutChecks,
+        "The launcher cannot check course material",
+        "Only a launcher with the local fleet or the container fleet can check course material, and only if the program \
+         `launcher-material` is installed beside it. Save the template and try it: the page of the workshop reports course \
+         material that cannot be loaded.";
     FleetWithoutDownloads: "fleet-without-downloads", CONFLICT,
         errors: ServiceError::FleetWithoutDownloads,
         "The fleet cannot read kept files",
@@ -447,6 +469,11 @@ catalog! {
         "Too many downloads are in progress",
         "Each user may have one download of kept files in progress, and all users together 8. `Retry-After` says when to \
          try again.";
+    TooManyChecks: "too-many-checks", TOO_MANY_REQUESTS,
+        retry_after: 30, errors: ServiceError::TooManyChecks,
+        "Too many checks are in progress",
+        "Two checks of course material can be in progress at the same time. Each takes at most 30 seconds. `Retry-After` says \
+         when to try again.";
     TooManyLaunches: "too-many-launches", TOO_MANY_REQUESTS,
         retry_after: 1, errors: ServiceError::TooManyLaunches { .. },
         "Too many launches in a short time",

@@ -195,7 +195,7 @@ impl<'de> Deserialize<'de> for GivenValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Value::deserialize(deserializer)? {
             Value::String(text) => Ok(Self(text)),
-            _ => Err(D::Error::custom("expected a string")),
+            _ => Err(D::Error::custom("must be a string")),
         }
     }
 }

@@ -27,6 +27,7 @@ pub mod material;
 pub mod material_source;
 pub mod messages;
 pub mod names;
+pub mod network;
 pub mod quantity;
 pub mod report;
 pub mod secrets;
@@ -53,8 +54,8 @@ pub use identity::ProxySecret;
 pub use instance::{EndReason, Instance, InstanceState, StartStep};
 pub use limits::LaunchRate;
 pub use material::{
-    MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig, MaterialOutcome, MaterialReport, MaterialTrouble,
-    SourceReport,
+    MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig, MaterialFinding, MaterialOutcome, MaterialReport,
+    MaterialTrouble, SourceReport,
 };
 pub use material_source::SourceUrl;
 pub use report::Report;

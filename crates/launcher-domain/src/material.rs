@@ -78,6 +78,51 @@ text_enum! {
     }
 }
 
+/// Result of the check of a source, without placing its files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MaterialFinding {
+    /// Branch or tag of a repository.
+    pub reference: Option<String>,
+    /// Commit id of a repository, or SHA-256 of an archive; `None` if the source was not found.
+    pub version: Option<String>,
+    /// Number of files; `None` if the source is too large to count them during a check.
+    pub files: Option<u64>,
+    /// Bytes of all files.
+    pub bytes: Option<u64>,
+    /// Why the source was not found.
+    pub message: Option<String>,
+}
+
+impl MaterialFinding {
+    /// Returns the finding about a source that was not found.
+    #[must_use]
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self { message: Some(message.into()), ..Self::default() }
+    }
+
+    /// True if the source was found.
+    #[must_use]
+    pub fn is_found(&self) -> bool {
+        self.version.is_some() && self.message.is_none()
+    }
+
+    /// Reads the findings in the last line of a program's output. The text is not trusted: texts are shortened, and lose
+    /// invisible characters.
+    #[must_use]
+    pub fn parse_all(output: &str) -> Option<Vec<Self>> {
+        let line = output.trim_end().lines().next_back()?;
+        let findings: Vec<Self> = serde_json::from_str(line).ok()?;
+        let sanitised = |finding: Self| Self {
+            reference: finding.reference.map(|reference| shown(&reference, MAX_TEXT)),
+            version: finding.version.map(|version| shown(&version, MAX_VERSION)),
+            message: finding.message.map(|message| shown(&message, MAX_TEXT)),
+            ..finding
+        };
+        Some(findings.into_iter().map(sanitised).collect())
+    }
+}
+
 /// Report about the course material.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -16,7 +16,7 @@ pub use local::{LocalFleet, LocalFleetError, LocalPrograms, LocalSettings};
 pub use machine::{DataDirError, Gateway, InvalidOrigin, OriginSettings, Unserved, notice_response, own_response};
 pub use port::{
     Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images, MAX_READ_WAIT, ReadError, SavedFiles,
-    SavedFilesError,
+    SavedFilesError, SourceChecks,
 };
 
 /// For `launcher doctor`: examines a fleet without changing it.

@@ -13,6 +13,7 @@ mod origins;
 mod record;
 mod registry;
 pub(crate) mod restore;
+mod source_check;
 mod supervised;
 mod watch_cache;
 
@@ -26,4 +27,5 @@ pub(crate) use log_tail::plain_tail;
 pub use origins::{InvalidOrigin, OriginSettings};
 pub(crate) use record::{Record, StoredRecord};
 pub(crate) use registry::{Registry, validate_volume};
+pub(crate) use source_check::SourceChecker;
 pub(crate) use supervised::{Context, DesiredState, DesiredStateCell, Remainder, Supervised};

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
-use launcher_domain::{ArchiveToken, FailureReason, SecretValues};
+use launcher_domain::template::MaterialSource;
+use launcher_domain::{ArchiveToken, FailureReason, MaterialFinding, SecretValues};
 use launcher_workshop::{ResourceExt, Workshop, WorkshopSpec};
 
 use crate::byte_stream::ByteStream;
@@ -75,10 +76,26 @@ pub trait Fleet: Debug + Send + Sync + 'static {
         None
     }
 
+    /// Returns the checks of course material; `None` if the fleet cannot load any without a workshop.
+    fn source_checks(&self) -> Option<&dyn SourceChecks> {
+        None
+    }
+
     /// Returns the images on the fleet's machine; `None` if the fleet runs no images, or runs them on other machines.
     fn images(&self) -> Option<&dyn Images> {
         None
     }
+}
+
+/// The checks of course material before a template names it.
+#[async_trait]
+pub trait SourceChecks: Debug + Send + Sync {
+    /// Loads public sources without placing them, within the rules of the network that apply to workshops. Returns one
+    /// finding for each source. This call takes at most 30 seconds.
+    ///
+    /// # Errors
+    /// [`FleetError::Unavailable`]: the caller should retry.
+    async fn check(&self, sources: &[MaterialSource]) -> Result<Vec<MaterialFinding>, FleetError>;
 }
 
 /// The archives of volumes, and of the apps of running Workshops.

@@ -32,6 +32,20 @@ const USTAR: (usize, &[u8]) = (257, b"ustar");
 /// # Errors
 /// The server cannot be reached, the archive is another one, or the disk is too full for it.
 pub(crate) fn download(web: &Web<'_>, url: &str, sha256: &str, file: &File, limits: &Limits) -> Result<(), Failure> {
+    let found = fetch(web, url, file, limits)?;
+    if found == sha256.to_ascii_lowercase() {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "The archive has the SHA-256 {found}, not that of the template: the teacher must check the file, and then the template."
+    )))
+}
+
+/// Downloads an archive to a file, and returns its SHA-256.
+///
+/// # Errors
+/// The server cannot be reached, or the disk is too full for the archive.
+pub(crate) fn fetch(web: &Web<'_>, url: &str, file: &File, limits: &Limits) -> Result<String, Failure> {
     let wrong = |_| Failure::new("The URL is invalid: it must begin with http:// or https://.");
     let mut body = web.get(&Url::parse(url).map_err(wrong)?, &[("Accept", "*/*")])?.body;
     let mut out = BufWriter::with_capacity(256 << 10, file);
@@ -43,13 +57,7 @@ pub(crate) fn download(web: &Web<'_>, url: &str, sha256: &str, file: &File, limi
         out.write_all(piece)
     })?;
     out.flush()?;
-    let found = hex::encode(hasher.finalize());
-    if found == sha256.to_ascii_lowercase() {
-        return Ok(());
-    }
-    Err(Failure::new(format!(
-        "The archive has the SHA-256 {found}, not that of the template: the teacher must check the file, and then the template."
-    )))
+    Ok(hex::encode(hasher.finalize()))
 }
 
 /// Opens a downloaded archive, and lists its files.

@@ -149,6 +149,12 @@ impl Manifest {
         &self.files
     }
 
+    /// Bytes of all files.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// The directories that the source names.
     #[must_use]
     pub fn directories(&self) -> &BTreeSet<String> {

@@ -50,6 +50,14 @@ impl<'w, 'm> Repository<'w, 'm> {
         Ok(Self { web, url, remote: Some(remote), wanted })
     }
 
+    /// Returns the name of the default branch, if the server says it.
+    ///
+    /// # Errors
+    /// The server cannot be reached.
+    pub(crate) fn default_branch(&self) -> Result<Option<String>, Failure> {
+        self.remote.as_ref().map_or(Ok(None), Remote::default_branch)
+    }
+
     /// Commit id in hexadecimal digits.
     #[must_use]
     pub(crate) fn version(&self) -> String {

@@ -7,7 +7,7 @@
 //! The modules form layers. Each module imports only modules of later entries in this list:
 //!
 //! - [`run`]: all sources, and the deadline, and only one attempt if it was killed
-//! - `source`: one source
+//! - `source`: one source; [`check`]: one source, without placing it
 //! - `git`, `archive`: the files of a version
 //! - [`merge`]: the student's files
 //! - `web`, `space`: requests; temporary files and free space of volumes
@@ -17,6 +17,7 @@
 //! - [`path`], [`meter`], [`limits`], [`failure`]: rules without I/O
 
 mod archive;
+pub mod check;
 pub mod content;
 pub mod directory;
 pub mod failure;
@@ -35,3 +36,4 @@ mod web;
 
 pub use limits::Limits;
 pub use run::run;
+pub use web::Reach;

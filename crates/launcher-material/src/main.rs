@@ -11,6 +11,9 @@
 //! `restore DIRECTORY` places the files of a tar archive on the standard input in this empty directory. It exits with 1 after a
 //! failure.
 //!
+//! `check` finds the version of each source of the configuration, and counts its files, without placing them. It reaches only
+//! addresses that a workshop in a container can reach, unless `--all-addresses` follows.
+//!
 //! `--version` prints the version.
 
 use std::io::Write as _;
@@ -19,34 +22,38 @@ use std::process::ExitCode;
 
 use launcher_domain::material::{MATERIAL_VARIABLE, MaterialConfig};
 use launcher_domain::version::version;
+use launcher_material::check::{check, limits};
 use launcher_material::image::{copy, install};
 use launcher_material::restore::restore;
 use launcher_material::run::{marker, once};
-use launcher_material::{Limits, run};
+use launcher_material::{Limits, Reach, run};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// Maximum bytes of memory: twice those of a container of the program.
 const MEMORY_BYTES: u64 = 512 << 20;
+/// Maximum bytes of memory of a check, which runs beside the launcher.
+const CHECK_MEMORY_BYTES: u64 = 192 << 20;
 /// Maximum unreadable files that the log names.
 const SHOWN_FILES: usize = 5;
 
 fn main() -> ExitCode {
-    limit_memory();
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    limit_memory(if words.first() == Some(&"check") { CHECK_MEMORY_BYTES } else { MEMORY_BYTES });
     match words[..] {
         [] => place(),
         ["--version"] => {
             let _ = writeln!(std::io::stdout(), "launcher-material {}", version());
             ExitCode::SUCCESS
         }
+        ["check"] => ended(check_sources(Reach::Public)),
+        ["check", "--all-addresses"] => ended(check_sources(Reach::All)),
         ["install", target] => ended(install(Path::new(target)).map_err(|error| format!("{target}: {error}"))),
         ["restore", directory] => ended(restore_files(directory)),
         ["copy", source, target, marker, most] => ended(copy_files(source, target, marker, most)),
         _ => {
-            say(
-                "use no arguments, `install PROGRAM`, `copy SOURCE TARGET MARKER BYTES`, `restore DIRECTORY` or `--version`",
-            );
+            say("use no arguments, `check [--all-addresses]`, `install PROGRAM`, `copy SOURCE TARGET MARKER BYTES`, \
+                 `restore DIRECTORY` or `--version`");
             ExitCode::from(2)
         }
     }
@@ -81,6 +88,13 @@ fn restore_files(directory: &str) -> Result<(), String> {
     restore(Path::new(directory), std::io::stdin().lock()).map(drop).map_err(|error| error.to_string())
 }
 
+/// Checks the sources, and writes the findings as one line of JSON.
+fn check_sources(reach: Reach) -> Result<(), String> {
+    let findings = check(&configuration()?, limits(), reach);
+    let line = serde_json::to_string(&findings).map_err(|error| error.to_string())?;
+    writeln!(std::io::stdout(), "{line}").map_err(|error| error.to_string())
+}
+
 /// Places course material.
 fn place() -> ExitCode {
     match configuration() {
@@ -96,8 +110,8 @@ fn place() -> ExitCode {
 }
 
 /// Limits the memory, for fleets that do not limit it. Sources that need more are an attack.
-fn limit_memory() {
-    let limit = Rlimit { current: Some(MEMORY_BYTES), maximum: Some(MEMORY_BYTES) };
+fn limit_memory(bytes: u64) {
+    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
     // A limit that is lower already stays.
     let _ = setrlimit(Resource::Data, limit);
 }

@@ -1,11 +1,16 @@
 //! Requests by http and https: redirects, timeouts, and failures in plain words.
 
 use std::io::{self, BufReader, Read};
+use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-use ureq::http::{Response, header};
+use launcher_domain::network::is_forbidden;
+use ureq::config::Config;
+use ureq::http::{Response, Uri, header};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Body, BodyReader, Error, RequestBuilder};
 use url::Url;
 
@@ -40,11 +45,48 @@ pub(crate) struct Answer<'a> {
     pub(crate) body: Reader<'a>,
 }
 
+/// Servers that a client reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// All servers of the network.
+    All,
+    /// Only servers with addresses that a workshop in a container can reach: public ones of version 4.
+    Public,
+}
+
+/// Resolver that drops addresses which a workshop must not reach, also those after redirects.
+#[derive(Debug, Default)]
+struct PublicResolver(DefaultResolver);
+
+impl Resolver for PublicResolver {
+    fn resolve(&self, uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
+        let mut public = self.empty();
+        for address in self.0.resolve(uri, config, timeout)?.iter() {
+            if matches!(address.ip(), IpAddr::V4(ip) if !is_forbidden(ip)) {
+                public.push(*address);
+            }
+        }
+        if public.is_empty() { Err(Error::HostNotFound) } else { Ok(public) }
+    }
+}
+
 impl<'a> Web<'a> {
     /// Creates a client whose requests end at the deadline. Requests to the server of the source have the password of the
     /// secret. The environment variable `ALL_PROXY` names an HTTP proxy, and `NO_PROXY` the hosts without it.
     #[must_use]
     pub(crate) fn new(meter: &'a Meter, limits: &'a Limits, deadline: Instant, secret: Option<Secret>) -> Self {
+        Self::reaching(Reach::All, meter, limits, deadline, secret)
+    }
+
+    /// Creates a client that reaches only some servers.
+    #[must_use]
+    pub(crate) fn reaching(
+        reach: Reach,
+        meter: &'a Meter,
+        limits: &'a Limits,
+        deadline: Instant,
+        secret: Option<Secret>,
+    ) -> Self {
         let config = Agent::config_builder()
             .tls_config(TlsConfig::builder().root_certs(ROOTS.clone()).build())
             .http_status_as_error(false)
@@ -59,7 +101,11 @@ impl<'a> Web<'a> {
             .timeout_per_read(Some(SILENCE))
             .timeout_per_write(Some(SILENCE))
             .build();
-        Self { agent: config.new_agent(), meter, limits, secret }
+        let agent = match reach {
+            Reach::All => config.new_agent(),
+            Reach::Public => Agent::with_parts(config, DefaultConnector::default(), PublicResolver::default()),
+        };
+        Self { agent, meter, limits, secret }
     }
 
     /// Secret of a private source.
@@ -212,7 +258,7 @@ fn no_access(host: &str, status: u16, access: Access<'_>) -> String {
             format!("{host} does not have the material ({status}): check the URL, and that it is public.")
         }
         (_, Access::Public) => format!(
-            "{host} requires a login ({status}): the material must be public, or its source needs secret= in the template."
+            "{host} requires a login ({status}): the material must be public, or its source needs a secret in the template."
         ),
         (404 | 410, Access::Secret(name)) => format!(
             "{host} does not have the material, or does not show it with the secret {name} ({status}): check the URL, and \

@@ -93,6 +93,14 @@ pub enum ServiceError {
     /// The fleet has no images on its machine.
     #[error("the fleet of this launcher does not manage images: only the container fleet does")]
     FleetWithoutImages,
+    /// The fleet cannot load course material without a workshop.
+    #[error(
+        "this launcher cannot check course material, because the program launcher-material is not beside it: save the template and try it"
+    )]
+    FleetWithoutChecks,
+    /// Too many checks of course material are in progress.
+    #[error("other checks of course material are in progress: try again in half a minute")]
+    TooManyChecks,
     /// The fleet cannot read the files of volumes.
     #[error("the fleet of this launcher cannot read kept files: open a workshop, and download them there")]
     FleetWithoutDownloads,

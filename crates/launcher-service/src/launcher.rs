@@ -8,7 +8,7 @@ use launcher_domain::{Clock, Entropy, PodTemplatePolicy};
 use launcher_fleet::Fleet;
 use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, Semaphore, broadcast};
 use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -19,6 +19,7 @@ use crate::feed::FeedMessage;
 use crate::metrics::Metrics;
 use crate::settings::Limits;
 use crate::snapshots::Snapshots;
+use crate::source_checks::MAX_CHECKS;
 
 /// Maximum changes by which a feed subscriber may lag behind. A subscriber that lags further behind reads from the
 /// database.
@@ -46,6 +47,8 @@ pub(crate) struct Inner {
     pub(crate) dispatch: Notify,
     /// Slots of the downloads of volumes.
     pub(crate) downloads: Arc<Downloads>,
+    /// Slots of the checks of course material.
+    pub(crate) checks: Semaphore,
     /// Object store of the snapshots, if this launcher saves any.
     pub(crate) snapshots: Option<Snapshots>,
     /// When this launcher last saved the files of an instance; at first, when it started.
@@ -84,6 +87,7 @@ impl Launcher {
             started_at,
             dispatch: Notify::new(),
             downloads: Arc::default(),
+            checks: Semaphore::new(MAX_CHECKS),
             snapshots,
             last_saved: Mutex::new(started_at),
             ending: Notify::new(),

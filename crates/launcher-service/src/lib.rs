@@ -24,6 +24,7 @@ mod overview;
 mod saving;
 mod settings;
 mod snapshots;
+mod source_checks;
 mod templates;
 mod traces;
 mod upkeep;

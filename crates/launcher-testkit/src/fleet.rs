@@ -13,8 +13,9 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use jiff::Timestamp;
-use launcher_domain::{Clock, Report, SecretValues};
-use launcher_fleet::{Archives, Deletion, Fleet, FleetError, FleetEvent, Images};
+use launcher_domain::template::{MaterialKind, MaterialSource};
+use launcher_domain::{Clock, MaterialFinding, Report, SecretValues};
+use launcher_fleet::{Archives, Deletion, Fleet, FleetError, FleetEvent, Images, SourceChecks};
 use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopStatus};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_stream::wrappers::UnboundedReceiverStream;
@@ -69,6 +70,11 @@ impl FakeFleet {
     #[must_use]
     pub fn volumes(&self) -> Vec<String> {
         self.lock().volumes.iter().cloned().collect()
+    }
+
+    /// Begins to check course material: each source is found, unless its address contains `missing`.
+    pub fn check_sources(&self) {
+        self.lock().checks_sources = true;
     }
 
     /// Number of Workshops that were ever created.
@@ -188,6 +194,10 @@ impl Fleet for FakeFleet {
         UnboundedReceiverStream::new(events).boxed()
     }
 
+    fn source_checks(&self) -> Option<&dyn SourceChecks> {
+        self.lock().checks_sources.then_some(self as &dyn SourceChecks)
+    }
+
     fn archives(&self) -> Option<&dyn Archives> {
         let lacks_archives = self.lock().lacks_archives;
         (!lacks_archives).then_some(self)
@@ -196,5 +206,28 @@ impl Fleet for FakeFleet {
     fn images(&self) -> Option<&dyn Images> {
         let has_images = self.lock().images.is_some();
         has_images.then_some(self)
+    }
+}
+
+#[async_trait]
+impl SourceChecks for FakeFleet {
+    async fn check(&self, sources: &[MaterialSource]) -> Result<Vec<MaterialFinding>, FleetError> {
+        let found = |source: &MaterialSource| match source.kind {
+            _ if source.url.contains("missing") => MaterialFinding::failed("The server does not have the material."),
+            MaterialKind::Git => MaterialFinding {
+                reference: Some("main".to_owned()),
+                version: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
+                files: Some(12),
+                bytes: Some(34_567),
+                message: None,
+            },
+            MaterialKind::Archive => MaterialFinding {
+                version: Some("ab".repeat(32)),
+                files: Some(1),
+                bytes: Some(2),
+                ..MaterialFinding::default()
+            },
+        };
+        Ok(sources.iter().map(found).collect())
     }
 }

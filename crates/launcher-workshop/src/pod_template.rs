@@ -103,8 +103,7 @@ impl PodTemplate {
 /// Parses the object, and refuses fields that the type of Kubernetes does not have: its parser ignores them.
 fn typed(value: &Value) -> Result<PodTemplateSpec, Vec<FieldError>> {
     let template: PodTemplateSpec = serde_path_to_error::deserialize(value).map_err(|error| {
-        let rule = FieldRule::Value { message: error.inner().to_string() };
-        vec![FieldError::new(shape::pointer_of(error.path()), rule)]
+        vec![FieldError::new(shape::pointer_of(error.path()), FieldRule::of_serde(&error.inner().to_string()))]
     })?;
     let known = serde_json::to_value(&template).unwrap_or_default();
     let unknown = shape::unknown(value, &known);

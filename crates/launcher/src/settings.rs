@@ -146,6 +146,7 @@ impl FleetKind {
                 "pod_template",
                 "storage_size",
                 "storage_path",
+                "material_directory",
             ],
             Self::Containers => &["pod_template", "storage_size"],
             Self::Kubernetes => &[],

@@ -30,11 +30,8 @@ editor-the-service = الخدمة
 editor-copy-of = نسخة من { $name }
 editor-wrong-word = الكلمة { $number }: { $wrong }
 editor-wrong-entry = المدخل { $number }: { $wrong }
-editor-not-a-source = السطر { $line }: يُرجى كتابة عنوان المصدر، وبعده فقط { "\u2066" }ref=…{ "\u2069" } و{ "\u2066" }folder=…{ "\u2069" } و{ "\u2066" }sha256=…{ "\u2069" } و{ "\u2066" }secret=…{ "\u2069" } و{ "\u2066" }target=…{ "\u2069" }، كل منها مرة واحدة.
-editor-archive-without-sha256 = السطر { $line }: يُرجى إضافة { "\u2066" }sha256=…{ "\u2069" } لهذا الأرشيف: 64 رقمًا سداسي عشر، يعرضها الأمر { "\u2066" }sha256sum{ "\u2069" }.
-editor-not-a-variable = لا توجد علامة يساوي في السطر { $line }. الصيغة المطلوبة هي NAME=value.
-editor-second-time = يكرّر السطر { $line } تعيين { $name }. يجب تعيين كل متغير مرة واحدة فقط.
-editor-not-json = يبدأ السطر { $line } بعلامة اقتباس، لكنه ليس سلسلة JSON. يجب أن ينتهي بعلامة اقتباس. في الداخل، تُكتب علامة الاقتباس { "\u2066" }\"{ "\u2069" } وفاصل الأسطر { "\u2066" }\n{ "\u2069" }.
+
+editor-second-time = يعيّن صف آخر { $name }. يجب تعيين كل متغير مرة واحدة فقط.
 
 editor-presets = نقطة البداية
 editor-preset-source = توثيق { $name }
@@ -52,10 +49,6 @@ preset-voila = Voila
 preset-terminal = الطرفية
 preset-desktop = سطح المكتب
 preset-web = تطبيق ويب
-editor-advanced = خيارات متقدمة
-editor-ignored = لا أثر لهذا الحقل على هذا الخادم، لأنه يشغّل الورشات كعمليات (processes).
-editor-ignored-pod-template = لا أثر لهذا الحقل على هذا الخادم، لأنه لا يشغّل الورشات على Kubernetes.
-editor-not-parameters = اكتب قائمة YAML: ابدأ كل معامل بـ ‎“- name:”‎.
 
 editor-not-yaml = السطر { $line } ليس بصيغة YAML: { "\u2066" }{ $message }{ "\u2069" }
 editor-not-a-yaml-object = يُكتب كائن YAML فيه الحقلان { "\u2066" }metadata{ "\u2069" } و{ "\u2066" }spec{ "\u2069" }.
@@ -89,3 +82,34 @@ image-begun = يستمر التنزيل من أجل { $name } حتى عند مغ
 image-check-template = يُرجى التحقّق من اسم صورة الحاوية ووسمها في القالب. يجب أن يسمح مستودع الصور بالتنزيل من دون تسجيل الدخول.
 image-check-registry = يُرجى التحقّق من قدرة الخادم على الوصول إلى مستودع الصور، ثم إعادة المحاولة.
 image-check-disk = يُرجى إزالة الصور غير المستخدمة من الخادم، ثم إعادة المحاولة.
+
+editor-more = المزيد
+
+editor-remove = إزالة
+editor-check = فحص
+
+editor-short-link = الرابط لصفّك:
+
+editor-not-in-list = يُرجى اختيار بند من القائمة.
+
+editor-not-decimal = يُرجى كتابة عدد مثل 12 أو 0.5.
+
+editor-found-files = { $files ->
+    [one] ملف واحد
+    [two] ملفان
+    [few] { $files } ملفات
+   *[other] { $files } ملفًا
+ }، { $size }
+
+editor-found-branch = تم العثور على: الفرع { $ref }، الإيداع { $version }
+editor-found-commit = تم العثور على: الإيداع { $version }
+editor-found-archive = تم العثور على أرشيف
+
+editor-joined-facts = { $first }، { $second }.
+
+editor-check-busy = هناك عمليات فحص أخرى جارية. يُرجى المحاولة بعد نصف دقيقة.
+editor-check-failed = تعذّر فحص العنوان. يُرجى المحاولة مرة أخرى، أو حفظ القالب وتجربته.
+
+editor-unfound-title = لم يُحفظ شيء بعد: لم يُعثر على مواد المقرر.
+editor-unfound = يُرجى تصحيح العناوين أدناه. أو يمكن حفظ القالب على أي حال: تبدأ ورشه عندئذ دون هذه الملفات.
+editor-save-anyway = حفظ على أي حال

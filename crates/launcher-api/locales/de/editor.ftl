@@ -59,15 +59,7 @@ editor-wrong-word = Wort { $number }: { $wrong }
 
 editor-wrong-entry = Eintrag { $number }: { $wrong }
 
-editor-not-a-source = Zeile { $line }: Schreiben Sie die Adresse einer Quelle, danach nur ref=…, folder=…, sha256=…, secret=… und target=…, jedes einmal.
-
-editor-archive-without-sha256 = Zeile { $line }: Ergänzen Sie sha256=… für dieses Archiv: 64 hexadezimale Ziffern, die der Befehl sha256sum ausgibt.
-
-editor-not-a-variable = In Zeile { $line } fehlt das Gleichheitszeichen. Schreiben Sie NAME=value.
-
-editor-second-time = Zeile { $line } setzt { $name } noch einmal. Setzen Sie jede Variable nur einmal.
-
-editor-not-json = Zeile { $line } beginnt mit einem Anführungszeichen, ist aber kein JSON-String. Setzen Sie auch ans Ende ein Anführungszeichen. Dazwischen schreiben Sie \" für ein Anführungszeichen und \n für einen Zeilenumbruch.
+editor-second-time = Eine andere Zeile setzt { $name }. Setzen Sie jede Variable nur einmal.
 
 editor-presets = Beginnen mit
 editor-preset-source = Dokumentation von { $name }
@@ -85,12 +77,6 @@ preset-voila = Voila
 preset-terminal = Terminal
 preset-desktop = Desktop
 preset-web = Web-App
-
-editor-advanced = Erweitert
-
-editor-ignored = Dieser Server ignoriert dieses Feld: Er führt Workshops als Prozesse aus.
-editor-ignored-pod-template = Dieser Server ignoriert dieses Feld: Er führt Workshops nicht auf Kubernetes aus.
-editor-not-parameters = Schreiben Sie eine YAML-Liste: Beginnen Sie jeden Parameter mit „- name:“.
 
 editor-not-yaml = Zeile { $line } ist kein YAML: { $message }
 editor-not-a-yaml-object = Schreiben Sie ein YAML-Objekt mit den Feldern metadata und spec.
@@ -128,3 +114,32 @@ image-begun = Der Download für { $name } läuft weiter, auch wenn Sie diese Sei
 image-check-template = Prüfen Sie Name und Tag des Images in der Vorlage. Die Registry muss Downloads ohne Anmeldung erlauben.
 image-check-registry = Prüfen Sie, ob der Server die Registry erreicht. Versuchen Sie es dann noch einmal.
 image-check-disk = Entfernen Sie nicht benutzte Images vom Server. Versuchen Sie es dann noch einmal.
+
+editor-more = Mehr
+
+editor-remove = Entfernen
+editor-check = Prüfen
+
+editor-short-link = Link für Ihren Kurs:
+
+editor-not-in-list = Wählen Sie einen Eintrag aus der Liste.
+
+editor-not-decimal = Geben Sie eine Zahl ein, zum Beispiel 12 oder 0.5.
+
+editor-found-files = { $files ->
+    [one] 1 Datei
+   *[other] { $files } Dateien
+ }, { $size }
+
+editor-found-branch = Gefunden: Branch { $ref }, Commit { $version }
+editor-found-commit = Gefunden: Commit { $version }
+editor-found-archive = Gefunden: ein Archiv
+
+editor-joined-facts = { $first }, { $second }.
+
+editor-check-busy = Andere Prüfungen laufen gerade. Versuchen Sie es in einer halben Minute noch einmal.
+editor-check-failed = Die Adresse konnte nicht geprüft werden. Versuchen Sie es noch einmal, oder speichern Sie die Vorlage und probieren Sie sie aus.
+
+editor-unfound-title = Noch ist nichts gespeichert: Kursmaterial wurde nicht gefunden.
+editor-unfound = Korrigieren Sie unten die Adressen. Oder speichern Sie die Vorlage trotzdem: Ihre Workshops starten dann ohne diese Dateien.
+editor-save-anyway = Trotzdem speichern

@@ -33,7 +33,7 @@ field-arguments = Argumente
     .hint = { field-words } Leer: die Argumente des Images.
 
 field-environment = Umgebungsvariablen
-    .hint = Pro Zeile ein NAME=value. Einen Wert mit Zeilenumbrüchen schreiben Sie als JSON-String: KEY="a\nb". Alle, die den Workshop starten, können diese Werte lesen. Tragen Sie hier keine Passwörter oder anderen Secrets ein. Werte können $(PORT), $(HOST) und $(ORIGIN) enthalten.
+    .hint = Alle, die den Workshop starten, können diese Werte lesen. Tragen Sie hier keine Passwörter oder anderen Secrets ein. Werte können $(PORT), $(HOST) und $(ORIGIN) enthalten.
 
 field-security-profile = Sicherheitsprofil
 field-files = Dateien
@@ -47,15 +47,15 @@ field-storage-path = Verzeichnis der behaltenen Dateien
 field-storage-at-expiry = Wenn die Zeit abgelaufen ist
     .hint = Ein pausierter Workshop läuft mit seinen Dateien weiter, sobald die Person ihn fortsetzt. Braucht aufbewahrte Dateien.
 field-material = Kursmaterial
-field-material-sources = Git-Repositorys und Archive
-    .hint = Eine Quelle pro Zeile: ihre Adresse, dann bei Bedarf Einstellungen, zum Beispiel https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. Die Dateien liegen beim Öffnen des Workshops im Ordner target. Eine zip- oder tar-Datei braucht sha256=… Eine private Quelle braucht secret=NAME, ein Geheimnis, das die Administration angelegt hat. Workshops können diese Adressen lesen. Schreiben Sie keine Passwörter hinein.
+field-material-sources = { field-material }
+    .hint = Git-Repositorys und Archive. Ihre Dateien sind beim Öffnen des Workshops da. Workshops können die Adressen lesen. Schreiben Sie keine Passwörter hinein.
 field-material-directory = Verzeichnis des Kursmaterials
     .hint = Zum Beispiel /home/jovyan. Leer: das Verzeichnis der behaltenen Dateien oder das Home-Verzeichnis des Standard-Images. Andere Apps brauchen ein Verzeichnis.
 field-material-repositories = Repositorys, die Links nennen können
     .hint = Eine Adresse pro Zeile, zum Beispiel https://git.example.org/statistics/. Ein Link zu dieser Vorlage kann dann ein Repository nennen, dessen Adresse so beginnt. Leer: keine.
 field-asked = Fragen beim Start
-field-parameters = Startparameter
-    .hint = Bis zu 10 Werte, nach denen ein Start fragt, als YAML. Beispiel: - {"{"}name: DATASET, label: Datensatz, kind: choice, choices: [iris, cars]{"}"}. Die App erhält jeden Wert in der Variablen mit diesem Namen. Arten: text, choice, number, secret.
+field-parameters = Fragen
+    .hint = Jeder Start fragt nach bis zu 10 Werten. Die App erhält jeden in einer Umgebungsvariablen.
 field-pod-template = Pod-Vorlage
     .hint = Weitere Einstellungen des Pods als YAML: Teil einer Kubernetes-PodTemplateSpec, zum Beispiel mit Volumes, Variablen aus Secrets, Init-Containern oder Tolerations. Beim Speichern werden die Felder oben hinzugefügt und Kommentare entfernt.
 
@@ -106,12 +106,56 @@ field-tags = Schlagwörter
     .hint = Bis zu 8 Begriffe, mit denen man die Vorlage leichter findet, durch Kommas getrennt.
 
 field-slug = Kurzlink
-    .hint = Ein Name für den Link /go/name, zum Beispiel statistik-101. Erlaubt sind 2 bis 40 Zeichen: Kleinbuchstaben (a bis z), Ziffern und Bindestriche.
+    .hint = Ein Name für den Link /go/name, zum Beispiel statistik-101. Erlaubt sind 2 bis 40 Zeichen: Kleinbuchstaben (a bis z), Ziffern und Bindestriche. Eine neue Vorlage ohne Kurzlink erhält ihn aus ihrem Namen.
 
 field-command-line = Start der App
-
-field-more = Limits und Link
 
 field-pod = Pod auf Kubernetes
 
 field-resources = CPU und Arbeitsspeicher
+
+row-source = Quelle { $number }
+    .add = Repository hinzufügen
+row-question = Frage { $number }
+    .add = Frage hinzufügen
+row-variable = Variable { $number }
+    .add = Variable hinzufügen
+
+part-url = Adresse
+    .hint = Ein Repository oder ein Archiv, zum Beispiel https://git.example.org/statistics/101.git.
+part-ref = Branch, Tag oder Commit
+    .hint = Leer: der Standard-Branch. Nur bei einem Repository.
+part-folder = Nur dieser Ordner
+    .hint = Zum Beispiel week1. Leer: alle Dateien.
+part-target = Ordner im Workshop
+    .hint = Leer: das Ende der Adresse, zum Beispiel 101.
+part-sha256 = Prüfsumme des Archivs
+    .hint = SHA-256. Die Schaltfläche „Prüfen“ trägt sie ein.
+part-secret = Secret
+    .hint = Bei einer privaten Quelle: der Name eines Secrets, das die Administration angelegt hat. Kein Passwort.
+
+part-label = Frage
+part-kind = Art der Antwort
+part-choices = Auswahl
+    .hint = Ein Eintrag pro Zeile. Nur bei einer Auswahl aus einer Liste.
+part-required = Eine Antwort ist erforderlich
+part-variable = Umgebungsvariable
+    .hint = Leer: aus der Frage, zum Beispiel DATENSATZ.
+part-help = Hilfetext
+part-default = Vorgegebene Antwort
+    .hint = Nicht bei geheimem Text.
+part-min = Minimum
+    .hint = Nur bei Zahlen.
+part-max = Maximum
+    .hint = Nur bei Zahlen.
+part-integer = Nur ganze Zahlen
+part-max-length = Maximale Länge
+    .hint = In Zeichen. Leer: 200. Nur bei Text.
+
+part-name = Name der Variablen
+part-value = Wert
+
+answer-text = Text
+answer-choice = Auswahl aus einer Liste
+answer-number = Zahl
+answer-secret = Geheimer Text

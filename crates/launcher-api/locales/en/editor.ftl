@@ -89,20 +89,8 @@ editor-wrong-word = Word { $number }: { $wrong }
 # Error of one entry in a list of course material, with the position of the entry.
 editor-wrong-entry = Entry { $number }: { $wrong }
 
-# Error of a line that is not a source of course material.
-editor-not-a-source = Line { $line }: write the address of a source, and after it only ref=…, folder=…, sha256=…, secret=… and target=…, each once.
-
-# Error of a line that gives the address of an archive without sha256=.
-editor-archive-without-sha256 = Line { $line }: add sha256=… for this archive: 64 hexadecimal digits, which the command sha256sum prints.
-
-# Error of a line that is not NAME=value.
-editor-not-a-variable = Line { $line } has no equals sign. Write NAME=value.
-
 # Error of a line that repeats a variable.
-editor-second-time = Line { $line } sets { $name } again. Set each variable once.
-
-# Error of a line that starts with a quotation mark, but is not a JSON string.
-editor-not-json = Line { $line } starts with a quotation mark, but is not a JSON string. End it with a quotation mark. Inside, write \" for a quotation mark and \n for a line break.
+editor-second-time = Another row sets { $name }. Set each variable once.
 
 # Heading of the list of presets of a new template.
 editor-presets = Start with
@@ -124,17 +112,6 @@ preset-voila = Voila
 preset-terminal = Terminal
 preset-desktop = Desktop
 preset-web = Web app
-
-# Label that opens the fields that most templates do not need.
-editor-advanced = Advanced
-
-# Hint of a field that has no effect on this server.
-editor-ignored = This server ignores this field: it runs workshops as processes.
-# Hint of the field with the pod template, if only another fleet uses it.
-editor-ignored-pod-template = This server ignores this field: it does not run workshops on Kubernetes.
-
-# The text of the launch parameters is YAML, but not a list of objects.
-editor-not-parameters = Write a list of YAML: begin each parameter with “- name:”.
 
 # Errors of the field with the pod template: the text is not YAML, or no object. `message` is the parser's English sentence.
 editor-not-yaml = Line { $line } is not YAML: { $message }
@@ -190,3 +167,42 @@ image-begun = The download for { $name } continues if you leave this page.
 image-check-template = Check the name and the tag of the image in the template. The registry must allow downloads without a login.
 image-check-registry = Check that the server can reach the registry. Then try again.
 image-check-disk = Remove images that are not in use from the server. Then try again.
+
+# Label that opens the fields that most templates do not need, and the other parts of a row.
+editor-more = More
+
+# Buttons that remove a row, and check the address of course material.
+editor-remove = Remove
+editor-check = Check
+
+# Stands before the short link that the name of a new template gives.
+editor-short-link = Link for your class:
+
+# Error of a field with a list.
+editor-not-in-list = Choose an entry from the list.
+
+# Error of a field that needs a number.
+editor-not-decimal = Enter a number such as 12 or 0.5.
+
+# Result of a check: number of files, and their size.
+editor-found-files = { $files ->
+    [one] 1 file
+   *[other] { $files } files
+ }, { $size }
+
+# Results of a check: the found branch or tag with its commit, or an archive.
+editor-found-branch = Found: branch { $ref }, commit { $version }
+editor-found-commit = Found: commit { $version }
+editor-found-archive = Found: an archive
+
+# Joins a result and the number of files.
+editor-joined-facts = { $first }, { $second }.
+
+# Results of a check without an answer.
+editor-check-busy = Other checks are in progress. Try again in half a minute.
+editor-check-failed = The address could not be checked. Try again, or save the template and try it.
+
+# Notice about a form with course material that was not found, and its button.
+editor-unfound-title = Nothing is saved yet: course material was not found.
+editor-unfound = Correct the addresses below. Or save the template anyway: its workshops then start without these files.
+editor-save-anyway = Save anyway

@@ -34,7 +34,7 @@ field-arguments = Arguments
     .hint = { field-words } Empty: the arguments of the image.
 
 field-environment = Environment
-    .hint = One NAME=value per line. For a value with line breaks, write a JSON string: KEY="a\nb". Everyone who launches the workshop can read these values. Do not write secrets here. Values can contain $(PORT), $(HOST) and $(ORIGIN).
+    .hint = Everyone who launches the workshop can read these values. Do not write secrets here. Values can contain $(PORT), $(HOST) and $(ORIGIN).
 
 field-security-profile = Security profile
 
@@ -56,8 +56,8 @@ field-storage-at-expiry = When the time is over
 # Heading of the fields about course material. Also its name in the activity log.
 field-material = Course material
 
-field-material-sources = Git repositories and archives
-    .hint = One source per line: its address, then settings if needed, as in https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. The files are in the folder target when the workshop opens. A zip or tar file needs sha256=… A private source needs secret=NAME, a secret that the administrator has created. Workshops can read these addresses. Do not write passwords here.
+field-material-sources = { field-material }
+    .hint = Git repositories and archives. Their files are in the workshop when it opens. Workshops can read the addresses. Do not write passwords here.
 
 field-material-directory = Directory of the course material
     .hint = For example /home/jovyan. Empty: the directory of the kept files, or the home directory of the standard image. Other apps need a directory.
@@ -68,8 +68,8 @@ field-material-repositories = Repositories that links can name
 # Heading of the field with the launch parameters.
 field-asked = Questions at the launch
 
-field-parameters = Launch parameters
-    .hint = Up to 10 values that a launch asks for, as YAML. Example: - {"{"}name: DATASET, label: Data set, kind: choice, choices: [iris, cars]{"}"}. The app gets each value in the variable with this name. Kinds: text, choice, number, secret.
+field-parameters = Questions
+    .hint = Each launch asks for up to 10 values. The app gets each in an environment variable.
 
 # Label of the text area. Error messages of the other fields of the pod name it.
 field-pod-template = Pod template
@@ -122,13 +122,62 @@ field-tags = Tags
     .hint = Up to 8 words that help to find the template, separated by commas.
 
 field-slug = Short link
-    .hint = A name for the link /go/name, for example statistics-101. Use 2 to 40 lower-case letters, digits and hyphens.
+    .hint = A name for the link /go/name, for example statistics-101. Use 2 to 40 lower-case letters, digits and hyphens. A new template without one gets it from its name.
 
 field-command-line = Start of the app
-
-field-more = Limits and link
 
 field-pod = Pod on Kubernetes
 
 # Name of the four fields for CPU and memory together, in the activity log.
 field-resources = CPU and memory
+
+# Headings of the rows of a list, with the label of the button that adds a row.
+row-source = Source { $number }
+    .add = Add a repository
+row-question = Question { $number }
+    .add = Add a question
+row-variable = Variable { $number }
+    .add = Add a variable
+
+# Parts of a source of course material.
+part-url = Address
+    .hint = A repository or an archive, as in https://git.example.org/statistics/101.git.
+part-ref = Branch, tag or commit
+    .hint = Empty: the default branch. Only for a repository.
+part-folder = Only this folder
+    .hint = For example week1. Empty: all files.
+part-target = Folder in the workshop
+    .hint = Empty: the end of the address, such as 101.
+part-sha256 = Checksum of the archive
+    .hint = SHA-256. The button Check fills it in.
+part-secret = Secret
+    .hint = For a private source: the name of a secret that the administrator has created. Not a password.
+
+# Parts of a question at the launch.
+part-label = Question
+part-kind = Kind of answer
+part-choices = Choices
+    .hint = One per line. Only for a choice from a list.
+part-required = An answer is required
+part-variable = Environment variable
+    .hint = Empty: from the question, such as DATA_SET.
+part-help = Help text
+part-default = Default answer
+    .hint = Not for secret texts.
+part-min = Minimum
+    .hint = Only for numbers.
+part-max = Maximum
+    .hint = Only for numbers.
+part-integer = Only whole numbers
+part-max-length = Maximum length
+    .hint = In characters. Empty: 200. Only for texts.
+
+# Parts of an environment variable.
+part-name = Name of the variable
+part-value = Value
+
+# Kinds of answers to a question.
+answer-text = Text
+answer-choice = Choice from a list
+answer-number = Number
+answer-secret = Secret text

@@ -59,15 +59,7 @@ editor-wrong-word = Palabra { $number }: { $wrong }
 
 editor-wrong-entry = Entrada { $number }: { $wrong }
 
-editor-not-a-source = Línea { $line }: escribe la dirección de una fuente y después solo ref=…, folder=…, sha256=…, secret=… y target=…, cada uno una vez.
-
-editor-archive-without-sha256 = Línea { $line }: añade sha256=… para este archivo comprimido: 64 dígitos hexadecimales, que muestra el comando sha256sum.
-
-editor-not-a-variable = La línea { $line } no tiene signo igual. Escribe NAME=value.
-
-editor-second-time = La línea { $line } vuelve a definir { $name }. Define cada variable una sola vez.
-
-editor-not-json = La línea { $line } empieza con comillas, pero no es una cadena JSON. Ciérrala con comillas. Dentro de la cadena, escribe \" para las comillas y \n para un salto de línea.
+editor-second-time = Otra fila define { $name }. Define cada variable una sola vez.
 
 editor-presets = Empezar con
 editor-preset-source = Documentación de { $name }
@@ -85,12 +77,6 @@ preset-voila = Voila
 preset-terminal = Terminal
 preset-desktop = Escritorio
 preset-web = Aplicación web
-
-editor-advanced = Opciones avanzadas
-
-editor-ignored = Este servidor ignora este campo: ejecuta los talleres como procesos.
-editor-ignored-pod-template = Este servidor ignora este campo: no ejecuta los talleres en Kubernetes.
-editor-not-parameters = Escriba una lista YAML: empiece cada parámetro con «- name:».
 
 editor-not-yaml = La línea { $line } no es YAML: { $message }
 editor-not-a-yaml-object = Escribe un objeto YAML con los campos metadata y spec.
@@ -126,3 +112,32 @@ image-begun = La descarga para { $name } continúa aunque salgas de esta página
 image-check-template = Comprueba el nombre y la etiqueta de la imagen en la plantilla. El registro de imágenes debe permitir descargas sin iniciar sesión.
 image-check-registry = Comprueba que el servidor pueda acceder al registro de imágenes. Después, vuelve a intentarlo.
 image-check-disk = Elimina del servidor las imágenes que no se usan. Después, vuelve a intentarlo.
+
+editor-more = Más
+
+editor-remove = Quitar
+editor-check = Comprobar
+
+editor-short-link = Enlace para tu clase:
+
+editor-not-in-list = Elige una entrada de la lista.
+
+editor-not-decimal = Escribe un número, por ejemplo 12 o 0.5.
+
+editor-found-files = { $files ->
+    [one] 1 archivo
+   *[other] { $files } archivos
+ }, { $size }
+
+editor-found-branch = Encontrado: rama { $ref }, commit { $version }
+editor-found-commit = Encontrado: commit { $version }
+editor-found-archive = Encontrado: un archivo comprimido
+
+editor-joined-facts = { $first }, { $second }.
+
+editor-check-busy = Hay otras comprobaciones en curso. Vuelve a intentarlo dentro de medio minuto.
+editor-check-failed = No se pudo comprobar la dirección. Vuelve a intentarlo, o guarda la plantilla y pruébala.
+
+editor-unfound-title = Todavía no se ha guardado nada: no se encontró material del curso.
+editor-unfound = Corrige las direcciones de abajo. O guarda la plantilla de todos modos: sus talleres se inician entonces sin estos archivos.
+editor-save-anyway = Guardar de todos modos

@@ -33,7 +33,7 @@ field-arguments = Argumentos
     .hint = { field-words } Vacío: los argumentos de la imagen.
 
 field-environment = Variables de entorno
-    .hint = Un NAME=value por línea. Si un valor contiene saltos de línea, escribe una cadena JSON: KEY="a\nb". Cualquiera que inicie el taller puede leer estos valores. No escribas secretos aquí. Los valores pueden contener $(PORT), $(HOST) y $(ORIGIN).
+    .hint = Quien inicia el taller puede leer estos valores. No escribas secretos aquí. Los valores pueden contener $(PORT), $(HOST) y $(ORIGIN).
 
 field-security-profile = Perfil de seguridad
 field-files = Archivos
@@ -47,15 +47,15 @@ field-storage-path = Directorio de los archivos conservados
 field-storage-at-expiry = Cuando se acaba el tiempo
     .hint = Un taller en pausa continúa con sus archivos cuando la persona lo reanuda. Requiere archivos conservados.
 field-material = Material del curso
-field-material-sources = Repositorios git y archivos comprimidos
-    .hint = Una fuente por línea: su dirección y, si hace falta, ajustes, por ejemplo https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. Al abrir el taller, los archivos están en la carpeta target. Un archivo zip o tar necesita sha256=… Una fuente privada necesita secret=NOMBRE, un secreto que ha creado la administración. Los talleres pueden leer estas direcciones. No escribas contraseñas aquí.
+field-material-sources = { field-material }
+    .hint = Repositorios git y archivos comprimidos. Sus archivos están en el taller cuando se abre. Los talleres pueden leer las direcciones. No escribas contraseñas aquí.
 field-material-directory = Directorio del material del curso
     .hint = Por ejemplo, /home/jovyan. Vacío: el directorio de los archivos conservados o el directorio personal de la imagen estándar. Las demás aplicaciones necesitan un directorio.
 field-material-repositories = Repositorios que pueden indicar los enlaces
     .hint = Una dirección por línea, por ejemplo https://git.example.org/statistics/. Un enlace a esta plantilla puede indicar entonces un repositorio cuya dirección empieza así. Vacío: ninguno.
 field-asked = Preguntas al iniciar
-field-parameters = Parámetros de inicio
-    .hint = Hasta 10 valores que se piden al iniciar, en YAML. Ejemplo: - {"{"}name: DATASET, label: Conjunto de datos, kind: choice, choices: [iris, cars]{"}"}. La aplicación recibe cada valor en la variable de ese nombre. Tipos: text, choice, number, secret.
+field-parameters = Preguntas
+    .hint = Cada inicio pide hasta 10 valores. La aplicación recibe cada uno en una variable de entorno.
 field-pod-template = Plantilla del pod
     .hint = Otros ajustes del pod, en YAML: parte de un PodTemplateSpec de Kubernetes, por ejemplo con volúmenes, variables de Secrets, contenedores de inicialización o tolerancias. Al guardar, se añaden los campos de arriba y se eliminan los comentarios.
 
@@ -106,12 +106,56 @@ field-tags = Etiquetas
     .hint = Hasta 8 palabras que ayudan a encontrar la plantilla, separadas por comas.
 
 field-slug = Enlace corto
-    .hint = Un nombre para el enlace /go/name, por ejemplo statistics-101. Usa de 2 a 40 letras minúsculas (a-z), dígitos y guiones.
+    .hint = Un nombre para el enlace /go/name, por ejemplo estadistica-101. De 2 a 40 caracteres: letras minúsculas, cifras y guiones. Una plantilla nueva sin enlace corto lo recibe de su nombre.
 
 field-command-line = Inicio de la aplicación
-
-field-more = Límites y enlace
 
 field-pod = Pod en Kubernetes
 
 field-resources = CPU y memoria
+
+row-source = Fuente { $number }
+    .add = Añadir un repositorio
+row-question = Pregunta { $number }
+    .add = Añadir una pregunta
+row-variable = Variable { $number }
+    .add = Añadir una variable
+
+part-url = Dirección
+    .hint = Un repositorio o un archivo comprimido, por ejemplo https://git.example.org/statistics/101.git.
+part-ref = Rama, etiqueta o commit
+    .hint = Vacío: la rama predeterminada. Solo para un repositorio.
+part-folder = Solo esta carpeta
+    .hint = Por ejemplo week1. Vacío: todos los archivos.
+part-target = Carpeta en el taller
+    .hint = Vacío: el final de la dirección, por ejemplo 101.
+part-sha256 = Suma de comprobación del archivo
+    .hint = SHA-256. El botón Comprobar la rellena.
+part-secret = Secreto
+    .hint = Para una fuente privada: el nombre de un secreto que ha creado la administración. No una contraseña.
+
+part-label = Pregunta
+part-kind = Tipo de respuesta
+part-choices = Opciones
+    .hint = Una por línea. Solo para una opción de una lista.
+part-required = La respuesta es obligatoria
+part-variable = Variable de entorno
+    .hint = Vacío: a partir de la pregunta, por ejemplo DATOS.
+part-help = Texto de ayuda
+part-default = Respuesta predeterminada
+    .hint = No para textos secretos.
+part-min = Mínimo
+    .hint = Solo para números.
+part-max = Máximo
+    .hint = Solo para números.
+part-integer = Solo números enteros
+part-max-length = Longitud máxima
+    .hint = En caracteres. Vacío: 200. Solo para textos.
+
+part-name = Nombre de la variable
+part-value = Valor
+
+answer-text = Texto
+answer-choice = Opción de una lista
+answer-number = Número
+answer-secret = Texto secreto

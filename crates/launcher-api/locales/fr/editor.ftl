@@ -59,15 +59,7 @@ editor-wrong-word = Mot { $number } : { $wrong }
 
 editor-wrong-entry = Entrée { $number } : { $wrong }
 
-editor-not-a-source = Ligne { $line } : écrivez l’adresse d’une source, puis seulement ref=…, folder=…, sha256=…, secret=… et target=…, chacun une fois.
-
-editor-archive-without-sha256 = Ligne { $line } : ajoutez sha256=… pour cette archive : 64 chiffres hexadécimaux, affichés par la commande sha256sum.
-
-editor-not-a-variable = La ligne { $line } ne contient pas de signe égal. Écrivez NAME=value.
-
-editor-second-time = La ligne { $line } définit de nouveau { $name }. Définissez chaque variable une seule fois.
-
-editor-not-json = La ligne { $line } commence par un guillemet, mais n’est pas une chaîne JSON. Terminez-la par un guillemet. À l’intérieur, écrivez \" pour un guillemet et \n pour un saut de ligne.
+editor-second-time = Une autre ligne définit { $name }. Définissez chaque variable une seule fois.
 
 editor-presets = Point de départ
 editor-preset-source = Documentation de { $name }
@@ -85,12 +77,6 @@ preset-voila = Voila
 preset-terminal = Terminal
 preset-desktop = Bureau
 preset-web = Application web
-
-editor-advanced = Paramètres avancés
-
-editor-ignored = Ce serveur ignore ce champ : il exécute les ateliers sous forme de processus.
-editor-ignored-pod-template = Ce serveur ignore ce champ : il n’exécute pas les ateliers sur Kubernetes.
-editor-not-parameters = Écrivez une liste YAML : commencez chaque paramètre par « - name: ».
 
 editor-not-yaml = La ligne { $line } n’est pas du YAML : { $message }
 editor-not-a-yaml-object = Écrivez un objet YAML avec les champs metadata et spec.
@@ -126,3 +112,32 @@ image-begun = Le téléchargement pour { $name } continue si vous quittez cette 
 image-check-template = Vérifiez le nom et le tag de l’image dans le modèle. Le registre doit autoriser les téléchargements sans connexion.
 image-check-registry = Vérifiez que le serveur peut joindre le registre. Puis réessayez.
 image-check-disk = Supprimez du serveur les images inutilisées. Puis réessayez.
+
+editor-more = Plus
+
+editor-remove = Retirer
+editor-check = Vérifier
+
+editor-short-link = Lien pour votre cours :
+
+editor-not-in-list = Choisissez une entrée de la liste.
+
+editor-not-decimal = Saisissez un nombre, par exemple 12 ou 0.5.
+
+editor-found-files = { $files ->
+    [one] { $files } fichier
+   *[other] { $files } fichiers
+ }, { $size }
+
+editor-found-branch = Trouvé : branche { $ref }, commit { $version }
+editor-found-commit = Trouvé : commit { $version }
+editor-found-archive = Trouvé : une archive
+
+editor-joined-facts = { $first }, { $second }.
+
+editor-check-busy = D’autres vérifications sont en cours. Réessayez dans une demi-minute.
+editor-check-failed = L’adresse n’a pas pu être vérifiée. Réessayez, ou enregistrez le modèle et essayez-le.
+
+editor-unfound-title = Rien n’est encore enregistré : du matériel de cours est introuvable.
+editor-unfound = Corrigez les adresses ci-dessous. Ou enregistrez quand même le modèle : ses ateliers démarrent alors sans ces fichiers.
+editor-save-anyway = Enregistrer quand même

@@ -33,7 +33,7 @@ field-arguments = Arguments
     .hint = { field-words } Par défaut : les arguments de l’image.
 
 field-environment = Variables d’environnement
-    .hint = Une ligne NAME=value par variable. Pour une valeur avec des sauts de ligne, écrivez une chaîne JSON : KEY="a\nb". Toute personne qui lance l’atelier peut lire ces valeurs. N’y mettez pas de secrets. Les valeurs peuvent contenir $(PORT), $(HOST) et $(ORIGIN).
+    .hint = Toute personne qui lance l’atelier peut lire ces valeurs. N’écrivez pas de secrets ici. Les valeurs peuvent contenir $(PORT), $(HOST) et $(ORIGIN).
 
 field-security-profile = Profil de sécurité
 field-files = Fichiers
@@ -47,15 +47,15 @@ field-storage-path = Répertoire des fichiers conservés
 field-storage-at-expiry = Quand le temps est écoulé
     .hint = Un atelier en pause continue avec ses fichiers quand la personne le reprend. Nécessite des fichiers conservés.
 field-material = Matériel de cours
-field-material-sources = Dépôts git et archives
-    .hint = Une source par ligne : son adresse, puis des réglages si nécessaire, par exemple https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics. À l’ouverture de l’atelier, les fichiers sont dans le dossier target. Un fichier zip ou tar a besoin de sha256=… Une source privée a besoin de secret=NOM, un secret créé par l’administration. Les ateliers peuvent lire ces adresses. N’écrivez pas de mots de passe ici.
+field-material-sources = { field-material }
+    .hint = Dépôts git et archives. Leurs fichiers sont dans l’atelier à son ouverture. Les ateliers peuvent lire les adresses. N’écrivez pas de mots de passe ici.
 field-material-directory = Répertoire du matériel de cours
     .hint = Par exemple /home/jovyan. Vide : le répertoire des fichiers conservés ou le répertoire personnel de l’image standard. Les autres applications ont besoin d’un répertoire.
 field-material-repositories = Dépôts que les liens peuvent indiquer
     .hint = Une adresse par ligne, par exemple https://git.example.org/statistics/. Un lien vers ce modèle peut alors indiquer un dépôt dont l’adresse commence ainsi. Vide : aucun.
 field-asked = Questions au lancement
-field-parameters = Paramètres de lancement
-    .hint = Jusqu’à 10 valeurs demandées au lancement, en YAML. Exemple : - {"{"}name: DATASET, label: Jeu de données, kind: choice, choices: [iris, cars]{"}"}. L’application reçoit chaque valeur dans la variable de ce nom. Types : text, choice, number, secret.
+field-parameters = Questions
+    .hint = Chaque lancement demande jusqu’à 10 valeurs. L’application reçoit chacune dans une variable d’environnement.
 field-pod-template = Modèle de pod
     .hint = Autres réglages du pod, en YAML : partie d’un PodTemplateSpec de Kubernetes, par exemple avec des volumes, des variables issues de Secrets, des conteneurs d’initialisation ou des tolérances. À l’enregistrement, les champs ci-dessus y sont ajoutés et les commentaires sont perdus.
 
@@ -106,12 +106,56 @@ field-tags = Mots-clés
     .hint = 8 au maximum, séparés par des virgules. Ils aident à trouver le modèle.
 
 field-slug = Lien court
-    .hint = Nom qui suit /go/ dans le lien, par exemple statistics-101. De 2 à 40 caractères : lettres minuscules sans accent, chiffres et traits d’union.
+    .hint = Un nom pour le lien /go/name, par exemple statistiques-101. De 2 à 40 caractères : lettres minuscules, chiffres et traits d’union. Un nouveau modèle sans lien court le reçoit de son nom.
 
 field-command-line = Démarrage de l’application
-
-field-more = Limites et lien
 
 field-pod = Pod sur Kubernetes
 
 field-resources = CPU et mémoire
+
+row-source = Source { $number }
+    .add = Ajouter un dépôt
+row-question = Question { $number }
+    .add = Ajouter une question
+row-variable = Variable { $number }
+    .add = Ajouter une variable
+
+part-url = Adresse
+    .hint = Un dépôt ou une archive, par exemple https://git.example.org/statistics/101.git.
+part-ref = Branche, étiquette ou commit
+    .hint = Vide : la branche par défaut. Seulement pour un dépôt.
+part-folder = Seulement ce dossier
+    .hint = Par exemple week1. Vide : tous les fichiers.
+part-target = Dossier dans l’atelier
+    .hint = Vide : la fin de l’adresse, par exemple 101.
+part-sha256 = Somme de contrôle de l’archive
+    .hint = SHA-256. Le bouton Vérifier la remplit.
+part-secret = Secret
+    .hint = Pour une source privée : le nom d’un secret créé par l’administration. Pas un mot de passe.
+
+part-label = Question
+part-kind = Type de réponse
+part-choices = Choix
+    .hint = Un par ligne. Seulement pour un choix dans une liste.
+part-required = Une réponse est obligatoire
+part-variable = Variable d’environnement
+    .hint = Vide : d’après la question, par exemple DONNEES.
+part-help = Texte d’aide
+part-default = Réponse par défaut
+    .hint = Pas pour les textes secrets.
+part-min = Minimum
+    .hint = Seulement pour les nombres.
+part-max = Maximum
+    .hint = Seulement pour les nombres.
+part-integer = Seulement des nombres entiers
+part-max-length = Longueur maximale
+    .hint = En caractères. Vide : 200. Seulement pour les textes.
+
+part-name = Nom de la variable
+part-value = Valeur
+
+answer-text = Texte
+answer-choice = Choix dans une liste
+answer-number = Nombre
+answer-secret = Texte secret

@@ -30,11 +30,8 @@ editor-the-service = 系统
 editor-copy-of = { $name } 的副本
 editor-wrong-word = 第 { $number } 项：{ $wrong }
 editor-wrong-entry = 第 { $number } 条：{ $wrong }
-editor-not-a-source = 第 { $line } 行：请写来源的地址，之后只能写 ref=…、folder=…、sha256=…、secret=… 和 target=…，每项一次。
-editor-archive-without-sha256 = 第 { $line } 行：请为此归档文件加上 sha256=…：命令 sha256sum 输出的 64 位十六进制数字。
-editor-not-a-variable = 第 { $line } 行没有等号。请写成 NAME=value。
-editor-second-time = 第 { $line } 行重复设置了 { $name }。每个变量只能设置一次。
-editor-not-json = 第 { $line } 行以引号开头，但不是 JSON 字符串。请以引号结尾；内部的引号写作 \"，换行写作 \n。
+
+editor-second-time = 另一行已设置 { $name }。每个变量只能设置一次。
 
 editor-presets = 从以下应用开始
 editor-preset-source = { $name } 的文档
@@ -52,11 +49,6 @@ preset-voila = Voila
 preset-terminal = 终端
 preset-desktop = 桌面
 preset-web = Web 应用
-
-editor-advanced = 高级选项
-editor-ignored = 此服务器以进程方式运行实验环境，会忽略此字段。
-editor-ignored-pod-template = 此服务器不在 Kubernetes 上运行实验环境，会忽略此字段。
-editor-not-parameters = 请写成 YAML 列表：每个参数以“- name:”开头。
 
 editor-not-yaml = 第 { $line } 行不是 YAML：{ $message }
 editor-not-a-yaml-object = 请写一个包含 metadata 和 spec 字段的 YAML 对象。
@@ -90,3 +82,29 @@ image-begun = 即使您离开此页面，{ $name } 的镜像下载也会继续�
 image-check-template = 请检查模板中镜像的名称和标签。镜像仓库必须允许无需登录即可下载。
 image-check-registry = 请检查服务器能否访问镜像仓库，然后重试。
 image-check-disk = 请从服务器上删除不再使用的镜像，然后重试。
+
+editor-more = 更多
+
+editor-remove = 移除
+editor-check = 检查
+
+editor-short-link = 给班级的链接：
+
+editor-not-in-list = 请从列表中选择一项。
+
+editor-not-decimal = 请输入数字，例如 12 或 0.5。
+
+editor-found-files = { $files } 个文件，{ $size }
+
+editor-found-branch = 已找到：分支 { $ref }，提交 { $version }
+editor-found-commit = 已找到：提交 { $version }
+editor-found-archive = 已找到：归档文件
+
+editor-joined-facts = { $first }，{ $second }。
+
+editor-check-busy = 其他检查正在进行。请半分钟后重试。
+editor-check-failed = 无法检查此地址。请重试，或保存模板后试用。
+
+editor-unfound-title = 尚未保存：未找到课程资料。
+editor-unfound = 请更正下面的地址。也可以仍然保存模板：其实验环境启动时将没有这些文件。
+editor-save-anyway = 仍然保存

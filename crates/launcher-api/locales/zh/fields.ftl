@@ -4,7 +4,7 @@ field-shown = 目录条目
 field-run = 应用
 field-used = 资源和时长
 field-command-line = 应用启动设置
-field-more = 限制和链接
+
 field-pod = Kubernetes 上的 Pod
 
 field-name = 名称
@@ -31,7 +31,7 @@ field-command = 命令
 field-arguments = 参数
     .hint = { field-words }留空时使用镜像自带的参数。
 field-environment = 环境变量
-    .hint = 每行一个 NAME=value。如果值包含换行，请写成 JSON 字符串：KEY="a\nb"。启动此实验环境的所有人都能读取这些值，请勿在此填写密码等机密信息。值中可以使用 $(PORT)、$(HOST) 和 $(ORIGIN)。
+    .hint = 启动实验环境的每个人都能读取这些值。请勿在此填写密钥。值可以包含 $(PORT)、$(HOST) 和 $(ORIGIN)。
 field-security-profile = 安全配置
 field-files = 文件
 field-storage = 结束后
@@ -43,15 +43,15 @@ field-storage-path = 保留文件的目录
 field-storage-at-expiry = 时间用完时
     .hint = 已暂停的实验环境在其所有者恢复时，带着原有文件继续运行。需要保留文件。
 field-material = 课程资料
-field-material-sources = git 仓库和归档文件
-    .hint = 每行一个来源：先写地址，再按需写设置，例如 https://git.example.org/statistics/101.git ref=main folder=week1 target=statistics。实验环境打开时，文件位于 target 文件夹中。zip 或 tar 文件需要 sha256=… 私有来源需要 secret=名称，即管理员创建的密钥。实验环境可以读取这些地址。请勿在此填写密码。
+field-material-sources = { field-material }
+    .hint = git 仓库和归档文件。实验环境打开时，其文件已在其中。实验环境可以读取这些地址。请勿在此填写密码。
 field-material-directory = 课程资料的目录
     .hint = 例如 /home/jovyan。留空：保留文件的目录，或标准镜像的主目录。其他应用必须填写目录。
 field-material-repositories = 链接可以指定的仓库
     .hint = 每行一个地址，例如 https://git.example.org/statistics/。指向此模板的链接可以指定地址以此开头的仓库。留空：不允许。
 field-asked = 启动时的问题
-field-parameters = 启动参数
-    .hint = 启动时询问的最多 10 个值，使用 YAML。例如：- {"{"}name: DATASET, label: 数据集, kind: choice, choices: [iris, cars]{"}"}。应用在同名变量中得到每个值。类型：text、choice、number、secret。
+field-parameters = 问题
+    .hint = 每次启动最多询问 10 个值。应用通过环境变量得到每个值。
 field-pod-template = Pod 模板
     .hint = Pod 的其他设置，以 YAML 编写：Kubernetes PodTemplateSpec 的一部分，例如卷、来自 Secret 的变量、初始化容器或容忍度。保存时会加入上方各字段的设置，注释会丢失。
 field-shm-size = 共享内存
@@ -79,8 +79,54 @@ field-extension = 单次延长
 field-longest = 最长使用时长
     .hint = 延长后也不能超过此值。留空时为 8 h。
 field-slug = 短链接
-    .hint = 链接 /go/name 中的名称，例如 statistics-101。请使用 2 至 40 个小写字母、数字和连字符。
+    .hint = 链接 /go/name 中的名称，例如 statistics-101。2 至 40 个小写字母、数字和连字符。没有短链接的新模板会根据名称得到一个。
 
 field-words = 写法与 shell 命令行相同：引号内的内容算作一项。$(PORT) 代表应用的端口。$(HOST) 和 $(ORIGIN) 代表实验环境的主机名和来源，例如 intro.example.org 和 https://intro.example.org。
 
 field-resources = CPU 和内存
+
+row-source = 来源 { $number }
+    .add = 添加仓库
+row-question = 问题 { $number }
+    .add = 添加问题
+row-variable = 变量 { $number }
+    .add = 添加变量
+
+part-url = 地址
+    .hint = 仓库或归档文件，例如 https://git.example.org/statistics/101.git。
+part-ref = 分支、标签或提交
+    .hint = 留空：默认分支。仅用于仓库。
+part-folder = 仅此文件夹
+    .hint = 例如 week1。留空：所有文件。
+part-target = 实验环境中的文件夹
+    .hint = 留空：地址的末尾，例如 101。
+part-sha256 = 归档文件的校验和
+    .hint = SHA-256。“检查”按钮会自动填写。
+part-secret = 密钥
+    .hint = 用于私有来源：管理员创建的密钥的名称，不是密码。
+
+part-label = 问题
+part-kind = 答案类型
+part-choices = 选项
+    .hint = 每行一个。仅用于从列表中选择。
+part-required = 必须回答
+part-variable = 环境变量
+    .hint = 留空：根据问题生成，例如 DATA_SET。
+part-help = 帮助文字
+part-default = 默认答案
+    .hint = 不用于保密文本。
+part-min = 最小值
+    .hint = 仅用于数字。
+part-max = 最大值
+    .hint = 仅用于数字。
+part-integer = 仅限整数
+part-max-length = 最大长度
+    .hint = 字符数。留空：200。仅用于文本。
+
+part-name = 变量名
+part-value = 值
+
+answer-text = 文本
+answer-choice = 从列表中选择
+answer-number = 数字
+answer-secret = 保密文本

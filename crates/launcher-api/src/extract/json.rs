@@ -136,10 +136,32 @@ fn deserialize<T: RequestBody>(value: Value) -> Result<T, Problem> {
     if let Some(pointer) = misplaced {
         return Err(invalid((*pointer).to_owned(), FieldRule::Object));
     }
-    serde_path_to_error::deserialize::<Value, T>(value).map_err(|error| {
-        let detail = error.inner().to_string();
-        invalid(json_pointer(error.path(), &detail), rule(detail))
-    })
+    typed(value).map_err(Problem::invalid_fields)
+}
+
+/// Deserializes an object. serde stops at the first error: the loop removes the wrong field, to find the errors of the others.
+///
+/// # Errors
+/// All errors, each with its pointer.
+fn typed<T: RequestBody>(mut value: Value) -> Result<T, Vec<FieldError>> {
+    let mut errors: Vec<FieldError> = Vec::new();
+    loop {
+        let error = match serde_path_to_error::deserialize::<&Value, T>(&value) {
+            Ok(body) if errors.is_empty() => return Ok(body),
+            Ok(_) => return Err(errors),
+            Err(error) => error,
+        };
+        let message = error.inner().to_string();
+        let pointer = json_pointer(error.path(), &message);
+        let field = pointer.split('/').nth(1).unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        let is_reported = |error: &FieldError| error.pointer.split('/').nth(1) == pointer.split('/').nth(1);
+        if !errors.iter().any(is_reported) {
+            errors.push(FieldError::new(pointer, FieldRule::of_serde(&message)));
+        }
+        if value.as_object_mut().and_then(|object| object.remove(&field)).is_none() {
+            return Err(errors);
+        }
+    }
 }
 
 fn invalid(pointer: String, rule: FieldRule) -> Problem {
@@ -150,15 +172,6 @@ fn invalid(pointer: String, rule: FieldRule) -> Problem {
 const MISSING: &str = "missing field `";
 /// Start of serde's message for an unknown field; the name and a backtick follow.
 const UNKNOWN: &str = "unknown field `";
-
-/// Returns the rule that a message of serde states. Its English text is the message.
-fn rule(message: String) -> FieldRule {
-    match (named(&message, MISSING), named(&message, UNKNOWN)) {
-        (Some(field), _) => FieldRule::FieldMissing { field },
-        (_, Some(field)) => FieldRule::FieldUnknown { field, message },
-        _ => FieldRule::Value { message },
-    }
-}
 
 /// Returns the name of the field in a message that starts like this.
 fn named(message: &str, start: &str) -> Option<String> {

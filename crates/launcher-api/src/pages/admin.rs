@@ -13,5 +13,6 @@ pub(crate) mod overview;
 mod pod_settings;
 mod presets;
 pub(crate) mod roster;
+mod rows;
 pub(crate) mod templates;
 mod yaml;

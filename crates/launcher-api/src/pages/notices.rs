@@ -65,6 +65,8 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         | ServiceError::Invalid(_)
         | ServiceError::VersionMismatch
         | ServiceError::FleetWithoutImages
+        | ServiceError::FleetWithoutChecks
+        | ServiceError::TooManyChecks
         | ServiceError::FleetUnavailable(_)
         | ServiceError::Unavailable(_)
         | ServiceError::Internal(_) => return None,

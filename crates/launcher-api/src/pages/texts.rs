@@ -6,13 +6,18 @@ use std::time::Duration;
 use jiff::Timestamp;
 use launcher_domain::lifetime::ExtendError;
 use launcher_domain::{
-    AppType, AtExpiry, EndReason, FailureCode, FailureReason, FieldError, FilesAtEnd, InstanceState, MaterialTrouble,
-    SecurityProfile, SnapshotFailure, StartStep, StorageKind, TextKey,
+    AppType, AtExpiry, EndReason, FailureCode, FailureReason, FieldError, FilesAtEnd, InstanceState, MaterialFinding,
+    MaterialTrouble, SecurityProfile, SnapshotFailure, StartStep, StorageKind, TextKey,
 };
 use launcher_service::{InstanceCount, ListedInstance};
 
 use crate::pages::{Language, Text};
 use crate::problem::ProblemCode;
+
+/// Shown digits of a commit id.
+const SHOWN_DIGITS: usize = 10;
+/// Length of the SHA-256 of an archive. A commit id is shorter.
+const SHA256_DIGITS: usize = 64;
 
 /// Durations, times and numbers.
 impl Language {
@@ -172,6 +177,25 @@ impl Language {
     /// Sentence that the script announces shortly before expiry. The script replaces `{name}` and `{left}`.
     pub(crate) fn spoken_end(self) -> String {
         self.with("spoken-end", [("name", "{name}".into()), ("left", "{left}".into())])
+    }
+
+    /// Says what the check of course material found, or why it found nothing.
+    pub(crate) fn finding(self, finding: &MaterialFinding) -> String {
+        let MaterialFinding { reference, version, files, bytes, message } = finding;
+        let Some(version) = version.as_deref().filter(|_| message.is_none()) else {
+            return message.clone().unwrap_or_default();
+        };
+        let short = version.chars().take(SHOWN_DIGITS).collect::<String>();
+        let found = match reference {
+            _ if version.len() == SHA256_DIGITS => self.text("editor-found-archive").into_owned(),
+            Some(reference) => {
+                self.with("editor-found-branch", [("ref", reference.as_str().into()), ("version", short.into())])
+            }
+            None => self.with_one("editor-found-commit", "version", short),
+        };
+        let (Some(files), Some(bytes)) = (files, bytes) else { return sentence(&found) };
+        let counted = self.with("editor-found-files", [("files", (*files).into()), ("size", self.size(*bytes).into())]);
+        self.with("editor-joined-facts", [("first", found.into()), ("second", counted.into())])
     }
 
     /// States how many catalog entries match a search.

@@ -6,9 +6,10 @@ use http::header::{ETAG, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use jiff::Timestamp;
 use launcher_domain::lifetime::Bound;
+use launcher_domain::template::MaterialSource;
 use launcher_domain::{
-    Audience, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing, Template,
-    TemplateContent, TemplateSettings,
+    Audience, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing, MaterialFinding,
+    Template, TemplateContent, TemplateSettings,
 };
 use launcher_service::{
     Catalog, ClassExtension, ClassOutcome, ImageState, LaunchRequest, ServiceError, TemplateUpdate,
@@ -44,6 +45,7 @@ pub(super) fn routes() -> Routes {
         routes!(launch_template),
         routes!(extend_class),
         routes!(apply_maximum),
+        routes!(check_material),
         routes!(read_template_image),
         routes!(pull_template_image),
     ]
@@ -231,11 +233,9 @@ fn check_names(body: &Value, patch: &JsonObject) -> Result<(), Problem> {
     let unknown = |known: &Value, patch: &JsonObject, start: &str| -> Vec<FieldError> {
         let names = patch.keys().filter(|name| known.get(name.as_str()).is_none());
         let pointer = |name: &String| format!("{start}/{}", name.replace('~', "~0").replace('/', "~1"));
-        let rule = |name: &String| {
-            let message = format!("unknown field `{name}`");
-            FieldRule::FieldUnknown { field: name.clone(), message }
-        };
-        names.map(|name| FieldError::new(pointer(name), rule(name))).collect()
+        let fields = known.as_object().into_iter().flatten().map(|(name, _)| &**name).collect::<Vec<_>>().join(", ");
+        let rule = || FieldRule::FieldUnknown { fields: fields.clone() };
+        names.map(|name| FieldError::new(pointer(name), rule())).collect()
     };
     let mut errors = unknown(body, patch, "");
     if let Some(Value::Object(resources)) = patch.get("resources") {
@@ -403,6 +403,59 @@ pub(crate) struct ExtendClassBody {
 
 impl RequestBody for ExtendClassBody {}
 
+/// Check a source of course material
+///
+/// Only admins may call it. Loads a public source without placing its files, as a workshop would, and within the same rules
+/// of the network. The response says what was found, or why the source was not found. A check takes at most 30 seconds. A
+/// source with more than 256 MiB is found without its number of files.
+#[utoipa::path(
+    post, path = "/templates/check-material", operation_id = "checkMaterial", tag = "templates",
+    request_body = MaterialCheckBody,
+    responses((status = 200, description = "The result.", body = MaterialCheckResponse)),
+    extensions(("x-problems" = json!([
+        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::FleetWithoutChecks, ProblemCode::BodyTooLarge,
+        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields, ProblemCode::TooManyChecks
+    ])))
+)]
+pub(crate) async fn check_material(
+    call: Allowed<ManageTemplates>,
+    Body(body): Body<JsonObject>,
+) -> Result<Json<MaterialCheckResponse>, Problem> {
+    let source = MaterialSource::read_to_check(&body).map_err(Problem::invalid_fields)?;
+    let found = call.launcher.check_sources(&call.caller, &[source]).await?.pop().unwrap_or_default();
+    Ok(Json(found.into()))
+}
+
+/// Result of the check of a source.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct MaterialCheckResponse {
+    /// True if the source was found.
+    found: bool,
+    /// Branch or tag of a repository; null for an archive, or if the server does not say the default branch.
+    #[schema(required, example = "main")]
+    r#ref: Option<String>,
+    /// Commit id of a repository, or SHA-256 of an archive; null if the source was not found.
+    #[schema(required, example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
+    version: Option<String>,
+    /// Number of files; null if the source was not found, or is too large for a check.
+    #[schema(required, example = 12)]
+    files: Option<u64>,
+    /// Bytes of all files; null if `files` is null.
+    #[schema(required, example = 34567)]
+    bytes: Option<u64>,
+    /// Why the source was not found, in English; null if it was found.
+    #[schema(required)]
+    message: Option<String>,
+}
+
+impl From<MaterialFinding> for MaterialCheckResponse {
+    fn from(finding: MaterialFinding) -> Self {
+        let found = finding.is_found();
+        let MaterialFinding { reference, version, files, bytes, message } = finding;
+        Self { found, r#ref: reference, version, files, bytes, message }
+    }
+}
+
 /// Read the state of a template's image
 ///
 /// Only admins may call it. Says if the image is on the server of the container fleet, so that a launch needs no
@@ -527,10 +580,15 @@ named_schema! {
     /// The name of [`patch_schema`].
     type TemplatePatch = "WorkshopTemplatePatch"
 }
+named_schema! {
+    /// The name of [`MaterialSource::schema_to_check`].
+    type MaterialCheckBody = "MaterialCheckBody"
+}
 
 /// Returns the schemas of templates (JSON Schema 2020-12), by name.
-pub(crate) fn template_schemas() -> [(&'static str, Value); 4] {
+pub(crate) fn template_schemas() -> [(&'static str, Value); 5] {
     [
+        ("MaterialCheckBody", MaterialSource::schema_to_check()),
         ("WorkshopTemplateResponse", response_schema()),
         ("WorkshopTemplateBody", body_schema()),
         ("WorkshopTemplateReplacement", replacement_schema()),

@@ -153,6 +153,9 @@ async fn target(app: &TestApp, line: &Line, owner: &Client, admin: &Client) -> T
     }
     let needs_template = ["{template_id}", "{k8s_name}", "{slug}"].iter().any(|part| line.path.contains(part));
     let template = if needs_template { app.template(admin).await } else { String::new() };
+    if line.path.ends_with("/check-material") {
+        app.fleet.check_sources();
+    }
     let resumes = line.path.ends_with("/resume");
     if resumes || line.path.ends_with("/suspend") {
         keep_files(admin, &template).await;

@@ -115,7 +115,60 @@ async fn invalid_fields_are_reported_with_pointers() {
     let two = json!({ "name": " ", "app_type": two["app_type"], "image": "i", "port": 0 });
     let errors = admin.post_json("/templates/", &two).await.expect(422).json()["errors"].clone();
     assert_eq!(errors.as_array().map(Vec::len), Some(2), "{errors}");
+    let wrong = json!({ "app_type": "choise", "port": "8888", "lifetime_seconds": 5, "parameters": [{ "name": "A", "kind": "choise" }] });
+    let problem = admin.post_json("/templates/", &wrong).await.expect(422).json();
+    assert_eq!(
+        problem["errors"],
+        json!([
+            { "pointer": "/name", "detail": "is required, and missing" },
+            { "pointer": "/app_type", "detail": "must be one of: rstudio, notebook, custom" },
+            { "pointer": "/image", "detail": "is required, and missing" },
+            { "pointer": "/port", "detail": "must be a whole number" },
+            { "pointer": "/parameters/0/label", "detail": "is required, and missing" },
+            { "pointer": "/parameters/0/kind", "detail": "must be one of: text, choice, number, secret" },
+            { "pointer": "/lifetime_seconds", "detail": "60 to 2592000 seconds (one minute to 30 days)" },
+        ])
+    );
+    assert_eq!(
+        problem["detail"],
+        "Nothing was changed: /name: is required, and missing; /app_type: must be one of: rstudio, notebook, custom; \
+         /image: is required, and missing; and 4 more, which errors lists."
+    );
     assert_eq!(admin.get("/templates/").await.json(), json!([]));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn all_wrong_fields_of_other_bodies_are_reported_in_plain_words() {
+    let Users { app, alice, admin, .. } = TestApp::start().await;
+    let template = app.template(&admin).await;
+    for (path, user, body, errors) in [
+        (
+            format!("/templates/{template}/launch"),
+            &alice,
+            json!({ "snapshot": "x", "owner": 1, "parameters": { "A": 1 }, "repository": { "url": 5 } }),
+            vec!["/owner", "/parameters/A", "/repository/url", "/snapshot"],
+        ),
+        (
+            format!("/templates/{template}/extend"),
+            &admin,
+            json!({ "until": 5, "beyond_maximum": "yes" }),
+            vec!["/beyond_maximum", "/until"],
+        ),
+    ] {
+        let problem = user.post_json(&path, &body).await.expect(422).json();
+        let list = problem["errors"].as_array().unwrap();
+        let mut found: Vec<_> = list.iter().map(|error| error["pointer"].as_str().unwrap()).collect();
+        found.sort_unstable();
+        assert_eq!(found, errors, "{problem}");
+        let text = problem.to_string();
+        assert!(
+            !["invalid type", "unknown field", "missing field", "expected ", "parsing"]
+                .iter()
+                .any(|word| text.contains(word)),
+            "{text}"
+        );
+    }
     app.finish().await;
 }
 

@@ -17,6 +17,36 @@ async fn patch(admin: &Client, path: &str, body: &Value) -> Reply {
 }
 
 #[tokio::test]
+async fn check_reports_what_a_source_has() {
+    let Users { app, alice, admin, .. } = TestApp::start().await;
+    let git = json!({ "kind": "git", "url": "https://git.example.org/101.git" });
+    let check = "/templates/check-material";
+    assert_eq!(alice.post_json(check, &git).await.expect(403).code(), "admin-only");
+    assert_eq!(admin.post_json(check, &git).await.expect(409).code(), "fleet-without-checks");
+    app.fleet.check_sources();
+    let found = admin.post_json(check, &git).await.expect(200).json();
+    let version = "0123456789abcdef0123456789abcdef01234567";
+    assert_eq!(
+        found,
+        json!({ "found": true, "ref": "main", "version": version, "files": 12, "bytes": 34567, "message": null })
+    );
+    let missing = json!({ "kind": "archive", "url": "https://example.org/missing.zip" });
+    let missing = admin.post_json(check, &missing).await.expect(200).json();
+    assert_eq!((&missing["found"], &missing["version"]), (&json!(false), &json!(null)), "{missing}");
+    assert_eq!(missing["message"], "The server does not have the material.");
+    for (body, pointers) in [
+        (json!({ "kind": "svn", "url": "ftp://a" }), json!(["/kind", "/url"])),
+        (json!({ "kind": "git", "url": "https://a.example/b", "secret": "statistics" }), json!(["/secret"])),
+        (json!({ "kind": "archive", "url": "https://a.example/b", "sha256": "0", "x": 1 }), json!(["/x", "/sha256"])),
+    ] {
+        let errors = admin.post_json(check, &body).await.expect(422).json()["errors"].clone();
+        let found: Vec<_> = errors.as_array().unwrap().iter().map(|error| error["pointer"].clone()).collect();
+        assert_eq!(json!(found), pointers, "{errors}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn material_is_visible_for_admins_only_and_null_removes_it() {
     let Users { app, alice, admin, .. } = TestApp::start().await;
     let body = with(&json!({ "sources": [repository()] }));

@@ -137,7 +137,8 @@ async fn changed_fields_have_the_labels_of_the_editor_in_each_language() {
         let editor = read(&edit).await.body;
         let label = |name: &str| {
             let label = editor.split(&format!("<label for=\"field-{name}\">")).nth(1);
-            label.map_or(resources, |rest| rest.split('<').next().unwrap())
+            let list = editor.split(&format!("id=\"rows-{name}\" role=\"group\" aria-label=\"")).nth(1);
+            label.or(list).map_or(resources, |rest| rest.split(['<', '"']).next().unwrap())
         };
         let labels: Vec<&str> = names.split(", ").map(label).collect();
         // Marks of the text direction, which Arabic pages contain.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use http::StatusCode;
+use launcher_api::ApiProcess;
+use launcher_testkit::Options;
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -22,7 +24,10 @@ async fn editor_form_creates_template_as_typed() {
         ("name", "Penguins"),
         ("image", "quay.io/jupyter/r-notebook:latest"),
         ("command", "sh -c 'exec start.sh \"$0\" {a}'"),
-        ("env", "GREETING=Hello, = {world}\n\nEMPTY="),
+        ("env.0.name", "GREETING"),
+        ("env.0.value", "Hello, = {world}"),
+        ("env.7.name", "EMPTY"),
+        ("env.7.value", ""),
         ("lifetime_seconds", "1 h"),
         ("memory_limit", "4 GB"),
         ("tags", "R, first year"),
@@ -109,7 +114,7 @@ fn unchanged_form_of_arbitrary_template_keeps_it_identical() {
         runtime.block_on(async {
             let id = app.template(&name, |template| {
                 template["description"] = json!(description);
-                template["command"] = json!(command);
+                template["command"] = json!([vec!["run".to_owned()], command].concat());
                 template["args"] = json!(args);
                 template["env"] = json!(env);
                 let variable = json!({ "name": "v", "value": value });
@@ -138,7 +143,10 @@ async fn invalid_template_form_shows_field_errors_and_keeps_input() {
         ("app_type", "custom"),
         ("image", "no spaces allowed"),
         ("port", "8o80"),
-        ("env", "SERVICE_X=1\nGOOD=\"line\\nbreak\""),
+        ("env.0.name", "SERVICE_X"),
+        ("env.0.value", "1"),
+        ("env.1.name", "GOOD"),
+        ("env.1.value", "line\nbreak"),
         ("args", "\"open | more"),
         ("cpu_request", "4"),
         ("cpu_limit", "2"),
@@ -147,11 +155,13 @@ async fn invalid_template_form_shows_field_errors_and_keeps_input() {
     ];
     let page = admin.post(NEW, &typed).await;
     assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY);
-    for field in ["name", "image", "port", "env", "args", "cpu_request", "lifetime_seconds"] {
+    for field in ["name", "image", "port", "env-0-name", "args", "cpu_request", "lifetime_seconds"] {
         assert!(page.body.contains(&format!("id=\"field-{field}-error\"")), "{field} has an error beside it");
         assert!(page.body.contains(&format!("href=\"#field-{field}\"")), "{field} is in the summary");
     }
-    assert!(page.body.contains("SERVICE_X: ") && page.body.contains("The quotation mark &#34; is not closed."));
+    assert!(
+        page.body.contains("are set by the service") && page.body.contains("The quotation mark &#34; is not closed.")
+    );
     assert!(!page.body.contains("field-description-error"));
     let kept = page.form(NEW);
     for (name, value) in typed {
@@ -265,5 +275,120 @@ async fn inactive_template_can_be_tried_by_admins_only() {
     assert!(name.starts_with("whales-"), "{name}");
     assert!(!app.browser(ALICE).get("/").await.body.contains("Whales"), "nobody else sees it yet");
     assert_eq!(app.browser(ALICE).post(&launch, &[]).await.status, StatusCode::CONFLICT);
+    app.finish().await;
+}
+
+/// Returns the value of a field; empty if there is none.
+fn value<'f>(form: &'f [(String, String)], name: &str) -> &'f str {
+    form.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value.as_str())
+}
+
+#[tokio::test]
+async fn first_fields_are_name_material_time_and_files() {
+    let app = App::start().await;
+    let page = app.browser(ADMIN).get("/admin/templates/new?preset=jupyterlab").await.body;
+    let (first, folded) = page.split_once("<details class=\"fields\" id=\"more\">").unwrap();
+    let labels = |part: &str| part.matches("<label for=\"field-").count();
+    for field in ["name", "material_sources-0-url", "lifetime_seconds", "storage"] {
+        assert!(first.contains(&format!("<label for=\"field-{field}\">")), "{field}: {first}");
+    }
+    assert_eq!(labels(first), 4 + 5, "the parts of a source on request: {first}");
+    assert!(folded.contains("<label for=\"field-image\">"), "{folded}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn buttons_add_and_remove_rows_and_keep_the_form() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let form = admin.get("/admin/templates/new?preset=jupyterlab").await.form(NEW);
+    let mut fields = with(&form, "name", "Typed <name>");
+    fields.retain(|(name, _)| *name != "material_sources.0.ref");
+    fields.extend([("material_sources.0.ref", "main"), ("add", "parameters")]);
+    let added = admin.post(NEW, &fields).await;
+    assert_eq!(added.status, StatusCode::OK);
+    assert!(added.body.contains("<details class=\"fields\" id=\"more\" open>"), "the row is visible");
+    let form = added.form(NEW);
+    assert_eq!((value(&form, "name"), value(&form, "material_sources.0.ref")), ("Typed <name>", "main"));
+    assert_eq!((value(&form, "parameters.0.kind"), value(&form, "parameters.0.required")), ("text", "yes"));
+    assert!(!added.body.contains("-error\""), "nothing is checked yet: {}", added.body);
+
+    let mut fields = with(&form, "parameters.0.label", "First");
+    fields.extend([("parameters.4.label", "Second"), ("parameters.4.kind", "number"), ("remove", "parameters.0")]);
+    let removed = admin.post(NEW, &fields).await;
+    assert_eq!(removed.status, StatusCode::OK);
+    let mut form = removed.form(NEW);
+    form.retain(|(name, _)| !name.starts_with("material_sources"));
+    assert_eq!((value(&form, "parameters.0.label"), value(&form, "parameters.1.label")), ("Second", ""));
+    assert!(admin.post(NEW, &borrowed(&form)).await.is_saved());
+    let page = launcher_service::Page { limit: 10, after: None };
+    let settings = app.test.launcher.templates(&app.admin(), &page).await.unwrap().remove(0).settings;
+    let [parameter] = &settings.parameters[..] else { panic!("{settings:?}") };
+    assert_eq!((&*parameter.name, parameter.required), ("SECOND", false));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn short_link_of_a_new_template_comes_from_its_name() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let page = admin.get("/admin/templates/new?preset=vscode").await;
+    assert!(page.body.contains("/go/<b>vs-code</b>"), "{}", page.body);
+    let form = page.form(NEW);
+    for slug in ["einfuhrung-r", "einfuhrung-r-2"] {
+        let fresh = with(&form, "name", "  Einf\u{fc}hrung: R!");
+        let fields: Vec<_> = fresh.into_iter().filter(|(name, _)| *name != "template_id").collect();
+        let list = admin.post(NEW, &fields).await.location().to_owned();
+        assert!(admin.get(&list).await.body.contains(&format!("/go/{slug}\"")), "{slug}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn fields_that_the_fleet_ignores_are_absent_and_keep_their_values() {
+    let ignored_fields = &["image", "port", "pod_template", "storage_path", "material_directory"];
+    let process = ApiProcess { ignored_fields, ..ApiProcess::default() };
+    let app = App::with(Options { process, ..Options::default() }).await;
+    let admin = app.browser(ADMIN);
+    let page = admin.get("/admin/templates/new").await;
+    for field in ["image", "port", "pod_template", "shm_size", "gpu_count", "node_selector"] {
+        assert!(!page.body.contains(&format!("id=\"field-{field}\"")), "{field}: {}", page.body);
+    }
+    assert!(page.body.contains("id=\"field-memory_limit\"") && !page.body.contains("Pod on Kubernetes"));
+    // The author of a web app gives neither an image nor a port, and no directory of kept files and course material.
+    let form = page.form(NEW).into_iter().map(|(name, text)| match &*name {
+        "name" => (name, "Web".to_owned()),
+        "app_type" => (name, "custom".to_owned()),
+        "image" | "port" => (name, String::new()),
+        "storage" => (name, "kept".to_owned()),
+        "material_sources.0.url" => (name, "https://git.example.org/101.git".to_owned()),
+        _ => (name, text),
+    });
+    let form: Vec<_> = form.collect();
+    assert!(admin.post(NEW, &borrowed(&form)).await.is_saved());
+
+    let id = app
+        .template("Penguins", |template| {
+            template["image"] = json!("registry.example/kept:1");
+            template["pod_template"] = json!({ "spec": { "nodeSelector": { "a": "b" } } });
+        })
+        .await;
+    let (caller, key, save) = (app.admin(), Uuid::try_parse(&id).unwrap(), format!("{NEW}/{id}"));
+    let before = app.test.launcher.template(&caller, key).await.unwrap();
+    let form = admin.get(&format!("{save}/edit")).await.form(&save);
+    assert!(admin.post(&save, &borrowed(&form)).await.is_saved());
+    assert_eq!(app.test.launcher.template(&caller, key).await.unwrap(), before);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn command_in_one_word_is_explained_at_its_field() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let form = admin.get("/admin/templates/new?preset=web").await.form(NEW);
+    let page = admin.post(NEW, &with(&form, "command", "\"python app.py\"")).await;
+    assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let error = page.body.split("id=\"field-command-error\">").nth(1).unwrap().split('<').next().unwrap();
+    assert!(error.ends_with("[&#34;python&#34;,&#34;app.py&#34;]."), "{error}");
     app.finish().await;
 }

@@ -63,7 +63,7 @@ async fn saved_template_shows_its_link_and_a_qr_code() {
     let taken = admin.post(NEW, &with(&same, "slug", "statistics-101")).await;
     assert_eq!(taken.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(taken.body.contains("Another template has the slug statistics-101"), "{}", taken.body);
-    assert!(taken.body.contains("<details class=\"fields\" id=\"advanced\" open>"), "the field is visible");
+    assert!(taken.body.contains("<details class=\"fields\" id=\"more\" open>"), "the field is visible");
     app.finish().await;
 }
 
@@ -119,21 +119,6 @@ async fn card_has_tags_and_icon_and_the_search_finds_tags() {
     assert!(page.contains("<path d=\"M12 3a9 9"), "{page}");
     let found = app.browser(ALICE).get("/?q=antarctica").await.body;
     assert!(found.contains("Penguins") && !found.contains("Gulls"), "{found}");
-    app.finish().await;
-}
-
-#[tokio::test]
-async fn editor_marks_fields_that_the_fleet_ignores() {
-    let process = ApiProcess { ignored_fields: &["image", "pod_template"], ..ApiProcess::default() };
-    let app = App::with(Options { process, ..Options::default() }).await;
-    let page = app.browser(ADMIN).get("/admin/templates/new").await.body;
-    let hint =
-        |name: &str| page.split(&format!("id=\"field-{name}-hint\">")).nth(1).unwrap().split('<').next().unwrap();
-    assert!(hint("image").starts_with("This server ignores this field"), "{}", hint("image"));
-    for name in ["pod_template", "shm_size", "gpu_count", "ephemeral_storage", "image_pull_secret", "node_selector"] {
-        assert!(hint(name).ends_with("it does not run workshops on Kubernetes."), "{}", hint(name));
-    }
-    assert!(!hint("port").contains("ignores"), "{}", hint("port"));
     app.finish().await;
 }
 

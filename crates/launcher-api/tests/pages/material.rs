@@ -105,17 +105,20 @@ fn error<'p>(page: &'p str, field: &str) -> &'p str {
 }
 
 #[tokio::test]
-async fn sources_are_typed_as_lines_and_shown_again() {
+async fn sources_are_typed_in_rows_and_shown_again() {
     let app = App::start().await;
     let (admin, id) = (app.browser(ADMIN), app.template("Penguins", |_| {}).await);
     let save = format!("{NEW}/{id}");
     let form = admin.get(&format!("{save}/edit")).await.form(&save);
-    let sources = format!(
-        "https://git.example.org/101.git\r\n\r\n\
-         https://example.org/data.zip?a=1&b=2 sha256={} folder=\"week 1\" secret=statistics target=data\r\n",
-        "ab".repeat(32)
-    );
-    let form = owned(with(&form, "material_sources", &sources));
+    let sha256 = "ab".repeat(32);
+    let mut fields = with(&form, "material_sources.0.url", "https://git.example.org/101.git");
+    fields.extend([
+        ("material_sources.2.url", "https://example.org/data.zip?a=1&b=2"),
+        ("material_sources.2.sha256", &sha256),
+        ("material_sources.2.folder", "week 1"),
+        ("material_sources.2.secret", "statistics"),
+    ]);
+    let form = owned(fields);
     let form = with(&form, "material_allowed_repositories", "https://git.example.org/team/\r\n");
     assert!(admin.post(&save, &form).await.is_saved());
     let stored = material(&app, &id).await.unwrap();
@@ -130,39 +133,106 @@ async fn sources_are_typed_as_lines_and_shown_again() {
     assert!(admin.post(&save, &with(&shown, "name", "Gulls")).await.is_saved());
     assert_eq!(material(&app, &id).await, Some(stored), "a form with unchanged sources does not change them");
     let shown = admin.get(&format!("{save}/edit")).await.form(&save);
-    let empty = ["material_sources", "material_directory", "material_allowed_repositories"];
-    let form = empty.into_iter().fold(shown, |form, field| owned(with(&form, field, "")));
+    let form = shown
+        .into_iter()
+        .map(|(name, text)| if name.starts_with("material_") { (name, String::new()) } else { (name, text) });
+    let form: Vec<_> = form.collect();
     assert!(admin.post(&save, &borrowed(&form)).await.is_saved());
     assert_eq!(material(&app, &id).await, None);
     app.finish().await;
 }
 
 #[tokio::test]
-async fn wrong_sources_are_named_by_their_position() {
+async fn wrong_sources_have_their_errors_at_their_parts() {
     let app = App::start().await;
     let (admin, id) = (app.browser(ADMIN), app.template("Penguins", |_| {}).await);
     let save = format!("{NEW}/{id}");
     let form = admin.get(&format!("{save}/edit")).await.form(&save);
-    let answer = async |sources: &str, prefixes: &str| {
-        let form = owned(with(&form, "material_sources", sources));
-        admin.post(&save, &with(&form, "material_allowed_repositories", prefixes)).await.body
-    };
-    let page = answer("https://a.example/x main", "").await;
-    let wrong = error(&page, "material_sources");
-    assert!(wrong.starts_with("Line 1: write the address of a source"), "{wrong}");
-    let page = answer("https://a.example/x\nhttps://a.example/y.zip?a=b", "").await;
-    let wrong = error(&page, "material_sources");
-    assert!(wrong.starts_with("Line 2: add sha256="), "{wrong}");
-    let page = answer("https://a.example/x\nftp://a.example/y target=y", "http://a.example/").await;
-    let wrong = error(&page, "material_sources");
-    assert!(wrong.starts_with("Entry 2: an address that begins with"), "{wrong}");
-    let page_of_secret = answer("https://a.example/x\nhttp://a.example/y secret=Pa$$word", "").await;
-    let wrong = error(&page_of_secret, "material_sources");
-    assert!(wrong.contains("Entry 2: the address must begin with https:// because the source has a secret"), "{wrong}");
-    assert!(wrong.contains("the name of a secret, not a password"), "{wrong}");
-    let wrong = error(&page, "material_allowed_repositories");
-    assert!(wrong.starts_with("Entry 1: the beginning of an address"), "{wrong}");
+    let mut fields = with(&form, "material_allowed_repositories", "http://a.example/");
+    fields.retain(|(name, _)| *name != "material_sources.0.url");
+    fields.extend([
+        ("material_sources.0.url", "https://a.example/x"),
+        ("material_sources.1.url", ""),
+        ("material_sources.2.url", "ftp://a.example/y"),
+        ("material_sources.3.url", "http://a.example/z"),
+        ("material_sources.3.secret", "Pa$$word"),
+        ("material_sources.4.url", "https://a.example/y.zip?a=b"),
+    ]);
+    let page = admin.post(&save, &fields).await.body;
+    for (part, wrong) in [
+        ("material_sources-2-url", "An address that begins with"),
+        ("material_sources-3-url", "The address must begin with https:// because the source has a secret"),
+        ("material_sources-3-secret", "The name of a secret, not a password"),
+        ("material_sources-4-sha256", "Required for an archive"),
+        ("material_allowed_repositories", "Entry 1: the beginning of an address"),
+    ] {
+        assert!(error(&page, part).starts_with(wrong), "{part}: {}\n{page}", error(&page, part));
+    }
+    assert_eq!(error(&page, "material_sources-0-url"), "");
     assert_eq!(material(&app, &id).await, None);
+    app.finish().await;
+}
+
+/// Returns the value of a field; empty if there is none.
+fn value<'f>(form: &'f [(String, String)], name: &str) -> &'f str {
+    form.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value.as_str())
+}
+
+#[tokio::test]
+async fn check_says_what_it_found_and_fills_in_the_checksum() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let page = admin.get("/admin/templates/new?preset=jupyterlab").await;
+    assert!(!page.body.contains("name=\"check\""), "without a check, there is no button");
+    app.test.fleet.check_sources();
+    let page = admin.get("/admin/templates/new?preset=jupyterlab").await;
+    assert!(page.body.contains("name=\"check\" value=\"material_sources.0\""), "{}", page.body);
+    let form = page.form(NEW);
+    let check = async |url: &'static str| {
+        let mut fields = with(&form, "material_sources.0.url", url);
+        fields.push(("check", "material_sources.0"));
+        admin.post(NEW, &fields).await
+    };
+    let found = check("https://git.example.org/101.git").await;
+    assert!(found.body.contains("Found: branch main, commit 0123456789, 12 files, 35 kB."), "{}", found.body);
+    let missing = check("https://git.example.org/missing.git").await;
+    assert!(missing.body.contains("The server does not have the material."), "{}", missing.body);
+    let archive = check("https://example.org/data.zip").await;
+    assert!(archive.body.contains("Found: an archive, 1 file, 1 kB."), "{}", archive.body);
+    assert_eq!(value(&archive.form(NEW), "material_sources.0.sha256"), "ab".repeat(32));
+    let wrong = check("ftp://example.org/data.zip").await;
+    assert!(error(&wrong.body, "material_sources-0-url").starts_with("An address that begins"), "{}", wrong.body);
+    assert!(admin.post(NEW, &borrowed(&archive.form(NEW))).await.is_saved());
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn new_material_is_checked_before_it_is_saved() {
+    let app = App::start().await;
+    app.test.fleet.check_sources();
+    let admin = app.browser(ADMIN);
+    let form = admin.get("/admin/templates/new?preset=jupyterlab").await.form(NEW);
+    let typed = with(&form, "material_sources.0.url", "https://git.example.org/missing.git");
+    let refused = admin.post(NEW, &typed).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    for words in ["Nothing is saved yet", "The server does not have the material.", "value=\"anyway\">Save anyway"] {
+        assert!(refused.body.contains(words), "{words}: {}", refused.body);
+    }
+    assert!(admin.get(NEW).await.body.contains("no workshops to launch"));
+    let again = refused.form(NEW);
+    let saved = admin.post(NEW, &with(&again, "then", "anyway")).await;
+    assert!(saved.is_saved());
+    let id = saved.location().split('=').nth(1).unwrap().to_owned();
+    assert_eq!(material(&app, &id).await.unwrap().sources.len(), 1);
+
+    // Material that the template has already is not checked again; the checksum of a new archive is filled in.
+    let save = format!("{NEW}/{id}");
+    let form = admin.get(&format!("{save}/edit")).await.form(&save);
+    let mut fields = with(&form, "name", "Gulls");
+    fields.push(("material_sources.1.url", "https://example.org/data.zip"));
+    assert!(admin.post(&save, &fields).await.is_saved());
+    let stored = material(&app, &id).await.unwrap();
+    assert_eq!(stored.sources[1].sha256.as_deref(), Some(&*"ab".repeat(32)));
     app.finish().await;
 }
 

@@ -219,26 +219,64 @@ async fn editor_reproduces_parameters_and_reports_their_errors() {
     with_parameters(&mut written);
     let written = TemplateContent::read(written.as_object().unwrap()).unwrap();
     assert_eq!(saved.settings.parameters, written.settings.parameters);
-    for (text, part) in [
+    let row = |fields: &[(&'static str, &'static str)]| {
+        let other = borrowed(&form).into_iter().filter(|(name, _)| !name.starts_with("parameters."));
+        other.chain(fields.iter().copied()).collect::<Vec<_>>()
+    };
+    for (fields, place, part) in [
         (
-            "- {name: A, label: A, kind: text, default: 5}\n- {name: A, label: '', kind: text}",
-            "2. name: the parameter A is given twice.",
+            vec![
+                ("parameters.0.name", "A"),
+                ("parameters.0.label", "A"),
+                ("parameters.0.kind", "text"),
+                ("parameters.1.name", "A"),
+                ("parameters.1.label", "B"),
+                ("parameters.1.kind", "text"),
+            ],
+            "1-name",
+            "The parameter A is given twice.",
         ),
-        ("- {name: A, label: A, kind: choice, choices: [1]}", "1. choices: 2 to 50"),
-        ("- {name: A, kind: text}", "1. missing field"),
-        ("A: 5", "Write a list of YAML"),
+        (
+            vec![("parameters.0.label", "A"), ("parameters.0.kind", "choice"), ("parameters.0.choices", "1")],
+            "0-choices",
+            "2 to 50",
+        ),
+        (
+            // The first row has no text, so it counts as absent.
+            vec![
+                ("parameters.0.label", " "),
+                ("parameters.0.kind", "text"),
+                ("parameters.1.label", "A"),
+                ("parameters.1.kind", "number"),
+                ("parameters.1.max", "many"),
+            ],
+            "1-max",
+            "Enter a number such as",
+        ),
+        (vec![("parameters.0.name", "A"), ("parameters.0.kind", "text")], "0-label", "1 to 80 characters"),
+        (
+            vec![("parameters.0.label", "A"), ("parameters.0.kind", "choise")],
+            "0-kind",
+            "Choose an entry from the list.",
+        ),
     ] {
-        let refused = admin.post(&action, &with(&form, "parameters", text)).await;
+        let refused = admin.post(&action, &row(&fields)).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-        let body = unescape(&refused.body);
-        assert!(body.contains(part), "{part}\n{body}");
-        assert_eq!(value(&refused.form(&action), "parameters"), Some(text));
+        let error = refused.body.split(&format!("id=\"field-parameters-{place}-error\">")).nth(1);
+        assert!(error.is_some_and(|error| error.starts_with(part)), "{part}\n{}", refused.body);
     }
-    let list = "- name: SIZE\n  label: Size\n  kind: number\n  default: 5\n";
-    assert!(admin.post(&action, &with(&form, "parameters", list)).await.is_saved());
+    let size = row(&[
+        ("parameters.0.label", "Size"),
+        ("parameters.0.kind", "number"),
+        ("parameters.0.default", "5"),
+        // A number has no choices and no maximum length.
+        ("parameters.0.choices", "a"),
+        ("parameters.0.max_length", "10"),
+    ]);
+    assert!(admin.post(&action, &size).await.is_saved());
     let changed = app.test.launcher.template(&app.admin(), id).await.unwrap().settings.parameters;
-    assert_eq!((changed.len(), changed[0].default.as_deref()), (1, Some("5")));
+    assert_eq!((changed.len(), &*changed[0].name, changed[0].default.as_deref()), (1, "SIZE", Some("5")));
     let activity = admin.get("/admin/activity").await.body;
-    assert!(activity.contains("Launch parameters"), "{activity}");
+    assert!(activity.contains("Questions"), "{activity}");
     app.finish().await;
 }

@@ -194,7 +194,7 @@ async fn conflict_with_yaml_is_shown_at_field_and_keeps_input() {
         assert_eq!(error(&page.body, field), wanted);
     }
     assert_eq!(error(&page.body, "pod_template"), "");
-    assert!(page.body.contains("id=\"advanced\" open"), "{}", page.body);
+    assert!(page.body.contains("id=\"more\" open"), "{}", page.body);
     let kept = page.form(NEW);
     for (name, text) in typed {
         assert!(name == "shows_errors" || value(&kept, name) == text, "{name} is kept: {kept:?}");

@@ -8,6 +8,7 @@ use super::field::{Audience, Codec, Errors, JsonObject, integer, items, join, te
 use super::pod_template::{is_storable_pod_template, without_nulls};
 use super::rule::FieldRule;
 use super::variable::{is_identifier, is_reserved_variable};
+use crate::input::parse_command_line;
 use crate::local_path::LocalPath;
 use crate::quantity::{Quantity, QuantityError};
 use crate::text_enum::TextEnum;
@@ -26,7 +27,7 @@ const SIDECAR_PORTS: [i64; 2] = [8080, 8081];
 /// Least amount of memory or of a volume: 1 MiB, in thousandths of a byte. It refuses `512m`, which other programs read
 /// as mebibytes, and Kubernetes as half a byte.
 const LEAST_BYTES_MILLI: u128 = 1000 << 20;
-/// Maximum characters of a wrong size that its error repeats.
+/// Maximum characters of a wrong value that its error repeats.
 const SHOWN_CHARACTERS: usize = 40;
 /// Durations: one minute to 30 days.
 pub(crate) const SECONDS: std::ops::RangeInclusive<i64> = 60..=30 * 24 * 3600;
@@ -52,12 +53,11 @@ impl<T: TextEnum> Codec for T {
 
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<T> {
         let text = text(json, at, errors)?;
-        T::of(text).or_else(|| {
-            let known: Vec<String> = T::texts().iter().map(|text| format!("`{text}`")).collect();
-            let message = format!("unknown variant `{text}`, expected one of {}", known.join(", "));
-            errors.add(at, FieldRule::Value { message });
-            None
-        })
+        T::of(text).or_else(|| errors.wrong_type(at, FieldRule::Choice { choices: T::texts().join(", ") }))
+    }
+
+    fn substitute() -> Option<T> {
+        T::texts().first().and_then(|text| T::of(text))
     }
 
     fn schema(_: Audience) -> Value {
@@ -85,6 +85,10 @@ macro_rules! text_codec {
                     errors.check(is_valid(text), at, $crate::template::rule::FieldRule::$rule);
                 )?
                 Some(text.to_owned())
+            }
+
+            fn substitute() -> Option<String> {
+                Some(String::new())
             }
 
             fn schema(_: $crate::template::field::Audience) -> serde_json::Value {
@@ -209,6 +213,34 @@ impl Codec for Words {
     }
 }
 
+/// Words of a command line that begins with a program.
+pub(super) enum Command {}
+
+impl Codec for Command {
+    type Value = Vec<String>;
+
+    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<String>> {
+        let words = Words::read(json, at, errors)?;
+        if let Some((program, rest)) = words.split_first()
+            && program.contains(char::is_whitespace)
+        {
+            let split = parse_command_line(program).ok().filter(|split| split.len() > 1);
+            let split = split.unwrap_or_else(|| program.split_whitespace().map(str::to_owned).collect());
+            let words = json!([&split[..], rest].concat()).to_string();
+            let word: String = program.chars().take(SHOWN_CHARACTERS).collect();
+            errors.add(at, FieldRule::CommandUnsplit { word, words });
+        }
+        Some(words)
+    }
+
+    fn schema(audience: Audience) -> Value {
+        let mut schema = Words::schema(audience);
+        schema["prefixItems"] = json!([Word::schema(audience)]);
+        schema["prefixItems"][0]["pattern"] = json!(r"^[^\x00\s]*$");
+        schema
+    }
+}
+
 /// Environment variables.
 pub(crate) enum Environment {}
 
@@ -216,7 +248,7 @@ impl Codec for Environment {
     type Value = BTreeMap<String, String>;
 
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<BTreeMap<String, String>> {
-        let Some(variables) = json.as_object() else { return errors.wrong_type(at, json, "an object") };
+        let Some(variables) = json.as_object() else { return errors.wrong_type(at, FieldRule::Object) };
         errors.check(variables.len() <= MAX_ENV, at, FieldRule::VariableCount);
         let mut env = BTreeMap::new();
         for (name, value) in variables {
@@ -250,6 +282,10 @@ impl Codec for Variable {
         Some(name.to_owned())
     }
 
+    fn substitute() -> Option<String> {
+        Some(String::new())
+    }
+
     fn schema(_: Audience) -> Value {
         json!({ "type": "string", "pattern": VARIABLE, "examples": ["DATASET"] })
     }
@@ -273,6 +309,10 @@ impl Codec for Seconds {
         let seconds = integer(json, at, errors)?;
         errors.check(SECONDS.contains(&seconds), at, FieldRule::Duration);
         Some(u32::try_from(seconds).unwrap_or_default())
+    }
+
+    fn substitute() -> Option<u32> {
+        Some(0)
     }
 
     fn schema(_: Audience) -> Value {
@@ -360,6 +400,10 @@ impl Codec for MountPath {
         None
     }
 
+    fn substitute() -> Option<String> {
+        Some(String::new())
+    }
+
     fn schema(_: Audience) -> Value {
         json!({ "type": "string", "maxLength": MAX_PATH_BYTES, "pattern": "^(/[^:,]+)?$", "examples": ["/home/jovyan"] })
     }
@@ -386,7 +430,7 @@ impl Codec for PodTemplate {
     type Value = JsonObject;
 
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<JsonObject> {
-        let Some(object) = json.as_object() else { return errors.wrong_type(at, json, "an object") };
+        let Some(object) = json.as_object() else { return errors.wrong_type(at, FieldRule::Object) };
         let object = without_nulls(object.clone())?;
         errors.check(is_storable_pod_template(&object), at, FieldRule::PodTemplateSize);
         Some(object)
@@ -404,7 +448,7 @@ impl Codec for AnyNumber {
     type Value = Number;
 
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Number> {
-        json.as_number().cloned().or_else(|| errors.wrong_type(at, json, "a number"))
+        json.as_number().cloned().or_else(|| errors.wrong_type(at, FieldRule::Number))
     }
 
     fn schema(_: Audience) -> Value {

@@ -40,7 +40,7 @@ impl FieldError {
 
 /// Collects all errors: reading continues after an error, so that an admin sees all errors at once.
 #[derive(Debug, Default)]
-pub(crate) struct Errors(pub(crate) Vec<FieldError>);
+pub(crate) struct Errors(pub(super) Vec<FieldError>);
 
 impl Errors {
     pub(crate) fn add(&mut self, pointer: impl Into<String>, rule: FieldRule) {
@@ -49,6 +49,13 @@ impl Errors {
 
     pub(crate) fn check(&mut self, holds: bool, pointer: &str, rule: FieldRule) {
         if !holds {
+            self.add(pointer, rule);
+        }
+    }
+
+    /// Adds the error, unless the field has one already: its value is then a substitute.
+    pub(crate) fn add_first(&mut self, pointer: &str, rule: FieldRule) {
+        if !self.has(pointer) {
             self.add(pointer, rule);
         }
     }
@@ -62,16 +69,8 @@ impl Errors {
     }
 
     /// Reports a value of the wrong JSON type. Returns `None`.
-    pub(crate) fn wrong_type<T>(&mut self, at: &str, value: &Value, expected: &str) -> Option<T> {
-        let found = match value {
-            Value::Null => "null".to_owned(),
-            Value::Bool(value) => format!("boolean `{value}`"),
-            Value::Number(number) => format!("number `{number}`"),
-            Value::String(text) => format!("string {text:?}"),
-            Value::Array(_) => "array".to_owned(),
-            Value::Object(_) => "object".to_owned(),
-        };
-        self.add(at, FieldRule::Value { message: format!("invalid type: {found}, expected {expected}") });
+    pub(crate) fn wrong_type<T>(&mut self, at: &str, rule: FieldRule) -> Option<T> {
+        self.add(at, rule);
         None
     }
 }
@@ -94,7 +93,7 @@ pub(crate) trait Codec {
     /// lets the checks of other fields continue. `None` if there is no such value.
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Self::Value>;
 
-    /// Returns a value that lets the checks of other fields continue if a field without a default is absent.
+    /// Returns a value that lets the checks of other fields continue if a field without a default is absent or wrong.
     fn substitute() -> Option<Self::Value> {
         None
     }
@@ -107,7 +106,11 @@ impl Codec for bool {
     type Value = Self;
 
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Self> {
-        json.as_bool().or_else(|| errors.wrong_type(at, json, "a boolean"))
+        json.as_bool().or_else(|| errors.wrong_type(at, FieldRule::Boolean))
+    }
+
+    fn substitute() -> Option<Self> {
+        Some(false)
     }
 
     fn schema(_: Audience) -> Value {
@@ -117,17 +120,17 @@ impl Codec for bool {
 
 /// Reads a text.
 pub(crate) fn text<'j>(json: &'j Value, at: &str, errors: &mut Errors) -> Option<&'j str> {
-    json.as_str().or_else(|| errors.wrong_type(at, json, "a string"))
+    json.as_str().or_else(|| errors.wrong_type(at, FieldRule::Text))
 }
 
 /// Reads an integer.
 pub(crate) fn integer(json: &Value, at: &str, errors: &mut Errors) -> Option<i64> {
-    json.as_i64().or_else(|| errors.wrong_type(at, json, "an integer"))
+    json.as_i64().or_else(|| errors.wrong_type(at, FieldRule::Integer))
 }
 
 /// Reads the items of a list, each at its index. `None` if an item has no value.
 pub(crate) fn items<C: Codec>(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<C::Value>> {
-    let Some(items) = json.as_array() else { return errors.wrong_type(at, json, "an array") };
+    let Some(items) = json.as_array() else { return errors.wrong_type(at, FieldRule::List) };
     let read = |(index, item)| C::read(item, &format!("{at}/{index}"), errors);
     let items: Vec<_> = items.iter().enumerate().map(read).collect();
     items.into_iter().collect()
@@ -141,9 +144,7 @@ pub(crate) fn join(at: &str, name: &str) -> String {
 /// Reports fields that an object does not have.
 pub(crate) fn refuse_unknown(object: &JsonObject, at: &str, errors: &mut Errors, fields: &[&str]) {
     for field in object.keys().filter(|name| !fields.contains(&name.as_str())) {
-        let known: Vec<String> = fields.iter().map(|name| format!("`{name}`")).collect();
-        let message = format!("unknown field `{field}`, expected one of {}", known.join(", "));
-        errors.add(join(at, field), FieldRule::FieldUnknown { field: field.clone(), message });
+        errors.add(join(at, field), FieldRule::FieldUnknown { fields: fields.join(", ") });
     }
 }
 
@@ -177,10 +178,10 @@ impl<'r> Reader<'r> {
     /// Reads a field that must be present.
     pub(crate) fn required<C: Codec>(&mut self, name: &str) -> Option<C::Value> {
         let Some(value) = self.object.get(name) else {
-            self.errors.add(join(self.at, name), FieldRule::FieldMissing { field: name.to_owned() });
-            return None;
+            self.errors.add(join(self.at, name), FieldRule::FieldMissing);
+            return C::substitute();
         };
-        self.value::<C>(name, value)
+        self.value::<C>(name, value).or_else(C::substitute)
     }
 
     /// Reads a field with a default.
@@ -219,7 +220,7 @@ impl<'r> Reader<'r> {
             self.errors.add(join(self.at, name), missing);
             return C::substitute();
         };
-        self.value::<C>(name, value)
+        self.value::<C>(name, value).or_else(C::substitute)
     }
 }
 

@@ -61,6 +61,55 @@ pub fn is_slug(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
+/// Letters of European languages outside of ASCII, with the ones that a slug has for them.
+const LETTERS: [(&str, &str); 24] = [
+    ("àáâãäåāăą", "a"),
+    ("çćĉċč", "c"),
+    ("ďđ", "d"),
+    ("èéêëēĕėęě", "e"),
+    ("ĝğġģ", "g"),
+    ("ĥ", "h"),
+    ("ìíîïĩīĭįı", "i"),
+    ("ĵ", "j"),
+    ("ķ", "k"),
+    ("ĺļľł", "l"),
+    ("ñńņň", "n"),
+    ("òóôõöøōŏő", "o"),
+    ("ŕŗř", "r"),
+    ("śŝşšș", "s"),
+    ("ţťț", "t"),
+    ("ùúûüũūŭůűų", "u"),
+    ("ŵ", "w"),
+    ("ýÿŷ", "y"),
+    ("źżž", "z"),
+    ("ß", "ss"),
+    ("æ", "ae"),
+    ("œ", "oe"),
+    ("þ", "th"),
+    ("ð", "d"),
+];
+
+/// Derives a slug from a name: its letters and digits in lower case, with hyphens between words. `None` if too few of them
+/// are Latin letters or digits.
+#[must_use]
+pub fn slug_of(name: &str) -> Option<String> {
+    let mut slug = String::new();
+    for character in name.to_lowercase().chars() {
+        let letters = LETTERS.iter().find(|(letters, _)| letters.contains(character)).map(|(_, letters)| *letters);
+        match letters {
+            Some(letters) => slug.push_str(letters),
+            None if character.is_ascii_alphanumeric() => slug.push(character),
+            // Accents that follow their letter.
+            None if ('\u{300}'..='\u{36f}').contains(&character) => {}
+            None if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
+            None => {}
+        }
+    }
+    slug.truncate(*SLUG_LENGTH.end());
+    let slug = slug.trim_end_matches('-');
+    is_slug(slug).then(|| slug.to_owned())
+}
+
 text_codec! {
     /// A tag.
     Tag, { "type": "string", "minLength": 1, "maxLength": MAX_TAG,
@@ -77,7 +126,7 @@ impl Codec for Tags {
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<String>> {
         let is_short = json.as_array().is_none_or(|tags| tags.len() <= MAX_TAGS);
         errors.check(is_short, at, FieldRule::TagCount);
-        let Some(given) = json.as_array() else { return errors.wrong_type(at, json, "an array") };
+        let Some(given) = json.as_array() else { return errors.wrong_type(at, FieldRule::List) };
         let mut tags: Vec<String> = Vec::new();
         // Ignore surplus tags, which have already caused an error: comparing thousands of tags would take too long.
         for (index, tag) in given.iter().take(MAX_TAGS).enumerate() {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::codecs::{MountPath, text_codec};
-use super::field::{Audience, Codec, Errors, FieldError, items, json_object};
+use super::field::{Audience, Codec, Errors, FieldError, JsonObject, items, json_object};
 use super::rule::FieldRule;
 use super::settings::TemplateSettings;
 use crate::material_source::{SourceUrl, is_secret_name};
@@ -136,8 +136,10 @@ impl Material {
         let least = usize::from(allowed_repositories.is_empty());
         let is_count = (least..=MAX_MATERIAL_SOURCES).contains(&sources.len());
         errors.check(is_count || errors.has("/material/sources"), "/material/sources", FieldRule::MaterialSourceCount);
-        let is_of_storage = storage.is_none_or(|storage| storage.path == *directory);
-        errors.check(is_of_storage, "/material/directory", FieldRule::MaterialDirectoryOfStorage);
+        let is_of_storage = storage.is_none_or(|storage| storage.path == *directory || errors.has("/storage/path"));
+        if !is_of_storage {
+            errors.add_first("/material/directory", FieldRule::MaterialDirectoryOfStorage);
+        }
     }
 }
 
@@ -151,13 +153,17 @@ impl Codec for Sources {
         let mut sources = items::<MaterialSource>(json, at, errors)?;
         sources.iter_mut().for_each(MaterialSource::normalise);
         for (place, source) in sources.iter().enumerate() {
+            let at = format!("{at}/{place}");
+            let is_of_unknown_kind = errors.has(&format!("{at}/kind"));
             for (field, rule) in source.broken_rules() {
-                errors.add(format!("{at}/{place}/{field}"), rule);
+                if !(is_of_unknown_kind && ["ref", "sha256"].contains(&field)) {
+                    errors.add_first(&format!("{at}/{field}"), rule);
+                }
             }
             let has_same_target = |earlier: &MaterialSource| earlier.target.eq_ignore_ascii_case(&source.target);
             if sources.iter().take(place).any(has_same_target) {
                 let rule = FieldRule::MaterialTargetRepeated { target: source.target.clone() };
-                errors.add(format!("{at}/{place}/target"), rule);
+                errors.add_first(&format!("{at}/target"), rule);
             }
         }
         Some(sources)
@@ -170,6 +176,35 @@ impl Codec for Sources {
 }
 
 impl MaterialSource {
+    /// Reads a source that is to be checked: its target and the SHA-256 of an archive may be absent.
+    ///
+    /// # Errors
+    /// All errors, each with its location; never empty.
+    pub fn read_to_check(body: &JsonObject) -> Result<Self, Vec<FieldError>> {
+        let (mut body, mut errors) = (body.clone(), Errors::default());
+        body.entry("target").or_insert_with(|| "material".into());
+        let mut source = <Self as Codec>::read(&body.into(), "", &mut errors).ok_or_else(|| errors.0.clone())?;
+        source.normalise();
+        for (field, rule) in source.broken_rules() {
+            if !(rule == FieldRule::MaterialSha256 && source.sha256.is_none()) {
+                errors.add_first(&format!("/{field}"), rule);
+            }
+        }
+        if source.secret.is_some() {
+            errors.add_first("/secret", FieldRule::MaterialSecretUnchecked);
+        }
+        if errors.0.is_empty() { Ok(source) } else { Err(errors.0) }
+    }
+
+    /// Returns the JSON schema (2020-12) of a source that is to be checked.
+    #[must_use]
+    pub fn schema_to_check() -> Value {
+        let mut schema = Self::schema(Audience::Request);
+        schema["required"] = json!(["kind", "url"]);
+        schema["examples"] = json!([{ "kind": "git", "url": "https://git.example.org/statistics/101.git" }]);
+        schema
+    }
+
     /// Returns the source in its normal form: digits in lower case, and a folder without a slash at its end.
     pub(super) fn normalise(&mut self) {
         self.sha256 = self.sha256.take().map(|digits| digits.to_ascii_lowercase());

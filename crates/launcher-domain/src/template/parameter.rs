@@ -95,7 +95,7 @@ impl Codec for Choices {
     type Value = Vec<String>;
 
     fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<String>> {
-        let Some(choices) = json.as_array() else { return errors.wrong_type(at, json, "an array") };
+        let Some(choices) = json.as_array() else { return errors.wrong_type(at, FieldRule::List) };
         let choice = |(index, choice)| text(choice, &format!("{at}/{index}"), errors).map(str::to_owned);
         Some(choices.iter().enumerate().filter_map(choice).collect())
     }
@@ -170,8 +170,12 @@ pub(super) fn check(parameters: &mut [Parameter], env: &BTreeMap<String, String>
         let name = parameter.name.clone();
         errors.check(!APP_VARIABLES.contains(&&*name), &at_name, FieldRule::ParameterReserved { name: name.clone() });
         errors.check(!env.contains_key(&name), &at_name, FieldRule::ParameterInEnv { name: name.clone() });
-        let is_new = names.insert(name.clone());
-        errors.check(is_new, &at_name, FieldRule::ParameterRepeated { name });
+        if !names.insert(name.clone()) {
+            errors.add_first(&at_name, FieldRule::ParameterRepeated { name });
+        }
+        if errors.has(&format!("{at}/kind")) {
+            continue;
+        }
         parameter.check_fields(&at, errors);
         let is_text = matches!(parameter.kind, ParameterKind::Text | ParameterKind::Secret);
         parameter.max_length = is_text.then(|| parameter.max_length.unwrap_or(MAX_LENGTH));

@@ -2,6 +2,37 @@
 
 use crate::coded_text::coded_texts;
 
+impl FieldRule {
+    /// Returns the rule that an error message of serde states.
+    #[must_use]
+    pub fn of_serde(message: &str) -> Self {
+        let names = |text: &str| text.split('`').skip(1).step_by(2).collect::<Vec<_>>().join(", ");
+        let expected = message.rsplit_once(", expected ").map_or("", |(_, expected)| expected);
+        if message.starts_with("missing field ") {
+            Self::FieldMissing
+        } else if message.starts_with("unknown field ") {
+            Self::FieldUnknown { fields: names(expected) }
+        } else if message.starts_with("unknown variant ") {
+            Self::Choice { choices: names(expected) }
+        } else if ["invalid type", "invalid value"].iter().any(|start| message.starts_with(start)) {
+            match expected {
+                "a boolean" => Self::Boolean,
+                "a map" => Self::Object,
+                "a sequence" => Self::List,
+                text if text.contains("string") => Self::Text,
+                text if text.starts_with("struct ") => Self::Object,
+                "f32" | "f64" => Self::Number,
+                "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "usize" => Self::Integer,
+                _ => Self::Value { message: format!("must be {expected}") },
+            }
+        } else if message.starts_with("UUID parsing failed") {
+            Self::Value { message: "must be a UUID".to_owned() }
+        } else {
+            Self::Value { message: message.to_owned() }
+        }
+    }
+}
+
 coded_texts! {
     /// Rule that a field of a request body breaks.
     #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +118,9 @@ coded_texts! {
             "the name of a secret, not a password: 1 to 63 characters a-z, 0-9 and hyphens, as in statistics";
         /// A source with a secret has no encrypted connection.
         MaterialSecretHttps = "material-secret-https", "the address must begin with https:// because the source has a secret";
+        /// A source with a secret is to be checked.
+        MaterialSecretUnchecked = "material-secret-unchecked",
+            "a source with a secret cannot be checked: save the template and try it";
         /// The name of the directory is malformed.
         MaterialTarget = "material-target",
             "1 to 64 letters, digits, dots, hyphens and underscores, not beginning with a dot, as in statistics-101";
@@ -197,12 +231,27 @@ coded_texts! {
         Address = "address", "an e-mail address, as in alice@example.org";
         /// A value must be a JSON object.
         Object = "object", "must be an object";
+        /// A value must be a JSON string.
+        Text = "type-text", "must be a string";
+        /// A value must be an integer.
+        Integer = "type-integer", "must be a whole number";
+        /// A value must be a number.
+        Number = "type-number", "must be a number";
+        /// A value must be a JSON array.
+        List = "type-list", "must be an array";
+        /// A value must be a JSON boolean.
+        Boolean = "type-boolean", "must be true or false";
+        /// A value is none of these. `choices` lists the valid ones.
+        Choice { choices } = "choice", "must be one of: {choices}";
         /// A required field is absent.
-        FieldMissing { field } = "field-missing", "missing field `{field}`";
-        /// A field does not exist. `message` is the parser's English sentence, which may list the known fields.
-        FieldUnknown { field, message } = "field-unknown", "{message}";
-        /// A value has the wrong JSON type, or is not in a list of values. `message` is the parser's English sentence.
+        FieldMissing = "field-missing", "is required, and missing";
+        /// A field does not exist. `fields` lists those that do.
+        FieldUnknown { fields } = "field-unknown", "is not a field here; the fields are: {fields}";
+        /// A value is wrong in another way. `message` is an English phrase.
         Value { message } = "value", "{message}";
+        /// The first word of a command has white space. `word` is this word, and `words` the same as several words, as JSON.
+        CommandUnsplit { word, words } = "command-unsplit",
+            "names one program with spaces in its name: {word}. Write its words separately: {words}";
         /// A read-only field differs from its current value.
         ReadOnly = "read-only",
             "is read-only and differs from the current value: omit it, or read the template again";

@@ -11,8 +11,8 @@ use crate::email::EmailAddress;
 use crate::local_path::LocalPath;
 use crate::quantity::Quantity;
 use crate::template::codecs::{
-    Cpu, Description, Environment, Image, Memory, MountPath, Name, PodTemplate, Port, SECONDS, Seconds, StartPath,
-    VolumeSize, Words, is_mount_path,
+    Command, Cpu, Description, Environment, Image, Memory, MountPath, Name, PodTemplate, Port, SECONDS, Seconds,
+    StartPath, VolumeSize, Words, is_mount_path,
 };
 use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, json_object, refuse_unknown};
 use crate::template::listing::Listing;
@@ -64,7 +64,7 @@ json_object! {
         /// Replaces the image's entry point if not empty. Each word has at most 4,096 bytes. $(PORT) stands for the app's
         /// port, $(HOST) and $(ORIGIN) for the workshop's host and origin. Responses to callers who are not admins have an
         /// empty list.
-        command: Vec<String> = defaulted(Words, json!([])),
+        command: Vec<String> = defaulted(Command, json!([])),
         /// Replaces the image's arguments if not empty. Each word has at most 4,096 bytes. $(PORT) stands for the app's
         /// port, $(HOST) and $(ORIGIN) for the workshop's host and origin. Responses to callers who are not admins have an
         /// empty list.

@@ -70,10 +70,9 @@ fn listing_errors_are_reported_together_with_others() {
 
 #[test]
 fn icon_is_one_of_the_list_or_follows_the_app_type() {
-    let icons = Icon::ALL.map(|icon| format!("`{}`", icon.as_str())).join(", ");
-    let message = format!("unknown variant `https://example.org/x.png`, expected one of {icons}");
+    let choices = Icon::ALL.map(Icon::as_str).join(", ");
     let refused = with(&json!({"icon": "https://example.org/x.png"})).unwrap_err();
-    assert_eq!(refused, [FieldError::new("/icon", FieldRule::Value { message })]);
+    assert_eq!(refused, [FieldError::new("/icon", FieldRule::Choice { choices })]);
     for (app_type, chosen, shown) in [
         ("rstudio", json!(null), Icon::Statistics),
         ("notebook", json!(null), Icon::Notebook),

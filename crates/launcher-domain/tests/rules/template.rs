@@ -137,51 +137,88 @@ fn wrong_type_unknown_field_and_missing_field_are_reported_with_other_errors() {
         "pod_template": [], "storage": {"size": "much", "at_expiry": "never", "path": "/work", "a/b": 1},
         "material": {"sources": [{"url": "https://a.example/b", "branch": "main", "target": "b"}, "b"]},
         "parameters": [{"name": "A", "label": 1.5, "kind": "list", "required": "yes"}, null],
-        "lifetime_seconds": "2h", "active": 1, "tags": "maps", "icon": {}, "unlisted": null, "slug": "-",
+        "lifetime_seconds": "2h", "extension_seconds": 90_000, "active": 1, "tags": "maps", "icon": {}, "unlisted": null, "slug": "-",
     });
-    let invalid = |found: &str, expected: &str| format!("invalid type: {found}, expected {expected}");
-    let unknown = |field: &str, known: &str| format!("unknown field `{field}`, expected one of {known}");
-    let variant = |text: &str, known: &str| format!("unknown variant `{text}`, expected one of {known}");
-    let missing = |field: &str| format!("missing field `{field}`");
-    let object = || "must be an object".to_owned();
+    let unknown = |known: &str| format!("is not a field here; the fields are: {known}");
+    let choice = |known: &str| format!("must be one of: {known}");
+    let (missing, text, number) = ("is required, and missing", "must be a string", "must be a whole number");
+    let (boolean, list, object) = ("must be true or false", "must be an array", "must be an object");
     let of_template = TemplateSettings::FIELDS.iter().chain(&["active"]).chain(Listing::FIELDS);
-    let of_template = of_template.map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
+    let of_template = of_template.copied().collect::<Vec<_>>().join(", ");
     let expected = [
-        ("/memroy_limit", unknown("memroy_limit", &of_template)),
-        ("/name", missing("name")),
-        ("/app_type", variant("notebok", "`rstudio`, `notebook`, `custom`")),
+        ("/memroy_limit", unknown(&of_template)),
+        ("/name", missing.into()),
+        ("/app_type", choice("rstudio, notebook, custom")),
         ("/image", FieldRule::Image.to_string()),
-        ("/port", invalid("string \"8000\"", "an integer")),
-        ("/args/1", invalid("number `5`", "a string")),
+        ("/port", number.into()),
+        ("/args/1", text.into()),
         ("/env/1B", FieldRule::VariableName.to_string()),
-        ("/env/A", invalid("boolean `true`", "a string")),
-        ("/resources/cpu", unknown("cpu", "`cpu_request`, `cpu_limit`, `memory_request`, `memory_limit`")),
-        ("/resources/memory_limit", invalid("number `5`", "a string")),
-        ("/security_profile", invalid("null", "a string")),
-        ("/pod_template", invalid("array", "an object")),
-        ("/storage/a~1b", unknown("a/b", "`kind`, `size`, `path`, `at_expiry`")),
-        ("/storage/kind", missing("kind")),
+        ("/env/A", text.into()),
+        ("/resources/cpu", unknown("cpu_request, cpu_limit, memory_request, memory_limit")),
+        ("/resources/memory_limit", text.into()),
+        ("/security_profile", text.into()),
+        ("/pod_template", object.into()),
+        ("/storage/a~1b", unknown("kind, size, path, at_expiry")),
+        ("/storage/kind", missing.into()),
         ("/storage/size", FieldRule::StorageSize { text: "\"much\"".to_owned() }.to_string()),
-        ("/storage/at_expiry", variant("never", "`end`, `suspend`")),
-        (
-            "/material/sources/0/branch",
-            unknown("branch", "`kind`, `url`, `ref`, `sha256`, `folder`, `secret`, `target`"),
-        ),
-        ("/material/sources/0/kind", missing("kind")),
-        ("/material/sources/1", object()),
-        ("/parameters/0/label", invalid("number `1.5`", "a string")),
-        ("/parameters/0/kind", variant("list", "`text`, `choice`, `number`, `secret`")),
-        ("/parameters/0/required", invalid("string \"yes\"", "a boolean")),
-        ("/parameters/1", object()),
-        ("/lifetime_seconds", invalid("string \"2h\"", "an integer")),
-        ("/active", invalid("number `1`", "a boolean")),
-        ("/tags", invalid("string \"maps\"", "an array")),
-        ("/icon", invalid("object", "a string")),
-        ("/unlisted", invalid("null", "a boolean")),
+        ("/storage/at_expiry", choice("end, suspend")),
+        ("/material/sources/0/branch", unknown("kind, url, ref, sha256, folder, secret, target")),
+        ("/material/sources/0/kind", missing.into()),
+        ("/material/sources/1", object.into()),
+        ("/parameters/0/label", text.into()),
+        ("/parameters/0/kind", choice("text, choice, number, secret")),
+        ("/parameters/0/required", boolean.into()),
+        ("/parameters/1", object.into()),
+        ("/lifetime_seconds", number.into()),
+        ("/extension_seconds", FieldRule::ExtensionTooLong.to_string()),
+        ("/active", boolean.into()),
+        ("/tags", list.into()),
+        ("/icon", text.into()),
+        ("/unlisted", boolean.into()),
         ("/slug", FieldRule::Slug.to_string()),
     ];
     let errors = read(&body, &json!({})).unwrap_err();
     let found: Vec<_> = errors.iter().map(|error| (error.pointer.as_str(), error.detail())).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn program_with_spaces_in_its_name_is_refused_with_its_words() {
+    for (command, words) in [
+        (json!(["python app.py"]), r#"["python","app.py"]"#),
+        (json!(["sh -c 'a b'", "x y"]), r#"["sh","-c","a b","x y"]"#),
+        (json!(["a | b"]), r#"["a","|","b"]"#),
+    ] {
+        let errors = with(&json!({ "command": command, "args": ["a b"] })).unwrap_err();
+        assert_eq!(errors.len(), 1);
+        assert_eq!((&*errors[0].pointer, errors[0].rule.code()), ("/command", "command-unsplit"));
+        assert!(errors[0].detail().ends_with(words), "{}", errors[0].detail());
+    }
+    assert!(with(&json!({ "command": ["sh", "-c", "a b"] })).is_ok());
+}
+
+#[test]
+fn missing_fields_do_not_hide_rules_between_fields() {
+    let body = json!({
+        "lifetime_seconds": 600, "max_lifetime_seconds": 300,
+        "material": { "sources": [{ "kind": "archiv", "url": "ftp://a", "target": "a" }, { "kind": "git", "url": "https://a.example/b" }] },
+        "parameters": [{ "name": "A", "kind": "choise", "label": "A" }, { "name": "A", "kind": "choice" }],
+    });
+    let errors = read(&body, &json!({})).unwrap_err();
+    let found: Vec<_> = errors.iter().map(|error| (error.pointer.as_str(), error.rule.code())).collect();
+    let expected = [
+        ("/name", "field-missing"),
+        ("/app_type", "field-missing"),
+        ("/image", "field-missing"),
+        ("/material/sources/0/kind", "choice"),
+        ("/material/sources/1/target", "field-missing"),
+        ("/material/sources/0/url", "material-url"),
+        ("/parameters/0/kind", "choice"),
+        ("/parameters/1/label", "field-missing"),
+        ("/parameters/1/name", "parameter-repeated"),
+        ("/parameters/1/choices", "parameter-choices"),
+        ("/max_lifetime_seconds", "max-lifetime-too-short"),
+    ];
     assert_eq!(found, expected);
 }
 
@@ -323,7 +360,10 @@ prop_compose! {
         (name, description, image) in (text(), text(), text()).boxed(),
         app_type in prop::sample::select(AppType::ALL.to_vec()),
         port in prop_oneof![4 => (0..70_000_i64).prop_map(Some), 2 => Just(None), 1 => any::<i64>().prop_map(Some)].boxed(),
-        command in prop::collection::vec(text(), 0..5).boxed(),
+        command in prop_oneof![
+            5 => prop::collection::vec("[a-z]{1,6}", 0..5),
+            1 => prop::collection::vec(text(), 0..5),
+        ].boxed(),
         args in prop::collection::vec(text(), 0..5).boxed(),
         env in prop::collection::btree_map(prop_oneof![6 => "[A-Z_]{1,8}", 1 => text()], text(), 0..4).boxed(),
         resources in prop_oneof![1 => Just(json!({})), 1 => resources()].boxed(),

@@ -24,7 +24,7 @@ use super::workload::{Context, Record, StoredRecord, Workload};
 use crate::byte_stream::ByteStream;
 use crate::machine::{
     DataDir, DataDirError, DesiredStateCell, Gateway, Layout, MachineFleet, Registry, Remainder, SidecarConnector,
-    Supervised, replace_file, validate_volume,
+    SourceChecker, Supervised, replace_file, validate_volume,
 };
 use crate::port::{Archives, FleetError, ImageState, Images, MAX_READ_WAIT, ReadError};
 
@@ -73,6 +73,7 @@ impl ContainerFleet {
         let registry = Registry::<Workload>::new(Context {
             capacity: Capacity::new(engine_info.memory_bytes, engine_info.cpus),
             sidecar_user: if launcher_user.is_root() { SIDECAR_USER } else { launcher_user.as_raw() },
+            source_checks: SourceChecker::new(settings.material.clone(), settings.data_dir.clone(), false),
             settings,
             data_dir,
             engine,
@@ -112,6 +113,10 @@ impl MachineFleet for ContainerFleet {
 
     fn registry(&self) -> &Arc<Registry<Workload>> {
         &self.0
+    }
+
+    fn source_checks(&self) -> Option<&SourceChecker> {
+        self.0.context.source_checks.as_ref()
     }
 
     async fn remove_volume(&self, name: &str) -> Result<(), FleetError> {

@@ -48,6 +48,8 @@ pub struct ContainerSettings {
     pub origins: OriginSettings,
     /// Options of this kind of fleet.
     pub options: ContainerOptions,
+    /// The program that checks course material before a template names it, if it is installed beside the launcher.
+    pub material: PathBuf,
     /// Source of the saved files with which workshops can start; `None`: the fleet refuses such workshops.
     pub saved_files: Option<Arc<dyn SavedFiles>>,
     /// Maximum time from the start of an app until it answers.

@@ -20,7 +20,7 @@ use super::engine::{Engine, EngineError, EngineInfo};
 use super::names::{self, Part};
 use super::pulls::Pulls;
 use super::settings::ContainerSettings;
-use crate::machine::{self, DataDir, DesiredStateCell, OriginSettings};
+use crate::machine::{self, DataDir, DesiredStateCell, OriginSettings, SourceChecker};
 
 /// The record of a Workshop. The engine's containers are found by their names, so the record describes no process.
 pub(super) type Record = crate::machine::Record<()>;
@@ -208,6 +208,7 @@ pub(crate) struct Context {
     /// User ID of the sidecars, which own the sockets.
     pub(crate) sidecar_user: u32,
     pub(crate) stop: Stop,
+    pub(super) source_checks: Option<SourceChecker>,
 }
 
 impl Context {

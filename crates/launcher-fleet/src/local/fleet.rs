@@ -15,10 +15,11 @@ use tokio::task::spawn_blocking;
 use super::ports::{Listener, PortPool, find_listener_in};
 use super::process::{AppProcesses, ExitWatch, ProcessScanner, ProcessSnapshot, terminate};
 use super::settings::{LocalFleetError, LocalSettings};
-use super::workload::{Context, Supervisor, Workload};
+use super::workload::{Context, Supervisor, Workload, inherited};
 use crate::byte_stream::{ByteStream, written_by};
 use crate::machine::{
-    DataDir, DataDirError, Gateway, MachineFleet, Registry, Supervised, remove_directory, validate_volume,
+    DataDir, DataDirError, Gateway, MachineFleet, Registry, SourceChecker, Supervised, remove_directory,
+    validate_volume,
 };
 use crate::port::{Archives, FleetError, ReadError};
 
@@ -48,7 +49,10 @@ impl LocalFleet {
         let (data_dir, records) = DataDir::open(&settings.data_dir, clock, |record| record.process = None)?;
         // Take the snapshot before this launcher starts a process: it lists only processes of earlier launchers.
         let snapshot = ProcessSnapshot::take(&data_dir.id);
+        let source_checks = SourceChecker::new(settings.material.clone(), settings.data_dir.clone(), true);
+        let source_checks = source_checks.map(|checker| checker.with_environment(inherited(std::env::vars_os())));
         let registry = Registry::<Workload>::new(Context {
+            source_checks,
             settings,
             scanner: ProcessScanner::new(data_dir.id.clone()),
             data_dir,
@@ -85,6 +89,10 @@ impl MachineFleet for LocalFleet {
 
     fn registry(&self) -> &Arc<Registry<Workload>> {
         &self.0
+    }
+
+    fn source_checks(&self) -> Option<&SourceChecker> {
+        self.0.context.source_checks.as_ref()
     }
 
     async fn remove_volume(&self, name: &str) -> Result<(), FleetError> {

@@ -9,8 +9,9 @@ use launcher_domain::SecretValues;
 use launcher_workshop::Workshop;
 
 use super::registry::{Registry, finish};
+use super::source_check::SourceChecker;
 use super::supervised::{Context, Supervised};
-use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, Images};
+use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, Images, SourceChecks};
 
 /// A fleet on the launcher's machine. It implements what its registry cannot do.
 pub(crate) trait MachineFleet: Archives + Debug + 'static {
@@ -20,6 +21,9 @@ pub(crate) trait MachineFleet: Archives + Debug + 'static {
 
     /// Removes a volume that no workload uses.
     fn remove_volume(&self, name: &str) -> impl Future<Output = Result<(), FleetError>> + Send;
+
+    /// Returns the checks of course material; `None` without the program.
+    fn source_checks(&self) -> Option<&SourceChecker>;
 
     /// Returns the images on this machine; `None` if the fleet runs no images.
     fn images(&self) -> Option<&dyn Images> {
@@ -54,6 +58,10 @@ impl<F: MachineFleet> Fleet for F {
 
     fn archives(&self) -> Option<&dyn Archives> {
         Some(self)
+    }
+
+    fn source_checks(&self) -> Option<&dyn SourceChecks> {
+        MachineFleet::source_checks(self).map(|checker| checker as &dyn SourceChecks)
     }
 
     fn images(&self) -> Option<&dyn Images> {

@@ -91,6 +91,32 @@ impl<'w, 'm> Remote<'w, 'm> {
         }
     }
 
+    /// Returns the name of the default branch, if the server says it.
+    ///
+    /// # Errors
+    /// The server cannot be reached.
+    pub(crate) fn default_branch(&self) -> Result<Option<String>, Failure> {
+        let branch = |target: &str| target.strip_prefix("refs/heads/").map(str::to_owned);
+        if self.advertised.is_some() {
+            let mut words = self.capabilities.iter();
+            return Ok(words.find_map(|word| word.strip_prefix("symref=HEAD:")).and_then(branch));
+        }
+        let mut request = self.command("ls-refs");
+        request.extend_from_slice(b"0001");
+        write_packet(&mut request, "symrefs\n");
+        write_packet(&mut request, "ref-prefix HEAD\n");
+        request.extend_from_slice(b"0000");
+        let mut body = self.post(&request)?.take(ANSWER_BYTES);
+        while let Some(line) = read_packet(&mut body)?.and_then(|packet| packet.line()) {
+            let is_head = line.split(' ').nth(1) == Some("HEAD");
+            let target = line.split(' ').find_map(|word| word.strip_prefix("symref-target:")).filter(|_| is_head);
+            if let Some(target) = target {
+                return Ok(branch(target));
+            }
+        }
+        Ok(None)
+    }
+
     /// Asks for references with version 2.
     fn list(&self, names: &[String]) -> Result<References, Failure> {
         let mut request = self.command("ls-refs");

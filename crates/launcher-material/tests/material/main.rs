@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failed expectation is a failed test")]
 
 mod archives;
+mod check;
 mod differences;
 mod git;
 mod hostile;

@@ -4,30 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
-use crate::resolv_conf::DNS_PORT;
+use launcher_domain::network::{FORBIDDEN_NETWORKS, is_forbidden};
 
-/// IPv4 networks that a workshop must not reach, as in `deploy/network-policies.yaml`.
-const FORBIDDEN: [Network; 12] = [
-    // This network.
-    Network::new([0, 0, 0, 0], 8),
-    // Private networks: the containers of the host, and other hosts of the site.
-    Network::new([10, 0, 0, 0], 8),
-    Network::new([172, 16, 0, 0], 12),
-    Network::new([192, 168, 0, 0], 16),
-    // Shared address space: hosts of some providers, and one cloud's metadata (100.100.100.200).
-    Network::new([100, 64, 0, 0], 10),
-    // Loopback addresses through another device than the loopback device.
-    Network::new([127, 0, 0, 0], 8),
-    // Link-local: the other clouds' metadata (169.254.169.254), which returns the host's credentials.
-    Network::new([169, 254, 0, 0], 16),
-    // Azure's platform service, the same public address in each region.
-    Network::new([168, 63, 129, 16], 32),
-    // Protocol assignments, measurements, multicast, reserved.
-    Network::new([192, 0, 0, 0], 24),
-    Network::new([198, 18, 0, 0], 15),
-    Network::new([224, 0, 0, 0], 4),
-    Network::new([240, 0, 0, 0], 4),
-];
+use crate::resolv_conf::DNS_PORT;
 
 /// The rules for one direction. A packet that matches no rule is dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,8 +74,8 @@ pub(super) struct Network {
 }
 
 impl Network {
-    const fn new([a, b, c, d]: [u8; 4], prefix: u32) -> Self {
-        Self { address: Ipv4Addr::new(a, b, c, d), prefix }
+    fn of((address, prefix): ([u8; 4], u32)) -> Self {
+        Self { address: address.into(), prefix }
     }
 
     fn host(address: Ipv4Addr) -> Self {
@@ -106,10 +85,6 @@ impl Network {
     /// Returns the bits of an address that identify the network.
     pub(crate) fn mask(self) -> u32 {
         u32::MAX.checked_shl(32 - self.prefix).unwrap_or(0)
-    }
-
-    fn contains(self, address: Ipv4Addr) -> bool {
-        (address.to_bits() ^ self.address.to_bits()) & self.mask() == 0
     }
 }
 
@@ -124,9 +99,9 @@ pub(crate) fn chains(host_addresses: &[IpAddr], name_servers: &[IpAddr]) -> [Cha
             output.push(accept(&[Condition::To(Network::host(server)), Condition::Port(transport, DNS_PORT)]));
         }
     }
-    let is_public = |address: &Ipv4Addr| !FORBIDDEN.iter().any(|network| network.contains(*address));
+    let is_public = |address: &Ipv4Addr| !is_forbidden(*address);
     let hosts: BTreeSet<_> = ipv4(host_addresses).filter(is_public).collect();
-    for network in FORBIDDEN.into_iter().chain(hosts.into_iter().map(Network::host)) {
+    for network in FORBIDDEN_NETWORKS.into_iter().map(Network::of).chain(hosts.into_iter().map(Network::host)) {
         output.push(reject(&[Condition::To(network)]));
     }
     output.push(reject(&[Condition::Family(Family::Ipv6)]));
@@ -226,17 +201,8 @@ mod tests {
     }
 
     #[test]
-    fn network_contains_the_addresses_with_its_prefix() {
-        let network = Network::new([172, 16, 0, 0], 12);
-        for (address, is_inside) in [
-            (Ipv4Addr::new(172, 15, 255, 255), false),
-            (Ipv4Addr::new(172, 16, 0, 0), true),
-            (Ipv4Addr::new(172, 31, 255, 255), true),
-            (Ipv4Addr::new(172, 32, 0, 0), false),
-        ] {
-            assert_eq!(network.contains(address), is_inside, "{address}");
-        }
-        assert_eq!(Network::new([1, 2, 3, 4], 32).mask(), u32::MAX);
-        assert_eq!(network.mask(), 0xfff0_0000);
+    fn mask_has_the_bits_of_the_prefix() {
+        assert_eq!(Network::of(([1, 2, 3, 4], 32)).mask(), u32::MAX);
+        assert_eq!(Network::of(([172, 16, 0, 0], 12)).mask(), 0xfff0_0000);
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct State {
     pub(super) secrets: BTreeMap<String, SecretValues>,
     /// Volumes of the Workshops that were ever created, until they are deleted.
     pub(super) volumes: BTreeSet<String>,
+    /// True if the fleet checks course material.
+    pub(super) checks_sources: bool,
     /// True if the fleet cannot read volumes.
     pub(super) lacks_archives: bool,
     /// True if the fleet cannot place saved files.

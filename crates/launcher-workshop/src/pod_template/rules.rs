@@ -85,8 +85,7 @@ pub(super) fn check(template: &Parts, variables: &BTreeSet<&str>) -> Vec<FieldEr
             containers.add(&container.name, place, &mut errors);
         }
         if container.image.as_deref().is_none_or(str::is_empty) {
-            let rule = FieldRule::FieldMissing { field: "image".to_owned() };
-            errors.push(FieldError::new(format!("{pointer}/image"), rule));
+            errors.push(FieldError::new(format!("{pointer}/image"), FieldRule::FieldMissing));
         }
         check_container(container, &pointer, &volumes, &BTreeSet::new(), &mut errors);
     }

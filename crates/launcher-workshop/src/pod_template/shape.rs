@@ -151,8 +151,8 @@ fn compare(written: &Value, known: &Value, pointer: &str, errors: &mut Vec<Field
                 match known.get(name) {
                     Some(known) => compare(value, known, &pointer, errors),
                     None => {
-                        let message = format!("unknown field `{name}`");
-                        errors.push(FieldError::new(pointer, FieldRule::FieldUnknown { field: name.clone(), message }));
+                        let fields = known.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+                        errors.push(FieldError::new(pointer, FieldRule::FieldUnknown { fields }));
                     }
                 }
             }

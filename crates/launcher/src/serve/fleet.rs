@@ -136,6 +136,7 @@ pub(crate) fn container_settings(settings: &ServeSettings, public_url: &Uri) -> 
         data_dir: settings.data_dir.clone(),
         origins: origins(settings, public_url),
         options,
+        material: material_program(),
         saved_files: None,
         start_timeout: settings.limits.start_timeout,
         stop_grace: APP_GRACE,

@@ -1,19 +1,20 @@
 //! The template editor: new, edit, preview, save.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use askama::Template;
 use axum::response::Response;
 use http::StatusCode;
-use launcher_domain::{JsonObject, Template as CatalogTemplate};
+use launcher_domain::template::MaterialSource;
+use launcher_domain::{FieldError, FieldRule, JsonObject, MaterialFinding, Template as CatalogTemplate};
 use launcher_service::{ServiceError, TemplateUpdate};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::form::{self, Field, FormErrors, Group, Next, TemplateForm};
+use super::form::{self, Field, FormErrors, Group, Next, Note, ShortLink, Shown, TemplateForm};
 use super::images::{self, ImageLine, ImageQuery, Place};
 use crate::extract::TemplateId;
-use crate::pages::admin::fields::Kind;
 use crate::pages::admin::presets::{self, ChosenPreset, Preset, PresetCard};
 use crate::pages::paths::TEMPLATES;
 use crate::pages::view::{Card, Notice};
@@ -41,12 +42,17 @@ struct FormPage {
     shows_errors: bool,
     /// Fields with errors, for the summary above the form.
     summary: Vec<Field>,
-    basic: Vec<Group>,
-    advanced: Vec<Group>,
-    /// True to show the advanced fields at once, because one has an error.
-    is_advanced_open: bool,
+    first: Vec<Group>,
+    /// Groups that the page shows only on request.
+    folded: Vec<Group>,
+    /// True to show them at once, because a field has an error or waits for a value.
+    is_open: bool,
+    /// Names and texts of the fields that the fleet ignores.
+    hidden: Vec<(&'static str, String)>,
     presets: Vec<PresetCard>,
     chosen: Option<ChosenPreset>,
+    /// True to offer to save the template although course material was not found.
+    asks: bool,
     /// State of the template's image, if the fleet has images.
     image: Option<ImageLine>,
 }
@@ -88,36 +94,58 @@ pub(crate) struct NewQuery {
 
 /// `GET /admin/templates/new`: the form for a new template: empty, or with the values of another template or of a preset.
 pub(crate) async fn new(visitor: Allowed<ManageTemplates, Visitor>, Query(query): Query<NewQuery>) -> PageResult {
-    let t = visitor.t;
+    let (t, ignored) = (visitor.t, visitor.process.ignored_fields);
     let mut form = match Uuid::try_parse(&query.from) {
         Ok(id) => TemplateForm::copy_of(t, &visitor.launcher.template(&visitor.caller, id).await?),
         Err(_) => match Preset::named(&query.preset) {
             Some(preset) => {
-                let ignores_image = visitor.process.ignored_fields.contains(&"image");
-                TemplateForm::showing(preset.template(&preset.label(t), ignores_image)).of_preset(preset.name)
+                let ignores_image = ignored.contains(&"image");
+                TemplateForm::showing(preset.template(&preset.label(t), ignores_image))
+                    .with("material_directory", preset.directory())
+                    .of_preset(preset.name)
             }
             None => TemplateForm::new_template(),
         },
     };
     form.controls.template_id = visitor.launcher.draw_template_id().to_string();
-    page(&Editor { visitor, purpose: Purpose::New, form }.page(&FormErrors::default()))
+    page(&Editor::new(visitor, Purpose::New, form).page(&FormErrors::default()))
 }
 
 pub(crate) async fn create(
     visitor: Allowed<ManageTemplates, Visitor>,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
-    let editor = Editor { visitor, purpose: Purpose::New, form };
+    let mut editor = Editor::new(visitor, Purpose::New, form);
+    if let Some(answer) = editor.check(None).await {
+        return answer;
+    }
     let body = match editor.body() {
         ControlFlow::Continue(body) => body,
         ControlFlow::Break(answer) => return answer,
     };
     let launcher = &editor.visitor.launcher;
     let drawn = Uuid::try_parse(&editor.form.controls.template_id).unwrap_or_else(|_| launcher.draw_template_id());
-    match launcher.create_template_once(&editor.visitor.caller, drawn, &body).await {
+    match create_with_slug(&editor, drawn, body).await {
         Ok(template) => Ok(forms::redirect(&after_save(&editor.form, template.template_id))),
         Err(error) => editor.failed(error),
     }
+}
+
+/// Creates a template. Without a slug of the author, its name gives one, with a number if another template has it.
+async fn create_with_slug(editor: &Editor, id: Uuid, mut body: JsonObject) -> Result<CatalogTemplate, ServiceError> {
+    let (launcher, caller) = (&editor.visitor.launcher, &editor.visitor.caller);
+    for slug in editor.form.derived_slugs() {
+        body.insert("slug".to_owned(), slug.into());
+        let is_taken = |error: &FieldError| matches!(error.rule, FieldRule::SlugTaken { .. });
+        match launcher.create_template_once(caller, id, &body).await {
+            Err(ServiceError::Invalid(errors)) if errors.iter().all(is_taken) => {}
+            result => return result,
+        }
+    }
+    if editor.form.typed("slug").trim().is_empty() {
+        body.remove("slug");
+    }
+    launcher.create_template_once(caller, id, &body).await
 }
 
 pub(crate) async fn edit(
@@ -128,7 +156,7 @@ pub(crate) async fn edit(
     let template = visitor.launcher.template(&visitor.caller, id).await?;
     let image = images::lines(&visitor, Place::Edit, std::slice::from_ref(&template)).await?.remove(&id);
     let notice = query.notice(visitor.t, &image);
-    let editor = Editor { visitor, purpose: Purpose::Edit(id), form: TemplateForm::of(&template) };
+    let editor = Editor::new(visitor, Purpose::Edit(id), TemplateForm::of(&template));
     page(&FormPage { notice, image, ..editor.page(&FormErrors::default()) })
 }
 
@@ -138,7 +166,10 @@ pub(crate) async fn update(
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
     let before = visitor.launcher.template(&visitor.caller, id).await?;
-    let mut editor = Editor { visitor, purpose: Purpose::Edit(id), form };
+    let mut editor = Editor::new(visitor, Purpose::Edit(id), form);
+    if let Some(answer) = editor.check(Some(&before)).await {
+        return answer;
+    }
     let body = match editor.body() {
         ControlFlow::Continue(body) => form::kept(editor.visitor.t, body, &before),
         ControlFlow::Break(answer) => return answer,
@@ -164,7 +195,7 @@ pub(crate) async fn update(
 fn after_save(form: &TemplateForm, id: Uuid) -> String {
     match form.controls.next {
         Next::Try => format!("/launch/{id}"),
-        Next::Save | Next::Preview => format!("{TEMPLATES}?saved={id}"),
+        Next::Save | Next::Anyway | Next::Preview => format!("{TEMPLATES}?saved={id}"),
     }
 }
 
@@ -173,14 +204,67 @@ struct Editor {
     visitor: Allowed<ManageTemplates, Visitor>,
     purpose: Purpose,
     form: TemplateForm,
+    /// Results of checks, by the number of the source.
+    notes: BTreeMap<usize, Note>,
 }
 
 impl Editor {
+    fn new(visitor: Allowed<ManageTemplates, Visitor>, purpose: Purpose, form: TemplateForm) -> Self {
+        let form = form.with_ignored(visitor.t, visitor.process.ignored_fields);
+        Self { visitor, purpose, form, notes: BTreeMap::new() }
+    }
+
+    /// Checks the course material that the pressed button names, or new course material before it is saved. Returns the
+    /// answer if the form shall not be saved.
+    async fn check(&mut self, stored: Option<&CatalogTemplate>) -> Option<PageResult> {
+        let t = self.visitor.t;
+        if let Some(number) = self.form.row_to_check() {
+            return Some(match self.form.source(t, number) {
+                Ok(source) => {
+                    self.check_sources(&[(number, source)]).await;
+                    page(&self.answer(&FormErrors::default()))
+                }
+                Err(errors) => page(&self.answer(&errors)),
+            });
+        }
+        let is_saved = matches!(self.form.controls.next, Next::Save | Next::Try) && !self.form.is_row_button_pressed();
+        let is_asked = is_saved && self.form.controls.language.is_empty() && self.visitor.launcher.can_check_sources();
+        let is_valid = || self.form.body(t, &self.visitor.launcher).err().is_none_or(|wrong| wrong.are_of_checksums());
+        let sources = if is_asked && is_valid() { self.form.new_sources(t, stored) } else { Vec::new() };
+        if sources.is_empty() || self.check_sources(&sources).await {
+            return None;
+        }
+        let (title, text) = (t.text("editor-unfound-title"), t.text("editor-unfound"));
+        let notice = Some(Notice { kind: "wait", title, text, blockers: None });
+        let form_page = FormPage { notice, asks: true, ..self.answer(&FormErrors::default()) };
+        Some(page_with(StatusCode::UNPROCESSABLE_ENTITY, &form_page))
+    }
+
+    /// Checks sources, and notes the results. Returns true if all were found.
+    async fn check_sources(&mut self, sources: &[(usize, MaterialSource)]) -> bool {
+        let t = self.visitor.t;
+        let plain: Vec<MaterialSource> = sources.iter().map(|(_, source)| source.clone()).collect();
+        let findings = self.visitor.launcher.check_sources(&self.visitor.caller, &plain).await;
+        let is_busy = matches!(findings, Err(ServiceError::TooManyChecks));
+        let without = t.text(if is_busy { "editor-check-busy" } else { "editor-check-failed" });
+        let findings = findings.unwrap_or_else(|_| vec![MaterialFinding::failed(without); sources.len()]);
+        for ((number, source), finding) in sources.iter().zip(&findings) {
+            if finding.is_found() {
+                self.form.record_found(*number, source, finding);
+            }
+            self.notes.insert(*number, Note { is_good: finding.is_found(), text: t.finding(finding) });
+        }
+        findings.iter().all(MaterialFinding::is_found)
+    }
+
     /// Returns the template of a sent form, or the answer to a form that shall not be saved: the form in another
     /// language, with its errors, or with a preview.
     fn body(&self) -> ControlFlow<PageResult, JsonObject> {
         if !self.form.controls.language.is_empty() {
             return ControlFlow::Break(self.in_language());
+        }
+        if self.form.is_row_button_pressed() {
+            return ControlFlow::Break(page(&self.answer(&FormErrors::default())));
         }
         match self.form.body(self.visitor.t, &self.visitor.launcher) {
             Ok(body) if self.form.controls.next == Next::Preview => ControlFlow::Break(self.preview(&body)),
@@ -207,7 +291,7 @@ impl Editor {
         let shows_errors = !self.form.controls.shows_errors.is_empty();
         let found = shows_errors.then(|| self.form.body(t, &self.visitor.launcher).err()).flatten().unwrap_or_default();
         let visitor = self.visitor.clone().map(|visitor| visitor.in_language(t));
-        let editor = Self { visitor, purpose: self.purpose, form: self.form.clone() };
+        let editor = Self::new(visitor, self.purpose, self.form.clone());
         let mut response = page(&editor.answer(&found))?;
         let (name, value) = t.cookie(self.visitor.settings.is_https());
         response.headers_mut().insert(name, value);
@@ -244,17 +328,32 @@ impl Editor {
     }
 
     fn page(&self, errors: &FormErrors) -> FormPage {
-        let Self { visitor, purpose, form } = self;
-        let t = visitor.t;
-        let groups = form.groups(t, errors, visitor.process.ignored_fields);
-        let wrong = groups.iter().flat_map(|group| &group.fields).filter(|field| !field.error.is_empty());
-        let summary: Vec<Field> = wrong.cloned().collect();
-        let (advanced, basic): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(|group| group.is_advanced);
+        let Self { visitor, purpose, form, notes } = self;
+        let (t, ignored) = (visitor.t, visitor.process.ignored_fields);
         let (heading, submit, action) = match purpose {
             Purpose::New => (t.text("editor-new-template"), t.text("editor-create"), TEMPLATES.to_owned()),
             Purpose::Edit(id) => (t.text("edit-template"), t.text("editor-save"), format!("{TEMPLATES}/{id}")),
         };
         let preset = &form.controls.preset;
+        let chosen = ChosenPreset::named(t, preset);
+        let link = matches!(purpose, Purpose::New).then(|| ShortLink {
+            start: format!("{}/go/", visitor.settings.origin()),
+            slug: form.derived_slugs().next().unwrap_or_default(),
+            label: t.text("editor-short-link"),
+        });
+        let has_check = visitor.launcher.can_check_sources();
+        let shown = Shown { ignored, action: &action, link: link.as_ref(), has_check, notes };
+        let (folded, first): (Vec<Group>, Vec<Group>) =
+            form.groups(t, errors, &shown).into_iter().partition(|group| group.is_folded);
+        let wrong =
+            |groups: &[Group]| groups.iter().flat_map(|group| &group.fields).flat_map(Field::wrong).collect::<Vec<_>>();
+        let (wrong_first, wrong_folded) = (wrong(&first), wrong(&folded));
+        let waits_for_image = chosen.as_ref().is_some_and(|chosen| chosen.dockerfile.is_some())
+            && !ignored.contains(&"image")
+            && form.typed("image").is_empty();
+        let is_open = !wrong_folded.is_empty() || waits_for_image || form.is_button_in(&folded);
+        let summary = [wrong_first, wrong_folded].concat();
+        let hidden = form.hidden(ignored).into_iter().map(|(name, text)| (name, text.to_owned())).collect();
         let (template_id, version, presets) = match purpose {
             Purpose::New => (Some(form.controls.template_id.clone()), None, presets::cards(t, preset)),
             Purpose::Edit(_) => (None, Some(form.controls.version.clone()), Vec::new()),
@@ -271,11 +370,13 @@ impl Editor {
             preview: None,
             shows_errors: !errors.is_empty(),
             summary,
-            basic,
-            is_advanced_open: advanced.iter().flat_map(|group| &group.fields).any(|field| !field.error.is_empty()),
-            advanced,
+            first,
+            folded,
+            is_open,
+            hidden,
             presets,
-            chosen: ChosenPreset::named(t, preset),
+            chosen,
+            asks: false,
             image: None,
         }
     }

@@ -1,15 +1,15 @@
 //! The table of the fields in the template editor, their labels in the activity log, and the notations of their values.
 //! A [`Codec`] converts between the text of a field and the JSON value of a template.
 
-use std::collections::BTreeMap;
-
 use launcher_domain::input::{duration, parse_cpu, parse_duration, parse_memory};
 use launcher_domain::template::{Icon, TAG_SEPARATORS};
-use launcher_domain::{AppType, AtExpiry, FieldError, FieldRule, SecurityProfile, StorageKind, TextKey};
+use launcher_domain::{AppType, AtExpiry, FieldError, SecurityProfile, StorageKind, TextKey};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Number, Value, json};
 
+use crate::pages::admin::form::RowsView;
 use crate::pages::admin::pod_settings::Setting;
+use crate::pages::admin::rows::{self, List};
 use crate::pages::admin::{lines, yaml};
 use crate::pages::view::Choice;
 use crate::pages::{Language, Text};
@@ -28,28 +28,33 @@ pub(super) struct FormField {
     pub(super) requires: Option<&'static str>,
 }
 
-/// A group of fields, with a heading.
+/// A group of fields.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FormGroup {
-    pub(super) legend: &'static str,
+    /// Key of the heading, if there is one.
+    pub(super) legend: Option<&'static str>,
     pub(super) class: &'static str,
     /// True if the page shows the group only on request.
-    pub(super) is_advanced: bool,
+    pub(super) is_folded: bool,
 }
 
-static CATALOG: FormGroup = FormGroup { legend: "field-shown", class: "fields", is_advanced: false };
-static APP: FormGroup = FormGroup { legend: "field-run", class: "fields", is_advanced: false };
-static USE: FormGroup = FormGroup { legend: "field-used", class: "fields-pair", is_advanced: false };
-static FILES: FormGroup = FormGroup { legend: "field-files", class: "fields-pair", is_advanced: false };
-static MATERIAL: FormGroup = FormGroup { legend: "field-material", class: "fields", is_advanced: false };
-static QUESTIONS: FormGroup = FormGroup { legend: "field-asked", class: "fields", is_advanced: true };
-static START: FormGroup = FormGroup { legend: "field-command-line", class: "fields", is_advanced: true };
-static MORE: FormGroup = FormGroup { legend: "field-more", class: "fields-pair", is_advanced: true };
-static POD: FormGroup = FormGroup { legend: "field-pod", class: "fields-pair", is_advanced: true };
+static FIRST: FormGroup = FormGroup { legend: None, class: "fields", is_folded: false };
+static TIME: FormGroup = FormGroup { legend: None, class: "fields-pair", is_folded: false };
+static CATALOG: FormGroup = FormGroup { legend: Some("field-shown"), class: "fields", is_folded: true };
+static APP: FormGroup = FormGroup { legend: Some("field-run"), class: "fields-pair", is_folded: true };
+static START: FormGroup = FormGroup { legend: Some("field-command-line"), class: "fields", is_folded: true };
+static QUESTIONS: FormGroup = FormGroup { legend: Some("field-asked"), class: "fields", is_folded: true };
+static LIMITS: FormGroup = FormGroup { legend: Some("field-used"), class: "fields-pair", is_folded: true };
+static FILES: FormGroup = FormGroup { legend: Some("field-files"), class: "fields-pair", is_folded: true };
+static POD: FormGroup = FormGroup { legend: Some("field-pod"), class: "fields-pair", is_folded: true };
 
 /// All fields of the form, in the order of the page. The fields of a group follow each other.
 pub(super) static FIELDS: &[FormField] = &[
-    row(&CATALOG, "name", "/name", Codec::Title, "field-name"),
+    row(&FIRST, "name", "/name", Codec::Title, "field-name"),
+    row(&FIRST, "material_sources", "/material/sources", Codec::Rows(&rows::SOURCES), "field-material-sources"),
+    row(&TIME, "lifetime_seconds", "/lifetime_seconds", Codec::Duration, "field-lifetime"),
+    row(&TIME, "storage", "/storage/kind", Codec::Choice(&STORAGE_KINDS), "field-storage"),
+    row(&CATALOG, "slug", "/slug", Codec::Text, "field-slug"),
     row(&CATALOG, "description", "/description", Codec::Prose, "field-description"),
     row(&CATALOG, "icon", "/icon", Codec::Choice(&ICONS), "field-icon"),
     row(&CATALOG, "tags", "/tags", Codec::Tags, "field-tags"),
@@ -58,34 +63,30 @@ pub(super) static FIELDS: &[FormField] = &[
     row(&APP, "app_type", "/app_type", Codec::Choice(&APP_TYPES), "field-app-type"),
     row(&APP, "image", "/image", Codec::Code, "field-image"),
     row(&APP, "port", "/port", Codec::Integer, "field-port"),
-    row(&USE, "memory_limit", "/resources/memory_limit", Codec::Memory, "field-memory-limit"),
-    row(&USE, "cpu_limit", "/resources/cpu_limit", Codec::Cpu, "field-cpu-limit"),
-    row(&USE, "lifetime_seconds", "/lifetime_seconds", Codec::Duration, "field-lifetime"),
-    row(&FILES, "storage", "/storage/kind", Codec::Choice(&STORAGE_KINDS), "field-storage"),
+    row(&APP, "security_profile", "/security_profile", Codec::Choice(&SECURITY_PROFILES), "field-security-profile"),
+    row(&START, "start_path", "/start_path", Codec::Text, "field-start-path"),
+    row(&START, "command", "/command", Codec::Words, "field-command"),
+    row(&START, "args", "/args", Codec::Words, "field-arguments"),
+    row(&START, "env", "/env", Codec::Rows(&rows::VARIABLES), "field-environment"),
+    row(&QUESTIONS, "parameters", "/parameters", Codec::Rows(&rows::PARAMETERS), "field-parameters"),
+    row(&LIMITS, "extension_seconds", "/extension_seconds", Codec::Duration, "field-extension"),
+    row(&LIMITS, "max_lifetime_seconds", "/max_lifetime_seconds", Codec::Duration, "field-longest"),
+    row(&LIMITS, "memory_limit", "/resources/memory_limit", Codec::Memory, "field-memory-limit"),
+    row(&LIMITS, "cpu_limit", "/resources/cpu_limit", Codec::Cpu, "field-cpu-limit"),
+    row(&LIMITS, "memory_request", "/resources/memory_request", Codec::Memory, "field-memory-request"),
+    row(&LIMITS, "cpu_request", "/resources/cpu_request", Codec::Cpu, "field-cpu-request"),
     row(&FILES, "storage_size", "/storage/size", Codec::Memory, "field-storage-size").requiring("storage"),
     row(&FILES, "storage_path", "/storage/path", Codec::Text, "field-storage-path").requiring("storage"),
     row(&FILES, "storage_at_expiry", "/storage/at_expiry", Codec::Choice(&AT_EXPIRY), "field-storage-at-expiry")
         .requiring("storage"),
-    row(&MATERIAL, "material_sources", "/material/sources", Codec::Sources, "field-material-sources"),
+    row(&FILES, "material_directory", "/material/directory", Codec::Text, "field-material-directory"),
     row(
-        &MATERIAL,
+        &FILES,
         "material_allowed_repositories",
         "/material/allowed_repositories",
         Codec::Lines,
         "field-material-repositories",
     ),
-    row(&MATERIAL, "material_directory", "/material/directory", Codec::Text, "field-material-directory"),
-    row(&QUESTIONS, "parameters", "/parameters", Codec::Parameters, "field-parameters"),
-    row(&START, "start_path", "/start_path", Codec::Text, "field-start-path"),
-    row(&START, "command", "/command", Codec::Words, "field-command"),
-    row(&START, "args", "/args", Codec::Words, "field-arguments"),
-    row(&START, "env", "/env", Codec::Environment, "field-environment"),
-    row(&START, "security_profile", "/security_profile", Codec::Choice(&SECURITY_PROFILES), "field-security-profile"),
-    row(&MORE, "memory_request", "/resources/memory_request", Codec::Memory, "field-memory-request"),
-    row(&MORE, "cpu_request", "/resources/cpu_request", Codec::Cpu, "field-cpu-request"),
-    row(&MORE, "extension_seconds", "/extension_seconds", Codec::Duration, "field-extension"),
-    row(&MORE, "max_lifetime_seconds", "/max_lifetime_seconds", Codec::Duration, "field-longest"),
-    row(&MORE, "slug", "/slug", Codec::Text, "field-slug"),
     setting("shm_size", Setting::SharedMemory, "field-shm-size"),
     setting("gpu_count", Setting::Gpus, "field-gpu-count"),
     setting("ephemeral_storage", Setting::EphemeralStorage, "field-ephemeral-storage"),
@@ -137,6 +138,11 @@ impl FormField {
         })
     }
 
+    /// Returns the list of a field with rows.
+    pub(super) fn list(&self) -> Option<&'static List> {
+        if let Codec::Rows(list) = self.codec { Some(list) } else { None }
+    }
+
     pub(super) fn setting(&self) -> Option<Setting> {
         if let Codec::Setting(setting) = self.codec { Some(setting) } else { None }
     }
@@ -174,8 +180,9 @@ pub(crate) enum Kind {
     Text(&'static str),
     Number,
     Prose,
-    /// Input for several lines. Each line is parsed separately.
-    Lines,
+    /// Input for several lines, of which this number is visible.
+    Lines(u8),
+    Rows(RowsView),
     Select(Vec<Choice>),
     Check,
 }
@@ -200,13 +207,13 @@ pub(super) enum Codec {
     Tags,
     /// A list of words as a command line.
     Words,
-    /// Environment variables, one per line.
-    Environment,
     /// A list of texts, one per line.
     Lines,
-    /// Sources of course material, one per line.
-    Sources,
-    Parameters,
+    /// Code on several lines. Its empty text is a value.
+    Verbatim,
+    Number,
+    /// A list whose entries have several parts: its value is in the rows of the form.
+    Rows(&'static List),
     /// The pod template as YAML, without the settings that are fields.
     PodTemplate,
     Setting(Setting),
@@ -220,9 +227,9 @@ pub(super) enum Codec {
 #[derive(Debug)]
 pub(super) struct Choices {
     /// Returns the values with their labels. The empty value stands for no value.
-    entries: fn(Language) -> Vec<(&'static str, Text)>,
+    pub(super) entries: fn(Language) -> Vec<(&'static str, Text)>,
     /// Key of the error for another value. Without it, another value counts as no value.
-    refusal: Option<&'static str>,
+    pub(super) refusal: Option<&'static str>,
 }
 
 static ICONS: Choices = Choices {
@@ -286,21 +293,20 @@ impl Codec {
         let sentence = |error: TextKey| t.coded(&error);
         let value = match self {
             Self::Title | Self::Code => text.into(),
-            Self::Prose => lines::normal(text).into(),
+            Self::Prose | Self::Verbatim => lines::normal(text).into(),
             Self::Checkbox => (!text.is_empty()).into(),
             Self::Choice(choices) => return choices.parse(t, trimmed),
+            Self::Rows(_) => return Ok(None),
             _ if trimmed.is_empty() => return Ok(None),
             Self::Text => trimmed.into(),
             Self::Integer => trimmed.parse::<i64>().map_err(|_| t.text("editor-not-a-number").into_owned())?.into(),
+            Self::Number => json!(trimmed.parse::<Number>().map_err(|_| t.text("editor-not-decimal").into_owned())?),
             Self::Duration => parse_duration(trimmed).map_err(|error| sentence(error.key()))?.into(),
             Self::Cpu => parse_cpu(trimmed).map_err(|error| sentence(error.key()))?.as_str().into(),
             Self::Memory => parse_memory(trimmed).map_err(|error| sentence(error.key()))?.as_str().into(),
             Self::Tags => text.split(TAG_SEPARATORS).map(str::trim).filter(|tag| !tag.is_empty()).collect(),
             Self::Words => lines::to_words(text).map_err(sentence)?.into(),
-            Self::Environment => json!(lines::to_env(text, &lines::VARIABLES).map_err(sentence)?),
             Self::Lines => lines::filled_lines(text).map(|(_, line)| line.trim()).collect(),
-            Self::Sources => lines::parse_sources(t, text)?,
-            Self::Parameters => return yaml::parse_parameters(text).map_err(sentence),
             Self::PodTemplate => return Ok(yaml::parse(text).map_err(sentence)?.map(Value::Object)),
             Self::Setting(setting) => setting.parse(text).map_err(sentence)?,
         };
@@ -313,17 +319,20 @@ impl Codec {
             return String::new();
         }
         match self {
-            Self::Title | Self::Prose | Self::Code | Self::Text | Self::Cpu | Self::Memory | Self::Choice(_) => {
-                read(value)
-            }
-            Self::Integer => value.to_string(),
+            Self::Title
+            | Self::Prose
+            | Self::Verbatim
+            | Self::Code
+            | Self::Text
+            | Self::Cpu
+            | Self::Memory
+            | Self::Choice(_) => read(value),
+            Self::Integer | Self::Number => value.to_string(),
+            Self::Rows(_) => String::new(),
             Self::Duration => duration(read(value)),
             Self::Tags => read::<Vec<String>>(value).join(", "),
             Self::Words => lines::from_words(&read::<Vec<String>>(value)),
-            Self::Environment => lines::from_env(&read::<BTreeMap<String, String>>(value)),
             Self::Lines => read::<Vec<String>>(value).join("\n"),
-            Self::Sources => lines::format_sources(&read::<Vec<_>>(value)),
-            Self::Parameters => yaml::format_parameters(&read::<Vec<_>>(value)),
             Self::PodTemplate => value.as_object().map(yaml::format).unwrap_or_default(),
             Self::Setting(setting) => setting.text(value).unwrap_or_default(),
             Self::Checkbox if read(value) => "yes".to_owned(),
@@ -335,7 +344,7 @@ impl Codec {
     /// without a slash at its start.
     pub(super) fn error(self, t: Language, rest: &str, error: &FieldError) -> String {
         let wrong = t.coded(&error.key());
-        let (index, below) = rest.split_once('/').unwrap_or((rest, ""));
+        let index = rest.split('/').next().unwrap_or_default();
         let number = index.parse::<usize>().map(|index| index + 1);
         let numbered =
             |key: &str, number: usize, wrong: String| t.with(key, [("number", number.into()), ("wrong", wrong.into())]);
@@ -343,14 +352,8 @@ impl Codec {
             _ if rest.is_empty() => wrong,
             // The rules of a tag name the tag.
             (Self::Tags, _) => wrong,
-            (Self::Sources | Self::Lines, Ok(number)) => numbered("editor-wrong-entry", number, wrong),
+            (Self::Lines, Ok(number)) => numbered("editor-wrong-entry", number, wrong),
             (Self::Words, Ok(number)) => numbered("editor-wrong-word", number, wrong),
-            (Self::Parameters, Ok(number)) => match error.rule {
-                // The rule names the field.
-                FieldRule::FieldMissing { .. } => format!("{number}. {wrong}"),
-                _ if below.is_empty() => format!("{number}. {wrong}"),
-                _ => format!("{number}. {below}: {wrong}"),
-            },
             // The pointer as a whole: its parts are names of Kubernetes.
             (Self::PodTemplate, _) => format!("/{rest}: {wrong}"),
             _ => format!("{}: {wrong}", rest.replace("~1", "/").replace("~0", "~")),
@@ -363,14 +366,12 @@ impl Codec {
             Self::Title | Self::Tags => Kind::Text("auto"),
             Self::Code | Self::Text | Self::Duration | Self::Cpu | Self::Memory => Kind::Text("ltr"),
             Self::Integer | Self::Setting(Setting::Gpus) => Kind::Number,
+            Self::Number => Kind::Text("ltr"),
             Self::Prose => Kind::Prose,
-            Self::Words
-            | Self::Environment
-            | Self::Lines
-            | Self::Sources
-            | Self::Parameters
-            | Self::PodTemplate
-            | Self::Setting(Setting::NodeSelector) => Kind::Lines,
+            // The form adds the rows.
+            Self::Rows(_) => Kind::Rows(RowsView::default()),
+            Self::Verbatim => Kind::Lines(1),
+            Self::Words | Self::Lines | Self::PodTemplate | Self::Setting(Setting::NodeSelector) => Kind::Lines(3),
             Self::Setting(_) => Kind::Text("ltr"),
             Self::Checkbox => Kind::Check,
             Self::Choice(choices) => Kind::Select(choices.options(t, text)),

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use launcher_domain::{AppType, FieldError, JsonObject, SecurityProfile, Template, TemplateContent};
+use askama::Template as _;
+use launcher_domain::template::{MaterialSource, slug_of};
+use launcher_domain::{
+    AppType, FieldError, JsonObject, MaterialFinding, MaterialKind, SecurityProfile, Template, TemplateContent,
+};
 use launcher_service::Launcher;
 use serde::Deserialize;
 use serde::de::Error as _;
@@ -11,6 +15,8 @@ use serde_json::{Value, json};
 
 use crate::pages::admin::fields::{Codec, FIELDS, FormField, FormGroup, Kind};
 use crate::pages::admin::pod_settings::{Setting, Settings, join, split};
+use crate::pages::admin::presets::{HOME, Preset};
+use crate::pages::admin::rows::{self, Column, List, Row};
 use crate::pages::texts::sentence;
 use crate::pages::view::described;
 use crate::pages::{Language, Text};
@@ -18,6 +24,11 @@ use crate::pages::{Language, Text};
 /// Maximum length of a template's name, in characters.
 const MAX_NAME: usize = 80;
 const POD_TEMPLATE: &str = "pod_template";
+const MATERIAL: &str = "material";
+/// Maximum slugs that are tried for a name.
+const MAX_SLUGS: u32 = 99;
+/// Characters of a slug before a number.
+const MAX_SLUG_START: usize = 36;
 
 /// The values of the form as the browser sent them.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -26,6 +37,8 @@ pub(crate) struct TemplateForm {
     pub(crate) controls: Controls,
     /// Texts by the names of the fields. An absent text is empty.
     texts: BTreeMap<&'static str, String>,
+    /// Rows by the names of the fields that have rows.
+    rows: BTreeMap<&'static str, Vec<Row>>,
 }
 
 /// The values of the form that are no fields of a template.
@@ -42,6 +55,14 @@ pub(crate) struct Controls {
     pub(crate) language: String,
     /// `yes` if the page shows the errors of the form.
     pub(crate) shows_errors: String,
+    /// Name of the list that gets a row; empty for none.
+    pub(crate) add: String,
+    /// Name of the list that loses a row, a full stop, and the number of the row; empty for none.
+    pub(crate) remove: String,
+    /// Name of the list, a full stop, and the number of the row whose source is to be checked; empty for none.
+    pub(crate) check: String,
+    /// Sources that a check has found, one per line.
+    found: String,
     /// Action of the button that the user pressed.
     #[serde(rename = "then")]
     pub(crate) next: Next,
@@ -53,6 +74,8 @@ pub(crate) struct Controls {
 pub(crate) enum Next {
     #[default]
     Save,
+    /// Save the template, also with course material that was not found.
+    Anyway,
     /// Save the template, then open its launch page.
     Try,
     /// Show a preview of the template, without saving.
@@ -62,20 +85,35 @@ pub(crate) enum Next {
 impl TryFrom<Vec<(String, String)>> for TemplateForm {
     type Error = Error;
 
-    /// Refuses unknown and repeated fields.
+    /// Refuses unknown and repeated fields. The numbers of rows may have gaps.
     fn try_from(sent: Vec<(String, String)>) -> Result<Self, Error> {
         let (mut texts, mut controls) = (BTreeMap::new(), Vec::new());
+        let mut rows: BTreeMap<&'static str, BTreeMap<usize, Row>> = BTreeMap::new();
         for (name, text) in sent {
-            let Some(field) = FormField::named(&name) else {
+            let (known, earlier) = if let Some(field) = FormField::named(&name).filter(|field| field.list().is_none()) {
+                (field.name, texts.insert(field.name, text))
+            } else if let Some((field, number, column)) = part(&name) {
+                (column, rows.entry(field).or_default().entry(number).or_default().insert(column, text))
+            } else {
                 controls.push((name, text));
                 continue;
             };
-            if texts.insert(field.name, text).is_some() {
-                return Err(Error::duplicate_field(field.name));
+            if earlier.is_some() {
+                return Err(Error::duplicate_field(known));
             }
         }
-        Ok(Self { controls: Controls::deserialize(MapDeserializer::new(controls.into_iter()))?, texts })
+        let rows = rows.into_iter().map(|(field, rows)| (field, rows.into_values().collect())).collect();
+        let controls = Controls::deserialize(MapDeserializer::new(controls.into_iter()))?;
+        Ok(Self { controls, texts, rows }.with_row_button())
     }
+}
+
+/// Splits the name of a part of a row: name of the field, number of the row, name of the column.
+fn part(name: &str) -> Option<(&'static str, usize, &'static str)> {
+    let (field, part) = name.split_once('.')?;
+    let field = FormField::named(field)?;
+    let (number, column) = field.list()?.part(part)?;
+    Some((field.name, number, column))
 }
 
 impl TemplateForm {
@@ -113,7 +151,104 @@ impl TemplateForm {
             };
             value.map(|value| field.codec.format(value)).unwrap_or_default()
         };
-        Self { controls: Controls::default(), texts: FIELDS.iter().map(|field| (field.name, text(field))).collect() }
+        let rows = |field: &FormField| Some((field.name, field.list()?.rows(json.pointer(field.pointer)?)));
+        Self {
+            controls: Controls::default(),
+            texts: FIELDS.iter().map(|field| (field.name, text(field))).collect(),
+            rows: FIELDS.iter().filter_map(rows).collect(),
+        }
+    }
+
+    /// True if the user has pressed a button that adds or removes a row.
+    pub(crate) fn is_row_button_pressed(&self) -> bool {
+        !self.controls.add.is_empty() || !self.controls.remove.is_empty()
+    }
+
+    /// True if the user has pressed a button of a list in these groups.
+    pub(crate) fn is_button_in(&self, groups: &[Group]) -> bool {
+        let Controls { add, remove, .. } = &self.controls;
+        let pressed = [add.as_str(), remove.split('.').next().unwrap_or_default()];
+        groups.iter().flat_map(|group| &group.fields).any(|field| pressed.contains(&&*field.name))
+    }
+
+    /// Adds or removes the row that a button names.
+    fn with_row_button(mut self) -> Self {
+        let Controls { add, remove, .. } = &self.controls;
+        if let Some((field, list)) = FormField::named(add).and_then(|field| Some((field, field.list()?))) {
+            let rows = self.rows.entry(field.name).or_default();
+            if rows.is_empty() && list.begins_with_row() {
+                rows.push(list.new_row());
+            }
+            if rows.len() < list.most {
+                rows.push(list.new_row());
+            }
+        }
+        if let Some((field, number)) = remove.split_once('.')
+            && let (Some(rows), Ok(number)) = (self.rows.get_mut(field), number.parse::<usize>())
+            && number < rows.len()
+        {
+            rows.remove(number);
+        }
+        self
+    }
+
+    /// Returns the number of the row whose source is to be checked.
+    pub(crate) fn row_to_check(&self) -> Option<usize> {
+        let (field, number) = self.controls.check.split_once('.')?;
+        let number = number.parse().ok()?;
+        (field == SOURCES && number < self.rows.get(SOURCES)?.len()).then_some(number)
+    }
+
+    /// Returns the source in a row, as it can be checked.
+    ///
+    /// # Errors
+    /// The errors of the row.
+    pub(crate) fn source(&self, t: Language, number: usize) -> Result<MaterialSource, FormErrors> {
+        let row = self.rows.get(SOURCES).and_then(|rows| rows.get(number)).cloned().unwrap_or_default();
+        let (entries, _) = rows::SOURCES.parse(t, &[row]);
+        let entry = entries.as_ref().and_then(|entries| entries.get(0)).and_then(Value::as_object).cloned();
+        MaterialSource::read_to_check(&entry.unwrap_or_default()).map_err(|wrong| {
+            let mut errors = FormErrors::default();
+            for error in wrong.iter().filter(|error| error.pointer != "/kind") {
+                errors.add(&format!("{SOURCES}.{number}{}", error.pointer.replace('/', ".")), &t.coded(&error.key()));
+            }
+            errors
+        })
+    }
+
+    /// Returns the public sources that no check has found and that the stored template does not have, with the numbers of
+    /// their rows.
+    pub(crate) fn new_sources(&self, t: Language, stored: Option<&Template>) -> Vec<(usize, MaterialSource)> {
+        let stored = stored.and_then(|stored| stored.settings.material.as_ref());
+        let stored: Vec<String> = stored.iter().flat_map(|material| &material.sources).map(fingerprint).collect();
+        let is_known = |known: &String| stored.contains(known) || self.controls.found.lines().any(|line| line == known);
+        let rows = self.rows.get(SOURCES).map_or(&[][..], Vec::as_slice).iter().enumerate();
+        let filled = rows.filter(|(_, row)| !rows::SOURCES.is_blank(row));
+        let sources = filled.filter_map(|(number, _)| Some((number, self.source(t, number).ok()?)));
+        sources.filter(|(_, source)| !is_known(&fingerprint(source))).collect()
+    }
+
+    /// Records that a check has found the source in a row, and fills the checksum of an archive.
+    pub(crate) fn record_found(&mut self, number: usize, source: &MaterialSource, finding: &MaterialFinding) {
+        let mut source = source.clone();
+        if source.kind == MaterialKind::Archive {
+            source.sha256.clone_from(&finding.version);
+            if let Some(row) = self.rows.get_mut(SOURCES).and_then(|rows| rows.get_mut(number)) {
+                row.insert("sha256", source.sha256.clone().unwrap_or_default());
+            }
+        }
+        self.controls.found = format!("{}\n{}", self.controls.found.trim(), fingerprint(&source));
+    }
+
+    /// Returns the slugs that the name gives, best first; none if the author has typed one.
+    pub(crate) fn derived_slugs(&self) -> impl Iterator<Item = String> {
+        let slug = if self.is_filled("slug") { None } else { slug_of(self.typed("name")) };
+        let numbered = |slug: String| {
+            let start: String = slug.chars().take(MAX_SLUG_START).collect();
+            let start = start.trim_end_matches('-').to_owned();
+            std::iter::once(slug).chain((2..=MAX_SLUGS).map(move |number| format!("{start}-{number}")))
+        };
+        slug.into_iter().flat_map(numbered)
     }
 
     pub(crate) fn with(mut self, name: &'static str, text: &str) -> Self {
@@ -128,6 +263,10 @@ impl TemplateForm {
 
     pub(crate) fn typed(&self, name: &str) -> &str {
         self.texts.get(name).map_or("", String::as_str)
+    }
+
+    fn rows_of(&self, field: &FormField) -> &[Row] {
+        self.rows.get(field.name).map_or(&[], Vec::as_slice)
     }
 
     fn is_filled(&self, name: &str) -> bool {
@@ -150,6 +289,12 @@ impl TemplateForm {
     fn read(&self, t: Language) -> (JsonObject, FormErrors) {
         let (mut body, mut settings, mut errors) = (JsonObject::new(), Settings::new(), FormErrors::default());
         for field in FIELDS.iter().filter(|field| field.requires.is_none_or(|name| self.is_filled(name))) {
+            if let Some(list) = field.list() {
+                let (value, wrong) = list.parse(t, self.rows_of(field));
+                wrong.iter().for_each(|(number, column, wrong)| errors.add(&id_of(field, *number, column), wrong));
+                value.into_iter().for_each(|value| insert(&mut body, field.pointer, value));
+                continue;
+            }
             match (field.codec.parse(t, self.typed(field.name)), field.codec) {
                 (Err(wrong), _) => errors.add(field.name, &wrong),
                 (Ok(None), _) => {}
@@ -158,6 +303,10 @@ impl TemplateForm {
                 }
                 (Ok(Some(value)), _) => insert(&mut body, field.pointer, value),
             }
+        }
+        // The directory alone is no course material.
+        if body.get(MATERIAL).and_then(Value::as_object).is_some_and(|material| material.keys().eq(["directory"])) {
+            body.remove(MATERIAL);
         }
         let rest = body.get(POD_TEMPLATE).and_then(Value::as_object).cloned();
         let (pod_template, conflicts) = join(rest, &settings);
@@ -179,6 +328,11 @@ impl TemplateForm {
                 found.add("", &t.coded(&error.key()));
                 continue;
             };
+            let place = field.list().and_then(|list| list.place(self.rows_of(field), rest, error));
+            if let Some((number, column)) = place {
+                found.add(&id_of(field, number, column), &t.coded(&error.key()));
+                continue;
+            }
             let setting = if field.api_name() == POD_TEMPLATE { Setting::at(rest) } else { None };
             match setting.and_then(FormField::of_setting).filter(|field| self.is_filled(field.name)) {
                 Some(setting) => found.add(setting.name, &t.coded(&error.key())),
@@ -188,34 +342,171 @@ impl TemplateForm {
         found
     }
 
-    /// Returns the groups of the page. Each field has its text and its errors. `ignored` lists the names of the fields
-    /// that the fleet ignores.
-    pub(crate) fn groups(&self, t: Language, errors: &FormErrors, ignored: &[&str]) -> Vec<Group> {
-        let field = |field: &FormField| Field {
-            id: format!("field-{}", field.name),
-            name: field.name,
-            label: t.text(field.label),
-            hint: hint(t, field, ignored),
-            kind: field.codec.kind(t, self.typed(field.name)),
-            value: self.typed(field.name).to_owned(),
-            error: errors.of(field.name),
-        };
-        let group = |rows: &[FormField]| {
-            let &FormGroup { legend, class, is_advanced } = rows.first()?.group;
-            Some(Group { legend: t.text(legend), class, is_advanced, fields: rows.iter().map(field).collect() })
+    /// Returns the groups of the page. Each field has its text and its errors.
+    pub(crate) fn groups(&self, t: Language, errors: &FormErrors, shown: &Shown<'_>) -> Vec<Group> {
+        let group = |fields: &[FormField]| {
+            let &FormGroup { legend, class, is_folded } = fields.first()?.group;
+            let fields = fields.iter().filter(|field| !is_ignored(field, shown.ignored));
+            let fields: Vec<Field> = fields.map(|field| self.field(t, field, errors, shown)).collect();
+            (!fields.is_empty()).then(|| Group { legend: legend.map(|key| t.text(key)), class, is_folded, fields })
         };
         FIELDS.chunk_by(|one, next| one.group == next.group).filter_map(group).collect()
     }
+
+    /// Returns the names and texts of the fields that the page does not show, because the fleet ignores them.
+    pub(crate) fn hidden(&self, ignored: &[&str]) -> Vec<(&'static str, &str)> {
+        let hidden = FIELDS.iter().filter(|field| is_ignored(field, ignored));
+        hidden.map(|field| (field.name, self.typed(field.name))).collect()
+    }
+
+    /// Fills the empty fields that the fleet ignores, but the template requires.
+    pub(crate) fn with_ignored(mut self, t: Language, ignored: &[&str]) -> Self {
+        let empty = FIELDS.iter().filter(|field| is_ignored(field, ignored) && !self.is_filled(field.name));
+        let empty: Vec<&FormField> = empty.filter(|field| ["image", "port"].contains(&field.name)).collect();
+        let app_type = AppType::parse(self.typed("app_type")).unwrap_or(AppType::Custom);
+        for name in ["storage_path", "material_directory"] {
+            if ignored.contains(&name) && app_type.home().is_none() && !self.is_filled(name) {
+                self = self.with(name, HOME);
+            }
+        }
+        if let (false, Some(preset)) = (empty.is_empty(), Preset::of_app_type(app_type)) {
+            let preset = Self::showing(preset.template(&preset.label(t), true));
+            for field in empty {
+                self = self.with(field.name, preset.typed(field.name));
+            }
+        }
+        self
+    }
+
+    fn field(&self, t: Language, field: &FormField, errors: &FormErrors, shown: &Shown<'_>) -> Field {
+        let text = self.typed(field.name);
+        let kind = match field.list() {
+            Some(list) => Kind::Rows(self.rows_view(t, field, list, errors, shown)),
+            None => field.codec.kind(t, text),
+        };
+        let is_named = field.name == "name" && !self.is_filled("slug");
+        Field {
+            id: format!("field-{}", field.name),
+            name: field.name.to_owned(),
+            label: t.text(field.label),
+            hint: hint(t, field.label),
+            kind,
+            value: text.to_owned(),
+            error: errors.of(field.name),
+            link: shown.link.filter(|_| is_named).cloned(),
+            has_focus: false,
+        }
+    }
+
+    fn rows_view(
+        &self,
+        t: Language,
+        field: &FormField,
+        list: &'static List,
+        errors: &FormErrors,
+        shown: &Shown<'_>,
+    ) -> RowsView {
+        let added = (self.controls.add == field.name).then(|| self.rows_of(field).len().saturating_sub(1));
+        let new_row = [list.new_row()];
+        let rows = match self.rows_of(field) {
+            [] if list.begins_with_row() => &new_row,
+            rows => rows,
+        };
+        let part = |number: usize, row: &Row, column: &Column| {
+            let id = id_of(field, number, column.name);
+            let text = row.get(column.name).cloned().unwrap_or_default();
+            Field {
+                id: format!("field-{}", id.replace('.', "-")),
+                label: t.text(column.label),
+                hint: hint(t, column.label),
+                kind: column.codec.kind(t, &text),
+                error: errors.of(&id),
+                value: text,
+                name: id,
+                link: None,
+                has_focus: added == Some(number) && list.columns.first().is_some_and(|first| first.name == column.name),
+            }
+        };
+        let view = |(number, row): (usize, &Row)| {
+            let parts = list.columns.iter().map(|column| (column.is_folded, part(number, row, column)));
+            let (folded, shown_parts): (Vec<_>, Vec<_>) = parts.partition(|(is_folded, _)| *is_folded);
+            let folded: Vec<Field> = folded.into_iter().map(|(_, part)| part).collect();
+            let id = format!("{}.{number}", field.name);
+            RowView {
+                legend: t.with_one(list.key, "number", number + 1),
+                shown: shown_parts.into_iter().map(|(_, part)| part).collect(),
+                is_open: folded.iter().any(|part| !part.error.is_empty()),
+                folded,
+                more: t.text("editor-more"),
+                remove: t.text("editor-remove"),
+                check: (list.has_check() && shown.has_check).then(|| t.text("editor-check")),
+                note: shown.notes.get(&number).filter(|_| list.has_check()).cloned(),
+                id,
+            }
+        };
+        RowsView {
+            id: format!("rows-{}", field.name),
+            action: shown.action.to_owned(),
+            add: (rows.len() < list.most).then(|| t.attribute(list.key, "add")),
+            found: list.has_check().then(|| self.controls.found.clone()).unwrap_or_default(),
+            rows: rows.iter().enumerate().map(view).collect(),
+        }
+    }
 }
 
-fn hint(t: Language, field: &FormField, ignored: &[&str]) -> Text {
+/// Name of the field with the sources of course material.
+const SOURCES: &str = "material_sources";
+
+/// Returns the parts of a source that decide whether it is found, on one line.
+fn fingerprint(source: &MaterialSource) -> String {
+    let MaterialSource { kind, url, reference, sha256, folder, secret, target: _ } = source;
+    json!([kind, url, reference, sha256, folder, secret]).to_string()
+}
+
+/// What the page shows beside the values of the form.
+#[derive(Debug)]
+pub(crate) struct Shown<'s> {
+    /// Names of the fields that the fleet ignores.
+    pub(crate) ignored: &'s [&'s str],
+    /// Path that gets the form.
+    pub(crate) action: &'s str,
+    /// The link that the name of a new template gives.
+    pub(crate) link: Option<&'s ShortLink>,
+    /// True if the launcher can check course material.
+    pub(crate) has_check: bool,
+    /// Results of checks, by the number of the source.
+    pub(crate) notes: &'s BTreeMap<usize, Note>,
+}
+
+/// Result of a check.
+#[derive(Debug, Clone)]
+pub(crate) struct Note {
+    pub(crate) is_good: bool,
+    pub(crate) text: String,
+}
+
+/// A short link that is derived from the name.
+#[derive(Debug, Clone)]
+pub(crate) struct ShortLink {
+    /// Address without the slug.
+    pub(crate) start: String,
+    /// The slug; empty without one.
+    pub(crate) slug: String,
+    pub(crate) label: Text,
+}
+
+/// Returns the name of a part of a row in the form.
+fn id_of(field: &FormField, number: usize, column: &str) -> String {
+    format!("{}.{number}.{column}", field.name)
+}
+
+fn is_ignored(field: &FormField, ignored: &[&str]) -> bool {
     let is_of_pod = field.api_name() == POD_TEMPLATE;
-    match ignored.contains(if is_of_pod { &POD_TEMPLATE } else { &field.name }) {
-        true if is_of_pod => t.text("editor-ignored-pod-template"),
-        true => t.text("editor-ignored"),
-        false if t.has_attribute(field.label, "hint") => t.attribute(field.label, "hint"),
-        false => Text::default(),
-    }
+    ignored.contains(if is_of_pod { &POD_TEMPLATE } else { &field.name })
+}
+
+fn hint(t: Language, label: &str) -> Text {
+    if t.has_attribute(label, "hint") { t.attribute(label, "hint") } else { Text::default() }
 }
 
 /// Adds a value at a JSON pointer. Adds absent parents.
@@ -234,8 +525,7 @@ fn insert(object: &mut JsonObject, pointer: &str, value: Value) {
 /// description, and the order of lists, the numbers and the name of the volume at `/dev/shm` in the pod template.
 pub(crate) fn kept(t: Language, mut body: JsonObject, stored: &Template) -> JsonObject {
     let (shown, errors) = TemplateForm::of(stored).read(t);
-    let is_readable =
-        |name: &str| !FIELDS.iter().any(|field| field.api_name() == name && !errors.of(field.name).is_empty());
+    let is_readable = |name: &str| !FIELDS.iter().any(|field| field.api_name() == name && errors.has(field.name));
     for (name, value) in TemplateContent::from(stored).to_json() {
         if body.get(&name) == shown.get(&name) && is_readable(&name) {
             body.insert(name, value);
@@ -244,9 +534,9 @@ pub(crate) fn kept(t: Language, mut body: JsonObject, stored: &Template) -> Json
     body
 }
 
-/// Errors of the form, by field name.
+/// Errors of the form, by the name of the field or of the part of a row.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FormErrors(BTreeMap<&'static str, Vec<String>>);
+pub(crate) struct FormErrors(BTreeMap<String, Vec<String>>);
 
 impl FormErrors {
     pub(crate) fn is_empty(&self) -> bool {
@@ -258,8 +548,20 @@ impl FormErrors {
         self.0.get(field).map(|errors| errors.join(" ")).unwrap_or_default()
     }
 
-    fn add(&mut self, field: &'static str, detail: &str) {
-        self.0.entry(field).or_default().push(sentence(detail));
+    /// True if the field or a part of it has an error.
+    fn has(&self, field: &str) -> bool {
+        let is_of =
+            |name: &String| name.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        self.0.keys().any(is_of)
+    }
+
+    /// True if all errors are about the checksums of archives, which a check can fill in.
+    pub(crate) fn are_of_checksums(&self) -> bool {
+        self.0.keys().all(|name| name.starts_with(SOURCES) && name.ends_with(".sha256"))
+    }
+
+    pub(crate) fn add(&mut self, field: &str, detail: &str) {
+        self.0.entry(field.to_owned()).or_default().push(sentence(detail));
     }
 
     /// Adds other errors, except for fields that already have an error.
@@ -271,19 +573,66 @@ impl FormErrors {
 }
 
 /// A field as the page shows it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, askama::Template)]
+#[template(path = "admin/field.html")]
 pub(crate) struct Field {
     pub(crate) id: String,
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) label: Text,
     pub(crate) hint: Text,
     pub(crate) kind: Kind,
     pub(crate) value: String,
     /// All errors of the field, as sentences; empty if the field is valid.
     pub(crate) error: String,
+    pub(crate) link: Option<ShortLink>,
+    /// True if the page opens with the focus in this field.
+    pub(crate) has_focus: bool,
+}
+
+/// Rows of a list as the page shows them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RowsView {
+    pub(crate) id: String,
+    /// Path that gets the form.
+    pub(crate) action: String,
+    pub(crate) rows: Vec<RowView>,
+    /// Label of the button that adds a row; `None` for a full list.
+    pub(crate) add: Option<Text>,
+    /// Sources that a check has found; empty for other lists.
+    pub(crate) found: String,
+}
+
+/// A row as the page shows it.
+#[derive(Debug, Clone)]
+pub(crate) struct RowView {
+    /// Value of the buttons of the row.
+    pub(crate) id: String,
+    pub(crate) legend: String,
+    pub(crate) shown: Vec<Field>,
+    /// Parts that the page shows only on request.
+    pub(crate) folded: Vec<Field>,
+    pub(crate) is_open: bool,
+    pub(crate) more: Text,
+    pub(crate) remove: Text,
+    pub(crate) check: Option<Text>,
+    pub(crate) note: Option<Note>,
 }
 
 impl Field {
+    /// Returns the field as HTML.
+    pub(crate) fn html(&self) -> Result<String, askama::Error> {
+        self.render()
+    }
+
+    /// Returns the field and its parts that have errors.
+    pub(crate) fn wrong(&self) -> Vec<Self> {
+        let parts = match &self.kind {
+            Kind::Rows(list) => list.rows.iter().flat_map(|row| row.shown.iter().chain(&row.folded)).collect(),
+            _ => Vec::new(),
+        };
+        std::iter::once(self).chain(parts).filter(|field| !field.error.is_empty()).cloned().collect()
+    }
+
     /// Returns the HTML attributes that link the field to its hint and its error.
     pub(crate) fn described(&self) -> String {
         described(&self.id, !self.hint.is_empty(), !self.error.is_empty())
@@ -294,8 +643,8 @@ impl Field {
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
     /// True if the page shows the group only on request.
-    pub(crate) is_advanced: bool,
-    pub(crate) legend: Text,
+    pub(crate) is_folded: bool,
+    pub(crate) legend: Option<Text>,
     pub(crate) class: &'static str,
     pub(crate) fields: Vec<Field>,
 }

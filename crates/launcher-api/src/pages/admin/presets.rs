@@ -40,6 +40,8 @@ enum Image {
     Built(&'static str),
 }
 
+/// Home directory of the user in the images that the Dockerfiles of presets build.
+pub(super) const HOME: &str = "/home/user";
 const PYTHON: &str = "docker.io/library/python:3.13-slim";
 
 /// Image with a desktop. `xinit` is not in the image, because it would start a second X server.
@@ -242,6 +244,11 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
+    /// Returns the last preset of this kind of app: the most general one.
+    pub(super) fn of_app_type(app_type: AppType) -> Option<&'static Self> {
+        PRESETS.iter().rfind(|preset| preset.app_type == app_type)
+    }
+
     pub(super) fn label(&self, t: Language) -> Text {
         t.text(&format!("preset-{}", self.name))
     }
@@ -261,6 +268,11 @@ impl Preset {
             "resources": { "memory_limit": self.memory }, "active": true,
         });
         if let Value::Object(template) = template { template } else { JsonObject::new() }
+    }
+
+    /// Returns the directory of the app that gets course material, if the preset has a Dockerfile that makes it.
+    pub(super) fn directory(&self) -> &'static str {
+        if self.dockerfile().is_some() { HOME } else { "" }
     }
 
     /// Returns a Dockerfile that builds the image; `None` if there is a public one.

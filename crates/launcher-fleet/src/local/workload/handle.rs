@@ -13,7 +13,9 @@ use crate::local::ports::{Listener, PortLease, PortPool, find_listener};
 use crate::local::process::{AppProcesses, ProcessScanner};
 use crate::local::records::{Record, Started, StoredRecord};
 use crate::local::settings::LocalSettings;
-use crate::machine::{self, DataDir, DesiredStateCell, OriginSettings, Remainder, SidecarConnector, Supervised};
+use crate::machine::{
+    self, DataDir, DesiredStateCell, OriginSettings, Remainder, SidecarConnector, SourceChecker, Supervised,
+};
 
 /// The workload of one Workshop, shared by its supervisor, the registry and the gateway.
 #[derive(Debug)]
@@ -113,6 +115,7 @@ pub(crate) struct Context {
     pub(crate) ports: PortPool,
     pub(crate) scanner: ProcessScanner,
     pub(crate) stop: Stop,
+    pub(crate) source_checks: Option<SourceChecker>,
 }
 
 impl machine::Context for Context {

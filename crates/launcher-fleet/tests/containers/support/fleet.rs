@@ -48,6 +48,7 @@ pub(crate) fn settings(data_dir: &Path) -> ContainerSettings {
             sidecar_image: SIDECAR_IMAGE.to_owned(),
             ..from_arguments(&[]).unwrap()
         },
+        material: "launcher-material".into(),
         saved_files: None,
         start_timeout: Duration::from_secs(60),
         stop_grace: Duration::from_secs(1),

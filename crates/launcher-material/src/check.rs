@@ -1,0 +1,125 @@
+//! Check of sources before a template names them: finds the version of each, and counts its files. Places nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use launcher_domain::material::{MaterialConfig, MaterialFinding};
+use launcher_domain::template::{FieldRule, MaterialKind, MaterialSource};
+
+use crate::archive;
+use crate::content::Manifest;
+use crate::failure::Failure;
+use crate::git::Repository;
+use crate::limits::Limits;
+use crate::meter::Meter;
+use crate::web::{Reach, Web};
+
+/// Limits of a check, below those of a run: it must not fill the disk of the launcher.
+#[must_use]
+pub fn limits() -> Limits {
+    let bytes = 256 << 20;
+    Limits { total_bytes: bytes, file_bytes: bytes, added_bytes: bytes, ..Limits::default() }
+}
+
+/// Checks all sources at the same time, and returns at the deadline at the latest. Temporary files are in the directory of
+/// the configuration, without names.
+#[must_use]
+pub fn check(config: &MaterialConfig, limits: Limits, reach: Reach) -> Vec<MaterialFinding> {
+    let deadline = Instant::now() + Duration::from_secs(config.deadline_seconds.max(1).into());
+    let late = format!("The server did not send the material within {} seconds.", config.deadline_seconds);
+    let (sender, receiver) = channel();
+    for (index, source) in config.sources.iter().cloned().enumerate() {
+        let (sender, directory) = (sender.clone(), config.directory.clone());
+        let name = source.target.clone();
+        let task = move || {
+            let meter = Arc::new(Meter::default());
+            let check =
+                Check { source: &source, directory: Path::new(&directory), limits: &limits, deadline, meter: &meter };
+            let found = check.find(reach).unwrap_or_else(|failure| MaterialFinding::failed(failure.to_string()));
+            // The receiver is gone after the deadline.
+            let _ = sender.send((index, found));
+        };
+        // Without a thread, the source has no finding at the deadline.
+        let _ = thread::Builder::new().name(name).spawn(task);
+    }
+    drop(sender);
+    let mut findings = vec![MaterialFinding::failed(late); config.sources.len()];
+    while let Ok((index, found)) = receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        if let Some(finding) = findings.get_mut(index) {
+            *finding = found;
+        }
+    }
+    findings
+}
+
+struct Check<'a> {
+    source: &'a MaterialSource,
+    directory: &'a Path,
+    limits: &'a Limits,
+    deadline: Instant,
+    meter: &'a Meter,
+}
+
+impl Check<'_> {
+    fn find(&self, reach: Reach) -> Result<MaterialFinding, Failure> {
+        let is_unknown = |rule: &FieldRule| *rule == FieldRule::MaterialSha256 && self.source.sha256.is_none();
+        if let Some((field, _)) = self.source.broken_rules().iter().find(|(_, rule)| !is_unknown(rule)) {
+            return Err(Failure::new(format!("The field {field} of the source is invalid.")));
+        }
+        let web = Web::reaching(reach, self.meter, self.limits, self.deadline, None);
+        match self.source.kind {
+            MaterialKind::Git => self.repository(&web),
+            MaterialKind::Archive => self.archive(&web),
+        }
+    }
+
+    fn repository(&self, web: &Web<'_>) -> Result<MaterialFinding, Failure> {
+        let reference = self.source.reference.as_deref();
+        let repository = Repository::find(web, &self.source.url, reference)?;
+        let version = repository.version();
+        let is_commit = reference == Some(version.as_str());
+        let reference = match reference {
+            Some(reference) => Some(reference.to_owned()).filter(|_| !is_commit),
+            None => repository.default_branch()?,
+        };
+        let found = MaterialFinding { reference, version: Some(version), ..MaterialFinding::default() };
+        let pack = repository.receive(self.temporary_file()?, self.limits, self.meter);
+        let counted = pack.and_then(|pack| {
+            let content = pack.open(self.source.folder.as_deref(), self.limits, self.meter)?;
+            Ok(counted(found.clone(), crate::content::Content::manifest(&content)))
+        });
+        self.unless_too_large(counted, found)
+    }
+
+    fn archive(&self, web: &Web<'_>) -> Result<MaterialFinding, Failure> {
+        let file = self.temporary_file()?;
+        let sha256 = archive::fetch(web, &self.source.url, &file, self.limits)?;
+        if self.source.sha256.as_ref().is_some_and(|expected| !expected.eq_ignore_ascii_case(&sha256)) {
+            return Err(Failure::new(format!("The archive has another checksum: {sha256}.")));
+        }
+        let found = MaterialFinding { version: Some(sha256), ..MaterialFinding::default() };
+        let content = archive::open(file, self.source.folder.as_deref(), self.limits, self.meter);
+        let counted = content.map(|content| counted(found.clone(), content.manifest()));
+        self.unless_too_large(counted, found)
+    }
+
+    /// Returns the finding without the number of files if the source exceeds the limits of a check.
+    fn unless_too_large(
+        &self,
+        counted: Result<MaterialFinding, Failure>,
+        found: MaterialFinding,
+    ) -> Result<MaterialFinding, Failure> {
+        counted.or_else(|failure| if failure == self.limits.too_large() { Ok(found) } else { Err(failure) })
+    }
+
+    fn temporary_file(&self) -> Result<std::fs::File, Failure> {
+        Ok(tempfile::tempfile_in(self.directory)?)
+    }
+}
+
+fn counted(found: MaterialFinding, manifest: &Manifest) -> MaterialFinding {
+    MaterialFinding { files: Some(manifest.files().len() as u64), bytes: Some(manifest.bytes()), ..found }
+}
