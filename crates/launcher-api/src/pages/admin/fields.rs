@@ -77,6 +77,7 @@ pub(super) static FIELDS: &[FormField] = &[
     row(&MATERIAL, "material_directory", "/material/directory", Codec::Text, "field-material-directory"),
     row(&QUESTIONS, "parameters", "/parameters", Codec::Parameters, "field-parameters"),
     row(&START, "start_path", "/start_path", Codec::Text, "field-start-path"),
+    row(&START, "plain_tabs", "/plain_tabs", Codec::Checkbox, "field-plain-tabs"),
     row(&START, "command", "/command", Codec::Words, "field-command"),
     row(&START, "args", "/args", Codec::Words, "field-arguments"),
     row(&START, "env", "/env", Codec::Environment, "field-environment"),
