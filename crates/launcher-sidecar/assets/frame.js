@@ -251,11 +251,13 @@
     }
   }
 
-  // Counts the starts of this page in a row.
+  // True if the sidecar has led a page of the app here.
+  const isLedHere = () => performance.getEntriesByType("navigation")[0]?.redirectCount > 0;
+
+  // Counts the starts of this page in a row: after the first one, the sidecar has led a page of the app here.
   function countStarts() {
-    const [navigation] = performance.getEntriesByType("navigation");
     const [count, at] = (sessionStorage.getItem(STARTS) ?? "0 0").split(" ").map(Number);
-    const starts = navigation?.type === "navigate" && Date.now() - at < IN_A_ROW ? count + 1 : 1;
+    const starts = isLedHere() && Date.now() - at < IN_A_ROW ? count + 1 : 1;
     sessionStorage.setItem(STARTS, `${starts} ${Date.now()}`);
     return starts;
   }
@@ -356,6 +358,15 @@
     show();
   });
 
+  // Closes a tab that the app opened for a download, as browsers do: its frame stays empty.
+  function closeAfterDownload() {
+    try {
+      if (isLedHere() && history.length === 1 && app.contentWindow.location.href === "about:blank") window.close();
+    } catch {
+      // An error page of the browser.
+    }
+  }
+
   // A page closes the tab that the app opened for it. In a frame, the browser ignores that.
   function letAppClose() {
     try {
@@ -372,6 +383,7 @@
     follow();
     show();
   });
+  addEventListener("load", closeAfterDownload);
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) return;
     poll();
