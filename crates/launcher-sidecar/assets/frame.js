@@ -383,7 +383,7 @@
     follow();
     show();
   });
-  addEventListener("load", closeAfterDownload);
+  if (!location.hash) addEventListener("load", closeAfterDownload);
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) return;
     poll();

@@ -125,7 +125,9 @@ async fn frame_page_shows_the_app_and_links_to_the_launcher() {
     assert_eq!((page.status, page.header("Cache-Control")), (200, Some("no-store")));
     assert_eq!(page.header("Content-Type"), Some("text/html; charset=utf-8"));
     let policy = page.header("Content-Security-Policy").unwrap();
-    for directive in ["default-src 'none'", "script-src 'self';", "frame-src 'self'", "worker-src 'self'", "frame-ancestors 'none'"] {
+    for directive in
+        ["default-src 'none'", "script-src 'self';", "frame-src 'self'", "worker-src 'self'", "frame-ancestors 'none'"]
+    {
         assert!(policy.contains(directive), "{policy}");
     }
     assert!(!policy.contains("unsafe"), "{policy}");
