@@ -4,7 +4,8 @@ use launcher_domain::local_path::LocalPath;
 use launcher_sidecar::frame::Frame;
 
 use super::frame::{framed_by, get};
-use super::support::{ALICE, Setup};
+use super::support::program::Program;
+use super::support::{ALICE, App, Client, Setup};
 
 /// Header lines of a browser that opens a page in a tab, except `Sec-Fetch-Site`.
 const TAB: &str = "Sec-Fetch-Dest: document\r\nSec-Fetch-Mode: navigate\r\nAccept: text/html,*/*;q=0.8\r\n";
@@ -74,6 +75,17 @@ async fn template_with_plain_tabs_has_no_bar_there() {
     for target in ["/", "/lab?reset", "/other"] {
         let answer = get(&setup, target, &tab("same-origin")).await;
         assert_eq!((answer.status, &*answer.body), (200, "ok"), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn setting_of_the_program_keeps_tabs_plain() {
+    let app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+    for (value, status) in [("false", 303), ("true", 200)] {
+        let program = Program::start(app.addr, &[("SERVICE_PLAIN_TABS", value)]).await;
+        let mut client = Client::connect(program.addr).await;
+        client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{}\r\n", tab("none"))).await;
+        assert_eq!(client.read_response().await.status, status, "{value}");
     }
 }
 
