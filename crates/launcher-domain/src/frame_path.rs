@@ -10,6 +10,10 @@ pub const FRAME: &str = "/_launcher/frame";
 pub const STATUS: &str = "/_launcher/status";
 /// Path of the event stream with the status.
 pub const EVENTS: &str = "/_launcher/events";
+/// Path of the frame page's service worker.
+pub const WORKER: &str = "/_launcher/worker.js";
+/// Cookie with the path of the app that the next request for a page shows without the bar. The frame page sets it.
+pub const PLAIN_COOKIE: &str = "launcher_plain";
 /// Parameter of the frame page with the path of the app.
 pub const APP_PATH: &str = "path";
 /// Parameter of the frame page with the code of its language.

@@ -22,6 +22,16 @@
   const LOAD = 20_000;
   // Key of the app's last path in the storage of this tab.
   const LAST_PATH = "launcher-frame-path";
+  // Key of the number of times that this page was opened in this tab in a row, and the time of the last one.
+  const STARTS = "launcher-frame-starts";
+  // Maximum time between two such starts, in milliseconds. An app that leaves every frame starts this page again and again:
+  // from this number of starts on, the app is shown without the bar. Every eighth start tries the frame again, in case that
+  // the browser stores no cookie.
+  const IN_A_ROW = 10_000;
+  const LOOP = 4;
+  const RETRIED_START = 8;
+  // Time in which the sidecar shows a page of the app without the bar, in seconds.
+  const PLAIN = 10;
   // Time in which the status may still show the expiry before an extension, in milliseconds. On a cluster, the kubelet
   // writes the new expiry with this delay.
   const LAG = 150_000;
@@ -42,6 +52,8 @@
   let hasEvents = false;
   let heardAt = 0;
   let streamAt = 0;
+  // Earliest time of the next registration of the worker.
+  let workerAt = 0;
   let refusals = 0;
   let isDown = false;
   // True after the launcher's reason replaced the cover. Reload the page when the workshop answers again.
@@ -224,6 +236,52 @@
     }
   }
 
+  // Registers the worker of this page, so that no worker of the app answers for this page. An app may unregister all workers.
+  function registerWorker() {
+    if (Date.now() < workerAt) return;
+    navigator.serviceWorker?.register(said.worker).catch(() => (workerAt = Date.now() + RETRY));
+  }
+
+  // True in a tab or window that a page of the app opened by a script.
+  function isOpenedByApp() {
+    try {
+      return window.opener?.location.origin === location.origin;
+    } catch {
+      return false;
+    }
+  }
+
+  // True if the sidecar has led a page of the app here.
+  const isLedHere = () => performance.getEntriesByType("navigation")[0]?.redirectCount > 0;
+
+  // Counts the starts of this page in a row: after the first one, the sidecar has led a page of the app here.
+  function countStarts() {
+    const [count, at] = (sessionStorage.getItem(STARTS) ?? "0 0").split(" ").map(Number);
+    const starts = isLedHere() && Date.now() - at < IN_A_ROW ? count + 1 : 1;
+    sessionStorage.setItem(STARTS, `${starts} ${Date.now()}`);
+    return starts;
+  }
+
+  // True if the app must be the only page of this window: the app leaves every frame, or it opened a small window, whose page
+  // and opener may need each other.
+  function isUnframed() {
+    const starts = countStarts() % RETRIED_START;
+    return starts >= LOOP || (starts > 0 && isOpenedByApp() && !window.menubar.visible);
+  }
+
+  // Shows the app in place of this page. The sidecar leads each page of the app here, unless the cookie names the page.
+  function leave() {
+    const { pathname, search } = new URL(app.getAttribute("src"), location.href);
+    app.remove();
+    document.cookie = `${said.plain}=${encodeURIComponent(pathname + search)}; Path=/; Max-Age=${PLAIN}; SameSite=Strict`;
+    location.replace(pathname + search + location.hash);
+  }
+
+  // Passes on the fragment of the address, which browsers do not send.
+  function passFragment() {
+    if (location.hash) app.contentWindow.location.replace(app.getAttribute("src") + location.hash);
+  }
+
   // Shows the app's last page again after a reload. The sidecar ignores the path in the address if another site led here.
   function resume() {
     const [navigation] = performance.getEntriesByType("navigation");
@@ -260,6 +318,7 @@
     follow();
     show();
     listen();
+    registerWorker();
   }
 
   // True once the app's page has painted. A page of another origin, such as an error page of the browser, counts as painted.
@@ -299,12 +358,32 @@
     show();
   });
 
+  // Closes a tab that the app opened for a download, as browsers do: its frame stays empty.
+  function closeAfterDownload() {
+    try {
+      if (isLedHere() && history.length === 1 && app.contentWindow.location.href === "about:blank") window.close();
+    } catch {
+      // An error page of the browser.
+    }
+  }
+
+  // A page closes the tab that the app opened for it. In a frame, the browser ignores that.
+  function letAppClose() {
+    try {
+      app.contentWindow.close = () => window.close();
+    } catch {
+      // A page of another origin, such as an error page of the browser.
+    }
+  }
+
   // The app gets the focus, so that its keyboard shortcuts work without a click.
   app.addEventListener("load", () => {
     if ([document.body, app].includes(document.activeElement)) app.focus();
+    if (isOpenedByApp()) letAppClose();
     follow();
     show();
   });
+  if (!location.hash) addEventListener("load", closeAfterDownload);
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) return;
     poll();
@@ -312,6 +391,9 @@
   });
   addEventListener("online", poll);
 
+  if (isUnframed()) return leave();
+  registerWorker();
+  passFragment();
   resume();
   showSkeleton();
   openStream();

@@ -9,10 +9,12 @@ use std::path::Path;
 use launcher_domain::email::EmailAddress;
 use launcher_domain::identity::ProxySecret;
 use launcher_domain::identity::{IdentityError, TrustedHeader};
+use launcher_domain::local_path::LocalPath;
 use launcher_process::follow;
 use prometheus_client::metrics::counter::Counter;
 
 use crate::auth::cookies::LoginCookies;
+use crate::frame::Frame;
 use crate::metrics::Metrics;
 
 /// The access policy that a sidecar enforces.
@@ -67,18 +69,21 @@ pub(crate) struct Rules {
     /// Host header for the app if the client sends none.
     pub(crate) app_name: String,
     pub(crate) app_port: u16,
+    /// Path of the app's first page, if the sidecar shows the app's pages in tabs with the bar.
+    pub(crate) framed_start: Option<LocalPath>,
     mismatches: Counter,
     unproven: Counter,
 }
 
 impl Rules {
     /// Prepares `policy` for the app at address `app`. Violations increase counters of `metrics`.
-    pub(crate) fn new(policy: Policy, app: SocketAddr, metrics: &Metrics) -> Self {
+    pub(crate) fn new(policy: Policy, app: SocketAddr, frame: &Frame, metrics: &Metrics) -> Self {
         Self {
             login_cookies: LoginCookies::new(&policy.session_cookie_prefix),
             policy,
             app_name: app.to_string(),
             app_port: app.port(),
+            framed_start: (!frame.plain_tabs).then(|| frame.start_path.clone()),
             mismatches: metrics.mismatches(),
             unproven: metrics.unproven(),
         }

@@ -31,6 +31,8 @@ pub struct Frame {
     pub end: End,
     /// Path of the app's first page.
     pub start_path: LocalPath,
+    /// True if the app's pages in tabs of their own have no bar.
+    pub plain_tabs: bool,
     /// The launcher's page of the workshop. `None`: the bar has no links, and notices have none.
     pub workshop_page: Option<WorkshopPage>,
     /// Name of the course, which the bar shows: any characters. `None`: the bar shows no name.
@@ -54,13 +56,14 @@ impl Frame {
 }
 
 impl Default for Frame {
-    /// An unknown expiry, no crash, the start path `/`, no name and no links.
+    /// An unknown expiry, no crash, the start path `/`, tabs with the bar, no name and no links.
     fn default() -> Self {
         Self {
             expiry: Expiry::Unknown,
             last_crash: LastCrash::Unknown,
             end: End::Unknown,
             start_path: LocalPath::root(),
+            plain_tabs: false,
             workshop_page: None,
             course: None,
             brand: Brand::NONE,

@@ -54,6 +54,11 @@ pub struct Settings {
     #[arg(long, env = "SERVICE_START_PATH", value_name = "PATH", default_value = "/", value_parser = parse_start_path)]
     pub start_path: LocalPath,
 
+    /// true shows pages of the app in browser tabs of their own without the bar of the frame page
+    #[arg(long, env = "SERVICE_PLAIN_TABS", value_name = "BOOL", default_value = "false",
+          action = clap::ArgAction::Set, value_parser = parse_bool)]
+    pub plain_tabs: bool,
+
     /// File with the workshop's expiry: in RFC 3339, or + and the seconds from the time at which the app is ready. Read for
     /// each status of the frame page. While the file is missing or empty, the expiry is unknown
     #[arg(long, env = "SERVICE_EXPIRY_FILE", value_name = "FILE")]
@@ -106,6 +111,7 @@ impl Settings {
             expiry: self.expiry_file.clone().map_or(Expiry::Unknown, |path| Expiry::File(ExpiryFile::new(path))),
             last_crash: self.last_crash_file.clone().map_or(LastCrash::Unknown, LastCrash::File),
             start_path: self.start_path.clone(),
+            plain_tabs: self.plain_tabs,
             workshop_page: self.workshop_page_url.clone(),
             course: self.course.clone().filter(|name| !name.trim().is_empty()),
             brand: Brand { name: self.brand_name.clone(), color: self.brand_color },

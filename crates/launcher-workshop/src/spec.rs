@@ -66,6 +66,9 @@ pub struct WorkshopSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2048), regex(pattern = "^/"))]
     pub start_path: Option<String>,
+    /// True if the app's pages in tabs of their own are shown without the bar with the time left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub plain_tabs: bool,
     /// Command: replaces the image's entry point, unless empty. Only `$(PORT)`, `$(HOST)` and `$(ORIGIN)` are expanded: to
     /// the app's port, and to the workshop's host and origin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -249,6 +252,7 @@ impl WorkshopSpec {
             app_type: settings.app_type.as_str().to_owned(),
             port: settings.port,
             start_path: settings.start_path.as_ref().map(|path| path.as_str().to_owned()),
+            plain_tabs: settings.plain_tabs,
             command: settings.command.clone(),
             args: settings.args.clone(),
             env: environment(instance),

@@ -26,6 +26,9 @@ field-port = Port
 field-start-path = Startpfad
     .hint = Pfad der ersten Seite der App, zum Beispiel /vnc.html?autoconnect=1. Leer: /.
 
+field-plain-tabs = Andere Tabs ohne Leiste
+    .hint = Seiten, die die App in anderen Browser-Tabs öffnet, haben keine Leiste mit der verbleibenden Zeit. Schalten Sie dies nur ein, wenn diese Seiten unter der Leiste nicht funktionieren.
+
 field-command = Befehl
     .hint = { field-words } Leer: der Befehl des Images.
 

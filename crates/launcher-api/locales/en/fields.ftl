@@ -27,6 +27,9 @@ field-port = Port
 field-start-path = Start path
     .hint = Path of the app’s first page, as in /vnc.html?autoconnect=1. Empty: /.
 
+field-plain-tabs = Other tabs without the bar
+    .hint = Pages that the app opens in other browser tabs have no bar with the time left. Turn it on only if these pages do not work below the bar.
+
 field-command = Command
     .hint = { field-words } Empty: the command of the image.
 

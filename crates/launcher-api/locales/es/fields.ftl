@@ -26,6 +26,9 @@ field-port = Puerto
 field-start-path = Ruta inicial
     .hint = Ruta de la primera página de la aplicación, por ejemplo /vnc.html?autoconnect=1. Vacío: /.
 
+field-plain-tabs = Otras pestañas sin la barra
+    .hint = Las páginas que la aplicación abre en otras pestañas del navegador no tienen la barra con el tiempo restante. Actívalo solo si esas páginas no funcionan debajo de la barra.
+
 field-command = Comando
     .hint = { field-words } Vacío: el comando de la imagen.
 

@@ -26,6 +26,9 @@ field-port = Port
 field-start-path = Chemin de départ
     .hint = Chemin de la première page de l’application, par exemple /vnc.html?autoconnect=1. Par défaut : /.
 
+field-plain-tabs = Autres onglets sans la barre
+    .hint = Les pages que l’application ouvre dans d’autres onglets du navigateur n’ont pas la barre avec le temps restant. Cochez cette case seulement si ces pages ne fonctionnent pas sous la barre.
+
 field-command = Commande
     .hint = { field-words } Par défaut : la commande de l’image.
 

@@ -26,6 +26,9 @@ field-port = 端口
 field-start-path = 起始路径
     .hint = 应用首页的路径，例如 /vnc.html?autoconnect=1。留空：/。
 
+field-plain-tabs = 其他标签页不显示顶栏
+    .hint = 应用在其他浏览器标签页中打开的页面不显示带有剩余时间的顶栏。仅当这些页面在顶栏下无法正常工作时才勾选。
+
 field-command = 命令
     .hint = { field-words }留空时使用镜像自带的命令。
 field-arguments = 参数

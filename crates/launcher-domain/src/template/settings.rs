@@ -61,6 +61,8 @@ json_object! {
         /// Path and query of the app's first page, as in /vnc.html?autoconnect=1. null: the path /. Responses to callers
         /// who are not admins have null.
         start_path: Option<LocalPath> = optional_text(StartPath),
+        /// true: pages of the app that open in browser tabs of their own are shown there without the bar with the time left.
+        plain_tabs: bool = defaulted(bool, false.into()),
         /// Replaces the image's entry point if not empty. Each word has at most 4,096 bytes. $(PORT) stands for the app's
         /// port, $(HOST) and $(ORIGIN) for the workshop's host and origin. Responses to callers who are not admins have an
         /// empty list.

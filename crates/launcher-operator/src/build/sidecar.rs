@@ -55,6 +55,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         trusted_header: settings.trusted_auth_header.name(),
         session_cookie_prefix: &settings.session_cookie_prefix,
         start_path: workshop.spec.start_path.as_deref(),
+        plain_tabs: workshop.spec.plain_tabs,
         expiry_file: &format!("{EXPIRY_FOLDER}/{EXPIRY_FILE}"),
         last_crash_file: &format!("{EXPIRY_FOLDER}/{LAST_CRASH_FILE}"),
         workshop_page: workshop_page.as_deref(),

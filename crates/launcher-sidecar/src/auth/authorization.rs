@@ -4,9 +4,10 @@
 //! reaches the later checks.
 
 use launcher_domain::identity::IdentityError;
+use launcher_domain::local_path::LocalPath;
 
 use crate::auth::Rules;
-use crate::frame::resource::{Resource, remembered_language, requested};
+use crate::frame::resource::{Resource, asks_for_plain_page, remembered_language, requested};
 use crate::http1::body::Framing;
 use crate::http1::head::HeaderKind;
 use crate::http1::request::{HeaderSummary, RequestHead, target_path};
@@ -72,6 +73,7 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
     if is_upgrade {
         check_upgrade(summary, framing).map_err(refuse)?;
     }
+    let resource = resource.or_else(|| framed_tab(rules, request, framing, path));
     let is_repeatable = framing == Framing::Empty && matches!(method, "GET" | "HEAD" | "OPTIONS");
     let admitted = Admitted {
         framing,
@@ -89,10 +91,39 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
     Ok(Authorized { admitted, path })
 }
 
+/// Returns the redirect to the frame page for a page of the app that a browser opens in a tab. Without the frame page, nothing
+/// there would tell that the workshop ends.
+///
+/// From another site, only the app's first page is led there: the frame page ignores the path that another site chooses, and
+/// such a page may be the end of a login at another site.
+fn framed_tab(
+    rules: &Rules,
+    request: &RequestHead<'_, '_>,
+    framing: Framing,
+    (missing, path): (&[u8], &[u8]),
+) -> Option<Resource> {
+    let RequestHead { method, summary, .. } = request;
+    let start = rules.framed_start.as_ref()?;
+    if *method != "GET" || framing != Framing::Empty || !summary.opens_tab() || !missing.is_empty() {
+        return None;
+    }
+    let path = str::from_utf8(path).ok().and_then(LocalPath::parse_of_app)?;
+    let is_start = path == *start;
+    if summary.is_from_another_site() && !is_start || cookies(request).any(|line| asks_for_plain_page(line, &path)) {
+        return None;
+    }
+    Some(Resource::Tab((!is_start).then_some(path)))
+}
+
+/// Returns the values of the `Cookie` lines.
+fn cookies<'r>(request: &'r RequestHead<'_, '_>) -> impl Iterator<Item = &'r [u8]> {
+    let lines = request.headers.iter().zip(request.kinds.iter());
+    lines.filter(|(_, kind)| **kind == HeaderKind::Cookie).map(|(header, _)| header.value)
+}
+
 /// Returns the language that the owner chose in the launcher, else the one that the browser prefers.
 fn language(request: &RequestHead<'_, '_>) -> Language {
-    let lines = request.headers.iter().zip(request.kinds.iter()).filter(|(_, kind)| **kind == HeaderKind::Cookie);
-    let remembered = lines.filter_map(|(header, _)| remembered_language(header.value)).next();
+    let remembered = cookies(request).find_map(remembered_language);
     remembered.or_else(|| request.summary.accept_language.map(Language::preferred)).unwrap_or_default()
 }
 

@@ -28,6 +28,10 @@ pub(crate) enum Reply {
     },
 }
 
+/// Headers that distinguish the request of the frame. A browser must not use a cached response for the frame in a tab, because
+/// the sidecar leads a tab to the frame page, and the reverse, because the frame may need other headers.
+const FRAME_REQUEST: &[u8] = b"Sec-Fetch-Dest, Sec-Fetch-Site";
+
 struct Status {
     code: u16,
     is_http11: bool,
@@ -75,6 +79,9 @@ pub(crate) fn translate(
         return Ok(reply);
     }
     put_status(status.code, parsed.reason.unwrap_or(""), out);
+    if request.is_own_frame {
+        put_line(out, b"Vary", FRAME_REQUEST);
+    }
     for (header, &kind) in headers.iter().zip(&kinds) {
         let name = header.name.as_bytes();
         match kind {
@@ -89,8 +96,9 @@ pub(crate) fn translate(
                 put_location(name, header.value, rules.app_port, request.https_host.as_deref(), out);
             }
             HeaderKind::Other if forbids_every_frame(name, header.value) => {
-                // A cached response for the frame must not be used outside of it, and the reverse.
-                put_line(out, b"Vary", b"Sec-Fetch-Dest, Sec-Fetch-Site");
+                if !request.is_own_frame {
+                    put_line(out, b"Vary", FRAME_REQUEST);
+                }
                 if !request.is_own_frame || !put_permitting_own_frames(name, header.value, out) {
                     put_line(out, name, header.value);
                 }

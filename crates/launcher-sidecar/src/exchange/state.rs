@@ -31,7 +31,7 @@ impl SharedState {
         let host = if app.ip().is_loopback() { app.ip() } else { IpAddr::V4(Ipv4Addr::LOCALHOST) };
         let app = SocketAddr::new(host, app.port());
         let metrics = Metrics::new();
-        let rules = Rules::new(policy, app, &metrics);
+        let rules = Rules::new(policy, app, &frame, &metrics);
         let streams = Semaphore::new(FRAME_STREAMS);
         Self { rules, pool: Arc::new(Pool::new(app)), metrics, bulk: BulkPermits::default(), frame, streams }
     }

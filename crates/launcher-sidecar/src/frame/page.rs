@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use launcher_domain::MaterialTrouble;
 use launcher_domain::brand::Brand;
-use launcher_domain::frame_path::{EVENTS, FRAME, MATERIAL, PREFIX, STATUS};
+use launcher_domain::frame_path::{EVENTS, FRAME, MATERIAL, PLAIN_COOKIE, PREFIX, STATUS, WORKER};
 use launcher_domain::local_path::LocalPath;
 
 use crate::frame::WorkshopPage;
@@ -13,7 +13,7 @@ use crate::texts::{Language, NoticeText, Texts};
 /// Content security policy of the frame page: only its own files, no inline script or style, and only pages of the
 /// workshop's origin in its frame. No page may show the frame page in a frame.
 pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-                                 img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; \
+                                 img-src 'self' data:; frame-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; \
                                  frame-ancestors 'none'";
 
 /// Permissions that the app needs in its frame, as it has them without a frame.
@@ -61,7 +61,7 @@ impl Page<'_> {
              <link id=\"icon\" rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
              <script defer src=\"{script}\"></script>\n</head>\n\
              <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-start=\"{start}\" data-status=\"{STATUS}\" \
-             data-events=\"{EVENTS}\" data-material=\"{MATERIAL}\" data-trouble=\"{material}\" \
+             data-events=\"{EVENTS}\" data-worker=\"{WORKER}\" data-plain=\"{PLAIN_COOKIE}\" data-material=\"{MATERIAL}\" data-trouble=\"{material}\" \
              data-launcher=\"{launcher}\" data-left=\"{left}\" data-warning=\"{warning}\" data-over=\"{over}\" \
              data-signed-out=\"{signed_out}\" data-crashed=\"{crashed}\" data-out-of-memory=\"{out_of_memory}\" \
              data-files-lost=\"{files_lost}\" data-down=\"{down}\">\n\
@@ -125,6 +125,10 @@ pub(super) struct Asset {
 const STYLE: &str = include_str!("../../assets/frame.css");
 pub(super) const SCRIPT: Asset =
     Asset { name: "frame.js", media: "text/javascript", content: include_str!("../../assets/frame.js") };
+
+/// The service worker of the frame page, whose scope is the reserved prefix.
+pub(super) const WORKER_SCRIPT: Asset =
+    Asset { name: "worker.js", media: "text/javascript", content: include_str!("../../assets/worker.js") };
 
 impl Asset {
     /// Returns the path of the file, with the hash of its content as the query.

@@ -1,13 +1,14 @@
 //! Resources below the reserved prefix: the request for one of them, and its response.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 
 use launcher_domain::MaterialTrouble;
-use launcher_domain::frame_path::{APP_PATH, EVENTS, FRAME, LANGUAGE, MATERIAL, PREFIX, STATUS};
+use launcher_domain::frame_path::{APP_PATH, EVENTS, FRAME, LANGUAGE, MATERIAL, PLAIN_COOKIE, PREFIX, STATUS, WORKER};
 use launcher_domain::local_path::LocalPath;
 
 use crate::frame::Frame;
-use crate::frame::page::{Asset, POLICY, Page, SCRIPT, style};
+use crate::frame::page::{Asset, POLICY, Page, SCRIPT, WORKER_SCRIPT, style};
 use crate::frame::status::Status;
 use crate::http1::body::Framing;
 use crate::refusal::Reason;
@@ -28,6 +29,10 @@ pub(crate) enum Resource {
     Style,
     /// The script of the frame page.
     Script,
+    /// The service worker of the frame page.
+    Worker,
+    /// A page of the app in a tab: a redirect to the frame page with this path of the app, `None`: the start path.
+    Tab(Option<LocalPath>),
 }
 
 /// Returns the resource for a request with this path and query. Returns `None` for a path of the app.
@@ -64,6 +69,7 @@ pub(crate) fn requested(
         name if name == own(EVENTS) => Ok(Resource::Events),
         b"frame.css" => Ok(Resource::Style),
         b"frame.js" => Ok(Resource::Script),
+        name if name == own(WORKER) => Ok(Resource::Worker),
         _ => Err(Reason::UnknownResource),
     })
 }
@@ -82,8 +88,34 @@ fn parameter<'q>(query: &'q [u8], name: &str) -> Option<&'q [u8]> {
 
 /// Returns the language that the owner chose in the launcher, by the value of a `Cookie` header.
 pub(crate) fn remembered_language(cookies: &[u8]) -> Option<Language> {
+    cookie(cookies, LANGUAGE_COOKIE).and_then(Language::with_code)
+}
+
+/// Returns true if the frame page wants this path of the app without the bar, by the value of a `Cookie` header.
+pub(crate) fn asks_for_plain_page(cookies: &[u8], path: &LocalPath) -> bool {
+    cookie(cookies, PLAIN_COOKIE).and_then(decode).is_some_and(|plain| plain == path.as_str())
+}
+
+/// Returns the first value of a cookie.
+fn cookie<'c>(cookies: &'c [u8], name: &str) -> Option<&'c [u8]> {
     let mut cookies = cookies.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
-    cookies.find_map(|cookie| cookie.strip_prefix(LANGUAGE_COOKIE)).and_then(Language::with_code)
+    cookies.find_map(|cookie| cookie.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
+}
+
+/// Returns the address of the frame page that shows this path of the app.
+fn frame_with(path: Option<&LocalPath>) -> String {
+    let mut address = FRAME.to_owned();
+    for (index, byte) in path.into_iter().flat_map(|path| path.as_str().bytes()).enumerate() {
+        if index == 0 {
+            let _ = write!(address, "?{APP_PATH}=");
+        }
+        let _ = if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            write!(address, "{}", char::from(byte))
+        } else {
+            write!(address, "%{byte:02X}")
+        };
+    }
+    address
 }
 
 /// Decodes percent-encoded bytes. Returns `None` for an incomplete code, and for bytes that are not UTF-8.
@@ -103,9 +135,9 @@ fn decode(text: &[u8]) -> Option<String> {
     String::from_utf8(decoded).ok()
 }
 
-/// Start of the cookie with the language that the owner chose in the launcher, as in the launcher's own cookie. Browsers send
+/// Name of the cookie with the language that the owner chose in the launcher, as of the launcher's own cookie. Browsers send
 /// it only below the reserved prefix, so the app does not receive it.
-const LANGUAGE_COOKIE: &[u8] = b"language=";
+const LANGUAGE_COOKIE: &str = "language";
 /// Time for which the browser remembers the language, in seconds: one year.
 const REMEMBERED_SECONDS: u32 = 365 * 24 * 3600;
 
@@ -142,9 +174,13 @@ pub(crate) async fn write_resource(
 ) {
     let answer = answer(frame, app, resource, options.language).await;
     // Ignore the results: writing to a `Vec` cannot fail.
+    let _ = match resource {
+        Resource::Tab(path) => write!(out, "HTTP/1.1 303 See Other\r\nLocation: {}\r\n", frame_with(path.as_ref())),
+        _ => write!(out, "HTTP/1.1 200 OK\r\n"),
+    };
     let _ = write!(
         out,
-        "HTTP/1.1 200 OK\r\nContent-Type: {}; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: {}\r\n\
+        "Content-Type: {}; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: {}\r\n\
          Content-Security-Policy: {}\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: same-origin\r\n\
          Vary: Accept-Language, Cookie\r\n",
         answer.media,
@@ -156,7 +192,7 @@ pub(crate) async fn write_resource(
         let code = language.texts().code;
         let _ = write!(
             out,
-            "Set-Cookie: language={code}; Path={PREFIX}; Max-Age={REMEMBERED_SECONDS}; HttpOnly; SameSite=Lax\r\n"
+            "Set-Cookie: {LANGUAGE_COOKIE}={code}; Path={PREFIX}; Max-Age={REMEMBERED_SECONDS}; HttpOnly; SameSite=Lax\r\n"
         );
     }
     out.extend_from_slice(if options.close { b"Connection: close\r\n\r\n" } else { b"\r\n" });
@@ -190,6 +226,9 @@ async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Langua
         }
         Resource::Style => Answer { media: "text/css", cache: FOR_EVER, policy: NO_PAGE, body: style(&frame.brand) },
         Resource::Script => file(&SCRIPT),
+        // Its URL has no hash: a worker at another URL would replace the former one.
+        Resource::Worker => Answer { cache: "no-store", ..file(&WORKER_SCRIPT) },
+        Resource::Tab(_) => Answer { media: "text/plain", cache: "no-store", policy: NO_PAGE, body: String::new() },
     }
 }
 
@@ -248,7 +287,8 @@ mod tests {
         let (start_path, course) = (path.clone().unwrap(), Some("\"".repeat(200)));
         let frame = Frame { start_path, course, ..Frame::default() };
         let page = Resource::Page { path, chosen: Some(Language::ENGLISH), material: Some(MaterialTrouble::Failed) };
-        for resource in [page, Resource::Status, Resource::Style, Resource::Script] {
+        let tab = Resource::Tab(LocalPath::parse(&format!("/{}", "\"".repeat(2047))));
+        for resource in [page, tab, Resource::Status, Resource::Style, Resource::Script, Resource::Worker] {
             for language in Language::all() {
                 let mut out = Vec::new();
                 let options = ResponseOptions { language, head_only: false, close: true };

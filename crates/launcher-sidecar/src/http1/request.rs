@@ -86,6 +86,10 @@ pub(crate) struct HeaderSummary<'h> {
     pub(crate) accept_language: Option<&'h [u8]>,
     /// True if a browser loads the response into a frame (Sec-Fetch-Dest).
     is_for_frame: bool,
+    /// True if a browser loads the response into a tab (Sec-Fetch-Dest).
+    is_for_tab: bool,
+    /// True if a browser opens a page (Sec-Fetch-Mode).
+    is_navigation: bool,
     /// True if a page of the workshop's own origin causes the request (Sec-Fetch-Site).
     is_same_origin: bool,
     is_from_another_site: bool,
@@ -136,7 +140,11 @@ impl<'h> HeaderSummary<'h> {
 
     fn record_other(&mut self, name: &[u8], value: &'h [u8]) {
         match name.len() {
-            14 if name.eq_ignore_ascii_case(b"sec-fetch-dest") => self.is_for_frame = value == b"iframe",
+            14 if name.eq_ignore_ascii_case(b"sec-fetch-dest") => {
+                self.is_for_frame = value == b"iframe";
+                self.is_for_tab = value == b"document";
+            }
+            14 if name.eq_ignore_ascii_case(b"sec-fetch-mode") => self.is_navigation = value == b"navigate",
             14 if name.eq_ignore_ascii_case(b"sec-fetch-site") => {
                 self.is_same_origin = value == b"same-origin";
                 self.is_from_another_site = !self.is_same_origin && value != b"none";
@@ -155,6 +163,12 @@ impl<'h> HeaderSummary<'h> {
     /// headers, and no script can.
     pub(crate) fn is_own_frame(&self) -> bool {
         self.is_for_frame && self.is_same_origin
+    }
+
+    /// Returns true if a browser opens a page in a tab. The request for a download, as of a link with the attribute
+    /// `download` in a frame, has another Sec-Fetch-Dest.
+    pub(crate) fn opens_tab(&self) -> bool {
+        self.is_for_tab && self.is_navigation && self.wants_html
     }
 
     fn record_connection(&mut self, value: &[u8]) {

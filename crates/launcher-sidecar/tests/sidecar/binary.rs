@@ -101,6 +101,9 @@ async fn telemetry_port_serves_health_metrics_and_activity() {
     let (seconds, rest) = rest.split_once(',').unwrap();
     assert!(seconds.parse::<u64>().unwrap() <= begun.elapsed().as_secs(), "{activity}");
     assert!(rest.starts_with("\"open_connections\":1,\"open_websockets\":0}"), "{activity}");
+    for answer in [metrics, activity] {
+        assert!(!answer.contains("alice") && !answer.contains('@'), "any page could read the name: {answer}");
+    }
     let addr = app.addr;
     app = App::answering("").await;
     assert_ne!(app.addr, addr);

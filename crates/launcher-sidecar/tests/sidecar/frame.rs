@@ -57,7 +57,7 @@ async fn caller_other_than_owner_gets_same_403_as_for_app() {
         let lines = format!("{lines}Accept: text/html\r\n");
         let app = get(&setup, "/lab", &lines).await;
         assert_eq!(app.status, 403);
-        for name in ["frame", "status", "events", "frame.css", "frame.js", "unknown", ""] {
+        for name in ["frame", "status", "events", "frame.css", "frame.js", "worker.js", "unknown", ""] {
             assert_eq!(get(&setup, &format!("/_launcher/{name}"), &lines).await, app, "{name}");
         }
     }
@@ -125,7 +125,9 @@ async fn frame_page_shows_the_app_and_links_to_the_launcher() {
     assert_eq!((page.status, page.header("Cache-Control")), (200, Some("no-store")));
     assert_eq!(page.header("Content-Type"), Some("text/html; charset=utf-8"));
     let policy = page.header("Content-Security-Policy").unwrap();
-    for directive in ["default-src 'none'", "script-src 'self';", "frame-src 'self'", "frame-ancestors 'none'"] {
+    for directive in
+        ["default-src 'none'", "script-src 'self';", "frame-src 'self'", "worker-src 'self'", "frame-ancestors 'none'"]
+    {
         assert!(policy.contains(directive), "{policy}");
     }
     assert!(!policy.contains("unsafe"), "{policy}");
@@ -257,6 +259,16 @@ async fn files_of_frame_page_are_cached_for_ever() {
         assert_eq!(file.header("Cache-Control"), Some("private, max-age=31536000, immutable"));
         assert_eq!(file.header("X-Content-Type-Options"), Some("nosniff"));
     }
+}
+
+#[tokio::test]
+async fn worker_of_the_frame_page_has_a_constant_address_and_no_larger_scope() {
+    let setup = Setup::new().await;
+    let worker = get(&setup, "/_launcher/worker.js", &format!("{ALICE}Service-Worker: script\r\n")).await;
+    let media = worker.header("Content-Type");
+    assert_eq!((worker.status, media), (200, Some("text/javascript; charset=utf-8")));
+    assert_eq!((worker.header("Cache-Control"), worker.header("Service-Worker-Allowed")), (Some("no-store"), None));
+    setup.assert_app_untouched().await;
 }
 
 #[tokio::test]

@@ -31,6 +31,7 @@ mod serve_as;
 mod slots;
 mod streaming;
 mod support;
+mod tabs;
 mod tunnels;
 mod unauthenticated;
 mod unix_sockets;

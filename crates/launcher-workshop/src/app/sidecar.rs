@@ -33,6 +33,8 @@ pub struct SidecarSpec<'a> {
     pub session_cookie_prefix: &'a str,
     /// Path and query of the app's first page; `None` for `/`.
     pub start_path: Option<&'a str>,
+    /// True if the app's pages in tabs of their own have no bar.
+    pub plain_tabs: bool,
     /// Path of the file with the expiry, in the sidecar's container.
     pub expiry_file: &'a str,
     /// Path of the file with the last crash of the app, in the sidecar's container.
@@ -52,6 +54,7 @@ impl SidecarSpec<'_> {
         let page = self.workshop_page.map(|url| ("SERVICE_WORKSHOP_PAGE_URL", url.to_owned()));
         let course = self.course.map(|name| ("SERVICE_COURSE", name.to_owned()));
         let start_path = self.start_path.map(|path| ("SERVICE_START_PATH", path.to_owned()));
+        let plain_tabs = self.plain_tabs.then(|| ("SERVICE_PLAIN_TABS", true.to_string()));
         let name = self.brand.name().map(|name| ("SERVICE_BRAND_NAME", name.to_owned()));
         let color = self.brand.color.map(|color| ("SERVICE_BRAND_COLOR", color.to_string()));
         [
@@ -67,6 +70,7 @@ impl SidecarSpec<'_> {
         .chain(page)
         .chain(course)
         .chain(start_path)
+        .chain(plain_tabs)
         .chain(name)
         .chain(color)
         .map(|(name, value)| (name.to_owned(), value))

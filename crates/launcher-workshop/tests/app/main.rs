@@ -4,4 +4,5 @@
 mod container;
 mod environment;
 mod process;
+mod sidecar;
 mod support;

@@ -65,6 +65,7 @@ pub(super) static FIELDS: &[FormField] = &[
     row(&APP, "port", "/port", Codec::Integer, "field-port"),
     row(&APP, "security_profile", "/security_profile", Codec::Choice(&SECURITY_PROFILES), "field-security-profile"),
     row(&START, "start_path", "/start_path", Codec::Text, "field-start-path"),
+    row(&START, "plain_tabs", "/plain_tabs", Codec::Checkbox, "field-plain-tabs"),
     row(&START, "command", "/command", Codec::Words, "field-command"),
     row(&START, "args", "/args", Codec::Words, "field-arguments"),
     row(&START, "env", "/env", Codec::Rows(&rows::VARIABLES), "field-environment"),

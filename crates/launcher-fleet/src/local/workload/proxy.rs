@@ -73,6 +73,7 @@ impl AppProxy {
             workshop_page: origins.workshop_page(name),
             course: record.workshop().spec.course,
             start_path,
+            plain_tabs: record.workshop().spec.plain_tabs,
             brand: origins.brand.clone(),
             clock: Arc::clone(&context.data_dir.clock),
         };
