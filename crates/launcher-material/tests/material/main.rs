@@ -14,6 +14,7 @@ mod merge;
 mod private;
 mod program;
 mod property;
+mod receive;
 mod restore;
 mod servers;
 mod space;

@@ -3,7 +3,9 @@
 //!
 //! The volume of a crash-safe directory is an `emptyDir`: it ends with the pod. It hides the files of the image at its mount
 //! path. The first init container therefore copies the program `launcher-material` into a small volume. The second one has
-//! the image of the app, and runs this program there: it copies the files of the image into the volume.
+//! the image of the app, and runs this program there: it copies the files of the image into the volume. With saved files of an
+//! earlier Workshop, a third one receives them from the launcher in the same way. Only the program in the image of the app has
+//! the user of the app, who must own the files.
 
 use k8s_openapi::api::core::v1::{
     Container, EmptyDirVolumeSource, PersistentVolumeClaim, PersistentVolumeClaimSpec,
@@ -11,12 +13,13 @@ use k8s_openapi::api::core::v1::{
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use launcher_workshop::WorkshopStorage;
+use launcher_workshop::{WorkshopSnapshot, WorkshopStorage};
 use launcher_workshop::app::SIDECAR_REQUESTS;
-use launcher_workshop::pod_template::{COPY_PROGRAM, CRASH_SAFE_VOLUME, IMAGE_FILES, STORAGE_VOLUME};
+use launcher_workshop::pod_template::{COPY_PROGRAM, CRASH_SAFE_VOLUME, IMAGE_FILES, SAVED_FILES, STORAGE_VOLUME};
 
 use super::container::{amounts, app_security, mount as at, own_container, words};
 use super::sidecar::sidecar_user;
+use super::{archive, container};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
@@ -36,7 +39,11 @@ const PROGRAM_FOLDER: &str = "/launcher-program";
 const PROGRAM: &str = "/launcher-program/launcher-material";
 /// File that exists after the copy: after a restart of the node, the kubelet runs the init containers again.
 const MARKER: &str = "/launcher-program/copied";
-/// Mount path of the crash-safe volume in the second init container, where it must not hide the files of the image.
+/// File that exists after the saved files are placed, for the same reason.
+const SAVED_MARKER: &str = "/launcher-program/saved-files-placed";
+/// File for the reason why saved files cannot be placed. The kubelet copies it to the status of the pod.
+const REPORT: &str = "/dev/termination-log";
+/// Mount path of the crash-safe volume in the other init containers, where it must not hide the files of the image.
 const FILES_FOLDER: &str = "/launcher-files";
 
 /// Returns the claim of the Workshop's volume. It has no owner reference, because the files outlive the Workshop.
@@ -107,16 +114,30 @@ pub(super) fn copy_containers(workshop: &Validated, settings: &OperatorSettings)
         volume_mounts: Some(vec![program.clone()]),
         ..copy_container(COPY_PROGRAM, settings)
     };
-    let second = Container {
+    let in_image = |name, command: &[&str]| Container {
         image: Some(workshop.spec.image.clone()),
-        command: words(&[PROGRAM, "copy", directory, FILES_FOLDER, MARKER, SIZE_BYTES].map(str::to_owned)),
-        volume_mounts: Some(vec![program, at(CRASH_SAFE_VOLUME, FILES_FOLDER)]),
+        command: words(&command.iter().map(|&word| word.to_owned()).collect::<Vec<_>>()),
+        volume_mounts: Some(vec![program.clone(), at(CRASH_SAFE_VOLUME, FILES_FOLDER)]),
         security_context: Some(app_security(workshop.spec.profile, settings)),
         // The image's directory may be the one in which its processes start.
         working_dir: Some("/".to_owned()),
-        ..copy_container(IMAGE_FILES, settings)
+        ..copy_container(name, settings)
     };
-    vec![first, second]
+    let second = in_image(IMAGE_FILES, &[PROGRAM, "copy", directory, FILES_FOLDER, MARKER, SIZE_BYTES]);
+    let third = restored(workshop).map(|snapshot| {
+        let port = archive::snapshot_port(workshop.spec.port);
+        let (number, digest) = (port.to_string(), &snapshot.token_sha256);
+        Container {
+            ports: Some(vec![container::port(None, port)]),
+            ..in_image(SAVED_FILES, &[PROGRAM, "receive", FILES_FOLDER, SAVED_MARKER, &number, digest, REPORT])
+        }
+    });
+    [first, second].into_iter().chain(third).collect()
+}
+
+/// Returns the snapshot with the token of a Workshop that starts with saved files; `None` without such files.
+fn restored(workshop: &Validated) -> Option<&WorkshopSnapshot> {
+    workshop.spec.snapshot.as_ref().filter(|_| workshop.spec.restore.is_some())
 }
 
 fn copy_container(name: &str, settings: &OperatorSettings) -> Container {
