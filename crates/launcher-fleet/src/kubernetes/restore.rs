@@ -215,7 +215,8 @@ mod tests {
         let current: Current = Arc::new(Mutex::new(Some(waiting)));
         let known = current.clone();
         let service = service_fn(move |_: Request<Body>| {
-            let missing = json!({ "kind": "Status", "apiVersion": "v1", "code": 404, "message": "no", "reason": "NotFound" });
+            let missing =
+                json!({ "kind": "Status", "apiVersion": "v1", "code": 404, "message": "no", "reason": "NotFound" });
             let (code, answer) = known.lock().unwrap().clone().map_or((404, missing), |found| (200, found));
             let answer = Body::from(answer.to_string().into_bytes());
             async move { Ok::<_, Infallible>(Response::builder().status(code).body(answer).unwrap()) }

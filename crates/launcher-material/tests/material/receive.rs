@@ -158,7 +158,8 @@ fn damaged_archive_and_reason_of_the_launcher_are_final() {
         send(stream, FrameKind::End, &[]);
     };
     let missing = |stream: &mut TcpStream| send(stream, FrameKind::Failure, b"the saved files no longer exist");
-    let cases: [(fn(&mut TcpStream), &str); 2] = [(damaged, "numeric field"), (missing, "the saved files no longer exist")];
+    let cases: [(fn(&mut TcpStream), &str); 2] =
+        [(damaged, "numeric field"), (missing, "the saved files no longer exist")];
     for (sends, expected) in cases {
         let mut pod = Pod::start();
         let mut stream = connect(pod.address, TOKEN).unwrap();

@@ -59,7 +59,8 @@ fn files_replace_those_of_the_image_and_no_link_of_it_is_followed() {
     let at = |path: &str| home.join(path);
     fs::create_dir_all(at("was-directory/deep")).unwrap();
     fs::create_dir(outside.path().join("other")).unwrap();
-    for (path, text) in [("a.txt", "image"), ("kept.txt", "image"), ("was-file", "image"), ("../other/b.txt", "other")] {
+    for (path, text) in [("a.txt", "image"), ("kept.txt", "image"), ("was-file", "image"), ("../other/b.txt", "other")]
+    {
         fs::write(at(path), text).unwrap();
     }
     fs::set_permissions(at("a.txt"), PermissionsExt::from_mode(0o400)).unwrap();

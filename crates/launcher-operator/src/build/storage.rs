@@ -3,9 +3,7 @@
 //!
 //! The volume of a crash-safe directory is an `emptyDir`: it ends with the pod. It hides the files of the image at its mount
 //! path. The first init container therefore copies the program `launcher-material` into a small volume. The second one has
-//! the image of the app, and runs this program there: it copies the files of the image into the volume. With saved files of an
-//! earlier Workshop, a third one receives them from the launcher in the same way. Only the program in the image of the app has
-//! the user of the app, who must own the files.
+//! the image of the app, and runs this program there: it copies the files of the image into the volume.
 
 use k8s_openapi::api::core::v1::{
     Container, EmptyDirVolumeSource, PersistentVolumeClaim, PersistentVolumeClaimSpec,
@@ -13,13 +11,12 @@ use k8s_openapi::api::core::v1::{
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use launcher_workshop::{WorkshopSnapshot, WorkshopStorage};
+use launcher_workshop::WorkshopStorage;
 use launcher_workshop::app::SIDECAR_REQUESTS;
-use launcher_workshop::pod_template::{COPY_PROGRAM, CRASH_SAFE_VOLUME, IMAGE_FILES, SAVED_FILES, STORAGE_VOLUME};
+use launcher_workshop::pod_template::{COPY_PROGRAM, CRASH_SAFE_VOLUME, IMAGE_FILES, STORAGE_VOLUME};
 
 use super::container::{amounts, app_security, mount as at, own_container, words};
 use super::sidecar::sidecar_user;
-use super::{archive, container};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
@@ -36,15 +33,11 @@ const OWN_PROGRAM: &str = "/launcher-material";
 /// Directory with the program, in both init containers.
 const PROGRAM_FOLDER: &str = "/launcher-program";
 /// The program in [`PROGRAM_FOLDER`].
-const PROGRAM: &str = "/launcher-program/launcher-material";
+pub(super) const PROGRAM: &str = "/launcher-program/launcher-material";
 /// File that exists after the copy: after a restart of the node, the kubelet runs the init containers again.
 const MARKER: &str = "/launcher-program/copied";
-/// File that exists after the saved files are placed, for the same reason.
-const SAVED_MARKER: &str = "/launcher-program/saved-files-placed";
-/// File for the reason why saved files cannot be placed. The kubelet copies it to the status of the pod.
-const REPORT: &str = "/dev/termination-log";
 /// Mount path of the crash-safe volume in the other init containers, where it must not hide the files of the image.
-const FILES_FOLDER: &str = "/launcher-files";
+pub(super) const FILES_FOLDER: &str = "/launcher-files";
 
 /// Returns the claim of the Workshop's volume. It has no owner reference, because the files outlive the Workshop.
 pub(super) fn claim(workshop: &Validated, settings: &OperatorSettings) -> Option<PersistentVolumeClaim> {
@@ -104,40 +97,38 @@ pub(super) fn crash_safe_directory<'a>(workshop: &'a Validated, settings: &Opera
     workshop.spec.crash_safe_directory.as_deref().filter(|_| settings.material_image.is_some())
 }
 
-/// Returns the init containers that fill the crash-safe directory. The second one has the security context of the app, so the app can change the files.
+/// Returns the init containers that fill the crash-safe directory. The second one has the security context of the app, so the
+/// app can change the files.
 pub(super) fn copy_containers(workshop: &Validated, settings: &OperatorSettings) -> Vec<Container> {
     let Some(directory) = crash_safe_directory(workshop, settings) else { return Vec::new() };
-    let program = at(COPY_PROGRAM, PROGRAM_FOLDER);
     let first = Container {
         image: settings.material_image.clone(),
         command: words(&[OWN_PROGRAM, "install", PROGRAM].map(str::to_owned)),
-        volume_mounts: Some(vec![program.clone()]),
+        volume_mounts: Some(vec![at(COPY_PROGRAM, PROGRAM_FOLDER)]),
         ..copy_container(COPY_PROGRAM, settings)
     };
-    let in_image = |name, command: &[&str]| Container {
+    let words = [PROGRAM, "copy", directory, FILES_FOLDER, MARKER, SIZE_BYTES];
+    vec![first, container_in_image(IMAGE_FILES, &words, workshop, settings)]
+}
+
+/// Returns an init container with the image and the security context of the app. It has the program, and the crash-safe volume at
+/// [`FILES_FOLDER`].
+pub(super) fn container_in_image(
+    name: &str,
+    command: &[&str],
+    workshop: &Validated,
+    settings: &OperatorSettings,
+) -> Container {
+    let command: Vec<_> = command.iter().map(|&word| word.to_owned()).collect();
+    Container {
         image: Some(workshop.spec.image.clone()),
-        command: words(&command.iter().map(|&word| word.to_owned()).collect::<Vec<_>>()),
-        volume_mounts: Some(vec![program.clone(), at(CRASH_SAFE_VOLUME, FILES_FOLDER)]),
+        command: words(&command),
+        volume_mounts: Some(vec![at(COPY_PROGRAM, PROGRAM_FOLDER), at(CRASH_SAFE_VOLUME, FILES_FOLDER)]),
         security_context: Some(app_security(workshop.spec.profile, settings)),
         // The image's directory may be the one in which its processes start.
         working_dir: Some("/".to_owned()),
         ..copy_container(name, settings)
-    };
-    let second = in_image(IMAGE_FILES, &[PROGRAM, "copy", directory, FILES_FOLDER, MARKER, SIZE_BYTES]);
-    let third = restored(workshop).map(|snapshot| {
-        let port = archive::snapshot_port(workshop.spec.port);
-        let (number, digest) = (port.to_string(), &snapshot.token_sha256);
-        Container {
-            ports: Some(vec![container::port(None, port)]),
-            ..in_image(SAVED_FILES, &[PROGRAM, "receive", FILES_FOLDER, SAVED_MARKER, &number, digest, REPORT])
-        }
-    });
-    [first, second].into_iter().chain(third).collect()
-}
-
-/// Returns the snapshot with the token of a Workshop that starts with saved files; `None` without such files.
-fn restored(workshop: &Validated) -> Option<&WorkshopSnapshot> {
-    workshop.spec.snapshot.as_ref().filter(|_| workshop.spec.restore.is_some())
+    }
 }
 
 fn copy_container(name: &str, settings: &OperatorSettings) -> Container {

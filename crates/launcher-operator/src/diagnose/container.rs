@@ -29,9 +29,7 @@ pub(super) fn waits_for_init(pod: &Pod) -> bool {
 /// True while the init container for saved files runs.
 pub(super) fn waits_for_saved_files(pod: &Pod) -> bool {
     let mut init = pod.status.iter().flat_map(|status| status.init_container_statuses.iter().flatten());
-    init.any(|status| {
-        status.name == SAVED_FILES && status.state.as_ref().is_some_and(|state| state.running.is_some())
-    })
+    init.any(|status| status.name == SAVED_FILES && status.state.as_ref().is_some_and(|state| state.running.is_some()))
 }
 
 /// True while the kubelet pulls the app's image for the init container that copies its files.
@@ -130,7 +128,8 @@ fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, l
 /// Returns the failure of the placement of saved files. The program reports the reason.
 fn not_restored(ended: Option<&ContainerStateTerminated>) -> Failure {
     let reason = ended.and_then(|ended| ended.message.as_deref()).map(|text| text.trim().trim_end_matches('.'));
-    let detail = reason.filter(|text| !text.is_empty()).map(|text| FailureDetail::RestoreFailed { error: text.to_owned() });
+    let detail =
+        reason.filter(|text| !text.is_empty()).map(|text| FailureDetail::RestoreFailed { error: text.to_owned() });
     Failure::new(FailureCode::FilesNotRestored, detail)
 }
 

@@ -7,7 +7,8 @@ use flate2::read::GzDecoder;
 use futures_util::TryStreamExt;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{
-    Clock, EndReason, FailureCode, FieldRule, Instance, InstanceState, Snapshot, SnapshotFailure, SnapshotState, StartStep,
+    Clock, EndReason, FailureCode, FieldRule, Instance, InstanceState, Snapshot, SnapshotFailure, SnapshotState,
+    StartStep,
 };
 use launcher_fleet::SavedFilesError;
 use launcher_service::{ArchiveFormat, LaunchRequest, Page, ServiceError, Snapshots, TemplateUpdate};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use launcher_domain::{ArchiveToken, SecretValues};
 use launcher_domain::names::{is_k8s_name, is_volume_name};
+use launcher_domain::{ArchiveToken, SecretValues};
 use launcher_fleet::{Deletion, FleetError, FleetEvent, ImageState};
 use launcher_workshop::{ResourceExt, Workshop, WorkshopStatus};
 use tokio::sync::Notify;
