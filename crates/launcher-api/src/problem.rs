@@ -402,11 +402,6 @@ catalog! {
         "Only the container fleet (`SERVICE_FLEET=containers`) has the images of templates on its server, and can pull \
          one ahead of a launch. On Kubernetes, each node pulls an image at its first launch there. The local fleet runs \
          no images.";
-    FleetWithoutRestore: "fleet-without-restore", CONFLICT,
-        errors: ServiceError::FleetWithoutRestore,
-        "The fleet cannot restore files yet",
-        "Only the fleets of one machine can start a workshop with saved files. A cluster cannot yet. Launch without \
-         `snapshot`, download the saved files, and upload them there.";
     FleetWithoutChecks: "fleet-without-checks", CONFLICT,
         errors: ServiceError::FleetWithoutChecks,
         "The launcher cannot check course material",

@@ -330,8 +330,8 @@ coded_texts! {
         SpecImage = "spec-image", "spec.image is not an image reference of 1 to 255 characters.";
         /// `spec.appType` is unknown.
         SpecAppType = "spec-app-type", "spec.appType is not rstudio, notebook or custom.";
-        /// `spec.restore` is set on a cluster.
-        SpecRestore = "spec-restore", "spec.restore is set, but a cluster cannot place saved files.";
+        /// `spec.restore` lacks the directory or the token that a cluster needs.
+        SpecRestore = "spec-restore", "spec.restore needs spec.crashSafeDirectory and spec.snapshot.";
         /// A step of the placement of saved files failed. `error` is English.
         RestoreFailed { error } = "restore-failed", "The cause: {error}.";
         /// `spec.port` is 0.

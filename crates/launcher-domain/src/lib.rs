@@ -35,6 +35,7 @@ pub mod snapshot;
 pub mod sync;
 pub mod template;
 mod text_enum;
+pub mod transfer;
 pub mod version;
 pub mod volume;
 
@@ -60,7 +61,7 @@ pub use material::{
 pub use material_source::SourceUrl;
 pub use report::Report;
 pub use secrets::SecretValues;
-pub use snapshot::{ArchiveToken, InstanceSnapshot, Snapshot, SnapshotFailure, SnapshotState};
+pub use snapshot::{ArchiveToken, InstanceSnapshot, Snapshot, SnapshotFailure, SnapshotState, TokenDigest};
 pub use template::{
     AppType, AtExpiry, Audience, FieldError, FieldRule, Icon, JsonObject, LaunchValues, Listing, Material,
     MaterialKind, MaterialSource, Parameter, ParameterKind, PodTemplateKind, PodTemplateObject, PodTemplatePolicy,

@@ -1,10 +1,13 @@
 //! Snapshots: archives of the files of workshops without a volume, saved at their planned end.
 
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 
 use crate::clock::{Entropy, random_hex};
@@ -57,7 +60,7 @@ text_enum! {
     }
 }
 
-/// Token that lets the launcher read the files of one workshop. `Debug` does not show it.
+/// Token that lets the launcher read the files of one workshop, and send saved files to it. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ArchiveToken(String);
@@ -74,11 +77,56 @@ impl ArchiveToken {
     pub fn reveal(&self) -> &str {
         &self.0
     }
+
+    /// Returns the digest of the token.
+    #[must_use]
+    pub fn digest(&self) -> TokenDigest {
+        TokenDigest(Sha256::digest(&self.0).into())
+    }
 }
 
 impl fmt::Debug for ArchiveToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ArchiveToken")
+    }
+}
+
+/// SHA-256 of a token, in hexadecimal as a text. It does not reveal the token, so specs of resources may contain it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenDigest([u8; 32]);
+
+/// Error of a text that is not a digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("write 64 hexadecimal digits")]
+pub struct ParseDigestError;
+
+impl TokenDigest {
+    /// True if this is the digest of the token. The duration does not depend on the difference.
+    #[must_use]
+    pub fn accepts(&self, token: &[u8]) -> bool {
+        Sha256::digest(token).as_slice().ct_eq(&self.0).into()
+    }
+
+    /// Returns the answer to a challenge, in hexadecimal. It proves knowledge of the digest without revealing it.
+    #[must_use]
+    pub fn answer(&self, challenge: &[u8]) -> String {
+        hex::encode(Sha256::new().chain_update(self.0).chain_update(challenge).finalize())
+    }
+}
+
+impl fmt::Display for TokenDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl FromStr for TokenDigest {
+    type Err = ParseDigestError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut digest = [0; 32];
+        hex::decode_to_slice(text, &mut digest).map_err(|_| ParseDigestError)?;
+        Ok(Self(digest))
     }
 }
 
@@ -158,5 +206,38 @@ impl Snapshot {
     pub fn deleted_after(&self, retention: Duration) -> Timestamp {
         let retention = SignedDuration::try_from(retention).unwrap_or(SignedDuration::MAX);
         self.created_at.checked_add(retention).unwrap_or(Timestamp::MAX).max(self.kept_until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SHA-256 of `token`.
+    const DIGEST: &str = "3c469e9d6c5875d37a43f353d4f88e61fcf812c66eee3457465a40b0da4153e0";
+
+    #[test]
+    fn only_the_token_of_the_digest_is_accepted() {
+        let digest: TokenDigest = DIGEST.parse().unwrap();
+        assert_eq!((digest, digest.to_string()), (ArchiveToken("token".to_owned()).digest(), DIGEST.to_owned()));
+        assert!(digest.accepts(b"token"));
+        for other in [&b""[..], b"Token", b"token ", DIGEST.as_bytes()] {
+            assert!(!digest.accepts(other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn answer_depends_on_digest_and_challenge() {
+        let answer = |token: &str, challenge: &[u8]| ArchiveToken(token.to_owned()).digest().answer(challenge);
+        assert_eq!(answer("token", b"one").len(), crate::transfer::PROOF_BYTES);
+        assert_ne!(answer("token", b"one"), answer("token", b"two"));
+        assert_ne!(answer("token", b"one"), answer("other", b"one"));
+    }
+
+    #[test]
+    fn digest_has_64_hexadecimal_digits() {
+        for text in ["", &DIGEST[1..], &format!("{DIGEST}0"), &DIGEST.replace('c', "g"), &"ü".repeat(32)] {
+            assert_eq!(text.parse::<TokenDigest>(), Err(ParseDigestError), "{text}");
+        }
     }
 }

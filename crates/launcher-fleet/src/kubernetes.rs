@@ -5,6 +5,7 @@ mod definition;
 mod doctor;
 mod error;
 mod fleet;
+mod restore;
 mod secret;
 
 pub use definition::Definition;

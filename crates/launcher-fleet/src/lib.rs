@@ -7,6 +7,7 @@ mod kubernetes;
 mod local;
 mod machine;
 mod port;
+mod restore;
 
 pub use byte_stream::{ByteStream, STREAM_BYTES, written_by};
 pub use containers::{ContainerFleet, ContainerFleetError, ContainerOptions, ContainerSettings};

@@ -12,7 +12,6 @@ mod log_tail;
 mod origins;
 mod record;
 mod registry;
-pub(crate) mod restore;
 mod source_check;
 mod supervised;
 mod watch_cache;

@@ -112,9 +112,14 @@ pub trait Archives: Debug + Send + Sync {
     /// True if [`Archives::read_app`] can read the files of a Workshop with this spec and a `spec.snapshot`.
     fn can_read_app(&self, spec: &WorkshopSpec) -> bool;
 
-    /// True if a Workshop without a volume can start with `spec.restore`.
-    fn can_restore(&self) -> bool {
-        false
+    /// True if a Workshop with this spec can start with `spec.restore`.
+    fn can_restore(&self, spec: &WorkshopSpec) -> bool;
+
+    /// Sends the saved files of `spec.restore` to a Workshop that waits for them: one whose status has a `restoreAddress`.
+    /// `token` is the one whose hash is in the spec. Returns when the Workshop has the files, or waits no longer. If they
+    /// cannot be read, the Workshop fails. Fleets on one machine place the files without this call.
+    async fn send_saved_files(&self, workshop: &str, token: &ArchiveToken) {
+        let (_, _) = (workshop, token);
     }
 
     /// Returns the files of the app of a running Workshop with `spec.snapshot` as a tar archive: those of its directory,

@@ -12,6 +12,7 @@
 //! - [`merge`]: the student's files
 //! - `web`, `space`: requests; temporary files and free space of volumes
 //! - `secret`: user names and passwords of private sources
+//! - [`receive`]: saved files that the launcher sends
 //! - [`content`], [`directory`]: lists of files; access to directories
 //! - [`image`], [`restore`]: the files of the app's image, and saved files, which need no other module
 //! - [`path`], [`meter`], [`limits`], [`failure`]: rules without I/O
@@ -27,6 +28,7 @@ pub mod limits;
 pub mod merge;
 pub mod meter;
 pub mod path;
+pub mod receive;
 pub mod restore;
 pub mod run;
 mod secret;

@@ -8,31 +8,43 @@
 //! program. `copy SOURCE TARGET MARKER BYTES` copies the files of the app's image. Both exit with 1 after a failure: the app
 //! must not start without the files of its image.
 //!
-//! `restore DIRECTORY` places the files of a tar archive on the standard input in this empty directory. It exits with 1 after a
+//! `restore DIRECTORY` places the files of a tar archive on the standard input in this directory. It exits with 1 after a
 //! failure.
 //!
 //! `check` finds the version of each source of the configuration, and counts its files, without placing them. It reaches only
 //! addresses that a workshop in a container can reach, unless `--all-addresses` follows.
+//!
+//! `receive DIRECTORY MARKER PORT DIGEST REPORT` does the same on a cluster, with the archive that the launcher sends to this
+//! port. `DIGEST` is the SHA-256 of the launcher's token. If the files cannot be placed, it writes the reason to the file
+//! `REPORT`, and exits with 4.
 //!
 //! `--version` prints the version.
 
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use launcher_domain::material::{MATERIAL_VARIABLE, MaterialConfig};
+use launcher_domain::transfer::NOT_RESTORED;
 use launcher_domain::version::version;
 use launcher_material::check::{check, limits};
 use launcher_material::image::{copy, install};
+use launcher_material::receive::{listen, receive};
 use launcher_material::restore::restore;
 use launcher_material::run::{marker, once};
 use launcher_material::{Limits, Reach, run};
 use rustix::process::{Resource, Rlimit, setrlimit};
+use signal_hook::consts::SIGTERM;
+use signal_hook::flag::register_conditional_shutdown;
 
 /// Maximum bytes of memory: twice those of a container of the program.
 const MEMORY_BYTES: u64 = 512 << 20;
 /// Maximum bytes of memory of a check, which runs beside the launcher.
 const CHECK_MEMORY_BYTES: u64 = 192 << 20;
+const USAGE: &str = "use no arguments, `install PROGRAM`, `copy SOURCE TARGET MARKER BYTES`, `restore DIRECTORY`, \
+                     `check [--all-addresses]`, `receive DIRECTORY MARKER PORT DIGEST REPORT` or `--version`";
 /// Maximum unreadable files that the log names.
 const SHOWN_FILES: usize = 5;
 
@@ -51,9 +63,11 @@ fn main() -> ExitCode {
         ["install", target] => ended(install(Path::new(target)).map_err(|error| format!("{target}: {error}"))),
         ["restore", directory] => ended(restore_files(directory)),
         ["copy", source, target, marker, most] => ended(copy_files(source, target, marker, most)),
+        ["receive", directory, marker, port, digest, report] => {
+            receive_files(directory, marker, (port, digest), report).unwrap_or_else(|error| ended(Err(error)))
+        }
         _ => {
-            say("use no arguments, `check [--all-addresses]`, `install PROGRAM`, `copy SOURCE TARGET MARKER BYTES`, \
-                 `restore DIRECTORY` or `--version`");
+            say(USAGE);
             ExitCode::from(2)
         }
     }
@@ -93,6 +107,33 @@ fn check_sources(reach: Reach) -> Result<(), String> {
     let findings = check(&configuration()?, limits(), reach);
     let line = serde_json::to_string(&findings).map_err(|error| error.to_string())?;
     writeln!(std::io::stdout(), "{line}").map_err(|error| error.to_string())
+}
+
+/// Places the saved files that the launcher sends.
+///
+/// # Errors
+/// Another attempt may succeed, or the arguments are wrong.
+fn receive_files(
+    directory: &str,
+    marker: &str,
+    (port, digest): (&str, &str),
+    report: &str,
+) -> Result<ExitCode, String> {
+    // The kernel delivers a signal to the first process of a container only if the process has a handler. Without it, the end
+    // of the pod would wait.
+    let ends = Arc::new(AtomicBool::new(true));
+    register_conditional_shutdown(SIGTERM, 1, ends).map_err(|error| format!("SIGTERM cannot be handled: {error}"))?;
+    let token = digest.parse().map_err(|error| format!("the digest {digest:?} is wrong: {error}"))?;
+    let port = port.parse().map_err(|_| format!("{port:?} is no port"))?;
+    let listener = listen(port).map_err(|error| format!("the port {port} cannot be opened: {error}"))?;
+    let Err(problem) = receive(&listener, token, Path::new(directory), Path::new(marker), say) else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    say(&problem);
+    if let Err(error) = std::fs::write(report, &problem) {
+        say(&format!("the reason cannot be written to {report}: {error}"));
+    }
+    Ok(ExitCode::from(NOT_RESTORED))
 }
 
 /// Places course material.

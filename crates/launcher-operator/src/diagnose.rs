@@ -19,7 +19,7 @@ use failure::Deadline;
 pub use failure::{DetailSource, Failure};
 pub(crate) use failure::{add, sentence};
 use pod::{Disruption, find_disruption, is_ending};
-pub(crate) use pod::{archive_address, condition, ends_workshop, has_ended, is_disrupted, moved};
+pub(crate) use pod::{archive_address, condition, ends_workshop, has_ended, is_disrupted, moved, restore_address};
 
 /// Interval of searches for a warning about a missing Secret. The kubelet may write the warning after the first search.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(30);

@@ -19,6 +19,7 @@ use crate::children::Guarded;
 use crate::context::Context;
 use crate::diagnose::{
     Diagnosis, ObservedWorkload, add, app_crashes, archive_address, diagnose, material_report, moved, pull_fails,
+    restore_address,
 };
 use crate::lease::NotLeading;
 use crate::live_read::{self, RESYNC_INTERVAL, read_live, requeue_delay};
@@ -179,6 +180,7 @@ async fn reconcile_spec(
         status = status::with_outdated_pod(status);
     }
     status = status::with_archive_address(status, archive_address(&workshop.spec, pods));
+    status = status::with_restore_address(status, restore_address(&workshop.spec, pods));
     let last_crash = crashes.as_ref().and_then(|crashes| crashes.last.clone()).or(moved);
     // A pod that replaces another one has no report yet: the status keeps the former one.
     let material = material_report(workshop, pods, &context.settings);

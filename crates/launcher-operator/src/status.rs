@@ -78,6 +78,11 @@ pub(crate) fn with_archive_address(status: WorkshopStatus, address: Option<Socke
     WorkshopStatus { archive_address: address.filter(|_| status.phase == Phase::Running), ..status }
 }
 
+/// Adds the address at which the pod of a starting app waits for saved files.
+pub(crate) fn with_restore_address(status: WorkshopStatus, address: Option<SocketAddr>) -> WorkshopStatus {
+    WorkshopStatus { restore_address: address.filter(|_| status.phase == Phase::Starting), ..status }
+}
+
 /// Adds that the pod differs from the one that the operator would create now.
 pub(crate) fn with_outdated_pod(status: WorkshopStatus) -> WorkshopStatus {
     WorkshopStatus { pod_outdated: Some(true), ..status }

@@ -10,12 +10,16 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Resource, ResourceExt};
 use launcher_domain::material_source::is_kubernetes_secret;
 use launcher_domain::names::is_volume_name;
-use launcher_domain::{FailureDetail, FailureReason, FieldError, FieldRule, PodTemplateKind, names};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FieldError, FieldRule, PodTemplateKind, names};
 use launcher_workshop::app::{ValidSpec, invalid};
 use launcher_workshop::pod_template::PodTemplate;
 use launcher_workshop::{Workshop, WorkshopSpec, is_parameters_secret};
 
 use crate::settings::OperatorSettings;
+
+/// Reason why saved files cannot be placed without the image of the program.
+const NO_PROGRAM: &str = "this installation has no program that places them. Ask the administrator to set \
+                          SERVICE_MATERIAL_IMAGE of the operator";
 
 /// A validated Workshop. Only [`validate`] creates it. Later steps of a reconcile use it instead of the raw spec.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,8 +53,9 @@ pub fn validate(workshop: &Workshop) -> Result<Validated, FailureReason> {
     // `blockOwnerDeletion` makes a foreground deletion keep the Workshop until this resource is gone.
     let owner_reference = OwnerReference { block_owner_deletion: Some(true), ..owner };
     let namespace = workshop.namespace().ok_or_else(|| invalid(FailureDetail::SpecNamespace))?;
-    ensure(workshop.spec.restore.is_none(), FailureDetail::SpecRestore)?;
     let spec = ValidSpec::parse(&workshop.spec)?;
+    let is_placeable = spec.snapshot.is_some() && spec.crash_safe_directory.is_some();
+    ensure(spec.restore.is_none() || is_placeable, FailureDetail::SpecRestore)?;
     let pod_template = pod_template(&workshop.spec)?;
     let WorkshopSpec { restarted_at, lifetime_seconds, .. } = workshop.spec;
     let expiry = workshop.spec.expiry(workshop.status.as_ref().and_then(|status| status.ready_at));
@@ -104,16 +109,24 @@ pub(crate) fn is_forbidden(workshop: &Validated, settings: &OperatorSettings) ->
 /// and has one of these `pods`: a changed policy ends no running workshop.
 ///
 /// # Errors
-/// A failure with the code `InvalidSpec`. Its message names the first wrong field.
+/// A failure with the code `InvalidSpec`, whose message names the first wrong field; or `FilesNotRestored` if the operator has
+/// no program that places saved files. Without them, the app would start empty.
 pub(crate) fn admit(
     workshop: &Workshop,
     settings: &OperatorSettings,
     pods: &[Pod],
 ) -> Result<Validated, FailureReason> {
     let validated = validate(workshop)?;
+    if has_been_ready(workshop, pods) {
+        return Ok(validated);
+    }
+    if validated.spec.restore.is_some() && settings.material_image.is_none() {
+        let detail = FailureDetail::RestoreFailed { error: NO_PROGRAM.to_owned() };
+        return Err(FailureReason::new(FailureCode::FilesNotRestored, Some(detail)));
+    }
     match violation(&validated, settings) {
-        Some(detail) if !has_been_ready(workshop, pods) => Err(invalid(detail)),
-        _ => Ok(validated),
+        Some(detail) => Err(invalid(detail)),
+        None => Ok(validated),
     }
 }
 

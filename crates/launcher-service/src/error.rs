@@ -104,11 +104,6 @@ pub enum ServiceError {
     /// The fleet cannot read the files of volumes.
     #[error("the fleet of this launcher cannot read kept files: open a workshop, and download them there")]
     FleetWithoutDownloads,
-    /// The fleet cannot place saved files in a new workshop.
-    #[error(
-        "the fleet of this launcher cannot start a workshop with saved files yet: launch without them, and upload the files"
-    )]
-    FleetWithoutRestore,
     /// The fleet could not open the files in time.
     #[error(
         "the files could not be opened in time: try again in a minute, or launch a workshop and download them there"

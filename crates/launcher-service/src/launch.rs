@@ -60,8 +60,8 @@ impl Launcher {
     /// room.
     ///
     /// # Errors
-    /// NotFound, TemplateInactive, ClassArchived, Invalid, InstanceLimitReached, ClassLimitReached, TooManyLaunches, AtCapacity, VolumeInUse,
-    /// StorageLimitReached, IdempotencyKeyReused, FleetWithoutRestore, SnapshotsUnavailable, Unavailable.
+    /// NotFound, TemplateInactive, ClassArchived, Invalid, InstanceLimitReached, ClassLimitReached, TooManyLaunches,
+    /// AtCapacity, VolumeInUse, StorageLimitReached, IdempotencyKeyReused, SnapshotsUnavailable, Unavailable.
     pub async fn launch<'a>(
         &self,
         catalog: impl Into<Catalog<'a>>,
@@ -252,12 +252,15 @@ impl Launcher {
     /// Returns what happens to the files of a workshop with these settings, launched by this caller.
     #[must_use]
     pub fn files_of(&self, caller: &Caller, settings: &TemplateSettings) -> FilesAtEnd {
+        let is_saved = self.plans_snapshot(&Self::example(caller, settings));
+        FilesAtEnd::of(settings.keeps_files(), is_saved, self.file_retention())
+    }
+
+    /// Returns an instance with these settings, for questions about a launch of the caller.
+    pub(crate) fn example(caller: &Caller, settings: &TemplateSettings) -> Instance {
         let (owner, at) = (caller.email().clone(), Timestamp::UNIX_EPOCH);
-        let keeps = settings.keeps_files();
-        let volume = keeps.then(String::new);
-        let launched =
-            Instance { volume, ..Instance::of_settings(Uuid::nil(), String::new(), owner, settings.clone(), at) };
-        FilesAtEnd::of(keeps, self.plans_snapshot(&launched), self.file_retention())
+        let volume = settings.keeps_files().then(String::new);
+        Instance { volume, ..Instance::of_settings(Uuid::nil(), String::new(), owner, settings.clone(), at) }
     }
 
     fn draft_without_snapshot(&self, caller: &Caller, template: &Template, values: &LaunchValues) -> Instance {

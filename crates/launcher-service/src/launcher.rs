@@ -17,6 +17,7 @@ use crate::downloads::Downloads;
 use crate::error::ServiceError;
 use crate::feed::FeedMessage;
 use crate::metrics::Metrics;
+use crate::restoring::Restores;
 use crate::settings::Limits;
 use crate::snapshots::Snapshots;
 use crate::source_checks::MAX_CHECKS;
@@ -55,6 +56,8 @@ pub(crate) struct Inner {
     pub(crate) last_saved: Mutex<Timestamp>,
     /// Wakes the loop that saves snapshots.
     pub(crate) ending: Notify,
+    /// The Workshops to which this launcher sends saved files.
+    pub(crate) restores: Restores,
     /// Wakes the upkeep loop.
     pub(crate) upkeep: Notify,
     /// Wakes the feed loop.
@@ -91,6 +94,7 @@ impl Launcher {
             snapshots,
             last_saved: Mutex::new(started_at),
             ending: Notify::new(),
+            restores: Restores::default(),
             upkeep: Notify::new(),
             changed: Notify::new(),
             feed,

@@ -21,6 +21,7 @@ mod launcher;
 mod metrics;
 mod observe;
 mod overview;
+mod restoring;
 mod saving;
 mod settings;
 mod snapshots;

@@ -92,6 +92,7 @@ impl Launcher {
         let Some(instance) = wanted.filter(|row| !has_other_uid(row, workshop) && !has_ended(row)) else {
             return self.delete_orphan(workshop).await;
         };
+        self.send_saved_files(&instance, workshop);
         let status = workshop.status.as_ref();
         if let Some(status) = status.filter(|status| !status.is_outdated(workshop.metadata.generation)) {
             let seen = self.redact(&instance, status.observation()).await?;

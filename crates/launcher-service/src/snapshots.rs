@@ -7,9 +7,10 @@ use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use jiff::SignedDuration;
 use launcher_domain::{Activity, Caller, EmailAddress, FieldError, FieldRule, Snapshot, Template};
-use launcher_fleet::{Archives, ByteStream, STREAM_BYTES, SavedFiles, SavedFilesError};
+use launcher_fleet::{ByteStream, STREAM_BYTES, SavedFiles, SavedFilesError};
 use launcher_snapshots::{ARCHIVE_BYTES, SnapshotStore};
 use launcher_store::Page;
+use launcher_workshop::WorkshopSpec;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
@@ -75,14 +76,13 @@ impl Launcher {
     /// True if workshops can start with saved files.
     #[must_use]
     pub fn can_restore(&self) -> bool {
-        self.0.snapshots.is_some() && self.0.fleet.archives().is_some_and(Archives::can_restore)
+        self.0.snapshots.is_some()
     }
 
     /// Returns the snapshot with whose files the caller launches this template. Only its owner may, not an admin.
     ///
     /// # Errors
-    /// NotFound when the snapshot does not exist or belongs to another person; Invalid, FleetWithoutRestore,
-    /// SnapshotsUnavailable, Unavailable.
+    /// NotFound when the snapshot does not exist or belongs to another person; Invalid, SnapshotsUnavailable, Unavailable.
     pub(crate) async fn snapshot_to_launch(
         &self,
         caller: &Caller,
@@ -97,12 +97,12 @@ impl Launcher {
         if self.0.snapshots.is_none() {
             return Err(ServiceError::SnapshotsUnavailable(None));
         }
-        if !self.can_restore() {
-            return Err(ServiceError::FleetWithoutRestore);
-        }
+        let spec = WorkshopSpec::of(&Self::example(caller, &template.settings));
+        let is_placeable = || self.0.fleet.archives().is_some_and(|archives| archives.can_restore(&spec));
         match template.settings.keeps_files() {
             _ if snapshot.template_id != template.template_id => refused(FieldRule::SnapshotOfOtherTemplate),
             true => refused(FieldRule::SnapshotWithVolume),
+            false if !is_placeable() => refused(FieldRule::SnapshotWithoutDirectory),
             false => Ok(snapshot),
         }
     }

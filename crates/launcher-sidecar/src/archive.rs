@@ -11,18 +11,16 @@ use std::convert::Infallible;
 use std::io::{self, Read as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::Builder;
 use std::time::Duration;
 
+use launcher_domain::TokenDigest;
 use launcher_process::listener::{ListenOptions, listen};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry::LogSettings;
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 use tokio::net::TcpListener;
 
 use crate::transport::ACCEPT_PAUSE;
@@ -250,56 +248,5 @@ impl ArchiveSettings {
     #[must_use]
     pub fn wait(&self) -> Option<Duration> {
         (self.wait > 0).then(|| Duration::from_secs(self.wait.into()))
-    }
-}
-
-/// SHA-256 of a token. It does not reveal the token, so the resource of the download may contain it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TokenDigest([u8; 32]);
-
-/// Error of a text that is not a digest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("write 64 hexadecimal digits")]
-pub struct ParseDigestError;
-
-impl TokenDigest {
-    /// True if this is the digest of the token. The duration does not depend on the difference.
-    #[must_use]
-    pub fn accepts(&self, token: &[u8]) -> bool {
-        Sha256::digest(token).as_slice().ct_eq(&self.0).into()
-    }
-}
-
-impl FromStr for TokenDigest {
-    type Err = ParseDigestError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mut digest = [0; 32];
-        hex::decode_to_slice(text, &mut digest).map_err(|_| ParseDigestError)?;
-        Ok(Self(digest))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// SHA-256 of `token`.
-    const DIGEST: &str = "3c469e9d6c5875d37a43f353d4f88e61fcf812c66eee3457465a40b0da4153e0";
-
-    #[test]
-    fn only_the_token_of_the_digest_is_accepted() {
-        let digest: TokenDigest = DIGEST.parse().unwrap();
-        assert!(digest.accepts(b"token"));
-        for other in [&b""[..], b"Token", b"token ", DIGEST.as_bytes()] {
-            assert!(!digest.accepts(other), "{other:?}");
-        }
-    }
-
-    #[test]
-    fn digest_has_64_hexadecimal_digits() {
-        for text in ["", &DIGEST[1..], &format!("{DIGEST}0"), &DIGEST.replace('c', "g"), &"ü".repeat(32)] {
-            assert_eq!(text.parse::<TokenDigest>(), Err(ParseDigestError), "{text}");
-        }
     }
 }

@@ -11,7 +11,6 @@ use launcher_domain::{AppType, EmailAddress, Instance, PodTemplateObject, Securi
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use crate::material::WorkshopMaterial;
 use crate::status::WorkshopStatus;
@@ -108,7 +107,7 @@ pub struct WorkshopSpec {
     #[x_kube(validation = Rule::new("self == oldSelf").message("the snapshot cannot change: launch another workshop"))]
     pub snapshot: Option<WorkshopSnapshot>,
     /// Saved files of an earlier Workshop, which the app has when it first starts. If they cannot be placed, the Workshop
-    /// fails. Only fleets on one machine can place them.
+    /// fails. On a cluster, it needs crashSafeDirectory, which gets the files, and snapshot, whose token the launcher uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[x_kube(validation = Rule::new("self == oldSelf").message("the saved files cannot change: launch another workshop"))]
     pub restore: Option<WorkshopRestore>,
@@ -348,7 +347,7 @@ impl WorkshopSnapshot {
         let snapshot = instance.snapshot.as_ref()?;
         Some(Self {
             directory: files_directory(instance),
-            token_sha256: sha256_hex(snapshot.token.reveal()),
+            token_sha256: snapshot.token.digest().to_string(),
             grace_seconds: u32::try_from(SNAPSHOT_GRACE.as_secs()).unwrap_or_default(),
         })
     }
@@ -380,8 +379,4 @@ fn files_directory(instance: &Instance) -> Option<String> {
     let settings = &instance.settings;
     let directory = settings.storage.as_ref().map(|storage| storage.path.clone());
     directory.or_else(|| settings.app_type.home().map(str::to_owned))
-}
-
-fn sha256_hex(token: &str) -> String {
-    Sha256::digest(token).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -71,6 +71,10 @@ pub struct WorkshopStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub archive_address: Option<SocketAddr>,
+    /// IP address and port at which the pod waits for the files of `spec.restore`, which the launcher sends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub restore_address: Option<SocketAddr>,
     /// True if the pod has another sidecar or other settings than a new workshop would get. The pod keeps them until it
     /// ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]

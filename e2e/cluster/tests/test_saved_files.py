@@ -1,9 +1,11 @@
-"""Files of workshops without a volume, which the launcher saves before it ends them; and kept files after the expiry: real
-launcher, operator and pods."""
+"""Files of workshops without a volume, which the launcher saves before it ends them, and with which it starts others; and kept
+files after the expiry: real launcher, operator and pods."""
 
 import contextlib
+import socket
 import subprocess
 import uuid
+from pathlib import Path
 
 import pytest
 from harness import DEADLINE, wait_for
@@ -66,6 +68,29 @@ def expiring(world, tmp_path_factory):
         yield launched | {"numbers": numbers}
 
 
+def unsent(world, template, name):
+    """Launches with the saved files of the ended workshop, and kills the launcher before it has sent them. Returns the name of
+    the new workshop, and the identifier of the files."""
+    _, _, listed = world.launcher.request("GET", "/snapshots/", ALICE)
+    snapshot = next(one["snapshot_id"] for one in listed if one["workshop"] == name)
+    launched = world.launch(template, ALICE, snapshot=snapshot)
+    wait_for("the Workshop", lambda: world.workshop(launched))
+    world.launcher.kill()
+    return launched, snapshot
+
+
+def until_waiting(world, name, uid=None):
+    """Waits until a pod of the workshop, which is not the one with this uid, waits for saved files. Returns host and port."""
+
+    def look():
+        pods = world.of_workshop("pods", name)
+        ips = [pod["status"].get("podIP") for pod in pods if pod["metadata"]["uid"] != uid]
+        host, _, port = world.status(name).get("restoreAddress", "").rpartition(":")
+        return host.strip("[]") in ips and (host.strip("[]"), int(port))
+
+    return wait_for(f"a pod of {name} to wait for saved files", look)
+
+
 def saved(world, name):
     return saved_files(world.launcher, name, ALICE, BOB)
 
@@ -83,6 +108,53 @@ def test_launcher_is_killed_during_the_end_and_the_files_are_saved(world):
     world.until_ended(names[1])
     for name in names:
         assert saved(world, name)["kept.txt"] == f"last byte of {name}"
+
+
+def test_workshop_starts_with_saved_files_after_its_pod_and_the_launcher_were_killed(world):
+    template = world.template(name="again", storage=CRASH_SAFE, **PYTHON)
+    name = world.launch(template)
+    world.until(name, "running")
+    write(world, name, "saved")
+    script = f"{HOME}/deep/run.sh"
+    run(world, name, f"import os; os.makedirs('{HOME}/deep', exist_ok=True); open('{script}', 'w').close(); os.chmod('{script}', 0o755)")
+    world.end(name, email=ALICE)
+    world.until_ended(name)
+
+    again, snapshot = unsent(world, template, name)
+    host, port = until_waiting(world, again)
+    uid = world.uid(again)
+    with socket.create_connection((host, port), timeout=DEADLINE) as stranger:
+        stranger.sendall(b"0" * 64)
+        assert len(stranger.recv(64, socket.MSG_WAITALL)) == 64
+        stranger.sendall(b"0" * 64)
+        assert stranger.recv(1) == b"", "a wrong token ends the connection"
+    world.kubectl("delete", "pod", again, "--grace-period=0", "--force")
+    until_waiting(world, again, uid)
+    world.launcher.start()
+    assert world.until(again, "running")["restored_from"] == snapshot
+    assert read(world, again) == "saved"
+    assert run(world, again, f"import os; print(oct(os.stat('{script}').st_mode))") == "0o100755"
+    write(world, again, "newer")
+    world.end(again, email=ALICE)
+    world.until_ended(again)
+    assert saved(world, again)["kept.txt"] == "newer"
+    assert saved(world, name)["kept.txt"] == "saved", "the first archive stays"
+    world.assert_nothing_was_forbidden()
+
+
+def test_workshop_whose_saved_files_are_gone_fails_and_does_not_start_empty(world):
+    template = world.template(name="gone", storage=CRASH_SAFE, **PYTHON)
+    name = world.launch(template)
+    world.until(name, "running")
+    write(world, name, "saved")
+    world.end(name, email=ALICE)
+    world.until_ended(name)
+    again, snapshot = unsent(world, template, name)
+    until_waiting(world, again)
+    Path(world.launcher_settings["SERVICE_SNAPSHOT_STORE"], f"{snapshot}.tar.gz").unlink()
+    world.launcher.start()
+    reason = world.until(again, "failed")["reason"]
+    assert reason["code"] == "files-not-restored" and "no longer exist" in reason["message"], reason
 
 
 def test_workshop_expires_and_its_files_are_saved(world, expiring):

@@ -75,4 +75,3 @@ not-resumed = Der Workshop wurde nicht fortgesetzt.
 not-resumed-still-pausing = Er wird noch pausiert. Versuchen Sie es in einigen Sekunden noch einmal.
 not-resumed-not-paused = Nur ein pausierter Workshop kann fortgesetzt werden. Starten Sie ihn neu.
 
-no-restore = Hier kann noch kein Workshop mit gespeicherten Dateien beginnen. Laden Sie die Dateien herunter, starten Sie einen Workshop und laden Sie sie dort hoch.

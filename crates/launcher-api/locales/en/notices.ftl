@@ -120,4 +120,3 @@ not-resumed-still-pausing = It is still being paused. Try again in a few seconds
 not-resumed-not-paused = Only a paused workshop can be resumed. Launch it again.
 
 # The fleet cannot place saved files.
-no-restore = This launcher cannot start a workshop with saved files yet. Download the files, launch a workshop, and upload them there.

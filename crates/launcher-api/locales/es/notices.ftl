@@ -75,4 +75,3 @@ not-resumed = El taller no se reanudó.
 not-resumed-still-pausing = Todavía se está pausando. Vuelve a intentarlo en unos segundos.
 not-resumed-not-paused = Solo se puede reanudar un taller en pausa. Inícialo de nuevo.
 
-no-restore = Aquí todavía no se puede iniciar un taller con archivos guardados. Descarga los archivos, inicia un taller y súbelos allí.

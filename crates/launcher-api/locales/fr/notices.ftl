@@ -75,4 +75,3 @@ not-resumed = L’atelier n’a pas été repris.
 not-resumed-still-pausing = Sa mise en pause est encore en cours. Réessayez dans quelques secondes.
 not-resumed-not-paused = Seul un atelier en pause peut être repris. Lancez-le de nouveau.
 
-no-restore = Ce serveur ne peut pas encore lancer un atelier avec des fichiers enregistrés. Téléchargez les fichiers, lancez un atelier et déposez-les-y.

@@ -45,4 +45,3 @@ not-resumed = 实验环境未恢复。
 not-resumed-still-pausing = 它仍在暂停中。请几秒后重试。
 not-resumed-not-paused = 只能恢复已暂停的实验环境。请重新启动它。
 
-no-restore = 此服务暂不支持使用保存的文件启动实验环境。请下载文件，启动实验环境后再上传。

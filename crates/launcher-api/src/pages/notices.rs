@@ -52,7 +52,6 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
             ("wait", t.text("not-resumed"), t.text("not-resumed-not-paused"))
         }
         ServiceError::Restart(_) => ("wait", t.text("not-restarted"), t.text(&format!("not-restarted-{code}"))),
-        ServiceError::FleetWithoutRestore => ("wait", t.text("not-launched"), t.text("no-restore")),
         ServiceError::FleetWithoutDownloads => ("wait", t.text("no-download-title"), t.text("no-download")),
         ServiceError::DownloadNotReady(_) => ("wait", t.text("no-download-title"), t.text("download-not-ready")),
         ServiceError::SnapshotsUnavailable(_) => ("wait", t.text("no-download-title"), t.text("snapshots-unavailable")),

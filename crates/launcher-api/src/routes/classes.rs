@@ -386,8 +386,7 @@ pub(crate) async fn archive_class_template(
         ProblemCode::ClassLimitReached, ProblemCode::InstanceLimitReached, ProblemCode::VolumeInUse,
         ProblemCode::StorageLimitReached, ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType,
         ProblemCode::InvalidFields, ProblemCode::InvalidParameters, ProblemCode::IdempotencyKeyReused,
-        ProblemCode::TooManyLaunches, ProblemCode::AtCapacity, ProblemCode::FleetWithoutRestore,
-        ProblemCode::SnapshotsUnavailable
+        ProblemCode::TooManyLaunches, ProblemCode::AtCapacity, ProblemCode::SnapshotsUnavailable
     ])))
 )]
 pub(crate) async fn launch_class_template(

@@ -291,7 +291,7 @@ pub(crate) async fn archive_template(
         ProblemCode::InstanceLimitReached, ProblemCode::VolumeInUse, ProblemCode::StorageLimitReached,
         ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields,
         ProblemCode::InvalidParameters, ProblemCode::IdempotencyKeyReused, ProblemCode::TooManyLaunches,
-        ProblemCode::AtCapacity, ProblemCode::FleetWithoutRestore, ProblemCode::SnapshotsUnavailable
+        ProblemCode::AtCapacity, ProblemCode::SnapshotsUnavailable
     ])))
 )]
 pub(crate) async fn launch_template(

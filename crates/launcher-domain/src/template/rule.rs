@@ -97,6 +97,9 @@ coded_texts! {
         /// The template of a launch with a snapshot keeps files.
         SnapshotWithVolume = "snapshot-with-volume",
             "this template keeps files now, and an earlier archive would mix with them: launch without it, and upload the files";
+        /// The template of a launch with a snapshot has no directory that the fleet can place files in.
+        SnapshotWithoutDirectory = "snapshot-without-directory",
+            "on a cluster, the template needs a directory whose files survive a crash of the app: launch without it, and upload the files";
         /// The course material has no source, or too many.
         MaterialSourceCount = "material-source-count", "1 to 5 sources; none only if links can name a repository";
         /// The URL of a source is malformed.

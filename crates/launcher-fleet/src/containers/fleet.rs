@@ -144,7 +144,7 @@ impl Archives for ContainerFleet {
         spec.storage.is_none()
     }
 
-    fn can_restore(&self) -> bool {
+    fn can_restore(&self, _: &WorkshopSpec) -> bool {
         self.0.context.settings.saved_files.is_some()
     }
 

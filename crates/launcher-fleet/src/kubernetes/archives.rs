@@ -19,19 +19,19 @@ use kube::{Api, ResourceExt};
 use launcher_domain::ArchiveToken;
 use launcher_domain::clock::{SystemEntropy, random_hex};
 use launcher_workshop::{WorkshopDownload, WorkshopDownloadSpec, WorkshopSpec};
-use sha2::{Digest, Sha256};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{sleep, timeout};
 
 use super::error::{status_code, to_fleet_error};
 use super::fleet::KubernetesFleet;
+use super::restore;
 use crate::byte_stream::ByteStream;
 use crate::port::{Archives, Fleet, FleetError, ReadError, check_readable, missing};
 
 /// Maximum time until the pod has sent the head of its response.
-const CONNECT: Duration = Duration::from_secs(10);
+pub(super) const CONNECT: Duration = Duration::from_secs(10);
 /// Maximum time without a byte of the archive. Compression and the user's connection do not count.
-const STALL: Duration = Duration::from_secs(60);
+pub(super) const STALL: Duration = Duration::from_secs(60);
 /// Maximum buffer of the HTTP client, and receive buffer of the socket in the kernel, in bytes. Together they are smaller
 /// than [`crate::STREAM_BYTES`].
 const BUFFER: usize = 64 * 1024;
@@ -52,6 +52,15 @@ impl Archives for KubernetesFleet {
     /// The crash-safe directory is a volume of the pod. Other files of the app exist only in its container.
     fn can_read_app(&self, spec: &WorkshopSpec) -> bool {
         spec.storage.is_none() && spec.crash_safe_directory.is_some()
+    }
+
+    /// The files need the crash-safe directory, too.
+    fn can_restore(&self, spec: &WorkshopSpec) -> bool {
+        self.saved_files.is_some() && self.can_read_app(spec)
+    }
+
+    async fn send_saved_files(&self, workshop: &str, token: &ArchiveToken) {
+        restore::send_saved_files(self, workshop, token).await;
     }
 
     /// A container of the app's pod reads the directory.
@@ -88,7 +97,7 @@ async fn request(address: SocketAddr, token: &ArchiveToken) -> io::Result<Incomi
     }
 }
 
-async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+pub(super) async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_recv_buffer_size(u32::try_from(BUFFER).unwrap_or(u32::MAX))?;
     socket.connect(address).await
@@ -134,7 +143,7 @@ impl Download {
     /// [`FleetError`]; the caller should retry.
     async fn create(fleet: &KubernetesFleet, volume: &str, token: &ArchiveToken) -> Result<Self, FleetError> {
         let api: Api<WorkshopDownload> = Api::namespaced(fleet.client.clone(), &fleet.namespace);
-        let token_sha256 = hex::encode(Sha256::digest(token.reveal()));
+        let token_sha256 = token.digest().to_string();
         let spec = WorkshopDownloadSpec { volume: volume.to_owned(), token_sha256 };
         let name = format!("{volume}-{}", random_hex::<NAME_BYTES>(&SystemEntropy));
         let mut wanted = WorkshopDownload::new(&name, spec);

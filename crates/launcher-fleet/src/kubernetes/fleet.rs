@@ -1,5 +1,6 @@
 //! The adapter of [`Fleet`] for Kubernetes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,7 +20,7 @@ use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
 
 use super::error::{status_code, to_fleet_error};
 use super::secret::create_secret;
-use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, GONE};
+use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, GONE, SavedFiles};
 
 /// Maximum duration of one watch request. The API server then closes it, and the next request continues from the same
 /// resource version.
@@ -31,6 +32,8 @@ pub struct KubernetesFleet {
     pub(super) client: Client,
     pub(super) namespace: String,
     workshops: Api<Workshop>,
+    /// Source of the saved files with which workshops can start.
+    pub(super) saved_files: Option<Arc<dyn SavedFiles>>,
 }
 
 impl std::fmt::Debug for KubernetesFleet {
@@ -44,7 +47,13 @@ impl KubernetesFleet {
     #[must_use]
     pub fn new(client: Client, namespace: &str) -> Self {
         let workshops = Api::namespaced(client.clone(), namespace);
-        Self { client, namespace: namespace.to_owned(), workshops }
+        Self { client, namespace: namespace.to_owned(), workshops, saved_files: None }
+    }
+
+    /// Lets workshops start with saved files. Without a source, the fleet refuses such workshops.
+    #[must_use]
+    pub fn with_saved_files(self, saved_files: Option<Arc<dyn SavedFiles>>) -> Self {
+        Self { saved_files, ..self }
     }
 
     /// Reads a Workshop, which may be unreadable, from the API server. `None` if it does not exist.
@@ -225,7 +234,7 @@ pub(super) fn identity_of(name: &str, namespace: &Namespace) -> String {
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
 
     use http::{Method, Request, Response};
     use http_body_util::BodyExt;

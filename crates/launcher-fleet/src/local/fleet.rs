@@ -116,7 +116,7 @@ impl Archives for LocalFleet {
         spec.storage.is_none()
     }
 
-    fn can_restore(&self) -> bool {
+    fn can_restore(&self, _: &WorkshopSpec) -> bool {
         self.0.context.settings.saved_files.is_some()
     }
 

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use launcher_domain::crash::CrashHistory;
 use launcher_domain::sync::lock;
 use launcher_domain::{Crash, Report, SecretValues, StartStep};
-use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+use launcher_workshop::{Phase, Workshop, WorkshopRestore, WorkshopStatus};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::task::{JoinError, spawn_blocking};
@@ -56,6 +56,11 @@ impl<P: Clone> Record<P> {
     /// Returns the time at which the fleet ends the workload: see [`WorkshopSpec::end`](launcher_workshop::WorkshopSpec::end).
     pub(crate) fn end(&self) -> Option<Timestamp> {
         self.workshop.spec.end(self.status().ready_at)
+    }
+
+    /// Returns the saved files that are still to be placed.
+    pub(crate) fn pending_restore(&self) -> Option<&WorkshopRestore> {
+        self.workshop.spec.restore.as_ref().filter(|_| !self.is_restored)
     }
 
     /// Returns the status of the Workshop, or the default status if it has none.

@@ -66,7 +66,7 @@ fn with_files(snapshot: &str) -> Workshop {
 async fn app_starts_with_all_files_which_belong_to_its_user() {
     let home = tempfile::tempdir().unwrap();
     let fleet = open_saving(home.path()).await;
-    assert!(fleet.can_restore());
+    assert!(fleet.can_restore(&with_files("saved").spec));
     fleet.apply(&with_files("saved")).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
     let app = containers(home.path()).await.into_iter().find(|one| one.part == Part::App).unwrap();

@@ -76,7 +76,7 @@ fn with_files(snapshot: &str) -> Workshop {
 async fn app_starts_with_all_files_after_a_broken_read_and_a_crash_keeps_them() {
     let home = home();
     let fleet = home.open();
-    assert!(fleet.can_restore());
+    assert!(fleet.can_restore(&with_files(GOOD).spec));
     fleet.apply(&with_files(GOOD)).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
     let found = || fs::read_to_string(home.working("lab-a").join("found")).unwrap();
@@ -134,7 +134,7 @@ async fn fleet_without_saved_files_places_none() {
     let mut home = home();
     home.settings.saved_files = None;
     let fleet = home.open();
-    assert!(!fleet.can_restore());
+    assert!(!fleet.can_restore(&with_files(GOOD).spec));
     fleet.apply(&with_files(GOOD)).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Failed).await;
     fleet.stop().await;

@@ -15,6 +15,7 @@ mod merge;
 mod private;
 mod program;
 mod property;
+mod receive;
 mod restore;
 mod servers;
 mod space;

@@ -1,8 +1,8 @@
-//! Saved files of an earlier workshop, placed in an empty directory.
+//! Saved files of an earlier workshop, placed in the directory of an app.
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 
 use launcher_material::restore::restore;
@@ -49,6 +49,54 @@ fn files_are_placed_with_their_modes_also_those_of_a_repository() {
     // The test directory cannot be removed otherwise.
     for path in ["locked", "locked/deep"] {
         fs::set_permissions(at(path), PermissionsExt::from_mode(0o700)).unwrap();
+    }
+}
+
+#[test]
+fn files_replace_those_of_the_image_and_no_link_of_it_is_followed() {
+    let outside = tempfile::tempdir().unwrap();
+    let home = outside.path().join("home");
+    let at = |path: &str| home.join(path);
+    fs::create_dir_all(at("was-directory/deep")).unwrap();
+    fs::create_dir(outside.path().join("other")).unwrap();
+    for (path, text) in [("a.txt", "image"), ("kept.txt", "image"), ("was-file", "image"), ("../other/b.txt", "other")]
+    {
+        fs::write(at(path), text).unwrap();
+    }
+    fs::set_permissions(at("a.txt"), PermissionsExt::from_mode(0o400)).unwrap();
+    symlink("../other", at("linked")).unwrap();
+    symlink("../other/b.txt", at("link.txt")).unwrap();
+    let entries = [
+        ("a.txt", 0o644, "saved"),
+        ("was-directory", 0o644, "saved"),
+        ("was-file/", 0o755, ""),
+        ("was-file/c.txt", 0o644, "saved"),
+        ("linked/b.txt", 0o644, "saved"),
+        ("link.txt", 0o644, "saved"),
+    ];
+    for _ in 0..2 {
+        // The second attempt after a broken connection.
+        assert_eq!(restore(&home, &*archive(&entries)).unwrap(), entries.len());
+    }
+    for path in ["a.txt", "was-directory", "was-file/c.txt", "linked/b.txt", "link.txt"] {
+        assert!(!fs::symlink_metadata(at(path)).unwrap().is_symlink(), "{path}");
+        assert_eq!(fs::read_to_string(at(path)).unwrap(), "saved", "{path}");
+    }
+    assert_eq!(fs::read_to_string(at("kept.txt")).unwrap(), "image");
+    assert_eq!(fs::read_to_string(outside.path().join("other/b.txt")).unwrap(), "other");
+}
+
+#[test]
+fn files_get_the_owner_of_the_directory_if_root_places_them() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    chown(home.path(), Some(1234), Some(1235)).unwrap();
+    restore(home.path(), &*archive(&[("deep/", 0o755, ""), ("deep/a.txt", 0o600, "saved")])).unwrap();
+    for path in ["deep", "deep/a.txt"] {
+        let found = fs::metadata(home.path().join(path)).unwrap();
+        assert_eq!((found.uid(), found.gid()), (1234, 1235), "{path}");
     }
 }
 

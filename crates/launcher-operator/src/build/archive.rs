@@ -1,5 +1,6 @@
-//! Builds what sends files to the launcher: the program `launcher-sidecar archive`, which reads a volume. It is the only
-//! container of the pod of a WorkshopDownload, and a container of the pod of a Workshop with a snapshot.
+//! Builds what exchanges files with the launcher. The program `launcher-sidecar archive` reads a volume. It is the only container
+//! of the pod of a WorkshopDownload, and a container of the pod of a Workshop with a snapshot. The program `launcher-material
+//! receive` places saved files in the pod of a Workshop that starts with them.
 
 use k8s_openapi::api::core::v1::{
     Affinity, Container, HTTPGetAction, Pod, PodAffinity, PodAffinityTerm, PodSecurityContext, PodSpec, Probe,
@@ -9,7 +10,7 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::{Resource, ResourceExt};
 use launcher_workshop::WorkshopDownload;
 use launcher_workshop::app::{SIDECAR_PORT, SIDECAR_REQUESTS};
-use launcher_workshop::pod_template::{CRASH_SAFE_VOLUME, SNAPSHOT, STORAGE_VOLUME};
+use launcher_workshop::pod_template::{CRASH_SAFE_VOLUME, SAVED_FILES, SNAPSHOT, STORAGE_VOLUME};
 
 use super::container::{amounts, own_container, read_only_mount, runtime_default, variables};
 use super::pod::of_settings;
@@ -32,7 +33,11 @@ const MODE: &str = "archive";
 /// CPU and memory limits. The program has a few buffers of 64 KiB. The kernel's cache of the files counts too, but it
 /// is reclaimed.
 const LIMITS: [&str; 2] = ["1", "64Mi"];
-/// Ports of the program in the pod of a Workshop. The second one is for apps that have the first one. NetworkPolicies name both.
+/// File that exists after the saved files are placed: after a restart of the node, the kubelet runs the init containers again.
+const SAVED_MARKER: &str = "/launcher-program/saved-files-placed";
+/// File for the reason why saved files cannot be placed. The kubelet copies it to the status of the pod.
+const REPORT: &str = "/dev/termination-log";
+/// Ports of the programs in the pod of a Workshop. The second one is for apps that have the first one. NetworkPolicies name both.
 const SNAPSHOT_PORTS: [u16; 2] = [8082, 8083];
 
 /// Builds the pod of a WorkshopDownload: one container that reads a volume, and sends its files once.
@@ -163,6 +168,20 @@ pub(super) fn snapshot_container(workshop: &Validated, settings: &OperatorSettin
         port: snapshot_port(workshop.spec.port),
     };
     Some(archive_container(&program, settings))
+}
+
+/// Builds the init container that places the saved files of an earlier Workshop. It follows the one that copies the files of the
+/// image, and like this one it runs in the image of the app, whose user must own the files.
+///
+/// Returns a container if the Workshop starts with saved files. It then has a crash-safe directory and a snapshot.
+pub(super) fn saved_files_container(workshop: &Validated, settings: &OperatorSettings) -> Option<Container> {
+    workshop.spec.restore.as_ref()?;
+    let (snapshot, port) = (workshop.spec.snapshot.as_ref()?, snapshot_port(workshop.spec.port));
+    storage::crash_safe_directory(workshop, settings)?;
+    let (number, digest) = (port.to_string(), &snapshot.token_sha256);
+    let words = [storage::PROGRAM, "receive", storage::FILES_FOLDER, SAVED_MARKER, &number, digest, REPORT];
+    let container = storage::container_in_image(SAVED_FILES, &words, workshop, settings);
+    Some(Container { ports: Some(vec![container::port(None, port)]), ..container })
 }
 
 /// Returns the port of the program in the pod of an app with this port.

@@ -109,13 +109,14 @@ fn containers(workshop: &Validated, settings: &OperatorSettings) -> Vec<Containe
     both.into_iter().chain(archive::snapshot_container(workshop, settings)).collect()
 }
 
-/// Returns the operator's init containers. Material is loaded after the network policies are enforced, and beside the files
-/// of the image.
+/// Returns the operator's init containers. Saved files and material are loaded after the network policies are enforced. Saved
+/// files replace those of the image, and material is merged with both.
 fn init_containers(workshop: &Validated, settings: &OperatorSettings) -> Option<Vec<Container>> {
     let isolation = settings.isolation_wait().map(|most| isolation_container(settings, most));
     let files = storage::copy_containers(workshop, settings);
-    let containers: Vec<_> =
-        isolation.into_iter().chain(files).chain(material::container(workshop, settings)).collect();
+    let saved = archive::saved_files_container(workshop, settings);
+    let material = material::container(workshop, settings);
+    let containers: Vec<_> = isolation.into_iter().chain(files).chain(saved).chain(material).collect();
     (!containers.is_empty()).then_some(containers)
 }
 

@@ -33,11 +33,11 @@ const OWN_PROGRAM: &str = "/launcher-material";
 /// Directory with the program, in both init containers.
 const PROGRAM_FOLDER: &str = "/launcher-program";
 /// The program in [`PROGRAM_FOLDER`].
-const PROGRAM: &str = "/launcher-program/launcher-material";
+pub(super) const PROGRAM: &str = "/launcher-program/launcher-material";
 /// File that exists after the copy: after a restart of the node, the kubelet runs the init containers again.
 const MARKER: &str = "/launcher-program/copied";
-/// Mount path of the crash-safe volume in the second init container, where it must not hide the files of the image.
-const FILES_FOLDER: &str = "/launcher-files";
+/// Mount path of the crash-safe volume in the other init containers, where it must not hide the files of the image.
+pub(super) const FILES_FOLDER: &str = "/launcher-files";
 
 /// Returns the claim of the Workshop's volume. It has no owner reference, because the files outlive the Workshop.
 pub(super) fn claim(workshop: &Validated, settings: &OperatorSettings) -> Option<PersistentVolumeClaim> {
@@ -97,26 +97,38 @@ pub(super) fn crash_safe_directory<'a>(workshop: &'a Validated, settings: &Opera
     workshop.spec.crash_safe_directory.as_deref().filter(|_| settings.material_image.is_some())
 }
 
-/// Returns the init containers that fill the crash-safe directory. The second one has the security context of the app, so the app can change the files.
+/// Returns the init containers that fill the crash-safe directory. The second one has the security context of the app, so the
+/// app can change the files.
 pub(super) fn copy_containers(workshop: &Validated, settings: &OperatorSettings) -> Vec<Container> {
     let Some(directory) = crash_safe_directory(workshop, settings) else { return Vec::new() };
-    let program = at(COPY_PROGRAM, PROGRAM_FOLDER);
     let first = Container {
         image: settings.material_image.clone(),
         command: words(&[OWN_PROGRAM, "install", PROGRAM].map(str::to_owned)),
-        volume_mounts: Some(vec![program.clone()]),
+        volume_mounts: Some(vec![at(COPY_PROGRAM, PROGRAM_FOLDER)]),
         ..copy_container(COPY_PROGRAM, settings)
     };
-    let second = Container {
+    let words = [PROGRAM, "copy", directory, FILES_FOLDER, MARKER, SIZE_BYTES];
+    vec![first, container_in_image(IMAGE_FILES, &words, workshop, settings)]
+}
+
+/// Returns an init container with the image and the security context of the app. It has the program, and the crash-safe volume at
+/// [`FILES_FOLDER`].
+pub(super) fn container_in_image(
+    name: &str,
+    command: &[&str],
+    workshop: &Validated,
+    settings: &OperatorSettings,
+) -> Container {
+    let command: Vec<_> = command.iter().map(|&word| word.to_owned()).collect();
+    Container {
         image: Some(workshop.spec.image.clone()),
-        command: words(&[PROGRAM, "copy", directory, FILES_FOLDER, MARKER, SIZE_BYTES].map(str::to_owned)),
-        volume_mounts: Some(vec![program, at(CRASH_SAFE_VOLUME, FILES_FOLDER)]),
+        command: words(&command),
+        volume_mounts: Some(vec![at(COPY_PROGRAM, PROGRAM_FOLDER), at(CRASH_SAFE_VOLUME, FILES_FOLDER)]),
         security_context: Some(app_security(workshop.spec.profile, settings)),
         // The image's directory may be the one in which its processes start.
         working_dir: Some("/".to_owned()),
-        ..copy_container(IMAGE_FILES, settings)
-    };
-    vec![first, second]
+        ..copy_container(name, settings)
+    }
 }
 
 fn copy_container(name: &str, settings: &OperatorSettings) -> Container {

@@ -3,8 +3,9 @@
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use kube::ResourceExt;
 use launcher_domain::crash::CrashVerdict;
+use launcher_domain::transfer::NOT_RESTORED;
 use launcher_domain::{FailureCode, FailureDetail, MaterialReport};
-use launcher_workshop::pod_template::{IMAGE_FILES, MATERIAL, SNAPSHOT};
+use launcher_workshop::pod_template::{IMAGE_FILES, MATERIAL, SAVED_FILES, SNAPSHOT};
 use launcher_workshop::{Workshop, parameters_secret};
 
 use super::failure::{DetailSource, Failure, sentence};
@@ -23,6 +24,12 @@ pub(super) fn waits_for_init(pod: &Pod) -> bool {
     let has_succeeded = |status: &ContainerStatus| terminated(status).is_some_and(|ended| ended.exit_code == 0);
     let init = pod.status.iter().flat_map(|status| status.init_container_statuses.iter().flatten());
     init.into_iter().any(|status| !has_succeeded(status))
+}
+
+/// True while the init container for saved files runs.
+pub(super) fn waits_for_saved_files(pod: &Pod) -> bool {
+    let mut init = pod.status.iter().flat_map(|status| status.init_container_statuses.iter().flatten());
+    init.any(|status| status.name == SAVED_FILES && status.state.as_ref().is_some_and(|state| state.running.is_some()))
 }
 
 /// True while the kubelet pulls the app's image for the init container that copies its files.
@@ -69,6 +76,9 @@ fn failure(pod: &Pod, status: &ContainerStatus, verdict: Option<CrashVerdict>) -
         _ if status.name == ISOLATION_CONTAINER && ended.is_some_and(|ended| ended.exit_code == NOT_ISOLATED) => {
             Failure { details: log(), ..Failure::new(FailureCode::NetworkNotIsolated, None) }
         }
+        _ if status.name == SAVED_FILES && ended.is_some_and(|ended| ended.exit_code == i32::from(NOT_RESTORED)) => {
+            not_restored(ended)
+        }
         "InvalidImageName" | "ErrImageNeverPull" => Failure::new(FailureCode::ImagePullFailed, message),
         "CreateContainerConfigError" if text.is_some_and(|text| text.starts_with(CACHE_NOT_SYNCED)) => return None,
         // The launcher creates the Secret after the Workshop: it has until a deadline.
@@ -113,6 +123,14 @@ fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, l
         }
         None => Failure { details: log, ..Failure::new(FailureCode::Crashed, None) },
     }
+}
+
+/// Returns the failure of the placement of saved files. The program reports the reason.
+fn not_restored(ended: Option<&ContainerStateTerminated>) -> Failure {
+    let reason = ended.and_then(|ended| ended.message.as_deref()).map(|text| text.trim().trim_end_matches('.'));
+    let detail =
+        reason.filter(|text| !text.is_empty()).map(|text| FailureDetail::RestoreFailed { error: text.to_owned() });
+    Failure::new(FailureCode::FilesNotRestored, detail)
 }
 
 fn out_of_memory(log: DetailSource) -> Failure {

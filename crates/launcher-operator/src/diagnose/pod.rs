@@ -10,7 +10,9 @@ use launcher_domain::{Crash, FailureCode, FailureDetail, StartStep};
 use launcher_workshop::WorkshopSpec;
 use launcher_workshop::pod_template::SNAPSHOT;
 
-use super::container::{app, is_loading_material, missing_parameters, statuses, waits_for_image, waits_for_init};
+use super::container::{
+    app, is_loading_material, missing_parameters, statuses, waits_for_image, waits_for_init, waits_for_saved_files,
+};
 use super::failure::{Deadline, DetailSource, Failure, sentence};
 use crate::build::snapshot_port;
 
@@ -164,10 +166,20 @@ pub(crate) fn has_ended(pod: &Pod) -> bool {
     matches!(phase, Some("Failed" | "Succeeded"))
 }
 
+/// Returns the address at which a pod waits for saved files; `None` if none waits.
+pub(crate) fn restore_address(workshop: &WorkshopSpec, pods: &[Pod]) -> Option<SocketAddr> {
+    let mut live = pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
+    address(workshop, live.find(|pod| waits_for_saved_files(pod))?)
+}
+
 /// Returns the address at which the launcher reads the files of an app; `None` without a ready pod that has the container.
 pub(crate) fn archive_address(workshop: &WorkshopSpec, pods: &[Pod]) -> Option<SocketAddr> {
     let mut live = pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none() && is_ready(pod));
-    let pod = live.find(|pod| statuses(pod).any(|status| status.name == SNAPSHOT))?;
+    address(workshop, live.find(|pod| statuses(pod).any(|status| status.name == SNAPSHOT))?)
+}
+
+/// Returns the address of the program in a pod that sends or receives files.
+fn address(workshop: &WorkshopSpec, pod: &Pod) -> Option<SocketAddr> {
     let ip = pod.status.as_ref()?.pod_ip.as_deref()?.parse().ok()?;
     Some(SocketAddr::new(ip, snapshot_port(workshop.port)))
 }

@@ -167,11 +167,12 @@ fn delay(unreported: usize) -> Duration {
     delay.clamp(LEAST_DELAY, MOST_DELAY)
 }
 
-/// True if the status differs from the one of the Workshop, but not in phase, generation, last crash or material.
+/// True if the status differs from the one of the Workshop, but not in phase, generation, last crash, material, or the
+/// address at which the pod waits for the launcher.
 fn tells_only_another_step(workshop: &Workshop, status: &WorkshopStatus) -> bool {
     let Some(known) = &workshop.status else {
         return status.phase == Phase::Starting && status.report.lasting() == Report::default();
     };
-    let told = |of: &WorkshopStatus| (of.phase, of.observed_generation, of.report.lasting());
+    let told = |of: &WorkshopStatus| (of.phase, of.observed_generation, of.restore_address, of.report.lasting());
     status.phase == Phase::Starting && known != status && told(known) == told(status)
 }

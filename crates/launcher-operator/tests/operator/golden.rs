@@ -12,6 +12,7 @@ use similar::TextDiff;
 use crate::crash_safe::with_directory;
 use crate::material::{with_material, with_secret};
 use crate::parameters::with_secrets;
+use crate::saved_files::with_saved_files;
 use crate::snapshot::with_snapshot;
 use crate::storage::with_storage;
 use crate::support::{built, settings, workshop};
@@ -53,6 +54,11 @@ fn notebook(workshop: &mut Workshop) {
     workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
 }
 
+fn with_notebook_snapshot(workshop: &mut Workshop) {
+    notebook(workshop);
+    with_snapshot(workshop);
+}
+
 #[test]
 fn minimal_workshop_matches_golden_file() {
     compare("minimal.json", &resources(&built(minimal)));
@@ -86,6 +92,11 @@ fn notebook_with_crash_safe_directory_matches_golden_file() {
 #[test]
 fn notebook_with_snapshot_matches_golden_file() {
     compare_difference("snapshot.diff", notebook, with_snapshot);
+}
+
+#[test]
+fn notebook_with_saved_files_matches_golden_file() {
+    compare_difference("saved_files.diff", with_notebook_snapshot, with_saved_files);
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod proxy_secret;
 mod reconcile;
 mod refusals;
 mod restart;
+mod saved_files;
 mod snapshot;
 mod stale_cache;
 mod storage;

@@ -8,6 +8,7 @@ use futures_util::TryStreamExt;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{
     Clock, EndReason, FailureCode, FieldRule, Instance, InstanceState, Snapshot, SnapshotFailure, SnapshotState,
+    StartStep,
 };
 use launcher_fleet::SavedFilesError;
 use launcher_service::{ArchiveFormat, LaunchRequest, Page, ServiceError, Snapshots, TemplateUpdate};
@@ -17,7 +18,7 @@ use sqlx::{AnyConnection, Connection};
 use uuid::Uuid;
 
 use crate::volumes::body_with_storage;
-use crate::{World, caller, database};
+use crate::{World, body, caller, database};
 
 const PAGE: Page = Page { limit: 100, after: None };
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -472,12 +473,53 @@ async fn only_the_owner_launches_with_saved_files_and_only_their_template() {
     let other = world.template().await.template_id;
     let of_other = ("/snapshot".to_owned(), FieldRule::SnapshotOfOtherTemplate);
     assert_eq!(invalid(launch("alice", other, earlier.instance_id).await), of_other);
-    let body = body_with_storage();
-    let update = TemplateUpdate { body, expected_version: None };
-    world.launcher.update_template(&caller("admin"), earlier.template_id, update).await.unwrap();
+    let update = async |body| {
+        let update = TemplateUpdate { body, expected_version: None };
+        world.launcher.update_template(&caller("admin"), earlier.template_id, update).await.unwrap();
+    };
+    update(body_with_storage()).await;
     let with_volume = ("/snapshot".to_owned(), FieldRule::SnapshotWithVolume);
     assert_eq!(invalid(launch("alice", earlier.template_id, earlier.instance_id).await), with_volume);
+    update(body("Jupyter")).await;
     world.fleet.remove_restore();
-    let refused = launch("alice", earlier.template_id, earlier.instance_id).await;
-    assert!(matches!(refused, ServiceError::FleetWithoutRestore), "{refused}");
+    let without_directory = ("/snapshot".to_owned(), FieldRule::SnapshotWithoutDirectory);
+    assert_eq!(invalid(launch("alice", earlier.template_id, earlier.instance_id).await), without_directory);
+}
+
+#[tokio::test]
+async fn saved_files_are_sent_by_one_call_at_a_time_while_the_workshop_waits() {
+    let mut world = World::saving().await;
+    let alice = caller("alice");
+    let earlier = world.running(&alice).await;
+    world.ended(&earlier).await;
+    let launched = world.launcher.launch(&alice, earlier.template_id, &with_files_of(&earlier)).await.unwrap();
+    let instance = launched.listed.instance;
+    let name = instance.k8s_name.as_str();
+    world.workshop(name).await;
+    let calls = |world: &World| world.fleet.saved_files();
+    let until = async |world: &World, number: usize| {
+        eventually(async || (calls(world).len() == number).then_some(())).await;
+    };
+
+    world.fleet.starting(name, StartStep::PullingImage);
+    world.fleet.wait_for_saved_files(name, 8082);
+    until(&world, 1).await;
+    assert_eq!(calls(&world), [(name.to_owned(), instance.snapshot.unwrap().token)]);
+    // Another pod waits meanwhile. Its call follows the first one.
+    world.fleet.wait_for_saved_files(name, 8083);
+    let another = world.launch(&caller("bob")).await;
+    world.workshop(&another.k8s_name).await;
+    world.fleet.ready(&another.k8s_name);
+    world.until(&another.k8s_name, InstanceState::Running).await;
+    assert_eq!(calls(&world).len(), 1, "the launcher knows the second pod by now");
+    world.fleet.place_saved_files();
+    until(&world, 2).await;
+
+    // The launcher is killed. The next one sends the files again.
+    world.restart().await;
+    until(&world, 3).await;
+    world.fleet.place_saved_files();
+    world.fleet.ready(name);
+    world.until(name, InstanceState::Running).await;
+    assert_eq!(calls(&world).len(), 3);
 }

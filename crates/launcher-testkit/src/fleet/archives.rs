@@ -30,6 +30,17 @@ impl FakeFleet {
         self.lock().lacks_restore = true;
     }
 
+    /// Returns the Workshops to which saved files were sent, with the tokens.
+    #[must_use]
+    pub fn saved_files(&self) -> Vec<(String, ArchiveToken)> {
+        self.lock().saved_files.clone()
+    }
+
+    /// Ends one call that sends saved files.
+    pub fn place_saved_files(&self) {
+        self.lock().placed_files.notify_one();
+    }
+
     /// Makes the fleet unable to read volumes.
     pub fn remove_archives(&self) {
         self.lock().lacks_archives = true;
@@ -47,8 +58,17 @@ impl Archives for FakeFleet {
         spec.storage.is_none()
     }
 
-    fn can_restore(&self) -> bool {
+    fn can_restore(&self, _: &WorkshopSpec) -> bool {
         !self.lock().lacks_restore
+    }
+
+    async fn send_saved_files(&self, workshop: &str, token: &ArchiveToken) {
+        let placed = {
+            let mut state = self.lock();
+            state.saved_files.push((workshop.to_owned(), token.clone()));
+            state.placed_files.clone()
+        };
+        placed.notified().await;
     }
 
     /// The archive has the file `notes/<workshop>.txt` with the text `saved`.

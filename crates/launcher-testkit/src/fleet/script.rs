@@ -1,5 +1,7 @@
 //! Changes of the in-memory fleet that the test makes: statuses of Workshops, and changes by other actors.
 
+use std::net::{Ipv4Addr, SocketAddr};
+
 use launcher_domain::{Clock, Crash, FailureCode, FailureReason, MaterialReport, StartStep};
 use launcher_fleet::FleetEvent;
 use launcher_workshop::{Phase, Workshop, WorkshopSpec, WorkshopStatus};
@@ -19,6 +21,13 @@ impl FakeFleet {
     pub fn progress(&self, name: &str, step: StartStep, progress: u32) {
         let mut status = WorkshopStatus::starting(step, None);
         status.report.start_progress = Some(progress);
+        self.report(name, status);
+    }
+
+    /// Reports that the pod of a Workshop waits for saved files at this port.
+    pub fn wait_for_saved_files(&self, name: &str, port: u16) {
+        let mut status = WorkshopStatus::starting(StartStep::Preparing, None);
+        status.restore_address = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         self.report(name, status);
     }
 

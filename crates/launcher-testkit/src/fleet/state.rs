@@ -1,11 +1,13 @@
 //! State of the in-memory fleet: its Workshops, its watchers, and the faults of its next calls.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
-use launcher_domain::SecretValues;
 use launcher_domain::names::{is_k8s_name, is_volume_name};
+use launcher_domain::{ArchiveToken, SecretValues};
 use launcher_fleet::{Deletion, FleetError, FleetEvent, ImageState};
 use launcher_workshop::{ResourceExt, Workshop, WorkshopStatus};
+use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::delay::Delay;
@@ -24,6 +26,9 @@ pub(super) struct State {
     pub(super) lacks_archives: bool,
     /// True if the fleet cannot place saved files.
     pub(super) lacks_restore: bool,
+    /// Calls that sent saved files, and the end of the first one in progress.
+    pub(super) saved_files: Vec<(String, ArchiveToken)>,
+    pub(super) placed_files: Arc<Notify>,
     pub(super) has_late_archives: bool,
     pub(super) hangs_app_reads: bool,
     pub(super) app_reads: usize,

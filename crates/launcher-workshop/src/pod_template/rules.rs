@@ -20,11 +20,14 @@ pub const MATERIAL_SECRETS: &str = "course-material-secrets";
 pub const COPY_PROGRAM: &str = "copy-program";
 /// Name of the init container that copies files of the app's image into the volume [`CRASH_SAFE_VOLUME`].
 pub const IMAGE_FILES: &str = "image-files";
+/// Name of the init container that places saved files of an earlier workshop in the volume [`CRASH_SAFE_VOLUME`].
+pub const SAVED_FILES: &str = "saved-files";
 /// Name of the container that sends files of the app to the launcher. Not `archive` or `snapshot`: pod templates may have an
 /// init container of such a name.
 pub const SNAPSHOT: &str = "snapshot-archive";
 /// Names of the other containers of a workshop's pod.
-pub const RESERVED_CONTAINERS: [&str; 6] = ["sidecar", "isolation", COPY_PROGRAM, IMAGE_FILES, MATERIAL, SNAPSHOT];
+pub const RESERVED_CONTAINERS: [&str; 7] =
+    ["sidecar", "isolation", COPY_PROGRAM, IMAGE_FILES, SAVED_FILES, MATERIAL, SNAPSHOT];
 /// Name of the volume with the owner's files. Not `work`: many pod templates have a volume of that name.
 pub const STORAGE_VOLUME: &str = "kept-work";
 /// Name of the volume whose files outlive a crash of the app, and end with the pod.

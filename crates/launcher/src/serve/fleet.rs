@@ -73,7 +73,8 @@ impl RunningFleet {
             FleetKind::Kubernetes => {
                 let (client, namespace) = cluster::connect().await?;
                 let namespace = settings.namespace.as_deref().unwrap_or(&namespace);
-                Ok(Self::Kubernetes(Arc::new(KubernetesFleet::new(client, namespace))))
+                let fleet = KubernetesFleet::new(client, namespace).with_saved_files(saved_files);
+                Ok(Self::Kubernetes(Arc::new(fleet)))
             }
         }
     }

@@ -10,7 +10,7 @@ use super::outcome::Outcome;
 use crate::containers::engine::{EngineError, Selection};
 use crate::containers::names::Part;
 use crate::containers::workload::Workload;
-use crate::machine::restore::{ATTEMPTS, PATIENCE, RestoreError, open, pending, wait_to_retry};
+use crate::restore::{ATTEMPTS, PATIENCE, RestoreError, open, wait_to_retry};
 
 /// Places the files, and stores that they are placed. Does nothing if they are. After an interruption, the next call places all
 /// files again: no app has been in the container yet.
@@ -19,19 +19,17 @@ use crate::machine::restore::{ATTEMPTS, PATIENCE, RestoreError, open, pending, w
 /// A failure of the Workshop, or an unreachable engine.
 pub(super) async fn restore_files(workload: &Arc<Workload>) -> Result<(), Outcome> {
     let record = workload.stored_record().get();
-    let Some(restore) = pending(&record) else { return Ok(()) };
+    let Some(restore) = record.pending_restore() else { return Ok(()) };
     let name = workload.stored_record().name();
     for attempt in 1..=ATTEMPTS {
         let placed = timeout(PATIENCE, place(workload, restore)).await;
-        match placed.unwrap_or_else(|_| Err(RestoreError::Temporary("it took too long".to_owned()).into())) {
+        let error = match placed.unwrap_or_else(|_| Err(RestoreError::late().into())) {
             Ok(()) => break,
             Err(Failed::Engine(error @ EngineError::Unreachable { .. })) => return Err(Outcome::Retry(error)),
-            Err(Failed::Engine(error)) => {
-                let error = RestoreError::Final(error.to_string());
-                wait_to_retry(name, error, attempt).await.map_err(Outcome::failed)?;
-            }
-            Err(Failed::Files(error)) => wait_to_retry(name, error, attempt).await.map_err(Outcome::failed)?,
-        }
+            Err(Failed::Engine(error)) => RestoreError::Final(error.to_string()),
+            Err(Failed::Files(error)) => error,
+        };
+        wait_to_retry(name, error, attempt).await.map_err(|error| Outcome::failed(error.into()))?;
     }
     workload.stored_record().settle(|record| record.is_restored = true).await;
     tracing::info!(workshop = name, snapshot = restore.snapshot, "placed saved files");

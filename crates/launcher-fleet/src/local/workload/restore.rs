@@ -21,14 +21,14 @@ use super::supervisor::StopReason;
 use crate::byte_stream::ByteStream;
 use crate::local::process::MARKER;
 use crate::local::records::Record;
-use crate::machine::restore::{ATTEMPTS, PATIENCE, RestoreError, open, pending, wait_to_retry};
 use crate::machine::{Supervised, make_private, remove_directory};
+use crate::restore::{ATTEMPTS, PATIENCE, RestoreError, open, wait_to_retry};
 
 /// Places the files, and stores that they are placed. Does nothing if they are. Cancel-safe: the program is killed, and the
 /// next start begins anew in an empty directory.
 pub(super) async fn restore_files(workload: &Arc<Workload>) -> Result<(), StopReason> {
     let record = workload.record().get();
-    let Some(restore) = pending(&record) else { return Ok(()) };
+    let Some(restore) = record.pending_restore() else { return Ok(()) };
     let preparing = |record: &mut Record| {
         let ready_at = record.status().ready_at;
         record.set_status(WorkshopStatus::starting(StartStep::Preparing, ready_at));
@@ -36,10 +36,12 @@ pub(super) async fn restore_files(workload: &Arc<Workload>) -> Result<(), StopRe
     workload.record().settle(preparing).await;
     for attempt in 1..=ATTEMPTS {
         let placed = timeout(PATIENCE, run(workload, &record, restore)).await;
-        let late = |_| Err(RestoreError::Temporary("it took too long".to_owned()));
-        match placed.unwrap_or_else(late) {
+        match placed.unwrap_or_else(|_| Err(RestoreError::late())) {
             Ok(()) => break,
-            Err(error) => wait_to_retry(workload.name(), error, attempt).await.map_err(StopReason::Failed)?,
+            Err(error) => {
+                let retried = wait_to_retry(workload.name(), error, attempt).await;
+                retried.map_err(|error| StopReason::Failed(error.into()))?;
+            }
         }
     }
     workload.record().settle(|record| record.is_restored = true).await;

@@ -1,4 +1,4 @@
-//! Saved files of an earlier Workshop: what both fleets of one machine decide alike.
+//! Saved files of an earlier Workshop: what all fleets decide alike.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -8,7 +8,6 @@ use launcher_domain::{FailureCode, FailureDetail, FailureReason};
 use launcher_workshop::WorkshopRestore;
 use tokio::time::sleep;
 
-use super::record::Record;
 use crate::byte_stream::ByteStream;
 use crate::port::{SavedFiles, SavedFilesError};
 
@@ -19,11 +18,6 @@ const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// Maximum time of one attempt.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Returns the saved files that are still to be placed.
-pub(crate) fn pending<P>(record: &Record<P>) -> Option<&WorkshopRestore> {
-    record.workshop.spec.restore.as_ref().filter(|_| !record.is_restored)
-}
-
 /// Error of an attempt to place the files.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RestoreError {
@@ -33,6 +27,20 @@ pub(crate) enum RestoreError {
     /// Another attempt may succeed.
     #[error("{0}")]
     Temporary(String),
+}
+
+impl RestoreError {
+    /// Returns the error of an attempt that took too long.
+    pub(crate) fn late() -> Self {
+        Self::Temporary("it took too long".to_owned())
+    }
+}
+
+impl From<RestoreError> for FailureReason {
+    fn from(error: RestoreError) -> Self {
+        let detail = FailureDetail::RestoreFailed { error: error.to_string().trim_end_matches('.').to_owned() };
+        Self::new(FailureCode::FilesNotRestored, Some(detail))
+    }
 }
 
 impl From<SavedFilesError> for RestoreError {
@@ -68,13 +76,12 @@ pub(crate) async fn open(
 /// Waits before the next attempt.
 ///
 /// # Errors
-/// The failure of the Workshop: there is no further attempt.
-pub(crate) async fn wait_to_retry(workshop: &str, error: RestoreError, attempt: u32) -> Result<(), FailureReason> {
+/// The same error: there is no further attempt.
+pub(crate) async fn wait_to_retry(workshop: &str, error: RestoreError, attempt: u32) -> Result<(), RestoreError> {
     tracing::warn!(workshop, %error, attempt, "placing saved files failed");
     if attempt < ATTEMPTS && matches!(error, RestoreError::Temporary(_)) {
         sleep(RETRY_DELAY).await;
         return Ok(());
     }
-    let detail = FailureDetail::RestoreFailed { error: error.to_string().trim_end_matches('.').to_owned() };
-    Err(FailureReason::new(FailureCode::FilesNotRestored, Some(detail)))
+    Err(error)
 }
