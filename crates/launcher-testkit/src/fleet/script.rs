@@ -1,6 +1,6 @@
 //! Changes of the in-memory fleet that the test makes: statuses of Workshops, and changes by other actors.
 
-use launcher_domain::{Clock, Crash, FailureCode, FailureReason, MaterialReport, StartStep};
+use launcher_domain::{Clock, Crash, FailureCode, FailureReason, ListensElsewhere, MaterialReport, StartStep};
 use launcher_fleet::FleetEvent;
 use launcher_workshop::{Phase, Workshop, WorkshopSpec, WorkshopStatus};
 
@@ -19,6 +19,13 @@ impl FakeFleet {
     pub fn progress(&self, name: &str, step: StartStep, progress: u32) {
         let mut status = WorkshopStatus::starting(step, None);
         status.report.start_progress = Some(progress);
+        self.report(name, status);
+    }
+
+    /// Reports the addresses on which the app of a starting Workshop listens instead of its port.
+    pub fn listens_elsewhere(&self, name: &str, elsewhere: ListensElsewhere) {
+        let mut status = WorkshopStatus::starting(StartStep::StartingApp, None);
+        status.report.listens_elsewhere = Some(elsewhere);
         self.report(name, status);
     }
 
