@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::coded_text::{CodedText, TextKey, coded_texts};
+use crate::listening::ListensElsewhere;
 use crate::secrets::SecretValues;
 use crate::text_enum::text_enum;
 
@@ -184,6 +185,15 @@ impl FailureReason {
         self
     }
 
+    /// Adds the addresses on which the app listened instead of its port. The same launch would fail again: the remedy is to
+    /// correct the template.
+    #[must_use]
+    pub fn with_listening(self, elsewhere: Option<&ListensElsewhere>) -> Self {
+        let Some(elsewhere) = elsewhere else { return self };
+        let reason = self.with_detail(&elsewhere.detail()).with_remedy(&FailureRemedy::ListenOnPort);
+        Self { retryable: false, ..reason }
+    }
+
     /// Returns the failure of a workshop with a volume. If a workshop without a volume would lose its files by this
     /// failure, the remedy says that the files are kept. If the log says that the volume is full, the remedy says how
     /// to free space.
@@ -313,6 +323,9 @@ coded_texts! {
         CommandNotStarted = "command-not-started", "The command cannot be started.";
         /// The app runs, but is not ready.
         AppDoesNotAnswer = "app-does-not-answer", "The app runs but does not answer on its port.";
+        /// The app listens, but not on its port.
+        ListensElsewhere { addresses, expected } = "listens-elsewhere",
+            "The app listens on {addresses}, expected {expected}.";
         /// The Secret with the proxy secret is missing. `warning` is the kubelet's English message.
         SecretMissing { secret, key, namespace, warning } = "secret-missing",
             "The pod waits for the Secret {secret} with the key {key} in the namespace {namespace}: {warning}";
@@ -397,6 +410,9 @@ coded_texts! {
         RequestLess = "request-less", "Lower the memory or CPU request of the template.";
         /// The Secret with the proxy secret is missing.
         CreateSecret = "create-secret", "Ask an administrator to create this Secret. Then launch it again.";
+        /// The app listens on another address than that of its port.
+        ListenOnPort = "listen-on-port",
+            "Tell your teacher or an administrator: the template must start the app on 127.0.0.1:$(PORT).";
         /// The files of the workshop are on a volume.
         KeptFiles = "kept-files", "The saved files of this workshop are kept. Launch it again to continue with them.";
         /// The files of the workshop may fill their volume.

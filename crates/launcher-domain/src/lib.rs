@@ -21,6 +21,7 @@ pub mod input;
 pub mod instance;
 pub mod lifetime;
 pub mod limits;
+pub mod listening;
 pub mod local_path;
 pub mod log_line;
 pub mod material;
@@ -54,6 +55,7 @@ pub use files::{FileRetention, FilesAtEnd};
 pub use identity::ProxySecret;
 pub use instance::{EndReason, Instance, InstanceState, StartStep};
 pub use limits::LaunchRate;
+pub use listening::ListensElsewhere;
 pub use material::{
     MATERIAL_ATTEMPT_VARIABLE, MATERIAL_VARIABLE, MaterialConfig, MaterialFinding, MaterialOutcome, MaterialReport,
     MaterialTrouble, SourceReport,

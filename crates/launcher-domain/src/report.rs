@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::crash::Crash;
 use crate::instance::{InstanceState, Observation, ObservedPhase, StartStep};
+use crate::listening::ListensElsewhere;
 use crate::material::MaterialReport;
 use crate::text_enum::known;
 
@@ -20,6 +21,9 @@ pub struct Report {
     /// downloaded part in percent. The start timeout does not count during a step with a progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_progress: Option<u32>,
+    /// Addresses on which the app listens instead of its port, if it does not answer some time after its start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listens_elsewhere: Option<ListensElsewhere>,
     /// Last lines of the log of a crashed app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_tail: Option<String>,
@@ -47,12 +51,20 @@ impl Report {
     /// Returns the report of an instance in this state after the fleet's report `seen`: the fields of its phase, and those
     /// that every phase keeps.
     pub(crate) fn next(&self, seen: &Observation, state: InstanceState) -> Self {
-        let Self { start_step, start_progress, log_tail, last_crash: _, material: _, url, frame_url } =
-            seen.report.clone();
+        let Self {
+            start_step,
+            start_progress,
+            listens_elsewhere,
+            log_tail,
+            last_crash: _,
+            material: _,
+            url,
+            frame_url,
+        } = seen.report.clone();
         let lasting = seen.report.lasting().after(self);
         match seen.phase {
             ObservedPhase::Starting if state == InstanceState::Starting => {
-                Self { start_step, start_progress, ..lasting }
+                Self { start_step, start_progress, listens_elsewhere, ..lasting }
             }
             ObservedPhase::Starting => Self { url: self.url.clone(), frame_url: self.frame_url.clone(), ..lasting },
             ObservedPhase::Running => Self { url, frame_url, ..lasting },
@@ -61,10 +73,15 @@ impl Report {
         }
     }
 
-    /// Returns the report after the end of the workload: without step and URLs.
+    /// Returns the report without the fields of a start.
+    pub(crate) fn without_start(&self) -> Self {
+        Self { start_step: None, start_progress: None, listens_elsewhere: None, ..self.clone() }
+    }
+
+    /// Returns the report after the end of the workload: without the fields of a start, and without URLs.
     #[must_use]
     pub fn without_workload(&self) -> Self {
-        Self { start_step: None, start_progress: None, url: None, frame_url: None, ..self.clone() }
+        Self { url: None, frame_url: None, ..self.without_start() }
     }
 
     /// Returns this report with the lasting fields of a later report, where that one has any.

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::StartStep;
 use launcher_domain::crash::CrashVerdict;
+use launcher_domain::listening::LISTEN_GRACE;
 
 use crate::settings::OperatorSettings;
 pub(crate) use container::material_report;
@@ -21,7 +22,8 @@ pub(crate) use failure::{add, sentence};
 use pod::{Disruption, find_disruption, is_ending};
 pub(crate) use pod::{archive_address, condition, ends_workshop, has_ended, is_disrupted, moved, restore_address};
 
-/// Interval of searches for a warning about a missing Secret. The kubelet may write the warning after the first search.
+/// Interval of searches for a warning about a missing Secret, and for the listening sockets of an app. The kubelet may write
+/// the warning after the first search.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The observed state of one workload.
@@ -53,6 +55,8 @@ pub enum Diagnosis {
         until: Timestamp,
         /// Name of the pod, if it has waited so long for its volumes that the Secret of a volume may be missing.
         stuck_pod: Option<String>,
+        /// Name of the pod, if its app has run for [`LISTEN_GRACE`] without an answer: it may listen on another port.
+        silent_pod: Option<String>,
     },
     /// The workload cannot continue.
     Failed(Failure),
@@ -94,9 +98,12 @@ pub fn diagnose(observed: &ObservedWorkload<'_>, settings: &OperatorSettings, no
     let mounts = settings.proxy_secret_name.as_ref().and_then(|_| pod::unprepared(live.first()?));
     let mounts_until = mounts.map(|since| add(since, settings.room_grace));
     let stuck_pod = mounts_until.filter(|at| *at <= now).and_then(|_| live.first()?.metadata.name.clone());
-    let search = mounts_until.map(|at| if at > now { at } else { add(now, SEARCH_INTERVAL) });
-    let next = deadlines.iter().map(|deadline| deadline.at).chain(search).min();
+    let silent_from = live.first().and_then(|pod| pod::app_runs_since(pod)).map(|since| add(since, LISTEN_GRACE));
+    let silent_pod = silent_from.filter(|at| *at <= now).and_then(|_| live.first()?.metadata.name.clone());
+    let search = |from: Timestamp| if from > now { from } else { add(now, SEARCH_INTERVAL) };
+    let searches = mounts_until.into_iter().chain(silent_from).map(search);
+    let next = deadlines.iter().map(|deadline| deadline.at).chain(searches).min();
     // Without a pod, the workload is new, or its former pod is still there.
     let step = live.first().map_or(StartStep::Preparing, |pod| pod::step(pod));
-    Diagnosis::Waiting { step, until: next.unwrap_or(now), stuck_pod }
+    Diagnosis::Waiting { step, until: next.unwrap_or(now), stuck_pod, silent_pod }
 }

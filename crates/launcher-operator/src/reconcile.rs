@@ -24,8 +24,9 @@ use crate::diagnose::{
 use crate::lease::NotLeading;
 use crate::live_read::{self, RESYNC_INTERVAL, read_live, requeue_delay};
 use crate::metadata::is_of_another_workshop;
+use crate::status;
+use crate::status::failure_details::{self, Explained};
 use crate::status::write::{self, StatusWriteError};
-use crate::status::{self, failure_details};
 use crate::traces;
 use crate::validate::{has_expired, has_passed, is_forbidden};
 use crate::workload::{Wanted, awaits_restart, is_outdated};
@@ -164,10 +165,11 @@ async fn reconcile_spec(
     let crash_verdict = crashes.as_ref().map(|crashes| crashes.verdict);
     let observed =
         ObservedWorkload { pods: observed_pods, waiting_since, pull_fails_since, crash_verdict, keeps_files };
-    let (diagnosis, log_tail) =
-        failure_details::explain(context, &name, diagnose(&observed, &context.settings, now)).await;
+    let Explained { diagnosis, log_tail, listens_elsewhere } =
+        failure_details::explain(context, workshop, diagnose(&observed, &context.settings, now)).await;
     let since = if matches!(diagnosis, Diagnosis::Waiting { .. }) { unreported_since } else { now };
     let mut status = status::of_applied(workshop, &applied, &diagnosis, log_tail, since);
+    status.report.listens_elsewhere = listens_elsewhere;
     if routes.is_err() {
         status = status::with_previous_exposure(status, workshop);
     }

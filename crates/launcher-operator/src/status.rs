@@ -50,7 +50,7 @@ pub(crate) fn of_applied(
             conditions: vec![before.condition(READY, true, "Answers", "", now), exposed],
             ..WorkshopStatus::default()
         },
-        Diagnosis::Waiting { step, until: _, stuck_pod: _ } => WorkshopStatus {
+        Diagnosis::Waiting { step, until: _, stuck_pod: _, silent_pod: _ } => WorkshopStatus {
             restarted_at: workshop.spec.restarted_at,
             observed_generation: before.generation,
             conditions: vec![before.condition(READY, false, "Starting", step.as_str(), now), exposed],

@@ -6,5 +6,6 @@ pub mod health;
 pub mod listener;
 pub mod serve;
 pub mod settings;
+pub mod sockets;
 pub mod stop;
 pub mod telemetry;

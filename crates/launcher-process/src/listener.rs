@@ -225,6 +225,13 @@ impl Listener {
         }
     }
 
+    /// Returns the port; `None` for a Unix socket.
+    #[must_use]
+    pub fn port(&self) -> Option<u16> {
+        let Self::Tcp(listener) = self else { return None };
+        Some(listener.local_addr().ok()?.port())
+    }
+
     /// Accepts a connection. Returns it with the IP address of its peer. IPv4 peers have IPv4 addresses, also on a
     /// dual-stack listener. Peers of a Unix socket have no address.
     ///

@@ -127,7 +127,8 @@ impl Launcher {
                 )
             }
         }
-        let found = Observation::of_failure(FailureReason::new(FailureCode::StartTimeout, None));
+        let reason = FailureReason::new(FailureCode::StartTimeout, None);
+        let found = Observation::of_failure(reason.with_listening(instance.report.listens_elsewhere.as_ref()));
         let is_unchanged = |row: &Instance| row.state == instance.state && row.dispatched_at == instance.dispatched_at;
         self.change_instance(Target::ByService(&instance.k8s_name), |row| {
             Ok(row.observe(&found).filter(|_| is_unchanged(row)))

@@ -9,6 +9,7 @@
 //!
 //! - [`serve`] and [`telemetry`]: the two listeners
 //! - [`archive`], [`isolation`] and [`network_rules`]: the other modes of the program
+//! - `listening`: the addresses on which the app listens
 //! - `sidecar`: one owner and one app
 //! - `connection`: the requests of one client connection
 //! - `exchange`, `websocket`: one request and its response; one WebSocket after its upgrade
@@ -29,6 +30,7 @@ mod exchange;
 pub mod frame;
 mod http1;
 pub mod isolation;
+mod listening;
 pub mod memory;
 mod metrics;
 pub mod network_rules;

@@ -187,7 +187,9 @@ impl Server {
     /// Serves requests until a stop signal, and then completes the requests in flight.
     async fn serve(self, sidecar: Sidecar) {
         let Self { listener, telemetry, stop, grace } = self;
-        tokio::spawn(Telemetry::new(sidecar.clone(), Arc::new(SystemClock), stop.clone()).serve(telemetry));
+        let own_ports = [&listener, &telemetry].into_iter().filter_map(Listener::port).collect();
+        let status = Telemetry::new(sidecar.clone(), Arc::new(SystemClock), stop.clone(), own_ports);
+        tokio::spawn(status.serve(telemetry));
         serve(&listener, sidecar, stop.clone()).await;
         let in_time = tokio::select! {
             in_time = stop.finish(grace) => in_time,

@@ -73,6 +73,11 @@ impl Sidecar {
         self.state.metrics.register(registry);
     }
 
+    /// Returns the port of the app.
+    pub(crate) fn app_port(&self) -> u16 {
+        self.state.pool.app().port()
+    }
+
     /// Checks that the app accepts a connection. The first success may begin the lifetime that the frame page shows.
     ///
     /// # Errors

@@ -19,6 +19,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 
 use crate::http1::head::{MAX_REQUEST_LINES, Scan, Scanner};
+use crate::listening::AppSockets;
 use crate::memory::{TELEMETRY_BACKLOG, TELEMETRY_BUFFER, TELEMETRY_CONNECTIONS, TELEMETRY_HEAD};
 use crate::sidecar::Sidecar;
 use crate::transport::ACCEPT_PAUSE;
@@ -46,15 +47,16 @@ pub struct Telemetry {
     sidecar: Sidecar,
     clock: Arc<dyn Clock>,
     stop: Stop,
+    app_sockets: AppSockets,
     registry: Registry,
     last_used: Gauge<f64, AtomicU64>,
 }
 
 impl Telemetry {
     /// Creates the telemetry of `sidecar`. Once `stop` is requested, it reports the sidecar as not ready. `clock` is
-    /// needed for the timestamp of the last activity.
+    /// needed for the timestamp of the last activity. `own_ports` are those on which the sidecar listens.
     #[must_use]
-    pub fn new(sidecar: Sidecar, clock: Arc<dyn Clock>, stop: Stop) -> Self {
+    pub fn new(sidecar: Sidecar, clock: Arc<dyn Clock>, stop: Stop, own_ports: Vec<u16>) -> Self {
         let mut registry = Registry::default();
         sidecar.register_metrics(&mut registry);
         let last_used = Gauge::default();
@@ -63,11 +65,11 @@ impl Telemetry {
             "Time at which the owner last used the app, in Unix seconds. WebSocket pings do not count as use",
             last_used.clone(),
         );
-        Self { sidecar, clock, stop, registry, last_used }
+        Self { sidecar, clock, stop, app_sockets: AppSockets::new(own_ports), registry, last_used }
     }
 
     /// Answers `/healthz` (200 while the process lives), `/readyz` (200 when the app accepts a connection, else 503
-    /// with the reason), `/metrics` (OpenMetrics text) and `/activity` (JSON: `last_activity_seconds_ago`,
+    /// with the reason, and the addresses on which the app listens instead), `/metrics` (OpenMetrics text) and `/activity` (JSON: `last_activity_seconds_ago`,
     /// `open_connections`, `open_websockets`). Serves one request per connection. Never returns.
     pub async fn serve(self, listener: Listener) {
         let telemetry = Arc::new(self);
@@ -132,9 +134,15 @@ impl Telemetry {
             "/healthz" => text("200 OK", "alive\n"),
             "/readyz" if self.stop.is_requested() => text("503 Service Unavailable", "stopping\n"),
             "/readyz" => match self.sidecar.check_app().await {
-                Ok(()) => text("200 OK", "ready\n"),
+                Ok(()) => {
+                    self.app_sockets.answers();
+                    text("200 OK", "ready\n")
+                }
                 Err(error) => {
-                    text("503 Service Unavailable", &format!("the app does not accept a connection: {error}\n"))
+                    let elsewhere = self.app_sockets.look(self.sidecar.app_port()).await;
+                    let elsewhere = elsewhere.map(|elsewhere| format!("{elsewhere}\n")).unwrap_or_default();
+                    let body = format!("the app does not accept a connection: {error}\n{elsewhere}");
+                    text("503 Service Unavailable", &body)
                 }
             },
             "/metrics" => self.metrics(),

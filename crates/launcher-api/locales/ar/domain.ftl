@@ -47,6 +47,7 @@ failure-detail-larger-than-server = يطلب القالب { $memory } ميبي �
 failure-detail-engine-disk-full = القرص المخصّص للورش ممتلئ.
 failure-detail-command-not-started = تعذّر تنفيذ الأمر.
 failure-detail-app-does-not-answer = يعمل التطبيق، لكنه لا يستجيب على منفذه.
+failure-detail-listens-elsewhere = يستمع التطبيق على { $addresses }، والمتوقع { $expected }.
 failure-detail-secret-missing = ينتظر الـ Pod كائن Secret باسم { $secret } وفيه المفتاح { $key }، في مساحة الأسماء { $namespace }: { $warning }
 failure-detail-spec-name = قيمة { "\u2066" }metadata.name{ "\u2069" } ليست تسمية DNS (label) تبدأ بحرف.
 failure-detail-spec-name-length = قيمة { "\u2066" }metadata.name{ "\u2069" } أطول من الحد الأقصى لعدد الأحرف: { $most }.
@@ -79,6 +80,7 @@ failure-advice-tell-administrator = يُرجى التشغيل من جديد. إ�
 failure-advice-check-program-user = يُرجى التشغيل من جديد. إذا تكرر الفشل، فيُرجى التحقق من أن برنامج الورشة يعمل باسم المستخدم الذي يعمل به Workshop Launcher.
 failure-advice-request-less = خفّض طلب الذاكرة أو المعالج في القالب.
 failure-advice-create-secret = يُرجى طلب إنشاء كائن Secret هذا من أحد المسؤولين، ثم التشغيل من جديد.
+failure-advice-listen-on-port = يُرجى إبلاغ المدرّس أو أحد المسؤولين: يجب أن يشغّل القالب التطبيق على 127.0.0.1:$(PORT).
 failure-advice-kept-files = الملفات المحفوظة في هذه الورشة باقية. يُرجى تشغيلها من جديد للمتابعة.
 failure-advice-free-space = الملفات المحفوظة في هذه الورشة باقية. تشير مخرجاتها إلى عدم بقاء مساحة خالية. إذا كانت هذه الملفات تشغل كل مساحتها، يُرجى تنزيلها من صفحة «العمل المحفوظ» وحذفها هناك ثم تشغيل الورشة من جديد، أو طلب مساحة أكبر من أحد المسؤولين.
 

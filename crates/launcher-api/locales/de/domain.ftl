@@ -47,6 +47,7 @@ failure-detail-larger-than-server = Die Vorlage fordert { $memory } MiB Speicher
 failure-detail-engine-disk-full = Der Datenträger für Workshops ist voll.
 failure-detail-command-not-started = Der Befehl lässt sich nicht starten.
 failure-detail-app-does-not-answer = Die App läuft, antwortet aber nicht auf ihrem Port.
+failure-detail-listens-elsewhere = Die App lauscht auf { $addresses }, erwartet wird { $expected }.
 failure-detail-secret-missing = Der Pod wartet auf das Secret { $secret } mit dem Schlüssel { $key } im Namespace { $namespace }: { $warning }
 failure-detail-spec-name = metadata.name ist kein DNS-Label, das mit einem Buchstaben beginnt.
 failure-detail-spec-name-length = metadata.name hat mehr als { $most } Zeichen.
@@ -79,6 +80,7 @@ failure-advice-tell-administrator = Starten Sie den Workshop erneut. Schlägt es
 failure-advice-check-program-user = Starten Sie den Workshop erneut. Schlägt es wieder fehl, prüfen Sie, ob sein Programm unter demselben Benutzerkonto läuft wie der Launcher.
 failure-advice-request-less = Verringern Sie die Speicher- oder CPU-Anforderung der Vorlage.
 failure-advice-create-secret = Bitten Sie die Administration, dieses Secret anzulegen. Starten Sie den Workshop danach erneut.
+failure-advice-listen-on-port = Informieren Sie Ihre Lehrperson oder die Administration: Die Vorlage muss die App auf 127.0.0.1:$(PORT) starten.
 failure-advice-kept-files = Die gespeicherten Dateien dieses Workshops bleiben erhalten. Starten Sie ihn erneut, um damit weiterzuarbeiten.
 failure-advice-free-space = Die gespeicherten Dateien dieses Workshops bleiben erhalten. Laut seiner Ausgabe ist kein Platz mehr frei. Wenn diese Dateien ihren ganzen Platz belegen, laden Sie sie auf der Seite „Gespeicherte Arbeit“ herunter, löschen Sie sie dort und starten Sie den Workshop erneut, oder bitten Sie die Administration um mehr Platz.
 

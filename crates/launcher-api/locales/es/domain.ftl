@@ -47,6 +47,7 @@ failure-detail-larger-than-server = La plantilla solicita { $memory } MiB de mem
 failure-detail-engine-disk-full = El disco para los talleres está lleno.
 failure-detail-command-not-started = No se puede iniciar el comando.
 failure-detail-app-does-not-answer = La aplicación está en ejecución, pero no responde en su puerto.
+failure-detail-listens-elsewhere = La aplicación escucha en { $addresses }, pero se espera { $expected }.
 failure-detail-secret-missing = El pod espera el Secret { $secret } con la clave { $key } en el espacio de nombres { $namespace }: { $warning }
 failure-detail-spec-name = metadata.name no es una etiqueta DNS que empiece con una letra.
 failure-detail-spec-name-length = metadata.name tiene más de { $most } caracteres.
@@ -79,6 +80,7 @@ failure-advice-tell-administrator = Vuelve a iniciar el taller. Si falla de nuev
 failure-advice-check-program-user = Vuelve a iniciar el taller. Si falla de nuevo, comprueba que su programa se ejecute con el mismo usuario que Workshop Launcher.
 failure-advice-request-less = Reduce la solicitud de memoria o de CPU de la plantilla.
 failure-advice-create-secret = Pide a un administrador que cree este Secret. Luego vuelve a iniciar el taller.
+failure-advice-listen-on-port = Avisa a tu docente o a un administrador: la plantilla debe iniciar la aplicación en 127.0.0.1:$(PORT).
 failure-advice-kept-files = Los archivos guardados de este taller se conservan. Vuelve a iniciarlo para continuar con ellos.
 failure-advice-free-space = Los archivos guardados de este taller se conservan. Según su salida, no queda espacio libre. Si estos archivos ocupan todo su espacio, descárgalos en la página «Trabajo guardado», elimínalos allí y vuelve a iniciar el taller, o pide más espacio a un administrador.
 

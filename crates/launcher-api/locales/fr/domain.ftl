@@ -47,6 +47,7 @@ failure-detail-larger-than-server = Le modèle demande { $memory } Mio de mémoi
 failure-detail-engine-disk-full = Le disque réservé aux ateliers est plein.
 failure-detail-command-not-started = Impossible de démarrer la commande.
 failure-detail-app-does-not-answer = L’application s’exécute, mais ne répond pas sur son port.
+failure-detail-listens-elsewhere = L’application écoute sur { $addresses }, au lieu de { $expected }.
 failure-detail-secret-missing = Le pod attend le Secret { $secret } avec la clé { $key } dans le namespace { $namespace } : { $warning }
 failure-detail-spec-name = metadata.name n’est pas un label DNS qui commence par une lettre.
 failure-detail-spec-name-length = metadata.name a plus de { $most } caractères.
@@ -79,6 +80,7 @@ failure-advice-tell-administrator = Relancez l’atelier. Si l’échec se rép�
 failure-advice-check-program-user = Relancez l’atelier. Si l’échec se répète, vérifiez que son programme s’exécute sous le même utilisateur que Workshop Launcher.
 failure-advice-request-less = Réduisez la demande de mémoire ou de CPU du modèle.
 failure-advice-create-secret = Demandez à un administrateur de créer ce Secret, puis relancez l’atelier.
+failure-advice-listen-on-port = Prévenez votre enseignant ou un administrateur : le modèle doit lancer l’application sur 127.0.0.1:$(PORT).
 failure-advice-kept-files = Les fichiers enregistrés de cet atelier sont conservés. Relancez-le pour continuer avec eux.
 failure-advice-free-space = Les fichiers enregistrés de cet atelier sont conservés. D’après sa sortie, il ne reste plus d’espace libre. Si ces fichiers occupent tout leur espace, téléchargez-les sur la page « Travail enregistré », supprimez-les-y et relancez l’atelier, ou demandez plus d’espace à un administrateur.
 

@@ -47,6 +47,7 @@ failure-detail-larger-than-server = 模板请求 { $memory } MiB 内存和 { $cp
 failure-detail-engine-disk-full = 用于实验环境的磁盘已满。
 failure-detail-command-not-started = 命令无法启动。
 failure-detail-app-does-not-answer = 应用正在运行，但在其端口上没有响应。
+failure-detail-listens-elsewhere = 应用监听 { $addresses }，而预期为 { $expected }。
 failure-detail-secret-missing = Pod 正在等待命名空间 { $namespace } 中的 Secret { $secret }（须包含键 { $key }）：{ $warning }
 failure-detail-spec-name = metadata.name 不是以字母开头的 DNS 标签。
 failure-detail-spec-name-length = metadata.name 超过 { $most } 个字符。
@@ -79,6 +80,7 @@ failure-advice-tell-administrator = 请再次启动。如果仍然失败，请�
 failure-advice-check-program-user = 请再次启动。如果仍然失败，请检查实验环境的程序与 Workshop Launcher 是否以同一用户身份运行。
 failure-advice-request-less = 请降低模板的内存或 CPU 请求。
 failure-advice-create-secret = 请联系管理员创建此 Secret，然后再次启动。
+failure-advice-listen-on-port = 请告知老师或管理员：模板必须让应用监听 127.0.0.1:$(PORT)。
 failure-advice-kept-files = 此实验环境已保存的文件仍然保留。请再次启动以继续使用。
 failure-advice-free-space = 此实验环境已保存的文件仍然保留。其输出表明已没有剩余空间。如果这些文件占满了空间，请在“已保存的工作”页面下载并删除它们，然后再次启动，或联系管理员增加空间。
 

@@ -8,7 +8,7 @@ use axum::response::Response;
 use http::StatusCode;
 use jiff::Timestamp;
 use launcher_domain::lifetime::{Bound, Extension, extension};
-use launcher_domain::{Crash, EmailAddress, FailureReason, InstanceState, SourceReport};
+use launcher_domain::{Crash, EmailAddress, FailureReason, InstanceState, ListensElsewhere, SourceReport};
 use launcher_service::{InstanceFilter, Launcher, ListedInstance};
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -235,6 +235,10 @@ pub(crate) struct WorkshopInstanceResponse {
     /// 100 while the server unpacks the image.
     #[schema(required)]
     start_progress: Option<u32>,
+    /// Addresses on which the app of a starting instance listens instead of its port; null if it listens on no other
+    /// address, if the fleet cannot tell, and in other states. The instance then never becomes ready.
+    #[schema(required)]
+    listens_elsewhere: Option<ListensElsewhereResponse>,
     /// Reason of the failure; null if the instance has not failed.
     #[schema(required)]
     reason: Option<ReasonResponse>,
@@ -302,6 +306,17 @@ pub(crate) struct ReasonResponse {
     retryable: bool,
 }
 
+/// Addresses on which an app listens instead of its port.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ListensElsewhereResponse {
+    /// Addresses of the listening sockets of the app, at most 4.
+    #[schema(example = json!(["127.0.0.1:8000"]))]
+    addresses: Vec<String>,
+    /// Address on which the app must listen: 127.0.0.1 with the value of the variable `PORT`.
+    #[schema(example = "127.0.0.1:21936")]
+    expected: String,
+}
+
 /// A crash of the app, after which the app was started again.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CrashResponse {
@@ -344,6 +359,7 @@ impl WorkshopInstanceResponse {
             state: instance.state.as_str(),
             start_step: instance.report.start_step.map(|step| step.as_str()),
             start_progress: instance.report.start_progress,
+            listens_elsewhere: instance.report.listens_elsewhere.as_ref().map(ListensElsewhereResponse::from),
             reason: instance.failure().as_ref().map(ReasonResponse::from),
             log_tail: instance.report.log_tail.clone(),
             last_crash: instance.report.last_crash.as_ref().map(CrashResponse::from),
@@ -376,6 +392,13 @@ impl From<&FailureReason> for ReasonResponse {
     fn from(reason: &FailureReason) -> Self {
         let FailureReason { code, message, remedy, retryable, message_codes: _, remedy_code: _ } = reason;
         Self { code: code.as_str(), message: message.clone(), remedy: remedy.clone(), retryable: *retryable }
+    }
+}
+
+impl From<&ListensElsewhere> for ListensElsewhereResponse {
+    fn from(elsewhere: &ListensElsewhere) -> Self {
+        let addresses = elsewhere.addresses.iter().map(ToString::to_string).collect();
+        Self { addresses, expected: elsewhere.expected().to_string() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use launcher_api::ApiProcess;
-use launcher_domain::{FailureCode, MaterialOutcome, MaterialReport, SourceReport, StartStep};
+use launcher_domain::{FailureCode, ListensElsewhere, MaterialOutcome, MaterialReport, SourceReport, StartStep};
 use launcher_service::Limits;
 use launcher_testkit::{ADMIN, ALICE, BOB, Options, eventually};
 use serde_json::json;
@@ -79,6 +79,31 @@ async fn waiting_page_shows_each_step_and_opens_the_ready_workshop() {
     assert!(ready.contains(&format!("data-opens=\"{url}\"")), "{ready}");
     assert!(ready.contains(&format!("content=\"0;url={url}\"")), "{ready}");
     assert!(!ready.contains(">Cancel</button>"), "{ready}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn start_of_an_app_that_listens_elsewhere_names_both_addresses() {
+    let app = slow_app(Limits::default()).await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
+    applied(&app, &name).await;
+    let elsewhere = ListensElsewhere::new(["127.0.0.1:8000".parse().unwrap()], 21936).unwrap();
+    app.test.fleet.listens_elsewhere(&name, elsewhere);
+
+    let warning = "The app listens on 127.0.0.1:8000, expected 127.0.0.1:21936. Tell your teacher or an administrator: \
+                   the template must start the app on 127.0.0.1:$(PORT).";
+    for page in [format!("/instances/{name}/wait"), format!("/instances/{name}"), "/".to_owned()] {
+        let shown = alice.get_until(&page, warning).await.body;
+        assert!(!shown.contains("/edit"), "only an admin can edit the template: {shown}");
+    }
+    assert!(app.browser(ADMIN).get(&format!("/instances/{name}")).await.body.contains("/edit\">Edit template"));
+    let sent = alice.get(&format!("/api/v1/instances/{name}")).await.body;
+    let field = "\"listens_elsewhere\":{\"addresses\":[\"127.0.0.1:8000\"],\"expected\":\"127.0.0.1:21936\"}";
+    assert!(sent.contains(field), "{sent}");
+    app.test.fleet.ready(&name);
+    alice.get_until(&format!("/instances/{name}"), "Ready").await;
+    assert!(alice.get(&format!("/api/v1/instances/{name}")).await.body.contains("\"listens_elsewhere\":null"));
     app.finish().await;
 }
 

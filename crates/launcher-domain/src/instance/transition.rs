@@ -4,7 +4,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::instance::{EndReason, Instance, InstanceState, Observation, ObservedPhase, RestartError};
 use crate::lifetime;
-use crate::report::Report;
 
 /// Least time between two restarts of the same workshop. Rows store times in whole milliseconds.
 const LEAST_DISTANCE: SignedDuration = SignedDuration::from_millis(1);
@@ -136,7 +135,6 @@ impl Instance {
 
     /// Returns the instance without the fields that the next state may not have: the step of a start, and `outdated`.
     pub(super) fn for_next_state(&self) -> Self {
-        let report = Report { start_step: None, start_progress: None, ..self.report.clone() };
-        Self { report, outdated: false, ..self.clone() }
+        Self { report: self.report.without_start(), outdated: false, ..self.clone() }
     }
 }

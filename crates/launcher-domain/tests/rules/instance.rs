@@ -1,7 +1,7 @@
 use launcher_domain::instance::{Observation, ObservedPhase, RestartError};
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{
-    EndReason, FailureCode, FailureReason, FailureRemedy, Instance, InstanceState, Report, StartStep,
+    EndReason, FailureCode, FailureReason, FailureRemedy, Instance, InstanceState, ListensElsewhere, Report, StartStep,
 };
 
 use crate::{at, instance, seen, urls};
@@ -147,6 +147,25 @@ fn progress_belongs_to_its_start_step() {
         pulling.workshop_gone(at(50)).unwrap(),
     ];
     assert!(left.iter().all(|after| after.report.start_progress.is_none()), "{left:?}");
+}
+
+#[test]
+fn listening_addresses_belong_to_the_start() {
+    let elsewhere = ListensElsewhere::new(["127.0.0.1:8000".parse().unwrap()], 8888);
+    let observed = |phase| {
+        let report = Report { listens_elsewhere: elsewhere.clone(), ..Report::default() };
+        Observation { report, ..seen(phase) }
+    };
+    let starting = instance(InstanceState::Starting).observe(&observed(ObservedPhase::Starting)).unwrap();
+    assert_eq!(starting.report.listens_elsewhere, elsewhere);
+    let left = [
+        starting.observe(&observed(ObservedPhase::Running)).unwrap(),
+        starting.observe(&seen(ObservedPhase::Starting)).unwrap(),
+        starting.terminate(EndReason::Owner, at(50)).unwrap(),
+        starting.workshop_gone(at(50)).unwrap(),
+    ];
+    assert!(left.iter().all(|after| after.report.listens_elsewhere.is_none()), "{left:?}");
+    assert_eq!(instance(InstanceState::Running).observe(&observed(ObservedPhase::Starting)), None);
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod input;
 mod instance;
 mod lifetime;
 mod limits;
+mod listening;
 mod listing;
 mod local_path;
 mod log_line;

@@ -1,7 +1,7 @@
 //! Diagnosis: the failure that a user reads, from the states of the containers and the errors of the engine. Pure.
 
 use launcher_domain::messages::sentence;
-use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, ListensElsewhere};
 
 use super::engine::{ContainerState, EngineError};
 use super::names::Part;
@@ -90,9 +90,10 @@ pub(crate) fn sidecar_does_not_listen() -> FailureReason {
 }
 
 /// Returns the failure of a workshop that was not ready in time.
-pub(crate) fn start_timeout(app: Option<&ContainerState>) -> FailureReason {
+pub(crate) fn start_timeout(app: Option<&ContainerState>, elsewhere: Option<&ListensElsewhere>) -> FailureReason {
     let runs = app.is_some_and(|app| app.running);
-    FailureReason::new(FailureCode::StartTimeout, runs.then_some(FailureDetail::AppDoesNotAnswer))
+    let reason = FailureReason::new(FailureCode::StartTimeout, runs.then_some(FailureDetail::AppDoesNotAnswer));
+    reason.with_listening(elsewhere)
 }
 
 fn disk_full() -> FailureReason {
@@ -219,9 +220,9 @@ mod tests {
     #[test]
     fn slow_app_does_not_answer_and_missing_app_only_takes_too_long() {
         let running = ContainerState { running: true, started: true, ..ContainerState::default() };
-        assert!(start_timeout(Some(&running)).message.ends_with("does not answer on its port."));
+        assert!(start_timeout(Some(&running), None).message.ends_with("does not answer on its port."));
         for app in [None, Some(&ContainerState::default())] {
-            assert_eq!(start_timeout(app), FailureReason::new(FailureCode::StartTimeout, None));
+            assert_eq!(start_timeout(app, None), FailureReason::new(FailureCode::StartTimeout, None));
         }
     }
 

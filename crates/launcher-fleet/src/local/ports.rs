@@ -5,21 +5,19 @@
 //! fleet checks that only processes of this Workshop listen on it.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 
-use launcher_domain::Entropy;
 use launcher_domain::sync::lock;
+use launcher_domain::{Entropy, ListensElsewhere};
+use launcher_process::sockets::{ListeningSocket, listening_sockets};
 use tokio::net::TcpSocket;
 use tokio::task::spawn_blocking;
 
 use super::process::{AppProcesses, ProcessId, ProcessScanner, ProcessSnapshot};
-
-/// Value of the state column in `/proc/net/tcp` for a listening socket.
-const LISTEN: &str = "0A";
 
 /// The program that listens on a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,51 +64,33 @@ fn classify(sockets: &BTreeSet<u64>, snapshot: &ProcessSnapshot, app: &AppProces
 
 /// Returns the inodes of the sockets that listen on this port, on loopback or on all addresses.
 fn sockets(port: u16) -> io::Result<BTreeSet<u64>> {
-    let mut found = BTreeSet::new();
-    read(File::open("/proc/net/tcp")?, port, &mut found)?;
-    match File::open("/proc/net/tcp6") {
-        Ok(table) => read(table, port, &mut found)?,
-        // The file does not exist on a machine without IPv6.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
-    Ok(found)
+    let is_reached = |socket: &ListeningSocket| {
+        let ip = socket.address.ip().to_canonical();
+        let reached = ip.is_unspecified() || ip == Ipv4Addr::LOCALHOST || ip == Ipv6Addr::LOCALHOST;
+        socket.address.port() == port && reached
+    };
+    Ok(listening_sockets()?.into_iter().filter(is_reached).map(|socket| socket.inode).collect())
 }
 
-/// Adds the listening sockets of a `/proc/net/tcp` table. Reads line by line, because the table can have megabytes.
-fn read(table: File, port: u16, found: &mut BTreeSet<u64>) -> io::Result<()> {
-    let (mut lines, mut line) = (BufReader::new(table), String::new());
-    while lines.read_line(&mut line)? != 0 {
-        found.extend(listening(&line, port));
-        line.clear();
-    }
-    Ok(())
-}
-
-/// Returns the socket inode of a table line, if the socket listens on this port and is reachable over loopback.
-fn listening(line: &str, port: u16) -> Option<u64> {
-    let mut fields = line.split_ascii_whitespace();
-    let (address, held) = fields.nth(1)?.split_once(':')?;
-    let listens = u16::from_str_radix(held, 16) == Ok(port) && fields.nth(1)? == LISTEN;
-    let address = parse_address(address).filter(|_| listens)?.to_canonical();
-    let reached = address.is_unspecified() || address == Ipv4Addr::LOCALHOST || address == Ipv6Addr::LOCALHOST;
-    fields.nth(5)?.parse().ok().filter(|_| reached)
-}
-
-/// Parses an address in the kernel's format: words of 32 bits in the machine's byte order.
-fn parse_address(hex: &str) -> Option<IpAddr> {
-    let word = |at: usize| Some(u32::from_str_radix(hex.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
-    match hex.len() {
-        8 => Some(IpAddr::from(word(0)?)),
-        32 => {
-            let mut octets = [0; 16];
-            for (octets, at) in octets.chunks_exact_mut(4).zip([0, 8, 16, 24]) {
-                octets.copy_from_slice(&word(at)?);
-            }
-            Some(IpAddr::from(octets))
-        }
-        _ => None,
-    }
+/// Returns the addresses on which processes of this app listen, unless it listens on this port of 127.0.0.1.
+///
+/// # Errors
+/// `/proc` cannot be read.
+pub(crate) async fn listens_elsewhere(
+    scanner: &ProcessScanner,
+    app: AppProcesses,
+    port: u16,
+) -> io::Result<Option<ListensElsewhere>> {
+    // A task fails only when the program ends. The result does not matter then.
+    let Ok(sockets) = spawn_blocking(listening_sockets).await else { return Ok(None) };
+    let sockets = sockets?;
+    let Some(snapshot) = scanner.fresh_snapshot().await else { return Ok(None) };
+    let own = spawn_blocking(move || {
+        let ours: BTreeSet<u64> = snapshot.members(&app).flat_map(ProcessId::sockets).collect();
+        let own = sockets.into_iter().filter(|socket| ours.contains(&socket.inode));
+        ListensElsewhere::new(own.map(|socket| socket.address), port)
+    });
+    Ok(own.await.unwrap_or_default())
 }
 
 /// Range of the candidate ports. It is above the ports of well-known services.

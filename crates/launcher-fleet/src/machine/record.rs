@@ -11,7 +11,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use launcher_domain::crash::CrashHistory;
 use launcher_domain::sync::lock;
-use launcher_domain::{Crash, Report, SecretValues, StartStep};
+use launcher_domain::{Crash, ListensElsewhere, Report, SecretValues, StartStep};
 use launcher_workshop::{Phase, Workshop, WorkshopRestore, WorkshopStatus};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -93,6 +93,15 @@ impl<P: Clone> Record<P> {
         let mut status = WorkshopStatus::starting(step, self.status().ready_at);
         status.report.last_crash = Some(crash);
         self.set_status(status);
+    }
+
+    /// Sets the addresses on which a starting app listens instead of its port.
+    pub(crate) fn set_listens_elsewhere(&mut self, found: Option<ListensElsewhere>) {
+        let mut status = self.status();
+        if status.phase == Phase::Starting {
+            status.report.listens_elsewhere = found;
+            self.set_status(status);
+        }
     }
 
     /// Returns this record with the status of an app that does not answer: without a URL. `ready_at` stays, so that the

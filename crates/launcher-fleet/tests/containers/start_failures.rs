@@ -82,3 +82,17 @@ async fn app_that_does_not_answer_fails_after_the_start_timeout() {
     assert_eq!(failed.reason.as_deref(), Some("start-timeout"), "{failed:?}");
     clean_up(fleet, ["lab-a"]).await;
 }
+
+#[tokio::test]
+async fn start_timeout_says_on_which_address_the_app_listens() {
+    let home = tempfile::tempdir().unwrap();
+    // The sidecar looks at the sockets at its start, and again after 10 seconds.
+    let start_timeout = Duration::from_secs(15);
+    let fleet = open(ContainerSettings { start_timeout, ..without_internet(home.path()) }).await;
+    fleet.apply(&script("lab-a", "exec /bin/busybox httpd -f -p 127.0.0.1:8001")).await.unwrap();
+    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
+    let message = failed.message.as_deref().unwrap();
+    assert!(message.contains("The app listens on 127.0.0.1:8001, expected 127.0.0.1:"), "{failed:?}");
+    assert_eq!((failed.reason.as_deref(), failed.retryable), (Some("start-timeout"), Some(false)));
+    clean_up(fleet, ["lab-a"]).await;
+}

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use launcher_domain::StartStep;
+use launcher_domain::listening::LISTEN_GRACE;
 use launcher_fleet::Fleet;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::launcher_process::{Launcher, done, role};
-use crate::support::{Home, NONE, crash, custom, eventually, has_ended, kill, script, wait_for};
+use crate::support::{Home, NONE, crash, custom, eventually, has_ended, kill, script, wait_for, wait_for_status};
 
 async fn failure(home: &Home, workshop: &Workshop) -> WorkshopStatus {
     let fleet = home.open();
@@ -179,4 +181,55 @@ async fn unresponsive_app_fails_after_start_timeout() {
     let status = failure(&home, &script("lab-a", "echo waiting for nothing; exec sleep 1000")).await;
     assert_eq!(status.reason.as_deref(), Some("start-timeout"));
     assert_eq!(status.report.log_tail.as_deref(), Some("waiting for nothing"));
+}
+
+/// A script that serves HTTP on a free port instead of its own, and then writes the port to a file.
+const ELSEWHERE: &str = "exec python3 -c '
+import http.server, os
+server = http.server.HTTPServer((\"127.0.0.1\", 0), http.server.SimpleHTTPRequestHandler)
+with open(\"part\", \"w\") as file: file.write(str(server.server_port))
+os.rename(\"part\", \"port\")
+server.serve_forever()'";
+
+#[tokio::test]
+async fn starting_app_that_listens_elsewhere_is_reported() {
+    let home = Home::new();
+    let fleet = home.open();
+    fleet.apply(&script("lab-a", ELSEWHERE)).await.unwrap();
+    eventually("the app listens", || home.working("lab-a").join("port").exists()).await;
+    let address = format!("127.0.0.1:{}", home.noted("lab-a", "port"));
+    let early = fleet.get("lab-a").await.unwrap().unwrap().status.unwrap();
+    assert_eq!(early.report.listens_elsewhere, None, "the app may still open its port");
+
+    tokio::time::pause();
+    tokio::time::advance(LISTEN_GRACE).await; // simulated time
+    tokio::time::resume();
+
+    let reported = wait_for_status(&fleet, "lab-a", |status| status.report.listens_elsewhere.is_some()).await;
+    let status = reported.status.unwrap();
+    let elsewhere = status.report.listens_elsewhere.unwrap();
+    assert_eq!((status.phase, status.report.start_step), (Phase::Starting, Some(StartStep::StartingApp)));
+    assert_eq!(elsewhere.addresses, [address.parse().unwrap()], "only the sockets of the app count");
+    assert_ne!(elsewhere.expected().to_string(), address);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn start_timeout_says_on_which_address_the_app_listens() {
+    let mut home = Home::new();
+    home.settings.start_timeout = Duration::from_secs(3600);
+    let fleet = home.open();
+    fleet.apply(&script("lab-a", ELSEWHERE)).await.unwrap();
+    eventually("the app listens", || home.working("lab-a").join("port").exists()).await;
+
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(3601)).await; // simulated time
+    tokio::time::resume();
+
+    let status = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
+    let listens = format!("The app listens on 127.0.0.1:{}, expected 127.0.0.1:", home.noted("lab-a", "port"));
+    assert!(status.message.as_ref().unwrap().contains(&listens), "{status:?}");
+    assert_eq!((status.reason.as_deref(), status.retryable), (Some("start-timeout"), Some(false)));
+    assert!(status.remedy.unwrap().contains("$(PORT)"));
+    fleet.stop().await;
 }

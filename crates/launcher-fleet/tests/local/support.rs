@@ -224,7 +224,11 @@ pub(crate) async fn crash(home: &Home, fleet: &LocalFleet, name: &str, leader: i
     wait_for_status(fleet, name, is_back).await.status.unwrap()
 }
 
-async fn wait_for_status(fleet: &LocalFleet, name: &str, is_wanted: impl Fn(&WorkshopStatus) -> bool) -> Workshop {
+pub(crate) async fn wait_for_status(
+    fleet: &LocalFleet,
+    name: &str,
+    is_wanted: impl Fn(&WorkshopStatus) -> bool,
+) -> Workshop {
     let is = |workshop: &Workshop| {
         workshop.metadata.name.as_deref() == Some(name) && workshop.status.as_ref().is_some_and(&is_wanted)
     };

@@ -74,6 +74,11 @@ pub(super) fn unprepared(pod: &Pod) -> Option<Timestamp> {
     (prepared.status == "False").then(|| since(pod, scheduled))
 }
 
+/// Returns the time since which the app runs; `None` if it does not run.
+pub(super) fn app_runs_since(pod: &Pod) -> Option<Timestamp> {
+    Some(app(pod)?.state.as_ref()?.running.as_ref()?.started_at.as_ref()?.0)
+}
+
 fn is_unschedulable(scheduled: &PodCondition) -> bool {
     scheduled.status == "False" && scheduled.reason.as_deref() == Some("Unschedulable")
 }

@@ -4,11 +4,13 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Event, Pod};
+use kube::ResourceExt;
 use kube::api::{ListParams, LogParams};
-use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, ListensElsewhere};
+use launcher_workshop::Workshop;
 use tokio::time::timeout;
 
-use crate::build::PROXY_SECRET_KEY;
+use crate::build::{PROXY_SECRET_KEY, SIDECAR_CONTAINER, snapshot_port};
 use crate::context::Context;
 use crate::diagnose::{DetailSource, Diagnosis, Failure, sentence};
 
@@ -19,29 +21,54 @@ const LINES: i64 = 20;
 /// Maximum bytes of a log tail, because the log tail is part of the Workshop's status.
 const BYTES: i64 = 8 * 1024;
 
-/// Adds details to a diagnosis, and returns the log tail of a failure.
-pub(crate) async fn explain(context: &Context, workshop: &str, diagnosis: Diagnosis) -> (Diagnosis, Option<String>) {
-    match diagnosis {
+/// A diagnosis with its details.
+pub(crate) struct Explained {
+    pub(crate) diagnosis: Diagnosis,
+    /// Log tail of a failure.
+    pub(crate) log_tail: Option<String>,
+    /// Addresses on which the app of a starting Workshop listens instead of its port.
+    pub(crate) listens_elsewhere: Option<ListensElsewhere>,
+}
+
+/// Adds details to a diagnosis.
+pub(crate) async fn explain(context: &Context, workshop: &Workshop, diagnosis: Diagnosis) -> Explained {
+    let name = workshop.name_any();
+    let (diagnosis, log_tail) = match diagnosis {
         Diagnosis::Failed(failure) => {
             let (failure, log_tail) = collect(context, workshop, failure).await;
             (Diagnosis::Failed(failure), log_tail)
         }
         Diagnosis::Waiting { stuck_pod: Some(ref pod), .. } => {
-            let failure = missing_secret(context, workshop, pod).await;
+            let failure = missing_secret(context, &name, pod).await;
             (failure.map_or(diagnosis, Diagnosis::Failed), None)
         }
         other => (other, None),
-    }
+    };
+    let listens_elsewhere = match &diagnosis {
+        Diagnosis::Waiting { silent_pod: Some(pod), .. } => {
+            timeout(PATIENCE, listens_elsewhere(context, workshop, pod)).await.unwrap_or_default()
+        }
+        _ => None,
+    };
+    Explained { diagnosis, log_tail, listens_elsewhere }
+}
+
+/// Returns the addresses on which the app of this pod listens instead of its port. The sidecar logs them, because it shares
+/// the network namespace of the app.
+async fn listens_elsewhere(context: &Context, workshop: &Workshop, pod: &str) -> Option<ListensElsewhere> {
+    let log = read_log(context, pod, SIDECAR_CONTAINER, false).await?;
+    // The snapshot container listens, too.
+    ListensElsewhere::in_log(&log)?.without_port(snapshot_port(workshop.spec.port))
 }
 
 /// Collects details of a failure within the timeout. Returns the failure, with a warning added to its message, and the
 /// log tail.
-async fn collect(context: &Context, workshop: &str, failure: Failure) -> (Failure, Option<String>) {
-    match timeout(PATIENCE, query(context, failure.clone())).await {
+async fn collect(context: &Context, workshop: &Workshop, failure: Failure) -> (Failure, Option<String>) {
+    match timeout(PATIENCE, query(context, workshop, failure.clone())).await {
         Ok(found) => found,
         Err(_) => {
             tracing::debug!(
-                workshop,
+                workshop = workshop.name_any(),
                 reason = failure.reason.code.as_str(),
                 "collecting failure details timed out, reporting the failure without them"
             );
@@ -50,10 +77,14 @@ async fn collect(context: &Context, workshop: &str, failure: Failure) -> (Failur
     }
 }
 
-async fn query(context: &Context, mut failure: Failure) -> (Failure, Option<String>) {
+async fn query(context: &Context, workshop: &Workshop, mut failure: Failure) -> (Failure, Option<String>) {
     match &failure.details {
         DetailSource::None => (failure, None),
         DetailSource::Log { pod, container } => {
+            if failure.reason.code == FailureCode::StartTimeout {
+                let elsewhere = listens_elsewhere(context, workshop, pod).await;
+                failure.reason = failure.reason.with_listening(elsewhere.as_ref());
+            }
             let tail = log_tail(context, pod, container, [true, false, true]).await;
             (failure, tail)
         }
@@ -74,20 +105,28 @@ async fn query(context: &Context, mut failure: Failure) -> (Failure, Option<Stri
 /// `false`. Each caller names its preferred run twice: during a restart, a log may appear only after the first request,
 /// or become that of the other run.
 async fn log_tail(context: &Context, pod: &str, container: &str, runs: [bool; 3]) -> Option<String> {
-    let pods = context.api::<Pod>();
     for previous in runs {
-        let params = LogParams {
-            container: Some(container.to_owned()),
-            previous,
-            tail_lines: Some(LINES),
-            limit_bytes: Some(BYTES),
-            ..LogParams::default()
-        };
-        match pods.logs(pod, &params).await {
-            Ok(text) if is_log(&text) => return Some(text),
-            Ok(text) => tracing::debug!(pod, container, previous, text, "container log is empty or unreadable"),
-            Err(error) => tracing::debug!(pod, container, previous, %error, "reading container log failed"),
+        let text = read_log(context, pod, container, previous).await;
+        if text.is_some() {
+            return text;
         }
+    }
+    None
+}
+
+/// Returns the end of the log of a container's previous or current run; `None` if it is empty or unreadable.
+async fn read_log(context: &Context, pod: &str, container: &str, previous: bool) -> Option<String> {
+    let params = LogParams {
+        container: Some(container.to_owned()),
+        previous,
+        tail_lines: Some(LINES),
+        limit_bytes: Some(BYTES),
+        ..LogParams::default()
+    };
+    match context.api::<Pod>().logs(pod, &params).await {
+        Ok(text) if is_log(&text) => return Some(text),
+        Ok(text) => tracing::debug!(pod, container, previous, text, "container log is empty or unreadable"),
+        Err(error) => tracing::debug!(pod, container, previous, %error, "reading container log failed"),
     }
     None
 }

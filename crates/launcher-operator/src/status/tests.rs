@@ -32,7 +32,7 @@ fn ready(condition: &WorkshopStatus) -> (&str, Timestamp) {
 }
 
 fn waiting() -> Diagnosis {
-    Diagnosis::Waiting { step: StartStep::PullingImage, until: at("13:00:00"), stuck_pod: None }
+    Diagnosis::Waiting { step: StartStep::PullingImage, until: at("13:00:00"), stuck_pod: None, silent_pod: None }
 }
 
 fn step(before: Option<WorkshopStatus>, diagnosis: &Diagnosis, now: &str) -> WorkshopStatus {

@@ -51,7 +51,7 @@ fn diagnose_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
 }
 
 pub(crate) fn waiting(step: StartStep, until: &str) -> Diagnosis {
-    Diagnosis::Waiting { step, until: at(until), stuck_pod: None }
+    Diagnosis::Waiting { step, until: at(until), stuck_pod: None, silent_pod: None }
 }
 
 pub(crate) fn failure(diagnosis: Diagnosis) -> Failure {
@@ -171,12 +171,27 @@ fn terminating_pod_with_ready_replacement_is_ready() {
 
 #[test]
 fn unresponsive_app_times_out_with_its_log() {
-    let pod = app(json!({ "running": {} }), json!(null));
+    let pod = app(json!({ "running": { "startedAt": "2026-01-01T12:09:50Z" } }), json!(null));
     assert_eq!(diagnose_pods(std::slice::from_ref(&pod), "12:09:59"), waiting(StartingApp, "12:10:00"));
     let failure = failure(diagnose_pods(&[pod], "12:10:00"));
     assert_eq!(failure.reason.code, FailureCode::StartTimeout);
     assert!(failure.reason.message.contains("does not answer"), "{}", failure.reason.message);
     assert!(matches!(failure.details, DetailSource::Log { .. }));
+}
+
+#[test]
+fn listening_sockets_of_an_app_are_searched_after_20_seconds_and_every_30_seconds() {
+    let pod = app(json!({ "running": { "startedAt": "2026-01-01T12:01:00Z" } }), json!(null));
+    let pods = std::slice::from_ref(&pod);
+    assert_eq!(diagnose_pods(pods, "12:01:19"), waiting(StartingApp, "12:01:20"));
+    let silent = |until| Diagnosis::Waiting {
+        step: StartingApp,
+        until: at(until),
+        stuck_pod: None,
+        silent_pod: Some("intro-1".to_owned()),
+    };
+    assert_eq!(diagnose_pods(pods, "12:01:20"), silent("12:01:50"));
+    assert_eq!(diagnose_pods(pods, "12:09:45"), silent("12:10:00"));
 }
 
 #[test]

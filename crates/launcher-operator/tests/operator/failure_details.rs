@@ -96,3 +96,35 @@ async fn start_timeout_without_pod_events_has_its_standard_message() {
     let told: Vec<_> = statuses(&calls).map(|status| status["message"].as_str().unwrap()).collect();
     assert_eq!(told, ["The workshop did not become ready in time."]);
 }
+
+/// A cluster with a Workshop whose app has run since 12:05, and does not answer.
+fn silent() -> Cluster {
+    const LOG: &str = "{\"message\":\"the app listens on 0.0.0.0:8082, 127.0.0.1:5000, expected 127.0.0.1:8888\"}\n";
+    let pod = pod_object(&json!({ "containerStatuses": [{
+        "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": 0,
+        "state": { "running": { "startedAt": "2026-01-01T12:05:00Z" } },
+    }]}));
+    stuck().relisted("pods", &pod).with_log(false, LOG)
+}
+
+#[tokio::test(start_paused = true)]
+async fn starting_workshop_whose_app_listens_elsewhere_says_so() {
+    let calls = silent().run_operator(at("12:05:30")).await;
+    let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["listensElsewhere"])).collect();
+    // Another container of the pod listens on port 8082.
+    let expected = json!({ "addresses": ["127.0.0.1:5000"], "port": 8888 });
+    assert!(!told.is_empty() && told.iter().all(|told| *told == (&json!("Starting"), &expected)), "{told:?}");
+    let queries = log_queries(&calls);
+    assert!(queries.iter().all(|query| query.contains("container=sidecar")), "{queries:?}");
+    assert!((1..=8).contains(&queries.len()), "{queries:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn start_timeout_says_on_which_address_the_app_listens() {
+    let calls = silent().run_operator(at("12:10:01")).await;
+    let told: Vec<_> = statuses(&calls).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    let listens = "does not answer on its port. The app listens on 127.0.0.1:5000, expected 127.0.0.1:8888.";
+    assert!(told[0]["message"].as_str().unwrap().ends_with(listens), "{told:?}");
+    assert_eq!((&told[0]["reason"], &told[0]["retryable"]), (&json!("start-timeout"), &json!(false)));
+}

@@ -10,6 +10,7 @@ mod listener;
 mod serve;
 mod serve_limits;
 mod settings;
+mod sockets;
 mod stop;
 mod telemetry;
 

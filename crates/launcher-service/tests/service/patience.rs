@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{FailureCode, InstanceState, PodTemplatePolicy, SecretValues, StartStep};
+use launcher_domain::{
+    FailureCode, FailureReason, InstanceState, ListensElsewhere, PodTemplatePolicy, SecretValues, StartStep,
+};
 use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
 use launcher_service::{Launcher, Limits};
 use launcher_testkit::{FakeFleet, Fault, eventually};
@@ -136,6 +138,23 @@ async fn overdue_start_fails_when_fleet_reports_nothing() {
     world.start();
     let failed = world.until(&name, InstanceState::Failed).await;
     assert_eq!(failed.reason.unwrap().code, FailureCode::StartTimeout);
+}
+
+#[tokio::test]
+async fn overdue_start_says_on_which_address_the_app_listens() {
+    let mut world = World::new().await;
+    let name = world.starting().await;
+    let elsewhere = ListensElsewhere::new(["127.0.0.1:8000".parse().unwrap()], 8888).unwrap();
+    world.fleet.listens_elsewhere(&name, elsewhere.clone());
+    let admin = caller("admin");
+    let row = || world.launcher.instance(&admin, &name);
+    eventually(async || row().await.unwrap().instance.report.listens_elsewhere).await;
+    world.kill().await;
+    world.clock.advance(TOO_LONG);
+    world.start();
+    let failed = world.until(&name, InstanceState::Failed).await;
+    let reason = FailureReason::new(FailureCode::StartTimeout, None).with_listening(Some(&elsewhere));
+    assert_eq!((failed.reason, failed.report.listens_elsewhere), (Some(reason), None));
 }
 
 #[tokio::test]

@@ -41,6 +41,10 @@ impl Pool {
         Self { app, buffers: BufferPermits::new(LEAN), state: Mutex::default() }
     }
 
+    pub(crate) fn app(&self) -> SocketAddr {
+        self.app
+    }
+
     /// Takes an idle connection that is still open. With `asks_kernel`, also asks the kernel whether a connection is
     /// open, because the runtime may not know yet that the app has closed it. Requests that cannot be retried need this
     /// check.

@@ -3,6 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
+use launcher_domain::ListensElsewhere;
 use launcher_sidecar::serve::listen;
 
 use super::metrics::assert_documented;
@@ -110,6 +111,29 @@ async fn telemetry_port_serves_health_metrics_and_activity() {
     eventually("the app is gone", || std::net::TcpStream::connect(addr).is_err()).await;
     assert!(program.ask("/readyz").await.starts_with("HTTP/1.1 503 "));
     assert!(program.ask("/healthz").await.starts_with("HTTP/1.1 200 "));
+}
+
+#[tokio::test]
+async fn sidecar_that_is_not_ready_says_on_which_address_the_app_listens() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    // A socket with the expected port is reported first: this machine has listening sockets of other programs.
+    let app = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
+    let address = app.local_addr().unwrap();
+    let sidecar = format!("exec {} 2> {}", env!("CARGO_BIN_EXE_launcher-sidecar"), log.display());
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(sidecar).env_clear();
+    let program = Program::start_by(shell, address).await;
+    let listens = format!("the app listens on {address}, ");
+    let answer = program.ask("/readyz").await;
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains(&listens), "{answer}");
+    assert!(!answer.contains(&program.addr.to_string()), "the sidecar's own sockets do not count: {answer}");
+    let logged = ListensElsewhere::in_log(&std::fs::read_to_string(&log).unwrap()).unwrap();
+    assert_eq!((logged.addresses[0], logged.port), (address, address.port()));
+
+    let _app = std::net::TcpListener::bind(("127.0.0.1", address.port())).unwrap();
+    assert!(program.ask("/readyz").await.starts_with("HTTP/1.1 200 "));
+    assert_eq!(ListensElsewhere::in_log(&std::fs::read_to_string(&log).unwrap()), None);
 }
 
 #[tokio::test]

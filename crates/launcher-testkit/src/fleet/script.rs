@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use launcher_domain::{Clock, Crash, FailureCode, FailureReason, MaterialReport, StartStep};
+use launcher_domain::{Clock, Crash, FailureCode, FailureReason, ListensElsewhere, MaterialReport, StartStep};
 use launcher_fleet::FleetEvent;
 use launcher_workshop::{Phase, Workshop, WorkshopSpec, WorkshopStatus};
 
@@ -28,6 +28,13 @@ impl FakeFleet {
     pub fn wait_for_saved_files(&self, name: &str, port: u16) {
         let mut status = WorkshopStatus::starting(StartStep::Preparing, None);
         status.restore_address = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        self.report(name, status);
+    }
+
+    /// Reports the addresses on which the app of a starting Workshop listens instead of its port.
+    pub fn listens_elsewhere(&self, name: &str, elsewhere: ListensElsewhere) {
+        let mut status = WorkshopStatus::starting(StartStep::StartingApp, None);
+        status.report.listens_elsewhere = Some(elsewhere);
         self.report(name, status);
     }
 

@@ -65,6 +65,8 @@ pub(crate) struct WorkshopView {
     pub(crate) outdated: bool,
     pub(crate) failure: Option<FailureReason>,
     pub(crate) crash: Option<CrashView>,
+    /// Sentences about an app that listens elsewhere than on its port, while the workshop starts.
+    pub(crate) listens_elsewhere: Option<String>,
     /// Notices about the course material, while the workshop is starting or running.
     pub(crate) material_notices: Vec<MaterialNotice>,
     pub(crate) material: Vec<String>,
@@ -154,6 +156,11 @@ impl WorkshopView {
             outdated: instance.outdated && caller.is_admin(),
             failure: instance.failure(),
             crash: CrashView::of(t, instance, now),
+            listens_elsewhere: instance
+                .report
+                .listens_elsewhere
+                .as_ref()
+                .map(|elsewhere| elsewhere.text_keys().map(|text| t.coded(&text)).join(" ")),
             material_notices: MaterialNotice::of(t, instance),
             material: material_states(t, instance),
             material_trouble: instance.material_trouble().map(|trouble| t.material_trouble(trouble)),

@@ -12,6 +12,7 @@ use http::{Request, StatusCode};
 use http_body_util::Empty;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use launcher_domain::ListensElsewhere;
 use launcher_workshop::Phase;
 use launcher_workshop::app::READINESS;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
@@ -21,7 +22,9 @@ use super::outcome::{Observed, Outcome, Stage, Verdict};
 use super::status::{is_expired, set_ready};
 use crate::containers::connector::{TELEMETRY_SOCKET, connect_in};
 use crate::containers::diagnose;
+use crate::containers::names::Part;
 use crate::containers::workload::Workload;
+use crate::machine::report_listening;
 
 /// Polling interval for the expiry and the values of the frame page. A timer for the expiry would miss changes of the clock and a suspended machine.
 const EXPIRY_INTERVAL: Duration = Duration::from_millis(250);
@@ -40,9 +43,11 @@ pub(super) async fn watch(workload: &Arc<Workload>) -> Outcome {
         tokio::select! {
             () = wait_until_ready(&run_dir) => {}
             outcome = wait_for_end(workload) => return outcome,
+            never = report_listening(workload.stored_record(), || listens_elsewhere(workload)) => match never {},
             () = sleep(start_timeout) => {
                 let app = Observed::of(workload).await.ok().and_then(|observed| observed.app);
-                return Outcome::failed(diagnose::start_timeout(app.as_ref()));
+                let elsewhere = listens_elsewhere(workload).await.flatten();
+                return Outcome::failed(diagnose::start_timeout(app.as_ref(), elsewhere.as_ref()));
             }
         }
     }
@@ -55,6 +60,13 @@ pub(super) async fn watch(workload: &Arc<Workload>) -> Outcome {
     let outcome = wait_for_end(workload).await;
     workload.set_open(false);
     outcome
+}
+
+/// Returns the addresses on which the app listens, unless it listens on its port: its sidecar logs them. `None` if the
+/// engine cannot read the log.
+async fn listens_elsewhere(workload: &Workload) -> Option<Option<ListensElsewhere>> {
+    let tail = workload.context().engine.log_tail(&workload.container(Part::Sidecar)).await.ok()?;
+    Some(tail.and_then(|tail| ListensElsewhere::in_log(&tail)))
 }
 
 /// Waits for the expiry or for the end of a container. It writes new values for the frame page.

@@ -4,12 +4,13 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
+use launcher_domain::ListensElsewhere;
 use launcher_domain::sync::lock;
 use launcher_process::stop::Stop;
 
 use super::proxy::AppProxy;
 use super::supervisor::Supervisor;
-use crate::local::ports::{Listener, PortLease, PortPool, find_listener};
+use crate::local::ports::{Listener, PortLease, PortPool, find_listener, listens_elsewhere};
 use crate::local::process::{AppProcesses, ProcessScanner};
 use crate::local::records::{Record, Started, StoredRecord};
 use crate::local::settings::LocalSettings;
@@ -53,6 +54,13 @@ impl Workload {
     /// `/proc` cannot be read. The caller must not forward requests then.
     pub(super) async fn find_listener(&self, port: u16) -> io::Result<Listener> {
         find_listener(&self.context.scanner, self.processes(), port).await
+    }
+
+    /// Returns the addresses on which the app listens, unless it listens on its port. `None` also if they cannot be read.
+    pub(super) async fn listens_elsewhere(&self, port: u16) -> Option<ListensElsewhere> {
+        let found = listens_elsewhere(&self.context.scanner, self.processes(), port).await;
+        let log = |error: &io::Error| tracing::debug!(workshop = self.record.name(), %error, "reading listening sockets failed");
+        found.inspect_err(log).ok().flatten()
     }
 
     /// Attaches the proxy. From now on the owner has access to the app.

@@ -15,7 +15,7 @@ use super::handle::Workload;
 use super::supervisor::StopReason;
 use crate::local::ports::Listener;
 use crate::local::records::{Started, cap_log};
-use crate::machine::Supervised;
+use crate::machine::{Supervised, report_listening};
 
 /// Polling interval for the expiry and the size of the log. A timer for the expiry would miss changes of the clock and
 /// a suspended machine.
@@ -48,16 +48,21 @@ pub(super) async fn monitor_app(workload: &Arc<Workload>) -> AppOutcome {
 
 async fn wait_until_ready(workload: &Arc<Workload>, started: &Started) -> Result<(), AppOutcome> {
     let start_timeout = workload.context().settings.start_timeout;
+    let port = started.port;
+    let look = || async move { Some(workload.listens_elsewhere(port).await) };
     let reason = tokio::select! {
-        readiness = wait_for_app(workload, started.port) => match readiness {
+        readiness = wait_for_app(workload, port) => match readiness {
             Ok(Readiness::Ready) => return Ok(()),
             Ok(Readiness::PortTaken) => return Err(AppOutcome::PortTaken),
             Err(error) => StopReason::NotStarted { problem: "the program on its port cannot be identified", error },
         },
         () = wait_for_expiry(workload) => StopReason::Expired,
+        never = report_listening(workload.record(), look) => match never {},
         () = sleep(start_timeout) => {
             let detail = FailureDetail::StartLimit { seconds: start_timeout.as_secs().to_string() };
-            StopReason::Failed(FailureReason::new(FailureCode::StartTimeout, Some(detail)))
+            let elsewhere = workload.listens_elsewhere(port).await;
+            let reason = FailureReason::new(FailureCode::StartTimeout, Some(detail));
+            StopReason::Failed(reason.with_listening(elsewhere.as_ref()))
         }
     };
     Err(AppOutcome::Stopped(reason))
