@@ -366,4 +366,14 @@ mod tests {
             assert_eq!(check_readable(directory), Ok(()));
         }
     }
+
+    #[test]
+    fn any_archive_of_an_engine_is_read_or_refused() {
+        let name = "any_archive_of_an_engine_is_read_or_refused";
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 10_000, |bytes| {
+            let (found, begin) = (FirstEntry::parse(bytes), FirstEntry::parse(&bytes[..bytes.len() / 2]));
+            assert!(begin == FirstEntry::Incomplete || begin == found, "{begin:?} {found:?}");
+            drop(give(bytes, (1000, 100), &Selection::Without(Vec::new()), &mut Vec::new()));
+        });
+    }
 }
