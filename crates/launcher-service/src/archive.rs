@@ -499,7 +499,7 @@ mod tests {
     #[test]
     fn any_archive_of_an_app_is_converted_or_refused() {
         let name = "any_archive_of_an_app_is_converted_or_refused";
-        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 3000, |bytes| {
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 10_000, |bytes| {
             let (mut download, mut zipped, mut restored) = (Vec::new(), Vec::new(), Vec::new());
             if convert(bytes, &mut download).is_ok() {
                 assert_only_files(GzDecoder::new(&*download));

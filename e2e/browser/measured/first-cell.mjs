@@ -1,5 +1,5 @@
 // Measures the time from *Launch* to the first executed cell of JupyterLab, beside JupyterLab alone, in turn:
-// `node --test e2e/browser/measured/first-cell.mjs`. ROUNDS is the number of rounds. No part of the test suite: it asserts
+// `node --test --test-reporter=spec e2e/browser/measured/first-cell.mjs`. ROUNDS is the number of rounds. No part of the test suite: it asserts
 // nothing about time.
 
 import { spawn } from "node:child_process";
