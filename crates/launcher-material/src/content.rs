@@ -195,7 +195,10 @@ pub(crate) fn read_as_listed(content: &mut dyn Content, limits: &Limits) -> Resu
     let listed = content.manifest().files().clone();
     assert!(listed.len() <= limits.files && listed.values().map(|file| file.size).sum::<u64>() <= limits.total_bytes);
     for path in listed.keys() {
-        assert!(path.split('/').all(|part| !["", ".", ".."].contains(&part) && !part.eq_ignore_ascii_case(".git")), "{path}");
+        assert!(
+            path.split('/').all(|part| !["", ".", ".."].contains(&part) && !part.eq_ignore_ascii_case(".git")),
+            "{path}"
+        );
     }
     let mut read = BTreeSet::new();
     content.read(&|_| true, &mut |path, file, content| {

@@ -389,7 +389,8 @@ mod tests {
     fn frames_of_any_peer_are_the_same_for_each_split() {
         let name = "frames_of_any_peer_are_the_same_for_each_split";
         launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 500_000, |bytes| {
-            let (mut whole, mut split, mut seen) = (FrameTracker::default(), FrameTracker::default(), SeenFrames::default());
+            let (mut whole, mut split, mut seen) =
+                (FrameTracker::default(), FrameTracker::default(), SeenFrames::default());
             for byte in bytes.chunks(1) {
                 let part = split.process(byte);
                 seen = SeenFrames { data: seen.data | part.data, close: seen.close | part.close };

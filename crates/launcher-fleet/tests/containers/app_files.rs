@@ -85,7 +85,8 @@ async fn engine_has_no_file_of_the_kernel_for_a_link_that_is_placed_after_the_ch
         let bytes: Vec<u8> = archive.try_collect::<Vec<_>>().await.unwrap_or_default().concat();
         let mut archive = tar::Archive::new(&*bytes);
         let entries = archive.entries().unwrap().map(|entry| entry.unwrap());
-        let with_content: Vec<_> = entries.filter(|entry| entry.size() > 0).map(|entry| entry.path().unwrap().into_owned()).collect();
+        let with_content: Vec<_> =
+            entries.filter(|entry| entry.size() > 0).map(|entry| entry.path().unwrap().into_owned()).collect();
         assert!(with_content.is_empty(), "{path}: {with_content:?}");
     }
 }

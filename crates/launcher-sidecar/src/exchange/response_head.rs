@@ -360,7 +360,8 @@ mod tests {
                 (Ok(reply), read) => unreachable!("{reply:?}: {read:?}"),
             }
             let framing = ["content-length", "transfer-encoding"];
-            let is_framing = |line: &&httparse::Header<'_>| framing.iter().any(|name| line.name.eq_ignore_ascii_case(name));
+            let is_framing =
+                |line: &&httparse::Header<'_>| framing.iter().any(|name| line.name.eq_ignore_ascii_case(name));
             assert!(read.headers.iter().filter(is_framing).count() <= 1, "{:?}", read.headers);
         });
     }
