@@ -19,7 +19,7 @@ from common.table import cell, percentile, table
 from .growth import PATIENCE, cpu_seconds_of, settle
 from .program import ADMIN, Launcher, template
 
-BARS = int(os.environ.get("BARS", "300"))
+BARS = 300
 REST_SECONDS = 20
 CRASHES = 20
 
