@@ -57,7 +57,7 @@ def real(*words, **options):
 
 
 CRATES = {
-    "rules": "launcher-domain launcher-trace launcher-workshop launcher-operator",
+    "rules": "launcher-fuzz launcher-domain launcher-trace launcher-workshop launcher-operator",
     "service": "launcher-process launcher-snapshots launcher-store launcher-service launcher-testkit",
     "api": "launcher-api",
     "sidecar": "launcher-sidecar launcher-material",

@@ -33,11 +33,14 @@ test("JupyterLab workshop launches, computes, is extended and ends", async (t) =
   await t.test("notebook cell runs and shows its result", async () => {
     const [lab] = await Promise.all([context.waitForEvent("page"), openLink.click()]);
     await lab.waitForURL(/\/_launcher\/frame/, { waitUntil: "commit" });
+    const opened = performance.now();
     const heard = new Promise((resolve) => {
       lab.on("websocket", (socket) => {
         if (/\/api\/kernels\/.*\/channels/.test(socket.url())) socket.once("framereceived", () => resolve(true));
       });
     });
+    await lab.frameLocator("#app").locator(".jp-LauncherCard").first().waitFor();
+    t.diagnostic(`JupyterLab is usable ${((performance.now() - opened) / 1000).toFixed(1)} s after its frame page opens`);
     await runCell(lab);
     assert.ok(await heard, "expected a message from the kernel on its WebSocket");
     await screenshot(lab, "jupyterlab-notebook");

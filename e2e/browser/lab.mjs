@@ -2,10 +2,10 @@
 
 /**
  * Runs a cell in a new notebook, through the WebSocket of its kernel, and waits for its result. JupyterLab reports its own
- * stylesheet as missing if it has not arrived after two seconds: the user closes this message.
+ * stylesheet as missing if it has not arrived after two seconds: the user closes this message. `app` is JupyterLab in the frame
+ * page, or the page itself.
  */
-export async function runCell(page) {
-  const app = page.frameLocator("#app");
+export async function runCell(page, app = page.frameLocator("#app")) {
   const message = app.getByRole("dialog", { name: /^Error Loading Theme/ });
   await page.addLocatorHandler(message, (dialog) => dialog.getByRole("button").last().click());
   await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click();

@@ -12,6 +12,7 @@ import tarfile
 import pytest
 
 from installed import HELP, contents, rows
+from installer import backup
 from installer import settings as answers
 from installer.archive import MOST_BYTES, MOST_FILES
 
@@ -143,6 +144,27 @@ def test_files_that_restore_would_refuse_are_not_saved(school):
     for number in range(MOST_FILES):
         (school.root / f"acme/{number}").touch()
     assert "which no restore accepts. Remove old files" in school.run("backup", "backup.tar.gz", code=1)
+    assert not list(school.work.iterdir())
+
+
+@pytest.mark.parametrize("planted", ["link", "pipe", "nothing"])
+def test_file_that_traefik_replaces_during_backup_is_not_followed(school, monkeypatch, planted):
+    certificate, secret, is_state = school.root / "acme/acme.json", school.work.with_name("secret"), backup.is_state
+    secret.write_text("a secret of the server")
+    certificate.write_text("{}")
+
+    def replaced(name):
+        """The list of files has the certificate. Only then, another file takes its place."""
+        if name == "acme/acme.json":
+            certificate.unlink()
+            if planted == "link":
+                certificate.symlink_to(secret)
+            elif planted == "pipe":
+                os.mkfifo(certificate)
+        return is_state(name)
+
+    monkeypatch.setattr(backup, "is_state", replaced)
+    assert f"{certificate}" in school.run("backup", "backup.tar.gz", code=1)
     assert not list(school.work.iterdir())
 
 

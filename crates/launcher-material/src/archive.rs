@@ -455,3 +455,30 @@ impl Read for Damaged<'_> {
         self.0.read(buffer).map_err(|error| tar_failure(error).into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::read_as_listed;
+
+    fn read(bytes: &[u8]) -> Result<(), Failure> {
+        let limits = Limits { total_bytes: 1 << 20, file_bytes: 1 << 19, files: 100, ..Limits::default() };
+        let (mut file, meter) = (tempfile::tempfile()?, Meter::default());
+        file.write_all(bytes)?;
+        let mut content = open(file, None, &limits, &meter)?;
+        read_as_listed(&mut *content, &limits).unwrap();
+        Ok(())
+    }
+
+    #[test]
+    fn any_zip_archive_is_read_as_listed_or_refused() {
+        let name = "any_zip_archive_is_read_as_listed_or_refused";
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 40_000, |bytes| drop(read(bytes)));
+    }
+
+    #[test]
+    fn any_tar_archive_is_read_as_listed_or_refused() {
+        let name = "any_tar_archive_is_read_as_listed_or_refused";
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 40_000, |bytes| drop(read(bytes)));
+    }
+}

@@ -241,3 +241,32 @@ impl Files {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::read_as_listed;
+
+    /// Reads the first commit or tag of a pack.
+    fn read(bytes: &[u8]) -> Result<(), Failure> {
+        let limits = Limits {
+            total_bytes: 1 << 20,
+            file_bytes: 1 << 18,
+            files: 100,
+            objects: 1000,
+            difference_bytes: 1 << 16,
+            ..Limits::default()
+        };
+        let (file, meter) = (tempfile::tempfile()?, Meter::default());
+        let received = pack::receive(bytes, &file, &limits, &meter)?;
+        let commits = received.objects.iter().filter(|(_, found)| matches!(found.kind, Kind::Commit | Kind::Tag));
+        let object = commits.map(|(id, _)| *id).min().unwrap_or(SHA1.null());
+        read_as_listed(&mut Pack { file, received, object }.open(None, &limits, &meter)?, &limits)
+    }
+
+    #[test]
+    fn any_pack_is_read_as_listed_or_refused() {
+        let name = "any_pack_is_read_as_listed_or_refused";
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 40_000, |bytes| drop(read(bytes)));
+    }
+}

@@ -495,4 +495,37 @@ mod tests {
         assert!(read_entries(&*wrong).is_err());
         assert!(read_entries(&*entry_header(EntryType::Regular, u64::MAX)).is_err());
     }
+
+    #[test]
+    fn any_archive_of_an_app_is_converted_or_refused() {
+        let name = "any_archive_of_an_app_is_converted_or_refused";
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 10_000, |bytes| {
+            let (mut download, mut zipped, mut restored) = (Vec::new(), Vec::new(), Vec::new());
+            if convert(bytes, &mut download).is_ok() {
+                assert_only_files(GzDecoder::new(&*download));
+            }
+            if files(bytes, &mut restored, (1 << 20, 100)).is_ok() {
+                assert_only_files(&*restored);
+            }
+            if zip(bytes, &mut zipped).is_ok() {
+                let mut archive = zip::ZipArchive::new(Cursor::new(zipped)).unwrap();
+                for index in 0..archive.len() {
+                    let mut file = archive.by_index(index).unwrap();
+                    assert!(file.enclosed_name().is_some(), "{:?}", file.name());
+                    io::copy(&mut file, &mut io::sink()).unwrap();
+                }
+            }
+        });
+    }
+
+    /// Reads an archive that was converted completely. It has only files and directories, and no path that leads out of it.
+    fn assert_only_files(tar: impl Read) {
+        for entry in Archive::new(tar).entries().unwrap() {
+            let mut entry = entry.unwrap();
+            assert!(matches!(entry.header().entry_type(), EntryType::Regular | EntryType::Directory));
+            assert!(relative(&entry.path().unwrap()).is_some());
+            let size = entry.size();
+            assert_eq!(io::copy(&mut entry, &mut io::sink()).unwrap(), size);
+        }
+    }
 }

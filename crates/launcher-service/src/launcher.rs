@@ -1,10 +1,11 @@
 //! The state that all use cases and loops share. Runs the loops and stops them.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::{Clock, Entropy, PodTemplatePolicy};
+use launcher_domain::{Clock, EmailAddress, Entropy, PodTemplatePolicy};
 use launcher_fleet::Fleet;
 use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
@@ -54,6 +55,8 @@ pub(crate) struct Inner {
     pub(crate) snapshots: Option<Snapshots>,
     /// When this launcher last saved the files of an instance; at first, when it started.
     pub(crate) last_saved: Mutex<Timestamp>,
+    /// Owners with the maximum number of snapshots, and when the log last named them.
+    pub(crate) warned_owners: Mutex<HashMap<EmailAddress, Timestamp>>,
     /// Wakes the loop that saves snapshots.
     pub(crate) ending: Notify,
     /// The Workshops to which this launcher sends saved files.
@@ -93,6 +96,7 @@ impl Launcher {
             checks: Semaphore::new(MAX_CHECKS),
             snapshots,
             last_saved: Mutex::new(started_at),
+            warned_owners: Mutex::default(),
             ending: Notify::new(),
             restores: Restores::default(),
             upkeep: Notify::new(),

@@ -1,9 +1,10 @@
 //! The loop that saves the files of ending instances: an instance with a planned snapshot ends after its snapshot.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use launcher_domain::sync::lock;
 use launcher_domain::{EmailAddress, Instance, Snapshot, SnapshotFailure};
 use launcher_fleet::{ByteStream, FleetError, ReadError};
@@ -30,6 +31,9 @@ const RETRY_DELAY: Duration = Duration::from_secs(2);
 const MAX_BYTES: u64 = 2 << 30;
 /// Maximum snapshots of one person. The end of a further workshop saves no files.
 const MAX_PER_PERSON: u32 = 20;
+/// Interval of the warnings about one person with the maximum number of snapshots. A script can launch and end hundreds of
+/// workshops in this time.
+const WARNING_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
 
 /// The instances whose files this launcher saves now, with their owners.
 type Saving = HashMap<Uuid, EmailAddress>;
@@ -134,8 +138,11 @@ impl Launcher {
         let outcome = self.save(&instance).await;
         match &outcome {
             Ok(bytes) => tracing::info!(workshop = %instance.k8s_name, bytes, "saved the files of the workshop"),
+            Err(Failed { failure: SnapshotFailure::LimitReached, .. })
+                if !self.begins_warning(&instance.owner_email) => {}
             Err(Failed { failure, text, .. }) => tracing::warn!(
                 workshop = %instance.k8s_name,
+                owner = %instance.owner_email,
                 failure = failure.as_str(),
                 error = text,
                 "saving the files of the workshop failed"
@@ -143,6 +150,20 @@ impl Launcher {
         }
         if let Err(error) = self.finish(&instance, outcome.map(drop).map_err(|failed| failed.failure)).await {
             tracing::warn!(workshop = %instance.k8s_name, error = %ErrorChain(&error), "recording a snapshot failed");
+        }
+    }
+
+    /// True if the log has no warning about the number of snapshots of this person yet, within the interval.
+    fn begins_warning(&self, owner: &EmailAddress) -> bool {
+        let now = self.0.clock.now();
+        let mut warned = lock(&self.0.warned_owners);
+        warned.retain(|_, since| now.duration_since(*since) < WARNING_INTERVAL);
+        match warned.entry(owner.clone()) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(entry) => {
+                entry.insert(now);
+                true
+            }
         }
     }
 

@@ -384,4 +384,19 @@ mod tests {
             prop_assert_eq!(found, ends);
         }
     }
+
+    #[test]
+    fn frames_of_any_peer_are_the_same_for_each_split() {
+        let name = "frames_of_any_peer_are_the_same_for_each_split";
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 500_000, |bytes| {
+            let (mut whole, mut split, mut seen) =
+                (FrameTracker::default(), FrameTracker::default(), SeenFrames::default());
+            for byte in bytes.chunks(1) {
+                let part = split.process(byte);
+                seen = SeenFrames { data: seen.data | part.data, close: seen.close | part.close };
+            }
+            assert_eq!(whole.process(bytes), seen);
+            assert_eq!((whole.payload, whole.header_bytes), (split.payload, split.header_bytes));
+        });
+    }
 }

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import sqlite3
+import stat
 import tarfile
 import tempfile
 import time
@@ -96,11 +97,24 @@ def fault(database):
 
 
 def _add_file(archive, name, path):
-    """Adds a small file. Another program may write it meanwhile, so its size counts only after it was read."""
-    with path.open("rb") as file:
-        content = file.read(limit(name) + 1)
+    """Adds a small file. Another program may write it meanwhile, so its size counts only after it was read.
+
+    Traefik can write to the folder of its certificates. A link that it placed there since the list of files is not followed,
+    and a pipe is not waited for.
+    """
+    try:
+        with open(path, "rb", opener=_unfollowed) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise Problem(f"{path} is no regular file. Move it away, and save the backup again")
+            content = file.read(limit(name) + 1)
+    except OSError as error:
+        raise Problem(f"cannot read {path}: {error.strerror}. Save the backup again") from None
     _check_size(path, len(content), name)
     _add(archive, name, content)
+
+
+def _unfollowed(path, flags):
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _check_size(path, size, name):

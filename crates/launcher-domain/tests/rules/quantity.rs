@@ -89,3 +89,12 @@ fn quantity_error_quotes_at_most_40_characters() {
     let error = Quantity::parse(&"ü".repeat(41)).unwrap_err();
     assert_eq!(error.0, "ü".repeat(40));
 }
+
+#[test]
+fn any_quantity_is_read_again_or_refused() {
+    launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), "any_quantity_is_read_again_or_refused", 100_000, |bytes| {
+        let Ok(read) = Quantity::parse(&String::from_utf8_lossy(bytes)) else { return };
+        assert!(read.milli() > 0);
+        assert_eq!(Quantity::parse(read.as_str()).as_ref(), Ok(&read));
+    });
+}

@@ -86,3 +86,22 @@ fn repository_is_named_by_last_segment_without_git() {
         assert_eq!(url(text).repository_name(), name, "{text}");
     }
 }
+
+/// The program for course material reads the address with another parser.
+#[test]
+fn any_plain_address_is_read_alike_by_another_parser() {
+    let name = "any_plain_address_is_read_alike_by_another_parser";
+    launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 100_000, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let Some(read) = SourceUrl::parse(&text) else { return };
+        assert_eq!(read.begins_with(&read), read.is_plain());
+        let Ok(other) = url::Url::parse(&text) else { return };
+        assert_eq!((other.username(), other.password(), other.fragment()), ("", None, None), "{text}");
+        assert_eq!(other.scheme() == "https", read.is_https());
+        let again = SourceUrl::parse(other.as_str()).unwrap_or_else(|| unreachable!("{text} is {other}"));
+        // The other parser knows further spellings of numeric addresses. The text is compared, so they are not alike.
+        if read.is_plain() && matches!(other.host(), Some(url::Host::Domain(_))) {
+            assert_eq!(again, read, "{text} is {other}");
+        }
+    });
+}

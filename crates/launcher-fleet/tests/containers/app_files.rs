@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bollard::query_parameters::DownloadFromContainerOptions;
 use futures_util::TryStreamExt;
 use launcher_domain::ArchiveToken;
 use launcher_domain::clock::SystemEntropy;
@@ -14,7 +15,7 @@ use launcher_testkit::TestClock;
 use launcher_workshop::{Phase, Workshop, WorkshopSnapshot};
 
 use super::support::fleet::{clean_up, files, open, quick, wait_for, without_internet};
-use super::support::{TestFleet, in_time, until};
+use super::support::{TestFleet, docker, in_time, until};
 
 /// Writes files below `/work`, whose subdirectory `course` is a volume, and a link to the directory of the kernel.
 const WRITES: &str = "cd /work && /bin/busybox mkdir -p notes dev && echo saved > notes/a.txt && echo own > dev/b.txt && \
@@ -70,6 +71,24 @@ async fn directories_of_the_system_are_refused_also_behind_a_link() {
     let other = fleet.run("other", "sleep 1000").await;
     let error = fleet.engine.read_directory(&other, None).await.err().unwrap();
     assert!(matches!(&error, EngineError::BadParameter(text) if text.contains("\"/\"")), "{error}");
+}
+
+/// An app that runs as root can place the link after the check.
+#[tokio::test]
+async fn engine_has_no_file_of_the_kernel_for_a_link_that_is_placed_after_the_check() {
+    let fleet = TestFleet::new().await;
+    let name = run_writer(&fleet).await;
+    for path in ["/kernel", "/proc", "/proc/self", "/proc/sys", "/sys", "/sys/kernel", "/dev"] {
+        let options = DownloadFromContainerOptions { path: format!("{path}/.") };
+        let archive = docker().download_from_container(&name, Some(options));
+        // Some of them do not exist for the engine.
+        let bytes: Vec<u8> = archive.try_collect::<Vec<_>>().await.unwrap_or_default().concat();
+        let mut archive = tar::Archive::new(&*bytes);
+        let entries = archive.entries().unwrap().map(|entry| entry.unwrap());
+        let with_content: Vec<_> =
+            entries.filter(|entry| entry.size() > 0).map(|entry| entry.path().unwrap().into_owned()).collect();
+        assert!(with_content.is_empty(), "{path}: {with_content:?}");
+    }
 }
 
 #[tokio::test]

@@ -21,6 +21,8 @@ use crate::space::Growth;
 
 /// Maximum bytes of the two sizes at the beginning of a delta.
 const SIZES_BYTES: usize = 20;
+/// Bytes of the checksum at the end of a pack.
+const CHECKSUM_BYTES: u64 = 20;
 /// Maximum total size of the objects that are stored as deltas, as a multiple of the limit of all files.
 const RESULTS: u64 = 2;
 
@@ -64,13 +66,13 @@ pub(crate) fn receive<'a>(
     let mut received = Received::default();
     let mut state = Decompress::new();
     let mut buffer = vec![0; 64 << 10];
-    let (mut total, mut results) = (0, 0_u64);
+    let (mut total, mut results) = (0_u64, 0_u64);
     for _ in 0..count {
         meter.advance()?;
         let offset = copy.offset;
         let entry = Entry::from_read(&mut copy, offset, gix_hash::Kind::Sha1.len_in_bytes()).map_err(unreadable)?;
         let size = entry.decompressed_size;
-        total += size;
+        total = total.saturating_add(size);
         limits.check_total(total)?;
         let mut inflate = Inflate { state: &mut state, buffer: &mut buffer, meter };
         match entry.header {
@@ -89,8 +91,11 @@ pub(crate) fn receive<'a>(
             }
         }
     }
-    // The checksum at the end is not compared: the names of the objects protect all content.
-    io::copy(&mut Read::by_ref(&mut copy).take(20), &mut io::sink())?;
+    // The checksum at the end is not compared: the names of the objects protect all content. Without it, the library would
+    // take the end of the last object for it.
+    if io::copy(&mut Read::by_ref(&mut copy).take(CHECKSUM_BYTES), &mut io::sink())? < CHECKSUM_BYTES {
+        return Err(broken());
+    }
     copy.finish()?;
     Ok(received)
 }

@@ -416,3 +416,21 @@ impl<R: BufRead> Read for FirstBand<R> {
         Ok(count)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_answer_of_a_git_server_is_read_or_refused() {
+        let name = "any_answer_of_a_git_server_is_read_or_refused";
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 200_000, |bytes| {
+            if let Ok((capabilities, references)) = advertisement(&mut &*bytes) {
+                check_memory(&capabilities, &references.unwrap_or_default()).unwrap();
+            }
+            let mut content = Vec::new();
+            drop(FirstBand::new(bytes).read_to_end(&mut content));
+            assert!(content.len() <= bytes.len());
+        });
+    }
+}

@@ -1,6 +1,7 @@
 //! Snapshots: the files of a workshop without a volume are saved before its planned end.
 
-use std::io::Read;
+use std::io::{self, Read, Seek};
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use flate2::read::GzDecoder;
@@ -15,6 +16,9 @@ use launcher_service::{ArchiveFormat, LaunchRequest, Page, ServiceError, Snapsho
 use launcher_snapshots::{Location, SnapshotStore};
 use launcher_testkit::eventually;
 use sqlx::{AnyConnection, Connection};
+use tracing::Dispatch;
+use tracing::subscriber::set_default;
+use tracing_subscriber::fmt;
 use uuid::Uuid;
 
 use crate::volumes::body_with_storage;
@@ -403,6 +407,46 @@ async fn person_with_too_many_snapshots_is_told_and_loses_none() {
     let ended = world.ended(&instance).await;
     assert_eq!(outcome(&ended), failed(SnapshotFailure::LimitReached));
     assert_eq!(world.snapshots("alice").await.len(), 20);
+}
+
+/// Counts the lines with this text in the log of this thread while the future runs.
+async fn logged(text: &str, run: impl Future<Output = ()>) -> usize {
+    // With only one dispatcher, a thread without a subscriber disables a log statement for all threads.
+    static OTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(fmt().with_writer(io::sink).finish()));
+    LazyLock::force(&OTHER);
+    let mut log = tempfile::tempfile().unwrap();
+    let guard = set_default(fmt().with_writer(Mutex::new(log.try_clone().unwrap())).finish());
+    run.await;
+    drop(guard);
+    let mut written = String::new();
+    log.rewind().unwrap();
+    log.read_to_string(&mut written).unwrap();
+    written.lines().filter(|line| line.contains(text)).count()
+}
+
+#[tokio::test]
+async fn person_with_too_many_snapshots_is_logged_once_an_hour() {
+    let world = World::saving().await;
+    for (who, first) in [("alice", 0), ("bob", 20)] {
+        let instance = world.running(&caller(who)).await;
+        for number in first..first + 20 {
+            world.store.save_snapshot(&snapshot(Uuid::from_u128(number), &instance, &world)).await.unwrap();
+        }
+    }
+    let ends = async |who: &str| {
+        for _ in 0..3 {
+            let instance = world.running(&caller(who)).await;
+            world.launcher.terminate(&caller(who), &instance.k8s_name).await.unwrap();
+            let ended = world.until(&instance.k8s_name, InstanceState::Terminated).await;
+            assert_eq!(outcome(&ended), failed(SnapshotFailure::LimitReached));
+        }
+    };
+    let failure = SnapshotFailure::LimitReached.as_str();
+    assert_eq!(logged(failure, ends("alice")).await, 1);
+    assert_eq!(logged(failure, ends("alice")).await, 0);
+    assert_eq!(logged(failure, ends("bob")).await, 1);
+    world.clock.advance(Duration::from_secs(3600));
+    assert_eq!(logged(failure, ends("alice")).await, 1);
 }
 
 fn with_files_of(instance: &Instance) -> LaunchRequest {

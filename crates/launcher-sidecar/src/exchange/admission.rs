@@ -364,6 +364,14 @@ mod tests {
         }
     }
 
+    #[test]
+    fn other_parser_reads_forwarded_bytes_of_any_client_like_received_bytes() {
+        let name = "other_parser_reads_forwarded_bytes_of_any_client_like_received_bytes";
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 200_000, |bytes| {
+            assert_read_alike(bytes);
+        });
+    }
+
     /// Guards the property tests: they would prove nothing if the sidecar refused all generated requests.
     #[test]
     fn generated_streams_include_forwarded_and_refused_requests() {

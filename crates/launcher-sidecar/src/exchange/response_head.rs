@@ -257,7 +257,13 @@ fn permit_own_frames(policy: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use launcher_domain::EmailAddress;
+
     use super::*;
+    use crate::auth::Policy;
+    use crate::exchange::admission::admit;
+    use crate::exchange::state::SharedState;
+    use crate::frame::Frame;
 
     #[test]
     fn redirect_to_the_address_of_the_app_or_to_own_host_without_tls_becomes_a_path() {
@@ -342,5 +348,29 @@ mod tests {
         ] {
             assert_eq!(changed(name, value), None, "{name}: {value}");
         }
+    }
+
+    #[test]
+    fn any_response_of_an_app_has_one_head_for_the_client_or_is_refused() {
+        let policy = Policy::new(EmailAddress::parse("alice@example.org").unwrap());
+        let state = SharedState::new(policy, ([127, 0, 0, 1], 9).into(), Frame::default());
+        let request = b"GET / HTTP/1.1\r\nHost: w\r\nX-Auth-Request-Email: alice@example.org\r\n\r\n";
+        let admitted = admit(&state.rules, request, None, &mut Vec::new()).unwrap();
+        let name = "any_response_of_an_app_has_one_head_for_the_client_or_is_refused";
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 500_000, |bytes| {
+            let mut out = Vec::new();
+            let replied = translate(&state.rules, &admitted, false, bytes, &mut out);
+            let mut lines = [httparse::EMPTY_HEADER; 2 * MAX_RESPONSE_LINES];
+            let mut read = httparse::Response::new(&mut lines);
+            match (replied, read.parse(&out)) {
+                (Err(_), _) => assert_eq!(out, b""),
+                (Ok(_), Ok(httparse::Status::Complete(length))) => assert_eq!(length, out.len()),
+                (Ok(reply), read) => unreachable!("{reply:?}: {read:?}"),
+            }
+            let framing = ["content-length", "transfer-encoding"];
+            let is_framing =
+                |line: &&httparse::Header<'_>| framing.iter().any(|name| line.name.eq_ignore_ascii_case(name));
+            assert!(read.headers.iter().filter(is_framing).count() <= 1, "{:?}", read.headers);
+        });
     }
 }

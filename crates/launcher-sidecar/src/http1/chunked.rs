@@ -230,4 +230,19 @@ mod tests {
         let long = [b"1;", "a".repeat(2000).as_bytes()].concat();
         assert_eq!(decode(&[&long]), Err(ChunkError::Extension));
     }
+
+    #[test]
+    fn any_chunks_are_the_same_for_each_split() {
+        let name = "any_chunks_are_the_same_for_each_split";
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 500_000, |bytes| {
+            let whole = decode(&[bytes]);
+            assert_eq!(decode(&bytes.chunks(1).collect::<Vec<_>>()), whole);
+            if let Ok((data, true, _)) = whole {
+                let mut again = Vec::new();
+                encode(&data, &mut again);
+                again.extend_from_slice(LAST_CHUNK);
+                assert_eq!(decode(&[&again]), Ok((data, true, Vec::new())));
+            }
+        });
+    }
 }

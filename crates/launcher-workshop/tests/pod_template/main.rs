@@ -5,6 +5,7 @@ mod policy;
 
 use std::collections::BTreeMap;
 
+use launcher_domain::PodTemplatePolicy;
 use launcher_workshop::pod_template::PodTemplate;
 use serde_json::{Value, json};
 
@@ -264,4 +265,20 @@ fn sub_paths_stay_in_their_volume() {
     for path in ["/a", "..", "a/../b"] {
         assert_eq!(sub_path(path).as_deref(), Some("/spec/containers/0/volumeMounts/0/subPath"), "{path:?}");
     }
+}
+
+#[test]
+fn any_pod_template_is_accepted_again_or_refused() {
+    let name = "any_pod_template_is_accepted_again_or_refused";
+    launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 10_000, |bytes| {
+        let Ok(Value::Object(object)) = serde_json::from_slice(bytes) else { return };
+        let env = BTreeMap::from([("COURSE".to_owned(), "intro".to_owned())]);
+        match PodTemplate::parse(&object, &env) {
+            Ok(template) => {
+                assert_eq!(PodTemplate::parse(template.source(), &env).as_ref(), Ok(&template));
+                drop(template.forbidden(&PodTemplatePolicy::default()));
+            }
+            Err(errors) => assert!(!errors.is_empty()),
+        }
+    });
 }

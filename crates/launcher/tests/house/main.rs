@@ -29,6 +29,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("launcher-api", &["launcher-domain", "launcher-process", "launcher-service", "launcher-trace"]),
     ("launcher-domain", &[]),
     ("launcher-fleet", &["launcher-domain", "launcher-process", "launcher-sidecar", "launcher-workshop"]),
+    ("launcher-fuzz", &[]),
     ("launcher-material", &["launcher-domain"]),
     ("launcher-operator", &["launcher-domain", "launcher-process", "launcher-trace", "launcher-workshop"]),
     ("launcher-process", &[]),

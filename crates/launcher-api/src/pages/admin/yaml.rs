@@ -80,4 +80,14 @@ mod tests {
         }
         assert!(parse(&text).is_err());
     }
+
+    #[test]
+    fn any_yaml_is_read_again_or_refused() {
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), "any_yaml_is_read_again_or_refused", 20_000, |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            if let Ok(Some(read)) = parse(&text) {
+                assert_eq!(parse(&format(&read)), Ok(Some(read)), "{text}");
+            }
+        });
+    }
 }

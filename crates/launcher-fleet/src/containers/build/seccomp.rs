@@ -52,6 +52,11 @@ const NAMESPACE_FLAGS: u64 = 0x7e02_0000;
 const FAMILIES: [u64; 4] = [AF_UNIX, 2, 10, 16];
 /// The only family of pairs of sockets.
 const AF_UNIX: u64 = 1;
+/// Families whose protocols are limited.
+const INTERNET: [u64; 2] = [2, 10];
+/// Protocols of internet sockets that are permitted: the usual one of the type, ICMP, TCP, UDP and ICMPv6. All others load
+/// rarely used code of the kernel, for example SMC (256), which is also a family of its own, SCTP and DCCP.
+const PROTOCOLS: [u64; 5] = [0, 1, 6, 17, 58];
 /// Execution domains: Linux, 32-bit Linux, both with a version number below 3.0 (UNAME26), and the query of the current one.
 const PERSONALITIES: [u64; 5] = [0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff];
 /// The C library then uses `clone` instead of `clone3`, whose flags no profile can read.
@@ -64,20 +69,27 @@ const EPERM: u64 = 1;
 pub fn profile() -> String {
     let permit =
         |name: &str, arguments: Value| json!({ "names": [name], "action": "SCMP_ACT_ALLOW", "args": arguments });
+    let is = |value: u64| equal(0, value);
     let mut rules = vec![
         json!({ "names": PERMITTED.split(' ').collect::<Vec<_>>(), "action": "SCMP_ACT_ALLOW", "args": [] }),
         permit("clone", json!([masked(NAMESPACE_FLAGS)])),
         json!({ "names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": ENOSYS, "args": [] }),
-        permit("socketpair", json!([first("SCMP_CMP_EQ", AF_UNIX)])),
+        permit("socketpair", json!([is(AF_UNIX)])),
     ];
-    rules.extend(FAMILIES.map(|family| permit("socket", json!([first("SCMP_CMP_EQ", family)]))));
-    rules.extend(PERSONALITIES.map(|domain| permit("personality", json!([first("SCMP_CMP_EQ", domain)]))));
+    for family in FAMILIES {
+        if INTERNET.contains(&family) {
+            rules.extend(PROTOCOLS.map(|protocol| permit("socket", json!([is(family), equal(2, protocol)]))));
+        } else {
+            rules.push(permit("socket", json!([is(family)])));
+        }
+    }
+    rules.extend(PERSONALITIES.map(|domain| permit("personality", json!([is(domain)]))));
     json!({ "defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": EPERM, "syscalls": rules }).to_string()
 }
 
-/// Condition on the first argument.
-fn first(operation: &str, value: u64) -> Value {
-    json!({ "index": 0, "value": value, "valueTwo": 0, "op": operation })
+/// Condition that an argument has this value.
+fn equal(index: u32, value: u64) -> Value {
+    json!({ "index": index, "value": value, "valueTwo": 0, "op": "SCMP_CMP_EQ" })
 }
 
 /// Condition that the first argument has none of these bits.
@@ -104,21 +116,31 @@ mod tests {
         assert_eq!(profile["defaultAction"], "SCMP_ACT_ERRNO");
     }
 
-    #[test]
-    fn only_common_families_of_sockets_are_permitted() {
+    /// Returns the values that a call may have for these arguments.
+    fn permitted(call: &str, arguments: &[u64]) -> Vec<Vec<u64>> {
         let profile: Value = serde_json::from_str(&profile()).unwrap();
-        let rules = profile["syscalls"].as_array().unwrap();
-        let families = |call: &str| {
-            let rules = rules.iter().filter(|rule| rule["names"].as_array().unwrap().contains(&call.into()));
-            let family = |rule: &Value| {
-                let condition = &rule["args"][0];
+        let rules = profile["syscalls"].as_array().unwrap().iter();
+        let rules = rules.filter(|rule| rule["names"].as_array().unwrap().contains(&call.into()));
+        let values = |rule: &Value| {
+            let conditions = rule["args"].as_array().unwrap().iter().zip(arguments);
+            let value = |(condition, argument): (&Value, &u64)| {
                 // The kernel ignores the upper half of the argument: any other comparison could be evaded by one of its bits.
-                assert_eq!((&condition["index"], &condition["op"]), (&0.into(), &"SCMP_CMP_EQ".into()));
+                assert_eq!((&condition["index"], &condition["op"]), (&(*argument).into(), &"SCMP_CMP_EQ".into()));
                 condition["value"].as_u64().unwrap()
             };
-            rules.map(family).collect::<Vec<_>>()
+            conditions.map(value).collect::<Vec<_>>()
         };
-        assert_eq!(families("socket"), [1, 2, 10, 16]);
-        assert_eq!(families("socketpair"), [1]);
+        rules.map(values).collect()
+    }
+
+    #[test]
+    fn only_common_families_and_protocols_of_sockets_are_permitted() {
+        let internet = |family: u64| [0, 1, 6, 17, 58].map(|protocol| vec![family, protocol]);
+        let mut sockets = vec![vec![1], vec![16]];
+        sockets.extend([2, 10].into_iter().flat_map(internet));
+        let mut found = permitted("socket", &[0, 2]);
+        found.sort_by_key(|values| (values.len(), values.clone()));
+        assert_eq!(found, sockets);
+        assert_eq!(permitted("socketpair", &[0]), [[1]]);
     }
 }

@@ -159,8 +159,9 @@ impl Engine {
     /// below it. The paths are relative to the directory. Without `directory`, reads the working directory of the container.
     ///
     /// The engine reads the files, also while the app changes them, and resolves links only within the container. An app
-    /// that runs as root may replace the directory by a link: its target must not be a system's directory either, because
-    /// the engine would read the kernel's files there as root.
+    /// that runs as root may replace the directory by a link: its target must not be a system's directory either. If the app
+    /// places the link after this check, it gains nothing: for an archive, the engines see the image and the volumes, and no
+    /// file system of the kernel.
     ///
     /// # Errors
     /// [`EngineError::NotFound`]: the container or the directory does not exist. [`EngineError::BadParameter`]: the
@@ -365,5 +366,15 @@ mod tests {
         for directory in ["/work", "/home/jovyan"] {
             assert_eq!(check_readable(directory), Ok(()));
         }
+    }
+
+    #[test]
+    fn any_archive_of_an_engine_is_read_or_refused() {
+        let name = "any_archive_of_an_engine_is_read_or_refused";
+        launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), name, 50_000, |bytes| {
+            let (found, begin) = (FirstEntry::parse(bytes), FirstEntry::parse(&bytes[..bytes.len() / 2]));
+            assert!(begin == FirstEntry::Incomplete || begin == found, "{begin:?} {found:?}");
+            drop(give(bytes, (1000, 100), &Selection::Without(Vec::new()), &mut Vec::new()));
+        });
     }
 }
