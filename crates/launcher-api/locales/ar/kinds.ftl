@@ -25,6 +25,7 @@ step-restarting-app = توقّف التطبيق ويُعاد تشغيله
 
 end-owner = أنهاها مالكها
 end-admin = أنهاها أحد المسؤولين
+end-teacher = أنهاها أحد المدرّسين
 end-expired = انتهى وقتها
 end-failed = فشلت
 end-lost = فقدها الخادم، أو أزالها أحد المسؤولين

@@ -3,6 +3,7 @@
 stopped-title = لا توجد ورشة هنا الآن
 stopped-owner = لقد أنهيت «{ $name }».
 stopped-admin = أنهى أحد المسؤولين «{ $name }».
+stopped-teacher = أنهى أحد المدرّسين «{ $name }».
 stopped-expired = انتهى وقت «{ $name }».
 stopped-failed = فشلت «{ $name }».
 stopped-lost = فقد الخادم «{ $name }»، أو أزالها أحد المسؤولين.

@@ -25,6 +25,7 @@ step-restarting-app = die App wurde beendet und startet neu
 
 end-owner = Selbst beendet
 end-admin = Von der Administration beendet
+end-teacher = Von einer Lehrperson beendet
 end-expired = Die Zeit war abgelaufen
 end-failed = Fehlgeschlagen
 end-lost = Vom Server verloren oder von der Administration entfernt

@@ -3,6 +3,7 @@
 stopped-title = Hier ist gerade kein Workshop
 stopped-owner = Sie haben „{ $name }“ beendet.
 stopped-admin = Ein Administrator hat „{ $name }“ beendet.
+stopped-teacher = Eine Lehrperson hat „{ $name }“ beendet.
 stopped-expired = Die Zeit von „{ $name }“ ist abgelaufen.
 stopped-failed = „{ $name }“ ist fehlgeschlagen.
 stopped-lost = Der Server hat „{ $name }“ verloren, oder ein Administrator hat den Workshop entfernt.

@@ -25,6 +25,7 @@ step-restarting-app = la aplicación se detuvo y se está reiniciando
 
 end-owner = Lo finalizó su propietario
 end-admin = Lo finalizó un administrador
+end-teacher = Lo finalizó un docente
 end-expired = Se agotó su tiempo
 end-failed = Falló
 end-lost = El servidor lo perdió o un administrador lo eliminó

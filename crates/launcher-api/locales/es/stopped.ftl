@@ -3,6 +3,7 @@
 stopped-title = Ahora no hay ningún taller aquí
 stopped-owner = Usted finalizó «{ $name }».
 stopped-admin = Un administrador finalizó «{ $name }».
+stopped-teacher = Un docente finalizó «{ $name }».
 stopped-expired = El tiempo de «{ $name }» ha terminado.
 stopped-failed = «{ $name }» ha fallado.
 stopped-lost = El servidor perdió «{ $name }» o un administrador lo eliminó.

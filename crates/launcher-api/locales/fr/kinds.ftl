@@ -25,6 +25,7 @@ step-restarting-app = l’application s’est arrêtée et redémarre
 
 end-owner = Terminé par son propriétaire
 end-admin = Terminé par un administrateur
+end-teacher = Terminé par un enseignant
 end-expired = Temps écoulé
 end-failed = Échec de l’atelier
 end-lost = Perdu par le serveur, ou supprimé par un administrateur

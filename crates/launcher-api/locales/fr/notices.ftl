@@ -37,6 +37,9 @@ gone = La liste ci-dessous est à jour.
 inactive-admin = Ce modèle est archivé. Seuls les administrateurs peuvent le lancer, pour le tester.
 
 inactive-user = Cet atelier n’est plus proposé. Demandez à votre enseignant lequel utiliser.
+class-limit = Ce cours a déjà { $limit } ateliers, sa limite. Attendez la fin de l’un d’eux, ou demandez à votre enseignant.
+class-limit-own = Vous avez déjà { $limit } ateliers dans ce cours, la limite. Terminez-en un d’abord.
+class-archived = Ce cours est terminé : ses ateliers ne peuvent plus être lancés.
 
 fault-title = Le service n’a pas répondu.
 

@@ -3,6 +3,7 @@
 stopped-title = Aucun atelier ici pour le moment
 stopped-owner = Vous avez terminé « { $name } ».
 stopped-admin = Un administrateur a terminé « { $name } ».
+stopped-teacher = Un enseignant a terminé « { $name } ».
 stopped-expired = Le temps de « { $name } » est écoulé.
 stopped-failed = « { $name } » a échoué.
 stopped-lost = Le serveur a perdu « { $name } », ou un administrateur l’a supprimé.

@@ -25,6 +25,7 @@ step-restarting-app = 应用已停止，正在重启
 
 end-owner = 由所有者结束
 end-admin = 由管理员结束
+end-teacher = 由教师结束
 end-expired = 时间已到
 end-failed = 失败
 end-lost = 服务器丢失，或被管理员删除

@@ -3,6 +3,7 @@
 stopped-title = 此处目前没有实验环境
 stopped-owner = 您已结束“{ $name }”。
 stopped-admin = 管理员已结束“{ $name }”。
+stopped-teacher = 教师已结束“{ $name }”。
 stopped-expired = “{ $name }”的时间已到。
 stopped-failed = “{ $name }”已失败。
 stopped-lost = 服务器丢失了“{ $name }”，或者管理员删除了它。

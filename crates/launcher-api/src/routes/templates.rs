@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::template::MaterialSource;
 use launcher_domain::{
-    Audience, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing, MaterialFinding,
-    Template, TemplateContent, TemplateSettings,
+    Audience, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing,
+    MaterialFinding, Template, TemplateContent, TemplateSettings,
 };
 use launcher_service::{
     Catalog, ClassExtension, ClassOutcome, ImageState, LaunchRequest, ServiceError, TemplateUpdate,

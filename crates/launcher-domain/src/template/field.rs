@@ -40,7 +40,7 @@ impl FieldError {
 
 /// Collects all errors: reading continues after an error, so that an admin sees all errors at once.
 #[derive(Debug, Default)]
-pub(crate) struct Errors(pub(super) Vec<FieldError>);
+pub(crate) struct Errors(pub(crate) Vec<FieldError>);
 
 impl Errors {
     pub(crate) fn add(&mut self, pointer: impl Into<String>, rule: FieldRule) {
