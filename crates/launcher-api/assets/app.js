@@ -288,6 +288,20 @@
     setTimeout(() => (label.data = text), 2000);
   });
 
+  // Keeps what the user has typed when a preset is chosen.
+  each("[data-chooses]", (link) => {
+    const form = document.getElementById("template-form");
+    const typed = () => new URLSearchParams(new FormData(form)).toString();
+    const before = typed();
+    link.addEventListener("click", (event) => {
+      if (typed() === before) return;
+      event.preventDefault();
+      const choice = Object.assign(document.createElement("input"), { type: "hidden", name: "choose", value: link.dataset.chooses });
+      form.append(choice);
+      form.submit();
+    });
+  });
+
   // Shows the short link that the server derives from the name of a new template.
   each("[data-slug-of]", (hint) => {
     const letters = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ı: "i", þ: "th", ð: "d" };

@@ -77,6 +77,18 @@ impl FakeFleet {
         self.lock().checks_sources = true;
     }
 
+    /// Begins checks of course material that never end.
+    pub fn hold_checks(&self) {
+        let mut state = self.lock();
+        (state.checks_sources, state.holds_checks) = (true, true);
+    }
+
+    /// Number of checks of course material that have begun.
+    #[must_use]
+    pub fn checks(&self) -> usize {
+        self.lock().checks
+    }
+
     /// Number of Workshops that were ever created.
     #[must_use]
     pub fn created(&self) -> usize {
@@ -212,6 +224,10 @@ impl Fleet for FakeFleet {
 #[async_trait]
 impl SourceChecks for FakeFleet {
     async fn check(&self, sources: &[MaterialSource]) -> Result<Vec<MaterialFinding>, FleetError> {
+        self.lock().checks += 1;
+        if self.lock().holds_checks {
+            return std::future::pending().await;
+        }
         let found = |source: &MaterialSource| match source.kind {
             _ if source.url.contains("missing") => MaterialFinding::failed("The server does not have the material."),
             MaterialKind::Git => MaterialFinding {

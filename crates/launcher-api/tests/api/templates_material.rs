@@ -1,7 +1,7 @@
 //! The course material of templates.
 
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp, Users};
+use launcher_testkit::{Client, Reply, TestApp, Users, eventually};
 use serde_json::{Value, json};
 
 fn with(material: &Value) -> Value {
@@ -14,6 +14,25 @@ fn repository() -> Value {
 
 async fn patch(admin: &Client, path: &str, body: &Value) -> Reply {
     Reply::of(admin.request(Method::PATCH, &admin.api(path)).json(body)).await
+}
+
+#[tokio::test]
+async fn third_check_at_the_same_time_is_refused() {
+    let Users { app, admin, .. } = TestApp::start().await;
+    app.fleet.hold_checks();
+    let git = json!({ "kind": "git", "url": "https://git.example.org/101.git" });
+    let checks: Vec<_> = (0..2)
+        .map(|_| {
+            let (admin, git) = (admin.clone(), git.clone());
+            tokio::spawn(async move { admin.post_json("/templates/check-material", &git).await })
+        })
+        .collect();
+    eventually(async || (app.fleet.checks() == 2).then_some(())).await;
+    let refused = admin.post_json("/templates/check-material", &git).await.expect(429);
+    assert_eq!(refused.code(), "too-many-checks");
+    assert_eq!(refused.header("retry-after"), "30");
+    checks.into_iter().for_each(|check| check.abort());
+    app.finish().await;
 }
 
 #[tokio::test]

@@ -329,6 +329,27 @@ async fn buttons_add_and_remove_rows_and_keep_the_form() {
 }
 
 #[tokio::test]
+async fn chosen_preset_replaces_the_app_and_keeps_the_rest() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let form = admin.get("/admin/templates/new?preset=gradio").await.form(NEW);
+    assert_eq!(value(&form, "env.0.name"), "GRADIO_ANALYTICS_ENABLED");
+    let mut fields = with(&form, "tags", "typed");
+    fields.push(("choose", "vscode"));
+    let page = admin.post(NEW, &fields).await;
+    assert_eq!(page.status, StatusCode::OK);
+    let form = page.form(NEW);
+    assert_eq!((value(&form, "name"), value(&form, "tags"), value(&form, "port")), ("VS Code", "typed", "8443"));
+    assert_eq!((value(&form, "env.0.name"), value(&form, "preset")), ("", "vscode"));
+    let mut fields = with(&form, "name", "Mine");
+    fields.push(("choose", "jupyterlab"));
+    let form = admin.post(NEW, &fields).await.form(NEW);
+    assert_eq!((value(&form, "name"), value(&form, "app_type"), value(&form, "command")), ("Mine", "notebook", ""));
+    assert!(admin.post(NEW, &borrowed(&form)).await.is_saved());
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn short_link_of_a_new_template_comes_from_its_name() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);

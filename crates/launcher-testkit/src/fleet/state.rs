@@ -22,6 +22,10 @@ pub(super) struct State {
     pub(super) volumes: BTreeSet<String>,
     /// True if the fleet checks course material.
     pub(super) checks_sources: bool,
+    /// True if the checks never end.
+    pub(super) holds_checks: bool,
+    /// Number of checks that have begun.
+    pub(super) checks: usize,
     /// True if the fleet cannot read volumes.
     pub(super) lacks_archives: bool,
     /// True if the fleet cannot place saved files.

@@ -98,12 +98,7 @@ pub(crate) async fn new(visitor: Allowed<ManageTemplates, Visitor>, Query(query)
     let mut form = match Uuid::try_parse(&query.from) {
         Ok(id) => TemplateForm::copy_of(t, &visitor.launcher.template(&visitor.caller, id).await?),
         Err(_) => match Preset::named(&query.preset) {
-            Some(preset) => {
-                let ignores_image = ignored.contains(&"image");
-                TemplateForm::showing(preset.template(&preset.label(t), ignores_image))
-                    .with("material_directory", preset.directory())
-                    .of_preset(preset.name)
-            }
+            Some(preset) => TemplateForm::of_preset(t, preset, ignored),
             None => TemplateForm::new_template(),
         },
     };
@@ -115,6 +110,7 @@ pub(crate) async fn create(
     visitor: Allowed<ManageTemplates, Visitor>,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
+    let form = form.with_chosen(visitor.t, visitor.process.ignored_fields);
     let mut editor = Editor::new(visitor, Purpose::New, form);
     if let Some(answer) = editor.check(None).await {
         return answer;
@@ -227,7 +223,7 @@ impl Editor {
                 Err(errors) => page(&self.answer(&errors)),
             });
         }
-        let is_saved = matches!(self.form.controls.next, Next::Save | Next::Try) && !self.form.is_row_button_pressed();
+        let is_saved = matches!(self.form.controls.next, Next::Save | Next::Try) && !self.form.only_changes();
         let is_asked = is_saved && self.form.controls.language.is_empty() && self.visitor.launcher.can_check_sources();
         let is_valid = || self.form.body(t, &self.visitor.launcher).err().is_none_or(|wrong| wrong.are_of_checksums());
         let sources = if is_asked && is_valid() { self.form.new_sources(t, stored) } else { Vec::new() };
@@ -263,7 +259,7 @@ impl Editor {
         if !self.form.controls.language.is_empty() {
             return ControlFlow::Break(self.in_language());
         }
-        if self.form.is_row_button_pressed() {
+        if self.form.only_changes() {
             return ControlFlow::Break(page(&self.answer(&FormErrors::default())));
         }
         match self.form.body(self.visitor.t, &self.visitor.launcher) {

@@ -25,6 +25,19 @@ use crate::pages::{Language, Text};
 const MAX_NAME: usize = 80;
 const POD_TEMPLATE: &str = "pod_template";
 const MATERIAL: &str = "material";
+/// Fields that a preset fills, except for the name and the environment.
+const APP: [&str; 10] = [
+    "icon",
+    "app_type",
+    "image",
+    "port",
+    "start_path",
+    "command",
+    "args",
+    "security_profile",
+    "memory_limit",
+    "material_directory",
+];
 /// Maximum slugs that are tried for a name.
 const MAX_SLUGS: u32 = 99;
 /// Characters of a slug before a number.
@@ -51,6 +64,8 @@ pub(crate) struct Controls {
     pub(crate) version: String,
     /// Name of the preset that filled the form; empty for none.
     pub(crate) preset: String,
+    /// Name of the preset that the user chose after typing into the form; empty for none.
+    pub(crate) choose: String,
     /// Code of the language that the user chose in the footer: the form is shown again in this language.
     pub(crate) language: String,
     /// `yes` if the page shows the errors of the form.
@@ -159,9 +174,10 @@ impl TemplateForm {
         }
     }
 
-    /// True if the user has pressed a button that adds or removes a row.
-    pub(crate) fn is_row_button_pressed(&self) -> bool {
-        !self.controls.add.is_empty() || !self.controls.remove.is_empty()
+    /// True if the form shall only be shown again: the user adds or removes a row, or chooses a preset.
+    pub(crate) fn only_changes(&self) -> bool {
+        let Controls { add, remove, choose, .. } = &self.controls;
+        [add, remove, choose].into_iter().any(|pressed| !pressed.is_empty())
     }
 
     /// True if the user has pressed a button of a list in these groups.
@@ -256,8 +272,25 @@ impl TemplateForm {
         self
     }
 
-    pub(super) fn of_preset(mut self, name: &str) -> Self {
-        name.clone_into(&mut self.controls.preset);
+    /// Returns a form with the values of a preset.
+    pub(super) fn of_preset(t: Language, preset: &Preset, ignored: &[&str]) -> Self {
+        let json = preset.template(&preset.label(t), ignored.contains(&"image"));
+        let mut form = Self::showing(json).with("material_directory", preset.directory());
+        preset.name.clone_into(&mut form.controls.preset);
+        form
+    }
+
+    /// Replaces the app by that of the chosen preset. Keeps all other values, and a name that the user has typed.
+    pub(super) fn with_chosen(mut self, t: Language, ignored: &[&str]) -> Self {
+        let Some(preset) = Preset::named(&self.controls.choose) else { return self };
+        let mut fresh = Self::of_preset(t, preset, ignored);
+        let suggested = Preset::named(&self.controls.preset).map(|earlier| earlier.label(t));
+        let is_typed = self.is_filled("name") && suggested.is_none_or(|label| label != self.typed("name"));
+        for name in APP.into_iter().chain((!is_typed).then_some("name")) {
+            self.texts.insert(name, fresh.texts.remove(name).unwrap_or_default());
+        }
+        self.rows.insert("env", fresh.rows.remove("env").unwrap_or_default());
+        self.controls.preset = fresh.controls.preset;
         self
     }
 
@@ -448,7 +481,7 @@ impl TemplateForm {
             id: format!("rows-{}", field.name),
             action: shown.action.to_owned(),
             add: (rows.len() < list.most).then(|| t.attribute(list.key, "add")),
-            found: list.has_check().then(|| self.controls.found.clone()).unwrap_or_default(),
+            found: if list.has_check() { self.controls.found.clone() } else { String::new() },
             rows: rows.iter().enumerate().map(view).collect(),
         }
     }
