@@ -7,7 +7,7 @@ use launcher_domain::frame_path::{APP_PATH, EVENTS, FRAME, LANGUAGE, MATERIAL, P
 use launcher_domain::local_path::LocalPath;
 
 use crate::frame::Frame;
-use crate::frame::page::{Asset, POLICY, Page, SCRIPT, style};
+use crate::frame::page::{ANSWER, Asset, POLICY, Page, SCRIPT, style};
 use crate::frame::status::Status;
 use crate::http1::body::Framing;
 use crate::refusal::Reason;
@@ -28,6 +28,8 @@ pub(crate) enum Resource {
     Style,
     /// The script of the frame page.
     Script,
+    /// The script of the note about the first page of the app.
+    AnswerScript,
 }
 
 /// Returns the resource for a request with this path and query. Returns `None` for a path of the app.
@@ -64,6 +66,7 @@ pub(crate) fn requested(
         name if name == own(EVENTS) => Ok(Resource::Events),
         b"frame.css" => Ok(Resource::Style),
         b"frame.js" => Ok(Resource::Script),
+        b"answer.js" => Ok(Resource::AnswerScript),
         _ => Err(Reason::UnknownResource),
     })
 }
@@ -190,6 +193,7 @@ async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Langua
         }
         Resource::Style => Answer { media: "text/css", cache: FOR_EVER, policy: NO_PAGE, body: style(&frame.brand) },
         Resource::Script => file(&SCRIPT),
+        Resource::AnswerScript => file(&ANSWER),
     }
 }
 
@@ -248,7 +252,7 @@ mod tests {
         let (start_path, course) = (path.clone().unwrap(), Some("\"".repeat(200)));
         let frame = Frame { start_path, course, ..Frame::default() };
         let page = Resource::Page { path, chosen: Some(Language::ENGLISH), material: Some(MaterialTrouble::Failed) };
-        for resource in [page, Resource::Status, Resource::Style, Resource::Script] {
+        for resource in [page, Resource::Status, Resource::Style, Resource::Script, Resource::AnswerScript] {
             for language in Language::all() {
                 let mut out = Vec::new();
                 let options = ResponseOptions { language, head_only: false, close: true };
