@@ -14,7 +14,7 @@ use unic_langid::{CharacterDirection, LanguageIdentifier};
 type Failure = Box<dyn Error>;
 
 /// Values that the pages insert into texts.
-const VALUES: [&str; 2] = ["left", "time"];
+const VALUES: [&str; 4] = ["left", "line", "status", "time"];
 
 /// One folder for each language. The name of the folder is the code of the language.
 const LOCALES: &str = "../launcher-api/locales";
@@ -86,7 +86,9 @@ fn plain(pattern: &Pattern<&str>) -> Result<String, Failure> {
             PatternElement::Placeable {
                 expression: Expression::Inline(InlineExpression::VariableReference { id }),
             } if VALUES.contains(&id.name) => write!(text, "{{{}}}", id.name)?,
-            PatternElement::Placeable { .. } => return Err("only { $left } and { $time } are possible here".into()),
+            PatternElement::Placeable { .. } => {
+                return Err(format!("only the values {VALUES:?} are possible here").into());
+            }
         }
     }
     if text.contains(['<', '>', '&', '"']) { Err("the text contains <, >, & or \"".into()) } else { Ok(text) }
@@ -102,7 +104,7 @@ fn count(text: &str, name: &str) -> usize {
 fn source(languages: &BTreeMap<String, Texts>) -> Result<String, Failure> {
     let english = languages.get("en").filter(|texts| !texts.is_empty()).ok_or("locales/en/sidecar.ftl is missing")?;
     let mut source = String::from(
-        "/// All texts of one language. `{left}` and `{time}` in a text stand for values.\n\
+        "/// All texts of one language. A name in braces, such as `{left}`, stands for a value.\n\
          #[derive(Debug, Clone, Copy, PartialEq, Eq)]\npub struct Texts {\n\
          /// Language code, for `<html lang>`.\npub code: &'static str,\n\
          /// Direction of the script: `ltr` or `rtl`.\npub direction: &'static str,\n",

@@ -30,6 +30,14 @@ down = The app does not answer. If it crashed, it starts again soon.
 material-failed = The course files did not load completely. The page of the workshop shows the reason.
 # Note in the bar: the student and the teacher changed the same files of the course material.
 material-conflicts = You and the course changed the same files. The page of the workshop shows which.
+# Note in the bar: the app answered its first page with an error. $status is a code such as 404.
+app-answered = The app answered { $status }.
+# The same note, if the app refused the host of the workshop.
+app-refuses = The app does not accept the address of this workshop.
+# Note in the bar: the first page of the app is its login.
+app-asks = The app asks for a password.
+# Sentence after these notes. $line is the missing setting of the template, such as --auth=none.
+app-needs = The template needs: { $line }
 # Cover over the app of a workshop that has stopped, if the launcher gives no reason.
 stopped = This workshop has stopped
     .text = Its page shows the reason, and where your files are.

@@ -45,6 +45,7 @@ impl Page<'_> {
         let Texts { crashed, out_of_memory, files_lost, down, loading, .. } = texts;
         let (style, script, ends, links) =
             (url("frame.css", &style(self.brand)), SCRIPT.url(), self.ends(texts), self.links(texts));
+        let (answer_script, answer) = (ANSWER.url(), answer(texts));
         let launcher = self.workshop_page.map_or("", WorkshopPage::origin);
         let (path, start) = (escape(self.path.as_str()), escape(self.start_path.as_str()));
         let course = self.course.map(escape).unwrap_or_default();
@@ -59,7 +60,7 @@ impl Page<'_> {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
              <link id=\"icon\" rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
-             <script defer src=\"{script}\"></script>\n</head>\n\
+             <script defer src=\"{script}\"></script>\n<script defer src=\"{answer_script}\"></script>\n</head>\n\
              <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-start=\"{start}\" data-status=\"{STATUS}\" \
              data-events=\"{EVENTS}\" data-worker=\"{WORKER}\" data-plain=\"{PLAIN_COOKIE}\" data-material=\"{MATERIAL}\" data-trouble=\"{material}\" \
              data-launcher=\"{launcher}\" data-left=\"{left}\" data-warning=\"{warning}\" data-over=\"{over}\" \
@@ -67,7 +68,7 @@ impl Page<'_> {
              data-files-lost=\"{files_lost}\" data-down=\"{down}\">\n\
              <header class=\"bar\" aria-label=\"{bar}\">\n<h1 id=\"title\" class=\"hidden\">{title}</h1>\n\
              <p id=\"course\" dir=\"auto\">{course}</p>\n<p id=\"left\"></p>\n<p id=\"warning\"></p>\n\
-             <p id=\"material\">{trouble}</p>\n<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
+             <p id=\"material\">{trouble}</p>\n{answer}<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
              {ends}{links}</header>\n\
              <main><iframe id=\"app\" title=\"{app}\" src=\"{path}\" allow=\"{ALLOW}\"></iframe>\n\
              <div id=\"skeleton\" role=\"status\" hidden><strong dir=\"auto\">{title}</strong><span>{loading}</span></div>\n\
@@ -112,6 +113,15 @@ impl Page<'_> {
     }
 }
 
+/// Returns the note about the first page of the app, which its script fills.
+fn answer(texts: &Texts) -> String {
+    let Texts { app_answered, app_refuses, app_asks, app_needs, .. } = texts;
+    format!(
+        "<p id=\"answer\" role=\"status\" data-answered=\"{app_answered}\" data-refuses=\"{app_refuses}\" \
+         data-asks=\"{app_asks}\" data-line=\"{app_needs}\"></p>\n"
+    )
+}
+
 /// A file that the frame page loads. It is embedded in the program. Its URL contains a hash of its content, so that a
 /// browser can cache the file for ever.
 #[derive(Debug)]
@@ -125,6 +135,9 @@ pub(super) struct Asset {
 const STYLE: &str = include_str!("../../assets/frame.css");
 pub(super) const SCRIPT: Asset =
     Asset { name: "frame.js", media: "text/javascript", content: include_str!("../../assets/frame.js") };
+/// The script of the note about the first page of the app.
+pub(super) const ANSWER: Asset =
+    Asset { name: "answer.js", media: "text/javascript", content: include_str!("../../assets/answer.js") };
 
 /// The service worker of the frame page, whose scope is the reserved prefix.
 pub(super) const WORKER_SCRIPT: Asset =

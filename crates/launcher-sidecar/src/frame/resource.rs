@@ -8,7 +8,7 @@ use launcher_domain::frame_path::{APP_PATH, EVENTS, FRAME, LANGUAGE, MATERIAL, P
 use launcher_domain::local_path::LocalPath;
 
 use crate::frame::Frame;
-use crate::frame::page::{Asset, POLICY, Page, SCRIPT, WORKER_SCRIPT, style};
+use crate::frame::page::{ANSWER, Asset, POLICY, Page, SCRIPT, WORKER_SCRIPT, style};
 use crate::frame::status::Status;
 use crate::http1::body::Framing;
 use crate::refusal::Reason;
@@ -33,6 +33,8 @@ pub(crate) enum Resource {
     Worker,
     /// A page of the app in a tab: a redirect to the frame page with this path of the app, `None`: the start path.
     Tab(Option<LocalPath>),
+    /// The script of the note about the first page of the app.
+    AnswerScript,
 }
 
 /// Returns the resource for a request with this path and query. Returns `None` for a path of the app.
@@ -70,6 +72,7 @@ pub(crate) fn requested(
         b"frame.css" => Ok(Resource::Style),
         b"frame.js" => Ok(Resource::Script),
         name if name == own(WORKER) => Ok(Resource::Worker),
+        b"answer.js" => Ok(Resource::AnswerScript),
         _ => Err(Reason::UnknownResource),
     })
 }
@@ -229,6 +232,7 @@ async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Langua
         // Its URL has no hash: a worker at another URL would replace the former one.
         Resource::Worker => Answer { cache: "no-store", ..file(&WORKER_SCRIPT) },
         Resource::Tab(_) => Answer { media: "text/plain", cache: "no-store", policy: NO_PAGE, body: String::new() },
+        Resource::AnswerScript => file(&ANSWER),
     }
 }
 
@@ -288,7 +292,7 @@ mod tests {
         let frame = Frame { start_path, course, ..Frame::default() };
         let page = Resource::Page { path, chosen: Some(Language::ENGLISH), material: Some(MaterialTrouble::Failed) };
         let tab = Resource::Tab(LocalPath::parse(&format!("/{}", "\"".repeat(2047))));
-        for resource in [page, tab, Resource::Status, Resource::Style, Resource::Script, Resource::Worker] {
+        for resource in [page, tab, Resource::Status, Resource::Style, Resource::Script, Resource::Worker, Resource::AnswerScript] {
             for language in Language::all() {
                 let mut out = Vec::new();
                 let options = ResponseOptions { language, head_only: false, close: true };

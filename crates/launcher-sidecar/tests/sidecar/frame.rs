@@ -57,7 +57,7 @@ async fn caller_other_than_owner_gets_same_403_as_for_app() {
         let lines = format!("{lines}Accept: text/html\r\n");
         let app = get(&setup, "/lab", &lines).await;
         assert_eq!(app.status, 403);
-        for name in ["frame", "status", "events", "frame.css", "frame.js", "worker.js", "unknown", ""] {
+        for name in ["frame", "status", "events", "frame.css", "frame.js", "answer.js", "worker.js", "unknown", ""] {
             assert_eq!(get(&setup, &format!("/_launcher/{name}"), &lines).await, app, "{name}");
         }
     }
@@ -251,7 +251,8 @@ async fn relative_expiry_counts_from_the_first_connection_of_the_app() {
 async fn files_of_frame_page_are_cached_for_ever() {
     let setup = Setup::new().await;
     let page = get(&setup, "/_launcher/frame", ALICE).await;
-    for (name, media) in [("frame.css", "text/css; charset=utf-8"), ("frame.js", "text/javascript; charset=utf-8")] {
+    let script = "text/javascript; charset=utf-8";
+    for (name, media) in [("frame.css", "text/css; charset=utf-8"), ("frame.js", script), ("answer.js", script)] {
         let start = page.body.find(&format!("\"/_launcher/{name}?")).unwrap() + 1;
         let url = page.body[start..].split('"').next().unwrap();
         let file = get(&setup, url, ALICE).await;
@@ -311,5 +312,17 @@ async fn refusal_has_the_language_of_the_browser_and_leads_to_the_launcher() {
     assert_eq!(page.status, 403);
     for part in ["<html lang=\"ar\" dir=\"rtl\">", "href=\"https://launcher.example.org/\" target=\"_top\""] {
         assert!(page.body.contains(part), "{part} in {}", page.body);
+    }
+}
+
+#[test]
+fn documentation_has_each_setting_that_the_bar_names() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let script = std::fs::read_to_string(folder.join("assets/answer.js")).unwrap();
+    let documentation = std::fs::read_to_string(folder.join("../../docs/apps.md")).unwrap();
+    let lines: Vec<&str> = script.split("line: `").skip(1).filter_map(|rest| rest.split('`').next()).collect();
+    assert!(lines.len() > 5, "{lines:?}");
+    for line in lines {
+        assert!(documentation.contains(line), "{line} is not in docs/apps.md");
     }
 }
