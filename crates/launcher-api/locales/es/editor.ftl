@@ -90,7 +90,7 @@ editor-advanced = Opciones avanzadas
 
 editor-ignored = Este servidor ignora este campo: ejecuta los talleres como procesos.
 editor-ignored-pod-template = Este servidor ignora este campo: no ejecuta los talleres en Kubernetes.
-editor-not-parameters = Escriba una lista YAML: empiece cada parámetro con «- name:».
+editor-not-parameters = Escribe una lista YAML: empieza cada parámetro con «- name:».
 
 editor-not-yaml = La línea { $line } no es YAML: { $message }
 editor-not-a-yaml-object = Escribe un objeto YAML con los campos metadata y spec.
