@@ -45,7 +45,7 @@ def jupyter():
 
 def apps():
     """Installs the programs of the apps in apps.test.mjs, and sets TEST_APPS to their folder."""
-    output("flock", ".local/apps.lock", "packaging/local/venv.sh", "apps", "e2e/browser/apps.txt")
+    output("e2e/browser/apps.sh")
     os.environ["TEST_APPS"] = str(ROOT / ".local/apps/bin")
 
 

@@ -85,7 +85,7 @@ TIERS = [
     real("limits", "launcher and sidecar in memory cgroups, attacked by 2,000 slow clients", "need_pytest", "tests limits e2e/limits"),
     real("measured", "size and speed of the pages in a real Chromium, by Lighthouse", "need_browser", "tests measured e2e/browser"),
     # Not beside engines: Chromium stops to load pages when they add networks.
-    real("apps", "the apps of the presets in a real Chromium", "need_browser; need_apps", "tests apps e2e/browser"),
+    real("apps", "the apps of the presets in a real Chromium", "need_browser; e2e/browser/apps.sh", "tests apps e2e/browser"),
     real("cluster", "real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions", "need_cluster",
          "tests cluster e2e/cluster/tests --numprocesses 4 --dist loadfile --no-loadscope-reorder",
          cpus=0.6, builds=("programs-cluster",), cluster=True),

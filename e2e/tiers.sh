@@ -33,8 +33,6 @@ need_pytest() {
   flock .local/cluster.lock packaging/local/venv.sh cluster e2e/cluster/tests/requirements.txt
 }
 
-need_apps() { flock .local/apps.lock packaging/local/venv.sh apps e2e/browser/apps.txt; }
-
 need_jupyter() { flock .local/jupyter.lock packaging/local/venv.sh jupyter packaging/local/jupyter.txt; }
 
 need_browser() {

@@ -91,8 +91,6 @@ class Film {
 
 /** Draws the mouse pointer, which is not part of a screenshot. Runs in the page. */
 function drawPointer({ x, y }) {
-  // JupyterLab asks at its first start if it may show news.
-  document.querySelector(".Toastify")?.style.setProperty("display", "none");
   const id = "pointer-of-the-film";
   const make = (name, attributes) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -113,6 +111,9 @@ function drawPointer({ x, y }) {
 async function workInJupyter(page, film) {
   const lab = page.frameLocator("#app");
   const card = lab.locator('.jp-LauncherCard[data-category="Notebook"]').first();
+  // JupyterLab asks at its first start if it may show news.
+  const hideQuestion = (head) => head.insertAdjacentHTML("beforeend", "<style>.Toastify { display: none }</style>");
+  await film.record(lab.locator("head", { has: lab.locator("title") }).evaluate(hideQuestion), 15);
   await film.record(card.waitFor(), 15);
   await film.hold(4);
   await film.pointAt(card);
@@ -157,7 +158,7 @@ async function encode(frames, path) {
     else scenes.push({ frame, count: 1 });
   }
   const timed = scenes.flatMap(({ frame, count }) => ["-d", String(count * FRAME_MS), frame]);
-  await promisify(execFile)("img2webp", ["-loop", "0", "-kmax", "30", "-lossy", "-q", "60", "-m", "4", ...timed, "-o", path]);
+  await promisify(execFile)("img2webp", ["-loop", "0", "-kmax", "5", "-lossy", "-q", "75", "-m", "4", ...timed, "-o", path]);
   const { size } = await stat(path);
   assert.ok(size <= MAX_BYTES, `${path} has ${size} bytes, more than ${MAX_BYTES}`);
   return size;

@@ -15,8 +15,29 @@ needs() {
   need_go
   need_command dockerd docker.io
   need_command docker-compose docker-compose
+  need_command mmdebstrap mmdebstrap
   need_command npm npm
   need_chromium
+}
+
+# desktop_root: prints the archive of the file system that the Dockerfile of the preset Desktop describes, without a registry.
+desktop_root() {
+  local packages archive=${CACHE%/*}/desktop
+  packages=$(sed -n '/^### Desktop$/,/^### /s/^ *\(.*\) && rm .*/\1/p' "$repository/docs/apps.md")
+  [[ "$packages" == *novnc* ]] || fail "docs/apps.md has no Dockerfile of the preset Desktop"
+  archive+=/$(content_hash <(printf '%s\n' "$packages")).tar
+  if [[ ! -f "$archive" ]]; then
+    say "building the image of the preset Desktop"
+    rm -rf "${archive%/*}"
+    mkdir -p "${archive%/*}"
+    # The hook gets the root file system's folder as $1.
+    # shellcheck disable=SC2016
+    mmdebstrap --quiet --format=tar --variant=minbase --include="${packages// /,}" \
+      --customize-hook='chroot "$1" useradd --create-home --uid 1000 user; cd "$1"; rm -rf usr/share/doc usr/share/man usr/share/locale var/lib/apt/lists/*' \
+      trixie "$archive.new" >&2
+    mv "$archive.new" "$archive"
+  fi
+  printf '%s\n' "$archive"
 }
 
 main() {
@@ -27,6 +48,10 @@ main() {
   if [[ "${1:-}" == measure ]]; then
     work=("$repository/.local/cluster/bin/python" "$repository/bench/server/run.py")
     shift
+  else
+    "$repository/e2e/browser/apps.sh"
+    DESKTOP_ROOT=$(desktop_root)
+    export DESKTOP_ROOT TEST_APPS=$repository/.local/apps/bin
   fi
   engines=("$@")
   # Here, because the server has no internet.

@@ -3,22 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openPage, screenshot, startBrowser } from "../support.mjs";
+import { LAUNCHER, SWITCHES, logIn } from "./log-in.mjs";
 
-const LAUNCHER = "https://launcher.test";
 const ECHO = "01980000-0000-7000-8000-000000000002";
 
-/** Waits for Dex's login form, fills it in, and submits it. */
-async function logIn(page, name) {
-  await page.waitForURL(/^https:\/\/launcher\.test\/dex\//);
-  await page.locator('input[name="login"]').fill(`${name}@example.org`);
-  await page.locator('input[name="password"]').fill(process.env[`PASSWORD_${name.toUpperCase()}`]);
-  await page.locator('button[type="submit"]').click();
-}
-
 test("a class logs in and works", async (t) => {
-  const { SERVER_ADDRESS: address } = process.env;
-  const rules = `--host-resolver-rules=MAP launcher.test ${address}, MAP *.workshops.test ${address}`;
-  const browser = await startBrowser(t, [rules, "--ignore-certificate-errors"]);
+  const browser = await startBrowser(t, SWITCHES);
   const open = (t) => openPage(t, browser, { ignoreHTTPSErrors: true });
 
   for (const name of ["alice", "bob"]) {

@@ -27,6 +27,7 @@ IMAGES = {
 # Headers of requests to the API.
 JSON = {"Accept": "application/json", "Content-Type": "application/json"}
 APP_IMAGE = "localhost/workshop-launcher/http:test"
+DESKTOP_IMAGE = "localhost/workshop-launcher/desktop:test"
 # Paths of the programs in the official images.
 PROGRAMS = {"traefik": "usr/local/bin/traefik", "oauth2-proxy": "bin/oauth2-proxy", "dex": "usr/local/bin/dex"}
 TEMPLATES = [
@@ -79,7 +80,11 @@ class Machine:
     def import_image(self, reference, files, *changes):
         """Imports an image with these files, {path: file or bytes}."""
         options = [word for change in changes for word in ("--change", change)]
-        process = subprocess.Popen([self.engine, "import", *options, "-", reference], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=self.environment())
+        self.send_files(["import", *options, "-", reference], files)
+
+    def send_files(self, words, files):
+        """Runs the engine's command with an archive of these files, {path: file or bytes}, as its input."""
+        process = subprocess.Popen([self.engine, *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=self.environment())
         with process.stdin, tarfile.open(fileobj=process.stdin, mode="w|") as archive:
             for name, source in files.items():
                 member = tarfile.TarInfo(name)
@@ -88,6 +93,23 @@ class Machine:
                 member.size = len(content)
                 archive.addfile(member, io.BytesIO(content))
         assert process.wait() == 0
+
+    def import_presets(self):
+        """Imports images of presets: that of the desktop, and images with the names of the presets' public ones. They have the
+        file system of the desktop, with ttyd, and with a program in place of RStudio Server."""
+        self.command("import", "--change", "USER 1000", "--change", "WORKDIR /home/user", os.environ["DESKTOP_ROOT"], DESKTOP_IMAGE)
+        ttyd = pathlib.Path(os.environ["TEST_APPS"]) / "ttyd"
+        self.derive("docker.io/tsl0922/ttyd:latest", {"usr/bin/ttyd": ttyd}, "WORKDIR /root", 'CMD ["ttyd", "bash"]')
+        rstudio = {"init": pathlib.Path(__file__).with_name("rstudio.py"), "etc/rstudio/disable_auth_rserver.conf": b"auth-none=1\n"}
+        self.derive("docker.io/rocker/rstudio:latest", rstudio, 'CMD ["/init"]')
+
+    def derive(self, reference, files, *changes):
+        """Creates an image for root: the desktop's with these files, {path: file or bytes}."""
+        container = self.command("create", DESKTOP_IMAGE, "true").strip()
+        self.send_files(["cp", "-", f"{container}:/"], files)
+        options = [word for change in ("USER root", *changes) for word in ("--change", change)]
+        self.command("commit", *options, container, reference)
+        self.command("rm", container)
 
     def environment(self):
         return os.environ | ({"DOCKER_HOST": f"unix://{self.socket}"} if self.engine == "docker" else {})

@@ -129,12 +129,13 @@ def test_doctor_finds_no_fault(machine):
         assert f"ok    {line}" in own, own
 
 
-def test_login_works_in_browser(machine, browser_packages):
+def run_in_browser(machine, script):
+    """Runs a script of e2e/browser/package.json. In its Chromium, the server's names resolve to the server."""
     passwords = {f"PASSWORD_{email.split('@')[0].upper()}": machine.passwords[email] for email in (ALICE, BOB, ADMIN)}
     # In the server's own network, starting containers changes network devices, and Chromium then aborts loads.
     with tempfile.TemporaryDirectory(prefix="server-browser-") as temporary, isolated_network():
         done = subprocess.run(
-            ["ip", "netns", "exec", NAMESPACE, "npm", "run", "--silent", "test-server"],
+            ["ip", "netns", "exec", NAMESPACE, "npm", "run", "--silent", script],
             cwd=ROOT / "e2e/browser",
             env=os.environ | passwords | {"SERVER_ADDRESS": OUTSIDE, "TMPDIR": temporary},
             stdout=subprocess.PIPE,
@@ -142,6 +143,15 @@ def test_login_works_in_browser(machine, browser_packages):
             text=True,
         )
     assert done.returncode == 0, done.stdout
+
+
+def test_login_works_in_browser(machine, browser_packages):
+    run_in_browser(machine, "test-server")
+
+
+def test_presets_work_in_containers(machine, browser_packages):
+    machine.import_presets()
+    run_in_browser(machine, "test-presets")
 
 
 def test_upgrade_stops_no_workshop(machine, echo, alice):

@@ -46,7 +46,7 @@ activity-volume-deleted = { $actor } eliminó el trabajo guardado de { $subject 
 activity-volume-deleted-for = { $actor } eliminó el trabajo guardado de { $owner } en { $subject }.
 activity-files-downloaded = { $actor } descargó el trabajo guardado de { $subject }.
 activity-files-downloaded-for = { $actor } descargó el trabajo guardado de { $owner } en { $subject }.
-downloads-by-others = Descargas de sus archivos por administradores
+downloads-by-others = Descargas de tus archivos por administradores
 
 activity-service = El servicio
 

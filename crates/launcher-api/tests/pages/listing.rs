@@ -44,7 +44,7 @@ async fn preset_fills_the_image_of_a_fleet_without_images() {
     let caller = app.admin();
     let page = launcher_service::Page { limit: 10, after: None };
     let settings = app.test.launcher.templates(&caller, &page).await.unwrap().remove(0).settings;
-    assert_eq!(settings.start_path.unwrap().as_str(), "/vnc.html?autoconnect=1&resize=scale");
+    assert_eq!(settings.start_path.unwrap().as_str(), "/vnc.html?autoconnect=1&resize=remote");
     app.finish().await;
 }
 

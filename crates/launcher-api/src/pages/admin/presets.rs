@@ -1,5 +1,5 @@
 //! Presets: the settings with which well-known apps run behind the sidecar, on every fleet. A preset fills the form of a new
-//! template. `docs/apps.md` lists them, and a browser test runs those that the Python registry offers.
+//! template. `docs/apps.md` lists them. Browser tests launch each from its card, on the local fleet or in containers.
 
 use std::collections::BTreeMap;
 
@@ -53,11 +53,13 @@ USER 1000
 WORKDIR /home/user
 ";
 
-/// Starts an X server with a window manager, whose screen only a socket in the working directory shows. Its number is the
-/// port of the app, which no other workshop has.
-const DESKTOP_COMMAND: &str = "rm -f .vnc.sock; Xtigervnc :$PORT -geometry 1280x800 -SecurityTypes None -rfbport -1 \
-                               -rfbunixpath \"$PWD/.vnc.sock\" & export DISPLAY=:$PORT; \
-                               until [ -S .vnc.sock ]; do sleep 0.1; done; openbox & xterm & \
+/// Starts an X server with a window manager and a terminal, whose screen only a socket in the working directory shows. The number
+/// of the display is the port of the app, which no other workshop has. A restarted container has the lock file of the X server
+/// before, with the number of a process that may exist again.
+const DESKTOP_COMMAND: &str = "rm -f .vnc.sock /tmp/.X$PORT-lock; Xtigervnc :$PORT -geometry 1280x800 -SecurityTypes None \
+                               -rfbport -1 -rfbunixpath \"$PWD/.vnc.sock\" & \
+                               until [ -S .vnc.sock ]; do kill -0 $! && sleep 0.1 || exit 1; done; \
+                               export DISPLAY=:$PORT; openbox & xterm -fa Monospace -fs 11 & \
                                exec websockify --web /usr/share/novnc --unix-target \"$PWD/.vnc.sock\" 127.0.0.1:$PORT";
 
 /// A web app that begins with these values.
@@ -112,6 +114,8 @@ pub(super) const PRESETS: [Preset; 13] = [
             "--disable-telemetry",
             "--disable-update-check",
             "--disable-workspace-trust",
+            // The first page advertises no product.
+            "--disable-getting-started-override",
             ".",
         ],
         memory: "2Gi",
@@ -214,6 +218,8 @@ pub(super) const PRESETS: [Preset; 13] = [
         port: Some(7681),
         command: &["ttyd"],
         args: &["--interface=lo", "--port=$(PORT)", "--check-origin", "--writable", "bash"],
+        // The folder of the image is root's: another user can write no file there.
+        profile: SecurityProfile::Baseline,
         memory: "512Mi",
         source: "https://github.com/tsl0922/ttyd",
         ..CUSTOM
@@ -224,7 +230,7 @@ pub(super) const PRESETS: [Preset; 13] = [
         image: Image::Built(DESKTOP),
         port: Some(6080),
         command: &["sh", "-c", DESKTOP_COMMAND],
-        start_path: Some("/vnc.html?autoconnect=1&resize=scale"),
+        start_path: Some("/vnc.html?autoconnect=1&resize=remote"),
         source: "https://github.com/novnc/noVNC",
         ..CUSTOM
     },
@@ -399,6 +405,9 @@ mod tests {
             row("environment", &format!("{name}={value}"));
         }
         row("start path", preset.start_path.unwrap_or_default());
+        if preset.profile != SecurityProfile::Restricted {
+            row("security profile", preset.profile.as_str());
+        }
         writeln!(text, "- source: <{}>", preset.source).unwrap();
         if let Some(dockerfile) = preset.dockerfile() {
             write!(text, "\n```dockerfile\n{dockerfile}```\n").unwrap();

@@ -1,0 +1,38 @@
+// Presets in containers: an admin launches them from their cards, logs in at the workshops' domain, and uses their apps.
+
+import { test } from "node:test";
+import { launchPreset, useDesktop, useTerminal } from "../presets.mjs";
+import { openPage, screenshot, startBrowser } from "../support.mjs";
+import { LAUNCHER, SWITCHES, logIn } from "./log-in.mjs";
+
+/** Waits for the page of live/rstudio.py, which names the settings that it found. */
+async function readSettings(page) {
+  const app = page.frameLocator("#app");
+  for (const line of ["auth-none=1", "www-address=127.0.0.1", "www-frame-origin=same"]) await app.getByText(line).waitFor();
+  await app.getByText("session of user 1000").waitFor();
+}
+
+/** Presets: name of the card, image for a preset without a public one, and use of the app. */
+const PRESETS = [
+  { card: "Desktop", image: "localhost/workshop-launcher/desktop:test", use: useDesktop },
+  { card: "Terminal", use: useTerminal },
+  { card: "RStudio", use: readSettings },
+];
+
+test("presets work in containers", async (t) => {
+  const browser = await startBrowser(t, SWITCHES);
+  const { page } = await openPage(t, browser, { ignoreHTTPSErrors: true });
+  await page.goto(`${LAUNCHER}/admin/templates/new`);
+  await logIn(page, "admin");
+  await page.waitForURL(`${LAUNCHER}/admin/templates/new`);
+  // Dex keeps no session: the workshops' domain needs a second login, once.
+  let enter = () => logIn(page, "admin");
+  for (const { card, image, use } of PRESETS) {
+    await t.test(card, async () => {
+      const change = () => image && page.getByLabel("Image", { exact: true }).fill(image);
+      await launchPreset(page, LAUNCHER, ".workshops.test", card, { change, enter });
+      enter = undefined;
+      await use(page).finally(() => screenshot(page, `server-preset-${card}`));
+    });
+  }
+});
