@@ -152,6 +152,11 @@ def test_login_works_in_browser(machine, browser_packages):
 def test_presets_work_in_containers(machine, browser_packages):
     machine.import_presets()
     run_in_browser(machine, "test-presets")
+    # The desktop starts again after a crash, although the files of its X server are still there.
+    desktop = machine.command("ps", "--quiet", "--filter", "name=desktop-", "--filter", "label=workshoplauncher.dev/part=app").strip()
+    machine.command("kill", desktop)
+    read = "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:6080/vnc.html').status)"
+    wait_for("the desktop to start again", lambda: machine.command("exec", desktop, "python3", "-c", read, check=False) == "200\n")
 
 
 def test_upgrade_stops_no_workshop(machine, echo, alice):
