@@ -148,6 +148,8 @@ fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Re
         None => true,
         Some(EndReason::Owner) => asked.is_some_and(|asked| asked.contains(owner)),
         Some(EndReason::Admin) => asked.is_some_and(|asked| asked.contains("admin")),
+        // No instance of the simulation belongs to a class.
+        Some(EndReason::Teacher) => false,
         Some(EndReason::Lost) => facts.deleted.contains(name),
         Some(EndReason::Expired) => {
             let lifetime = SignedDuration::from_secs(i64::from(row.settings.lifetime_seconds));

@@ -292,7 +292,9 @@ mod tests {
         let frame = Frame { start_path, course, ..Frame::default() };
         let page = Resource::Page { path, chosen: Some(Language::ENGLISH), material: Some(MaterialTrouble::Failed) };
         let tab = Resource::Tab(LocalPath::parse(&format!("/{}", "\"".repeat(2047))));
-        for resource in [page, tab, Resource::Status, Resource::Style, Resource::Script, Resource::Worker, Resource::AnswerScript] {
+        for resource in
+            [page, tab, Resource::Status, Resource::Style, Resource::Script, Resource::Worker, Resource::AnswerScript]
+        {
             for language in Language::all() {
                 let mut out = Vec::new();
                 let options = ResponseOptions { language, head_only: false, close: true };
