@@ -266,3 +266,22 @@ fn variables(t: Language, entries: Vec<(usize, JsonObject)>, errors: &mut RowErr
     }
     values.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use launcher_domain::Parameter;
+    use launcher_domain::template::MaterialSource;
+
+    use super::*;
+
+    #[test]
+    fn each_field_of_an_entry_is_a_part_of_its_row() {
+        for (list, fields) in [(&SOURCES, MaterialSource::FIELDS), (&PARAMETERS, Parameter::FIELDS)] {
+            for field in fields {
+                let has_part = list.columns.iter().any(|column| column.name == *field);
+                // The address says the kind of a source.
+                assert_eq!(has_part, *field != "kind" || list.kind != ListKind::Sources, "{field}");
+            }
+        }
+    }
+}
