@@ -13,8 +13,8 @@ use crate::texts::{Language, NoticeText, Texts};
 /// Content security policy of the frame page: only its own files, no inline script or style, and only pages of the
 /// workshop's origin in its frame. No page may show the frame page in a frame.
 pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-                                 img-src 'self' data:; frame-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; \
-                                 frame-ancestors 'none'";
+                                 img-src 'self' data:; frame-src 'self'; worker-src 'self'; base-uri 'none'; \
+                                 form-action 'none'; frame-ancestors 'none'";
 
 /// Permissions that the app needs in its frame, as it has them without a frame.
 const ALLOW: &str = "autoplay; camera; clipboard-read; clipboard-write; display-capture; fullscreen; geolocation; \
@@ -62,7 +62,8 @@ impl Page<'_> {
              <link id=\"icon\" rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
              <script defer src=\"{script}\"></script>\n<script defer src=\"{answer_script}\"></script>\n</head>\n\
              <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-start=\"{start}\" data-status=\"{STATUS}\" \
-             data-events=\"{EVENTS}\" data-worker=\"{WORKER}\" data-plain=\"{PLAIN_COOKIE}\" data-material=\"{MATERIAL}\" data-trouble=\"{material}\" \
+             data-events=\"{EVENTS}\" data-worker=\"{WORKER}\" data-plain=\"{PLAIN_COOKIE}\" \
+             data-material=\"{MATERIAL}\" data-trouble=\"{material}\" \
              data-launcher=\"{launcher}\" data-left=\"{left}\" data-warning=\"{warning}\" data-over=\"{over}\" \
              data-signed-out=\"{signed_out}\" data-crashed=\"{crashed}\" data-out-of-memory=\"{out_of_memory}\" \
              data-files-lost=\"{files_lost}\" data-down=\"{down}\">\n\

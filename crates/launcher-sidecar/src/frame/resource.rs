@@ -1,6 +1,5 @@
 //! Resources below the reserved prefix: the request for one of them, and its response.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 
 use launcher_domain::MaterialTrouble;
@@ -107,18 +106,12 @@ fn cookie<'c>(cookies: &'c [u8], name: &str) -> Option<&'c [u8]> {
 
 /// Returns the address of the frame page that shows this path of the app.
 fn frame_with(path: Option<&LocalPath>) -> String {
-    let mut address = FRAME.to_owned();
-    for (index, byte) in path.into_iter().flat_map(|path| path.as_str().bytes()).enumerate() {
-        if index == 0 {
-            let _ = write!(address, "?{APP_PATH}=");
-        }
-        let _ = if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            write!(address, "{}", char::from(byte))
-        } else {
-            write!(address, "%{byte:02X}")
-        };
-    }
-    address
+    let Some(path) = path else { return FRAME.to_owned() };
+    let encoded = |byte: u8| {
+        let is_plain = byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+        if is_plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    format!("{FRAME}?{APP_PATH}={}", path.as_str().bytes().map(encoded).collect::<String>())
 }
 
 /// Decodes percent-encoded bytes. Returns `None` for an incomplete code, and for bytes that are not UTF-8.
