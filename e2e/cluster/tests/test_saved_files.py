@@ -116,7 +116,8 @@ def test_workshop_starts_with_saved_files_after_its_pod_and_the_launcher_were_ki
     world.until(name, "running")
     write(world, name, "saved")
     script = f"{HOME}/deep/run.sh"
-    run(world, name, f"import os; os.makedirs('{HOME}/deep', exist_ok=True); open('{script}', 'w').close(); os.chmod('{script}', 0o755)")
+    made = f"os.makedirs('{HOME}/deep', exist_ok=True); open('{script}', 'w').close(); os.chmod('{script}', 0o755)"
+    run(world, name, f"import os; {made}")
     world.end(name, email=ALICE)
     world.until_ended(name)
 
