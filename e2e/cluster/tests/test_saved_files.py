@@ -86,7 +86,12 @@ def until_waiting(world, name, uid=None):
         pods = world.of_workshop("pods", name)
         ips = [pod["status"].get("podIP") for pod in pods if pod["metadata"]["uid"] != uid]
         host, _, port = world.status(name).get("restoreAddress", "").rpartition(":")
-        return host.strip("[]") in ips and (host.strip("[]"), int(port))
+        address = host.strip("[]"), int(port or 0)
+        if address[0] not in ips:
+            return None
+        # The program listens a moment after the start of its container.
+        with contextlib.suppress(OSError), socket.create_connection(address, timeout=DEADLINE):
+            return address
 
     return wait_for(f"a pod of {name} to wait for saved files", look)
 
