@@ -86,7 +86,12 @@ def until_waiting(world, name, uid=None):
         pods = world.of_workshop("pods", name)
         ips = [pod["status"].get("podIP") for pod in pods if pod["metadata"]["uid"] != uid]
         host, _, port = world.status(name).get("restoreAddress", "").rpartition(":")
-        return host.strip("[]") in ips and (host.strip("[]"), int(port))
+        address = host.strip("[]"), int(port or 0)
+        if address[0] not in ips:
+            return None
+        # The program listens a moment after the start of its container.
+        with contextlib.suppress(OSError), socket.create_connection(address, timeout=DEADLINE):
+            return address
 
     return wait_for(f"a pod of {name} to wait for saved files", look)
 
@@ -116,7 +121,8 @@ def test_workshop_starts_with_saved_files_after_its_pod_and_the_launcher_were_ki
     world.until(name, "running")
     write(world, name, "saved")
     script = f"{HOME}/deep/run.sh"
-    run(world, name, f"import os; os.makedirs('{HOME}/deep', exist_ok=True); open('{script}', 'w').close(); os.chmod('{script}', 0o755)")
+    made = f"os.makedirs('{HOME}/deep', exist_ok=True); open('{script}', 'w').close(); os.chmod('{script}', 0o755)"
+    run(world, name, f"import os; {made}")
     world.end(name, email=ALICE)
     world.until_ended(name)
 

@@ -151,23 +151,33 @@ fn client_without_the_token_places_nothing() {
     assert_eq!((pod.end(), pod.file().as_deref()), (Ok(()), Some("saved")));
 }
 
+/// Returns the error of the program after these frames.
+fn failure(frames: &[(FrameKind, &[u8])]) -> String {
+    let mut pod = Pod::start();
+    let mut stream = connect(pod.address, TOKEN).unwrap();
+    for (kind, content) in frames {
+        send(&mut stream, *kind, content);
+    }
+    assert!(rest(&mut stream).is_empty());
+    assert!(!pod.marker().exists());
+    pod.end().unwrap_err()
+}
+
 #[test]
-fn damaged_archive_and_reason_of_the_launcher_are_final() {
-    let damaged = |stream: &mut TcpStream| {
-        send(stream, FrameKind::Files, &[b'x'; 1024]);
-        send(stream, FrameKind::End, &[]);
-    };
-    let missing = |stream: &mut TcpStream| send(stream, FrameKind::Failure, b"the saved files no longer exist");
-    let cases: [(fn(&mut TcpStream), &str); 2] =
-        [(damaged, "numeric field"), (missing, "the saved files no longer exist")];
-    for (sends, expected) in cases {
-        let mut pod = Pod::start();
-        let mut stream = connect(pod.address, TOKEN).unwrap();
-        sends(&mut stream);
-        assert!(rest(&mut stream).is_empty());
-        let error = pod.end().unwrap_err();
-        assert!(error.contains(expected), "{error}");
-        assert!(!pod.marker().exists());
+fn damaged_archive_is_final() {
+    let error = failure(&[(FrameKind::Files, &[b'x'; 1024]), (FrameKind::End, &[])]);
+    assert!(error.contains("numeric field"), "{error}");
+}
+
+#[test]
+fn reason_of_the_launcher_is_final_also_after_a_part_of_the_files() {
+    let reason = "the saved files no longer exist";
+    let part = &archive(&"x".repeat(3000))[..2000];
+    for frames in [
+        &[(FrameKind::Failure, reason.as_bytes())][..],
+        &[(FrameKind::Files, part), (FrameKind::Failure, reason.as_bytes())],
+    ] {
+        assert_eq!(failure(frames), reason);
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct FilesForm {
 }
 
 impl FilesForm {
-    /// Returns the form for a snapshot; `None` if the reader is not its owner, or if the fleet cannot place files.
+    /// Returns the form for a snapshot; `None` if the reader is not its owner, or if this launcher saves no files.
     pub(crate) fn new(visitor: &Visitor, snapshot: &Snapshot) -> Option<Self> {
         let is_possible = visitor.launcher.can_restore() && snapshot.owner_email == *visitor.caller.email();
         is_possible.then(|| Self {
