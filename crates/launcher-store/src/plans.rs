@@ -13,7 +13,9 @@ use uuid::Uuid;
 use crate::filter::{ActivityFilter, InstanceFilter, Page, SearchText, StateFilter};
 use crate::instances::{SortBy, SortOrder};
 use crate::store::Store;
-use crate::{activities, dispatch, doctor, feed, instances, launch, observe, overview, snapshots, templates, volumes};
+use crate::{
+    activities, classes, dispatch, doctor, feed, instances, launch, observe, overview, snapshots, templates, volumes,
+};
 
 /// SQLite's names of the indexes that it creates for primary keys and unique columns.
 const TEMPLATE_ID: &str = "sqlite_autoindex_workshop_templates_1";
@@ -269,10 +271,31 @@ async fn template_statements_use_their_index() {
     planner.assert_uses(templates::BY_SLUG, "workshop_templates_slug").await;
     planner.assert_uses(&templates::SAVE, TEMPLATE_ID).await;
     for (with_inactive, index) in [(false, "workshop_templates_listed"), (true, "workshop_templates_newest")] {
-        let sql = templates::list(with_inactive, &Page { limit: 50, after: Some(Uuid::from_u128(1)) });
+        let sql = templates::list(None, with_inactive, &Page { limit: 50, after: Some(Uuid::from_u128(1)) });
         let plan = planner.plan(sql.text()).await;
         assert!(plan.iter().any(|step| step.starts_with("SEARCH") && step.contains(index)), "{plan:#?}");
         assert!(!plan.iter().any(|step| step.starts_with("SCAN") || step.contains("TEMP B-TREE")), "{plan:#?}");
+    }
+}
+
+#[tokio::test]
+async fn class_statements_use_an_index() {
+    let planner = Planner::new().await;
+    let people = launcher_domain::AdminList::parse("root@example.org").unwrap();
+    let (member, admin) = (people.caller(bob()), people.caller(EmailAddress::parse("root@example.org").unwrap()));
+    let page = Page { limit: 50, after: Some(Uuid::from_u128(2)) };
+    let scope = Scope::Class { class_id: Uuid::from_u128(1), owner: None };
+    let filter = InstanceFilter::default();
+    for sql in [
+        classes::list(&member, &page).text(),
+        classes::list(&admin, &page).text(),
+        classes::MEMBERS,
+        &classes::SAVE,
+        launch::HELD_IN_CLASS,
+        instances::list(scope, &filter, &page, planner.store.search_rules()).text(),
+    ] {
+        let plan = planner.plan(sql).await;
+        assert!(!plan.iter().any(|step| step.starts_with("SCAN")), "{sql}\n{plan:#?}");
     }
 }
 
