@@ -11,7 +11,7 @@ class-teachers = Teachers
 class-teachers-hint = Addresses, one per line. Empty: you.
 create-class = Create class
 # $entry: the unreadable text.
-class-unreadable = “{ $entry }” is not an e-mail address.
+classes-unreadable = “{ $entry }” is not an e-mail address.
 class-catalog = Workshops of this class
 class-no-templates = This class has no workshops yet.
 

@@ -102,7 +102,7 @@ fn encoded(email: &EmailAddress) -> String {
 fn addresses(t: Language, text: &str) -> (Vec<EmailAddress>, Vec<String>) {
     match Roster::parse(text) {
         Ok(Roster { people, unreadable }) => {
-            let errors = unreadable.iter().map(|entry| t.with_one("class-unreadable", "entry", entry.as_str()));
+            let errors = unreadable.iter().map(|entry| t.with_one("classes-unreadable", "entry", entry.as_str()));
             (people, errors.collect())
         }
         Err(TooManyEntries) => (Vec::new(), vec![t.with_one("class-too-many", "most", MAX_ENTRIES)]),

@@ -101,6 +101,19 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
     let expected = [list.as_str(), &list, "/", &class, &class, &class, "/", "/", "/", "/", "/"];
     check(&choose_after_each(&admin, &forms).await, &expected, &mut covered);
 
+    let room = admin.post("/classes", &[("name", "Penguins"), ("teachers", "")]).await.location().to_owned();
+    let gone = |verb: &str| format!("{room}/instances/penguins-abcdefghij/{verb}");
+    let own = format!("{room}/members/{}/remove", ADMIN.replace('@', "%40"));
+    let forms = [
+        ("/classes", "/classes".to_owned(), vec![("name", ""), ("teachers", "")], S::UNPROCESSABLE_ENTITY),
+        ("/classes/{class}/members", format!("{room}/members"), vec![("addresses", "x")], S::UNPROCESSABLE_ENTITY),
+        ("/classes/{class}/members/{email}/remove", own, vec![], S::UNPROCESSABLE_ENTITY),
+        ("/classes/{class}/instances/{k8s_name}/extend", gone("extend"), vec![], S::NOT_FOUND),
+        ("/classes/{class}/instances/{k8s_name}/end", gone("end"), vec![], S::NOT_FOUND),
+    ];
+    let expected = ["/classes", room.as_str(), &room, &room, &room];
+    check(&choose_after_each(&admin, &forms).await, &expected, &mut covered);
+
     // These pages send their own form, as the next test checks.
     covered.extend(["/admin/templates", "/admin/templates/{template_id}"]);
     let routes = launcher_api::routes("/api/v1").into_iter();

@@ -88,7 +88,7 @@ fn wrong_content_of_class_has_all_errors() {
             ("/slug", "field-rule-slug"),
             ("/max_workshops", "field-rule-workshop-count"),
             ("/max_workshops_per_member", "field-rule-workshop-count"),
-            ("/archived", "field-rule-value"),
+            ("/archived", "field-rule-type-boolean"),
         ]
     );
     assert_eq!(read(&json!({})).unwrap_err()[0], ("/name".to_owned(), "field-rule-field-missing".to_owned()));

@@ -20,6 +20,8 @@ use crate::transport::PeerIo;
 use crate::transport::buffers::{poll_read, with_scratch};
 use crate::transport::upstream::Pool;
 
+/// Interval at which a stream checks if the end of the workshop is decided.
+const END_INTERVAL: Duration = Duration::from_millis(250);
 /// Interval at which a stream reads the sources of the status.
 const READ_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum time between two events. Proxies in front close connections after 60 seconds without a byte.
@@ -36,8 +38,9 @@ pub(crate) const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-str
 pub(crate) async fn send<IO: PeerIo>(frame: &Frame, app: &Pool, stop: &Stop, client: &mut Client<IO>) -> bool {
     client.write_buffer.space().extend_from_slice(HEAD);
     let mut stopped = pin!(stop.requested());
-    let mut ticks = interval(READ_INTERVAL);
+    let mut ticks = interval(END_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut next_read = Instant::now();
     let mut sent: Option<(Status, Instant)> = None;
     loop {
         let is_last = tokio::select! {
@@ -46,7 +49,11 @@ pub(crate) async fn send<IO: PeerIo>(frame: &Frame, app: &Pool, stop: &Stop, cli
             () = poll_fn(|cx| poll_closed(client, cx)) => return false,
             _ = ticks.tick() => frame.end.is_decided(),
         };
+        if !is_last && Instant::now() < next_read {
+            continue;
+        }
         let (status, now) = (Status::read(frame, app).await, Instant::now());
+        next_read = now + READ_INTERVAL;
         let is_due = sent.is_none_or(|(former, at)| former != status || now >= at + HEARTBEAT);
         if is_due || is_last {
             let name = if is_last { "event: ended\n" } else { "" };

@@ -19,7 +19,7 @@ use crate::{activities, dispatch, feed, instances, launch, observe, overview, te
 /// most of them archived.
 const ROWS: &str = "
     INSERT INTO workshop_templates
-        SELECT '00000000-0000-4000-8000-' || lpad(n::text, 12, '0'), repeat('x', 300), (n % 20 = 0)::int, 1,
+        SELECT '00000000-0000-4000-8000-' || lpad(n::text, 12, '0'), '', repeat('x', 300), (n % 20 = 0)::int, 1,
             'root@example.org', n, n FROM generate_series(1, 10000) n;
     INSERT INTO template_settings SELECT 'hash-' || n, repeat('x', 300) FROM generate_series(1, 10000) n;
     INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings_hash, state, created_at,
