@@ -17,6 +17,7 @@ role-student = طالب
 role-assistant = مساعد
 role-teacher = مدرّس
 members = الأعضاء
+members-table = الأعضاء وورشهم
 member = عضو
 add-members = إضافة أعضاء
 add-members-hint = الصق العناوين كما في قائمة المقرر. الأعضاء الحاليون يحصلون على هذا الدور. لا يُزال أحد.

@@ -17,6 +17,7 @@ role-student = Teilnehmer
 role-assistant = Assistenz
 role-teacher = Lehrperson
 members = Mitglieder
+members-table = Mitglieder mit ihren Workshops
 member = Mitglied
 add-members = Mitglieder hinzufügen
 add-members-hint = Fügen Sie Adressen ein, wie Ihre Kursliste sie hat. Wer schon Mitglied ist, bekommt diese Rolle. Niemand wird entfernt.

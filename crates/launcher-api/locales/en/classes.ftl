@@ -22,6 +22,7 @@ role-assistant = Assistant
 role-teacher = Teacher
 
 members = Members
+members-table = Members with their workshops
 member = Member
 add-members = Add members
 add-members-hint = Paste addresses, as your course list has them. People who are already members get this role. Nobody is removed.

@@ -17,6 +17,7 @@ role-student = Estudiante
 role-assistant = Asistente
 role-teacher = Docente
 members = Miembros
+members-table = Miembros con sus talleres
 member = Miembro
 add-members = Añadir miembros
 add-members-hint = Pega las direcciones de tu lista. Quien ya es miembro recibe esta función. No se quita a nadie.

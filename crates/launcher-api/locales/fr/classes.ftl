@@ -17,6 +17,7 @@ role-student = Étudiant
 role-assistant = Assistant
 role-teacher = Enseignant
 members = Membres
+members-table = Membres et leurs ateliers
 member = Membre
 add-members = Ajouter des membres
 add-members-hint = Collez les adresses de votre liste. Les personnes déjà membres reçoivent ce rôle. Personne n’est retiré.

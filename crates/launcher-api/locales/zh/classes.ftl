@@ -17,6 +17,7 @@ role-student = 学生
 role-assistant = 助教
 role-teacher = 教师
 members = 成员
+members-table = 成员及其实验环境
 member = 成员
 add-members = 添加成员
 add-members-hint = 粘贴课程名单中的地址。已是成员的人会获得此角色。不会移除任何人。

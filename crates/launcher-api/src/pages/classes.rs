@@ -143,6 +143,8 @@ struct Row {
     name: String,
     role: Text,
     standing: Standing,
+    /// True for a teacher or an assistant without a workshop, who does not take part.
+    is_aside: bool,
     workshops: Vec<RowWorkshop>,
 }
 
@@ -250,12 +252,13 @@ impl Board {
             let of_member = listed.iter().filter(|listed| listed.instance.owner_email == email);
             let workshops: Vec<_> = of_member.map(|listed| RowWorkshop::new(t, listed)).collect();
             let standing = Standing::of(&workshops);
+            let is_aside = role != ClassRole::Student && workshops.is_empty();
             let role = t.text(&format!("role-{}", role.as_str()));
-            Row { email: email.to_string(), name, role, standing, workshops }
+            Row { email: email.to_string(), name, role, standing, is_aside, workshops }
         };
         let mut rows: Vec<Row> = members.into_iter().map(row).collect();
-        rows.sort_by_key(|row| row.standing);
-        let count = |standing: Standing| rows.iter().filter(|row| row.standing == standing).count();
+        rows.sort_by_key(|row| (row.is_aside, row.standing));
+        let count = |standing: Standing| rows.iter().filter(|row| !row.is_aside && row.standing == standing).count();
         let counts = Standing::ALL.into_iter().map(|standing| (standing, standing.text(t), count(standing))).collect();
         Ok(Self {
             path: path(access),

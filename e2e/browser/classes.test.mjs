@@ -1,0 +1,66 @@
+// A class: an admin names a teacher, the teacher adds students, they launch, and the teacher's board follows them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { overflow, violations } from "./axe.mjs";
+import { ADMIN, launchFromCard, openPage, screenshot, send, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
+
+const TEACHER = "tina@example.org";
+const STUDENTS = ["ada@example.org", "bob@example.org"];
+const LOOKS = [{ colorScheme: "light" }, { colorScheme: "dark" }, { viewport: { width: 360, height: 780 } }];
+
+test("class is started, joined and ended in its room", async (t) => {
+  const launcher = await startLauncher(t);
+  const browser = await startBrowser(t);
+  const { page: admin } = await openPage(t, browser, { email: ADMIN });
+  await admin.goto(launcher.url);
+  await admin.getByRole("link", { name: "Classes" }).click();
+  await admin.getByLabel("Name of the class").fill("Statistics 101");
+  await admin.getByLabel("Teachers").fill(TEACHER);
+  await admin.getByRole("button", { name: "Create class" }).click();
+  await admin.getByRole("heading", { name: "Statistics 101", level: 1 }).waitFor();
+  const room = new URL(admin.url()).pathname;
+  const command = ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"];
+  const template = { name: "Exercise 1", app_type: "custom", image: "example.org/x", port: 8000, command };
+  await send(launcher, "POST", `${room}/templates/`, template, TEACHER);
+
+  const { page: teacher, complaints } = await openPage(t, browser, { email: TEACHER });
+  await teacher.goto(launcher.url);
+  await teacher.getByRole("link", { name: "Statistics 101" }).first().click();
+  await teacher.getByLabel("E-mail addresses of the class").fill(`Ada Lovelace <${STUDENTS[0]}>\n${STUDENTS[1]}`);
+  await teacher.getByRole("button", { name: "Add members" }).click();
+  for (const student of STUDENTS) await teacher.getByRole("row", { name: new RegExp(student) }).waitFor();
+  await screenshot(teacher, "class-empty");
+
+  const { page: ada } = await openPage(t, browser, { email: STUDENTS[0] });
+  await ada.goto(launcher.url);
+  const card = ada.getByRole("listitem").filter({ has: ada.getByRole("heading", { name: "Exercise 1" }) }).last();
+  await card.getByText("Statistics 101").waitFor();
+  await screenshot(ada, "class-student");
+  await launchFromCard(ada, launcher, "Exercise 1");
+  await workshopEntry(ada, "Exercise 1").getByRole("link", { name: /^Open/ }).waitFor();
+
+  // The board changes without an action of the teacher.
+  const row = teacher.getByRole("row", { name: new RegExp(STUDENTS[0]) });
+  await row.getByRole("button", { name: /^Extend/ }).waitFor();
+  for (const look of LOOKS) {
+    const { page } = await openPage(t, browser, { email: TEACHER, ...look });
+    for (const path of [room, "/classes", "/"]) {
+      await page.goto(launcher.url + path);
+      assert.deepEqual(await violations(page), [], `${path} ${JSON.stringify(look)}`);
+      assert.equal(await overflow(page), 0, `${path} ${JSON.stringify(look)}`);
+      if (path !== "/") await screenshot(page, `class-${path === room ? "room" : "list"}-${look.colorScheme ?? "phone"}`);
+    }
+  }
+
+  await row.getByRole("link", { name: /^End/ }).click();
+  await teacher.getByRole("button", { name: "End", exact: true }).click();
+  await row.getByText("Not here").waitFor();
+  await row.getByRole("link", { name: /^Remove/ }).click();
+  await teacher.getByRole("button", { name: "Remove", exact: true }).click();
+  await row.waitFor({ state: "detached" });
+  await ada.goto(launcher.url + room);
+  await ada.getByRole("heading", { level: 1 }).waitFor();
+  assert.equal(await ada.getByText("Statistics 101").count(), 0, "the class is hidden from a former member");
+  assert.deepEqual(complaints, []);
+});
