@@ -31,6 +31,11 @@ test("class is started, joined and ended in its room", async (t) => {
   await teacher.getByRole("button", { name: "Add members" }).click();
   for (const student of STUDENTS) await teacher.getByRole("row", { name: new RegExp(student) }).waitFor();
   await screenshot(teacher, "class-empty");
+  await teacher.getByRole("link", { name: "New template" }).click();
+  await teacher.getByRole("link", { name: "JupyterLab" }).click();
+  await teacher.getByLabel("Name", { exact: true }).fill("Notebooks");
+  await teacher.getByRole("button", { name: "Create template" }).click();
+  await teacher.getByRole("heading", { name: "Notebooks" }).waitFor();
 
   const { page: ada } = await openPage(t, browser, { email: STUDENTS[0] });
   await ada.goto(launcher.url);

@@ -44,7 +44,12 @@ use view::Shell;
 use visitor::Visitor;
 
 use crate::assets;
+use crate::permission::{Allowed, InClass, ManageClassTemplates, ManageTemplates};
 use crate::state::AppState;
+
+/// Visitors who edit the templates of the shared catalog, and of a class.
+type AdminOf = Allowed<ManageTemplates, Visitor>;
+type TeacherOf = InClass<ManageClassTemplates, Visitor>;
 
 type Route = (&'static str, &'static str, fn() -> MethodRouter<AppState>);
 
@@ -77,6 +82,10 @@ const ROUTES: &[Route] = &[
     ("GET", "/classes", || get(classes::list)),
     ("POST", "/classes", || post(classes::create)),
     ("GET", "/classes/{class}", || get(classes::show)),
+    ("GET", "/classes/{class}/templates/new", || get(admin::editor::new::<TeacherOf>)),
+    ("POST", "/classes/{class}/templates", || post(admin::editor::create::<TeacherOf>)),
+    ("GET", "/classes/{class}/templates/{template_id}/edit", || get(admin::editor::edit::<TeacherOf>)),
+    ("POST", "/classes/{class}/templates/{template_id}", || post(admin::editor::update::<TeacherOf>)),
     ("POST", "/classes/{class}/members", || post(classes::add_members)),
     ("GET", "/classes/{class}/members/{email}/remove", || get(classes::confirm_removal)),
     ("POST", "/classes/{class}/members/{email}/remove", || post(classes::remove_member)),
@@ -95,10 +104,10 @@ const ROUTES: &[Route] = &[
     ("GET", "/admin/instances/restart", || get(admin::bulk::confirm_restart)),
     ("POST", "/admin/instances/bulk", || post(admin::bulk::act)),
     ("GET", "/admin/templates", || get(admin::templates::list)),
-    ("POST", "/admin/templates", || post(admin::editor::create)),
-    ("GET", "/admin/templates/new", || get(admin::editor::new)),
-    ("POST", "/admin/templates/{template_id}", || post(admin::editor::update)),
-    ("GET", "/admin/templates/{template_id}/edit", || get(admin::editor::edit)),
+    ("POST", "/admin/templates", || post(admin::editor::create::<AdminOf>)),
+    ("GET", "/admin/templates/new", || get(admin::editor::new::<AdminOf>)),
+    ("POST", "/admin/templates/{template_id}", || post(admin::editor::update::<AdminOf>)),
+    ("GET", "/admin/templates/{template_id}/edit", || get(admin::editor::edit::<AdminOf>)),
     ("GET", "/admin/templates/{template_id}/class", || get(admin::class::show)),
     ("POST", "/admin/templates/{template_id}/class", || post(admin::class::compare)),
     ("POST", "/admin/templates/{template_id}/extend", || post(admin::class::extend)),

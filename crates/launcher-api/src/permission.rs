@@ -60,13 +60,6 @@ pub(crate) fn allows<P: Permission>(caller: &Caller) -> bool {
     decide(caller, P::ACTION) == Verdict::Granted
 }
 
-impl<P, R> Allowed<P, R> {
-    /// Changes the request. The permission stays.
-    pub(crate) fn map(self, change: impl FnOnce(R) -> R) -> Self {
-        Self { request: change(self.request), ..self }
-    }
-}
-
 impl<P, R> Deref for Allowed<P, R> {
     type Target = R;
 

@@ -1,10 +1,11 @@
-//! Use case: admins check course material before a template names it.
+//! Use case: admins and teachers check course material before a template names it.
 
+use launcher_domain::MaterialFinding;
 use launcher_domain::template::MaterialSource;
-use launcher_domain::{Caller, MaterialFinding};
 
 use crate::error::ServiceError;
 use crate::launcher::Launcher;
+use crate::templates::Catalog;
 
 /// Maximum checks at the same time: each needs memory and a part of the network.
 pub(crate) const MAX_CHECKS: usize = 2;
@@ -16,17 +17,17 @@ impl Launcher {
         self.0.fleet.source_checks().is_some()
     }
 
-    /// Loads public sources without placing them, for admins. Returns one finding for each. This call takes at most 30
-    /// seconds.
+    /// Loads public sources without placing them, for those who manage templates. Returns one finding for each. This call
+    /// takes at most 30 seconds.
     ///
     /// # Errors
     /// Forbidden, FleetWithoutChecks, TooManyChecks, FleetUnavailable.
-    pub async fn check_sources(
+    pub async fn check_sources<'a>(
         &self,
-        caller: &Caller,
+        catalog: impl Into<Catalog<'a>>,
         sources: &[MaterialSource],
     ) -> Result<Vec<MaterialFinding>, ServiceError> {
-        self.may_manage_templates(caller)?;
+        catalog.into().require_manager()?;
         let fleet = self.0.fleet.source_checks().ok_or(ServiceError::FleetWithoutChecks)?;
         let _slot = self.0.checks.try_acquire().map_err(|_| ServiceError::TooManyChecks)?;
         fleet.check(sources).await.map_err(ServiceError::FleetUnavailable)

@@ -80,7 +80,7 @@ impl<'a> Catalog<'a> {
     }
 
     /// Refuses callers who may not manage templates here.
-    fn require_manager(self) -> Result<(), ServiceError> {
+    pub(crate) fn require_manager(self) -> Result<(), ServiceError> {
         match self {
             Self::Shared(caller) => require(caller, Action::ManageTemplates),
             Self::Class(access) => require_in(access, ClassAction::ManageTemplates),

@@ -40,7 +40,7 @@ impl ClassLink {
     }
 }
 
-fn path(access: &ClassAccess) -> String {
+pub(crate) fn path(access: &ClassAccess) -> String {
     format!("/classes/{}", access.class().content.slug)
 }
 
@@ -117,6 +117,8 @@ struct ClassPage {
     class: ClassLink,
     description: String,
     cards: Vec<Card>,
+    /// True if the reader may edit the templates.
+    can_edit: bool,
     board: Option<Board>,
     notice: Option<Notice>,
     /// The pasted list of new members, if it has errors.
@@ -286,7 +288,9 @@ async fn render(
 ) -> PageResult {
     let t = visitor.t;
     let mut templates = visitor.launcher.templates(access, &Page { limit: ROWS, after: None }).await?;
-    templates.retain(|template| template.active && !template.listing.unlisted);
+    if !access.allows(ClassAction::ManageTemplates) {
+        templates.retain(|template| template.active && !template.listing.unlisted);
+    }
     let own = workshops::own_live(visitor).await?;
     let board = if access.allows(ClassAction::Watch) { Some(Board::new(visitor, access).await?) } else { None };
     let shell = visitor.shell("classes");
@@ -297,6 +301,7 @@ async fn render(
         class: ClassLink::new(t, access),
         description: markdown::to_html(&access.class().content.description),
         cards: templates.iter().map(|template| Card::new(visitor, template).beside(&own)).collect(),
+        can_edit: access.allows(ClassAction::ManageTemplates),
         board,
         notice,
         addresses: form.addresses,

@@ -76,7 +76,13 @@ fn with_body(request: RequestBuilder, document: &Value, line: &Line) -> RequestB
         ("POST", "/classes/{class}/members") => request.form(&[("addresses", "new@example.org")]),
         ("POST", "/language") => request.form(&[("language", "en")]),
         ("POST", "/admin/templates/{template_id}/extend") => request.form(&[("until", "2026-01-01T12:30:00Z")]),
-        ("POST", "/admin/templates" | "/admin/templates/{template_id}") => request.form(&template),
+        (
+            "POST",
+            "/admin/templates"
+            | "/admin/templates/{template_id}"
+            | "/classes/{class}/templates"
+            | "/classes/{class}/templates/{template_id}",
+        ) => request.form(&template),
         ("POST", _) => request.form::<[(&str, &str)]>(&[]),
         _ => request,
     }

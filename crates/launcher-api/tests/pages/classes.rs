@@ -6,7 +6,7 @@ use launcher_service::NewClass;
 use launcher_testkit::eventually;
 use serde_json::json;
 
-use crate::support::{ADMIN, ALICE, App, BOB, Browser};
+use crate::support::{ADMIN, ALICE, App, BOB, Browser, borrowed, with};
 
 const TEACHER: &str = "teacher@example.org";
 
@@ -110,6 +110,42 @@ async fn teacher_adds_and_removes_members() {
     let last = teacher.post(&own, &[]).await;
     assert_eq!(last.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(last.body.contains("make another member a teacher first"));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn teacher_edits_templates_of_the_class_with_the_editor() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
+    add(&teacher, &room, ALICE, "student").await;
+    assert!(teacher.get(&room).await.body.contains(&format!("{room}/templates/{template}/edit")));
+    assert!(!alice.get(&room).await.body.contains("/templates/"));
+
+    let action = format!("{room}/templates");
+    let form = teacher.get(&format!("{action}/new")).await.form(&action);
+    let wanted = [("name", "Exercise 2"), ("image", "example.org/image"), ("app_type", "notebook")];
+    let mut form: Vec<_> =
+        form.iter().filter(|(name, _)| wanted.iter().all(|(other, _)| name != other)).cloned().collect();
+    form.extend(wanted.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    assert_eq!(teacher.post(&action, &borrowed(&form)).await.location(), room);
+    assert!(alice.get("/").await.body.contains("Exercise 2"));
+    assert!(!app.browser(ADMIN).get("/admin/templates").await.body.contains("Exercise 2"), "the shared catalog");
+
+    let action = format!("{room}/templates/{template}");
+    let form = teacher.get(&format!("{action}/edit")).await.form(&action);
+    assert_eq!(teacher.post(&action, &with(&form, "name", "Exercise 1a")).await.location(), room);
+    assert!(alice.get(&room).await.body.contains("Exercise 1a"));
+    for path in [format!("{room}/templates/new"), format!("{action}/edit")] {
+        assert_eq!(alice.get(&path).await.status, StatusCode::FORBIDDEN, "{path}");
+        assert_eq!(app.browser(BOB).get(&path).await.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    let elsewhere = format!("/admin/templates/{template}/edit");
+    assert_eq!(
+        app.browser(ADMIN).get(&elsewhere).await.status,
+        StatusCode::NOT_FOUND,
+        "the editor of the shared catalog"
+    );
     app.finish().await;
 }
 

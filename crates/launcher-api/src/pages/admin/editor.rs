@@ -1,14 +1,14 @@
 //! The template editor: new, edit, preview, save.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Deref};
 
 use askama::Template;
 use axum::response::Response;
 use http::StatusCode;
 use launcher_domain::template::MaterialSource;
-use launcher_domain::{FieldError, FieldRule, JsonObject, MaterialFinding, Template as CatalogTemplate};
-use launcher_service::{ServiceError, TemplateUpdate};
+use launcher_domain::{ClassAccess, FieldError, FieldRule, JsonObject, MaterialFinding, Template as CatalogTemplate};
+use launcher_service::{Catalog, ServiceError, TemplateUpdate};
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -16,12 +16,13 @@ use super::form::{self, Field, FormErrors, Group, Next, Note, ShortLink, Shown, 
 use super::images::{self, ImageLine, ImageQuery, Place};
 use crate::extract::TemplateId;
 use crate::pages::admin::presets::{self, ChosenPreset, Preset, PresetCard};
+use crate::pages::classes;
 use crate::pages::paths::TEMPLATES;
 use crate::pages::view::{Card, Notice};
 use crate::pages::{
     Fields, Language, PageResult, Query, Shell, Text, Visitor, assets, forms, markdown, page, page_with,
 };
-use crate::permission::{Allowed, ManageTemplates};
+use crate::permission::{Allowed, InClass, ManageClassTemplates, ManageTemplates};
 
 /// `id` of the form in the HTML template.
 const FORM_ID: &str = "template-form";
@@ -35,6 +36,10 @@ struct FormPage {
     heading: Text,
     submit: Text,
     action: String,
+    /// Path of the page to which the editor leads back.
+    list_path: String,
+    /// Path below which the pages of the templates are.
+    templates_path: String,
     template_id: Option<String>,
     version: Option<String>,
     preview: Option<Preview>,
@@ -72,12 +77,56 @@ enum Purpose {
     Edit(Uuid),
 }
 
-impl Purpose {
+/// A visitor who may edit the templates of the shared catalog, or of a class.
+#[derive(Clone)]
+pub(crate) struct Author {
+    visitor: Visitor,
+    access: Option<ClassAccess>,
+}
+
+impl From<Allowed<ManageTemplates, Visitor>> for Author {
+    fn from(admin: Allowed<ManageTemplates, Visitor>) -> Self {
+        Self { visitor: Visitor::clone(&admin), access: None }
+    }
+}
+
+impl From<InClass<ManageClassTemplates, Visitor>> for Author {
+    fn from(teacher: InClass<ManageClassTemplates, Visitor>) -> Self {
+        Self { visitor: Visitor::clone(&teacher), access: Some(teacher.access) }
+    }
+}
+
+impl Deref for Author {
+    type Target = Visitor;
+
+    fn deref(&self) -> &Visitor {
+        &self.visitor
+    }
+}
+
+impl Author {
+    fn catalog(&self) -> Catalog<'_> {
+        self.access.as_ref().map_or(Catalog::Shared(&self.caller), Catalog::Class)
+    }
+
+    /// Path of the page with the list of templates.
+    fn list_path(&self) -> String {
+        self.access.as_ref().map_or_else(|| TEMPLATES.to_owned(), |access| classes::path(access))
+    }
+
+    /// Path below which the pages of the templates are.
+    fn templates_path(&self) -> String {
+        self.access
+            .as_ref()
+            .map_or_else(|| TEMPLATES.to_owned(), |access| format!("{}/templates", classes::path(access)))
+    }
+
     /// Path of the page with the form, as it was before any change.
-    fn form_path(self) -> String {
-        match self {
-            Self::New => format!("{TEMPLATES}/new"),
-            Self::Edit(id) => format!("{TEMPLATES}/{id}/edit"),
+    fn form_path(&self, purpose: Purpose) -> String {
+        let base = self.templates_path();
+        match purpose {
+            Purpose::New => format!("{base}/new"),
+            Purpose::Edit(id) => format!("{base}/{id}/edit"),
         }
     }
 }
@@ -93,10 +142,11 @@ pub(crate) struct NewQuery {
 }
 
 /// `GET /admin/templates/new`: the form for a new template: empty, or with the values of another template or of a preset.
-pub(crate) async fn new(visitor: Allowed<ManageTemplates, Visitor>, Query(query): Query<NewQuery>) -> PageResult {
+pub(crate) async fn new<A: Into<Author>>(author: A, Query(query): Query<NewQuery>) -> PageResult {
+    let visitor: Author = author.into();
     let (t, ignored) = (visitor.t, visitor.process.ignored_fields);
     let mut form = match Uuid::try_parse(&query.from) {
-        Ok(id) => TemplateForm::copy_of(t, &visitor.launcher.template(&visitor.caller, id).await?),
+        Ok(id) => TemplateForm::copy_of(t, &visitor.launcher.template(visitor.catalog(), id).await?),
         Err(_) => match Preset::named(&query.preset) {
             Some(preset) => TemplateForm::of_preset(t, preset, ignored),
             None => TemplateForm::new_template(),
@@ -106,10 +156,8 @@ pub(crate) async fn new(visitor: Allowed<ManageTemplates, Visitor>, Query(query)
     page(&Editor::new(visitor, Purpose::New, form).page(&FormErrors::default()))
 }
 
-pub(crate) async fn create(
-    visitor: Allowed<ManageTemplates, Visitor>,
-    Fields(form): Fields<TemplateForm>,
-) -> PageResult {
+pub(crate) async fn create<A: Into<Author>>(author: A, Fields(form): Fields<TemplateForm>) -> PageResult {
+    let visitor: Author = author.into();
     let form = form.with_chosen(visitor.t, visitor.process.ignored_fields);
     let mut editor = Editor::new(visitor, Purpose::New, form);
     if let Some(answer) = editor.check(None).await {
@@ -122,18 +170,18 @@ pub(crate) async fn create(
     let launcher = &editor.visitor.launcher;
     let drawn = Uuid::try_parse(&editor.form.controls.template_id).unwrap_or_else(|_| launcher.draw_template_id());
     match create_with_slug(&editor, drawn, body).await {
-        Ok(template) => Ok(forms::redirect(&after_save(&editor.form, template.template_id))),
+        Ok(template) => Ok(forms::redirect(&editor.after_save(template.template_id))),
         Err(error) => editor.failed(error),
     }
 }
 
 /// Creates a template. Without a slug of the author, its name gives one, with a number if another template has it.
 async fn create_with_slug(editor: &Editor, id: Uuid, mut body: JsonObject) -> Result<CatalogTemplate, ServiceError> {
-    let (launcher, caller) = (&editor.visitor.launcher, &editor.visitor.caller);
+    let (launcher, catalog) = (&editor.visitor.launcher, editor.visitor.catalog());
     for slug in editor.form.derived_slugs() {
         body.insert("slug".to_owned(), slug.into());
         let is_taken = |error: &FieldError| matches!(error.rule, FieldRule::SlugTaken { .. });
-        match launcher.create_template_once(caller, id, &body).await {
+        match launcher.create_template_once(catalog, id, &body).await {
             Err(ServiceError::Invalid(errors)) if errors.iter().all(is_taken) => {}
             result => return result,
         }
@@ -141,27 +189,33 @@ async fn create_with_slug(editor: &Editor, id: Uuid, mut body: JsonObject) -> Re
     if editor.form.typed("slug").trim().is_empty() {
         body.remove("slug");
     }
-    launcher.create_template_once(caller, id, &body).await
+    launcher.create_template_once(catalog, id, &body).await
 }
 
-pub(crate) async fn edit(
-    visitor: Allowed<ManageTemplates, Visitor>,
+pub(crate) async fn edit<A: Into<Author>>(
+    author: A,
     TemplateId(id): TemplateId,
     Query(query): Query<ImageQuery>,
 ) -> PageResult {
-    let template = visitor.launcher.template(&visitor.caller, id).await?;
-    let image = images::lines(&visitor, Place::Edit, std::slice::from_ref(&template)).await?.remove(&id);
+    let visitor: Author = author.into();
+    let template = visitor.launcher.template(visitor.catalog(), id).await?;
+    let image = match visitor.access {
+        // Only admins pull images.
+        Some(_) => None,
+        None => images::lines(&visitor, Place::Edit, std::slice::from_ref(&template)).await?.remove(&id),
+    };
     let notice = query.notice(visitor.t, &image);
     let editor = Editor::new(visitor, Purpose::Edit(id), TemplateForm::of(&template));
     page(&FormPage { notice, image, ..editor.page(&FormErrors::default()) })
 }
 
-pub(crate) async fn update(
-    visitor: Allowed<ManageTemplates, Visitor>,
+pub(crate) async fn update<A: Into<Author>>(
+    author: A,
     TemplateId(id): TemplateId,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
-    let before = visitor.launcher.template(&visitor.caller, id).await?;
+    let visitor: Author = author.into();
+    let before = visitor.launcher.template(visitor.catalog(), id).await?;
     let mut editor = Editor::new(visitor, Purpose::Edit(id), form);
     if let Some(answer) = editor.check(Some(&before)).await {
         return answer;
@@ -174,10 +228,10 @@ pub(crate) async fn update(
     // A form without a readable version expects version 0, which no template has: it must not overwrite the change of
     // another admin.
     let update = TemplateUpdate { body, expected_version: Some(editor.form.controls.version.parse().unwrap_or(0)) };
-    match editor.visitor.launcher.update_template(&editor.visitor.caller, id, update).await {
+    match editor.visitor.launcher.update_template(editor.visitor.catalog(), id, update).await {
         Ok(after) => Ok(editor.saved(&before, &after).await),
         Err(ServiceError::VersionMismatch) => {
-            let current = editor.visitor.launcher.template(&editor.visitor.caller, id).await?;
+            let current = editor.visitor.launcher.template(editor.visitor.catalog(), id).await?;
             editor.form.controls.version = current.version.to_string();
             let (title, text) = (t.text("editor-conflict-title"), t.text("editor-conflict"));
             let notice = Some(Notice { kind: "wait", title, text, blockers: None });
@@ -187,17 +241,9 @@ pub(crate) async fn update(
     }
 }
 
-/// Returns the path of the page that the pressed button requests.
-fn after_save(form: &TemplateForm, id: Uuid) -> String {
-    match form.controls.next {
-        Next::Try => format!("/launch/{id}"),
-        Next::Save | Next::Anyway | Next::Preview => format!("{TEMPLATES}?saved={id}"),
-    }
-}
-
 /// The form of a template, and its purpose.
 struct Editor {
-    visitor: Allowed<ManageTemplates, Visitor>,
+    visitor: Author,
     purpose: Purpose,
     form: TemplateForm,
     /// Results of checks, by the number of the source.
@@ -205,9 +251,18 @@ struct Editor {
 }
 
 impl Editor {
-    fn new(visitor: Allowed<ManageTemplates, Visitor>, purpose: Purpose, form: TemplateForm) -> Self {
+    fn new(visitor: Author, purpose: Purpose, form: TemplateForm) -> Self {
         let form = form.with_ignored(visitor.t, visitor.process.ignored_fields);
         Self { visitor, purpose, form, notes: BTreeMap::new() }
+    }
+
+    /// Returns the path of the page that the pressed button requests.
+    fn after_save(&self, id: Uuid) -> String {
+        match (self.form.controls.next, &self.visitor.access) {
+            (Next::Try, _) => format!("/launch/{id}"),
+            (_, None) => format!("{TEMPLATES}?saved={id}"),
+            (_, Some(access)) => classes::path(access),
+        }
     }
 
     /// Checks the course material that the pressed button names, or new course material before it is saved. Returns the
@@ -240,7 +295,7 @@ impl Editor {
     async fn check_sources(&mut self, sources: &[(usize, MaterialSource)]) -> bool {
         let t = self.visitor.t;
         let plain: Vec<MaterialSource> = sources.iter().map(|(_, source)| source.clone()).collect();
-        let findings = self.visitor.launcher.check_sources(&self.visitor.caller, &plain).await;
+        let findings = self.visitor.launcher.check_sources(self.visitor.catalog(), &plain).await;
         let is_busy = matches!(findings, Err(ServiceError::TooManyChecks));
         let without = t.text(if is_busy { "editor-check-busy" } else { "editor-check-failed" });
         let findings = findings.unwrap_or_else(|_| vec![MaterialFinding::failed(without); sources.len()]);
@@ -271,10 +326,13 @@ impl Editor {
 
     /// Redirects after a change. If the maximum lifetime was raised, first asks if it applies to the current workshops.
     async fn saved(&self, before: &CatalogTemplate, after: &CatalogTemplate) -> Response {
-        let (id, next) = (after.template_id, after_save(&self.form, after.template_id));
+        let (id, next) = (after.template_id, self.after_save(after.template_id));
         let is_raised = after.settings.max_lifetime_seconds > before.settings.max_lifetime_seconds;
         let (launcher, caller) = (&self.visitor.launcher, &self.visitor.caller);
-        if !is_raised || launcher.count_below_maximum(caller, id).await.is_ok_and(|count| count == 0) {
+        if !is_raised
+            || self.visitor.access.is_some()
+            || launcher.count_below_maximum(caller, id).await.is_ok_and(|count| count == 0)
+        {
             return forms::redirect(&next);
         }
         let query = form_urlencoded::Serializer::new(String::new()).append_pair("return_to", &next).finish();
@@ -286,7 +344,8 @@ impl Editor {
         let t = Language::with_code(&self.form.controls.language).unwrap_or(self.visitor.t);
         let shows_errors = !self.form.controls.shows_errors.is_empty();
         let found = shows_errors.then(|| self.form.body(t, &self.visitor.launcher).err()).flatten().unwrap_or_default();
-        let visitor = self.visitor.clone().map(|visitor| visitor.in_language(t));
+        let Author { visitor, access } = self.visitor.clone();
+        let visitor = Author { visitor: visitor.in_language(t), access };
         let editor = Self::new(visitor, self.purpose, self.form.clone());
         let mut response = page(&editor.answer(&found))?;
         let (name, value) = t.cookie(self.visitor.settings.is_https());
@@ -320,19 +379,21 @@ impl Editor {
     /// Returns the page that answers a sent form: the form as it was sent.
     fn answer(&self, errors: &FormErrors) -> FormPage {
         let form_page = self.page(errors);
-        FormPage { shell: form_page.shell.returning_to(self.purpose.form_path()), ..form_page }
+        FormPage { shell: form_page.shell.returning_to(self.visitor.form_path(self.purpose)), ..form_page }
     }
 
     fn page(&self, errors: &FormErrors) -> FormPage {
         let Self { visitor, purpose, form, notes } = self;
         let (t, ignored) = (visitor.t, visitor.process.ignored_fields);
         let (heading, submit, action) = match purpose {
-            Purpose::New => (t.text("editor-new-template"), t.text("editor-create"), TEMPLATES.to_owned()),
-            Purpose::Edit(id) => (t.text("edit-template"), t.text("editor-save"), format!("{TEMPLATES}/{id}")),
+            Purpose::New => (t.text("editor-new-template"), t.text("editor-create"), visitor.templates_path()),
+            Purpose::Edit(id) => {
+                (t.text("edit-template"), t.text("editor-save"), format!("{}/{id}", visitor.templates_path()))
+            }
         };
         let preset = &form.controls.preset;
         let chosen = ChosenPreset::named(t, preset);
-        let link = matches!(purpose, Purpose::New).then(|| ShortLink {
+        let link = (matches!(purpose, Purpose::New) && visitor.access.is_none()).then(|| ShortLink {
             start: format!("{}/go/", visitor.settings.origin()),
             slug: form.derived_slugs().next().unwrap_or_default(),
             label: t.text("editor-short-link"),
@@ -356,7 +417,12 @@ impl Editor {
         };
         FormPage {
             t,
-            shell: Shell { language_form: Some(FORM_ID), ..visitor.shell("admin-templates") },
+            shell: Shell {
+                language_form: Some(FORM_ID),
+                ..visitor.shell(if visitor.access.is_some() { "classes" } else { "admin-templates" })
+            },
+            list_path: visitor.list_path(),
+            templates_path: visitor.templates_path(),
             notice: None,
             heading,
             submit,
