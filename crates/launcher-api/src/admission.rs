@@ -215,7 +215,7 @@ pub(crate) const MAX_BODY_BYTES: usize = 256 * KIB;
 const BULK_BYTES: usize = 64 * KIB;
 /// Maximum body of the form with the addresses of a class: 500 addresses with names.
 const ROSTER_BYTES: usize = 128 * KIB;
-/// Maximum body of a class: a description of 4,000 characters, each with up to 12 bytes in a form, and 100 addresses.
+/// Maximum body of a class: a description of 4,000 characters, each with up to 12 bytes in a form, and addresses of teachers.
 const CLASS_BYTES: usize = 96 * KIB;
 /// Maximum body of the forms of pages with a long return path: the path of a list with its filter, encoded twice.
 const RETURN_BYTES: usize = 8 * KIB;

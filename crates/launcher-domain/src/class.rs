@@ -9,10 +9,9 @@ use uuid::Uuid;
 
 use crate::access::{Caller, Scope, Verdict};
 use crate::email::EmailAddress;
-use crate::names::slug_of;
 use crate::template::codecs::{Description, Name};
 use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, integer, json_object};
-use crate::template::listing::Slug;
+use crate::template::listing::{MAX_SLUG, Slug, slug_of};
 use crate::template::rule::FieldRule;
 use crate::text_enum::text_enum;
 
@@ -33,7 +32,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// Origin of a membership. Each origin has a membership of its own, and changes no other.
+    /// Origin of a membership. A person has one membership per origin.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum MemberSource {
         /// A teacher or an admin added the person.
@@ -44,7 +43,7 @@ text_enum! {
 }
 
 json_object! {
-    /// Content of a class: what a teacher writes.
+    /// Editable content of a class.
     pub struct ClassContent {
         /// Name of the class, one line.
         name: String = required(Name),
@@ -91,11 +90,16 @@ impl ClassContent {
         let mut body = body.clone();
         if !Self::has_slug(&body) {
             let name = body.get("name").and_then(Value::as_str).unwrap_or_default();
-            let slug = before.map_or_else(|| slug_of(name), |before| before.slug.clone());
+            let slug = before
+                .map_or_else(|| slug_of(name).unwrap_or_else(|| "class".to_owned()), |before| before.slug.clone());
             body.insert("slug".to_owned(), slug.into());
         }
         let mut errors = Errors::default();
-        match <Self as Codec>::read(&body.into(), "", &mut errors) {
+        let content = <Self as Codec>::read(&body.into(), "", &mut errors);
+        // A path names a class by its slug or its identifier.
+        let is_identifier = content.as_ref().is_some_and(|content| Uuid::try_parse(&content.slug).is_ok());
+        errors.check(!is_identifier, "/slug", FieldRule::Slug);
+        match content {
             Some(content) if errors.0.is_empty() => Ok(content),
             _ => Err(errors.0),
         }
@@ -105,6 +109,26 @@ impl ClassContent {
     #[must_use]
     pub fn has_slug(body: &JsonObject) -> bool {
         body.get("slug").is_some_and(|slug| !slug.is_null() && slug != "")
+    }
+
+    /// Returns the fields that only admins may change so: the name in paths, and a limit that becomes larger or ends.
+    #[must_use]
+    pub fn fields_of_admins(&self, before: &Self) -> Vec<&'static str> {
+        let is_raised = |new: Option<u32>, old: Option<u32>| old.is_some_and(|old| new.is_none_or(|new| new > old));
+        let changes = [
+            ("/slug", self.slug != before.slug),
+            ("/max_workshops", is_raised(self.max_workshops, before.max_workshops)),
+            ("/max_workshops_per_member", is_raised(self.max_workshops_per_member, before.max_workshops_per_member)),
+        ];
+        changes.into_iter().filter(|(_, is_changed)| *is_changed).map(|(pointer, _)| pointer).collect()
+    }
+
+    /// Returns the slug with a suffix.
+    #[must_use]
+    pub fn slug_with(&self, suffix: &str) -> String {
+        let most = MAX_SLUG.saturating_sub(suffix.len() + 1);
+        let start: String = self.slug.chars().take(most).collect();
+        format!("{}-{suffix}", start.trim_end_matches('-'))
     }
 
     /// Returns the JSON schema (2020-12) of the content.
@@ -119,7 +143,7 @@ impl ClassContent {
 pub struct Class {
     /// Identifier that sorts by creation time (UUID version 7).
     pub class_id: Uuid,
-    /// What a teacher writes.
+    /// Editable content.
     pub content: ClassContent,
     /// Version of the class: 1 at creation, incremented at each change of its content.
     pub version: i64,
@@ -140,6 +164,8 @@ pub struct ClassLimits {
     pub max_workshops: Option<u32>,
     /// Maximum number of workshops of the owner in the class at a time.
     pub max_of_owner: Option<u32>,
+    /// True if the owner must be a member at the moment of the launch.
+    pub needs_member: bool,
 }
 
 /// True for a name of a member: empty, or the name of a template.
@@ -227,7 +253,7 @@ pub enum ClassAction {
     End,
     /// Create, change and archive templates of the class.
     ManageTemplates,
-    /// Add and remove members, change their roles, and change the join link.
+    /// Add and remove members, and change their roles.
     ManageMembers,
     /// Change the content of the class.
     Edit,
@@ -297,7 +323,12 @@ impl ClassAccess {
         let Class { class_id, content, .. } = &self.class;
         let is_student = !self.allows(ClassAction::Watch);
         let max_of_owner = content.max_workshops_per_member.filter(|_| is_student);
-        ClassLimits { class_id: *class_id, max_workshops: content.max_workshops, max_of_owner }
+        ClassLimits {
+            class_id: *class_id,
+            max_workshops: content.max_workshops,
+            max_of_owner,
+            needs_member: !self.caller.is_admin(),
+        }
     }
 
     /// Decides whether the caller may perform an action. A member knows the class, so nothing is hidden.
@@ -311,6 +342,12 @@ impl ClassAccess {
     #[must_use]
     pub fn allows(&self, action: ClassAction) -> bool {
         self.decide(action) == Verdict::Granted
+    }
+
+    /// True if the caller may launch a template of the class, which is `active` or not.
+    #[must_use]
+    pub fn launches(&self, active: bool) -> bool {
+        self.allows(ClassAction::ManageTemplates) || (active && !self.class.content.archived)
     }
 
     /// Instances of the class that the caller may see: all of them with the permission to watch, else the caller's own.

@@ -74,13 +74,6 @@ pub fn earliest_uuid(at: Timestamp) -> Uuid {
     Uuid::from_u128(u128::from(millis) << 80)
 }
 
-/// Returns a slug for something with this name: see [`is_slug`](crate::template::is_slug).
-#[must_use]
-pub fn slug_of(name: &str) -> String {
-    let slug = slug(name);
-    if slug.len() < 2 { format!("{slug}-1") } else { slug }
-}
-
 /// Returns the letters and digits of a name, lower-case, with single dashes between words. Returns `workshop` if the
 /// name has no letter or digit.
 fn slug(name: &str) -> String {

@@ -7,8 +7,8 @@ use launcher_domain::lifetime::Bound;
 use launcher_domain::names::{random_suffix, uuid_v7};
 use launcher_domain::template::is_slug;
 use launcher_domain::{
-    Act, Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, EndReason, FieldError,
-    FieldRule, JsonObject, Member, MemberSource, Membership, is_member_name,
+    Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, EndReason, FieldError, FieldRule,
+    JsonObject, Member, MemberSource, Membership, is_member_name,
 };
 use launcher_store::{InstanceFilter, ListedInstance, MemberChange, MembersOutcome, Page, StoreError};
 use uuid::Uuid;
@@ -54,7 +54,7 @@ impl Launcher {
     /// # Errors
     /// Unavailable.
     pub async fn classes(&self, caller: &Caller, page: &Page) -> Result<Vec<ClassAccess>, ServiceError> {
-        Ok(self.0.store.classes(caller, page).await?)
+        Ok(self.0.store.classes(caller, false, page).await?)
     }
 
     /// Returns the access of the caller to the class with this slug or identifier.
@@ -88,12 +88,12 @@ impl Launcher {
         let mut stored = self.0.store.create_class(&class, &members, caller).await;
         if matches!(stored, Err(StoreError::ClassSlugTaken { .. })) && !ClassContent::has_slug(&new.body) {
             // The same course in another term: the derived slug gets 25 random bits.
-            class.content.slug = format!("{}-{}", class.content.slug, random_suffix(&*self.0.entropy));
+            class.content.slug = class.content.slug_with(&random_suffix(&*self.0.entropy));
             stored = self.0.store.create_class(&class, &members, caller).await;
         }
         stored?;
         tracing::info!(class = %class.content.slug, by = %caller.email(), "class created");
-        self.class(caller, &class.content.slug).await
+        self.class(caller, &class_id.to_string()).await
     }
 
     fn draw_id(&self) -> Uuid {
@@ -135,11 +135,16 @@ impl Launcher {
             if class.content == content {
                 return Ok(before);
             }
+            let refused = if caller.is_admin() { Vec::new() } else { content.fields_of_admins(&class.content) };
+            if !refused.is_empty() {
+                let error = |pointer| FieldError::new(pointer, FieldRule::OnlyAdmins);
+                return Err(ServiceError::Invalid(refused.into_iter().map(error).collect()));
+            }
             let (version, updated_at) = (class.version + 1, self.0.clock.now());
             let after = Class { content: content.clone(), version, updated_at, ..class.clone() };
             if self.0.store.save_class(class, &after, caller).await? {
                 tracing::info!(class = %after.content.slug, by = %caller.email(), version, "class changed");
-                return self.class(caller, &after.content.slug).await;
+                return self.class(caller, &after.class_id.to_string()).await;
             }
             let again = self.0.store.class_by_id(caller, class.class_id).await?;
             before = again.ok_or(ServiceError::NotFound)?;
@@ -148,14 +153,12 @@ impl Launcher {
         Err(ServiceError::ClassVersionMismatch)
     }
 
-    /// Returns the access of the caller to each class in which the caller has a role, newest first, at most 50.
+    /// Returns the access of the caller to each class in which the caller has a role, newest first, at most 50 of them.
     ///
     /// # Errors
     /// Unavailable.
     pub async fn own_classes(&self, caller: &Caller) -> Result<Vec<ClassAccess>, ServiceError> {
-        let mut own = self.classes(caller, &Page { limit: OWN_CLASSES, after: None }).await?;
-        own.retain(|access| access.role().is_some());
-        Ok(own)
+        Ok(self.0.store.classes(caller, true, &Page { limit: OWN_CLASSES, after: None }).await?)
     }
 
     /// Returns the members of a class, by address.
@@ -184,16 +187,23 @@ impl Launcher {
         self.change_members(access, &drafts.into_iter().map(set).collect::<Vec<_>>()).await
     }
 
-    /// Removes a person from a class, and ends the person's workshops in it. Their saved files stay the person's.
+    /// Removes a person from a class, and ends the person's workshops in it. Their saved files stay the person's. Idempotent:
+    /// after an error, a repeated call continues.
     ///
     /// # Errors
     /// Forbidden, NotFound, Invalid, Unavailable.
     pub async fn remove_member(&self, access: &ClassAccess, email: &EmailAddress) -> Result<(), ServiceError> {
         require_in(access, ClassAction::ManageMembers)?;
-        if !self.members(access).await?.iter().any(|member| member.email == *email) {
+        let memberships = self.0.store.memberships(access.class()).await?;
+        let of_person: Vec<_> = memberships.iter().filter(|one| one.email == *email).collect();
+        let is_current = of_person.iter().any(|one| one.removed_at.is_none());
+        if of_person.is_empty() {
             return Err(ServiceError::NotFound);
         }
-        self.change_members(access, &[MemberChange::Remove { email: email.clone() }]).await?;
+        // A repeated request continues to end the workshops.
+        if is_current {
+            self.change_members(access, &[MemberChange::Remove { email: email.clone() }]).await?;
+        }
         let filter = InstanceFilter { owner_email: Some(email.clone()), ..InstanceFilter::default() };
         let mut page = Page { limit: BATCH, after: None };
         loop {
@@ -211,9 +221,10 @@ impl Launcher {
         access: &ClassAccess,
         changes: &[MemberChange],
     ) -> Result<Vec<Member>, ServiceError> {
-        let act = Act { actor_email: Some(access.caller().email().clone()), at: self.0.clock.now() };
-        match self.0.store.change_members(access.class(), changes, &act).await? {
+        let (caller, now) = (access.caller(), self.0.clock.now());
+        match self.0.store.change_members(access.class(), changes, caller, now).await? {
             MembersOutcome::Changed(members) => Ok(members),
+            MembersOutcome::NotTeacher => Err(ServiceError::ClassRole),
             MembersOutcome::NoTeacher => invalid("/role", FieldRule::LastTeacher),
             MembersOutcome::TooMany => invalid("", FieldRule::MemberCount),
         }

@@ -135,7 +135,7 @@ impl Launcher {
             return Err(ServiceError::NotFound);
         }
         let class = self.class_of_template(caller, instance.template_id).await?;
-        let catalog = class.as_ref().map_or(Catalog::Shared(caller), Catalog::Class);
+        let catalog = Catalog::of(caller, class.as_ref());
         let template = self.template(catalog, instance.template_id).await?;
         let repository = instance.settings.added_repository(&template.settings);
         let request = &LaunchRequest { repository, ..request.clone() };
@@ -161,6 +161,7 @@ impl Launcher {
             LaunchOutcome::LimitReached { limit, held, ending } => {
                 ServiceError::InstanceLimitReached { limit, held, ending }
             }
+            LaunchOutcome::NotMember => ServiceError::NotFound,
             LaunchOutcome::ClassLimitReached { limit, is_of_owner } => {
                 ServiceError::ClassLimitReached { limit, is_of_caller: is_of_owner }
             }

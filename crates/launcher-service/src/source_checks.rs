@@ -17,7 +17,7 @@ impl Launcher {
         self.0.fleet.source_checks().is_some()
     }
 
-    /// Loads public sources without placing them, for those who manage templates. Returns one finding for each. This call
+    /// Loads public sources without placing them, for managers of the catalog. Returns one finding for each. This call
     /// takes at most 30 seconds.
     ///
     /// # Errors

@@ -7,11 +7,13 @@ use launcher_domain::names::uuid_v7;
 use launcher_domain::template::is_slug;
 use launcher_domain::{
     Caller, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, JsonObject, MaterialSource,
-    PodTemplatePolicy, Template, TemplateContent, is_storable_pod_template,
+    PodTemplatePolicy, SecurityProfile, StorageKind, Template, TemplateContent, TemplateSettings,
+    is_storable_pod_template,
 };
 use launcher_store::Page;
 use launcher_workshop::pod_template::PodTemplate;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::error::{ServiceError, require, require_in};
@@ -53,6 +55,12 @@ impl<'a> From<&'a ClassAccess> for Catalog<'a> {
 }
 
 impl<'a> Catalog<'a> {
+    /// Returns the class, or the shared catalog for `None`.
+    #[must_use]
+    pub fn of(caller: &'a Caller, class: Option<&'a ClassAccess>) -> Self {
+        class.map_or(Self::Shared(caller), Self::Class)
+    }
+
     pub(crate) fn caller(self) -> &'a Caller {
         match self {
             Self::Shared(caller) => caller,
@@ -115,8 +123,7 @@ impl Launcher {
         self.0.store.template(catalog.into().class_id(), template_id).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Returns the class of a template, if it has one, with the caller's access. Hides templates of the caller's classes from
-    /// no page, and all others from all.
+    /// Returns the class of a template with the caller's access; `None` for a template of the shared catalog.
     ///
     /// # Errors
     /// NotFound when the template does not exist, or is of a class that is hidden from the caller; Unavailable.
@@ -185,8 +192,11 @@ impl Launcher {
         catalog.require_manager()?;
         let caller = catalog.caller();
         let mut template = self.new_template(template_id, body, caller.email().clone())?;
-        check_teacher(catalog, None, &template)?;
-        template.class_id = catalog.class_id();
+        check_class(catalog, None, &template)?;
+        if let Some(class_id) = catalog.class_id() {
+            template.class_id = Some(class_id);
+            template.template_id = id_in_class(class_id, template_id);
+        }
         for _ in 0..ATTEMPTS {
             if self.0.store.create_template(&template).await? {
                 tracing::info!(template = %template.template_id, by = %caller.email(), "template created");
@@ -244,7 +254,7 @@ impl Launcher {
                 return Err(ServiceError::VersionMismatch);
             }
             let after = Template { settings: settings.clone(), listing: listing.clone(), active, ..before.clone() };
-            check_teacher(catalog, Some(&before), &after)?;
+            check_class(catalog, Some(&before), &after)?;
             Ok(after)
         })
         .await
@@ -320,26 +330,43 @@ impl Launcher {
     }
 }
 
-/// Refuses settings of a class's template that a teacher may keep but not set: a pod template may use objects of the
-/// cluster, and a source with a secret would send the password of the installation to an address of the teacher.
-fn check_teacher(catalog: Catalog<'_>, before: Option<&Template>, after: &Template) -> Result<(), ServiceError> {
-    if catalog.caller().is_admin() {
-        return Ok(());
+/// Returns the identifier of a new template of a class, for an identifier that its author has chosen. The author can neither
+/// take the identifier of another template nor learn that it exists.
+fn id_in_class(class_id: Uuid, chosen: Uuid) -> Uuid {
+    let digest = Sha256::new().chain_update(class_id).chain_update(chosen).finalize();
+    let (random, _) = digest.split_at(16);
+    uuid::Builder::from_slice(random).map_or(chosen, |id| id.with_version(uuid::Version::Custom).into_uuid())
+}
+
+/// Refuses settings of a class's template. The volume that all templates of a person share would give a teacher the files of
+/// other workshops. A teacher may keep but not set a pod template, which may use objects of the cluster, the profile
+/// `baseline`, and a source with a secret, whose password would reach an address of the teacher.
+fn check_class(catalog: Catalog<'_>, before: Option<&Template>, after: &Template) -> Result<(), ServiceError> {
+    let (Some(access), settings) = (catalog.class(), &after.settings) else { return Ok(()) };
+    let mut errors = Vec::new();
+    if settings.storage.as_ref().is_some_and(|storage| storage.kind == StorageKind::Home) {
+        errors.push(FieldError::new("/storage/kind", FieldRule::ClassHome));
     }
-    let before = before.map(|before| &before.settings);
-    let is_kept = before.and_then(|before| before.pod_template.as_ref()) == after.settings.pod_template.as_ref();
-    let mut wrong: Vec<String> = (!is_kept).then(|| "/pod_template".to_owned()).into_iter().collect();
-    let sources = |settings: &'_ launcher_domain::TemplateSettings| -> Vec<MaterialSource> {
-        settings.material.iter().flat_map(|material| material.sources.clone()).collect()
-    };
-    let known = before.map(sources).unwrap_or_default();
-    for (index, source) in sources(&after.settings).iter().enumerate() {
-        if source.secret.is_some() && !known.contains(source) {
-            wrong.push(format!("/material/sources/{index}/secret"));
+    if !access.caller().is_admin() {
+        let before = before.map(|before| &before.settings);
+        let mut refuse = |is_new: bool, pointer: String| {
+            errors.extend(is_new.then(|| FieldError::new(pointer, FieldRule::OnlyAdmins)));
+        };
+        let kept = before.and_then(|before| before.pod_template.as_ref());
+        refuse(settings.pod_template.is_some() && settings.pod_template.as_ref() != kept, "/pod_template".to_owned());
+        let is_baseline = |settings: &TemplateSettings| settings.security_profile == SecurityProfile::Baseline;
+        refuse(is_baseline(settings) && !before.is_some_and(is_baseline), "/security_profile".to_owned());
+        let known = before.map(sources).unwrap_or_default();
+        for (index, source) in sources(settings).iter().enumerate() {
+            let is_new = source.secret.is_some() && !known.contains(source);
+            refuse(is_new, format!("/material/sources/{index}/secret"));
         }
     }
-    let errors: Vec<_> = wrong.into_iter().map(|pointer| FieldError::new(pointer, FieldRule::OnlyAdmins)).collect();
     if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
+}
+
+fn sources(settings: &TemplateSettings) -> Vec<MaterialSource> {
+    settings.material.iter().flat_map(|material| material.sources.clone()).collect()
 }
 
 /// Reads the content of a template, with its pod template. The policy says which names the pod template may use.

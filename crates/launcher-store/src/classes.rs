@@ -48,7 +48,9 @@ pub enum MembersOutcome {
     Changed(Vec<Member>),
     /// The class would have no teacher.
     NoTeacher,
-    /// The class would have more than 1,000 members.
+    /// The caller is neither an admin nor a teacher of the class any more.
+    NotTeacher,
+    /// The class would have more members than [`MAX_MEMBERS`].
     TooMany,
 }
 
@@ -80,7 +82,7 @@ impl Store {
     /// neither an admin nor a member.
     pub async fn class(&self, caller: &Caller, slug: &str) -> Result<Option<ClassAccess>, StoreError> {
         // No row contains NUL, and PostgreSQL rejects it.
-        let sql = of_caller(caller, |sql| sql.condition_with("slug = ", rows::text(slug)));
+        let sql = of_caller(caller, false, |sql| sql.condition_with("slug = ", rows::text(slug)));
         let row = sql.fetch_optional(&self.pool).await?;
         let Some(class) = row.as_ref().map(rows::class).transpose()? else { return Ok(None) };
         self.access(caller, class).await
@@ -88,7 +90,7 @@ impl Store {
 
     /// Like [`Store::class`], by identifier.
     pub async fn class_by_id(&self, caller: &Caller, class_id: Uuid) -> Result<Option<ClassAccess>, StoreError> {
-        let sql = of_caller(caller, |sql| sql.condition_with("class_id = ", class_id.to_string()));
+        let sql = of_caller(caller, false, |sql| sql.condition_with("class_id = ", class_id.to_string()));
         let row = sql.fetch_optional(&self.pool).await?;
         let Some(class) = row.as_ref().map(rows::class).transpose()? else { return Ok(None) };
         self.access(caller, class).await
@@ -105,9 +107,10 @@ impl Store {
         Ok(ClassAccess::new(class, caller, role))
     }
 
-    /// Returns a page of the classes of the caller, newest first; for an admin, of all classes.
-    pub async fn classes(&self, caller: &Caller, page: &Page) -> Result<Vec<ClassAccess>, StoreError> {
-        let rows = list(caller, page).fetch_all(&self.pool).await?;
+    /// Returns a page of the classes that the caller may see, newest first: of all classes for an admin, unless `with_role` is
+    /// true, else of those in which the caller has a role.
+    pub async fn classes(&self, caller: &Caller, with_role: bool, page: &Page) -> Result<Vec<ClassAccess>, StoreError> {
+        let rows = list(caller, with_role, page).fetch_all(&self.pool).await?;
         let mut classes = Vec::with_capacity(rows.len());
         for class in rows::all(&rows, rows::class)? {
             classes.extend(self.access(caller, class).await?);
@@ -115,13 +118,17 @@ impl Store {
         Ok(classes)
     }
 
-    /// Replaces `before` by `after`. Returns false, and writes nothing, if the class changed since `before` was read.
+    /// Replaces `before` by `after`. Returns false, and writes nothing, if the class changed since `before` was read, or if the
+    /// caller is neither an admin nor a teacher of the class any more.
     ///
     /// # Errors
     /// [`StoreError::ClassSlugTaken`] when another class has the slug of `after`; otherwise [`StoreError`].
     pub async fn save_class(&self, before: &Class, after: &Class, by: &Caller) -> Result<bool, StoreError> {
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
+        if !is_teacher(&write.memberships(before).await?, by) {
+            return Ok(false);
+        }
         write.check_class_slug(after).await?;
         let save = query(&SAVE).bind(before.class_id.to_string()).bind(before.version);
         if after.bind_changed(save)?.execute(write.connection()).await?.rows_affected() == 0 {
@@ -147,12 +154,17 @@ impl Store {
         &self,
         class: &Class,
         changes: &[MemberChange],
-        act: &Act,
+        by: &Caller,
+        at: Timestamp,
     ) -> Result<MembersOutcome, StoreError> {
+        let act = &Act { actor_email: Some(by.email().clone()), at };
         let mut write = self.write().await?;
         // The lock of the change counter orders the changes of members, so that two of them never remove both teachers.
         let last = write.take_revisions(i64::try_from(changes.len()).unwrap_or(0)).await?;
         let before = write.memberships(class).await?;
+        if !is_teacher(&before, by) {
+            return Ok(MembersOutcome::NotTeacher);
+        }
         for change in changes {
             write.apply_change(&before, change, act.at).await?;
         }
@@ -176,6 +188,12 @@ impl Store {
         write.commit().await?;
         Ok(MembersOutcome::Changed(after))
     }
+}
+
+/// True for an admin, and for a person with a current membership as teacher.
+fn is_teacher(memberships: &[Membership], caller: &Caller) -> bool {
+    let is_current = |one: &&Membership| one.email == *caller.email() && one.removed_at.is_none();
+    caller.is_admin() || memberships.iter().filter(is_current).any(|one| one.role == ClassRole::Teacher)
 }
 
 impl MemberChange {
@@ -205,6 +223,10 @@ impl WriteTransaction {
         let changed: Vec<Membership> = match change {
             MemberChange::Set { membership } => {
                 let known = of_person.clone().find(|one| one.source == membership.source && one.removed_at.is_none());
+                let is_same = |known: &Membership| known.role == membership.role && known.name == membership.name;
+                if known.is_some_and(is_same) {
+                    return Ok(());
+                }
                 let joined_at = known.map_or(now, |known| known.joined_at);
                 vec![Membership { joined_at, removed_at: None, ..membership.clone() }]
             }
@@ -231,11 +253,12 @@ impl WriteTransaction {
     }
 }
 
-/// Builds a query of classes that the caller may see, with these conditions.
-fn of_caller(caller: &Caller, conditions: impl FnOnce(&mut Sql)) -> Sql {
+/// Builds a query of classes that the caller may see, or with `with_role` of those in which the caller has a role, with these
+/// conditions.
+fn of_caller(caller: &Caller, with_role: bool, conditions: impl FnOnce(&mut Sql)) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", class_columns!(), " FROM classes"));
     conditions(&mut sql);
-    if !caller.is_admin() {
+    if with_role || !caller.is_admin() {
         sql.condition("class_id IN (SELECT class_id FROM class_members WHERE email = ");
         sql.bind(caller.email().to_string());
         sql.push(" AND removed_at IS NULL)");
@@ -244,8 +267,8 @@ fn of_caller(caller: &Caller, conditions: impl FnOnce(&mut Sql)) -> Sql {
 }
 
 /// Builds the query of a page of classes.
-pub(crate) fn list(caller: &Caller, page: &Page) -> Sql {
-    let mut sql = of_caller(caller, |sql| {
+pub(crate) fn list(caller: &Caller, with_role: bool, page: &Page) -> Sql {
+    let mut sql = of_caller(caller, with_role, |sql| {
         if let Some(after) = page.after {
             sql.condition_with("class_id < ", after.to_string());
         }

@@ -57,6 +57,8 @@ pub enum LaunchOutcome {
         /// The part of `held` that is suspending or terminating. Such an instance counts until its workload is gone.
         ending: u32,
     },
+    /// The owner is not a member of the class any more.
+    NotMember,
     /// The class, or the owner in the class, has reached its limit.
     ClassLimitReached {
         /// The limit.
@@ -98,6 +100,8 @@ pub(crate) const HELD: &str = "SELECT count(*) AS held, \
      count(CASE WHEN state IN ('suspending', 'terminating') THEN 1 END) AS ending \
      FROM workshop_instances WHERE owner_email = $1 AND state IN ('queued', 'starting', 'running', 'suspending', 'terminating') \
      AND (end_reason IS NULL OR end_reason <> 'failed')";
+pub(crate) const MEMBER: &str =
+    "SELECT 1 FROM class_members WHERE email = $1 AND class_id = $2 AND removed_at IS NULL LIMIT 1";
 /// Counts the instances of the templates of a class for which [`Instance::counts_against_limit`] is true, and those of them
 /// that the owner has.
 pub(crate) const HELD_IN_CLASS: &str = "SELECT count(*) AS held, count(CASE WHEN owner_email = $1 THEN 1 END) AS own \
@@ -258,7 +262,13 @@ async fn class_refusal(
     owner: &str,
     limits: ClassLimits,
 ) -> Result<Option<LaunchOutcome>, StoreError> {
-    let ClassLimits { class_id, max_workshops, max_of_owner } = limits;
+    let ClassLimits { class_id, max_workshops, max_of_owner, needs_member } = limits;
+    if needs_member {
+        let member = query(MEMBER).bind(owner.to_owned()).bind(class_id.to_string());
+        if member.fetch_optional(write.connection()).await?.is_none() {
+            return Ok(Some(LaunchOutcome::NotMember));
+        }
+    }
     if max_workshops.is_none() && max_of_owner.is_none() {
         return Ok(None);
     }

@@ -287,11 +287,12 @@ async fn class_statements_use_an_index() {
     let scope = Scope::Class { class_id: Uuid::from_u128(1), owner: None };
     let filter = InstanceFilter::default();
     for sql in [
-        classes::list(&member, &page).text(),
-        classes::list(&admin, &page).text(),
+        classes::list(&member, false, &page).text(),
+        classes::list(&admin, false, &page).text(),
         classes::MEMBERS,
         &classes::SAVE,
         launch::HELD_IN_CLASS,
+        launch::MEMBER,
         instances::list(scope, &filter, &page, planner.store.search_rules()).text(),
     ] {
         let plan = planner.plan(sql).await;

@@ -115,8 +115,8 @@ impl Store {
 }
 
 impl WriteTransaction {
-    /// Refuses a template whose slug another template of the same class, or of the shared catalog, has. The transaction must have taken a revision: it then holds the
-    /// lock of all changes, so that no other transaction can take the slug before this one ends.
+    /// Refuses a template whose slug another template of the same class, or of the shared catalog, has. The transaction must
+    /// have taken a revision: it then holds the lock of all changes, so that no other transaction can take the slug first.
     async fn check_slug(&mut self, template: &Template) -> Result<(), StoreError> {
         let Some(slug) = template.listing.slug.clone() else { return Ok(()) };
         let class = class_text(template.class_id);
@@ -148,6 +148,8 @@ pub(crate) fn list(class_id: Option<Uuid>, with_hidden: bool, page: &Page) -> Sq
             "(created_at, template_id) < (SELECT created_at, template_id FROM workshop_templates WHERE template_id = ",
             after.to_string(),
         );
+        sql.push(" AND class_id = ");
+        sql.bind(class_text(class_id));
         sql.push(")");
     }
     sql.push(" ORDER BY created_at DESC, template_id DESC LIMIT ");

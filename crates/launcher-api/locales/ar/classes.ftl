@@ -13,6 +13,7 @@ class-catalog = ورش هذا الصف
 class-no-templates = ليست في هذا الصف ورش بعد.
 role = الدور
 class-ends = النهاية
+role-none = ليس عضوًا
 role-student = طالب
 role-assistant = مساعد
 role-teacher = مدرّس

@@ -13,6 +13,7 @@ class-catalog = Workshops dieses Kurses
 class-no-templates = Dieser Kurs hat noch keine Workshops.
 role = Rolle
 class-ends = Ende
+role-none = Kein Mitglied
 role-student = Teilnehmer
 role-assistant = Assistenz
 role-teacher = Lehrperson

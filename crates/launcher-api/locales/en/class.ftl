@@ -36,7 +36,7 @@ class-addresses-hint = Separate addresses by line breaks, commas or semicolons. 
 class-compare = Compare
 
 # Error if the field has too many addresses.
-class-too-many = The list has more than { $most } entries. Nothing was compared.
+class-too-many = The list has more than { $most } entries. Paste fewer at a time.
 
 # Heading of the result of the comparison.
 class-compared = Your list

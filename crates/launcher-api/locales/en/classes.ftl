@@ -17,6 +17,7 @@ class-no-templates = This class has no workshops yet.
 
 role = Role
 class-ends = Ends
+role-none = No member
 role-student = Student
 role-assistant = Assistant
 role-teacher = Teacher
@@ -25,7 +26,7 @@ members = Members
 members-table = Members with their workshops
 member = Member
 add-members = Add members
-add-members-hint = Paste addresses, as your course list has them. People who are already members get this role. Nobody is removed.
+add-members-hint = Paste addresses, as your course list has them. People who are already members get this role. The list removes no member.
 remove-member = Remove
 # $email: address of the member.
 remove-member-question = Remove { $email } from the class?

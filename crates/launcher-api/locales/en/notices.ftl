@@ -55,7 +55,6 @@ gone = The list below is up to date.
 # Notice for an admin on the page of an archived template.
 inactive-admin = This template is archived. Only administrators can launch it, to test it.
 
-# Notice for other users on the page of an archived template.
 # A limit of the class refuses a launch. $limit: number of workshops.
 class-limit = This class already has { $limit } { $limit ->
     [one] workshop
@@ -65,7 +64,10 @@ class-limit-own = You already have { $limit } { $limit ->
     [one] workshop
    *[other] workshops
 } in this class, which is the limit. End one of them first.
-class-archived = This class is over: its workshops cannot be launched any more.
+# The class is archived: students cannot launch.
+class-archived = This class is over: you can no longer launch its workshops.
+
+# Notice for other users on the page of an archived template.
 inactive-user = This workshop is no longer offered. Ask your teacher for the current one.
 
 # Title of the notice after a fault of the service. It is unknown if the action took effect.
@@ -118,5 +120,3 @@ not-resumed = The workshop was not resumed.
 # Reasons why a workshop was not resumed.
 not-resumed-still-pausing = It is still being paused. Try again in a few seconds.
 not-resumed-not-paused = Only a paused workshop can be resumed. Launch it again.
-
-# The fleet cannot place saved files.

@@ -13,6 +13,7 @@ class-catalog = Talleres de esta clase
 class-no-templates = Esta clase aún no tiene talleres.
 role = Función
 class-ends = Fin
+role-none = No es miembro
 role-student = Estudiante
 role-assistant = Asistente
 role-teacher = Docente

@@ -13,6 +13,7 @@ class-catalog = Ateliers de ce cours
 class-no-templates = Ce cours n’a pas encore d’atelier.
 role = Rôle
 class-ends = Fin
+role-none = Non membre
 role-student = Étudiant
 role-assistant = Assistant
 role-teacher = Enseignant

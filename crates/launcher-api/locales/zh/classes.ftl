@@ -13,6 +13,7 @@ class-catalog = 本班的实验环境
 class-no-templates = 本班还没有实验环境。
 role = 角色
 class-ends = 结束
+role-none = 非成员
 role-student = 学生
 role-assistant = 助教
 role-teacher = 教师

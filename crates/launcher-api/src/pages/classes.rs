@@ -1,6 +1,8 @@
 //! `/classes`: the classes of the reader, and the room of one class: its templates, and for those who may watch its members
 //! with their workshops. The list of members updates every 5 seconds.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use http::StatusCode;
 use jiff::Timestamp;
@@ -150,6 +152,12 @@ struct Row {
     workshops: Vec<RowWorkshop>,
 }
 
+impl Row {
+    fn new(email: &EmailAddress, name: String, role: Text, is_aside: bool, workshops: Vec<RowWorkshop>) -> Self {
+        Self { email: email.to_string(), name, role, standing: Standing::of(&workshops), is_aside, workshops }
+    }
+}
+
 /// A workshop of a member, as a teacher sees it.
 #[derive(Debug)]
 struct RowWorkshop {
@@ -250,16 +258,22 @@ impl Board {
             page.after = Some(last.instance.instance_id);
             listed.extend(batch);
         }
-        let row = |Member { email, name, role, .. }: Member| {
-            let of_member = listed.iter().filter(|listed| listed.instance.owner_email == email);
-            let workshops: Vec<_> = of_member.map(|listed| RowWorkshop::new(t, listed)).collect();
-            let standing = Standing::of(&workshops);
-            let is_aside = role != ClassRole::Student && workshops.is_empty();
-            let role = t.text(&format!("role-{}", role.as_str()));
-            Row { email: email.to_string(), name, role, standing, is_aside, workshops }
-        };
-        let mut rows: Vec<Row> = members.into_iter().map(row).collect();
-        rows.sort_by_key(|row| (row.is_aside, row.standing));
+        let mut by_owner: HashMap<&EmailAddress, Vec<RowWorkshop>> = HashMap::new();
+        for listed in &listed {
+            by_owner.entry(&listed.instance.owner_email).or_default().push(RowWorkshop::new(t, listed));
+        }
+        let mut rows = Vec::with_capacity(members.len());
+        for Member { email, name, role, .. } in &members {
+            let workshops = by_owner.remove(email).unwrap_or_default();
+            let is_aside = *role != ClassRole::Student && workshops.is_empty();
+            rows.push(Row::new(email, name.clone(), t.text(&format!("role-{}", role.as_str())), is_aside, workshops));
+        }
+        // Workshops of former members, which are ending, and of admins.
+        let others = by_owner.into_iter();
+        rows.extend(
+            others.map(|(email, workshops)| Row::new(email, String::new(), t.text("role-none"), false, workshops)),
+        );
+        rows.sort_by_key(|row: &Row| (row.is_aside, row.standing, row.email.clone()));
         let count = |standing: Standing| rows.iter().filter(|row| !row.is_aside && row.standing == standing).count();
         let counts = Standing::ALL.into_iter().map(|standing| (standing, standing.text(t), count(standing))).collect();
         Ok(Self {
@@ -287,10 +301,7 @@ async fn render(
     errors: Vec<String>,
 ) -> PageResult {
     let t = visitor.t;
-    let mut templates = visitor.launcher.templates(access, &Page { limit: ROWS, after: None }).await?;
-    if !access.allows(ClassAction::ManageTemplates) {
-        templates.retain(|template| template.active && !template.listing.unlisted);
-    }
+    let templates = visitor.launcher.templates(access, &Page { limit: ROWS, after: None }).await?;
     let own = workshops::own_live(visitor).await?;
     let board = if access.allows(ClassAction::Watch) { Some(Board::new(visitor, access).await?) } else { None };
     let shell = visitor.shell("classes");

@@ -6,9 +6,7 @@ use askama::Template;
 use axum::extract::{Path, RawQuery};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{
-    Caller, ClassAccess, ClassAction, FieldError, Parameter, RepositoryDraft, Template as CatalogTemplate,
-};
+use launcher_domain::{Caller, ClassAccess, FieldError, Parameter, RepositoryDraft, Template as CatalogTemplate};
 use launcher_service::{Catalog, InstanceFilter, LaunchRequest, Launched, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -78,7 +76,7 @@ pub(crate) async fn show(
     if !can_launch(&visitor.caller, class.as_ref(), &template) || !is_opened_directly(&headers) {
         return Ok(forms::redirect(&format!("/launch/{template_id}")));
     }
-    let catalog = class.as_ref().map_or(Catalog::Shared(&visitor.caller), Catalog::Class);
+    let catalog = Catalog::of(&visitor.caller, class.as_ref());
     let request = LaunchRequest { idempotency_key: Some(start_key), ..LaunchRequest::default() };
     let launched = visitor.launcher.launch(catalog, template_id, &request).await;
     let next = next(&LocalPath::root(), launched.as_ref().ok());
@@ -108,7 +106,7 @@ pub(crate) async fn launch(
     let key = Some(form.idempotency_key).filter(|key| is_idempotency_key(key));
     let repository = form.repository;
     let class = visitor.launcher.class_of_template(&visitor.caller, template_id).await?;
-    let catalog = class.as_ref().map_or(Catalog::Shared(&visitor.caller), Catalog::Class);
+    let catalog = Catalog::of(&visitor.caller, class.as_ref());
     if repository.is_some() {
         let template = visitor.launcher.template(catalog, template_id).await?;
         check_repository(visitor.t, &template, repository.as_ref())?;
@@ -313,7 +311,7 @@ async fn show_form(visitor: &Visitor, template: &CatalogTemplate, form: Form) ->
 /// Returns a template of the shared catalog, or of a class of the reader with the reader's access to it.
 async fn find(visitor: &Visitor, id: Uuid) -> Result<(Option<ClassAccess>, CatalogTemplate), ServiceError> {
     let class = visitor.launcher.class_of_template(&visitor.caller, id).await?;
-    let catalog = class.as_ref().map_or(Catalog::Shared(&visitor.caller), Catalog::Class);
+    let catalog = Catalog::of(&visitor.caller, class.as_ref());
     let template = visitor.launcher.template(catalog, id).await?;
     Ok((class, template))
 }
@@ -323,7 +321,6 @@ fn can_launch(caller: &Caller, class: Option<&ClassAccess>, template: &CatalogTe
     match class {
         None if template.active => allows::<LaunchActive>(caller),
         None => allows::<LaunchInactive>(caller),
-        Some(access) if access.allows(ClassAction::ManageTemplates) => true,
-        Some(access) => template.active && !access.class().content.archived,
+        Some(access) => access.launches(template.active),
     }
 }

@@ -517,12 +517,13 @@ named_schema! {
 /// Returns the schemas of classes (JSON Schema 2020-12), by name.
 pub(crate) fn class_schemas() -> [(&'static str, Value); 3] {
     let mut response = ClassContent::schema(Audience::Response);
+    let roles: Vec<_> = ClassRole::ALL.map(|role| Some(role.as_str())).into_iter().chain([None]).collect();
     let fields = [
         ("class_id", json!({ "type": "string", "format": "uuid", "description": "The identifier." })),
         (
             "role",
             json!({
-                "type": ["string", "null"], "enum": ClassRole::ALL.map(|role| Some(role.as_str())).into_iter().chain([None]).collect::<Vec<_>>(),
+                "type": ["string", "null"], "enum": roles,
                 "description": "Role of the caller; null for an admin without a role in the class.",
             }),
         ),
@@ -593,7 +594,7 @@ impl From<Member> for MemberResponse {
     }
 }
 
-/// An instance of a class, as its teachers see it: without what gives access to it.
+/// Instance of a class for its teachers. Omits the fields that give access to it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ClassInstanceResponse {
     /// Name of the instance in paths.

@@ -11,7 +11,8 @@ const MAX_TAGS: usize = 8;
 const MAX_TAG: usize = 30;
 /// Commas of several scripts, which separate tags in a form.
 pub const TAG_SEPARATORS: [char; 3] = [',', '，', '،'];
-const SLUG_LENGTH: std::ops::RangeInclusive<usize> = 2..=40;
+pub(crate) const MAX_SLUG: usize = 40;
+const SLUG_LENGTH: std::ops::RangeInclusive<usize> = 2..=MAX_SLUG;
 
 json_object! {
     /// Presentation of a template in the catalog, and the slug of its link. These fields belong to the template and not

@@ -226,6 +226,9 @@ coded_texts! {
         MemberCount = "member-count", "a class has at most 1000 members";
         /// The request would leave a class without a teacher.
         LastTeacher = "last-teacher", "a class needs a teacher: make another member a teacher first";
+        /// A template of a class uses the volume that all templates of a person share.
+        ClassHome = "class-home",
+            "a class cannot use the home directory that its members have in other workshops: choose kept or workshop";
         /// A teacher sets a field that only admins set.
         OnlyAdmins = "only-admins", "only an administrator can set this: ask one, or leave it empty";
         /// A list of addresses is no list.

@@ -69,8 +69,8 @@ fn slug_of_class_is_derived_from_its_name() {
     assert_eq!(slug(json!({ "name": "Statistics 101" })), "statistics-101");
     assert_eq!(slug(json!({ "name": "Statistics 101", "slug": null })), "statistics-101");
     assert_eq!(slug(json!({ "name": "Statistics 101", "slug": "stats" })), "stats");
-    assert_eq!(slug(json!({ "name": "R" })), "r-1");
-    assert_eq!(slug(json!({ "name": "统计" })), "workshop");
+    assert_eq!(slug(json!({ "name": "R" })), "class");
+    assert_eq!(slug(json!({ "name": "统计" })), "class");
 }
 
 #[test]

@@ -109,8 +109,9 @@ async fn removed_student_loses_the_class_and_its_workshops() {
     assert_eq!(world.launcher.instance(&caller("alice"), &own.k8s_name).await.unwrap().instance.end_reason, None);
     let again = world.launcher.launch_again(&caller("alice"), &name, &request).await;
     assert!(matches!(again, Err(ServiceError::NotFound)), "the template is hidden again");
-    let twice = world.launcher.remove_member(&class, caller("alice").email()).await;
-    assert!(matches!(twice, Err(ServiceError::NotFound)));
+    world.launcher.remove_member(&class, caller("alice").email()).await.unwrap();
+    let other = world.launcher.remove_member(&class, caller("bob").email()).await;
+    assert!(matches!(other, Err(ServiceError::NotFound)), "a person who was never a member");
 }
 
 #[tokio::test]
@@ -125,6 +126,27 @@ async fn student_cannot_launch_in_archived_class() {
     assert!(matches!(refused, Err(ServiceError::ClassArchived)));
     let tina = world.access("tina", &class).await.unwrap();
     world.launcher.launch(&tina, template.template_id, &LaunchRequest::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn only_admins_raise_limits_and_change_the_slug_of_a_class() {
+    let world = World::new().await;
+    let class = world.class("tina", &[]).await;
+    let admin = world.access("admin", &class).await.unwrap();
+    let update = async |access: &ClassAccess, body: serde_json::Value| {
+        world.launcher.update_class(access, body.as_object().unwrap(), None).await
+    };
+    update(&admin, json!({ "name": "x", "max_workshops": 5 })).await.unwrap();
+    let class = world.access("tina", &class).await.unwrap();
+    for (body, pointer) in [
+        (json!({ "name": "x" }), "/max_workshops"),
+        (json!({ "name": "x", "max_workshops": 6 }), "/max_workshops"),
+        (json!({ "name": "x", "max_workshops": 5, "slug": "exam-2025" }), "/slug"),
+    ] {
+        let Err(ServiceError::Invalid(errors)) = update(&class, body.clone()).await else { panic!("{body}") };
+        assert_eq!(errors.iter().map(|error| error.pointer.as_str()).collect::<Vec<_>>(), [pointer]);
+    }
+    update(&class, json!({ "name": "y", "max_workshops": 4 })).await.unwrap();
 }
 
 #[tokio::test]
@@ -146,7 +168,17 @@ async fn only_admins_set_pod_template_and_secret_of_class_template() {
         };
         assert_eq!(errors.iter().map(|error| error.pointer.as_str()).collect::<Vec<_>>(), [pointer]);
     }
+    let baseline = with(body("Baseline"), &json!({ "security_profile": "baseline" }));
+    let home = with(body("Home"), &json!({ "storage": { "kind": "home", "path": "/data" } }));
     let admin = world.access("admin", &class).await.unwrap();
+    assert!(matches!(world.launcher.create_template(&class, &baseline).await, Err(ServiceError::Invalid(_))));
+    world.launcher.create_template(&admin, &baseline).await.unwrap();
+    for access in [&class, &admin] {
+        let Err(ServiceError::Invalid(errors)) = world.launcher.create_template(access, &home).await else {
+            panic!("a class would get the files of other workshops");
+        };
+        assert_eq!(errors[0].pointer, "/storage/kind");
+    }
     let body = with(with_pod, &source("a.example.org"));
     let template = world.launcher.create_template(&admin, &body).await.unwrap();
     let update = |body| launcher_service::TemplateUpdate { body, expected_version: None };

@@ -1,8 +1,8 @@
 //! Tests of classes: only members and admins find them, and their scope has the instances of their templates only.
 
 use launcher_domain::{
-    Act, Activity, ActivityAction, Caller, Class, ClassAccess, ClassContent, ClassLimits, ClassRole, Instance,
-    MemberSource, Membership, Template,
+    Activity, ActivityAction, Caller, Class, ClassAccess, ClassContent, ClassLimits, ClassRole, Instance, MemberSource,
+    Membership, Template,
 };
 use launcher_store::{
     ActivityFilter, InstanceFilter, LaunchOutcome, LaunchRules, MemberChange, MembersOutcome, Store, StoreError,
@@ -57,13 +57,9 @@ pub(crate) async fn created_class(store: &Store, number: u128, teacher: &str, st
 async fn access(store: &Store, who: &Caller, class: &Class) -> Option<ClassAccess> {
     let found = store.class(who, &class.content.slug).await.unwrap();
     assert_eq!(found, store.class_by_id(who, class.class_id).await.unwrap());
-    let listed = store.classes(who, &EVERYTHING).await.unwrap();
+    let listed = store.classes(who, false, &EVERYTHING).await.unwrap();
     assert_eq!(found, listed.into_iter().find(|listed| listed.class().class_id == class.class_id));
     found
-}
-
-fn act() -> Act {
-    Act { actor_email: Some(email("root@example.org")), at: at(50) }
 }
 
 #[tokio::test]
@@ -89,11 +85,11 @@ async fn removed_member_loses_the_class_and_can_return() {
         let by_link = MemberChange::Set {
             membership: membership(&class, "bob@example.org", MemberSource::Link, ClassRole::Assistant),
         };
-        store.change_members(&class, &[by_link], &act()).await.unwrap();
+        store.change_members(&class, &[by_link], &admin(), at(50)).await.unwrap();
         assert_eq!(access(&store, &bob(), &class).await.unwrap().role(), Some(ClassRole::Assistant));
 
         let remove = MemberChange::Remove { email: email("bob@example.org") };
-        let outcome = store.change_members(&class, &[remove], &act()).await.unwrap();
+        let outcome = store.change_members(&class, &[remove], &admin(), at(50)).await.unwrap();
         let MembersOutcome::Changed(members) = outcome else { panic!("{outcome:?}") };
         assert_eq!(members.iter().map(|member| member.email.as_str()).collect::<Vec<_>>(), ["alice@example.org"]);
         assert_eq!(access(&store, &bob(), &class).await, None);
@@ -103,7 +99,7 @@ async fn removed_member_loses_the_class_and_can_return() {
         let back = MemberChange::Set {
             membership: membership(&class, "bob@example.org", MemberSource::Roster, ClassRole::Student),
         };
-        store.change_members(&class, &[back], &Act { at: at(60), ..act() }).await.unwrap();
+        store.change_members(&class, &[back], &admin(), at(60)).await.unwrap();
         assert_eq!(access(&store, &bob(), &class).await.unwrap().role(), Some(ClassRole::Student));
         let history = store.memberships(&class).await.unwrap();
         let returned = history.iter().find(|one| one.email.as_str() == "bob@example.org" && one.removed_at.is_none());
@@ -121,13 +117,16 @@ async fn class_keeps_a_teacher() {
             MemberChange::Remove { email: email("alice@example.org") },
             MemberChange::Set { membership: demoted.clone() },
         ] {
-            let outcome = store.change_members(&class, std::slice::from_ref(&change), &act()).await.unwrap();
+            let outcome = store.change_members(&class, std::slice::from_ref(&change), &admin(), at(50)).await.unwrap();
             assert_eq!(outcome, MembersOutcome::NoTeacher, "{change:?}");
         }
         assert_eq!(access(&store, &alice(), &class).await.unwrap().role(), Some(ClassRole::Teacher));
         let successor = membership(&class, "bob@example.org", MemberSource::Roster, ClassRole::Teacher);
         let changes = [MemberChange::Set { membership: demoted }, MemberChange::Set { membership: successor }];
-        assert!(matches!(store.change_members(&class, &changes, &act()).await.unwrap(), MembersOutcome::Changed(_)));
+        assert!(matches!(
+            store.change_members(&class, &changes, &admin(), at(50)).await.unwrap(),
+            MembersOutcome::Changed(_)
+        ));
     })
     .await;
 }
@@ -142,7 +141,7 @@ async fn concurrent_removals_leave_a_teacher() {
         store.create_class(&class, &members, &admin()).await.unwrap();
         let removals = people.iter().map(|who| {
             let (store, class, change) = (store.clone(), class.clone(), MemberChange::Remove { email: email(who) });
-            tokio::spawn(async move { store.change_members(&class, &[change], &act()).await.unwrap() })
+            tokio::spawn(async move { store.change_members(&class, &[change], &admin(), at(50)).await.unwrap() })
         });
         let mut refused = 0;
         for removal in removals.collect::<Vec<_>>() {
@@ -228,7 +227,7 @@ async fn limits_of_a_class_are_exact_under_concurrent_launches() {
     on_every_engine(async |store| {
         let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
         let limits = |max_workshops, max_of_owner| LaunchRules {
-            class: Some(ClassLimits { class_id: class.class_id, max_workshops, max_of_owner }),
+            class: Some(ClassLimits { class_id: class.class_id, max_workshops, max_of_owner, needs_member: false }),
             ..NO_LIMITS
         };
         created(store.launch(&instance("bob@example.org"), &NO_LIMITS, None).await.unwrap());
@@ -256,6 +255,42 @@ async fn limits_of_a_class_are_exact_under_concurrent_launches() {
 }
 
 #[tokio::test]
+async fn former_member_can_neither_change_the_class_nor_launch() {
+    on_every_engine(async |store| {
+        let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
+        let rules = |needs_member| LaunchRules {
+            class: Some(ClassLimits {
+                class_id: class.class_id,
+                max_workshops: None,
+                max_of_owner: None,
+                needs_member,
+            }),
+            ..NO_LIMITS
+        };
+        created(store.launch(&of_class(2, "bob@example.org"), &rules(true), None).await.unwrap());
+        let successor = membership(&class, "carol@example.org", MemberSource::Roster, ClassRole::Teacher);
+        let changes = [
+            MemberChange::Set { membership: successor },
+            MemberChange::Remove { email: email("alice@example.org") },
+            MemberChange::Remove { email: email("bob@example.org") },
+        ];
+        store.change_members(&class, &changes, &admin(), at(50)).await.unwrap();
+        let back = membership(&class, "alice@example.org", MemberSource::Roster, ClassRole::Teacher);
+        for caller in [alice(), bob()] {
+            let back = [MemberChange::Set { membership: back.clone() }];
+            let outcome = store.change_members(&class, &back, &caller, at(60)).await.unwrap();
+            assert_eq!(outcome, MembersOutcome::NotTeacher);
+            let after = Class { version: 2, ..class.clone() };
+            assert!(!store.save_class(&class, &after, &caller).await.unwrap());
+        }
+        let refused = store.launch(&of_class(2, "bob@example.org"), &rules(true), None).await.unwrap();
+        assert_eq!(refused, LaunchOutcome::NotMember);
+        created(store.launch(&of_class(2, "root@example.org"), &rules(false), None).await.unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn changes_of_class_and_members_are_logged() {
     on_every_engine(async |store| {
         let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
@@ -266,7 +301,7 @@ async fn changes_of_class_and_members_are_logged() {
             member(ClassRole::Assistant),
             MemberChange::Remove { email: email("bob@example.org") },
         ] {
-            store.change_members(&class, &[change], &act()).await.unwrap();
+            store.change_members(&class, &[change], &admin(), at(50)).await.unwrap();
         }
         let filter = ActivityFilter { subject: Some(class.class_id.to_string()), ..ActivityFilter::default() };
         let entries = store.activities(&filter, &ALL_ENTRIES).await.unwrap();

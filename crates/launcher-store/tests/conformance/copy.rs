@@ -15,7 +15,7 @@ async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
     (
         store.templates(None, true, &EVERYTHING).await.unwrap(),
         (
-            store.classes(&admin(), &EVERYTHING).await.unwrap(),
+            store.classes(&admin(), false, &EVERYTHING).await.unwrap(),
             store.memberships(&crate::classes::class(9)).await.unwrap(),
             store.templates(Some(crate::classes::class(9).class_id), true, &EVERYTHING).await.unwrap(),
         ),

@@ -106,7 +106,7 @@ impl Deref for Author {
 
 impl Author {
     fn catalog(&self) -> Catalog<'_> {
-        self.access.as_ref().map_or(Catalog::Shared(&self.caller), Catalog::Class)
+        Catalog::of(&self.caller, self.access.as_ref())
     }
 
     /// Path of the page with the list of templates.
