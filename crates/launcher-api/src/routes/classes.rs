@@ -141,7 +141,8 @@ pub(crate) async fn read_class(call: InClass<ReadClass>, headers: HeaderMap) -> 
 
 /// Replace a class
 ///
-/// Only its teachers and admins may call it. Fields that are absent from the body take their defaults. Students of an
+/// Only its teachers and admins may call it. Fields that are absent from the body take their defaults, except for `slug`. Only
+/// admins may change the slug, and raise or remove a limit. Students of an
 /// `archived` class cannot launch its templates; their running workshops continue.
 #[utoipa::path(
     put, path = "/classes/{class}", operation_id = "updateClass", tag = "classes",
@@ -214,7 +215,7 @@ pub(crate) async fn set_member(
 /// Remove a member from a class
 ///
 /// Only its teachers and admins may call it. Ends the workshops of the person in the class. Saved files stay the person's. A
-/// class always has a teacher.
+/// class always has a teacher. A repeated request changes nothing.
 #[utoipa::path(
     delete, path = "/classes/{class}/members/{email}", operation_id = "removeMember", tag = "classes",
     params(

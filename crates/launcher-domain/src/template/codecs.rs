@@ -234,10 +234,7 @@ impl Codec for Command {
     }
 
     fn schema(audience: Audience) -> Value {
-        let mut schema = Words::schema(audience);
-        schema["prefixItems"] = json!([Word::schema(audience)]);
-        schema["prefixItems"][0]["pattern"] = json!(r"^[^\x00\s]*$");
-        schema
+        Words::schema(audience)
     }
 }
 

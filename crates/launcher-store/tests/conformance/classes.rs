@@ -25,9 +25,15 @@ pub(crate) fn class(number: u128) -> Class {
     }
 }
 
+/// Returns an identifier for each class, person and source.
+fn membership_id(class: &Class, who: &str, source: MemberSource) -> Uuid {
+    let person = who.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(131).wrapping_add(byte.into()));
+    Uuid::from_u128((class.class_id.as_u128() << 72) | (u128::from(person) << 8) | source as u128)
+}
+
 pub(crate) fn membership(class: &Class, who: &str, source: MemberSource, role: ClassRole) -> Membership {
     Membership {
-        membership_id: Uuid::from_u128(class.class_id.as_u128() * 1000 + who.len() as u128 * 10 + source as u128),
+        membership_id: membership_id(class, who, source),
         class_id: class.class_id,
         email: email(who),
         source,
