@@ -111,7 +111,7 @@ impl Author {
 
     /// Path of the page with the list of templates.
     fn list_path(&self) -> String {
-        self.access.as_ref().map_or_else(|| TEMPLATES.to_owned(), |access| classes::path(access))
+        self.access.as_ref().map_or_else(|| TEMPLATES.to_owned(), classes::path)
     }
 
     /// Path below which the pages of the templates are.
