@@ -179,7 +179,7 @@ impl Language {
         self.with("spoken-end", [("name", "{name}".into()), ("left", "{left}".into())])
     }
 
-    /// Says what the check of course material found, or why it found nothing.
+    /// Returns the result of a check of course material as a sentence.
     pub(crate) fn finding(self, finding: &MaterialFinding) -> String {
         let MaterialFinding { reference, version, files, bytes, message } = finding;
         let Some(version) = version.as_deref().filter(|_| message.is_none()) else {

@@ -496,7 +496,7 @@ fn fingerprint(source: &MaterialSource) -> String {
     json!([kind, url, reference, sha256, folder, secret]).to_string()
 }
 
-/// What the page shows beside the values of the form.
+/// Context of a rendered form.
 #[derive(Debug)]
 pub(crate) struct Shown<'s> {
     /// Names of the fields that the fleet ignores.

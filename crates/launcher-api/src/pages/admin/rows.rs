@@ -1,6 +1,6 @@
 //! Lists of the template editor: rows with a field for each part of an entry. Buttons add and remove rows.
 //!
-//! The parts of a row have names such as `parameters.0.label` in the form. Rows without a text have no entry.
+//! The parts of a row have names such as `parameters.0.label` in the form. A blank row has no entry in the value.
 
 use std::collections::BTreeMap;
 
@@ -134,7 +134,7 @@ impl List {
         self.kind == ListKind::Sources
     }
 
-    /// True if nobody has typed into the row.
+    /// True if all text parts of the row are empty.
     pub(super) fn is_blank(&self, row: &Row) -> bool {
         let is_typed = |column: &&Column| !matches!(column.codec, Codec::Choice(_) | Codec::Checkbox);
         let mut typed = self.columns.iter().filter(is_typed);
