@@ -39,7 +39,9 @@ async fn preset_fills_the_image_of_a_fleet_without_images() {
     let process = ApiProcess { ignored_fields: &["image"], ..ApiProcess::default() };
     let app = App::with(Options { process, ..Options::default() }).await;
     let admin = app.browser(ADMIN);
-    let form = admin.get("/admin/templates/new?preset=desktop").await.form(NEW);
+    let page = admin.get("/admin/templates/new?preset=desktop").await;
+    assert!(!page.body.contains("Dockerfile"), "the fleet needs no image: {}", page.body);
+    let form = page.form(NEW);
     assert!(admin.post(NEW, &borrowed(&form)).await.is_saved(), "{form:?}");
     let caller = app.admin();
     let page = launcher_service::Page { limit: 10, after: None };

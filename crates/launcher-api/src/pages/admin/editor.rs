@@ -392,7 +392,7 @@ impl Editor {
             }
         };
         let preset = &form.controls.preset;
-        let chosen = ChosenPreset::named(t, preset);
+        let chosen = ChosenPreset::named(t, preset, ignored);
         let link = (matches!(purpose, Purpose::New) && visitor.access.is_none()).then(|| ShortLink {
             start: format!("{}/go/", visitor.settings.origin()),
             slug: form.derived_slugs().next().unwrap_or_default(),
@@ -405,9 +405,8 @@ impl Editor {
         let wrong =
             |groups: &[Group]| groups.iter().flat_map(|group| &group.fields).flat_map(Field::wrong).collect::<Vec<_>>();
         let (wrong_first, wrong_folded) = (wrong(&first), wrong(&folded));
-        let waits_for_image = chosen.as_ref().is_some_and(|chosen| chosen.dockerfile.is_some())
-            && !ignored.contains(&"image")
-            && form.typed("image").is_empty();
+        let waits_for_image =
+            chosen.as_ref().is_some_and(|chosen| chosen.dockerfile.is_some()) && form.typed("image").is_empty();
         let is_open = !wrong_folded.is_empty() || waits_for_image || form.is_button_in(&folded);
         let summary = [wrong_first, wrong_folded].concat();
         let hidden = form.hidden(ignored).into_iter().map(|(name, text)| (name, text.to_owned())).collect();

@@ -311,7 +311,7 @@ pub(super) struct ChosenPreset {
     pub(super) label: Text,
     pub(super) source: &'static str,
     pub(super) source_label: String,
-    /// A Dockerfile of the image, if there is no public one.
+    /// A Dockerfile of the image, if the fleet has images and there is no public one.
     pub(super) dockerfile: Option<String>,
 }
 
@@ -327,13 +327,14 @@ pub(super) fn cards(t: Language, chosen: &str) -> Vec<PresetCard> {
 }
 
 impl ChosenPreset {
-    /// Returns the preset with this name.
-    pub(super) fn named(t: Language, name: &str) -> Option<Self> {
+    /// Returns the preset with this name, for a fleet that ignores these fields of a template.
+    pub(super) fn named(t: Language, name: &str, ignored: &[&str]) -> Option<Self> {
         let preset = Preset::named(name)?;
         let Preset { name, source, .. } = *preset;
         let label = preset.label(t);
         let source_label = t.with_one("editor-preset-source", "name", &*label);
-        Some(Self { name, label, source, source_label, dockerfile: preset.dockerfile() })
+        let dockerfile = preset.dockerfile().filter(|_| !ignored.contains(&"image"));
+        Some(Self { name, label, source, source_label, dockerfile })
     }
 }
 
