@@ -1,0 +1,60 @@
+//! `GET /classes/{class}`: the room of a class: its templates, and for those who may watch the board.
+
+use askama::Template;
+use http::StatusCode;
+use launcher_domain::{ClassAccess, ClassAction};
+use launcher_service::Page;
+
+use crate::pages::classes::board::Board;
+use crate::pages::classes::{ClassLink, ROWS, path};
+use crate::pages::view::{Card, Notice};
+use crate::pages::{Language, PageResult, Shell, Visitor, assets, markdown, page_with, workshops};
+use crate::permission::{InClass, ReadClass};
+
+/// What a page of the room shows beside the room itself.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    pub(crate) notice: Option<Notice>,
+    /// The pasted list of new members, if it has errors.
+    pub(crate) addresses: String,
+    pub(crate) errors: Vec<String>,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "class.html")]
+struct ClassPage {
+    t: Language,
+    shell: Shell,
+    class: ClassLink,
+    description: String,
+    cards: Vec<Card>,
+    /// True if the reader may edit the templates.
+    can_edit: bool,
+    board: Option<Board>,
+    room: Room,
+}
+
+/// Serves the room of a class.
+pub(crate) async fn show(visitor: InClass<ReadClass, Visitor>) -> PageResult {
+    render(&visitor, &visitor.access, StatusCode::OK, Room::default()).await
+}
+
+pub(crate) async fn render(visitor: &Visitor, access: &ClassAccess, status: StatusCode, room: Room) -> PageResult {
+    let t = visitor.t;
+    let templates = visitor.launcher.templates(access, &Page { limit: ROWS, after: None }).await?;
+    let own = workshops::own_live(visitor).await?;
+    let board = if access.allows(ClassAction::Watch) { Some(Board::new(visitor, access).await?) } else { None };
+    let shell = visitor.shell("classes");
+    let answers = room.notice.is_some() || !room.errors.is_empty();
+    let class_page = ClassPage {
+        t,
+        shell: if answers { shell.returning_to(path(access)) } else { shell },
+        class: ClassLink::new(t, access),
+        description: markdown::to_html(&access.class().content.description),
+        cards: templates.iter().map(|template| Card::new(visitor, template).beside(&own)).collect(),
+        can_edit: access.allows(ClassAction::ManageTemplates),
+        board,
+        room,
+    };
+    page_with(status, &class_page)
+}
