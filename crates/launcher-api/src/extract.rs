@@ -5,7 +5,9 @@ mod json;
 mod query;
 
 pub(crate) use crate::extract::headers::{IfMatch, IfMatchParameter, etag, is_unchanged};
-pub(crate) use crate::extract::query::{InstanceName, MemberEmail, SnapshotId, TemplateId, VolumeName, path_part};
+pub(crate) use crate::extract::query::{
+    InstanceName, JoinCode, MemberEmail, SnapshotId, TemplateId, VolumeName, path_part,
+};
 pub(crate) use headers::{idempotency_key, is_idempotency_key, last_event_id};
 pub(crate) use json::{Json, MergePatch, OptionalJson, RequestBody};
 pub(crate) use query::{ListQuery, PageParameters, list_page};

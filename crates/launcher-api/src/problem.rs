@@ -99,6 +99,7 @@ impl From<ServiceError> for Problem {
             ServiceError::NotFound => Self::not_found(),
             ServiceError::Invalid(errors) => Self::invalid_fields(errors),
             ServiceError::Internal(_) => Self::internal(error),
+            ServiceError::JoinRefused(refusal) => Self::new(code, refusal.to_string()),
             ServiceError::Unavailable(_) => {
                 let detail = "The database does not answer. Usually nothing was changed. Try again in a moment. Repeat \
                               a launch with its Idempotency-Key.";
@@ -108,7 +109,7 @@ impl From<ServiceError> for Problem {
                 let detail = "The fleet does not answer. Nothing was changed. Try again in a moment.";
                 Self::new(code, detail).because(error)
             }
-            ServiceError::TooManyLaunches { retry_after } => {
+            ServiceError::TooManyLaunches { retry_after } | ServiceError::TooManyJoinCodes { retry_after } => {
                 Self { retry_after: Some(retry_after), ..Self::new(code, sentence(&error.to_string())) }
             }
             _ => Self::new(code, sentence(&error.to_string())),
@@ -364,6 +365,16 @@ catalog! {
         "The class is archived",
         "Students cannot launch templates of an archived class. Their running workshops continue. A teacher can restore the \
          class: its field `archived`.";
+    JoinRefused: "join-refused", FORBIDDEN,
+        errors: ServiceError::JoinRefused(_),
+        "The link does not admit you",
+        "The join link exists, but it is revoked, expired or full, its class is archived, it is for other addresses, or a \
+         teacher removed this person from the class. `detail` says which. Ask a teacher of the class.";
+    UnknownJoinCode: "unknown-join-code", NOT_FOUND,
+        errors: ServiceError::UnknownJoinCode,
+        "No class has this code",
+        "Compare the code with the one that the teacher shows, letter by letter. A code has 10 letters and digits; spaces, \
+         dashes and upper case do not matter.";
     NotRunning: "not-running", CONFLICT,
         errors: ServiceError::Extend(ExtendError::NotRunning)
             | ServiceError::Suspend(SuspendError::NotRunning)
@@ -475,6 +486,11 @@ catalog! {
         "Each user may launch SERVICE_LAUNCH_RATE workshops per minute. After a pause, each user may launch \
          SERVICE_LAUNCH_BURST workshops at once. Admins have no limit. `Retry-After` says when the next launch is \
          possible. A repeated launch with the same `Idempotency-Key` does not count, because it creates no instance.";
+    TooManyJoinCodes: "too-many-join-codes", TOO_MANY_REQUESTS,
+        retry_after: 600, errors: ServiceError::TooManyJoinCodes { .. },
+        "Too many wrong codes",
+        "Each user may try 20 codes of classes that do not exist in 10 minutes. `Retry-After` says when the next attempt is \
+         possible. The link that the teacher sends needs no typing.";
     Internal: "internal", INTERNAL_SERVER_ERROR,
         errors: ServiceError::Internal(_),
         "The service had an internal error",

@@ -5,6 +5,7 @@ pub(crate) mod classes;
 pub(crate) mod docs;
 mod events;
 pub(crate) mod instances;
+pub(crate) mod join;
 mod me;
 pub(crate) mod snapshots;
 pub(crate) mod templates;
@@ -27,6 +28,7 @@ pub(crate) fn documented() -> Routes {
         instances::routes(),
         templates::routes(),
         classes::routes(),
+        join::routes(),
         volumes::routes(),
         snapshots::routes(),
         activity::routes(),

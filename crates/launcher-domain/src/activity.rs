@@ -48,6 +48,10 @@ text_enum! {
         ClassCreated = "class-created",
         /// A class was changed, archived or restored.
         ClassChanged = "class-changed",
+        /// A teacher created a join link of a class.
+        JoinLinkCreated = "join-link-created",
+        /// A teacher revoked the join link of a class, or replaced it.
+        JoinLinkRevoked = "join-link-revoked",
         /// A person became a member of a class.
         MemberAdded = "member-added",
         /// A member of a class got another role.
@@ -65,8 +69,19 @@ impl ActivityAction {
     /// True if the subject is a class.
     #[must_use]
     pub fn is_of_class(self) -> bool {
-        use ActivityAction::{ClassChanged, ClassCreated, MemberAdded, MemberChanged, MemberRemoved};
-        matches!(self, ClassCreated | ClassChanged | MemberAdded | MemberChanged | MemberRemoved)
+        use ActivityAction::{
+            ClassChanged, ClassCreated, JoinLinkCreated, JoinLinkRevoked, MemberAdded, MemberChanged, MemberRemoved,
+        };
+        matches!(
+            self,
+            ClassCreated
+                | ClassChanged
+                | JoinLinkCreated
+                | JoinLinkRevoked
+                | MemberAdded
+                | MemberChanged
+                | MemberRemoved
+        )
     }
 }
 
@@ -168,6 +183,12 @@ impl Activity {
         let changed = ClassContent::FIELDS.iter().filter(|field| old[**field] != new[**field]);
         let changed: Vec<&str> = changed.copied().collect();
         Self::of_class(after, act, ActivityAction::ClassChanged, None, Some(changed.join(", ")))
+    }
+
+    /// Returns the log entry for the join link of a class. It does not contain the code.
+    #[must_use]
+    pub fn of_join_link(class: &Class, action: ActivityAction, act: Act) -> Self {
+        Self::of_class(class, act, action, None, None)
     }
 
     /// Returns the log entry for a person whose role in a class changed. `None` if it did not change.

@@ -19,6 +19,7 @@ pub mod frame_path;
 pub mod identity;
 pub mod input;
 pub mod instance;
+pub mod join;
 pub mod lifetime;
 pub mod limits;
 pub mod listening;
@@ -54,6 +55,7 @@ pub use failure::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 pub use files::{FileRetention, FilesAtEnd};
 pub use identity::ProxySecret;
 pub use instance::{EndReason, Instance, InstanceState, StartStep};
+pub use join::{Invitation, JoinLink, JoinRefusal, JoinRules};
 pub use limits::LaunchRate;
 pub use listening::ListensElsewhere;
 pub use material::{

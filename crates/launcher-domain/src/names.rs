@@ -31,8 +31,12 @@ pub fn volume_name(entropy: &dyn Entropy) -> String {
 /// True when a text has the shape of a volume's name. Checked before a database query or a path of a file.
 #[must_use]
 pub fn is_volume_name(text: &str) -> bool {
-    text.strip_prefix(VOLUME_PREFIX)
-        .is_some_and(|random| random.len() == RANDOM_CHARACTERS && random.bytes().all(|byte| ALPHABET.contains(&byte)))
+    text.strip_prefix(VOLUME_PREFIX).is_some_and(is_random)
+}
+
+/// True when a text has the shape of [`random_characters`].
+pub(crate) fn is_random(text: &str) -> bool {
+    text.len() == RANDOM_CHARACTERS && text.bytes().all(|byte| ALPHABET.contains(&byte))
 }
 
 /// Returns 25 random bits, which distinguish two things with the same name.
@@ -41,7 +45,8 @@ pub fn random_suffix(entropy: &dyn Entropy) -> String {
     random_characters(entropy).chars().take(RANDOM_CHARACTERS / 2).collect()
 }
 
-fn random_characters(entropy: &dyn Entropy) -> String {
+/// Returns 50 random bits as text.
+pub(crate) fn random_characters(entropy: &dyn Entropy) -> String {
     let mut bytes = [0_u8; RANDOM_CHARACTERS];
     entropy.fill(&mut bytes);
     bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 31)])).collect()

@@ -96,7 +96,7 @@ impl Launcher {
         self.class(caller, &class_id.to_string()).await
     }
 
-    fn draw_id(&self) -> Uuid {
+    pub(crate) fn draw_id(&self) -> Uuid {
         uuid_v7(&*self.0.clock, &*self.0.entropy)
     }
 

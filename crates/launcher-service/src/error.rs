@@ -4,7 +4,7 @@ use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::instance::{RestartError, ResumeError, SuspendError};
 use launcher_domain::lifetime::ExtendError;
 pub use launcher_domain::messages::ErrorChain;
-use launcher_domain::{Caller, ClassAccess, ClassAction, FieldError, FieldRule};
+use launcher_domain::{Caller, ClassAccess, ClassAction, FieldError, FieldRule, JoinRefusal};
 use launcher_fleet::{FleetError, ReadError};
 use launcher_store::{StoreError, VolumeUser};
 use tokio::task::JoinError;
@@ -49,6 +49,18 @@ pub enum ServiceError {
     /// The class is archived.
     #[error("the class is archived: its workshops cannot be launched any more")]
     ClassArchived,
+    /// No class has a join link with this code.
+    #[error("no class has this code: compare it with the one that your teacher shows, letter by letter")]
+    UnknownJoinCode,
+    /// The caller tried too many codes that do not exist.
+    #[error("you have tried many wrong codes: try again in {retry_after} s")]
+    TooManyJoinCodes {
+        /// Whole seconds until the next attempt is possible, at least 1.
+        retry_after: u32,
+    },
+    /// The join link does not admit the caller.
+    #[error("{0}")]
+    JoinRefused(JoinRefusal),
     /// The class has changed since the caller read it.
     #[error("the class has changed since it was read: read it again and repeat the change on top of it")]
     ClassVersionMismatch,

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::downloads::Downloads;
 use crate::error::ServiceError;
 use crate::feed::FeedMessage;
+use crate::join::WrongCodes;
 use crate::metrics::Metrics;
 use crate::restoring::Restores;
 use crate::settings::Limits;
@@ -57,6 +58,8 @@ pub(crate) struct Inner {
     pub(crate) last_saved: Mutex<Timestamp>,
     /// Owners with the maximum number of snapshots, and when the log last named them.
     pub(crate) warned_owners: Mutex<HashMap<EmailAddress, Timestamp>>,
+    /// Wrong join codes of each person.
+    pub(crate) wrong_codes: WrongCodes,
     /// Wakes the loop that saves snapshots.
     pub(crate) ending: Notify,
     /// The Workshops to which this launcher sends saved files.
@@ -97,6 +100,7 @@ impl Launcher {
             snapshots,
             last_saved: Mutex::new(started_at),
             warned_owners: Mutex::default(),
+            wrong_codes: WrongCodes::default(),
             ending: Notify::new(),
             restores: Restores::default(),
             upkeep: Notify::new(),

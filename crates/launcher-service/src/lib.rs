@@ -16,6 +16,7 @@ mod error;
 mod feed;
 mod images;
 mod instances;
+mod join;
 mod launch;
 mod launcher;
 mod metrics;

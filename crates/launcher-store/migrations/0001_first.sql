@@ -35,6 +35,23 @@ CREATE UNIQUE INDEX class_members_source ON class_members (class_id, email, sour
 -- The classes of a person.
 CREATE INDEX class_members_person ON class_members (email, class_id) WHERE removed_at IS NULL;
 
+-- Join links of classes.
+CREATE TABLE class_links (
+    link_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    code TEXT COLLATE "C" NOT NULL,
+    class_id TEXT COLLATE "C" NOT NULL REFERENCES classes (class_id),
+    rules TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    joined BIGINT NOT NULL,
+    revoked_at BIGINT
+);
+
+CREATE UNIQUE INDEX class_links_code ON class_links (code);
+-- A class has one current link.
+CREATE UNIQUE INDEX class_links_current ON class_links (class_id) WHERE revoked_at IS NULL;
+
 CREATE TABLE workshop_templates (
     template_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     -- Empty: the template is in the shared catalog.

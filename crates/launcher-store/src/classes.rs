@@ -21,7 +21,7 @@ pub(crate) static SAVE: LazyLock<String> = LazyLock::new(|| {
 const SLUG_HOLDER: &str = concat!("SELECT ", class_columns!(), " FROM classes WHERE slug = $1");
 pub(crate) const MEMBERS: &str =
     concat!("SELECT ", membership_columns!(), " FROM class_members WHERE class_id = $1 ORDER BY email, source");
-static UPSERT: LazyLock<String> = LazyLock::new(|| {
+pub(crate) static UPSERT: LazyLock<String> = LazyLock::new(|| {
     let (insert, set) = (Membership::TABLE.insert(), Membership::TABLE.set_excluded());
     format!("{insert} ON CONFLICT (class_id, email, source) DO UPDATE SET {set}")
 });
@@ -55,7 +55,7 @@ pub enum MembersOutcome {
 }
 
 /// Maximum number of members of a class. A change of members reads all of them.
-const MAX_MEMBERS: usize = 1000;
+pub(crate) const MAX_MEMBERS: usize = 1000;
 
 impl Store {
     /// Stores a new class with its first members.
@@ -191,7 +191,7 @@ impl Store {
 }
 
 /// True for an admin, and for a person with a current membership as teacher.
-fn is_teacher(memberships: &[Membership], caller: &Caller) -> bool {
+pub(crate) fn is_teacher(memberships: &[Membership], caller: &Caller) -> bool {
     let is_current = |one: &&Membership| one.email == *caller.email() && one.removed_at.is_none();
     caller.is_admin() || memberships.iter().filter(is_current).any(|one| one.role == ClassRole::Teacher)
 }
@@ -208,7 +208,7 @@ impl MemberChange {
 }
 
 impl WriteTransaction {
-    async fn memberships(&mut self, class: &Class) -> Result<Vec<Membership>, StoreError> {
+    pub(crate) async fn memberships(&mut self, class: &Class) -> Result<Vec<Membership>, StoreError> {
         let rows = query(MEMBERS).bind(class.class_id.to_string()).fetch_all(self.connection()).await?;
         rows::all(&rows, rows::membership)
     }

@@ -14,7 +14,8 @@ use crate::filter::{ActivityFilter, InstanceFilter, Page, SearchText, StateFilte
 use crate::instances::{SortBy, SortOrder};
 use crate::store::Store;
 use crate::{
-    activities, classes, dispatch, doctor, feed, instances, launch, observe, overview, snapshots, templates, volumes,
+    activities, classes, dispatch, doctor, feed, instances, join, launch, observe, overview, snapshots, templates,
+    volumes,
 };
 
 /// SQLite's names of the indexes that it creates for primary keys and unique columns.
@@ -290,6 +291,12 @@ async fn class_statements_use_an_index() {
         classes::list(&member, false, &page).text(),
         classes::list(&admin, false, &page).text(),
         classes::MEMBERS,
+        join::CURRENT,
+        join::BY_CODE,
+        join::CLASS,
+        join::OF_PERSON,
+        join::COUNT,
+        &join::SAVE,
         &classes::SAVE,
         launch::HELD_IN_CLASS,
         launch::MEMBER,

@@ -1,7 +1,7 @@
 //! Row types with their tables, and conversions of values.
 
 use jiff::{SignedDuration, Timestamp};
-use launcher_domain::{Act, Activity, Class, Instance, Membership, Snapshot, Template, Volume};
+use launcher_domain::{Act, Activity, Class, Instance, JoinLink, Membership, Snapshot, Template, Volume};
 use serde::Serialize;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -76,6 +76,20 @@ table! {
         name: Text Always,
         joined_at: Number Always,
         removed_at: Number Always,
+    }
+}
+
+table! {
+    "class_links" as JoinLink, join_link_columns, join_link {
+        link_id: Text,
+        code: Text Once,
+        class_id: Text Once,
+        rules: Text Once,
+        created_by: Text Once,
+        created_at: Number Once,
+        expires_at: Number Once,
+        joined: Number Always,
+        revoked_at: Number Always,
     }
 }
 

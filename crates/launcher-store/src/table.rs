@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use launcher_domain::{
     ActivityAction, ClassContent, ClassRole, EmailAddress, EndReason, FailureReason, InstanceSnapshot, InstanceState,
-    Listing, MemberSource, Report, TemplateSettings,
+    JoinRules, Listing, MemberSource, Report, TemplateSettings,
 };
 use sqlx::any::AnyRow;
 use sqlx::{Any, Decode, Encode, Row, Type};
@@ -342,7 +342,7 @@ macro_rules! stored_as_json {
     };
 }
 
-stored_as_json!(ClassContent, TemplateSettings, Listing, FailureReason, InstanceSnapshot);
+stored_as_json!(ClassContent, JoinRules, TemplateSettings, Listing, FailureReason, InstanceSnapshot);
 
 impl Stored for Report {
     type Raw = Text;

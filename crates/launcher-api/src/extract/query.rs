@@ -258,6 +258,8 @@ identifiers! {
     TemplateId(Uuid) = "template_id": |id: String| hyphenated(&id);
     /// The snapshot's id `{snapshot_id}`.
     SnapshotId(Uuid) = "snapshot_id": |id: String| hyphenated(&id);
+    /// The code `{code}` of a join link, as a person typed it.
+    JoinCode(String) = "code": Some;
     /// The address `{email}` of a member. It has its canonical spelling.
     MemberEmail(EmailAddress) = "email": |text: String| email(&text).filter(|email| email.as_str() == text);
 }

@@ -61,6 +61,9 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         | ServiceError::Forbidden
         | ServiceError::ClassRole
         | ServiceError::ClassVersionMismatch
+        | ServiceError::UnknownJoinCode
+        | ServiceError::TooManyJoinCodes { .. }
+        | ServiceError::JoinRefused(_)
         | ServiceError::Invalid(_)
         | ServiceError::VersionMismatch
         | ServiceError::FleetWithoutImages

@@ -43,7 +43,7 @@ pub(crate) fn url(state: &AppState, template: &Template) -> String {
 }
 
 impl Code {
-    fn new(url: &str) -> Option<Self> {
+    pub(crate) fn new(url: &str) -> Option<Self> {
         let code = QrCode::with_error_correction_level(url, EcLevel::M).ok()?;
         let (width, colors) = (code.width(), code.to_colors());
         let mut path = String::new();

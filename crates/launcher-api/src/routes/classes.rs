@@ -6,8 +6,8 @@ use http::header::{ETAG, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{
-    Audience, ClassAccess, ClassContent, ClassRole, EmailAddress, FieldError, FieldRule, InstanceState, JsonObject,
-    Member, MemberSource,
+    Audience, ClassAccess, ClassContent, ClassRole, EmailAddress, FieldError, FieldRule, InstanceState, JoinRules,
+    JsonObject, Member, MemberSource,
 };
 use launcher_service::{InstanceFilter, ListedInstance, MemberDraft, NewClass, TemplateUpdate};
 use serde::{Deserialize, Serialize};
@@ -516,7 +516,7 @@ named_schema! {
 }
 
 /// Returns the schemas of classes (JSON Schema 2020-12), by name.
-pub(crate) fn class_schemas() -> [(&'static str, Value); 3] {
+pub(crate) fn class_schemas() -> [(&'static str, Value); 4] {
     let mut response = ClassContent::schema(Audience::Response);
     let roles: Vec<_> = ClassRole::ALL.map(|role| Some(role.as_str())).into_iter().chain([None]).collect();
     let fields = [
@@ -554,7 +554,9 @@ pub(crate) fn class_schemas() -> [(&'static str, Value); 3] {
         "type": "array", "items": { "type": "string", "format": "email" },
         "description": "Addresses of the first teachers. Default: the caller.",
     });
-    [("ClassResponse", response), ("ClassBody", body), ("ClassReplacement", replacement)]
+    let mut link = JoinRules::schema(Audience::Request);
+    link["examples"] = json!([{ "valid_seconds": 604_800, "seats": 40 }]);
+    [("ClassResponse", response), ("ClassBody", body), ("ClassReplacement", replacement), ("JoinLinkBody", link)]
 }
 
 /// A member as a teacher writes it.

@@ -74,6 +74,7 @@ fn with_body(request: RequestBuilder, document: &Value, line: &Line) -> RequestB
         ("POST", "/admin/instances/bulk") => request.form(&[("action", "end")]),
         ("POST", "/classes") => request.form(&[("name", "Other")]),
         ("POST", "/classes/{class}/members") => request.form(&[("addresses", "new@example.org")]),
+        ("POST", "/classes/{class}/join-link") => request.form(&[("valid_days", "14")]),
         ("POST", "/language") => request.form(&[("language", "en")]),
         ("POST", "/admin/templates/{template_id}/extend") => request.form(&[("until", "2026-01-01T12:30:00Z")]),
         (
@@ -139,6 +140,13 @@ async fn class(admin: &Client) -> (String, String) {
     (class, template["template_id"].as_str().unwrap().to_owned())
 }
 
+/// Returns the code of the join link of a new class.
+async fn join_code(admin: &Client) -> String {
+    let (class, _) = class(admin).await;
+    let link = admin.post_json(&format!("/classes/{class}/join-link"), &serde_json::json!({})).await.expect(201);
+    link.json()["code"].as_str().unwrap().to_owned()
+}
+
 /// Creates the class, the template, the instance and the member that a path below `/classes/{class}` names.
 async fn class_target(app: &TestApp, line: &Line, owner: &Client, admin: &Client) -> Target {
     let (class, template) = class(admin).await;
@@ -148,6 +156,9 @@ async fn class_target(app: &TestApp, line: &Line, owner: &Client, admin: &Client
         instance = launch.json()["k8s_name"].as_str().unwrap().to_owned();
         app.reaches(owner, &instance, "running").await;
     }
+    if line.path.ends_with("/join-link") {
+        admin.post_json(&format!("/classes/{class}/join-link"), &serde_json::json!({})).await.expect(201);
+    }
     let path = line.path.replace("{class}", &class).replace("{template_id}", &template);
     Target { path: path.replace("{k8s_name}", &instance).replace("{email}", "student@example.org"), instance }
 }
@@ -156,6 +167,10 @@ async fn class_target(app: &TestApp, line: &Line, owner: &Client, admin: &Client
 async fn target(app: &TestApp, line: &Line, owner: &Client, admin: &Client) -> Target {
     if line.path.contains("{class}") {
         return class_target(app, line, owner, admin).await;
+    }
+    if line.path.contains("{code}") {
+        let path = line.path.replace("{code}", &join_code(admin).await);
+        return Target { path, instance: String::new() };
     }
     let needs_template = ["{template_id}", "{k8s_name}", "{slug}"].iter().any(|part| line.path.contains(part));
     let template = if needs_template { app.template(admin).await } else { String::new() };

@@ -11,7 +11,7 @@ use crate::support::{ADMIN, ALICE, App, BOB, Browser, borrowed, with};
 const TEACHER: &str = "teacher@example.org";
 
 /// Creates a class by its form, with a template. Returns the path of its room and the id of the template.
-async fn class(app: &App) -> (String, String) {
+pub(crate) async fn class(app: &App) -> (String, String) {
     let admin = app.browser(ADMIN);
     let made = admin.post("/classes", &[("name", "Statistics 101"), ("teachers", TEACHER)]).await;
     let room = made.location().to_owned();
@@ -21,7 +21,7 @@ async fn class(app: &App) -> (String, String) {
     (room, template.template_id.to_string())
 }
 
-async fn add(teacher: &Browser, room: &str, addresses: &str, role: &str) {
+pub(crate) async fn add(teacher: &Browser, room: &str, addresses: &str, role: &str) {
     let added = teacher.post(&format!("{room}/members"), &[("addresses", addresses), ("role", role)]).await;
     assert_eq!((added.status, added.location()), (StatusCode::SEE_OTHER, room));
 }

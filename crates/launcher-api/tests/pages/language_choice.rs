@@ -107,15 +107,24 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
     let forms = [
         ("/classes", "/classes".to_owned(), vec![("name", ""), ("teachers", "")], S::UNPROCESSABLE_ENTITY),
         ("/classes/{class}/members", format!("{room}/members"), vec![("addresses", "x")], S::UNPROCESSABLE_ENTITY),
+        (
+            "/classes/{class}/join-link",
+            format!("{room}/join-link"),
+            vec![("valid_days", "1"), ("seats", "x"), ("domain", "")],
+            S::UNPROCESSABLE_ENTITY,
+        ),
+        ("/join/{code}", "/join/abcde-fghij".to_owned(), vec![], S::NOT_FOUND),
         ("/classes/{class}/members/{email}/remove", own, vec![], S::UNPROCESSABLE_ENTITY),
         ("/classes/{class}/instances/{k8s_name}/extend", gone("extend"), vec![], S::NOT_FOUND),
         ("/classes/{class}/instances/{k8s_name}/end", gone("end"), vec![], S::NOT_FOUND),
     ];
-    let expected = ["/classes", room.as_str(), &room, &room, &room];
+    let expected = ["/classes", room.as_str(), &room, "/join", &room, &room, &room];
     check(&choose_after_each(&admin, &forms).await, &expected, &mut covered);
 
     // These pages send their own form, as the next test checks.
     covered.extend(["/admin/templates", "/admin/templates/{template_id}"]);
+    // It has no page of its own.
+    covered.insert("/classes/{class}/join-link/revoke");
     covered.extend(["/classes/{class}/templates", "/classes/{class}/templates/{template_id}"]);
     let routes = launcher_api::routes("/api/v1").into_iter();
     let posts: BTreeSet<String> = routes.filter(|(method, _)| method == "POST").map(|(_, path)| path).collect();

@@ -17,6 +17,7 @@ mod forms;
 mod history;
 mod images;
 mod instances;
+mod join;
 mod language_choice;
 mod languages;
 mod launch_links;

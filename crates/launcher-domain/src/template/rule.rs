@@ -224,6 +224,10 @@ coded_texts! {
         WorkshopCount = "workshop-count", "1 to 10000 workshops";
         /// A class would have too many members.
         MemberCount = "member-count", "a class has at most 1000 members";
+        /// The number of seats of a join link is out of range.
+        SeatCount = "seat-count", "1 to 1000 people";
+        /// The domain of a join link is malformed.
+        MailDomain = "mail-domain", "a domain of e-mail addresses, as in example.org";
         /// The request would leave a class without a teacher.
         LastTeacher = "last-teacher", "a class needs a teacher: make another member a teacher first";
         /// A template of a class uses the volume that all templates of a person share.

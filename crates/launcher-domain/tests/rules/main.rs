@@ -12,6 +12,7 @@ mod files;
 mod identity;
 mod input;
 mod instance;
+mod join;
 mod lifetime;
 mod limits;
 mod listening;

@@ -189,3 +189,41 @@ async fn only_admins_set_pod_template_and_secret_of_class_template() {
     let refused = world.launcher.update_template(&class, id, update(moved)).await;
     assert!(matches!(refused, Err(ServiceError::Invalid(_))), "the password would go to another host");
 }
+
+#[tokio::test]
+async fn person_who_tries_many_wrong_codes_waits() {
+    let world = World::new().await;
+    let class = world.class("tina", &[]).await;
+    let link = world.launcher.create_join_link(&class, &json!({}).as_object().unwrap().clone()).await.unwrap();
+    let (alice, bob) = (caller("alice"), caller("bob"));
+    for _ in 0..20 {
+        let wrong = world.launcher.join(&alice, "aaaaa-aaaaa").await;
+        assert!(matches!(wrong, Err(ServiceError::UnknownJoinCode)), "{wrong:?}");
+    }
+    let refused = world.launcher.join(&alice, &link.code).await;
+    let Err(ServiceError::TooManyJoinCodes { retry_after }) = refused else { panic!("{refused:?}") };
+    assert_eq!(world.launcher.join(&bob, &link.code).await.unwrap().role(), Some(ClassRole::Student), "another person");
+    world.clock.advance(std::time::Duration::from_secs(retry_after.into()));
+    assert_eq!(world.launcher.join(&alice, &link.code).await.unwrap().role(), Some(ClassRole::Student));
+}
+
+#[tokio::test]
+async fn only_teachers_create_links_of_their_class() {
+    let world = World::new().await;
+    let class = world.class("tina", &["alice"]).await;
+    let student = world.access("alice", &class).await.unwrap();
+    let rules = json!({}).as_object().unwrap().clone();
+    let link = world.launcher.create_join_link(&class, &rules).await.unwrap();
+    for refused in [
+        world.launcher.create_join_link(&student, &rules).await.map(|_| ()),
+        world.launcher.join_link(&student).await.map(|_| ()),
+        world.launcher.revoke_join_link(&student).await,
+    ] {
+        assert!(matches!(refused, Err(ServiceError::ClassRole)));
+    }
+    world.launcher.revoke_join_link(&class).await.unwrap();
+    world.launcher.revoke_join_link(&class).await.unwrap();
+    assert_eq!(world.launcher.join_link(&class).await.unwrap(), None);
+    let revoked = world.launcher.join(&caller("bob"), &link.code).await;
+    assert!(matches!(revoked, Err(ServiceError::JoinRefused(_))), "{revoked:?}");
+}

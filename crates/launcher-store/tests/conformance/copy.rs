@@ -53,7 +53,9 @@ async fn small(url: &str) -> Store {
     };
     let archived = Template { active: false, listing, version: 2, updated_at: at(5), ..template(2) };
     assert!(store.save_template(&template(2), &archived, &admin()).await.unwrap());
-    crate::classes::created_class(&store, 9, "alice@example.org", "bob@example.org").await;
+    let class = crate::classes::created_class(&store, 9, "alice@example.org", "bob@example.org").await;
+    let link = crate::join::link(&class, 1, "abcdefghij", &serde_json::json!({ "seats": 3 }));
+    assert!(store.replace_join_link(&class, Some(&link), &admin(), at(0)).await.unwrap());
     store.bind_fleet("here").await.unwrap();
     for number in 0..5 {
         launched(&store, &format!("user{number}@example.org")).await;
@@ -104,11 +106,12 @@ async fn copy_has_all_rows_and_accepts_launches() {
         let expected = [
             ("classes", 1),
             ("class_members", 2),
+            ("class_links", 1),
             ("workshop_templates", 3),
             ("template_settings", 2),
             ("workshop_instances", 521),
             ("idempotency_keys", 1),
-            ("activities", 530),
+            ("activities", 531),
             ("launch_gate", 521),
             ("volumes", 1),
             ("snapshots", 1),

@@ -12,6 +12,7 @@ mod dispatch;
 mod doctor;
 mod feed;
 mod housekeeping;
+mod join;
 mod launch;
 mod launch_rate;
 mod listing;

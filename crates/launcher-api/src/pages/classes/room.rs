@@ -6,6 +6,7 @@ use launcher_domain::{ClassAccess, ClassAction};
 use launcher_service::Page;
 
 use crate::pages::classes::board::Board;
+use crate::pages::classes::join::{LinkPanel, NewLink};
 use crate::pages::classes::{ClassLink, ROWS, path};
 use crate::pages::view::{Card, Notice};
 use crate::pages::{Language, PageResult, Shell, Visitor, assets, markdown, page_with, workshops};
@@ -18,6 +19,8 @@ pub(crate) struct Room {
     /// The pasted list of new members, if it has errors.
     pub(crate) addresses: String,
     pub(crate) errors: Vec<String>,
+    /// The form of a new join link, if it has errors.
+    pub(crate) link: NewLink,
 }
 
 #[derive(Debug, Template)]
@@ -31,6 +34,8 @@ struct ClassPage {
     /// True if the reader may edit the templates.
     can_edit: bool,
     board: Option<Board>,
+    /// The join link, for teachers.
+    link: Option<LinkPanel>,
     room: Room,
 }
 
@@ -54,6 +59,7 @@ pub(crate) async fn render(visitor: &Visitor, access: &ClassAccess, status: Stat
         cards: templates.iter().map(|template| Card::new(visitor, template).beside(&own)).collect(),
         can_edit: access.allows(ClassAction::ManageTemplates),
         board,
+        link: LinkPanel::new(visitor, access).await?,
         room,
     };
     page_with(status, &class_page)

@@ -11,7 +11,7 @@ use fluent_bundle::{FluentArgs, FluentResource};
 use fluent_syntax::ast::Pattern;
 use launcher_domain::input::{AmountError, CommandLineError, DurationError};
 use launcher_domain::template::FieldRule;
-use launcher_domain::{FailureCode, FailureDetail, FailureRemedy};
+use launcher_domain::{FailureCode, FailureDetail, FailureRemedy, JoinRefusal};
 use unic_langid::{CharacterDirection, LanguageIdentifier};
 
 /// The files of a language, by their names.
@@ -54,6 +54,7 @@ pub fn domain_messages() -> String {
         ("failure-detail", FailureDetail::TEXTS),
         ("failure-advice", FailureRemedy::TEXTS),
         ("field-rule", FieldRule::TEXTS),
+        ("join-refusal", JoinRefusal::TEXTS),
         ("input", DurationError::TEXTS),
         ("input", AmountError::TEXTS),
         ("input", CommandLineError::TEXTS),

@@ -1,0 +1,82 @@
+//! Join links: a teacher shows the code, and people join the class with two clicks.
+
+use http::StatusCode;
+
+use crate::classes::{add, class};
+use crate::support::{ALICE, App, BOB};
+
+const TEACHER: &str = "teacher@example.org";
+
+/// Returns the address of the class's join link on a teacher's page.
+fn link(page: &str) -> String {
+    let (_, rest) = page.split_once("/join/").expect("no link");
+    format!("/join/{}", &rest[..11])
+}
+
+#[tokio::test]
+async fn person_joins_with_two_clicks_from_the_link_to_a_workshop() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
+    let form = [("valid_days", "7"), ("seats", "1"), ("domain", "example.org"), ("members_only", "")];
+    let created = teacher.post(&format!("{room}/join-link"), &form).await;
+    assert_eq!(created.location(), format!("{room}/join-link"));
+    let code_page = teacher.get(created.location()).await.body;
+    let link = link(&teacher.get(&room).await.body);
+    assert!(code_page.contains("class=\"qr\"") && code_page.contains(&link["/join/".len()..]), "{code_page}");
+
+    let invitation = alice.get(&link).await;
+    assert_eq!(invitation.status, StatusCode::OK);
+    assert!(invitation.body.contains("Statistics 101") && invitation.body.contains(ALICE), "{}", invitation.body);
+    assert_eq!(alice.get(&room).await.status, StatusCode::NOT_FOUND, "the page of the link makes nobody a member");
+    let joined = alice.post(&link, &[]).await;
+    assert_eq!(joined.location(), room);
+    let room_page = alice.get(&room).await.body;
+    assert!(room_page.contains(&format!("<form method=\"post\" action=\"/launch/{template}\">")), "{room_page}");
+    let launched = alice.post(&format!("/launch/{template}"), &[]).await;
+    assert!(launched.location().ends_with("/wait"), "{}", launched.location());
+    assert_eq!(alice.get(&link).await.location(), room, "the link leads a member to the class");
+    assert!(teacher.get(&room).await.body.contains("1 of 1 places taken"));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn page_explains_why_a_link_does_not_admit() {
+    let app = App::start().await;
+    let (room, _) = class(&app).await;
+    let (teacher, alice, bob) = (app.browser(TEACHER), app.browser(ALICE), app.browser(BOB));
+    let form = [("valid_days", "7"), ("seats", "1"), ("domain", ""), ("members_only", "")];
+    teacher.post(&format!("{room}/join-link"), &form).await;
+    let first = link(&teacher.get(&room).await.body);
+    alice.post(&first, &[]).await;
+
+    let full = bob.get(&first).await;
+    assert_eq!(full.status, StatusCode::FORBIDDEN);
+    assert!(full.body.contains("All seats of this link are taken."), "{}", full.body);
+    assert_eq!(bob.post(&first, &[]).await.location(), first, "the page of the link explains it");
+    assert_eq!(teacher.post(&format!("{room}/join-link/revoke"), &[]).await.location(), room);
+    assert!(bob.get(&first).await.body.contains("This link is no longer valid."));
+
+    let typed = bob.get(&format!("/join?code={}", first["/join/".len()..].to_uppercase())).await;
+    assert_eq!(typed.location(), first, "a typed code leads to the page of its link");
+    let wrong = bob.get("/join/aaaaa-aaaaa").await;
+    assert_eq!(wrong.status, StatusCode::NOT_FOUND);
+    assert!(wrong.body.contains("No class has this code.") && wrong.body.contains("value=\"aaaaa-aaaaa\""));
+    assert_eq!(bob.get(&room).await.status, StatusCode::NOT_FOUND);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn wrong_form_of_a_link_keeps_its_values() {
+    let app = App::start().await;
+    let (room, _) = class(&app).await;
+    let teacher = app.browser(TEACHER);
+    let form = [("valid_days", "7"), ("seats", "many"), ("domain", "exa mple")];
+    let refused = teacher.post(&format!("{room}/join-link"), &form).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.body.contains("value=\"many\"") && refused.body.contains("value=\"exa mple\""), "{}", refused.body);
+    add(&teacher, &room, ALICE, "student").await;
+    let student = app.browser(ALICE).post(&format!("{room}/join-link"), &form).await;
+    assert_eq!(student.status, StatusCode::FORBIDDEN);
+    app.finish().await;
+}

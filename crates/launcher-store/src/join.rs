@@ -1,0 +1,160 @@
+//! Join links of classes, and joining by one.
+
+use std::sync::LazyLock;
+
+use jiff::Timestamp;
+use launcher_domain::{
+    Act, Activity, ActivityAction, Caller, Class, ClassRole, EmailAddress, Invitation, JoinLink, JoinRefusal,
+    MemberSource, Membership,
+};
+use sqlx::AnyConnection;
+use sqlx::any::AnyRow;
+use uuid::Uuid;
+
+use crate::classes::{MAX_MEMBERS, UPSERT, is_teacher};
+use crate::error::StoreError;
+use crate::rows;
+use crate::sql::query;
+use crate::store::Store;
+use crate::table::Record;
+
+static INSERT: LazyLock<String> = LazyLock::new(|| JoinLink::TABLE.insert());
+pub(crate) static SAVE: LazyLock<String> =
+    LazyLock::new(|| format!("UPDATE class_links SET {} WHERE link_id = $1", JoinLink::TABLE.set(2)));
+pub(crate) const CURRENT: &str =
+    concat!("SELECT ", join_link_columns!(), " FROM class_links WHERE class_id = $1 AND revoked_at IS NULL");
+pub(crate) const BY_CODE: &str = concat!("SELECT ", join_link_columns!(), " FROM class_links WHERE code = $1");
+pub(crate) const CLASS: &str = concat!("SELECT ", class_columns!(), " FROM classes WHERE class_id = $1");
+pub(crate) const OF_PERSON: &str =
+    concat!("SELECT ", membership_columns!(), " FROM class_members WHERE class_id = $1 AND email = $2");
+pub(crate) const COUNT: &str =
+    "SELECT count(DISTINCT email) AS members FROM class_members WHERE class_id = $1 AND removed_at IS NULL";
+
+/// Outcome of [`Store::join`]. Only the first `Joined` of a person writes to the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JoinOutcome {
+    /// The person is a member of this class.
+    Joined(Class),
+    /// The link does not admit the person.
+    Refused(JoinRefusal),
+    /// No link has the code.
+    Unknown,
+}
+
+impl Store {
+    /// Returns the link of a class that is not revoked.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn join_link(&self, class: &Class) -> Result<Option<JoinLink>, StoreError> {
+        let row = query(CURRENT).bind(class.class_id.to_string()).fetch_optional(&self.pool).await?;
+        row.as_ref().map(rows::join_link).transpose()
+    }
+
+    /// Revokes the link of a class, and stores a new one, if given. Returns false, and writes nothing, if the caller is neither
+    /// an admin nor a teacher of the class any more.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written.
+    pub async fn replace_join_link(
+        &self,
+        class: &Class,
+        new: Option<&JoinLink>,
+        by: &Caller,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let act = Act { actor_email: Some(by.email().clone()), at };
+        let mut write = self.write().await?;
+        let revision = write.take_revisions(2).await?;
+        if !is_teacher(&write.memberships(class).await?, by) {
+            return Ok(false);
+        }
+        let row = query(CURRENT).bind(class.class_id.to_string()).fetch_optional(write.connection()).await?;
+        if let Some(former) = row.as_ref().map(rows::join_link).transpose()? {
+            let revoked = JoinLink { revoked_at: Some(at), ..former };
+            let save = revoked.bind_changed(query(&SAVE).bind(revoked.link_id.to_string()))?;
+            save.execute(write.connection()).await?;
+            let activity = Activity::of_join_link(class, ActivityAction::JoinLinkRevoked, act.clone());
+            write.log_activity(revision - 1, &activity).await?;
+        }
+        if let Some(link) = new {
+            link.bind_all(query(&INSERT))?.execute(write.connection()).await?;
+            let activity = Activity::of_join_link(class, ActivityAction::JoinLinkCreated, act);
+            write.log_activity(revision, &activity).await?;
+        }
+        write.commit().await?;
+        Ok(true)
+    }
+
+    /// Returns the link with this code, also a revoked one, as this person finds it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn invitation(&self, code: &str, email: &EmailAddress) -> Result<Option<Invitation>, StoreError> {
+        let mut connection = self.pool.acquire().await?;
+        find(&mut connection, code, email).await
+    }
+
+    /// Makes a person a student of the class whose link has this code. A member stays as before.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written.
+    pub async fn join(
+        &self,
+        code: &str,
+        by: &Caller,
+        membership_id: Uuid,
+        now: Timestamp,
+    ) -> Result<JoinOutcome, StoreError> {
+        let email = by.email();
+        let mut write = self.write().await?;
+        // The lock of the change counter orders the joins, so that nobody takes a seat twice.
+        let revision = write.take_revisions(1).await?;
+        let Some(invitation) = find(write.connection(), code, email).await? else { return Ok(JoinOutcome::Unknown) };
+        if invitation.is_member() {
+            return Ok(JoinOutcome::Joined(invitation.class));
+        }
+        if let Some(refusal) = invitation.refusal(email, now) {
+            return Ok(JoinOutcome::Refused(refusal));
+        }
+        let Invitation { link, class, .. } = invitation;
+        let class_id = class.class_id.to_string();
+        let row = query(COUNT).bind(class_id).fetch_one(write.connection()).await?;
+        if rows::count(&row, "members")? >= MAX_MEMBERS as u64 {
+            return Ok(JoinOutcome::Refused(JoinRefusal::Full));
+        }
+        let membership = Membership {
+            membership_id,
+            class_id: class.class_id,
+            email: email.clone(),
+            source: MemberSource::Link,
+            role: ClassRole::Student,
+            name: String::new(),
+            joined_at: now,
+            removed_at: None,
+        };
+        membership.bind_all(query(&UPSERT))?.execute(write.connection()).await?;
+        let link = JoinLink { joined: link.joined.saturating_add(1), ..link };
+        let save = link.bind_changed(query(&SAVE).bind(link.link_id.to_string()))?;
+        save.execute(write.connection()).await?;
+        let act = Act { actor_email: Some(email.clone()), at: now };
+        if let Some(activity) = Activity::of_member(&class, email, None, Some(membership.role), act) {
+            write.log_activity(revision, &activity).await?;
+        }
+        write.commit().await?;
+        Ok(JoinOutcome::Joined(class))
+    }
+}
+
+async fn find(
+    connection: &mut AnyConnection,
+    code: &str,
+    email: &EmailAddress,
+) -> Result<Option<Invitation>, StoreError> {
+    let row = query(BY_CODE).bind(rows::text(code)).fetch_optional(&mut *connection).await?;
+    let Some(link) = row.as_ref().map(rows::join_link).transpose()? else { return Ok(None) };
+    let class_id = link.class_id.to_string();
+    let class: AnyRow = query(CLASS).bind(class_id.clone()).fetch_one(&mut *connection).await?;
+    let memberships = query(OF_PERSON).bind(class_id).bind(email.to_string()).fetch_all(connection).await?;
+    Ok(Some(Invitation { link, class: rows::class(&class)?, memberships: rows::all(&memberships, rows::membership)? }))
+}
