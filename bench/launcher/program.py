@@ -122,7 +122,7 @@ def fill(data, rows):
                 "spec_version": 1,
                 "applied_version": 1,
                 "revision": model["revision"] + number + 1,
-                "launch_number": model["revision"] + number + 1,
+                "queue_number": model["revision"] + number + 1,
             }
             return tuple((model | changed)[column] for column in columns)
         database.executemany(insert, (row(number) for number in range(rows)))

@@ -43,7 +43,8 @@ pub(crate) async fn require(State(state): State<AppState>, mut request: Request,
         Err(IdentityError::Unproven) => return state.unproven.refuse().into_response(),
         Err(error) => return Problem::new(ProblemCode::IdentityInvalid, error.to_string()).into_response(),
     };
-    let identity = Identity { caller: settings.admin_emails.caller(email), user: user(settings, request.headers()) };
+    let caller = settings.class_creators.grant(settings.admin_emails.caller(email));
+    let identity = Identity { caller, user: user(settings, request.headers()) };
     request.extensions_mut().insert(identity.clone());
     let mut response = next.run(request).await;
     // Attach the identity to the response too, because error pages show the signed-in person.

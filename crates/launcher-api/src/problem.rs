@@ -310,8 +310,8 @@ catalog! {
         errors: ServiceError::Forbidden,
         "Only for administrators",
         "Only admins may manage templates and their images, extend all instances of a template, extend \
-         instances beyond their maximum lifetime, restart outdated instances, filter the list of instances by owner or template, open the admins' pages, and read the activity log. Admins are the users in SERVICE_ADMIN_EMAILS. Ask \
-         an administrator to add your address.";
+         instances beyond their maximum lifetime, restart outdated instances, filter the list of instances by owner or template, open the admins' pages, and read the activity log. Admins are the users in SERVICE_ADMIN_EMAILS. Only \
+         they and the users in SERVICE_CLASS_CREATORS may create classes. Ask an administrator to add your address.";
     CrossSiteRequest: "cross-site-request", FORBIDDEN,
         "The request comes from another site",
         "A page of another site made the browser send a request that would change something. The service detects this \

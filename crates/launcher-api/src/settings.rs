@@ -8,7 +8,7 @@ use clap::Args;
 use http::Uri;
 use launcher_domain::identity::TrustedHeader;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{AdminList, EmailAddress, ProxySecret};
+use launcher_domain::{AdminList, ClassCreators, EmailAddress, ProxySecret};
 use launcher_process::settings::{parse_bool, parse_origin};
 use tokio_util::sync::CancellationToken;
 
@@ -54,6 +54,12 @@ pub struct ApiSettings {
     #[arg(long, env = "SERVICE_ADMIN_EMAILS", default_value = "", value_name = "EMAILS", value_parser = AdminList::parse,
           hide_default_value = true)]
     pub admin_emails: AdminList,
+
+    /// E-mail addresses and domains (as in @example.org) of the people who may create classes, separated by commas; default:
+    /// none, only admins
+    #[arg(long, env = "SERVICE_CLASS_CREATORS", default_value = "", value_name = "EMAILS",
+          value_parser = ClassCreators::parse, hide_default_value = true)]
+    pub class_creators: ClassCreators,
 
     /// Address at which a browser logs in: a path of this site, or a URL
     #[arg(long, env = "SERVICE_LOGIN_URL", default_value = "/oauth2/start", value_name = "URL", value_parser = parse_link)]

@@ -58,6 +58,7 @@ pub enum Verdict {
 pub fn decide(caller: &Caller, action: Action<'_>) -> Verdict {
     match action {
         Action::ReadTemplate | Action::LaunchActive => Verdict::Granted,
+        Action::CreateClasses if caller.creates_classes => Verdict::Granted,
         _ if caller.is_admin() => Verdict::Granted,
         Action::Instance { owner } if caller.scope().includes(owner) => Verdict::Granted,
         Action::Instance { .. } => Verdict::Hidden,
@@ -81,6 +82,7 @@ pub fn decide(caller: &Caller, action: Action<'_>) -> Verdict {
 pub struct Caller {
     email: EmailAddress,
     is_admin: bool,
+    creates_classes: bool,
 }
 
 impl Caller {
@@ -142,7 +144,8 @@ impl AdminList {
     /// Creates the caller with this address, and marks the caller as an admin if the list contains the address.
     #[must_use]
     pub fn caller(&self, email: EmailAddress) -> Caller {
-        Caller { is_admin: self.0.contains(&email), email }
+        let is_admin = self.0.contains(&email);
+        Caller { is_admin, creates_classes: is_admin, email }
     }
 
     /// Returns one of the admins, always the same: the address that sorts first. `launcher doctor` uses it in its
@@ -162,6 +165,45 @@ impl AdminList {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+/// The people who may create classes, in addition to the admins. They come from a setting.
+#[derive(Debug, Clone, Default)]
+pub struct ClassCreators {
+    people: BTreeSet<EmailAddress>,
+    /// Domains of addresses, in lower case.
+    domains: BTreeSet<String>,
+}
+
+impl ClassCreators {
+    /// Parses a comma-separated list of addresses and domains, as in `ada@example.org,@staff.example.org`. Empty entries are
+    /// skipped.
+    ///
+    /// # Errors
+    /// The first invalid entry.
+    pub fn parse(list: &str) -> Result<Self, AdminListError> {
+        let mut creators = Self::default();
+        for (index, entry) in list.split(',').map(str::trim).enumerate().filter(|(_, entry)| !entry.is_empty()) {
+            let wrong = |source| AdminListError { position: index + 1, entry: entry.to_owned(), source };
+            match entry.strip_prefix('@') {
+                // A domain is valid if an address with it is valid.
+                Some(domain) => {
+                    EmailAddress::parse(&format!("x@{domain}")).map_err(wrong)?;
+                    creators.domains.insert(domain.to_ascii_lowercase());
+                }
+                None => drop(creators.people.insert(EmailAddress::parse(entry).map_err(wrong)?)),
+            }
+        }
+        Ok(creators)
+    }
+
+    /// Returns the caller with the right to create classes, if this list contains the caller's address or its domain.
+    #[must_use]
+    pub fn grant(&self, caller: Caller) -> Caller {
+        let domain = caller.email.as_str().rsplit_once('@').map_or("", |(_, domain)| domain);
+        let is_listed = self.people.contains(&caller.email) || self.domains.contains(domain);
+        Caller { creates_classes: caller.creates_classes || is_listed, ..caller }
     }
 }
 

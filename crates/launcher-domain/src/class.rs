@@ -17,6 +17,8 @@ use crate::text_enum::text_enum;
 
 /// Limits of a class: at least one workshop, at most as many as a large installation has.
 const WORKSHOPS: std::ops::RangeInclusive<i64> = 1..=10_000;
+/// Weights of classes in the queue.
+const WEIGHTS: std::ops::RangeInclusive<i64> = 1..=10;
 
 text_enum! {
     /// Role of a person in a class. A later variant may do everything that an earlier one may.
@@ -55,6 +57,9 @@ json_object! {
         max_workshops: Option<u32> = optional(WorkshopCount),
         /// Maximum number of workshops of one student in the class at a time. null: only the limits of the launcher.
         max_workshops_per_member: Option<u32> = optional(WorkshopCount),
+        /// Weight of the class in the queue: with twice the weight, twice as many workshops of the class start at a time. The
+        /// shared catalog has weight 1.
+        queue_weight: u32 = defaulted(QueueWeight, 1.into()),
         /// True if students can no longer launch its templates.
         archived: bool = defaulted(bool, false.into()),
     }
@@ -76,6 +81,25 @@ impl Codec for WorkshopCount {
         serde_json::json!({
             "type": "integer", "format": "int32", "minimum": WORKSHOPS.start(), "maximum": WORKSHOPS.end(),
             "examples": [40],
+        })
+    }
+}
+
+/// A weight in the queue.
+pub(crate) enum QueueWeight {}
+
+impl Codec for QueueWeight {
+    type Value = u32;
+
+    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<u32> {
+        let weight = integer(json, at, errors)?;
+        errors.check(WEIGHTS.contains(&weight), at, FieldRule::QueueWeight);
+        Some(u32::try_from(weight).unwrap_or_default())
+    }
+
+    fn schema(_: Audience) -> Value {
+        serde_json::json!({
+            "type": "integer", "format": "int32", "minimum": WEIGHTS.start(), "maximum": WEIGHTS.end(), "examples": [1],
         })
     }
 }
@@ -119,6 +143,7 @@ impl ClassContent {
             ("/slug", self.slug != before.slug),
             ("/max_workshops", is_raised(self.max_workshops, before.max_workshops)),
             ("/max_workshops_per_member", is_raised(self.max_workshops_per_member, before.max_workshops_per_member)),
+            ("/queue_weight", self.queue_weight > before.queue_weight),
         ];
         changes.into_iter().filter(|(_, is_changed)| *is_changed).map(|(pointer, _)| pointer).collect()
     }
@@ -166,6 +191,8 @@ pub struct ClassLimits {
     pub max_of_owner: Option<u32>,
     /// True if the owner must be a member at the moment of the launch.
     pub needs_member: bool,
+    /// Weight of the class in the queue, at least 1.
+    pub queue_weight: u32,
 }
 
 /// True for a name of a member: empty, or the name of a template.
@@ -328,6 +355,7 @@ impl ClassAccess {
             max_workshops: content.max_workshops,
             max_of_owner,
             needs_member: !self.caller.is_admin(),
+            queue_weight: content.queue_weight,
         }
     }
 

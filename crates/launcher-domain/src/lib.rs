@@ -41,7 +41,7 @@ pub mod transfer;
 pub mod version;
 pub mod volume;
 
-pub use access::{Action, AdminList, Caller, Scope, Verdict};
+pub use access::{Action, AdminList, Caller, ClassCreators, Scope, Verdict};
 pub use activity::{Act, Activity, ActivityAction};
 pub use class::{
     Class, ClassAccess, ClassAction, ClassContent, ClassLimits, ClassRole, Member, MemberSource, Membership,

@@ -29,7 +29,7 @@ const BATCH: u32 = 100;
 pub struct NewClass {
     /// Content: see [`ClassContent::read`].
     pub body: JsonObject,
-    /// Teachers; the caller if empty.
+    /// Teachers; the caller if empty. A caller who is no admin is always one of them.
     pub teachers: Vec<EmailAddress>,
 }
 
@@ -81,7 +81,11 @@ impl Launcher {
         let (now, created_by) = (self.0.clock.now(), caller.email().clone());
         let class_id = self.draw_id();
         let mut class = Class { class_id, content, version: 1, created_by, created_at: now, updated_at: now };
-        let teachers = if new.teachers.is_empty() { std::slice::from_ref(caller.email()) } else { &new.teachers };
+        let mut teachers = new.teachers.clone();
+        // Only an admin keeps access to a class without a role in it.
+        if teachers.is_empty() || (!caller.is_admin() && !teachers.contains(caller.email())) {
+            teachers.push(caller.email().clone());
+        }
         let teacher =
             |email: &EmailAddress| MemberDraft { email: email.clone(), role: ClassRole::Teacher, name: String::new() };
         let members: Vec<_> = teachers.iter().map(|email| self.membership(&class, teacher(email))).collect();

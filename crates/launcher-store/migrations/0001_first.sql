@@ -128,8 +128,8 @@ CREATE TABLE workshop_instances (
     former_uid TEXT,
     -- The change of this row in the one order of all changes.
     revision BIGINT NOT NULL,
-    -- The revision of the launch: the order of the queue.
-    launch_number BIGINT NOT NULL UNIQUE
+    -- Order in the queue: see queue.rs.
+    queue_number BIGINT NOT NULL
 );
 
 -- Lists, newest first: everybody's, one owner's, one template's; each for all rows, one state, and what has not ended.
@@ -152,8 +152,8 @@ CREATE INDEX workshop_instances_volume ON workshop_instances (volume)
 -- The loops: who is next, what the fleet has not been told, what changed, what is old enough to go. SQLite prefers some
 -- indexes to the index of all states only if they have the state as a column. PostgreSQL takes the condition of an index for
 -- granted, and could then enter it by its second column only.
-CREATE INDEX workshop_instances_queue ON workshop_instances (state, launch_number) WHERE state = 'queued'; -- SQLite
-CREATE INDEX workshop_instances_queue ON workshop_instances (launch_number) WHERE state = 'queued'; -- PostgreSQL
+CREATE INDEX workshop_instances_queue ON workshop_instances (state, queue_number) WHERE state = 'queued'; -- SQLite
+CREATE INDEX workshop_instances_queue ON workshop_instances (queue_number) WHERE state = 'queued'; -- PostgreSQL
 CREATE INDEX workshop_instances_pending ON workshop_instances (revision) WHERE applied_version < spec_version;
 CREATE UNIQUE INDEX workshop_instances_feed ON workshop_instances (revision);
 CREATE INDEX workshop_instances_owner_feed ON workshop_instances (owner_email, revision);

@@ -14,7 +14,7 @@ use crate::store::Store;
 
 pub(crate) const STARTING: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'starting'";
 pub(crate) const NEXT: &str =
-    "SELECT instance_id FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number LIMIT $1";
+    "SELECT instance_id FROM workshop_instances WHERE state = 'queued' ORDER BY queue_number LIMIT $1";
 pub(crate) const PROMOTE: &str = concat!(
     "UPDATE workshop_instances SET state = 'starting', dispatched_at = $1, spec_version = spec_version + 1, \
      revision = $2 WHERE instance_id = $3 AND state = 'queued' RETURNING ",

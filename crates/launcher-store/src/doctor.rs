@@ -16,7 +16,7 @@ use crate::{driver, rows, templates};
 const APPLIED: &str = "SELECT version, checksum FROM _sqlx_migrations ORDER BY version";
 pub(crate) const STATES: &str = "SELECT state, count(*) AS instances FROM workshop_instances GROUP BY state";
 pub(crate) const OLDEST: &str =
-    "SELECT created_at FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number LIMIT 1";
+    "SELECT created_at FROM workshop_instances WHERE state = 'queued' ORDER BY queue_number LIMIT 1";
 /// Templates per batch.
 const PORTION: u32 = 200;
 

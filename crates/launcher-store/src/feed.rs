@@ -15,9 +15,9 @@ pub(crate) const LATEST: &str = "SELECT revision FROM change_counter WHERE count
 /// Queued instances in queue order. The reader counts the queue positions, because a count in SQL for each row would be
 /// quadratic in the queue's length.
 pub(crate) const QUEUE: &str =
-    concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number");
+    concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE state = 'queued' ORDER BY queue_number");
 pub(crate) const QUEUED_IDS: &str =
-    "SELECT instance_id FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number";
+    "SELECT instance_id FROM workshop_instances WHERE state = 'queued' ORDER BY queue_number";
 
 /// Instances that changed after a revision.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,6 +8,7 @@ use launcher_domain::{Act, Activity, Caller, ClassLimits, Instance, InstanceStat
 use sqlx::{Any, AnyConnection, Executor, Row};
 
 use crate::error::StoreError;
+use crate::queue;
 use crate::rows;
 use crate::sql::{in_time, query};
 use crate::store::{Store, WriteTransaction};
@@ -153,8 +154,8 @@ impl Store {
         {
             return Ok(outcome);
         }
-        let revision = match write.admit(owner, rules, (full_at, instance.created_at)).await? {
-            Ok(revision) => revision,
+        let (revision, queue_number) = match write.admit(owner, rules, (full_at, instance.created_at)).await? {
+            Ok(admitted) => admitted,
             Err(refusal) => return Ok(refusal),
         };
         let claimed = match write.claim_volume(instance, rules.max_storage_gib).await? {
@@ -168,7 +169,7 @@ impl Store {
         write.store_settings(&settings).await?;
         let (state, spec_version, applied_version) = (InstanceState::Queued, 0, 0);
         let queued = Instance { state, spec_version, applied_version, revision, volume, ..instance.clone() };
-        let Some(created) = insert(&mut write, &queued, settings.hash, secrets).await? else {
+        let Some(created) = insert(&mut write, &queued, settings.hash, secrets, queue_number).await? else {
             return Ok(LaunchOutcome::NameTaken);
         };
         if let Some(key) = key {
@@ -202,13 +203,13 @@ impl WriteTransaction {
     }
 
     /// Checks the limits for one more instance of the owner, whose gate row is locked, and takes a token. Returns the
-    /// revision of the change, or the refusal.
+    /// revision of the change and the instance's order in the queue, or the refusal.
     pub(crate) async fn admit(
         &mut self,
         owner: &str,
         rules: &LaunchRules,
         (full_at, now): (i64, Timestamp),
-    ) -> Result<Result<i64, LaunchOutcome>, StoreError> {
+    ) -> Result<Result<(i64, i64), LaunchOutcome>, StoreError> {
         if let Some(limit) = rules.max_per_user {
             let (held, ending) = held(self, owner).await?;
             if held >= limit {
@@ -230,7 +231,8 @@ impl WriteTransaction {
         if count(self.connection(), QUEUED).await? >= rules.max_queued {
             return Ok(Err(LaunchOutcome::AtCapacity));
         }
-        Ok(Ok(revision))
+        let queue_number = queue::number(self.connection(), rules.class, revision).await?;
+        Ok(Ok((revision, queue_number)))
     }
 }
 
@@ -262,7 +264,7 @@ async fn class_refusal(
     owner: &str,
     limits: ClassLimits,
 ) -> Result<Option<LaunchOutcome>, StoreError> {
-    let ClassLimits { class_id, max_workshops, max_of_owner, needs_member } = limits;
+    let ClassLimits { class_id, max_workshops, max_of_owner, needs_member, .. } = limits;
     if needs_member {
         let member = query(MEMBER).bind(owner.to_owned()).bind(class_id.to_string());
         if member.fetch_optional(write.connection()).await?.is_none() {
@@ -299,15 +301,15 @@ async fn take_token(
     }
 }
 
-/// Stores a queued instance, whose order in the queue is its revision.
 async fn insert(
     write: &mut WriteTransaction,
     instance: &Instance,
     settings_hash: String,
     secrets: &SecretValues,
+    queue_number: i64,
 ) -> Result<Option<Instance>, StoreError> {
     let secrets = (!secrets.is_empty()).then(|| rows::json(secrets)).transpose()?;
-    let insert = instance.bind_all(query(&INSERT))?.bind(settings_hash).bind(secrets).bind(instance.revision);
+    let insert = instance.bind_all(query(&INSERT))?.bind(settings_hash).bind(secrets).bind(queue_number);
     insert.fetch_optional(write.connection()).await?.as_ref().map(rows::instance).transpose()
 }
 
@@ -330,12 +332,12 @@ pub(crate) async fn count<'c>(on: impl Executor<'c, Database = Any>, sql: &'stat
 }
 
 /// Writes the columns that [`Instance::resume`] changes, if the row still has the revision that was read. The instance
-/// gets the last queue position.
+/// gets a new order in the queue.
 pub(crate) const RESUME: &str = concat!(
     "UPDATE workshop_instances SET state = $1, suspended_at = NULL, resumed_at = $2, started_at = NULL, \
      expires_at = NULL, restarted_at = NULL, report = '{}', applied_version = $3, \
-     workshop_uid = NULL, former_uid = $4, revision = $5, launch_number = $5 \
-     WHERE instance_id = $6 AND revision = $7 RETURNING ",
+     workshop_uid = NULL, former_uid = $4, revision = $5, queue_number = $6 \
+     WHERE instance_id = $7 AND revision = $8 RETURNING ",
     instance_columns!()
 );
 
@@ -366,8 +368,8 @@ impl Store {
         let mut write = self.write().await?;
         let owner = before.owner_email.as_str();
         let full_at = write.lock_gate(owner).await?;
-        let revision = match write.admit(owner, rules, (full_at, act.at)).await? {
-            Ok(revision) => revision,
+        let (revision, queue_number) = match write.admit(owner, rules, (full_at, act.at)).await? {
+            Ok(admitted) => admitted,
             Err(refusal) => return Ok(ResumeOutcome::Refused(refusal)),
         };
         let row = query(RESUME)
@@ -376,6 +378,7 @@ impl Store {
             .bind(after.applied_version)
             .bind(after.former_uid.clone())
             .bind(revision)
+            .bind(queue_number)
             .bind(before.instance_id.to_string())
             .bind(before.revision)
             .fetch_optional(write.connection())

@@ -30,6 +30,7 @@ mod observe;
 mod overview;
 #[cfg(test)]
 mod plans;
+mod queue;
 mod snapshots;
 mod sql;
 mod store;

@@ -14,8 +14,8 @@ use crate::filter::{ActivityFilter, InstanceFilter, Page, SearchText, StateFilte
 use crate::instances::{SortBy, SortOrder};
 use crate::store::Store;
 use crate::{
-    activities, classes, dispatch, doctor, feed, instances, join, launch, observe, overview, snapshots, templates,
-    volumes,
+    activities, classes, dispatch, doctor, feed, instances, join, launch, observe, overview, queue, snapshots,
+    templates, volumes,
 };
 
 /// SQLite's names of the indexes that it creates for primary keys and unique columns.
@@ -299,6 +299,8 @@ async fn class_statements_use_an_index() {
         &join::SAVE,
         &classes::SAVE,
         launch::HELD_IN_CLASS,
+        queue::FIRST,
+        queue::LAST_OF_CLASS,
         launch::MEMBER,
         instances::list(scope, &filter, &page, planner.store.search_rules()).text(),
     ] {

@@ -52,7 +52,7 @@ table! {
     }
     settings_hash: Text Apart,
     secrets: Text Apart,
-    launch_number: Number Apart,
+    queue_number: Number Apart,
 }
 
 table! {
@@ -159,7 +159,7 @@ macro_rules! listed_columns {
         concat!(
             instance_columns!(),
             ", CASE WHEN state = 'queued' THEN (SELECT count(*) FROM workshop_instances AS ahead \
-             WHERE ahead.state = 'queued' AND ahead.launch_number <= workshop_instances.launch_number) END \
+             WHERE ahead.state = 'queued' AND ahead.queue_number <= workshop_instances.queue_number) END \
              AS queue_position"
         )
     };

@@ -214,3 +214,4 @@ join-refusal-members-only = لا يستخدم هذا الرابط إلا أعض�
 join-refusal-other-domain = هذا الرابط لعناوين { $domain }. سجّل الدخول بعنوان منها، أو اسأل مدرّسك.
 field-rule-seat-count = من 1 إلى 1000 شخص
 field-rule-mail-domain = نطاق لعناوين البريد الإلكتروني، مثل example.org
+field-rule-queue-weight = من 1 إلى 10

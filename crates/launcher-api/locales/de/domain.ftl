@@ -214,3 +214,4 @@ join-refusal-members-only = Nur Mitglieder des Kurses können diesen Link benutz
 join-refusal-other-domain = Dieser Link ist für Adressen von { $domain }. Melden Sie sich mit einer solchen Adresse an, oder fragen Sie Ihre Lehrperson.
 field-rule-seat-count = 1 bis 1000 Personen
 field-rule-mail-domain = eine Domain von E-Mail-Adressen, wie example.org
+field-rule-queue-weight = 1 bis 10

@@ -214,3 +214,4 @@ join-refusal-members-only = Solo los miembros de la clase pueden usar este enlac
 join-refusal-other-domain = Este enlace es para direcciones de { $domain }. Inicia sesión con una de ellas o pregunta a tu docente.
 field-rule-seat-count = de 1 a 1000 personas
 field-rule-mail-domain = un dominio de direcciones de correo, como example.org
+field-rule-queue-weight = de 1 a 10

@@ -214,3 +214,4 @@ join-refusal-members-only = Seuls les membres du cours peuvent utiliser ce lien.
 join-refusal-other-domain = Ce lien est réservé aux adresses de { $domain }. Connectez-vous avec une telle adresse, ou demandez à votre enseignant.
 field-rule-seat-count = de 1 à 1000 personnes
 field-rule-mail-domain = un domaine d’adresses e-mail, comme example.org
+field-rule-queue-weight = de 1 à 10

@@ -214,3 +214,4 @@ join-refusal-members-only = 只有班级成员可以使用此链接。请让教�
 join-refusal-other-domain = 此链接仅限 { $domain } 的地址。请用该域名的地址登录，或咨询教师。
 field-rule-seat-count = 1 到 1000 人
 field-rule-mail-domain = 电子邮件地址的域名，例如 example.org
+field-rule-queue-weight = 1 到 10

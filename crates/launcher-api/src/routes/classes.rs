@@ -69,7 +69,8 @@ pub(crate) async fn list_classes(call: Call, mut query: ListQuery) -> Result<Res
 
 /// Create a class
 ///
-/// Only admins may call it. `teachers` lists the first teachers; the caller if it is absent.
+/// Only admins and the people of SERVICE_CLASS_CREATORS may call it. `teachers` lists the first teachers; the caller if it is
+/// absent. A caller who is no admin is always one of them.
 #[utoipa::path(
     post, path = "/classes/", operation_id = "createClass", tag = "classes",
     request_body = ClassBody,

@@ -222,6 +222,8 @@ coded_texts! {
         ClassSlugTaken { slug } = "class-slug-taken", "another class has the slug {slug}; choose another one";
         /// The number of workshops is out of range.
         WorkshopCount = "workshop-count", "1 to 10000 workshops";
+        /// The weight of a class in the queue is out of range.
+        QueueWeight = "queue-weight", "1 to 10";
         /// A class would have too many members.
         MemberCount = "member-count", "a class has at most 1000 members";
         /// The number of seats of a join link is out of range.

@@ -1,5 +1,5 @@
 use launcher_domain::access::{Action, Verdict, decide};
-use launcher_domain::{AdminList, Caller, Scope};
+use launcher_domain::{AdminList, Caller, ClassCreators, Scope};
 
 use crate::{caller, email};
 
@@ -72,4 +72,23 @@ fn length_of_admin_list_is_number_of_distinct_addresses() {
 fn position_of_invalid_admin_list_entry_includes_empty_entries() {
     let error = AdminList::parse("admin@example.org,, oops ,also wrong").unwrap_err();
     assert_eq!((error.position, error.entry.as_str()), (3, "oops"));
+}
+
+#[test]
+fn listed_people_and_domains_create_classes() {
+    let creators = ClassCreators::parse("Ada@example.org, @Staff.example.org,").unwrap();
+    for (who, creates) in [
+        ("ada@example.org", true),
+        ("bea@staff.example.org", true),
+        ("bea@sub.staff.example.org", false),
+        ("bea@example.org", false),
+        ("staff.example.org@example.net", false),
+    ] {
+        let caller = creators.grant(AdminList::default().caller(email(who)));
+        assert_eq!(decide(&caller, Action::CreateClasses) == Verdict::Granted, creates, "{who}");
+        assert_eq!(decide(&caller, Action::ManageTemplates), Verdict::Forbidden, "{who}");
+    }
+    for wrong in ["ada", "@", "@exa mple.org", "@a@b"] {
+        assert_eq!(ClassCreators::parse(&format!("ada@example.org,{wrong}")).unwrap_err().position, 2, "{wrong}");
+    }
 }

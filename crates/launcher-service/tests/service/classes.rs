@@ -227,3 +227,18 @@ async fn only_teachers_create_links_of_their_class() {
     let revoked = world.launcher.join(&caller("bob"), &link.code).await;
     assert!(matches!(revoked, Err(ServiceError::JoinRefused(_))), "{revoked:?}");
 }
+
+#[tokio::test]
+async fn creator_who_is_no_admin_is_a_teacher_of_the_class() {
+    let world = World::new().await;
+    let creators = launcher_domain::ClassCreators::parse("tina@example.org").unwrap();
+    let new = NewClass {
+        body: json!({ "name": "Chemistry" }).as_object().unwrap().clone(),
+        teachers: vec![caller("carl").email().clone()],
+    };
+    let refused = world.launcher.create_class(&caller("tina"), &new).await;
+    assert!(matches!(refused, Err(ServiceError::Forbidden)));
+    let class = world.launcher.create_class(&creators.grant(caller("tina")), &new).await.unwrap();
+    assert_eq!(class.role(), Some(ClassRole::Teacher));
+    assert_eq!(world.access("carl", &class).await.unwrap().role(), Some(ClassRole::Teacher));
+}

@@ -75,6 +75,10 @@ impl World {
     fn somebody_ends(&mut self) {
         use InstanceState::{Failed, Queued, Running, Starting, Terminating};
         let Some((name, owner)) = self.somebodys(&[Queued, Starting, Running, Failed, Terminating]) else { return };
+        if self.rows.all[&name].template_id == self.class_template && self.rng.happens(400) {
+            let (users, template) = (self.users.clone(), self.class_template);
+            return self.with_a_launcher(|launcher| users.end_as_teacher(launcher, template, &name));
+        }
         let person = if self.rng.happens(250) { "admin" } else { owner };
         let users = self.users.clone();
         self.with_a_launcher(|launcher| users.end(launcher, person, &name));

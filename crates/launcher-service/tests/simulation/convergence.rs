@@ -152,7 +152,7 @@ impl World {
         for row in self.rows.all.values() {
             self.told_of(row, &entries)?;
         }
-        let subjects = entries.iter().filter(|entry| entry.owner_email.is_some());
+        let subjects = entries.iter().filter(|entry| entry.owner_email.is_some() && !entry.action.is_of_class());
         let mut unknown = subjects.filter(|entry| !self.rows.all.contains_key(&entry.subject));
         ensure(unknown.next().is_none(), || "an activity log entry names an unknown instance".to_owned())
     }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{EndReason, FailureCode, Instance, InstanceState};
 use launcher_service::Limits;
+use uuid::Uuid;
 
 use crate::cluster::Cluster;
 use crate::objects::text;
 use crate::processes::START_TIMEOUT;
 use crate::server::Server;
-use crate::users::Book;
+use crate::users::{Book, CLASS_LIMIT, TEACHER};
 
 /// Maximum difference between two clocks that the checks tolerate.
 pub(crate) const SKEW: SignedDuration = SignedDuration::from_secs(25);
@@ -61,8 +62,14 @@ impl Rows {
         Ok((state != Some(row.state)).then_some(said))
     }
 
-    /// Checks that the current rows exceed no limit of the launcher: instances of one person, starts, launch rate.
-    pub(crate) fn within(&self, limits: &Limits) -> Result<(), Violation> {
+    /// Checks that the current rows exceed no limit of the launcher: instances of one person and of the class, starts, launch
+    /// rate.
+    pub(crate) fn within(&self, limits: &Limits, class_template: Uuid) -> Result<(), Violation> {
+        let of_class = || self.all.values().filter(|row| row.template_id == class_template);
+        let held = of_class().filter(|row| row.counts_against_limit()).count();
+        ensure(held <= CLASS_LIMIT as usize, || format!("the class holds {held} workshops"))?;
+        let stranger = of_class().find(|row| row.owner_email.as_str().starts_with("carol"));
+        ensure(stranger.is_none(), || format!("{stranger:?} belongs to a person who is no member"))?;
         let mut held: BTreeMap<&str, u32> = BTreeMap::new();
         let mut starting = 0;
         for row in self.all.values() {
@@ -148,8 +155,7 @@ fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Re
         None => true,
         Some(EndReason::Owner) => asked.is_some_and(|asked| asked.contains(owner)),
         Some(EndReason::Admin) => asked.is_some_and(|asked| asked.contains("admin")),
-        // No instance of the simulation belongs to a class.
-        Some(EndReason::Teacher) => false,
+        Some(EndReason::Teacher) => owner != TEACHER && asked.is_some_and(|asked| asked.contains(TEACHER)),
         Some(EndReason::Lost) => facts.deleted.contains(name),
         Some(EndReason::Expired) => {
             let lifetime = SignedDuration::from_secs(i64::from(row.settings.lifetime_seconds));

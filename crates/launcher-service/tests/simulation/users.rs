@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{AdminList, Caller, EmailAddress, JsonObject};
-use launcher_service::{LaunchRequest, ServiceError, TemplateUpdate};
+use launcher_service::{Catalog, LaunchRequest, ServiceError, TemplateUpdate};
 use uuid::Uuid;
 
 use crate::processes::Replica;
@@ -13,6 +13,11 @@ use crate::trace::Trace;
 
 /// Names of all people.
 pub(crate) const USERS: [&str; 4] = ["alice", "bob", "carol", "admin"];
+
+/// Teacher of the class.
+pub(crate) const TEACHER: &str = "alice";
+/// Maximum number of workshops of the class.
+pub(crate) const CLASS_LIMIT: u32 = 3;
 
 pub(crate) fn caller(name: &str) -> Caller {
     let email = EmailAddress::parse(&format!("{name}@example.org")).unwrap();
@@ -88,8 +93,12 @@ impl Users {
         replica.process.spawn(async move {
             let parameters = [("TOKEN".to_owned(), TOKEN.to_owned())].into_iter().collect();
             let request = LaunchRequest { idempotency_key: asked.key, parameters, ..LaunchRequest::default() };
-            let answer = launcher.launch(&caller(asked.person), asked.template, &request).await;
-            users.launched(attempt, answer.map(|launched| launched.listed.instance.k8s_name));
+            let who = caller(asked.person);
+            let launched = async {
+                let class = launcher.class_of_template(&who, asked.template).await?;
+                launcher.launch(Catalog::of(&who, class.as_ref()), asked.template, &request).await
+            };
+            users.launched(attempt, launched.await.map(|launched| launched.listed.instance.k8s_name));
         });
     }
 
@@ -110,6 +119,23 @@ impl Users {
             }
             Err(_) => book.attempts[attempt].unanswered -= 1,
         }
+    }
+
+    /// Lets the teacher of the class of this template end a workshop of it.
+    pub(crate) fn end_as_teacher(&self, replica: &mut Replica, template: Uuid, name: &str) {
+        let (launcher, users, name) = (replica.launcher.clone(), self.clone(), name.to_owned());
+        self.trace.say(&format!("the teacher asks {} to end {name}", replica.process.name));
+        self.book().ends_asked.entry(name.clone()).or_default().insert(TEACHER);
+        replica.process.spawn(async move {
+            let ended = async {
+                let class = launcher.class_of_template(&caller(TEACHER), template).await?;
+                launcher.end_in_class(&class.ok_or(ServiceError::NotFound)?, &name).await
+            };
+            match ended.await {
+                Ok(_) => drop(users.book().ends_promised.insert(name)),
+                Err(error) => users.refused(&name, &error),
+            }
+        });
     }
 
     pub(crate) fn end(&self, replica: &mut Replica, person: &'static str, name: &str) {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use launcher_domain::Scope;
-use launcher_service::Limits;
+use launcher_domain::{ClassRole, Scope};
+use launcher_service::{Limits, MemberDraft, NewClass};
 use launcher_store::Store;
 use launcher_testkit::memory_folder;
 use tempfile::TempDir;
@@ -19,7 +19,7 @@ use crate::rows::{Facts, Rows, Violation, ensure};
 use crate::seeded::{SeededEntropy, SeededRng, Time};
 use crate::server::Server;
 use crate::trace::Trace;
-use crate::users::{Users, body, caller};
+use crate::users::{CLASS_LIMIT, Users, body, caller};
 
 pub(crate) const LIMITS: Limits = Limits {
     max_instances_per_user: 2,
@@ -56,6 +56,8 @@ pub(crate) struct World {
     /// Workshops that were deleted by hand.
     pub(crate) deleted: BTreeSet<String>,
     pub(crate) templates: Vec<Uuid>,
+    /// Template of a class: alice teaches, bob is a student, and carol is no member.
+    pub(crate) class_template: Uuid,
     /// Keeps a blocking task of tokio alive: while it runs, tokio does not advance the paused clock on its own.
     _blocker: std::sync::mpsc::Sender<()>,
     _directory: TempDir,
@@ -89,6 +91,7 @@ impl World {
             rows: Rows::default(),
             deleted: BTreeSet::new(),
             templates: Vec::new(),
+            class_template: Uuid::nil(),
             _blocker: blocker,
             _directory: directory,
         };
@@ -106,6 +109,15 @@ impl World {
             let template = launcher.create_template(&caller("admin"), &body).await.unwrap();
             self.templates.push(template.template_id);
         }
+        let content = serde_json::json!({ "name": "class", "max_workshops": CLASS_LIMIT });
+        let [alice, bob] = ["alice", "bob"].map(|name| caller(name).email().clone());
+        let new = NewClass { body: content.as_object().cloned().unwrap(), teachers: vec![alice] };
+        let class = launcher.create_class(&caller("admin"), &new).await.unwrap();
+        let student = MemberDraft { email: bob, role: ClassRole::Student, name: String::new() };
+        launcher.set_members(&class, vec![student]).await.unwrap();
+        let template = launcher.create_template(&class, &body("exercise", 60, 180)).await.unwrap();
+        self.class_template = template.template_id;
+        self.templates.push(template.template_id);
     }
 
     /// Starts every stopped program, and resumes every paused one.
@@ -186,7 +198,7 @@ impl World {
             }
         }
         drop(book);
-        self.rows.within(&LIMITS)?;
+        self.rows.within(&LIMITS, self.class_template)?;
         self.one_pod_each()?;
         let alive: Vec<_> = self
             .replicas

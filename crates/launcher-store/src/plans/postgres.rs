@@ -23,7 +23,7 @@ const ROWS: &str = "
             'root@example.org', n, n FROM generate_series(1, 10000) n;
     INSERT INTO template_settings SELECT 'hash-' || n, repeat('x', 300) FROM generate_series(1, 10000) n;
     INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings_hash, state, created_at,
-            dispatched_at, ended_at, spec_version, applied_version, revision, launch_number)
+            dispatched_at, ended_at, spec_version, applied_version, revision, queue_number)
         SELECT '00000000-0000-7000-8000-' || lpad(n::text, 12, '0'), 'name-' || n,
             CASE n % 100 WHEN 1 THEN 'bob' ELSE 'user' || n % 100 END || '@example.org',
             '00000000-0000-4000-8000-' || lpad((n % 50 + 1)::text, 12, '0'), 'hash-' || n,
@@ -32,9 +32,9 @@ const ROWS: &str = "
             n, CASE WHEN n % 40 > 0 AND n < 8990 THEN n END, n, (n < 8990)::int, (n < 8985)::int, n, n
         FROM generate_series(1, 10000) n;
     INSERT INTO idempotency_keys
-        SELECT owner_email, 'key-' || launch_number, 'hash', k8s_name, 1 FROM workshop_instances;
+        SELECT owner_email, 'key-' || queue_number, 'hash', k8s_name, 1 FROM workshop_instances;
     INSERT INTO activities
-        SELECT revision, revision, CASE WHEN launch_number % 3 > 0 THEN owner_email END, 'launched', k8s_name, 'Name',
+        SELECT revision, revision, CASE WHEN queue_number % 3 > 0 THEN owner_email END, 'launched', k8s_name, 'Name',
             owner_email, NULL FROM workshop_instances;
     INSERT INTO launch_gate SELECT DISTINCT owner_email, 1 FROM workshop_instances;
     ANALYZE";

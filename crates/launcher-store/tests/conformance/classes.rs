@@ -233,7 +233,13 @@ async fn limits_of_a_class_are_exact_under_concurrent_launches() {
     on_every_engine(async |store| {
         let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
         let limits = |max_workshops, max_of_owner| LaunchRules {
-            class: Some(ClassLimits { class_id: class.class_id, max_workshops, max_of_owner, needs_member: false }),
+            class: Some(ClassLimits {
+                class_id: class.class_id,
+                max_workshops,
+                max_of_owner,
+                needs_member: false,
+                queue_weight: 1,
+            }),
             ..NO_LIMITS
         };
         created(store.launch(&instance("bob@example.org"), &NO_LIMITS, None).await.unwrap());
@@ -270,6 +276,7 @@ async fn former_member_can_neither_change_the_class_nor_launch() {
                 max_workshops: None,
                 max_of_owner: None,
                 needs_member,
+                queue_weight: 1,
             }),
             ..NO_LIMITS
         };

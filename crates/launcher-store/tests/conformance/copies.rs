@@ -11,7 +11,7 @@ pub(crate) async fn copy_instance(url: &str, k8s_name: &str, count: u32) -> Vec<
         "INSERT INTO launch_gate (owner_email, launches)
             {numbers} SELECT 'copy' || n || '@example.org', 1 FROM numbers;
         INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings_hash, state,
-                created_at, ended_at, end_reason, spec_version, applied_version, revision, launch_number)
+                created_at, ended_at, end_reason, spec_version, applied_version, revision, queue_number)
             {numbers} SELECT substr(instance_id, 1, 24) || '0' || CAST(10000000000 + n AS TEXT), k8s_name || n,
                 'copy' || n || '@example.org', template_id, settings_hash, state, created_at, ended_at,
                 end_reason, spec_version, applied_version, latest.revision + n, latest.revision + n

@@ -27,8 +27,9 @@ mod postgres;
 #[cfg(feature = "test-postgres")]
 mod proxy;
 #[cfg(feature = "test-postgres")]
-mod replicas;
+mod queue;
 #[cfg(feature = "test-postgres")]
+mod replicas;
 mod reused;
 mod scope;
 mod search;

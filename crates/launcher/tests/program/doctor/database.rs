@@ -97,7 +97,7 @@ async fn doctor_reports_stalled_queue() {
          VALUES ('01900000-0000-7000-8000-000000000001', '{}', 0, 1, 'x', 0, 0); \
          INSERT INTO template_settings (settings_hash, settings) VALUES ('x', '{}'); \
          INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings_hash, state, created_at, \
-         spec_version, applied_version, revision, launch_number) VALUES ('1', 'a', 'a@example.org', \
+         spec_version, applied_version, revision, queue_number) VALUES ('1', 'a', 'a@example.org', \
          '01900000-0000-7000-8000-000000000001', 'x', 'queued', 0, 0, 0, 1, 1)",
     )
     .await;
