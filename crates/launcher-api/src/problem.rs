@@ -360,11 +360,15 @@ catalog! {
         "The class has reached its limit of workshops",
         "A class may have `max_workshops` workshops at a time, and each of its students `max_workshops_per_member`. Workshops \
          that have ended or failed do not count. End a workshop, or ask a teacher of the class.";
-    ClassArchived: "class-archived", CONFLICT,
-        errors: ServiceError::ClassArchived,
-        "The class is archived",
-        "Students cannot launch templates of an archived class. Their running workshops continue. A teacher can restore the \
-         class: its field `archived`.";
+    ClassOver: "class-over", CONFLICT,
+        errors: ServiceError::ClassOver,
+        "The class is over",
+        "Students cannot launch templates of a class that is archived, or whose last day is over. Their running workshops \
+         continue. A teacher can change this: the fields `archived` and `ends_on` of the class.";
+    ClassNotBegun: "class-not-begun", CONFLICT,
+        errors: ServiceError::ClassNotBegun,
+        "The class has not begun",
+        "Students can launch templates of a class from its first day on: its field `starts_on`. Teachers can launch them before.";
     JoinRefused: "join-refused", FORBIDDEN,
         errors: ServiceError::JoinRefused(_),
         "The link does not admit you",

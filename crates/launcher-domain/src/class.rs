@@ -4,13 +4,15 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::Offset;
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::access::{Caller, Scope, Verdict};
 use crate::email::EmailAddress;
 use crate::template::codecs::{Description, Name};
-use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, integer, json_object};
+use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, integer, json_object, text};
 use crate::template::listing::{MAX_SLUG, Slug, slug_of};
 use crate::template::rule::FieldRule;
 use crate::text_enum::text_enum;
@@ -60,6 +62,10 @@ json_object! {
         /// Weight of the class in the queue: with twice the weight, twice as many workshops of the class start at a time. The
         /// shared catalog has weight 1.
         queue_weight: u32 = defaulted(QueueWeight, 1.into()),
+        /// First day on which students can launch its templates, in every time zone. null: from its creation.
+        starts_on: Option<Date> = optional_text(Day),
+        /// Last day on which students can launch its templates, in every time zone. null: without end.
+        ends_on: Option<Date> = optional_text(Day),
         /// True if students can no longer launch its templates.
         archived: bool = defaulted(bool, false.into()),
     }
@@ -104,7 +110,50 @@ impl Codec for QueueWeight {
     }
 }
 
+/// A day, as in 2026-09-30.
+pub(crate) enum Day {}
+
+impl Codec for Day {
+    type Value = Date;
+
+    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Date> {
+        let text = text(json, at, errors)?;
+        // Only the form with hyphens: `Date` also reads others.
+        let day = text.parse().ok().filter(|day: &Date| day.to_string() == text);
+        errors.check(day.is_some(), at, FieldRule::Day);
+        Some(day.unwrap_or_default())
+    }
+
+    fn schema(_: Audience) -> Value {
+        serde_json::json!({ "type": "string", "format": "date", "examples": ["2026-09-30"] })
+    }
+}
+
+/// Reason why students cannot launch the templates of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClassClosure {
+    /// Its first day is in the future.
+    NotBegun,
+    /// It is archived, or its last day is over.
+    Over,
+}
+
 impl ClassContent {
+    /// Returns why students cannot launch now; `None` if they can.
+    #[must_use]
+    pub fn closure(&self, now: Timestamp) -> Option<ClassClosure> {
+        // A day begins first at UTC+14, and ends last at UTC-12.
+        let today_first = Offset::constant(14).to_datetime(now).date();
+        let today_last = Offset::constant(-12).to_datetime(now).date();
+        if self.archived || self.ends_on.is_some_and(|last| today_last > last) {
+            Some(ClassClosure::Over)
+        } else if self.starts_on.is_some_and(|first| today_first < first) {
+            Some(ClassClosure::NotBegun)
+        } else {
+            None
+        }
+    }
+
     /// Reads the content of a class from the body of a request or from a form. Absent fields get their defaults. The default of
     /// the slug is that of the class as it was before, or for a new class derived from the name.
     ///
@@ -123,6 +172,8 @@ impl ClassContent {
         // A path names a class by its slug or its identifier.
         let is_identifier = content.as_ref().is_some_and(|content| Uuid::try_parse(&content.slug).is_ok());
         errors.check(!is_identifier, "/slug", FieldRule::Slug);
+        let dates = content.as_ref().and_then(|content| content.starts_on.zip(content.ends_on));
+        errors.check(dates.is_none_or(|(first, last)| first <= last), "/ends_on", FieldRule::DayBeforeFirst);
         match content {
             Some(content) if errors.0.is_empty() => Ok(content),
             _ => Err(errors.0),
@@ -372,10 +423,16 @@ impl ClassAccess {
         self.decide(action) == Verdict::Granted
     }
 
-    /// True if the caller may launch a template of the class, which is `active` or not.
+    /// Returns why the caller cannot launch templates of the class now. Teachers always can.
     #[must_use]
-    pub fn launches(&self, active: bool) -> bool {
-        self.allows(ClassAction::ManageTemplates) || (active && !self.class.content.archived)
+    pub fn closure(&self, now: Timestamp) -> Option<ClassClosure> {
+        self.class.content.closure(now).filter(|_| !self.allows(ClassAction::ManageTemplates))
+    }
+
+    /// True if the caller may launch a template of the class now, which is `active` or not.
+    #[must_use]
+    pub fn launches(&self, active: bool, now: Timestamp) -> bool {
+        self.allows(ClassAction::ManageTemplates) || (active && self.closure(now).is_none())
     }
 
     /// Instances of the class that the caller may see: all of them with the permission to watch, else the caller's own.

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::class::{Class, Membership};
+use crate::class::{Class, ClassClosure, Membership};
 use crate::clock::{Clock, Entropy};
 use crate::coded_text::coded_texts;
 use crate::email::EmailAddress;
@@ -170,8 +170,8 @@ coded_texts! {
     pub enum JoinRefusal {
         /// A teacher removed the person from the class.
         Removed = "removed", "You were removed from this class. Ask a teacher to add you again.";
-        /// The class is archived.
-        Archived = "archived", "This class is over. Ask your teacher.";
+        /// The class is archived, or its last day is over.
+        Over = "over", "This class is over. Ask your teacher.";
         /// A teacher revoked the link, or replaced it.
         Revoked = "revoked", "This link is no longer valid. Ask your teacher for the new link.";
         /// The link has expired.
@@ -212,8 +212,8 @@ impl Invitation {
             Some(JoinRefusal::Removed)
         } else if revoked_at.is_some() {
             Some(JoinRefusal::Revoked)
-        } else if self.class.content.archived {
-            Some(JoinRefusal::Archived)
+        } else if self.class.content.closure(now) == Some(ClassClosure::Over) {
+            Some(JoinRefusal::Over)
         } else if now >= *expires_at {
             Some(JoinRefusal::Expired)
         } else if rules.members_only {

@@ -44,8 +44,8 @@ pub mod volume;
 pub use access::{Action, AdminList, Caller, ClassCreators, Scope, Verdict};
 pub use activity::{Act, Activity, ActivityAction};
 pub use class::{
-    Class, ClassAccess, ClassAction, ClassContent, ClassLimits, ClassRole, Member, MemberSource, Membership,
-    is_member_name,
+    Class, ClassAccess, ClassAction, ClassClosure, ClassContent, ClassLimits, ClassRole, Member, MemberSource,
+    Membership, is_member_name,
 };
 pub use clock::{Clock, Entropy};
 pub use coded_text::{CodedText, TextKey};

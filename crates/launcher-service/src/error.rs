@@ -4,7 +4,7 @@ use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::instance::{RestartError, ResumeError, SuspendError};
 use launcher_domain::lifetime::ExtendError;
 pub use launcher_domain::messages::ErrorChain;
-use launcher_domain::{Caller, ClassAccess, ClassAction, FieldError, FieldRule, JoinRefusal};
+use launcher_domain::{Caller, ClassAccess, ClassAction, ClassClosure, FieldError, FieldRule, JoinRefusal};
 use launcher_fleet::{FleetError, ReadError};
 use launcher_store::{StoreError, VolumeUser};
 use tokio::task::JoinError;
@@ -46,9 +46,12 @@ pub enum ServiceError {
         /// True for the limit of the caller in the class.
         is_of_caller: bool,
     },
-    /// The class is archived.
-    #[error("the class is archived: its workshops cannot be launched any more")]
-    ClassArchived,
+    /// The class is archived, or its last day is over.
+    #[error("the class is over: its workshops cannot be launched any more")]
+    ClassOver,
+    /// The first day of the class is in the future.
+    #[error("the class has not begun: its workshops can be launched from its first day on")]
+    ClassNotBegun,
     /// No class has a join link with this code.
     #[error("no class has this code: compare it with the one that your teacher shows, letter by letter")]
     UnknownJoinCode,
@@ -155,6 +158,15 @@ fn class_limit_advice(limit: u32, is_of_caller: bool) -> String {
         format!("you may have {limit} workshops at a time in this class: end one of them first")
     } else {
         format!("this class may have {limit} workshops at a time: wait until one ends, or ask your teacher")
+    }
+}
+
+impl From<ClassClosure> for ServiceError {
+    fn from(closure: ClassClosure) -> Self {
+        match closure {
+            ClassClosure::NotBegun => Self::ClassNotBegun,
+            ClassClosure::Over => Self::ClassOver,
+        }
     }
 }
 

@@ -140,7 +140,7 @@ impl Launcher {
     /// volume. The limits of a launch apply. Idempotent.
     ///
     /// # Errors
-    /// NotFound, Resume, ClassArchived, InstanceLimitReached, ClassLimitReached, TooManyLaunches, AtCapacity, VolumeInUse, Unavailable.
+    /// NotFound, Resume, ClassOver, ClassNotBegun, InstanceLimitReached, ClassLimitReached, TooManyLaunches, AtCapacity, VolumeInUse, Unavailable.
     pub async fn resume(&self, caller: &Caller, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
         let resumed = self.resume_row(caller, k8s_name).await?;
         Ok(self.with_position(caller, resumed).await)
@@ -157,8 +157,8 @@ impl Launcher {
         let target = Target::ByCaller(caller, k8s_name);
         let template_id = self.load(target).await?.ok_or(ServiceError::NotFound)?.template_id;
         let class = self.class_of_template(caller, template_id).await?;
-        if class.as_ref().is_some_and(|access| !access.launches(true)) {
-            return Err(ServiceError::ClassArchived);
+        if let Some(closure) = class.as_ref().and_then(|access| access.closure(self.0.clock.now())) {
+            return Err(closure.into());
         }
         let rules = self.rules(Catalog::of(caller, class.as_ref()));
         for _ in 0..ATTEMPTS {

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use launcher_domain::names::{k8s_name, uuid_v7, volume_name};
 use launcher_domain::template::read_values;
 use launcher_domain::{
-    ArchiveToken, Caller, ClassAccess, ClassAction, FieldError, FileRetention, FilesAtEnd, Instance, InstanceSnapshot,
+    ArchiveToken, Caller, ClassAccess, FieldError, FileRetention, FilesAtEnd, Instance, InstanceSnapshot,
     InstanceState, LaunchValues, RepositoryDraft, SecretValues, Template, TemplateSettings,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, ListedInstance};
@@ -60,7 +60,7 @@ impl Launcher {
     /// room.
     ///
     /// # Errors
-    /// NotFound, TemplateInactive, ClassArchived, Invalid, InstanceLimitReached, ClassLimitReached, TooManyLaunches,
+    /// NotFound, TemplateInactive, ClassOver, ClassNotBegun, Invalid, InstanceLimitReached, ClassLimitReached, TooManyLaunches,
     /// AtCapacity, VolumeInUse, StorageLimitReached, IdempotencyKeyReused, SnapshotsUnavailable, Unavailable.
     pub async fn launch<'a>(
         &self,
@@ -108,8 +108,8 @@ impl Launcher {
         if !template.active && !catalog.launches_inactive() {
             return Err(ServiceError::TemplateInactive);
         }
-        if catalog.class().is_some_and(|access| access.class().content.archived && !access.allows(ClassAction::Edit)) {
-            return Err(ServiceError::ClassArchived);
+        if let Some(closure) = catalog.class().and_then(|access| access.closure(self.0.clock.now())) {
+            return Err(closure.into());
         }
         let values = read(&mut template, request).map_err(ServiceError::Invalid)?;
         if let Some(snapshot_id) = request.snapshot {

@@ -39,7 +39,8 @@ inactive-admin = Diese Vorlage ist archiviert. Nur Admins können sie zum Testen
 inactive-user = Dieser Workshop wird nicht mehr angeboten. Fragen Sie Ihre Lehrperson nach dem aktuellen.
 class-limit = Dieser Kurs hat schon { $limit } Workshops, mehr sind nicht erlaubt. Warten Sie, bis einer endet, oder fragen Sie Ihre Lehrperson.
 class-limit-own = Sie haben in diesem Kurs schon { $limit } Workshops, mehr sind nicht erlaubt. Beenden Sie zuerst einen.
-class-archived = Dieser Kurs ist beendet: seine Workshops lassen sich nicht mehr starten.
+class-over = Dieser Kurs ist beendet: seine Workshops lassen sich nicht mehr starten.
+class-not-begun = Dieser Kurs hat noch nicht begonnen. Sie können seine Workshops ab dem ersten Tag starten.
 
 fault-title = Der Dienst hat nicht geantwortet.
 

@@ -65,7 +65,8 @@ class-limit-own = You already have { $limit } { $limit ->
    *[other] workshops
 } in this class, which is the limit. End one of them first.
 # The class is archived: students cannot launch.
-class-archived = This class is over: you can no longer launch its workshops.
+class-over = This class is over: you can no longer launch its workshops.
+class-not-begun = This class has not begun. You can launch its workshops from its first day on.
 
 # Notice for other users on the page of an archived template.
 inactive-user = This workshop is no longer offered. Ask your teacher for the current one.

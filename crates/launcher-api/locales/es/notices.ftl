@@ -39,7 +39,8 @@ inactive-admin = Esta plantilla está archivada. Solo los administradores pueden
 inactive-user = Este taller ya no se ofrece. Pregunta a tu docente cuál es el actual.
 class-limit = Esta clase ya tiene { $limit } talleres, su límite. Espera a que termine uno o pregunta a tu docente.
 class-limit-own = Ya tienes { $limit } talleres en esta clase, el límite. Finaliza uno primero.
-class-archived = Esta clase ha terminado: sus talleres ya no se pueden iniciar.
+class-over = Esta clase ha terminado: sus talleres ya no se pueden iniciar.
+class-not-begun = Esta clase no ha empezado. Podrás iniciar sus talleres desde el primer día.
 
 fault-title = El servicio no respondió.
 

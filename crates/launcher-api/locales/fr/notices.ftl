@@ -39,7 +39,8 @@ inactive-admin = Ce modèle est archivé. Seuls les administrateurs peuvent le l
 inactive-user = Cet atelier n’est plus proposé. Demandez à votre enseignant lequel utiliser.
 class-limit = Ce cours a déjà { $limit } ateliers, sa limite. Attendez la fin de l’un d’eux, ou demandez à votre enseignant.
 class-limit-own = Vous avez déjà { $limit } ateliers dans ce cours, la limite. Terminez-en un d’abord.
-class-archived = Ce cours est terminé : ses ateliers ne peuvent plus être lancés.
+class-over = Ce cours est terminé : ses ateliers ne peuvent plus être lancés.
+class-not-begun = Ce cours n’a pas commencé. Vous pourrez lancer ses ateliers à partir du premier jour.
 
 fault-title = Le service n’a pas répondu.
 

@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::{Path, RawQuery};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, ClassAccess, FieldError, Parameter, RepositoryDraft, Template as CatalogTemplate};
+use launcher_domain::{ClassAccess, FieldError, Parameter, RepositoryDraft, Template as CatalogTemplate};
 use launcher_service::{Catalog, InstanceFilter, LaunchRequest, Launched, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ pub(crate) async fn show(
     if asks {
         return show_form(&visitor, &template, Form::filled(prefill, None)).await;
     }
-    if !can_launch(&visitor.caller, class.as_ref(), &template) || !is_opened_directly(&headers) {
+    if !can_launch(&visitor, class.as_ref(), &template) || !is_opened_directly(&headers) {
         return Ok(forms::redirect(&format!("/launch/{template_id}")));
     }
     let catalog = Catalog::of(&visitor.caller, class.as_ref());
@@ -282,7 +282,7 @@ async fn show_form(visitor: &Visitor, template: &CatalogTemplate, form: Form) ->
     let unknown = prefill.errors.iter().filter(|error| !has_field(error)).map(|error| t.field_error(error)).collect();
     let frame = visitor.shell("");
     let class = visitor.launcher.class_of_template(&visitor.caller, template_id).await?;
-    let can_launch = can_launch(&visitor.caller, class.as_ref(), template);
+    let can_launch = can_launch(visitor, class.as_ref(), template);
     let class = class.map(|access| access.class().content.name.clone());
     let card = Card { class, ..Card::new(visitor, template) };
     let launch = LaunchPage {
@@ -316,11 +316,12 @@ async fn find(visitor: &Visitor, id: Uuid) -> Result<(Option<ClassAccess>, Catal
     Ok((class, template))
 }
 
-/// Returns true if the caller may launch the template.
-fn can_launch(caller: &Caller, class: Option<&ClassAccess>, template: &CatalogTemplate) -> bool {
+/// Returns true if the reader may launch the template now.
+fn can_launch(visitor: &Visitor, class: Option<&ClassAccess>, template: &CatalogTemplate) -> bool {
+    let caller = &visitor.caller;
     match class {
         None if template.active => allows::<LaunchActive>(caller),
         None => allows::<LaunchInactive>(caller),
-        Some(access) => access.launches(template.active),
+        Some(access) => access.launches(template.active, visitor.launcher.clock().now()),
     }
 }

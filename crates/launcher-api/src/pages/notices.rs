@@ -29,7 +29,8 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
             let key = if *is_of_caller { "class-limit-own" } else { "class-limit" };
             ("wait", t.text("limit-title"), t.with_one(key, "limit", *limit).into())
         }
-        ServiceError::ClassArchived => ("wait", t.text("not-launched"), t.text("class-archived")),
+        ServiceError::ClassOver => ("wait", t.text("not-launched"), t.text("class-over")),
+        ServiceError::ClassNotBegun => ("wait", t.text("not-launched"), t.text("class-not-begun")),
         ServiceError::TemplateInactive => ("wait", t.text("not-launched"), t.text("inactive-user")),
         ServiceError::AtCapacity => ("wait", t.text("not-launched"), t.text("at-capacity")),
         ServiceError::VolumeInUse(VolumeUser { k8s_name, is_suspended }) => {

@@ -5,7 +5,9 @@ use askama::Template;
 use http::StatusCode;
 use jiff::SignedDuration;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{ClassContent, EndReason, InstanceState, SnapshotState, Template as CatalogTemplate};
+use launcher_domain::{
+    ClassClosure, ClassContent, EndReason, InstanceState, SnapshotState, Template as CatalogTemplate,
+};
 use launcher_service::{ListedInstance, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -122,7 +124,8 @@ async fn render_home(visitor: &Visitor, status: StatusCode, notice: Option<Notic
     let is_offered = |template: &CatalogTemplate| template.active && !template.listing.unlisted;
     let (mut templates, mut classes) = (Vec::new(), Vec::new());
     let mut own_classes = visitor.launcher.own_classes(&visitor.caller).await?;
-    own_classes.retain(|access| !access.class().content.archived);
+    let now = visitor.launcher.clock().now();
+    own_classes.retain(|access| access.class().content.closure(now) != Some(ClassClosure::Over));
     for access in &own_classes {
         let ClassContent { name, slug, .. } = &access.class().content;
         classes.push((name.clone(), format!("/classes/{slug}")));

@@ -384,7 +384,8 @@ pub(crate) async fn archive_class_template(
             body = WorkshopInstanceResponse, headers(("Location" = String, description = "The path of the instance."))),
     ),
     extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::NotFound, ProblemCode::TemplateInactive, ProblemCode::ClassArchived,
+        ProblemCode::MalformedBody, ProblemCode::NotFound, ProblemCode::TemplateInactive, ProblemCode::ClassOver,
+        ProblemCode::ClassNotBegun,
         ProblemCode::ClassLimitReached, ProblemCode::InstanceLimitReached, ProblemCode::VolumeInUse,
         ProblemCode::StorageLimitReached, ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType,
         ProblemCode::InvalidFields, ProblemCode::InvalidParameters, ProblemCode::IdempotencyKeyReused,

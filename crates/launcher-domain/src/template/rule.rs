@@ -224,6 +224,10 @@ coded_texts! {
         WorkshopCount = "workshop-count", "1 to 10000 workshops";
         /// The weight of a class in the queue is out of range.
         QueueWeight = "queue-weight", "1 to 10";
+        /// A day is malformed.
+        Day = "day", "a day, as in 2026-09-30";
+        /// The last day of a class is before its first one.
+        DayBeforeFirst = "day-before-first", "at the earliest the first day (starts_on)";
         /// A class would have too many members.
         MemberCount = "member-count", "a class has at most 1000 members";
         /// The number of seats of a join link is out of range.

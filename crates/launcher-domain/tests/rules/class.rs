@@ -1,5 +1,6 @@
 use launcher_domain::{
-    Class, ClassAccess, ClassAction, ClassContent, ClassRole, JsonObject, Member, MemberSource, Membership, Scope,
+    Class, ClassAccess, ClassAction, ClassClosure, ClassContent, ClassRole, JsonObject, Member, MemberSource,
+    Membership, Scope,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -120,4 +121,24 @@ fn member_has_the_highest_role_of_the_current_memberships() {
     );
     assert_eq!(members[1].name, "Bob Brown");
     assert_eq!(members[1].sources, [MemberSource::Link, MemberSource::Roster]);
+}
+
+#[test]
+fn students_launch_from_the_first_to_the_last_day_in_every_time_zone() {
+    let content = read(&json!({ "name": "Class", "starts_on": "2026-09-01", "ends_on": "2026-09-30" })).unwrap();
+    for (now, closure) in [
+        ("2026-08-31T09:59:59Z", Some(ClassClosure::NotBegun)),
+        ("2026-08-31T10:00:00Z", None),
+        ("2026-10-01T11:59:59Z", None),
+        ("2026-10-01T12:00:00Z", Some(ClassClosure::Over)),
+    ] {
+        assert_eq!(content.closure(now.parse().unwrap()), closure, "{now}");
+    }
+    let archived = ClassContent { archived: true, ..content };
+    assert_eq!(archived.closure("2026-09-10T00:00:00Z".parse().unwrap()), Some(ClassClosure::Over));
+    let wrong = json!({ "name": "Class", "starts_on": "20260901", "ends_on": "2026-02-30" });
+    let expected = ["/starts_on", "/ends_on"].map(|at| (at.to_owned(), "field-rule-day".to_owned()));
+    assert_eq!(read(&wrong).unwrap_err(), expected);
+    let wrong = json!({ "name": "Class", "starts_on": "2026-09-02", "ends_on": "2026-09-01" });
+    assert_eq!(read(&wrong).unwrap_err(), [("/ends_on".to_owned(), "field-rule-day-before-first".to_owned())]);
 }

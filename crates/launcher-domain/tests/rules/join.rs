@@ -96,7 +96,7 @@ fn link_refuses_each_person_with_the_reason() {
     assert_eq!(refusal(hour, |found| found.link.joined = 1, 0), Some(JoinRefusal::Full));
     let revoke = |found: &mut Invitation| found.link.revoked_at = Some(Timestamp::UNIX_EPOCH);
     assert_eq!(refusal(hour, revoke, 0), Some(JoinRefusal::Revoked));
-    assert_eq!(refusal(hour, |found| found.class.content.archived = true, 0), Some(JoinRefusal::Archived));
+    assert_eq!(refusal(hour, |found| found.class.content.archived = true, 0), Some(JoinRefusal::Over));
     let remove = |found: &mut Invitation| found.memberships = vec![membership(Some(Timestamp::UNIX_EPOCH))];
     assert_eq!(refusal(hour, remove, 0), Some(JoinRefusal::Removed), "a removed person does not return by the link");
     assert_eq!(refusal(&json!({ "members_only": true }), |_| (), 0), Some(JoinRefusal::MembersOnly));

@@ -123,7 +123,7 @@ async fn student_cannot_launch_in_archived_class() {
     world.launcher.update_class(&class, archive.as_object().unwrap(), None).await.unwrap();
     let alice = world.access("alice", &class).await.unwrap();
     let refused = world.launcher.launch(&alice, template.template_id, &LaunchRequest::default()).await;
-    assert!(matches!(refused, Err(ServiceError::ClassArchived)));
+    assert!(matches!(refused, Err(ServiceError::ClassOver)));
     let tina = world.access("tina", &class).await.unwrap();
     world.launcher.launch(&tina, template.template_id, &LaunchRequest::default()).await.unwrap();
 }

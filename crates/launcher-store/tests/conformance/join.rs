@@ -93,7 +93,7 @@ async fn removed_person_and_archived_class_are_refused_in_the_transaction() {
         let archived = Class { content, version: 2, ..class.clone() };
         assert!(store.save_class(&class, &archived, &alice()).await.unwrap());
         let refused = join(&store, &stored.code, "dave@example.org", 52).await;
-        assert_eq!(refused, JoinOutcome::Refused(JoinRefusal::Archived));
+        assert_eq!(refused, JoinOutcome::Refused(JoinRefusal::Over));
 
         let log = store.activities(&ActivityFilter::default(), &Page { limit: 100, after: None }).await.unwrap();
         let of_join: Vec<_> = log.iter().map(|logged| (logged.activity.action, &logged.activity.owner_email)).collect();
