@@ -82,6 +82,8 @@ const ROUTES: &[Route] = &[
     ("GET", "/classes", || get(classes::list)),
     ("POST", "/classes", || post(classes::create)),
     ("GET", "/classes/{class}", || get(classes::room::show)),
+    ("GET", "/classes/{class}/edit", || get(classes::edit::show)),
+    ("POST", "/classes/{class}/edit", || post(classes::edit::save)),
     ("GET", "/classes/{class}/join-link", || get(classes::join::show_code)),
     ("POST", "/classes/{class}/join-link", || post(classes::join::create)),
     ("POST", "/classes/{class}/join-link/revoke", || post(classes::join::revoke)),

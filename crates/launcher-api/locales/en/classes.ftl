@@ -42,3 +42,27 @@ standing-absent = Not here
 standing-starting = Starting
 standing-paused = Paused
 standing-ready = Ready
+
+### The settings of a class.
+
+class-settings = Settings of the class
+class-save = Save
+class-changed-meanwhile = The class has changed in the meantime. Open this page again, and repeat your changes.
+class-field-name = Name
+    .hint = One line.
+class-field-description = Description
+    .hint = Members and people with the join link see it. Markdown.
+class-field-starts-on = First day
+    .hint = Empty: students can launch at once.
+class-field-ends-on = Last day
+    .hint = Empty: without end.
+class-field-max-workshops = Workshops of the class at a time
+    .hint = Empty: only the limits of this launcher. Only admins raise it.
+class-field-max-workshops-per-member = Workshops of a student at a time
+    .hint = Empty: only the limits of this launcher. Only admins raise it.
+class-field-queue-weight = Weight in the queue
+    .hint = 1 to 10. With twice the weight, twice as many workshops of the class start at a time.
+class-field-slug = Name in addresses
+    .hint = Links with the former name no longer lead here.
+class-field-archived = The class is over
+    .hint = Students can no longer launch. Running workshops continue.

@@ -1,6 +1,7 @@
 //! `/classes`: the classes of the reader. The modules below are the pages of one class.
 
 pub(crate) mod board;
+pub(crate) mod edit;
 pub(crate) mod join;
 pub(crate) mod members;
 pub(crate) mod room;

@@ -74,6 +74,7 @@ fn with_body(request: RequestBuilder, document: &Value, line: &Line) -> RequestB
         ("POST", "/admin/instances/bulk") => request.form(&[("action", "end")]),
         ("POST", "/classes") => request.form(&[("name", "Other")]),
         ("POST", "/classes/{class}/members") => request.form(&[("addresses", "new@example.org")]),
+        ("POST", "/classes/{class}/edit") => request.form(&[("name", "Other"), ("version", "1")]),
         ("POST", "/classes/{class}/join-link") => request.form(&[("valid_days", "14")]),
         ("POST", "/language") => request.form(&[("language", "en")]),
         ("POST", "/admin/templates/{template_id}/extend") => request.form(&[("until", "2026-01-01T12:30:00Z")]),

@@ -166,3 +166,31 @@ async fn only_admins_create_classes() {
     assert!(refused.is_err(), "a class needs a name");
     app.finish().await;
 }
+
+#[tokio::test]
+async fn teacher_changes_the_settings_and_keeps_those_of_admins() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, admin, alice) = (app.browser(TEACHER), app.browser(ADMIN), app.browser(ALICE));
+    add(&teacher, &room, ALICE, "student").await;
+    let edit = format!("{room}/edit");
+    let saved = admin.post(&edit, &[("version", "1"), ("name", "Statistics"), ("queue_weight", "3")]).await;
+    assert_eq!(saved.location(), room);
+    let form = teacher.get(&edit).await.body;
+    assert!(form.contains("value=\"Statistics\"") && !form.contains("queue_weight"), "{form}");
+    let values = [("version", "2"), ("name", "Statistics"), ("ends_on", "2000-01-01"), ("max_workshops", "x")];
+    let wrong = teacher.post(&edit, &values).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(wrong.body.contains("value=\"x\"") && wrong.body.contains("value=\"2000-01-01\""), "{}", wrong.body);
+    let values = [("version", "2"), ("name", "Statistics"), ("ends_on", "2000-01-01"), ("max_workshops", "5")];
+    assert_eq!(teacher.post(&edit, &values).await.location(), room);
+    assert_eq!(teacher.post(&edit, &values).await.status, StatusCode::PRECONDITION_FAILED, "an outdated page");
+    assert!(
+        admin.get(&edit).await.body.contains("name=\"queue_weight\" dir=\"auto\" autocomplete=\"off\" value=\"3\"")
+    );
+    let over = alice.post(&format!("/launch/{template}"), &[]).await;
+    assert_eq!(over.status, StatusCode::CONFLICT);
+    assert!(over.body.contains("This class is over"), "{}", over.body);
+    assert!(!alice.get("/").await.body.contains("Exercise 1"));
+    app.finish().await;
+}

@@ -103,10 +103,17 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
 
     let room = admin.post("/classes", &[("name", "Penguins"), ("teachers", "")]).await.location().to_owned();
     let gone = |verb: &str| format!("{room}/instances/penguins-abcdefghij/{verb}");
+    let edit = format!("{room}/edit");
     let own = format!("{room}/members/{}/remove", ADMIN.replace('@', "%40"));
     let forms = [
         ("/classes", "/classes".to_owned(), vec![("name", ""), ("teachers", "")], S::UNPROCESSABLE_ENTITY),
         ("/classes/{class}/members", format!("{room}/members"), vec![("addresses", "x")], S::UNPROCESSABLE_ENTITY),
+        (
+            "/classes/{class}/edit",
+            format!("{room}/edit"),
+            vec![("version", "1"), ("name", "")],
+            S::UNPROCESSABLE_ENTITY,
+        ),
         (
             "/classes/{class}/join-link",
             format!("{room}/join-link"),
@@ -118,7 +125,7 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
         ("/classes/{class}/instances/{k8s_name}/extend", gone("extend"), vec![], S::NOT_FOUND),
         ("/classes/{class}/instances/{k8s_name}/end", gone("end"), vec![], S::NOT_FOUND),
     ];
-    let expected = ["/classes", room.as_str(), &room, "/join", &room, &room, &room];
+    let expected = ["/classes", room.as_str(), &edit, &room, "/join", &room, &room, &room];
     check(&choose_after_each(&admin, &forms).await, &expected, &mut covered);
 
     // These pages send their own form, as the next test checks.
