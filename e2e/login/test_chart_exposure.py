@@ -12,6 +12,8 @@ MIDDLEWARES = "traefik.ingress.kubernetes.io/router.middlewares"
 PRIORITY = "traefik.ingress.kubernetes.io/router.priority"
 LAUNCHER, LOGIN, WORKSHOPS_LOGIN = RELEASE, f"{RELEASE}-login", f"{RELEASE}-workshops-login"
 FRONT, NOTICE = f"{RELEASE}-front", f"{RELEASE}-notice"
+# The launcher answers below this path on the hosts of workshops.
+CLASS_PATH = "/_launcher/class"
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
 # Host and domain of ci/wildcard-values.yaml.
 ONE_DOMAIN = "launcher.apps.example.edu", "apps.example.edu"
@@ -49,18 +51,20 @@ def test_each_route_leads_to_expected_service_and_requires_the_login(name):
     of_launcher = {(host, path): LAUNCHER for path in ("/", "/api", "/assets", "/fragments", "/signed-out")}
     logins = {(host, "/oauth2"): LOGIN, (f"login.{domain}", "/oauth2"): WORKSHOPS_LOGIN}
     found = routes(name)
-    assert {route: service for route, (service, _) in found.items()} == {**of_launcher, **logins, (f"*.{domain}", "/"): NOTICE}
+    of_workshops = {(f"*.{domain}", "/"): NOTICE, (f"*.{domain}", CLASS_PATH): LAUNCHER}
+    assert {route: service for route, (service, _) in found.items()} == {**of_launcher, **logins, **of_workshops}
     of_workshops = json.loads(exposure_settings(name)["SERVICE_INGRESS_ANNOTATIONS"])
     assert middlewares(of_workshops) == ["strip", "workshops", "workshops-proof"] and PRIORITY not in of_workshops
     for (host, path), (service, annotations) in found.items():
         assert annotations["traefik.ingress.kubernetes.io/router.tls"] == "true"
-        login = {"/": ["pages"], "/oauth2": [], "/signed-out": []}.get(path, ["api"])
+        # The bar of a workshop has the workshops' login: a browser sends the launcher's to the launcher's domain only.
+        login = {"/": ["pages"], "/oauth2": [], "/signed-out": [], CLASS_PATH: ["workshops"]}.get(path, ["api"])
         # At the addresses of workshops the notice has their login: without a session, all addresses look the same.
         login = ["workshops", "workshops-proof"] if service == NOTICE else [*login, "launcher-proof"] if login else []
         # Traefik strips the identity headers of the client first.
         assert middlewares(annotations) == ["strip", *login], path
-        # Without a priority, Traefik takes the length of the rule. Every rule is longer than one character.
-        assert annotations.get(PRIORITY) == ("1" if service == NOTICE else None)
+        # Without a priority, Traefik takes the length of the rule. Every rule has more than one character, and fewer than 100,000.
+        assert annotations.get(PRIORITY) == ("1" if service == NOTICE else "100000" if path == CLASS_PATH else None)
 
 
 @each_traefik_set
@@ -81,12 +85,13 @@ def test_all_ingresses_have_the_configured_class_and_certificates(name):
     assert set().union(*tls.values()) == used
 
 
-def test_configured_priority_does_not_apply_to_notice():
+def test_configured_priority_does_not_apply_to_routes_of_all_workshops():
     escaped = PRIORITY.replace(".", "\\.")
     found = render("minimal", f"--set-string=ingress.annotations.{escaped}=500,ingress.annotations.other=x").named("Ingress")
     for name, ingress in found.items():
         annotations = ingress["metadata"]["annotations"]
-        assert (annotations[PRIORITY], annotations["other"]) == ("1" if name == NOTICE else "500", "x")
+        own = {NOTICE: "1", f"{LAUNCHER}-class": "100000"}
+        assert (annotations[PRIORITY], annotations["other"]) == (own.get(name, "500"), "x")
 
 
 LETSENCRYPT = {"name": "letsencrypt", "kind": "ClusterIssuer", "group": "cert-manager.io"}

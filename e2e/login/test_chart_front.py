@@ -65,6 +65,8 @@ def test_each_nginx_location_has_expected_upstream_and_login_proxy(servers):
         (WORKSHOP, f"= {AUTH_LOCATION}"): (f"{workshops}/oauth2/auth", False, []),
         (WORKSHOP, "@login"): (f"{workshops}/", False, []),
         (WORKSHOP, "/"): (workshop, True, ["401 = @login", "502 = @gone"]),
+        # The bar of a workshop has the workshops' login.
+        (WORKSHOP, "^~ /_launcher/class/"): (launcher, True, ["401 = @unauthorized"]),
     }
 
 

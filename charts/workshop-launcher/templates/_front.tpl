@@ -285,6 +285,16 @@ http {
       recursive_error_pages on;
       proxy_pass http://$front_workshop.{{ .Values.workshops.namespace }}.$front_services;
     }
+    # The launcher answers about the class of a workshop.
+    location ^~ /_launcher/class/ {
+      {{- include "launcher.front.requireLogin" (list . "launcher") | nindent 6 }}
+      error_page 401 = @unauthorized;
+      proxy_pass {{ $launcher }};
+    }
+    location @unauthorized {
+      {{- include "launcher.front.rateLimit" . | nindent 6 }}
+      try_files /nothing =401;
+    }
     location @gone {
       # 404 without a Service of this name. 502 if its pod does not answer, or the network does not route to it yet.
       error_page 404 /.front/notices/missing.$front_language.html;

@@ -1,11 +1,12 @@
 {{/* Annotations with which Traefik requires a login for an Ingress. Takes (list root login); login is pages, api,
-workshops, or none, for the login proxies themselves and for /signed-out. */}}
+workshops, class for paths of workshops that the launcher answers, or none, for the login proxies themselves and for
+/signed-out. */}}
 {{- define "launcher.annotations" -}}
 {{- $root := index . 0 }}
 {{- $login := index . 1 }}
 {{- $middlewares := list "strip" }}
 {{- if ne $login "none" }}
-{{- $middlewares = append $middlewares $login }}
+{{- $middlewares = append $middlewares (ternary "workshops" $login (eq $login "class")) }}
 {{- if $root.Values.proxySecret.enabled }}
 {{- $middlewares = ternary "workshops-proof" "launcher-proof" (eq $login "workshops") | append $middlewares }}
 {{- end }}

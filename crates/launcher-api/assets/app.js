@@ -11,6 +11,8 @@
   const states = new Map();
   let skew = 0;
 
+  // Key of the time of the last message of a class that the reader has dismissed.
+  const DISMISSED = "dismissed-message";
   const each = (selector, act, root = document) => root.querySelectorAll(selector).forEach(act);
   // Texts that the page passes to this script. `{name}` in a text is a placeholder for a value.
   const said = document.body.dataset;
@@ -183,6 +185,7 @@
     logStart();
     openWhenReady();
     showCopyButtons();
+    hideDismissed();
   }
 
   refresh(true);
@@ -286,6 +289,32 @@
     const text = (label.original ??= label.data);
     label.data = button.dataset.done;
     setTimeout(() => (label.data = text), 2000);
+  });
+
+  // A message of a class that the reader has dismissed stays hidden in this browser. Without a store, it comes back with the
+  // next change of the page.
+  function hideDismissed() {
+    each("[data-dismiss]", (button) => {
+      button.hidden = false;
+      const message = button.closest("[data-message]");
+      try {
+        message.hidden = localStorage.getItem(DISMISSED) === message.dataset.message;
+      } catch {
+        message.hidden = false;
+      }
+    });
+  }
+  document.addEventListener("click", ({ target }) => {
+    const button = target.closest?.("[data-dismiss]");
+    if (!button) return;
+    const message = button.closest("[data-message]");
+    try {
+      localStorage.setItem(DISMISSED, message.dataset.message);
+    } catch {
+      // See above.
+    }
+    message.hidden = true;
+    document.getElementById("main").focus();
   });
 
   // Keeps what the user has typed when a preset is chosen.

@@ -217,6 +217,8 @@ const BULK_BYTES: usize = 64 * KIB;
 const ROSTER_BYTES: usize = 128 * KIB;
 /// Maximum body of a class: a description of 4,000 characters, each with up to 12 bytes in a form, and addresses of teachers.
 const CLASS_BYTES: usize = 96 * KIB;
+/// Maximum body of a message to a class: 500 characters, each with up to 12 bytes.
+const MESSAGE_BYTES: usize = 8 * KIB;
 /// Maximum body of the forms of pages with a long return path: the path of a list with its filter, encoded twice.
 const RETURN_BYTES: usize = 8 * KIB;
 /// Maximum body of a launch: 10 parameters of 1,000 characters, the URL of a repository with 2,048 characters, and its
@@ -243,6 +245,7 @@ fn body_limit(request: &Request, base_path: &str) -> usize {
         "/templates/{template_id}/launch"
         | "/classes/{class}/templates/{template_id}/launch"
         | "/launch/{template_id}" => LAUNCH_BYTES,
+        "/classes/{class}/message" => MESSAGE_BYTES,
         "/language" | "/instances/{k8s_name}/end" => RETURN_BYTES,
         _ => SMALL_BYTES,
     }

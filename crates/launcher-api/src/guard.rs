@@ -9,6 +9,8 @@ use axum::response::{IntoResponse, Response};
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName};
+use launcher_domain::frame_path::CLASS;
+use launcher_domain::names::is_k8s_name;
 
 use crate::problem::{Problem, ProblemCode};
 use crate::settings::ApiSettings;
@@ -83,8 +85,23 @@ fn names_this_service(settings: &ApiSettings, request: &Request) -> bool {
         let user = authority.as_str().contains('@');
         !user && (is_loopback(&host) || public.is_ok_and(|public| public.host().eq_ignore_ascii_case(&host)))
     };
+    let bar = bar_of(request.uri().path());
+    let known = |authority: &Authority| known(authority) || bar.is_some_and(|name| is_workshop(authority, name));
     // A request target in absolute form also contains a host, which must be known too.
     Authority::try_from(host.as_bytes()).is_ok_and(|host| known(&host)) && request.uri().authority().is_none_or(known)
+}
+
+/// Returns the name of the workshop whose bar requests a path.
+fn bar_of(path: &str) -> Option<&str> {
+    path.strip_prefix(CLASS)?.split('/').next().filter(|name| is_k8s_name(name))
+}
+
+/// Returns true for the host of a workshop: its first label is the name of the workshop, or begins with it. The launcher does not
+/// know the domain and the suffix of the workshops on a cluster.
+fn is_workshop(authority: &Authority, name: &str) -> bool {
+    let label = authority.host().split('.').next().unwrap_or_default().to_ascii_lowercase();
+    !authority.as_str().contains('@')
+        && label.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 /// Returns true for names and addresses of this machine. A foreign DNS server cannot control these.

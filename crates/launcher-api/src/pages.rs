@@ -5,6 +5,7 @@
 //! forbid them; only the page for unauthenticated requests embeds one style.
 
 mod admin;
+mod bar;
 mod classes;
 mod confirm;
 mod errors;
@@ -30,7 +31,7 @@ mod waiting;
 mod workshops;
 
 use axum::Router;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, delete, get, post, put};
 
 pub(crate) use errors::as_pages;
 pub use language::domain_messages;
@@ -100,6 +101,18 @@ const ROUTES: &[Route] = &[
     ("POST", "/classes/{class}/instances/{k8s_name}/extend", || post(classes::board::extend)),
     ("GET", "/classes/{class}/instances/{k8s_name}/end", || get(classes::board::confirm_end)),
     ("POST", "/classes/{class}/instances/{k8s_name}/end", || post(classes::board::end)),
+    ("GET", "/classes/{class}/news", || get(classes::hands::news)),
+    ("GET", "/classes/{class}/news/events", || get(classes::hands::events)),
+    ("POST", "/classes/{class}/hand", || post(classes::hands::raise)),
+    ("POST", "/classes/{class}/hand/lower", || post(classes::hands::lower_own)),
+    ("POST", "/classes/{class}/hands/{email}/take", || post(classes::hands::take)),
+    ("POST", "/classes/{class}/hands/{email}/lower", || post(classes::hands::lower)),
+    ("POST", "/classes/{class}/message", || post(classes::hands::send)),
+    ("POST", "/classes/{class}/message/remove", || post(classes::hands::remove_message)),
+    ("GET", "/_launcher/class/{k8s_name}/news", || get(bar::news)),
+    ("GET", "/_launcher/class/{k8s_name}/events", || get(bar::events)),
+    ("PUT", "/_launcher/class/{k8s_name}/hand", || put(bar::raise)),
+    ("DELETE", "/_launcher/class/{k8s_name}/hand", || delete(bar::lower)),
     ("POST", "/language", || post(languages::choose)),
     ("GET", "/guide/students", || get(guide::students)),
     ("GET", "/guide/teachers", || get(guide::teachers)),

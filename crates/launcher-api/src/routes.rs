@@ -4,6 +4,7 @@ mod activity;
 pub(crate) mod classes;
 pub(crate) mod docs;
 mod events;
+pub(crate) mod hands;
 pub(crate) mod instances;
 pub(crate) mod join;
 mod me;
@@ -29,6 +30,7 @@ pub(crate) fn documented() -> Routes {
         templates::routes(),
         classes::routes(),
         join::routes(),
+        hands::routes(),
         volumes::routes(),
         snapshots::routes(),
         activity::routes(),

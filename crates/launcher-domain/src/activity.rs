@@ -58,6 +58,8 @@ text_enum! {
         MemberChanged = "member-changed",
         /// A person is no longer a member of a class.
         MemberRemoved = "member-removed",
+        /// A teacher sent a message to the members of a class.
+        ClassMessageSent = "class-message-sent",
         /// A person deleted kept files, or the service deleted unused ones.
         VolumeDeleted = "volume-deleted",
         /// An admin downloaded kept or saved files of another person.
@@ -70,12 +72,14 @@ impl ActivityAction {
     #[must_use]
     pub fn is_of_class(self) -> bool {
         use ActivityAction::{
-            ClassChanged, ClassCreated, JoinLinkCreated, JoinLinkRevoked, MemberAdded, MemberChanged, MemberRemoved,
+            ClassChanged, ClassCreated, ClassMessageSent, JoinLinkCreated, JoinLinkRevoked, MemberAdded, MemberChanged,
+            MemberRemoved,
         };
         matches!(
             self,
             ClassCreated
                 | ClassChanged
+                | ClassMessageSent
                 | JoinLinkCreated
                 | JoinLinkRevoked
                 | MemberAdded
@@ -189,6 +193,12 @@ impl Activity {
     #[must_use]
     pub fn of_join_link(class: &Class, action: ActivityAction, act: Act) -> Self {
         Self::of_class(class, act, action, None, None)
+    }
+
+    /// Returns the log entry for a message to all members. It omits the text.
+    #[must_use]
+    pub fn of_class_message(class: &Class, act: Act) -> Self {
+        Self::of_class(class, act, ActivityAction::ClassMessageSent, None, None)
     }
 
     /// Returns the log entry for a person whose role in a class changed. `None` if it did not change.

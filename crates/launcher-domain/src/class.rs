@@ -325,6 +325,10 @@ pub enum ClassAction {
     Launch,
     /// See the members and their workshops.
     Watch,
+    /// Raise and lower the own hand.
+    RaiseHand,
+    /// Take and lower the hands of the members.
+    AnswerHands,
     /// Extend workshops of the members.
     Extend,
     /// End workshops of the members.
@@ -333,29 +337,36 @@ pub enum ClassAction {
     ManageTemplates,
     /// Add and remove members, and change their roles.
     ManageMembers,
+    /// Send a message to all members, and remove it.
+    SendMessage,
     /// Change the content of the class.
     Edit,
 }
 
 impl ClassAction {
     /// All actions.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::Read,
         Self::Launch,
         Self::Watch,
+        Self::RaiseHand,
+        Self::AnswerHands,
         Self::Extend,
         Self::End,
         Self::ManageTemplates,
         Self::ManageMembers,
+        Self::SendMessage,
         Self::Edit,
     ];
 
     /// Least role that may perform the action.
     fn least_role(self) -> ClassRole {
         match self {
-            Self::Read | Self::Launch => ClassRole::Student,
-            Self::Watch | Self::Extend => ClassRole::Assistant,
-            Self::End | Self::ManageTemplates | Self::ManageMembers | Self::Edit => ClassRole::Teacher,
+            Self::Read | Self::Launch | Self::RaiseHand => ClassRole::Student,
+            Self::Watch | Self::AnswerHands | Self::Extend => ClassRole::Assistant,
+            Self::End | Self::ManageTemplates | Self::ManageMembers | Self::SendMessage | Self::Edit => {
+                ClassRole::Teacher
+            }
         }
     }
 }

@@ -10,6 +10,9 @@ pub const FRAME: &str = "/_launcher/frame";
 pub const STATUS: &str = "/_launcher/status";
 /// Path of the event stream with the status.
 pub const EVENTS: &str = "/_launcher/events";
+/// Prefix of the paths at which the launcher answers, not the sidecar: `NAME/news`, `NAME/events` and `NAME/hand` for the class
+/// of the workshop with this name.
+pub const CLASS: &str = "/_launcher/class/";
 /// Path of the frame page's service worker.
 pub const WORKER: &str = "/_launcher/worker.js";
 /// Cookie with the path of the app that the next request for a page shows without the bar. The frame page sets it.

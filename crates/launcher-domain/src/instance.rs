@@ -29,6 +29,8 @@ pub struct Instance {
     pub owner_email: EmailAddress,
     /// Template from which the instance was launched.
     pub template_id: Uuid,
+    /// Class of this template; `None` if it is of the shared catalog.
+    pub class_id: Option<Uuid>,
     /// Copy of the template's settings at launch: later edits never change a running workshop.
     pub settings: TemplateSettings,
     /// Maximum lifetime in seconds that an admin applied after the launch. `None`: the maximum of the settings.
@@ -148,7 +150,7 @@ impl Instance {
     ) -> Self {
         let settings = template.settings.clone();
         let queued = Self::of_settings(instance_id, k8s_name, owner_email, settings, created_at);
-        Self { template_id: template.template_id, ..queued }
+        Self { template_id: template.template_id, class_id: template.class_id, ..queued }
     }
 
     /// Returns a queued instance of a template that has these settings, and no id yet.
@@ -165,6 +167,7 @@ impl Instance {
             k8s_name,
             owner_email,
             template_id: Uuid::nil(),
+            class_id: None,
             settings,
             raised_max_lifetime_seconds: None,
             volume: None,

@@ -227,7 +227,10 @@ impl Launcher {
     ) -> Result<Vec<Member>, ServiceError> {
         let (caller, now) = (access.caller(), self.0.clock.now());
         match self.0.store.change_members(access.class(), changes, caller, now).await? {
-            MembersOutcome::Changed(members) => Ok(members),
+            MembersOutcome::Changed(members) => {
+                self.0.changed.notify_one();
+                Ok(members)
+            }
             MembersOutcome::NotTeacher => Err(ServiceError::ClassRole),
             MembersOutcome::NoTeacher => invalid("/role", FieldRule::LastTeacher),
             MembersOutcome::TooMany => invalid("", FieldRule::MemberCount),

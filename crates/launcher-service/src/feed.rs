@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::Stream;
-use launcher_domain::{Caller, Scope};
+use launcher_domain::{Attention, Caller, Scope};
 use launcher_store::{Changes, ListedInstance};
 use tokio::sync::{broadcast, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
@@ -42,9 +42,18 @@ pub struct FeedEvent {
 pub(crate) enum FeedMessage {
     /// An instance has changed.
     Changed(FeedEvent),
+    /// Members, hands or message of a class have changed.
+    Class(Arc<Attention>),
     /// The feed loop has started. It publishes only later changes, so existing subscribers read the earlier ones from
     /// the database.
     Started,
+}
+
+/// Revisions up to which changes are published.
+#[derive(Debug, Clone, Copy)]
+struct Published {
+    instances: i64,
+    classes: i64,
 }
 
 /// Queue position of each queued instance, as last published.
@@ -56,7 +65,7 @@ impl Launcher {
         let mut positions = None;
         while !stop.is_cancelled() {
             match self.feed_round(seen, &mut positions).await {
-                Ok(latest) => seen = Some(latest),
+                Ok(published) => seen = Some(published),
                 Err(error) => {
                     tracing::warn!(error = %ErrorChain(&error), "feed read failed, retrying")
                 }
@@ -69,12 +78,16 @@ impl Launcher {
         }
     }
 
-    /// Publishes every change after the revision `seen`. Returns the last published revision.
-    async fn feed_round(&self, seen: Option<i64>, positions: &mut Option<Positions>) -> Result<i64, ServiceError> {
-        let Some(mut seen) = seen else {
+    /// Publishes every change after the revisions `published`. Returns the last published revisions.
+    async fn feed_round(
+        &self,
+        published: Option<Published>,
+        positions: &mut Option<Positions>,
+    ) -> Result<Published, ServiceError> {
+        let Some(Published { instances: mut seen, classes }) = published else {
             let latest = self.0.store.feed_latest().await?;
             self.publish(FeedMessage::Started);
-            return Ok(latest);
+            return Ok(Published { instances: latest, classes: latest });
         };
         let before = seen;
         let mut more = true;
@@ -87,6 +100,18 @@ impl Launcher {
         }
         if seen > before {
             self.publish_positions(seen, positions).await?;
+        }
+        Ok(Published { instances: seen, classes: self.publish_classes(classes).await? })
+    }
+
+    /// Publishes the classes that changed after the revision `seen`. Returns the last published revision. Reads each class
+    /// once for all subscribers, and not at all without any.
+    async fn publish_classes(&self, mut seen: i64) -> Result<i64, ServiceError> {
+        for (class_id, revision) in self.0.store.feed_classes(seen).await? {
+            if self.0.feed.receiver_count() > 0 {
+                self.publish(FeedMessage::Class(Arc::new(self.0.store.attention(class_id).await?)));
+            }
+            seen = revision;
         }
         Ok(seen)
     }
@@ -182,6 +207,7 @@ impl Launcher {
                     }
                     seen = seen.max(event.id);
                 }
+                Ok(FeedMessage::Class(_)) => {}
                 Ok(FeedMessage::Started) | Err(broadcast::error::RecvError::Lagged(_)) => {
                     seen = self.catch_up(caller.scope(), seen, events).await?;
                     self.send_queue(caller.scope(), seen, events).await?;

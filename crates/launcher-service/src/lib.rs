@@ -14,6 +14,7 @@ mod dispatch;
 mod downloads;
 mod error;
 mod feed;
+mod hands;
 mod images;
 mod instances;
 mod join;

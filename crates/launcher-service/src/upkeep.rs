@@ -59,6 +59,7 @@ impl Launcher {
         if let Ok(before) = now.checked_sub(WITHDRAWN_RETENTION) {
             log_purge(store.purge_withdrawn(before).await?, "instances that ended in the queue");
         }
+        log_purge(store.purge_attention(now).await?, "hands and messages of classes that have ended");
         store.purge_gates(now).await?;
         log_purge(store.purge_settings().await?, "unreferenced template settings");
         Ok(())

@@ -16,6 +16,7 @@ use std::sync::{Arc, OnceLock};
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::brand::Brand;
 use launcher_domain::clock::SystemClock;
+use launcher_domain::frame_path::CLASS;
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::{Clock, Crash, FailureCode};
 use launcher_process::follow;
@@ -33,6 +34,8 @@ pub struct Frame {
     pub start_path: LocalPath,
     /// True if the app's pages in tabs of their own have no bar.
     pub plain_tabs: bool,
+    /// True for a workshop of a class: the bar has the hand of the owner and the messages of the class, from the launcher.
+    pub in_class: bool,
     /// The launcher's page of the workshop. `None`: the bar has no links, and notices have none.
     pub workshop_page: Option<WorkshopPage>,
     /// Name of the course, which the bar shows: any characters. `None`: the bar shows no name.
@@ -47,6 +50,14 @@ impl Frame {
     /// Notes that the app accepts connections.
     pub(crate) fn note_ready(&self) {
         self.expiry.note_ready(self.clock.now());
+    }
+
+    /// Returns the path of this origin below which the launcher answers about the class, with a slash at its end. `None` for a
+    /// workshop without a class.
+    fn class_path(&self) -> Option<String> {
+        let page = self.workshop_page.as_ref().filter(|_| self.in_class)?;
+        let name = page.url().rsplit('/').next().unwrap_or_default();
+        Some(format!("{CLASS}{name}/"))
     }
 
     /// Returns the launcher's URL, for a link.
@@ -64,6 +75,7 @@ impl Default for Frame {
             end: End::Unknown,
             start_path: LocalPath::root(),
             plain_tabs: false,
+            in_class: false,
             workshop_page: None,
             course: None,
             brand: Brand::NONE,

@@ -59,6 +59,11 @@ pub struct Settings {
           action = clap::ArgAction::Set, value_parser = parse_bool)]
     pub plain_tabs: bool,
 
+    /// true for a workshop of a class: the bar has the hand of the owner and the messages of the class
+    #[arg(long, env = "SERVICE_IN_CLASS", value_name = "BOOL", default_value = "false",
+          action = clap::ArgAction::Set, value_parser = parse_bool)]
+    pub in_class: bool,
+
     /// File with the workshop's expiry: in RFC 3339, or + and the seconds from the time at which the app is ready. Read for
     /// each status of the frame page. While the file is missing or empty, the expiry is unknown
     #[arg(long, env = "SERVICE_EXPIRY_FILE", value_name = "FILE")]
@@ -112,6 +117,7 @@ impl Settings {
             last_crash: self.last_crash_file.clone().map_or(LastCrash::Unknown, LastCrash::File),
             start_path: self.start_path.clone(),
             plain_tabs: self.plain_tabs,
+            in_class: self.in_class,
             workshop_page: self.workshop_page_url.clone(),
             course: self.course.clone().filter(|name| !name.trim().is_empty()),
             brand: Brand { name: self.brand_name.clone(), color: self.brand_color },

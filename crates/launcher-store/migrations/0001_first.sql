@@ -12,11 +12,14 @@ CREATE TABLE classes (
     created_by TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
+    -- The last change of content, members, hands or message in the one order of all changes. Event streams follow it.
+    changed BIGINT NOT NULL DEFAULT 0,
     slug TEXT GENERATED ALWAYS AS (json_extract(content, '$.slug')) -- SQLite
     slug TEXT COLLATE "C" GENERATED ALWAYS AS (content::json ->> 'slug') STORED -- PostgreSQL
 );
 
 CREATE UNIQUE INDEX classes_slug ON classes (slug);
+CREATE INDEX classes_changed ON classes (changed);
 
 -- Members of classes: one row for each source of a membership, so that a source changes only its own rows. A removal sets
 -- removed_at.
@@ -51,6 +54,28 @@ CREATE TABLE class_links (
 CREATE UNIQUE INDEX class_links_code ON class_links (code);
 -- A class has one current link.
 CREATE UNIQUE INDEX class_links_current ON class_links (class_id) WHERE revoked_at IS NULL;
+
+-- Raised hands. Lowering a hand removes its row.
+CREATE TABLE class_hands (
+    class_id TEXT COLLATE "C" NOT NULL REFERENCES classes (class_id),
+    email TEXT COLLATE "C" NOT NULL,
+    raised_at BIGINT NOT NULL,
+    taken_by TEXT,
+    taken_at BIGINT,
+    PRIMARY KEY (class_id, email)
+);
+
+CREATE INDEX class_hands_raised ON class_hands (raised_at);
+
+-- The current message of each class to its members.
+CREATE TABLE class_messages (
+    class_id TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES classes (class_id),
+    text TEXT NOT NULL,
+    sent_by TEXT NOT NULL,
+    sent_at BIGINT NOT NULL
+);
+
+CREATE INDEX class_messages_sent ON class_messages (sent_at);
 
 CREATE TABLE workshop_templates (
     template_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
@@ -90,6 +115,8 @@ CREATE TABLE workshop_instances (
     k8s_name TEXT COLLATE "C" NOT NULL UNIQUE,
     owner_email TEXT COLLATE "C" NOT NULL,
     template_id TEXT COLLATE "C" NOT NULL REFERENCES workshop_templates (template_id),
+    -- Class of the template, which never changes. Empty: the template is in the shared catalog.
+    class_id TEXT COLLATE "C" NOT NULL DEFAULT '',
     settings_hash TEXT COLLATE "C" NOT NULL REFERENCES template_settings (settings_hash),
     -- Maximum lifetime that an admin applied after the launch. NULL: the maximum of the settings.
     raised_max_lifetime_seconds BIGINT,

@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use launcher_domain::{Act, Activity, Caller, Class, ClassAccess, ClassRole, EmailAddress, Member, Membership};
+use launcher_domain::{
+    Act, Activity, Caller, Class, ClassAccess, ClassAction, ClassRole, EmailAddress, Member, Membership,
+};
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -21,6 +23,7 @@ pub(crate) static SAVE: LazyLock<String> = LazyLock::new(|| {
 const SLUG_HOLDER: &str = concat!("SELECT ", class_columns!(), " FROM classes WHERE slug = $1");
 pub(crate) const MEMBERS: &str =
     concat!("SELECT ", membership_columns!(), " FROM class_members WHERE class_id = $1 ORDER BY email, source");
+pub(crate) const SIGNAL: &str = "UPDATE classes SET changed = $1 WHERE class_id = $2";
 pub(crate) static UPSERT: LazyLock<String> = LazyLock::new(|| {
     let (insert, set) = (Membership::TABLE.insert(), Membership::TABLE.set_excluded());
     format!("{insert} ON CONFLICT (class_id, email, source) DO UPDATE SET {set}")
@@ -97,11 +100,7 @@ impl Store {
     }
 
     async fn access(&self, caller: &Caller, class: Class) -> Result<Option<ClassAccess>, StoreError> {
-        let mut sql = Sql::new(concat!("SELECT ", membership_columns!(), " FROM class_members"));
-        sql.condition_with("email = ", caller.email().to_string());
-        sql.condition_with("class_id = ", class.class_id.to_string());
-        sql.condition("removed_at IS NULL");
-        let rows = sql.fetch_all(&self.pool).await?;
+        let rows = current(caller, &class).fetch_all(&self.pool).await?;
         let memberships = rows::all(&rows, rows::membership)?;
         let role = memberships.into_iter().map(|membership| membership.role).max();
         Ok(ClassAccess::new(class, caller, role))
@@ -136,6 +135,7 @@ impl Store {
         }
         let act = Act { actor_email: Some(by.email().clone()), at: after.updated_at };
         write.log_activity(revision, &Activity::of_class_change(before, after, act)).await?;
+        write.signal_class(before.class_id, revision).await?;
         write.commit().await?;
         Ok(true)
     }
@@ -184,7 +184,11 @@ impl Store {
             if let Some(activity) = Activity::of_member(class, email, from, to, act.clone()) {
                 write.log_activity(last - back, &activity).await?;
             }
+            if to.is_none() {
+                write.delete_hand(class.class_id, email).await?;
+            }
         }
+        write.signal_class(class.class_id, last).await?;
         write.commit().await?;
         Ok(MembersOutcome::Changed(after))
     }
@@ -208,6 +212,20 @@ impl MemberChange {
 }
 
 impl WriteTransaction {
+    /// Tells all launchers that content, members, hands or message of a class changed. `revision` is that of the change.
+    pub(crate) async fn signal_class(&mut self, class_id: Uuid, revision: i64) -> Result<(), StoreError> {
+        query(SIGNAL).bind(revision).bind(class_id.to_string()).execute(self.connection()).await?;
+        Ok(())
+    }
+
+    /// True if the caller still may perform this action in the class.
+    pub(crate) async fn may(&mut self, access: &ClassAccess, action: ClassAction) -> Result<bool, StoreError> {
+        let (class, caller) = (access.class(), access.caller());
+        let rows = current(caller, class).fetch_all(self.connection()).await?;
+        let role = rows::all(&rows, rows::membership)?.into_iter().map(|membership| membership.role).max();
+        Ok(ClassAccess::new(class.clone(), caller, role).is_some_and(|access| access.allows(action)))
+    }
+
     pub(crate) async fn memberships(&mut self, class: &Class) -> Result<Vec<Membership>, StoreError> {
         let rows = query(MEMBERS).bind(class.class_id.to_string()).fetch_all(self.connection()).await?;
         rows::all(&rows, rows::membership)
@@ -251,6 +269,15 @@ impl WriteTransaction {
             _ => Ok(()),
         }
     }
+}
+
+/// Builds the query of the caller's current memberships in a class.
+fn current(caller: &Caller, class: &Class) -> Sql {
+    let mut sql = Sql::new(concat!("SELECT ", membership_columns!(), " FROM class_members"));
+    sql.condition_with("email = ", caller.email().to_string());
+    sql.condition_with("class_id = ", class.class_id.to_string());
+    sql.condition("removed_at IS NULL");
+    sql
 }
 
 /// Builds a query of classes that the caller may see, or with `with_role` of those in which the caller has a role, with these

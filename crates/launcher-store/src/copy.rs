@@ -1,6 +1,6 @@
 //! Copies all rows into another, empty database: moves a launcher from SQLite to PostgreSQL, or back.
 
-use launcher_domain::{Class, Instance, JoinLink, Membership, Snapshot, Template, Volume};
+use launcher_domain::{Class, ClassMessage, Hand, Instance, JoinLink, Membership, Snapshot, Template, Volume};
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use crate::error::StoreError;
@@ -14,9 +14,11 @@ const PORTION: i64 = 500;
 const COUNTER: &str = "UPDATE change_counter SET revision = $1 WHERE counter_id = 1";
 
 /// Tables in foreign-key order. The list omits the change counter, because both databases already have its single row.
-const TABLES: [Table; 12] = [
+const TABLES: [Table; 14] = [
     Class::TABLE,
     Membership::TABLE,
+    Table { key: "class_id, email", ..Hand::TABLE },
+    ClassMessage::TABLE,
     JoinLink::TABLE,
     Template::TABLE,
     Table { name: "template_settings", key: "settings_hash", columns: &[text("settings_hash"), text("settings")] },

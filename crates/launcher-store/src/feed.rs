@@ -19,6 +19,8 @@ pub(crate) const QUEUE: &str =
 pub(crate) const QUEUED_IDS: &str =
     "SELECT instance_id FROM workshop_instances WHERE state = 'queued' ORDER BY queue_number";
 
+pub(crate) const CHANGED: &str = "SELECT class_id, changed FROM classes WHERE changed > $1 ORDER BY changed";
+
 /// Instances that changed after a revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changes {
@@ -52,6 +54,15 @@ impl Store {
         let rows = live(scope, revision, latest, limit).fetch_all(&self.pool).await?;
         let read = |row: &AnyRow| Ok(ListedInstance { instance: rows::instance(row)?, queue_position: None });
         changes(&rows, read, revision, limit)
+    }
+
+    /// Returns the classes whose content, members or messages changed after this revision, each with the revision of its last
+    /// change, in the order of these. Skips unreadable rows.
+    pub async fn feed_classes(&self, revision: i64) -> Result<Vec<(Uuid, i64)>, StoreError> {
+        let rows = query(CHANGED).bind(revision).fetch_all(&self.pool).await?;
+        let read =
+            |row: &AnyRow| Some((Uuid::try_parse(row.try_get("class_id").ok()?).ok()?, row.try_get("changed").ok()?));
+        Ok(rows.iter().filter_map(read).collect())
     }
 
     /// Returns the revision of the latest change; 0 before the first change.

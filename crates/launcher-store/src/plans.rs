@@ -14,7 +14,7 @@ use crate::filter::{ActivityFilter, InstanceFilter, Page, SearchText, StateFilte
 use crate::instances::{SortBy, SortOrder};
 use crate::store::Store;
 use crate::{
-    activities, classes, dispatch, doctor, feed, instances, join, launch, observe, overview, queue, snapshots,
+    activities, classes, dispatch, doctor, feed, hands, instances, join, launch, observe, overview, queue, snapshots,
     templates, volumes,
 };
 
@@ -298,6 +298,19 @@ async fn class_statements_use_an_index() {
         join::COUNT,
         &join::SAVE,
         &classes::SAVE,
+        classes::SIGNAL,
+        feed::CHANGED,
+        hands::HANDS,
+        hands::HAND,
+        hands::DELETE_HAND,
+        &hands::TAKE_HAND,
+        hands::MESSAGE,
+        hands::DELETE_MESSAGE,
+        hands::ROLE,
+        hands::OLD_HANDS,
+        hands::PURGE_HANDS,
+        hands::OLD_MESSAGES,
+        hands::PURGE_MESSAGES,
         launch::HELD_IN_CLASS,
         queue::FIRST,
         queue::LAST_OF_CLASS,

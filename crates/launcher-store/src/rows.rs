@@ -1,7 +1,9 @@
 //! Row types with their tables, and conversions of values.
 
 use jiff::{SignedDuration, Timestamp};
-use launcher_domain::{Act, Activity, Class, Instance, JoinLink, Membership, Snapshot, Template, Volume};
+use launcher_domain::{
+    Act, Activity, Class, ClassMessage, Hand, Instance, JoinLink, Membership, Snapshot, Template, Volume,
+};
 use serde::Serialize;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -25,6 +27,7 @@ table! {
         k8s_name: Text Once,
         owner_email: Text Once,
         template_id: Text Once,
+        class_id: Text Once,
         settings: Text Never = instance_settings,
         raised_max_lifetime_seconds: Number Changed,
         volume: Text Once,
@@ -63,6 +66,26 @@ table! {
         created_by: Text Once,
         created_at: Number Once,
         updated_at: Number Always,
+    }
+    changed: Number Later,
+}
+
+table! {
+    "class_hands" as Hand, hand_columns, hand {
+        class_id: Text,
+        email: Text Once,
+        raised_at: Number Once,
+        taken_by: Text Changed,
+        taken_at: Number Changed,
+    }
+}
+
+table! {
+    "class_messages" as ClassMessage, class_message_columns, class_message {
+        class_id: Text,
+        text: Text Always,
+        sent_by: Text Always,
+        sent_at: Number Always,
     }
 }
 

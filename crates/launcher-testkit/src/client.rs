@@ -101,6 +101,11 @@ impl Client {
         EventStream::new(request.send().await.unwrap())
     }
 
+    /// Opens the event stream at a path of the API.
+    pub async fn stream(&self, path: &str) -> EventStream {
+        EventStream::new(self.request(Method::GET, &self.api(path)).send().await.unwrap())
+    }
+
     /// Sends these bytes on a new connection, and returns all received bytes until the server closes it. The request
     /// needs `Connection: close`.
     pub async fn raw(&self, request: &[u8]) -> String {

@@ -68,6 +68,9 @@ pub struct WorkshopSpec {
     /// True if the app's pages in tabs of their own are shown without the bar with the time left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plain_tabs: bool,
+    /// True for a workshop of a class: the bar has the hand of the owner, and shows messages of the class.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_class: bool,
     /// Command: replaces the image's entry point, unless empty. Only `$(PORT)`, `$(HOST)` and `$(ORIGIN)` are expanded: to
     /// the app's port, and to the workshop's host and origin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -252,6 +255,7 @@ impl WorkshopSpec {
             port: settings.port,
             start_path: settings.start_path.as_ref().map(|path| path.as_str().to_owned()),
             plain_tabs: settings.plain_tabs,
+            in_class: instance.class_id.is_some(),
             command: settings.command.clone(),
             args: settings.args.clone(),
             env: environment(instance),

@@ -35,6 +35,7 @@ activity-class-created = { $actor }: إنشاء الصف { $subject }.
 activity-class-changed = { $actor }: تغيير الصف { $subject }.
 activity-join-link-created = أنشأ { $actor } رابط انضمام للصف { $subject }.
 activity-join-link-revoked = ألغى { $actor } رابط الانضمام للصف { $subject }.
+activity-class-message-sent = { $actor }: إرسال رسالة إلى الصف { $subject }.
 activity-member-added = { $actor }: الانضمام إلى الصف { $subject }.
 activity-member-added-for = { $actor }: إضافة { $owner } إلى الصف { $subject }.
 activity-member-changed = { $actor }: دور آخر في الصف { $subject }.

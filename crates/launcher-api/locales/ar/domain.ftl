@@ -200,6 +200,7 @@ field-rule-snapshot-without-directory = على مجموعة الخوادم يح�
 field-rule-address = عنوان بريد إلكتروني، مثل alice@example.org
 field-rule-addresses = قائمة عناوين بريد إلكتروني
 field-rule-class-home = لا يمكن للصف استخدام المجلد الذي لأعضائه في ورش أخرى: اختر kept أو workshop
+field-rule-class-message = من 1 إلى 500 حرف، دون أحرف غير مرئية
 field-rule-class-slug-taken = صف آخر له الاسم المختصر { $slug }؛ اختر اسمًا آخر
 field-rule-last-teacher = يحتاج الصف إلى مدرّس: اجعل عضوًا آخر مدرّسًا أولًا
 field-rule-member-count = في الصف 1000 عضو على الأكثر

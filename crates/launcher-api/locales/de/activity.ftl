@@ -38,6 +38,7 @@ activity-class-created = { $actor } hat den Kurs { $subject } angelegt.
 activity-class-changed = { $actor } hat den Kurs { $subject } geändert.
 activity-join-link-created = { $actor } hat einen Beitrittslink des Kurses { $subject } erstellt.
 activity-join-link-revoked = { $actor } hat den Beitrittslink des Kurses { $subject } widerrufen.
+activity-class-message-sent = { $actor } hat eine Nachricht an den Kurs { $subject } gesendet.
 activity-member-added = { $actor } ist dem Kurs { $subject } beigetreten.
 activity-member-added-for = { $actor } hat { $owner } zum Kurs { $subject } hinzugefügt.
 activity-member-changed = { $actor } hat eine andere Rolle im Kurs { $subject } bekommen.

@@ -200,6 +200,7 @@ field-rule-snapshot-without-directory = auf einem Cluster braucht die Vorlage ei
 field-rule-address = eine E-Mail-Adresse, zum Beispiel alice@example.org
 field-rule-addresses = eine Liste von E-Mail-Adressen
 field-rule-class-home = ein Kurs kann das Verzeichnis nicht benutzen, das seine Mitglieder in anderen Workshops haben: wählen Sie kept oder workshop
+field-rule-class-message = 1 bis 500 Zeichen, ohne unsichtbare Zeichen
 field-rule-class-slug-taken = ein anderer Kurs hat den Kurznamen { $slug }; wählen Sie einen anderen
 field-rule-last-teacher = ein Kurs braucht eine Lehrperson: machen Sie zuerst ein anderes Mitglied zur Lehrperson
 field-rule-member-count = ein Kurs hat höchstens 1000 Mitglieder

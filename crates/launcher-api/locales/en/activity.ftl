@@ -49,6 +49,7 @@ activity-class-created = { $actor } created the class { $subject }.
 activity-class-changed = { $actor } changed the class { $subject }.
 activity-join-link-created = { $actor } created a join link of the class { $subject }.
 activity-join-link-revoked = { $actor } revoked the join link of the class { $subject }.
+activity-class-message-sent = { $actor } sent a message to the class { $subject }.
 activity-member-added = { $actor } joined the class { $subject }.
 activity-member-added-for = { $actor } added { $owner } to the class { $subject }.
 activity-member-changed = { $actor } got another role in the class { $subject }.

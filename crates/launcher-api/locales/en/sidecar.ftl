@@ -43,6 +43,20 @@ stopped = This workshop has stopped
     .text = Its page shows the reason, and where your files are.
 # Link of this cover to the launcher's page of the workshop.
 its-page = Open its page
+# Button in the bar of a workshop of a class: asks the teacher for help.
+raise-hand = Raise hand
+# The same button while the hand is raised.
+lower-hand = Lower hand
+# Note beside the button while the hand is raised.
+hand-raised = Your hand is raised.
+# The same note after somebody took the hand. $who is a name or an address.
+help-comes = { $who } comes to help you.
+# The same note if the hand could not be raised or lowered.
+hand-failed = That did not work. Try again.
+# Before a message of the teacher to all.
+class-message = Message to the class:
+# Button that hides this message.
+dismiss-message = Dismiss
 # Link that extends the workshop.
 extend = Extend
 # Addition to the link of `extend` for screen readers.

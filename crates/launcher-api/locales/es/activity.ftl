@@ -38,6 +38,7 @@ activity-class-created = { $actor } creó la clase { $subject }.
 activity-class-changed = { $actor } cambió la clase { $subject }.
 activity-join-link-created = { $actor } creó un enlace de inscripción de la clase { $subject }.
 activity-join-link-revoked = { $actor } revocó el enlace de inscripción de la clase { $subject }.
+activity-class-message-sent = { $actor } envió un mensaje a la clase { $subject }.
 activity-member-added = { $actor } se unió a la clase { $subject }.
 activity-member-added-for = { $actor } añadió a { $owner } a la clase { $subject }.
 activity-member-changed = { $actor } recibió otra función en la clase { $subject }.

@@ -200,6 +200,7 @@ field-rule-snapshot-without-directory = en un clúster, la plantilla necesita un
 field-rule-address = una dirección de correo, por ejemplo alice@example.org
 field-rule-addresses = una lista de direcciones de correo
 field-rule-class-home = una clase no puede usar la carpeta que sus miembros tienen en otros talleres: elige kept o workshop
+field-rule-class-message = de 1 a 500 caracteres, sin caracteres invisibles
 field-rule-class-slug-taken = otra clase tiene el nombre corto { $slug }; elige otro
 field-rule-last-teacher = una clase necesita un docente: nombra antes a otro miembro
 field-rule-member-count = una clase tiene como máximo 1000 miembros

@@ -38,6 +38,7 @@ activity-class-created = { $actor } a créé le cours { $subject }.
 activity-class-changed = { $actor } a modifié le cours { $subject }.
 activity-join-link-created = { $actor } a créé un lien d’inscription du cours { $subject }.
 activity-join-link-revoked = { $actor } a révoqué le lien d’inscription du cours { $subject }.
+activity-class-message-sent = { $actor } a envoyé un message au cours { $subject }.
 activity-member-added = { $actor } a rejoint le cours { $subject }.
 activity-member-added-for = { $actor } a ajouté { $owner } au cours { $subject }.
 activity-member-changed = { $actor } a reçu un autre rôle dans le cours { $subject }.

@@ -200,6 +200,7 @@ field-rule-snapshot-without-directory = sur un cluster, le modèle a besoin d’
 field-rule-address = une adresse e-mail, par exemple alice@example.org
 field-rule-addresses = une liste d’adresses e-mail
 field-rule-class-home = un cours ne peut pas utiliser le dossier que ses membres ont dans d’autres ateliers : choisissez kept ou workshop
+field-rule-class-message = 1 à 500 caractères, sans caractères invisibles
 field-rule-class-slug-taken = un autre cours a le nom court { $slug } ; choisissez-en un autre
 field-rule-last-teacher = un cours a besoin d’un enseignant : nommez d’abord un autre membre
 field-rule-member-count = un cours a au plus 1000 membres

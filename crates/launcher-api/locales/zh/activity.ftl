@@ -35,6 +35,7 @@ activity-class-created = { $actor } 创建了班级 { $subject }。
 activity-class-changed = { $actor } 更改了班级 { $subject }。
 activity-join-link-created = { $actor } 创建了班级 { $subject } 的加入链接。
 activity-join-link-revoked = { $actor } 撤销了班级 { $subject } 的加入链接。
+activity-class-message-sent = { $actor } 向班级 { $subject } 发送了一条消息。
 activity-member-added = { $actor } 加入了班级 { $subject }。
 activity-member-added-for = { $actor } 将 { $owner } 加入了班级 { $subject }。
 activity-member-changed = { $actor } 在班级 { $subject } 获得了其他角色。

@@ -200,6 +200,7 @@ field-rule-snapshot-without-directory = 在集群上，模板需要一个目录�
 field-rule-address = 邮箱地址，例如 alice@example.org
 field-rule-addresses = 邮箱地址列表
 field-rule-class-home = 班级不能使用其成员在其他实验环境中的目录：请选择 kept 或 workshop
+field-rule-class-message = 1 到 500 个字符，不含不可见字符
 field-rule-class-slug-taken = 另一个班级已使用短名称 { $slug }，请另选一个
 field-rule-last-teacher = 班级需要一名教师：请先将另一名成员设为教师
 field-rule-member-count = 一个班级最多 1000 名成员

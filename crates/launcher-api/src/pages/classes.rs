@@ -2,6 +2,7 @@
 
 pub(crate) mod board;
 pub(crate) mod edit;
+pub(crate) mod hands;
 pub(crate) mod join;
 pub(crate) mod members;
 pub(crate) mod room;

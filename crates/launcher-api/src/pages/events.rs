@@ -21,7 +21,7 @@ use crate::state::Call;
 /// Name of the event, as in the `hx-trigger` of the pages.
 const CHANGED: &str = "workshops-changed";
 /// Keep-alive interval. Proxies close a stream without data after a minute.
-const KEEP_ALIVE: Duration = Duration::from_secs(20);
+pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
 /// Selects the instances whose changes the page needs.
 #[derive(Debug, Deserialize)]

@@ -4,7 +4,7 @@
 use askama::Template;
 use jiff::SignedDuration;
 use launcher_domain::{FilesAtEnd, InstanceState, MaterialTrouble, Report, SecretValues, StartStep};
-use launcher_service::{LaunchRequest, ListedInstance};
+use launcher_service::{LaunchRequest, ListedInstance, ServiceError};
 use serde::Deserialize;
 
 use crate::extract::{InstanceName, is_idempotency_key};
@@ -37,6 +37,8 @@ struct WaitingPage {
     now: String,
     /// Time until the page opens the ready workshop.
     opens_in: SignedDuration,
+    /// Current message of the class of the workshop.
+    message: Option<String>,
 }
 
 #[derive(Debug)]
@@ -82,10 +84,24 @@ pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName)
         percent: percent(&listed),
         trouble,
         opens_in: opens_in(&visitor, &listed),
+        message: message(&visitor, &listed).await?,
         workshop,
         now: machine_now(launcher.clock()),
     };
     page(&waiting)
+}
+
+/// Returns the current message of the class of the owner's workshop.
+async fn message(visitor: &Visitor, listed: &ListedInstance) -> Result<Option<String>, ServiceError> {
+    let ListedInstance { instance, .. } = listed;
+    if instance.class_id.is_none() {
+        return Ok(None);
+    }
+    match visitor.launcher.class_of_own_instance(&visitor.caller, &instance.k8s_name).await {
+        Ok(access) => Ok(visitor.launcher.class_message(&access).await?.map(|message| message.text)),
+        Err(ServiceError::NotFound) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns the time until the URL of a ready workshop answers.

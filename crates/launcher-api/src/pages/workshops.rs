@@ -32,8 +32,8 @@ struct Home {
     shell: Shell,
     notice: Option<Notice>,
     list: List,
-    /// The reader's classes: name and path.
-    classes: Vec<(String, String)>,
+    /// The reader's classes: name, path, and current message.
+    classes: Vec<(String, String, Option<String>)>,
     cards: Vec<Card>,
     /// Number of entries in the whole catalog, without the search.
     offered: usize,
@@ -128,7 +128,8 @@ async fn render_home(visitor: &Visitor, status: StatusCode, notice: Option<Notic
     own_classes.retain(|access| access.class().content.closure(now) != Some(ClassClosure::Over));
     for access in &own_classes {
         let ClassContent { name, slug, .. } = &access.class().content;
-        classes.push((name.clone(), format!("/classes/{slug}")));
+        let message = visitor.launcher.class_message(access).await?.map(|message| message.text);
+        classes.push((name.clone(), format!("/classes/{slug}"), message));
         let page = Page { limit: PAGE, after: None };
         templates.extend(visitor.launcher.templates(access, &page).await?.into_iter().filter(is_offered));
     }

@@ -73,6 +73,7 @@ fn with_body(request: RequestBuilder, document: &Value, line: &Line) -> RequestB
     match (line.method.as_str(), line.path.as_str()) {
         ("POST", "/admin/instances/bulk") => request.form(&[("action", "end")]),
         ("POST", "/classes") => request.form(&[("name", "Other")]),
+        ("POST", "/classes/{class}/message") => request.form(&[("text", "Hello")]),
         ("POST", "/classes/{class}/members") => request.form(&[("addresses", "new@example.org")]),
         ("POST", "/classes/{class}/edit") => request.form(&[("name", "Other"), ("version", "1")]),
         ("POST", "/classes/{class}/join-link") => request.form(&[("valid_days", "14")]),
@@ -160,13 +161,17 @@ async fn class_target(app: &TestApp, line: &Line, owner: &Client, admin: &Client
     if line.path.ends_with("/join-link") {
         admin.post_json(&format!("/classes/{class}/join-link"), &serde_json::json!({})).await.expect(201);
     }
+    if line.path.contains("/hands/{email}") {
+        let student = admin.as_identity(Some("student@example.org"));
+        Reply::of(student.request(Method::PUT, &student.api(&format!("/classes/{class}/hand")))).await.expect(200);
+    }
     let path = line.path.replace("{class}", &class).replace("{template_id}", &template);
     Target { path: path.replace("{k8s_name}", &instance).replace("{email}", "student@example.org"), instance }
 }
 
 /// Creates what the path of a line names: a new template, instance, volume or snapshot.
 async fn target(app: &TestApp, line: &Line, owner: &Client, admin: &Client) -> Target {
-    if line.path.contains("{class}") {
+    if line.path.contains("{class}") || line.path.starts_with("/_launcher/class/") {
         return class_target(app, line, owner, admin).await;
     }
     if line.path.contains("{code}") {

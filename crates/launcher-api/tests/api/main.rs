@@ -13,6 +13,7 @@ mod cross_site;
 mod dev_bypass;
 mod documents;
 mod events_stream;
+mod hands;
 mod hosts;
 mod identity;
 mod instances_extend;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{ADMIN, ALICE, App, BOB, Browser, borrowed, with};
 
-const TEACHER: &str = "teacher@example.org";
+pub(crate) const TEACHER: &str = "teacher@example.org";
 
 /// Creates a class by its form, with a template. Returns the path of its room and the id of the template.
 pub(crate) async fn class(app: &App) -> (String, String) {

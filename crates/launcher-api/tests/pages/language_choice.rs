@@ -105,6 +105,17 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
     let gone = |verb: &str| format!("{room}/instances/penguins-abcdefghij/{verb}");
     let edit = format!("{room}/edit");
     let own = format!("{room}/members/{}/remove", ADMIN.replace('@', "%40"));
+    let unknown = |rest: &str| format!("/classes/nothing-here/{rest}");
+    let forms = [
+        ("/classes/{class}/message", format!("{room}/message"), vec![("text", " ")], S::UNPROCESSABLE_ENTITY),
+        ("/classes/{class}/message/remove", unknown("message/remove"), vec![], S::NOT_FOUND),
+        ("/classes/{class}/hand", unknown("hand"), vec![], S::NOT_FOUND),
+        ("/classes/{class}/hand/lower", unknown("hand/lower"), vec![], S::NOT_FOUND),
+        ("/classes/{class}/hands/{email}/take", unknown("hands/a%40b.org/take"), vec![], S::NOT_FOUND),
+        ("/classes/{class}/hands/{email}/lower", unknown("hands/a%40b.org/lower"), vec![], S::NOT_FOUND),
+    ];
+    let expected = [room.as_str(), "/", "/", "/", "/", "/"];
+    check(&choose_after_each(&admin, &forms).await, &expected, &mut covered);
     let forms = [
         ("/classes", "/classes".to_owned(), vec![("name", ""), ("teachers", "")], S::UNPROCESSABLE_ENTITY),
         ("/classes/{class}/members", format!("{room}/members"), vec![("addresses", "x")], S::UNPROCESSABLE_ENTITY),

@@ -14,6 +14,7 @@ mod creating;
 mod editor;
 mod extend;
 mod forms;
+mod hands;
 mod history;
 mod images;
 mod instances;

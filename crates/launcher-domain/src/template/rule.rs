@@ -236,6 +236,8 @@ coded_texts! {
         MailDomain = "mail-domain", "a domain of e-mail addresses, as in example.org";
         /// The request would leave a class without a teacher.
         LastTeacher = "last-teacher", "a class needs a teacher: make another member a teacher first";
+        /// The text of a message to a class is empty or too long, or has invisible characters.
+        ClassMessage = "class-message", "1 to 500 characters, without invisible characters";
         /// A template of a class uses the volume that all templates of a person share.
         ClassHome = "class-home",
             "a class cannot use the home directory that its members have in other workshops: choose kept or workshop";

@@ -9,6 +9,7 @@ mod crash;
 mod email;
 mod failure;
 mod files;
+mod hand;
 mod identity;
 mod input;
 mod instance;

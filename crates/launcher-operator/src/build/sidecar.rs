@@ -56,6 +56,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         session_cookie_prefix: &settings.session_cookie_prefix,
         start_path: workshop.spec.start_path.as_deref(),
         plain_tabs: workshop.spec.plain_tabs,
+        in_class: workshop.spec.in_class,
         expiry_file: &format!("{EXPIRY_FOLDER}/{EXPIRY_FILE}"),
         last_crash_file: &format!("{EXPIRY_FOLDER}/{LAST_CRASH_FILE}"),
         workshop_page: workshop_page.as_deref(),

@@ -9,7 +9,7 @@ const PAGE: Page = Page { limit: 100, after: None };
 
 impl World {
     /// Creates a class whose teacher is `teacher`, with these students.
-    async fn class(&self, teacher: &str, students: &[&str]) -> ClassAccess {
+    pub(crate) async fn class(&self, teacher: &str, students: &[&str]) -> ClassAccess {
         let (admin, teacher) = (caller("admin"), caller(teacher));
         let body = with(body("x"), &json!({}));
         let new = NewClass {
@@ -27,11 +27,11 @@ impl World {
         access
     }
 
-    async fn access(&self, who: &str, class: &ClassAccess) -> Result<ClassAccess, ServiceError> {
+    pub(crate) async fn access(&self, who: &str, class: &ClassAccess) -> Result<ClassAccess, ServiceError> {
         self.launcher.class(&caller(who), &class.class().content.slug).await
     }
 
-    async fn class_template(&self, access: &ClassAccess) -> Template {
+    pub(crate) async fn class_template(&self, access: &ClassAccess) -> Template {
         self.launcher.create_template(access, &body("Exercise")).await.unwrap()
     }
 }

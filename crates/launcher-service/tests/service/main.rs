@@ -13,6 +13,7 @@ mod ending;
 mod errors;
 mod faults;
 mod feed;
+mod hands;
 mod images;
 mod launching;
 mod limits;

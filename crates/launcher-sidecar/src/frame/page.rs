@@ -36,6 +36,8 @@ pub(super) struct Page<'a> {
     pub(super) brand: &'a Brand,
     /// The expiry, if it is known. Only then can the owner extend the workshop here.
     pub(super) expiry: Option<Timestamp>,
+    /// Path below which the launcher answers about the class; `None` for a workshop without a class.
+    pub(super) class_path: Option<String>,
 }
 
 impl Page<'_> {
@@ -46,6 +48,7 @@ impl Page<'_> {
         let (style, script, ends, links) =
             (url("frame.css", &style(self.brand)), SCRIPT.url(), self.ends(texts), self.links(texts));
         let (answer_script, answer) = (ANSWER.url(), answer(texts));
+        let [class_script, class] = self.class(texts);
         let launcher = self.workshop_page.map_or("", WorkshopPage::origin);
         let (path, start) = (escape(self.path.as_str()), escape(self.start_path.as_str()));
         let course = self.course.map(escape).unwrap_or_default();
@@ -60,7 +63,7 @@ impl Page<'_> {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
              <link id=\"icon\" rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
-             <script defer src=\"{script}\"></script>\n<script defer src=\"{answer_script}\"></script>\n</head>\n\
+             <script defer src=\"{script}\"></script>\n<script defer src=\"{answer_script}\"></script>\n{class_script}</head>\n\
              <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-start=\"{start}\" data-status=\"{STATUS}\" \
              data-events=\"{EVENTS}\" data-worker=\"{WORKER}\" data-plain=\"{PLAIN_COOKIE}\" \
              data-material=\"{MATERIAL}\" data-trouble=\"{material}\" \
@@ -69,7 +72,7 @@ impl Page<'_> {
              data-files-lost=\"{files_lost}\" data-down=\"{down}\">\n\
              <header class=\"bar\" aria-label=\"{bar}\">\n<h1 id=\"title\" class=\"hidden\">{title}</h1>\n\
              <p id=\"course\" dir=\"auto\">{course}</p>\n<p id=\"left\"></p>\n<p id=\"warning\"></p>\n\
-             <p id=\"material\">{trouble}</p>\n{answer}<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
+             <p id=\"material\">{trouble}</p>\n{class}{answer}<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
              {ends}{links}</header>\n\
              <main><iframe id=\"app\" title=\"{app}\" src=\"{path}\" allow=\"{ALLOW}\"></iframe>\n\
              <div id=\"skeleton\" role=\"status\" hidden><strong dir=\"auto\">{title}</strong><span>{loading}</span></div>\n\
@@ -84,6 +87,27 @@ impl Page<'_> {
         let text = expiry.strftime("%Y-%m-%d %H:%M UTC");
         let time = format!("<time datetime=\"{expiry}\" dir=\"ltr\">{text}</time>");
         format!("<noscript><p>{}</p></noscript>\n", texts.ends.replace("{time}", &time))
+    }
+
+    /// Returns the script of the hand and of the messages of a class, and their elements in the bar, which the script fills.
+    /// Empty without a class.
+    fn class(&self, texts: &Texts) -> [String; 2] {
+        let Some(path) = &self.class_path else { return Default::default() };
+        let Texts { raise_hand, lower_hand, hand_raised, help_comes, hand_failed, .. } = texts;
+        let Texts { class_message, dismiss_message, .. } = texts;
+        [
+            format!("<script defer src=\"{}\"></script>\n", CLASS_SCRIPT.url()),
+            format!(
+                "<div id=\"class\" hidden data-path=\"{path}\" data-raise=\"{raise_hand}\" \
+                 data-lower=\"{lower_hand}\" data-raised=\"{hand_raised}\" data-comes=\"{help_comes}\" \
+                 data-failed=\"{hand_failed}\">\n\
+                 <button id=\"hand\" type=\"button\">{raise_hand}</button>\n\
+                 <p id=\"help\" role=\"status\" dir=\"auto\"></p>\n</div>\n\
+                 <div id=\"message\" hidden>\n<div role=\"status\" tabindex=\"0\"><strong>{class_message}</strong> \
+                 <span id=\"message-text\" dir=\"auto\"></span></div>\n\
+                 <button id=\"dismiss\" type=\"button\">{dismiss_message}</button>\n</div>\n"
+            ),
+        ]
     }
 
     /// Returns the cover that the script shows over the app of a workshop that has stopped. Its texts are those for an unknown
@@ -139,6 +163,9 @@ pub(super) const SCRIPT: Asset =
 /// The script of the note about the first page of the app.
 pub(super) const ANSWER: Asset =
     Asset { name: "answer.js", media: "text/javascript", content: include_str!("../../assets/answer.js") };
+/// The script of the hand and of the messages of a class.
+pub(super) const CLASS_SCRIPT: Asset =
+    Asset { name: "class.js", media: "text/javascript", content: include_str!("../../assets/class.js") };
 
 /// The service worker of the frame page, whose scope is the reserved prefix.
 pub(super) const WORKER_SCRIPT: Asset =

@@ -7,7 +7,7 @@ use launcher_domain::frame_path::{APP_PATH, EVENTS, FRAME, LANGUAGE, MATERIAL, P
 use launcher_domain::local_path::LocalPath;
 
 use crate::frame::Frame;
-use crate::frame::page::{ANSWER, Asset, POLICY, Page, SCRIPT, WORKER_SCRIPT, style};
+use crate::frame::page::{ANSWER, Asset, CLASS_SCRIPT, POLICY, Page, SCRIPT, WORKER_SCRIPT, style};
 use crate::frame::status::Status;
 use crate::http1::body::Framing;
 use crate::refusal::Reason;
@@ -34,6 +34,8 @@ pub(crate) enum Resource {
     Tab(Option<LocalPath>),
     /// The script of the note about the first page of the app.
     AnswerScript,
+    /// The script of the hand and of the messages of a class.
+    ClassScript,
 }
 
 /// Returns the resource for a request with this path and query. Returns `None` for a path of the app.
@@ -72,6 +74,7 @@ pub(crate) fn requested(
         b"frame.js" => Ok(Resource::Script),
         name if name == own(WORKER) => Ok(Resource::Worker),
         b"answer.js" => Ok(Resource::AnswerScript),
+        b"class.js" => Ok(Resource::ClassScript),
         _ => Err(Reason::UnknownResource),
     })
 }
@@ -209,6 +212,7 @@ async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Langua
                 material: *material,
                 brand: &frame.brand,
                 expiry: frame.expiry.read().await,
+                class_path: frame.class_path(),
             };
             Answer { media: "text/html", cache: "no-store", policy: POLICY, body: page.html() }
         }
@@ -226,6 +230,7 @@ async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Langua
         Resource::Worker => Answer { cache: "no-store", ..file(&WORKER_SCRIPT) },
         Resource::Tab(_) => Answer { media: "text/plain", cache: "no-store", policy: NO_PAGE, body: String::new() },
         Resource::AnswerScript => file(&ANSWER),
+        Resource::ClassScript => file(&CLASS_SCRIPT),
     }
 }
 
@@ -235,6 +240,7 @@ fn file(asset: &Asset) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use crate::frame::WorkshopPage;
     use crate::memory::HEAD;
     use launcher_domain::local_path::LocalPath;
 
@@ -282,12 +288,13 @@ mod tests {
         let path = LocalPath::parse(&format!("/{}", "\"".repeat(2047)));
         let app = Pool::new(([127, 0, 0, 1], 9).into());
         let (start_path, course) = (path.clone().unwrap(), Some("\"".repeat(200)));
-        let frame = Frame { start_path, course, ..Frame::default() };
+        let workshop_page = WorkshopPage::parse("https://launcher.example.org/instances/intro-abcdefghij").ok();
+        let frame = Frame { start_path, course, workshop_page, in_class: true, ..Frame::default() };
         let page = Resource::Page { path, chosen: Some(Language::ENGLISH), material: Some(MaterialTrouble::Failed) };
         let tab = Resource::Tab(LocalPath::parse(&format!("/{}", "\"".repeat(2047))));
-        for resource in
-            [page, tab, Resource::Status, Resource::Style, Resource::Script, Resource::Worker, Resource::AnswerScript]
-        {
+        let files =
+            [Resource::Style, Resource::Script, Resource::Worker, Resource::AnswerScript, Resource::ClassScript];
+        for resource in [page, tab, Resource::Status].into_iter().chain(files) {
             for language in Language::all() {
                 let mut out = Vec::new();
                 let options = ResponseOptions { language, head_only: false, close: true };

@@ -57,7 +57,9 @@ async fn caller_other_than_owner_gets_same_403_as_for_app() {
         let lines = format!("{lines}Accept: text/html\r\n");
         let app = get(&setup, "/lab", &lines).await;
         assert_eq!(app.status, 403);
-        for name in ["frame", "status", "events", "frame.css", "frame.js", "answer.js", "worker.js", "unknown", ""] {
+        for name in
+            ["frame", "status", "events", "frame.css", "frame.js", "answer.js", "class.js", "worker.js", "unknown", ""]
+        {
             assert_eq!(get(&setup, &format!("/_launcher/{name}"), &lines).await, app, "{name}");
         }
     }
@@ -146,6 +148,26 @@ async fn frame_page_shows_the_app_and_links_to_the_launcher() {
     }
     assert!(!page.body.contains("style=") && !page.body.contains("<script>"), "{}", page.body);
     setup.assert_app_untouched().await;
+}
+
+#[tokio::test]
+async fn only_workshop_of_a_class_has_its_hand() {
+    for in_class in [true, false] {
+        let setup = framed_by(Frame { in_class, ..frame(Path::new("/missing")) }).await;
+        let page = get(&setup, "/_launcher/frame?lang=fr", ALICE).await;
+        let button = "<button id=\"hand\" type=\"button\">Lever la main</button>";
+        for part in ["data-path=\"/_launcher/class/intro-a/\"", button, "/_launcher/class.js?"] {
+            assert_eq!(page.body.contains(part), in_class, "{part} in {}", page.body);
+        }
+        let policy = page.header("Content-Security-Policy").unwrap();
+        assert!(policy.contains("connect-src 'self';") && policy.contains("frame-src 'self';"), "{policy}");
+        // The launcher answers these paths. If the proxy in front does not lead them there, the app does not get them.
+        assert_eq!(get(&setup, "/_launcher/class/intro-a/news", ALICE).await.status, 404);
+        setup.assert_app_untouched().await;
+    }
+    let bare = framed_by(Frame { in_class: true, ..Frame::default() }).await;
+    let page = get(&bare, "/_launcher/frame", ALICE).await.body;
+    assert!(!page.contains("id=\"hand\""), "without the page of the workshop: {page}");
 }
 
 #[tokio::test]
@@ -249,10 +271,10 @@ async fn relative_expiry_counts_from_the_first_connection_of_the_app() {
 
 #[tokio::test]
 async fn files_of_frame_page_are_cached_for_ever() {
-    let setup = Setup::new().await;
+    let setup = framed_by(Frame { in_class: true, ..frame(Path::new("/missing")) }).await;
     let page = get(&setup, "/_launcher/frame", ALICE).await;
-    let script = "text/javascript; charset=utf-8";
-    for (name, media) in [("frame.css", "text/css; charset=utf-8"), ("frame.js", script), ("answer.js", script)] {
+    let (script, style) = ("text/javascript; charset=utf-8", "text/css; charset=utf-8");
+    for (name, media) in [("frame.css", style), ("frame.js", script), ("answer.js", script), ("class.js", script)] {
         let start = page.body.find(&format!("\"/_launcher/{name}?")).unwrap() + 1;
         let url = page.body[start..].split('"').next().unwrap();
         let file = get(&setup, url, ALICE).await;

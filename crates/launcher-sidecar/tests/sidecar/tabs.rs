@@ -90,6 +90,19 @@ async fn setting_of_the_program_keeps_tabs_plain() {
 }
 
 #[tokio::test]
+async fn setting_of_the_program_gives_the_bar_the_hand() {
+    let app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+    let page = ("SERVICE_WORKSHOP_PAGE_URL", "https://launcher.example.org/instances/intro-a");
+    for value in ["false", "true"] {
+        let program = Program::start(app.addr, &[("SERVICE_IN_CLASS", value), page]).await;
+        let mut client = Client::connect(program.addr).await;
+        client.send(format!("GET /_launcher/frame HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+        let body = client.read_response().await.body;
+        assert_eq!(body.contains("id=\"hand\""), value == "true", "{body}");
+    }
+}
+
+#[tokio::test]
 async fn caller_other_than_owner_gets_403_in_a_tab() {
     let setup = setup(false).await;
     let lines = tab("none").replace("alice", "bob");

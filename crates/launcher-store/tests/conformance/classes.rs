@@ -194,7 +194,8 @@ async fn templates_of_a_class_are_not_in_the_shared_catalog() {
 }
 
 fn of_class(number: u128, owner: &str) -> Instance {
-    Instance { template_id: Uuid::from_u128(template_of(number)), ..instance(owner) }
+    let class_id = Some(class(number).class_id);
+    Instance { template_id: Uuid::from_u128(template_of(number)), class_id, ..instance(owner) }
 }
 
 #[tokio::test]

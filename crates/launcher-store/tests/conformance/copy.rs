@@ -2,8 +2,8 @@
 
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{
-    ArchiveToken, Crash, FailureCode, InstanceSnapshot, Listing, MaterialReport, Scope, SourceReport, StorageKind,
-    Template,
+    ArchiveToken, Crash, FailureCode, Instance, InstanceSnapshot, Listing, MaterialReport, Scope, SourceReport,
+    StorageKind, Template,
 };
 use launcher_store::{ActivityFilter, FleetBinding, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
 
@@ -18,6 +18,8 @@ async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
             store.classes(&admin(), false, &EVERYTHING).await.unwrap(),
             store.memberships(&crate::classes::class(9)).await.unwrap(),
             store.templates(Some(crate::classes::class(9).class_id), true, &EVERYTHING).await.unwrap(),
+            store.attention(crate::classes::class(9).class_id).await.unwrap(),
+            store.feed_classes(0).await.unwrap(),
         ),
         store.instances(&admin(), &all, &EVERYTHING).await.unwrap(),
         store.feed_since(Scope::Everyone, 0, 10_000).await.unwrap().listed,
@@ -56,6 +58,7 @@ async fn small(url: &str) -> Store {
     let class = crate::classes::created_class(&store, 9, "alice@example.org", "bob@example.org").await;
     let link = crate::join::link(&class, 1, "abcdefghij", &serde_json::json!({ "seats": 3 }));
     assert!(store.replace_join_link(&class, Some(&link), &admin(), at(0)).await.unwrap());
+    crate::hands::noticed(&store, &class).await;
     store.bind_fleet("here").await.unwrap();
     for number in 0..5 {
         launched(&store, &format!("user{number}@example.org")).await;
@@ -64,7 +67,8 @@ async fn small(url: &str) -> Store {
     with_volume.parameters = crate::parameters::draft().parameters;
     let secrets = crate::parameters::secrets();
     created(store.launch_with_secrets(&with_volume, &secrets, &NO_LIMITS, None).await.unwrap());
-    let launch = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
+    let in_class = Instance { class_id: Some(class.class_id), ..instance("alice@example.org") };
+    let launch = store.launch(&in_class, &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
     let row = ended(&store, &created(launch), 60).await;
     changed(&store, &row, |row| row.report.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned())).await;
     store.save_snapshot(&crate::snapshots::snapshot("alice@example.org", 1, 1000)).await.unwrap();
@@ -106,12 +110,14 @@ async fn copy_has_all_rows_and_accepts_launches() {
         let expected = [
             ("classes", 1),
             ("class_members", 2),
+            ("class_hands", 1),
+            ("class_messages", 1),
             ("class_links", 1),
             ("workshop_templates", 3),
             ("template_settings", 2),
             ("workshop_instances", 521),
             ("idempotency_keys", 1),
-            ("activities", 531),
+            ("activities", 532),
             ("launch_gate", 521),
             ("volumes", 1),
             ("snapshots", 1),

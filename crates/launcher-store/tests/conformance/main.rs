@@ -11,6 +11,7 @@ mod copy;
 mod dispatch;
 mod doctor;
 mod feed;
+mod hands;
 mod housekeeping;
 mod join;
 mod launch;

@@ -35,6 +35,8 @@ pub struct SidecarSpec<'a> {
     pub start_path: Option<&'a str>,
     /// True if the app's pages in tabs of their own have no bar.
     pub plain_tabs: bool,
+    /// True for a workshop of a class.
+    pub in_class: bool,
     /// Path of the file with the expiry, in the sidecar's container.
     pub expiry_file: &'a str,
     /// Path of the file with the last crash of the app, in the sidecar's container.
@@ -55,6 +57,7 @@ impl SidecarSpec<'_> {
         let course = self.course.map(|name| ("SERVICE_COURSE", name.to_owned()));
         let start_path = self.start_path.map(|path| ("SERVICE_START_PATH", path.to_owned()));
         let plain_tabs = self.plain_tabs.then(|| ("SERVICE_PLAIN_TABS", true.to_string()));
+        let in_class = self.in_class.then(|| ("SERVICE_IN_CLASS", true.to_string()));
         let name = self.brand.name().map(|name| ("SERVICE_BRAND_NAME", name.to_owned()));
         let color = self.brand.color.map(|color| ("SERVICE_BRAND_COLOR", color.to_string()));
         [
@@ -71,6 +74,7 @@ impl SidecarSpec<'_> {
         .chain(course)
         .chain(start_path)
         .chain(plain_tabs)
+        .chain(in_class)
         .chain(name)
         .chain(color)
         .map(|(name, value)| (name.to_owned(), value))

@@ -15,6 +15,7 @@ fn sidecar_gets_variables_only_for_settings_that_differ_from_its_defaults() {
         session_cookie_prefix: "_oauth2_proxy",
         start_path: None,
         plain_tabs: false,
+        in_class: false,
         expiry_file: "/expires-at",
         last_crash_file: "/last-crash",
         workshop_page: None,
@@ -22,8 +23,13 @@ fn sidecar_gets_variables_only_for_settings_that_differ_from_its_defaults() {
         brand: &brand,
     };
     let environment = spec.environment();
-    assert!(["SERVICE_PLAIN_TABS", "SERVICE_START_PATH"].iter().all(|name| !environment.contains_key(*name)));
-    (spec.plain_tabs, spec.start_path) = (true, Some("/lab"));
+    assert!(
+        ["SERVICE_PLAIN_TABS", "SERVICE_IN_CLASS", "SERVICE_START_PATH"]
+            .iter()
+            .all(|name| !environment.contains_key(*name))
+    );
+    (spec.plain_tabs, spec.in_class, spec.start_path) = (true, true, Some("/lab"));
     let environment = spec.environment();
+    assert_eq!(environment["SERVICE_IN_CLASS"], "true");
     assert_eq!((&*environment["SERVICE_PLAIN_TABS"], &*environment["SERVICE_START_PATH"]), ("true", "/lab"));
 }

@@ -9,7 +9,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use launcher_api::{StoppedWorkshop, StoppedWorkshops};
-use launcher_domain::frame_path::STATUS;
+use launcher_domain::frame_path::{CLASS, STATUS};
 use launcher_fleet::{Gateway, Unserved, notice_response, own_response};
 use launcher_process::serve::{Body, Connection};
 use launcher_sidecar::notice::{Notice, RELOAD_SECONDS};
@@ -23,8 +23,8 @@ pub(super) struct Workshops {
     pub(super) stopped: StoppedWorkshops,
 }
 
-/// Passes a request for a workshop's host to the gateway, and any other request to the router. Refuses a host that two
-/// programs could read differently: the launcher must never answer as the origin of a workshop.
+/// Passes a request for a workshop's host to the gateway, except for those about its class, and any other request to the router. Refuses a host that two
+/// programs could read differently: for all other paths, the launcher must never answer as the origin of a workshop.
 pub(super) async fn route(
     router: Router,
     workshops: Option<Workshops>,
@@ -34,6 +34,7 @@ pub(super) async fn route(
     let Ok(host) = host(&request) else { return refused() };
     if let (Some(workshops), Some(host)) = (workshops, host)
         && let Some(name) = workshops.gateway.names_workshop(&host)
+        && !request.uri().path().starts_with(&format!("{CLASS}{name}/"))
     {
         let connection = request.extensions().get::<Connection>().cloned();
         let response = workshops.serve(&name, request, peer).await;

@@ -6,6 +6,7 @@ use launcher_domain::{ClassAccess, ClassAction};
 use launcher_service::Page;
 
 use crate::pages::classes::board::Board;
+use crate::pages::classes::hands::News;
 use crate::pages::classes::join::{LinkPanel, NewLink};
 use crate::pages::classes::{ClassLink, ROWS, path};
 use crate::pages::view::{Card, Notice};
@@ -21,6 +22,8 @@ pub(crate) struct Room {
     pub(crate) errors: Vec<String>,
     /// The form of a new join link, if it has errors.
     pub(crate) link: NewLink,
+    /// The text of a message to all, if it has errors.
+    pub(crate) message: String,
 }
 
 #[derive(Debug, Template)]
@@ -33,6 +36,7 @@ struct ClassPage {
     cards: Vec<Card>,
     /// True if the reader may edit the templates.
     can_edit: bool,
+    news: News,
     board: Option<Board>,
     /// The join link, for teachers.
     link: Option<LinkPanel>,
@@ -58,6 +62,7 @@ pub(crate) async fn render(visitor: &Visitor, access: &ClassAccess, status: Stat
         description: markdown::to_html(&access.class().content.description),
         cards: templates.iter().map(|template| Card::new(visitor, template).beside(&own)).collect(),
         can_edit: access.allows(ClassAction::ManageTemplates),
+        news: News::new(visitor, access).await?,
         board,
         link: LinkPanel::new(visitor, access).await?,
         room,

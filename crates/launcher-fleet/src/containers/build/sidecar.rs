@@ -46,6 +46,7 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
         session_cookie_prefix: settings.session_cookie_prefix,
         start_path: spec.start_path.as_deref(),
         plain_tabs: spec.plain_tabs,
+        in_class: spec.in_class,
         expiry_file: &format!("{CONFIG_FOLDER}/expires-at"),
         last_crash_file: &format!("{CONFIG_FOLDER}/last-crash"),
         workshop_page: settings.workshop_page,

@@ -74,6 +74,7 @@ impl AppProxy {
             course: record.workshop().spec.course,
             start_path,
             plain_tabs: record.workshop().spec.plain_tabs,
+            in_class: record.workshop().spec.in_class,
             brand: origins.brand.clone(),
             clock: Arc::clone(&context.data_dir.clock),
         };

@@ -1,0 +1,17 @@
+raise-hand = رفع اليد
+lower-hand = إنزال اليد
+hand-raised = يدك مرفوعة.
+help-comes = { $who } في الطريق لمساعدتك.
+class-message = رسالة إلى الصف:
+dismiss-message = إخفاء
+hand = يدك
+raise-hand-hint = يرى مدرّسك أنك تحتاج إلى مساعدة.
+raised-hands = الأيدي المرفوعة: { $count }
+hand-taken = { $who } يساعد
+take-hand = أنا أساعد
+hand-done = تمّ
+message-to-class = رسالة إلى الجميع
+message-text = الرسالة
+message-hint = يراها كل الأعضاء لمدة ساعتين: في هذه الصفحة، وفي صفحتهم الرئيسية، وفي الشريط فوق ورشهم. وهي تحل محل الرسالة الحالية.
+send-message = إرسال
+remove-message = إزالة الرسالة

@@ -1,0 +1,17 @@
+raise-hand = Hand heben
+lower-hand = Hand senken
+hand-raised = Ihre Hand ist gehoben.
+help-comes = { $who } kommt und hilft Ihnen.
+class-message = Nachricht an den Kurs:
+dismiss-message = Ausblenden
+hand = Ihre Hand
+raise-hand-hint = Ihre Lehrperson sieht, dass Sie Hilfe brauchen.
+raised-hands = Gehobene Hände: { $count }
+hand-taken = { $who } hilft
+take-hand = Ich helfe
+hand-done = Erledigt
+message-to-class = Nachricht an alle
+message-text = Nachricht
+message-hint = Alle Mitglieder sehen sie 2 Stunden lang: auf dieser Seite, auf ihrer Startseite und in der Leiste über ihren Workshops. Sie ersetzt die aktuelle Nachricht.
+send-message = Senden
+remove-message = Nachricht entfernen

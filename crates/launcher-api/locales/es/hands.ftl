@@ -1,0 +1,17 @@
+raise-hand = Levantar la mano
+lower-hand = Bajar la mano
+hand-raised = Tu mano está levantada.
+help-comes = { $who } viene a ayudarte.
+class-message = Mensaje a la clase:
+dismiss-message = Ocultar
+hand = Tu mano
+raise-hand-hint = Tu docente ve que necesitas ayuda.
+raised-hands = Manos levantadas: { $count }
+hand-taken = { $who } ayuda
+take-hand = Yo ayudo
+hand-done = Listo
+message-to-class = Mensaje a todos
+message-text = Mensaje
+message-hint = Todos los miembros lo ven durante 2 horas: en esta página, en su página de inicio y en la barra sobre sus talleres. Sustituye el mensaje actual.
+send-message = Enviar
+remove-message = Quitar el mensaje

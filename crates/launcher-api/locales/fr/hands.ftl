@@ -1,0 +1,17 @@
+raise-hand = Lever la main
+lower-hand = Baisser la main
+hand-raised = Votre main est levée.
+help-comes = { $who } vient vous aider.
+class-message = Message au cours :
+dismiss-message = Masquer
+hand = Votre main
+raise-hand-hint = Votre enseignant voit que vous avez besoin d’aide.
+raised-hands = Mains levées : { $count }
+hand-taken = { $who } aide
+take-hand = J’aide
+hand-done = Terminé
+message-to-class = Message à tous
+message-text = Message
+message-hint = Tous les membres le voient pendant 2 heures : sur cette page, sur leur page d’accueil et dans la barre au-dessus de leurs ateliers. Il remplace le message actuel.
+send-message = Envoyer
+remove-message = Retirer le message

@@ -1,0 +1,17 @@
+raise-hand = 举手
+lower-hand = 放下手
+hand-raised = 您已举手。
+help-comes = { $who } 正来帮助您。
+class-message = 班级消息：
+dismiss-message = 隐藏
+hand = 您的举手
+raise-hand-hint = 教师会看到您需要帮助。
+raised-hands = 举手人数：{ $count }
+hand-taken = { $who } 正在帮助
+take-hand = 我来帮助
+hand-done = 完成
+message-to-class = 发送给所有人的消息
+message-text = 消息
+message-hint = 所有成员在 2 小时内都能看到：在本页、他们的首页以及实验环境上方的栏中。它会替换当前消息。
+send-message = 发送
+remove-message = 移除消息

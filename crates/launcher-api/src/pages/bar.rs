@@ -1,0 +1,40 @@
+//! `/_launcher/class/{k8s_name}/`: what the bar above a workshop of a class asks: the news of the class, and the hand of its owner.
+//!
+//! These paths are on the origin of the workshop, where the bar and the app are, because a browser sends no login to another
+//! site. So an app has the same rights as the bar: it reads the message and the hand of its own user, and raises and lowers
+//! this hand. Nothing else of the launcher is on this origin.
+
+use axum::Json;
+use axum::response::Response;
+use http::StatusCode;
+
+use crate::extract::InstanceName;
+use crate::problem::Problem;
+use crate::routes::hands::{NewsResponse, follow, news_for};
+use crate::state::Call;
+
+/// `GET …/news`: the news of the class, for the owner of the workshop. All others get the 404 of a workshop that does not exist.
+pub(crate) async fn news(call: Call, InstanceName(name): InstanceName) -> Result<Json<NewsResponse>, Problem> {
+    let access = call.launcher.class_of_own_instance(&call.caller, &name).await?;
+    news_for(&call, &access).await
+}
+
+/// `GET …/events`: the same as an event stream.
+pub(crate) async fn events(call: Call, InstanceName(name): InstanceName) -> Result<Response, Problem> {
+    let access = call.launcher.class_of_own_instance(&call.caller, &name).await?;
+    follow(&call, &access).await
+}
+
+/// `PUT …/hand`: raises the hand of the owner.
+pub(crate) async fn raise(call: Call, InstanceName(name): InstanceName) -> Result<StatusCode, Problem> {
+    let access = call.launcher.class_of_own_instance(&call.caller, &name).await?;
+    call.launcher.raise_hand(&access).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE …/hand`: lowers the hand of the owner.
+pub(crate) async fn lower(call: Call, InstanceName(name): InstanceName) -> Result<StatusCode, Problem> {
+    let access = call.launcher.class_of_own_instance(&call.caller, &name).await?;
+    call.launcher.lower_hand(&access, call.caller.email()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

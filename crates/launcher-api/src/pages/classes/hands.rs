@@ -1,0 +1,171 @@
+//! News of a class on its page: the message to all, the hand of the reader, and for those who answer them the hands of all.
+
+use std::convert::Infallible;
+
+use askama::Template;
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive};
+use futures_util::{Stream, StreamExt};
+use http::StatusCode;
+use launcher_domain::{ClassAccess, ClassAction};
+use launcher_service::ServiceError;
+use serde::Deserialize;
+
+use crate::extract::MemberEmail;
+use crate::pages::classes::path;
+use crate::pages::classes::room::{Room, render};
+use crate::pages::events::KEEP_ALIVE;
+use crate::pages::view::Instant;
+use crate::pages::{Fields, Language, PageResult, ReturnForm, Visitor, forms, page};
+use crate::permission::{AnswerHands, InClass, RaiseHand, ReadClass, SendMessage};
+use crate::problem::Problem;
+
+/// Name of the event, as in the `hx-trigger` of the page.
+const CHANGED: &str = "class-changed";
+
+/// News of a class for one reader.
+#[derive(Debug)]
+pub(crate) struct News {
+    pub(super) path: String,
+    pub(super) message: Option<Message>,
+    pub(super) hand: Option<HandView>,
+    /// True for a student, who has the button for the hand.
+    pub(super) may_raise: bool,
+    /// All hands, the oldest first; `None` if the reader does not answer them.
+    pub(super) hands: Option<Vec<HandView>>,
+    /// True if the reader may send and remove messages.
+    pub(super) can_send: bool,
+}
+
+/// The current message of a class.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) text: String,
+    pub(super) sent: Instant,
+}
+
+/// A raised hand.
+#[derive(Debug)]
+pub(super) struct HandView {
+    pub(super) email: String,
+    pub(super) name: String,
+    pub(super) raised: Instant,
+    /// Name or address of the person who comes to help.
+    pub(super) helper: Option<String>,
+}
+
+impl News {
+    pub(crate) async fn new(visitor: &Visitor, access: &ClassAccess) -> Result<Self, ServiceError> {
+        let (t, now) = (visitor.t, visitor.launcher.clock().now());
+        let attention = visitor.launcher.attention(access).await?;
+        let view = |hand: &launcher_domain::Hand| HandView {
+            email: hand.email.to_string(),
+            name: attention.name_of(&hand.email).to_owned(),
+            raised: Instant::new(t, hand.raised_at),
+            helper: hand.taken_by.as_ref().map(|helper| attention.name_of(helper).to_owned()),
+        };
+        let answers = access.allows(ClassAction::AnswerHands);
+        Ok(Self {
+            path: path(access),
+            message: attention
+                .current_message(now)
+                .map(|message| Message { text: message.text.clone(), sent: Instant::new(t, message.sent_at) }),
+            hand: attention.hand_of(access.caller().email(), now).map(view),
+            may_raise: !access.allows(ClassAction::Watch),
+            hands: answers.then(|| attention.raised(now).map(view).collect()),
+            can_send: access.allows(ClassAction::SendMessage),
+        })
+    }
+}
+
+#[derive(Debug, Template)]
+#[template(path = "class_news.html")]
+struct NewsPage {
+    t: Language,
+    news: News,
+}
+
+/// `GET /classes/{class}/news`: only the news.
+pub(crate) async fn news(visitor: InClass<ReadClass, Visitor>) -> PageResult {
+    page(&NewsPage { t: visitor.t, news: News::new(&visitor, &visitor.access).await? })
+}
+
+/// `GET /classes/{class}/news/events`: notifies an open page of changes. The page then loads the news.
+pub(crate) async fn events(
+    visitor: InClass<ReadClass, Visitor>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    let open = visitor.streams.open(&visitor.caller)?;
+    let mut before = None;
+    let changes = visitor.launcher.follow_attention(&visitor.access).filter_map(move |attention| {
+        // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
+        let _ = &open;
+        let is_new = before.as_ref() != Some(&attention);
+        before = Some(attention);
+        std::future::ready(is_new.then(|| Ok(Event::default().event(CHANGED).data("changed"))))
+    });
+    let stop = visitor.process.stop.clone().cancelled_owned();
+    Ok(Sse::new(changes.take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+/// `POST /classes/{class}/hand`: raises the hand of the reader.
+pub(crate) async fn raise(visitor: InClass<RaiseHand, Visitor>, Fields(_): Fields<ReturnForm>) -> PageResult {
+    visitor.launcher.raise_hand(&visitor.access).await?;
+    Ok(forms::redirect(&path(&visitor.access)))
+}
+
+/// `POST /classes/{class}/hand/lower`: lowers the hand of the reader.
+pub(crate) async fn lower_own(visitor: InClass<RaiseHand, Visitor>, Fields(_): Fields<ReturnForm>) -> PageResult {
+    visitor.launcher.lower_hand(&visitor.access, visitor.caller.email()).await?;
+    Ok(forms::redirect(&path(&visitor.access)))
+}
+
+/// `POST /classes/{class}/hands/{email}/take`: the reader comes to help. The member may have lowered the hand meanwhile.
+pub(crate) async fn take(
+    visitor: InClass<AnswerHands, Visitor>,
+    MemberEmail(email): MemberEmail,
+    Fields(_): Fields<ReturnForm>,
+) -> PageResult {
+    match visitor.launcher.take_hand(&visitor.access, &email).await {
+        Ok(_) | Err(ServiceError::NotFound) => Ok(forms::redirect(&path(&visitor.access))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /classes/{class}/hands/{email}/lower`: lowers the hand of a member.
+pub(crate) async fn lower(
+    visitor: InClass<AnswerHands, Visitor>,
+    MemberEmail(email): MemberEmail,
+    Fields(_): Fields<ReturnForm>,
+) -> PageResult {
+    visitor.launcher.lower_hand(&visitor.access, &email).await?;
+    Ok(forms::redirect(&path(&visitor.access)))
+}
+
+/// The form of a message to all members.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct MessageForm {
+    text: String,
+}
+
+/// `POST /classes/{class}/message`: sends a message to all members.
+pub(crate) async fn send(visitor: InClass<SendMessage, Visitor>, Fields(form): Fields<MessageForm>) -> PageResult {
+    match visitor.launcher.send_message(&visitor.access, &form.text).await {
+        Ok(_) => Ok(forms::redirect(&path(&visitor.access))),
+        Err(ServiceError::Invalid(wrong)) => {
+            let errors = wrong.iter().map(|error| visitor.t.field_error(error)).collect();
+            let room = Room { message: form.text, errors, ..Room::default() };
+            render(&visitor, &visitor.access, StatusCode::UNPROCESSABLE_ENTITY, room).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /classes/{class}/message/remove`: removes the message.
+pub(crate) async fn remove_message(
+    visitor: InClass<SendMessage, Visitor>,
+    Fields(_): Fields<ReturnForm>,
+) -> PageResult {
+    visitor.launcher.remove_message(&visitor.access).await?;
+    Ok(forms::redirect(&path(&visitor.access)))
+}

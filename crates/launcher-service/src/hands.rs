@@ -1,0 +1,196 @@
+//! Use cases of attention in a class: hands of members, and the message of a teacher to all.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::Stream;
+use launcher_domain::{Attention, Caller, ClassAccess, ClassAction, ClassMessage, EmailAddress, Hand};
+use launcher_store::HandOutcome;
+use tokio::sync::{broadcast, mpsc};
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::error::{ErrorChain, ServiceError, require_in};
+use crate::feed::FeedMessage;
+use crate::launcher::Launcher;
+
+/// Maximum time between two events of a stream. A message ends for its readers at the next event. Proxies close a stream
+/// without data after a minute.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Maximum events buffered for a slow client.
+const EVENT_BUFFER: usize = 4;
+
+impl Launcher {
+    /// Returns hands, message and members of a class for those who answer hands. Other members get the own hand, the message,
+    /// and as members only themselves and the person who has taken the hand.
+    ///
+    /// # Errors
+    /// Forbidden, Unavailable.
+    pub async fn attention(&self, access: &ClassAccess) -> Result<Attention, ServiceError> {
+        require_in(access, ClassAction::Read)?;
+        let class_id = access.class().class_id;
+        if access.allows(ClassAction::AnswerHands) {
+            return Ok(self.0.store.attention(class_id).await?);
+        }
+        Ok(self.0.store.attention_of(class_id, access.caller().email()).await?)
+    }
+
+    /// Returns the current message of a class.
+    ///
+    /// # Errors
+    /// Forbidden, Unavailable.
+    pub async fn class_message(&self, access: &ClassAccess) -> Result<Option<ClassMessage>, ServiceError> {
+        require_in(access, ClassAction::Read)?;
+        let (message, now) = (self.0.store.class_message(access.class().class_id).await?, self.0.clock.now());
+        Ok(message.filter(|message| message.is_current(now)))
+    }
+
+    /// Raises the hand of the caller in a class. Idempotent.
+    ///
+    /// # Errors
+    /// Forbidden, also for an admin who is no member; Unavailable.
+    pub async fn raise_hand(&self, access: &ClassAccess) -> Result<Hand, ServiceError> {
+        require_in(access, ClassAction::RaiseHand)?;
+        let outcome = self.0.store.raise_hand(access, self.0.clock.now()).await?;
+        self.changed_hand(outcome)
+    }
+
+    /// Takes the hand of a member: the caller comes to help. A hand that another person has taken stays this person's.
+    ///
+    /// # Errors
+    /// Forbidden, NotFound when the hand is not raised; Unavailable.
+    pub async fn take_hand(&self, access: &ClassAccess, email: &EmailAddress) -> Result<Hand, ServiceError> {
+        require_in(access, ClassAction::AnswerHands)?;
+        let outcome = self.0.store.take_hand(access, email, self.0.clock.now()).await?;
+        self.changed_hand(outcome)
+    }
+
+    fn changed_hand(&self, outcome: HandOutcome) -> Result<Hand, ServiceError> {
+        match outcome {
+            HandOutcome::Hand(hand) => {
+                self.0.changed.notify_one();
+                Ok(hand)
+            }
+            HandOutcome::NotRaised => Err(ServiceError::NotFound),
+            HandOutcome::Refused => Err(ServiceError::ClassRole),
+        }
+    }
+
+    /// Lowers the hand of the caller or, for those who answer hands, of a member. Idempotent.
+    ///
+    /// # Errors
+    /// Forbidden, Unavailable.
+    pub async fn lower_hand(&self, access: &ClassAccess, email: &EmailAddress) -> Result<(), ServiceError> {
+        let is_own = access.caller().email() == email;
+        require_in(access, if is_own { ClassAction::RaiseHand } else { ClassAction::AnswerHands })?;
+        let is_allowed = self.0.store.lower_hand(access, email).await?;
+        self.changed_class(is_allowed)
+    }
+
+    /// Sends a message to all members of a class. It replaces the current one, and ends after [`ClassMessage::LIFETIME`].
+    ///
+    /// # Errors
+    /// Forbidden, Invalid, Unavailable.
+    pub async fn send_message(&self, access: &ClassAccess, text: &str) -> Result<ClassMessage, ServiceError> {
+        require_in(access, ClassAction::SendMessage)?;
+        let text = ClassMessage::read(text).map_err(|error| ServiceError::Invalid(vec![error]))?;
+        let (class, sent_by) = (access.class(), access.caller().email().clone());
+        let message = ClassMessage { class_id: class.class_id, text, sent_by, sent_at: self.0.clock.now() };
+        let is_allowed = self.0.store.send_message(access, &message).await?;
+        self.changed_class(is_allowed)?;
+        tracing::info!(class = %class.content.slug, by = %message.sent_by, "message sent to a class");
+        Ok(message)
+    }
+
+    /// Removes the message of a class. Idempotent.
+    ///
+    /// # Errors
+    /// Forbidden, Unavailable.
+    pub async fn remove_message(&self, access: &ClassAccess) -> Result<(), ServiceError> {
+        require_in(access, ClassAction::SendMessage)?;
+        let is_allowed = self.0.store.remove_message(access).await?;
+        self.changed_class(is_allowed)
+    }
+
+    fn changed_class(&self, is_allowed: bool) -> Result<(), ServiceError> {
+        if !is_allowed {
+            return Err(ServiceError::ClassRole);
+        }
+        self.0.changed.notify_one();
+        Ok(())
+    }
+
+    /// Returns the access of the caller to the class of an own instance.
+    ///
+    /// # Errors
+    /// NotFound when the instance is not the caller's, or not of a class in which the caller has a role; Unavailable.
+    pub async fn class_of_own_instance(&self, caller: &Caller, k8s_name: &str) -> Result<ClassAccess, ServiceError> {
+        let instance = self.instance(caller, k8s_name).await?.instance;
+        let class_id = instance.class_id.filter(|_| instance.owner_email == *caller.email());
+        let class_id = class_id.ok_or(ServiceError::NotFound)?;
+        let access = self.0.store.class_by_id(caller, class_id).await?;
+        access.filter(|access| access.role().is_some()).ok_or(ServiceError::NotFound)
+    }
+}
+
+impl Launcher {
+    /// Streams [`Launcher::attention`] of a class: at once, after each change, and at least every 15 seconds. After a change,
+    /// each subscriber gets the same value: show a member only what concerns the member. The stream ends when the caller is
+    /// neither a member nor an admin any more.
+    pub fn follow_attention(
+        &self,
+        access: &ClassAccess,
+    ) -> impl Stream<Item = Arc<Attention>> + Send + use<> + 'static {
+        let (events, stream) = mpsc::channel(EVENT_BUFFER);
+        let (launcher, access) = (self.clone(), access.clone());
+        tokio::spawn(async move {
+            let outcome = tokio::select! {
+                outcome = launcher.serve_attention(&access, &events) => outcome,
+                () = events.closed() => return,
+            };
+            if let Err(error) = outcome {
+                // The client sees the end of the stream and reconnects.
+                tracing::warn!(error = %ErrorChain(&error), "reading a class failed, closing event stream");
+            }
+        });
+        ReceiverStream::new(stream)
+    }
+
+    async fn serve_attention(
+        &self,
+        access: &ClassAccess,
+        events: &mpsc::Sender<Arc<Attention>>,
+    ) -> Result<(), ServiceError> {
+        let (class_id, caller) = (access.class().class_id, access.caller());
+        // Subscribe before the first read of the database: a change between the two would otherwise be lost.
+        let mut messages = self.0.feed.subscribe();
+        let mut current = Arc::new(self.attention(access).await?);
+        let mut heartbeat = interval(HEARTBEAT);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        heartbeat.reset();
+        loop {
+            let may_follow = caller.is_admin() || current.members.contains_key(caller.email());
+            if !may_follow || events.send(Arc::clone(&current)).await.is_err() {
+                return Ok(());
+            }
+            loop {
+                let message = tokio::select! {
+                    message = messages.recv() => message,
+                    _ = heartbeat.tick() => break,
+                };
+                match message {
+                    Ok(FeedMessage::Class(attention)) if attention.class_id == class_id => {
+                        current = attention;
+                        break;
+                    }
+                    Ok(FeedMessage::Class(_) | FeedMessage::Changed(_)) => {}
+                    Ok(FeedMessage::Started) | Err(broadcast::error::RecvError::Lagged(_)) => {
+                        current = Arc::new(self.attention(access).await?);
+                        break;
+                    }
+                    Err(broadcast::error::RecvError::Closed) => return Ok(()),
+                }
+            }
+        }
+    }
+}
