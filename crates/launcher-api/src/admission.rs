@@ -213,8 +213,11 @@ pub const BUFFERED_BYTES: usize = REQUEST_BYTES + RESPONSE_BYTES;
 pub(crate) const MAX_BODY_BYTES: usize = 256 * KIB;
 /// Maximum body of the bulk form in the admins' list, with one entry for each of 500 instances.
 const BULK_BYTES: usize = 64 * KIB;
-/// Maximum body of the form with the addresses of a class: 500 addresses with names.
-const ROSTER_BYTES: usize = 128 * KIB;
+/// Maximum body of the form with the addresses of a class: 1,000 addresses with names.
+const ROSTER_BYTES: usize = 256 * KIB;
+/// Maximum body of the forms with the roster of a class: an exported table of 1,000 people in UTF-16 with their grades, or the
+/// changes of 1,000 members.
+const UPLOAD_BYTES: usize = 512 * KIB;
 /// Maximum body of a class: a description of 4,000 characters, each with up to 12 bytes in a form, and addresses of teachers.
 const CLASS_BYTES: usize = 96 * KIB;
 /// Maximum body of a message to a class: 500 characters, each with up to 12 bytes.
@@ -240,13 +243,14 @@ fn body_limit(request: &Request, base_path: &str) -> usize {
         | "/admin/templates"
         | "/admin/templates/{template_id}" => MAX_BODY_BYTES,
         "/admin/instances/bulk" => BULK_BYTES,
-        "/admin/templates/{template_id}/class" | "/classes/{class}/members" => ROSTER_BYTES,
+        "/admin/templates/{template_id}/class" => ROSTER_BYTES,
+        "/classes/{class}/members" | "/classes/{class}/members/apply" => UPLOAD_BYTES,
         "/classes" | "/classes/{class}" => CLASS_BYTES,
         "/templates/{template_id}/launch"
         | "/classes/{class}/templates/{template_id}/launch"
         | "/launch/{template_id}" => LAUNCH_BYTES,
         "/classes/{class}/message" => MESSAGE_BYTES,
-        "/language" | "/instances/{k8s_name}/end" => RETURN_BYTES,
+        "/language" | "/instances/{k8s_name}/end" | "/classes/{class}/members/{email}/edit" => RETURN_BYTES,
         _ => SMALL_BYTES,
     }
 }

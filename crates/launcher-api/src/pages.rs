@@ -21,6 +21,7 @@ mod launch_form;
 mod markdown;
 mod notices;
 mod paths;
+mod roster;
 mod saved_work;
 mod share;
 mod stopped;
@@ -95,7 +96,11 @@ const ROUTES: &[Route] = &[
     ("POST", "/classes/{class}/templates", || post(admin::editor::create::<TeacherOf>)),
     ("GET", "/classes/{class}/templates/{template_id}/edit", || get(admin::editor::edit::<TeacherOf>)),
     ("POST", "/classes/{class}/templates/{template_id}", || post(admin::editor::update::<TeacherOf>)),
-    ("POST", "/classes/{class}/members", || post(classes::members::add_members)),
+    ("POST", "/classes/{class}/members", || post(classes::roster::preview)),
+    ("POST", "/classes/{class}/members/apply", || post(classes::roster::apply)),
+    ("GET", "/classes/{class}/members/export", || get(classes::roster::export)),
+    ("GET", "/classes/{class}/members/{email}/edit", || get(classes::members::show_edit)),
+    ("POST", "/classes/{class}/members/{email}/edit", || post(classes::members::edit)),
     ("GET", "/classes/{class}/members/{email}/remove", || get(classes::members::confirm_removal)),
     ("POST", "/classes/{class}/members/{email}/remove", || post(classes::members::remove_member)),
     ("POST", "/classes/{class}/instances/{k8s_name}/extend", || post(classes::board::extend)),

@@ -183,12 +183,40 @@ impl Launcher {
         access: &ClassAccess,
         drafts: Vec<MemberDraft>,
     ) -> Result<Vec<Member>, ServiceError> {
+        self.change_roster(access, drafts, &[]).await
+    }
+
+    /// Like [`Launcher::set_members`], and removes people whose only memberships are of the roster, like
+    /// [`Launcher::remove_member`]. All or none, except for the end of workshops, which a repeated call continues.
+    ///
+    /// # Errors
+    /// Forbidden, Invalid, Unavailable.
+    pub async fn change_roster(
+        &self,
+        access: &ClassAccess,
+        drafts: Vec<MemberDraft>,
+        removed: &[EmailAddress],
+    ) -> Result<Vec<Member>, ServiceError> {
         require_in(access, ClassAction::ManageMembers)?;
         if drafts.iter().any(|draft| !is_member_name(&draft.name)) {
             return invalid("/name", FieldRule::Name);
         }
-        let set = |draft| MemberChange::Set { membership: self.membership(access.class(), draft) };
-        self.change_members(access, &drafts.into_iter().map(set).collect::<Vec<_>>()).await
+        let memberships =
+            if removed.is_empty() { Vec::new() } else { self.0.store.memberships(access.class()).await? };
+        let is_of_roster = |email: &&EmailAddress| {
+            let mut of_person = memberships.iter().filter(|one| one.email == **email).peekable();
+            of_person.peek().is_some()
+                && of_person.all(|one| one.removed_at.is_some() || one.source == MemberSource::Roster)
+        };
+        let removed: Vec<&EmailAddress> = removed.iter().filter(is_of_roster).collect();
+        let set =
+            drafts.into_iter().map(|draft| MemberChange::Set { membership: self.membership(access.class(), draft) });
+        let remove = removed.iter().map(|email| MemberChange::Remove { email: (*email).clone() });
+        let members = self.change_members(access, &set.chain(remove).collect::<Vec<_>>()).await?;
+        for email in removed {
+            self.end_workshops(access, email).await?;
+        }
+        Ok(members)
     }
 
     /// Removes a person from a class, and ends the person's workshops in it. Their saved files stay the person's. Idempotent:
@@ -208,6 +236,10 @@ impl Launcher {
         if is_current {
             self.change_members(access, &[MemberChange::Remove { email: email.clone() }]).await?;
         }
+        self.end_workshops(access, email).await
+    }
+
+    async fn end_workshops(&self, access: &ClassAccess, email: &EmailAddress) -> Result<(), ServiceError> {
         let filter = InstanceFilter { owner_email: Some(email.clone()), ..InstanceFilter::default() };
         let mut page = Page { limit: BATCH, after: None };
         loop {

@@ -45,8 +45,8 @@ pub use launch::{LaunchRequest, Launched};
 pub use launcher::Launcher;
 pub use launcher_fleet::ImageState;
 pub use launcher_store::{
-    ActivityFilter, Cursor, InstanceCount, InstanceFilter, ListedInstance, ListedVolume, LoggedActivity, Page,
-    SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
+    ActivityFilter, Cursor, InstanceCount, InstanceFilter, ListedInstance, ListedVolume, LoggedActivity, MAX_MEMBERS,
+    Page, SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
 pub use settings::{Limits, SnapshotSettings};

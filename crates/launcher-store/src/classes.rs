@@ -58,7 +58,7 @@ pub enum MembersOutcome {
 }
 
 /// Maximum number of members of a class. A change of members reads all of them.
-pub(crate) const MAX_MEMBERS: usize = 1000;
+pub const MAX_MEMBERS: usize = 1000;
 
 impl Store {
     /// Stores a new class with its first members.

@@ -10,8 +10,8 @@ class-name = Name of the class
 class-teachers = Teachers
 class-teachers-hint = Addresses, one per line. Empty: you.
 create-class = Create class
-# $entry: the unreadable text.
-classes-unreadable = “{ $entry }” is not an e-mail address.
+# $line: number of the line. $entry: the unreadable text.
+classes-unreadable = Line { $line }: “{ $entry }” is not an e-mail address.
 class-catalog = Workshops of this class
 class-no-templates = This class has no workshops yet.
 
@@ -26,7 +26,7 @@ members = Members
 members-table = Members with their workshops
 member = Member
 add-members = Add members
-add-members-hint = Paste addresses, as your course list has them. People who are already members get this role. The list removes no member.
+add-members-hint = Paste addresses, or a table with its header, as your course system exports it. You see all changes before they are made.
 remove-member = Remove
 # $email: address of the member.
 remove-member-question = Remove { $email } from the class?

@@ -12,7 +12,7 @@ mod lines;
 pub(crate) mod overview;
 mod pod_settings;
 mod presets;
-pub(crate) mod roster;
 mod rows;
+mod standing;
 pub(crate) mod templates;
 mod yaml;

@@ -6,6 +6,7 @@ pub(crate) mod hands;
 pub(crate) mod join;
 pub(crate) mod members;
 pub(crate) mod room;
+pub(crate) mod roster;
 
 use askama::Template;
 use http::StatusCode;
@@ -14,7 +15,7 @@ use launcher_service::{NewClass, Page, ServiceError};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::pages::classes::members::addresses;
+use crate::pages::roster::Roster;
 use crate::pages::view::Notice;
 use crate::pages::{Fields, Language, PageResult, Shell, Text, Visitor, assets, forms, page_with};
 use crate::permission::{Allowed, CreateClasses, allows};
@@ -90,6 +91,17 @@ pub(crate) async fn create(visitor: Allowed<CreateClasses, Visitor>, Fields(form
         }
     }
     render_list(&visitor, StatusCode::UNPROCESSABLE_ENTITY, form, errors).await
+}
+
+/// Reads pasted addresses. Returns them, or the errors.
+fn addresses(t: Language, text: &str) -> (Vec<EmailAddress>, Vec<String>) {
+    match Roster::parse(text) {
+        Ok(Roster { people, unreadable }) => {
+            let errors = unreadable.iter().map(|entry| t.unreadable(entry)).collect();
+            (people.into_iter().map(|person| person.email).collect(), errors)
+        }
+        Err(error) => (Vec::new(), vec![t.roster_error(&error)]),
+    }
 }
 
 /// Encodes an address for a path.

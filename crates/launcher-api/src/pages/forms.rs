@@ -1,10 +1,12 @@
 //! Extractors for forms and queries, and redirects within this site.
 
 use axum::Form;
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::{FromRequest, FromRequestParts, Multipart, RawForm, Request};
 use axum::response::{IntoResponse, Redirect, Response};
-use http::StatusCode;
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
 use http::request::Parts;
+use http::{HeaderValue, StatusCode};
 use launcher_domain::local_path::LocalPath;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -28,6 +30,53 @@ where
         let Form(fields) =
             Form::from_request(request, state).await.map_err(|rejection| unreadable(t, rejection.status()))?;
         Ok(Self(fields))
+    }
+}
+
+/// Extracts the fields of a form that may have a file: a browser sends it as `multipart/form-data`.
+#[derive(Debug, Default)]
+pub(crate) struct Upload {
+    fields: Vec<(String, String)>,
+    /// Content of the file; empty if the reader chose none.
+    pub(crate) file: Bytes,
+}
+
+impl Upload {
+    /// Returns the value of a field; empty if the form has no such field.
+    pub(crate) fn field(&self, name: &str) -> &str {
+        self.all(name).next().unwrap_or_default()
+    }
+
+    /// Returns the values of all fields with this name.
+    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.fields.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Upload {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let t = Language::of(request.headers());
+        let kind = request.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+        if !kind.starts_with(b"multipart/form-data") {
+            let RawForm(body) =
+                RawForm::from_request(request, state).await.map_err(|rejection| unreadable(t, rejection.status()))?;
+            return Ok(Self { fields: form_urlencoded::parse(&body).into_owned().collect(), file: Bytes::new() });
+        }
+        let parts = Multipart::from_request(request, state).await;
+        let mut parts = parts.map_err(|rejection| unreadable(t, rejection.status()))?;
+        let mut upload = Self::default();
+        while let Some(part) = parts.next_field().await.map_err(|error| unreadable(t, error.status()))? {
+            let (name, is_file) = (part.name().unwrap_or_default().to_owned(), part.file_name().is_some());
+            let value = part.bytes().await.map_err(|error| unreadable(t, error.status()))?;
+            if is_file {
+                upload.file = value;
+            } else {
+                upload.fields.push((name, String::from_utf8_lossy(&value).into_owned()));
+            }
+        }
+        Ok(upload)
     }
 }
 

@@ -11,6 +11,7 @@ use launcher_domain::{
 };
 use launcher_service::{InstanceCount, ListedInstance};
 
+use crate::pages::roster::{MAX_ENTRIES, RosterError, Unreadable};
 use crate::pages::{Language, Text};
 use crate::problem::ProblemCode;
 
@@ -269,6 +270,19 @@ impl Language {
     /// Returns the error of a field as a sentence.
     pub(crate) fn field_error(self, error: &FieldError) -> String {
         sentence(&self.coded(&error.key()))
+    }
+
+    /// Returns the sentence about an entry of a list that is no address.
+    pub(crate) fn unreadable(self, entry: &Unreadable) -> String {
+        self.with("classes-unreadable", [("line", entry.line.into()), ("entry", entry.text.as_str().into())])
+    }
+
+    /// Returns the sentence about a list that cannot be read.
+    pub(crate) fn roster_error(self, error: &RosterError) -> String {
+        match error {
+            RosterError::TooManyEntries => self.with_one("class-too-many", "most", MAX_ENTRIES),
+            RosterError::NoAddresses(columns) => self.with_one("roster-no-addresses", "columns", columns.join(", ")),
+        }
     }
 }
 

@@ -77,6 +77,7 @@ fn with_body(request: RequestBuilder, document: &Value, line: &Line) -> RequestB
         ("POST", "/classes/{class}/members") => request.form(&[("addresses", "new@example.org")]),
         ("POST", "/classes/{class}/edit") => request.form(&[("name", "Other"), ("version", "1")]),
         ("POST", "/classes/{class}/join-link") => request.form(&[("valid_days", "14")]),
+        ("POST", "/classes/{class}/members/apply") => request.form(&[("rows", "[]")]),
         ("POST", "/language") => request.form(&[("language", "en")]),
         ("POST", "/admin/templates/{template_id}/extend") => request.form(&[("until", "2026-01-01T12:30:00Z")]),
         (

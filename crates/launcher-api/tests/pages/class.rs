@@ -277,11 +277,15 @@ async fn unusable_lists_of_addresses_are_answered_with_the_form() {
         assert!(groups(&page.body).iter().all(|(label, _)| label == "Not an e-mail address"), "{text:?}");
     }
     let people = |count: usize| (0..count).map(|number| format!("student{number}@example.org\n")).collect::<String>();
-    let most = admin.post(&path, &[("addresses", &people(500))]).await;
-    assert_eq!((most.status, groups(&most.body)[0].1.len()), (StatusCode::OK, 500));
-    let refused = admin.post(&path, &[("addresses", &people(501))]).await;
+    let most = admin.post(&path, &[("addresses", &people(1000))]).await;
+    assert_eq!((most.status, groups(&most.body)[0].1.len()), (StatusCode::OK, 1000));
+    let refused = admin.post(&path, &[("addresses", &people(1001))]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(refused.body.contains("more than 500 entries") && refused.body.contains("student500@"), "{}", refused.body);
+    assert!(
+        refused.body.contains("more than 1000 entries") && refused.body.contains("student1000@"),
+        "{}",
+        refused.body
+    );
     assert!(refused.body.contains("aria-invalid=\"true\"") && groups(&refused.body).is_empty());
     let large = admin.post(&path, &[("addresses", &people(10_000))]).await;
     assert_eq!(large.status, StatusCode::PAYLOAD_TOO_LARGE);

@@ -22,8 +22,9 @@ pub(crate) async fn class(app: &App) -> (String, String) {
 }
 
 pub(crate) async fn add(teacher: &Browser, room: &str, addresses: &str, role: &str) {
-    let added = teacher.post(&format!("{room}/members"), &[("addresses", addresses), ("role", role)]).await;
-    assert_eq!((added.status, added.location()), (StatusCode::SEE_OTHER, room));
+    let preview = teacher.post(&format!("{room}/members"), &[("addresses", addresses), ("role", role)]).await;
+    let action = format!("{room}/members/apply");
+    assert_eq!(teacher.post(&action, &borrowed(&preview.form(&action))).await.location(), room);
 }
 
 /// Returns the names of the workshops on the board, from top to bottom.

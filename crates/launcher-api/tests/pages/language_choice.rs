@@ -79,7 +79,7 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
     let bulk = "/admin/instances/bulk";
     let bulk_form = |action| vec![("action", action), ("ticked", name.as_str()), ("return_to", list.as_str())];
     let of_class = |verb: &str| format!("/admin/templates/{template}/{verb}");
-    let many: String = (0..501).map(|number| format!("student{number}@example.org\n")).collect();
+    let many: String = (0..1001).map(|number| format!("student{number}@example.org\n")).collect();
     let forms = [
         (bulk, bulk.to_owned(), bulk_form("end"), S::OK),
         (bulk, bulk.to_owned(), bulk_form("extend"), S::OK),
@@ -104,7 +104,7 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
     let room = admin.post("/classes", &[("name", "Penguins"), ("teachers", "")]).await.location().to_owned();
     let gone = |verb: &str| format!("{room}/instances/penguins-abcdefghij/{verb}");
     let edit = format!("{room}/edit");
-    let own = format!("{room}/members/{}/remove", ADMIN.replace('@', "%40"));
+    let [member, own] = ["edit", "remove"].map(|verb| format!("{room}/members/{}/{verb}", ADMIN.replace('@', "%40")));
     let unknown = |rest: &str| format!("/classes/nothing-here/{rest}");
     let forms = [
         ("/classes/{class}/message", format!("{room}/message"), vec![("text", " ")], S::UNPROCESSABLE_ENTITY),
@@ -132,11 +132,19 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
             S::UNPROCESSABLE_ENTITY,
         ),
         ("/join/{code}", "/join/abcde-fghij".to_owned(), vec![], S::NOT_FOUND),
+        ("/classes/{class}/members", format!("{room}/members"), vec![("addresses", ALICE)], S::OK),
+        (
+            "/classes/{class}/members/apply",
+            format!("{room}/members/apply"),
+            vec![("rows", "[]"), ("remove", ADMIN)],
+            S::UNPROCESSABLE_ENTITY,
+        ),
+        ("/classes/{class}/members/{email}/edit", member, vec![("role", "student")], S::UNPROCESSABLE_ENTITY),
         ("/classes/{class}/members/{email}/remove", own, vec![], S::UNPROCESSABLE_ENTITY),
         ("/classes/{class}/instances/{k8s_name}/extend", gone("extend"), vec![], S::NOT_FOUND),
         ("/classes/{class}/instances/{k8s_name}/end", gone("end"), vec![], S::NOT_FOUND),
     ];
-    let expected = ["/classes", room.as_str(), &edit, &room, "/join", &room, &room, &room];
+    let expected = ["/classes", room.as_str(), &edit, &room, "/join", &room, &room, &room, &room, &room, &room];
     check(&choose_after_each(&admin, &forms).await, &expected, &mut covered);
 
     // These pages send their own form, as the next test checks.

@@ -9,6 +9,7 @@ mod catalog;
 mod class;
 mod class_pages;
 mod classes;
+mod classes_roster;
 mod crashes;
 mod creating;
 mod editor;

@@ -115,6 +115,33 @@ async fn removed_student_loses_the_class_and_its_workshops() {
 }
 
 #[tokio::test]
+async fn changed_roster_removes_only_people_of_the_roster_and_ends_their_workshops() {
+    let world = World::new().await;
+    let class = world.class("tina", &["alice", "bob"]).await;
+    let template = world.class_template(&class).await;
+    let alice = world.access("alice", &class).await.unwrap();
+    let request = LaunchRequest::default();
+    let name = world.launcher.launch(&alice, template.template_id, &request).await.unwrap().listed.instance.k8s_name;
+    let own = world.running(&caller("carl")).await;
+    let draft = |who: &str, role| MemberDraft { email: caller(who).email().clone(), role, name: who.to_owned() };
+    let emails = ["alice", "carl"].map(|who| caller(who).email().clone());
+
+    let teachers = vec![draft("bob", ClassRole::Assistant), draft("tina", ClassRole::Student)];
+    let refused = world.launcher.change_roster(&class, teachers, &emails).await;
+    assert!(matches!(refused, Err(ServiceError::Invalid(_))), "no teacher would be left");
+    assert_eq!(world.launcher.members(&class).await.unwrap().len(), 3, "all or none");
+    let members =
+        world.launcher.change_roster(&class, vec![draft("bob", ClassRole::Assistant)], &emails).await.unwrap();
+    let left: Vec<_> = members.iter().map(|member| (member.name.as_str(), member.role)).collect();
+    assert_eq!(left, [("bob", ClassRole::Assistant), ("", ClassRole::Teacher)]);
+    let ended = world.launcher.instance(&caller("alice"), &name).await.unwrap().instance;
+    assert_eq!(ended.end_reason, Some(EndReason::Teacher));
+    let untouched = world.launcher.instance(&caller("carl"), &own.k8s_name).await.unwrap().instance;
+    assert_eq!(untouched.end_reason, None, "a person who was never a member");
+    world.launcher.change_roster(&class, Vec::new(), &emails).await.unwrap();
+}
+
+#[tokio::test]
 async fn student_cannot_launch_in_archived_class() {
     let world = World::new().await;
     let class = world.class("tina", &["alice"]).await;

@@ -17,11 +17,12 @@ use uuid::Uuid;
 
 use crate::extract::TemplateId;
 use crate::pages::admin::instances::{InstanceTable, class_heads};
-use crate::pages::admin::roster::{MAX_ENTRIES, Roster, TooManyEntries};
+use crate::pages::admin::standing::by_standing;
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::forms::AfterQuery;
 use crate::pages::language::Around;
 use crate::pages::paths::TEMPLATES;
+use crate::pages::roster::{MAX_ENTRIES, Roster};
 use crate::pages::view::{Choice, Instant, Tile, WorkshopView};
 use crate::pages::{
     Fields, Language, PageResult, Query, ReturnForm, Shell, Text, Visitor, assets, forms, page, page_with,
@@ -107,8 +108,8 @@ pub(crate) async fn compare(
             let live = live_instances(&visitor, id).await?;
             (StatusCode::OK, List::new(visitor.t, form.addresses, &roster, &live))
         }
-        Err(TooManyEntries) => {
-            let error = Some(visitor.t.with_one("class-too-many", "most", MAX_ENTRIES));
+        Err(error) => {
+            let error = Some(visitor.t.roster_error(&error));
             (StatusCode::UNPROCESSABLE_ENTITY, List { text: form.addresses, error, ..List::default() })
         }
     };
@@ -214,8 +215,7 @@ fn times(t: Language, now: Timestamp, latest_end: Option<Timestamp>) -> Vec<Choi
 
 impl List {
     fn new(t: Language, text: String, roster: &Roster, live: &[(EmailAddress, InstanceState)]) -> Self {
-        let mut groups: Vec<Group> = roster
-            .by_standing(live)
+        let mut groups: Vec<Group> = by_standing(roster, live)
             .into_iter()
             .map(|(standing, people)| Group {
                 label: standing.state().map_or_else(|| t.text("class-not-launched"), |state| t.state_name(state)),
@@ -226,10 +226,10 @@ impl List {
         groups.push(Group {
             label: t.text("class-unreadable"),
             class: String::new(),
-            entries: roster.unreadable.clone(),
+            entries: roster.unreadable.iter().map(|entry| entry.text.clone()).collect(),
         });
         groups.retain(|group| !group.entries.is_empty());
-        let addresses: Vec<&str> = roster.people.iter().map(|email| email.as_str()).collect();
+        let addresses: Vec<&str> = roster.people.iter().map(|person| person.email.as_str()).collect();
         Self { text, error: None, addresses: addresses.join("\n"), groups }
     }
 

@@ -1,62 +1,92 @@
-//! Members of a class: adding the people of a pasted list, and removing one.
+//! One member of a class: its name and role, and its removal.
 
+use askama::Template;
 use http::StatusCode;
-use launcher_domain::{ClassRole, EmailAddress};
+use launcher_domain::{ClassRole, EmailAddress, Member};
 use launcher_service::{MemberDraft, ServiceError};
 use serde::Deserialize;
 
 use crate::extract::MemberEmail;
-use crate::pages::admin::roster::{MAX_ENTRIES, Roster, TooManyEntries};
 use crate::pages::classes::room::{Room, render};
 use crate::pages::classes::{encoded, path};
 use crate::pages::confirm::{Question, confirm};
-use crate::pages::{Fields, Language, PageResult, ReturnForm, Visitor, forms};
+use crate::pages::view::Choice;
+use crate::pages::{Fields, Language, PageResult, ReturnForm, Shell, Visitor, assets, forms, page_with};
 use crate::permission::{InClass, ManageMembers};
+use crate::problem::Problem;
 
-/// Reads pasted addresses. Returns them, or the errors.
-pub(crate) fn addresses(t: Language, text: &str) -> (Vec<EmailAddress>, Vec<String>) {
-    match Roster::parse(text) {
-        Ok(Roster { people, unreadable }) => {
-            let errors = unreadable.iter().map(|entry| t.with_one("classes-unreadable", "entry", entry.as_str()));
-            (people, errors.collect())
-        }
-        Err(TooManyEntries) => (Vec::new(), vec![t.with_one("class-too-many", "most", MAX_ENTRIES)]),
-    }
-}
-
-/// The form that adds members.
+/// The form of a member.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct AddMembers {
-    addresses: String,
+pub(crate) struct MemberForm {
+    name: String,
     role: String,
 }
 
-/// `POST /classes/{class}/members`: adds the people of a pasted list, or gives them another role. Removes no member.
-pub(crate) async fn add_members(
-    visitor: InClass<ManageMembers, Visitor>,
-    Fields(form): Fields<AddMembers>,
+#[derive(Debug, Template)]
+#[template(path = "class_member.html")]
+struct MemberPage {
+    t: Language,
+    shell: Shell,
+    /// Path of the class.
+    path: String,
+    email: EmailAddress,
+    name: String,
+    roles: Vec<Choice>,
+    errors: Vec<String>,
+}
+
+type ManagerOf = InClass<ManageMembers, Visitor>;
+
+/// Returns the member whom the path names.
+async fn member(visitor: &ManagerOf, email: &EmailAddress) -> Result<Member, Problem> {
+    let members = visitor.launcher.members(&visitor.access).await?;
+    members.into_iter().find(|member| member.email == *email).ok_or_else(Problem::not_found)
+}
+
+fn member_page(visitor: &ManagerOf, member: Member, errors: Vec<String>) -> PageResult {
+    let (t, shell, path) = (visitor.t, visitor.shell("classes"), path(&visitor.access));
+    let role = |role: ClassRole| Choice {
+        value: role.as_str().to_owned(),
+        label: t.text(&format!("role-{}", role.as_str())).into_owned(),
+        selected: role == member.role,
+    };
+    let (status, shell) = match errors.is_empty() {
+        true => (StatusCode::OK, shell),
+        false => (StatusCode::UNPROCESSABLE_ENTITY, shell.returning_to(path.clone())),
+    };
+    let roles = ClassRole::ALL.map(role).into();
+    page_with(status, &MemberPage { t, shell, path, email: member.email, name: member.name, roles, errors })
+}
+
+/// `GET /classes/{class}/members/{email}/edit`: name and role of a member.
+pub(crate) async fn show_edit(visitor: ManagerOf, MemberEmail(email): MemberEmail) -> PageResult {
+    let member = member(&visitor, &email).await?;
+    member_page(&visitor, member, Vec::new())
+}
+
+/// `POST /classes/{class}/members/{email}/edit`: changes name and role of a member.
+pub(crate) async fn edit(
+    visitor: ManagerOf,
+    MemberEmail(email): MemberEmail,
+    Fields(form): Fields<MemberForm>,
 ) -> PageResult {
-    let t = visitor.t;
-    let (people, mut errors) = addresses(t, &form.addresses);
-    let role = ClassRole::parse(&form.role).unwrap_or(ClassRole::Student);
-    if errors.is_empty() {
-        let draft = |email| MemberDraft { email, role, name: String::new() };
-        match visitor.launcher.set_members(&visitor.access, people.into_iter().map(draft).collect()).await {
-            Ok(_) => return Ok(forms::redirect(&path(&visitor.access))),
-            Err(ServiceError::Invalid(wrong)) => errors.extend(wrong.iter().map(|error| t.field_error(error))),
-            Err(error) => return Err(error.into()),
+    let member = member(&visitor, &email).await?;
+    let role = ClassRole::parse(&form.role).unwrap_or(member.role);
+    let name = form.name.trim().to_owned();
+    let draft = MemberDraft { email, role, name: name.clone() };
+    match visitor.launcher.set_members(&visitor.access, vec![draft]).await {
+        Ok(_) => Ok(forms::redirect(&path(&visitor.access))),
+        Err(ServiceError::Invalid(wrong)) => {
+            let errors = wrong.iter().map(|error| visitor.t.field_error(error)).collect();
+            member_page(&visitor, Member { name, role, ..member }, errors)
         }
+        Err(error) => Err(error.into()),
     }
-    let room = Room { addresses: form.addresses, errors, ..Room::default() };
-    render(&visitor, &visitor.access, StatusCode::UNPROCESSABLE_ENTITY, room).await
 }
 
 /// `GET /classes/{class}/members/{email}/remove`: asks before the removal of a member.
-pub(crate) async fn confirm_removal(
-    visitor: InClass<ManageMembers, Visitor>,
-    MemberEmail(email): MemberEmail,
-) -> PageResult {
+pub(crate) async fn confirm_removal(visitor: ManagerOf, MemberEmail(email): MemberEmail) -> PageResult {
     let (t, room) = (visitor.t, path(&visitor.access));
     let ask = Question {
         title: t.text("remove-member"),
@@ -75,7 +105,7 @@ pub(crate) async fn confirm_removal(
 
 /// `POST /classes/{class}/members/{email}/remove`: removes a member, and ends the member's workshops in the class.
 pub(crate) async fn remove_member(
-    visitor: InClass<ManageMembers, Visitor>,
+    visitor: ManagerOf,
     MemberEmail(email): MemberEmail,
     Fields(_): Fields<ReturnForm>,
 ) -> PageResult {

@@ -1,0 +1,27 @@
+### Texts of the roster of a class: a list of people, the preview of its changes, and one member.
+
+# $columns: the names of the columns of the table.
+roster-no-addresses = No column of the list has e-mail addresses. Its columns are: { $columns }. Export the list with a column of addresses.
+roster-no-text = The file is not a text. Save the table as CSV first.
+roster-empty = The list has no people.
+roster-file = Or a file
+roster-file-hint = A table as CSV, from Moodle, Canvas, Blackboard or a spreadsheet.
+roster-new-role = Role of new members
+roster-check = Check the list
+roster-preview = What the list changes
+roster-added = Added
+roster-new-roles = Role changes
+roster-new-names = Name changes
+roster-unchanged = Unchanged
+roster-missing = Members who are not in the list
+roster-missing-hint = They stay members, unless you tick them. Removed members lose their workshops of this class.
+# $from, $to: the role or the name before and after.
+roster-change = { $from } → { $to }
+# $line: number of the line.
+roster-line = Line { $line }
+roster-apply = Apply the changes
+roster-no-changes = The list adds and changes no member.
+roster-export = Export the members as CSV
+edit-member = Edit
+member-name = Name
+save-member = Save

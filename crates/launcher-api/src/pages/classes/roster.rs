@@ -1,0 +1,237 @@
+//! The roster of a class: a pasted or uploaded list of people, the preview of its changes, and the export.
+
+use askama::Template;
+use axum::response::{IntoResponse, Response};
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
+use launcher_domain::{ClassAccess, ClassRole, EmailAddress, Member, MemberSource};
+use launcher_service::{MemberDraft, ServiceError};
+use serde::{Deserialize, Serialize};
+
+use crate::pages::classes::path;
+use crate::pages::classes::room::{Room, render};
+use crate::pages::forms::Upload;
+use crate::pages::roster::{Person, Roster, Unreadable, exported, text_of};
+use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, page};
+use crate::permission::{InClass, ManageMembers, WatchClass};
+use crate::problem::{Problem, ProblemCode};
+use crate::wire::rfc3339;
+
+/// Byte order mark, without which Excel does not read a table as UTF-8.
+const MARK: &str = "\u{feff}";
+
+/// A member as the preview shows it and its form sends it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    email: EmailAddress,
+    name: String,
+    role: ClassRole,
+}
+
+impl From<Row> for MemberDraft {
+    fn from(Row { email, name, role }: Row) -> Self {
+        Self { email, role, name }
+    }
+}
+
+/// Effect of a list on the members of a class.
+#[derive(Debug, Default)]
+struct Plan {
+    added: Vec<Row>,
+    /// The members whose role changes, as they are and as they become.
+    new_roles: Vec<(Member, Row)>,
+    /// The members of whom only the name changes.
+    new_names: Vec<(Member, Row)>,
+    unchanged: Vec<Member>,
+    /// Members of the roster only, who are not in the list.
+    missing: Vec<Member>,
+}
+
+impl Plan {
+    /// Compares a list with the members. New people without a role in the list get `role`. Members keep what the list does
+    /// not name, so that a list of names and addresses makes no teacher a student.
+    fn new(members: Vec<Member>, people: Vec<Person>, role: ClassRole) -> Self {
+        let mut plan = Self::default();
+        let mut left = members;
+        for person in people {
+            let Some(place) = left.iter().position(|member| member.email == person.email) else {
+                let role = person.role.unwrap_or(role);
+                plan.added.push(Row { email: person.email, name: person.name, role });
+                continue;
+            };
+            let member = left.swap_remove(place);
+            let name = if person.name.is_empty() { member.name.clone() } else { person.name };
+            let row = Row { email: person.email, name, role: person.role.unwrap_or(member.role) };
+            if row.role != member.role {
+                plan.new_roles.push((member, row));
+            } else if row.name != member.name {
+                plan.new_names.push((member, row));
+            } else {
+                plan.unchanged.push(member);
+            }
+        }
+        left.retain(|member| member.sources == [MemberSource::Roster]);
+        left.sort_by(|one, other| one.email.cmp(&other.email));
+        plan.missing = left;
+        plan
+    }
+
+    /// The members that change, as they become.
+    fn rows(&self) -> Vec<&Row> {
+        let changed = self.new_roles.iter().chain(&self.new_names).map(|(_, row)| row);
+        self.added.iter().chain(changed).collect()
+    }
+}
+
+/// People of the preview with the same change.
+#[derive(Debug)]
+struct Group {
+    title: Text,
+    /// CSS class with the colour of the group.
+    class: &'static str,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    email: String,
+    note: String,
+}
+
+impl Entry {
+    fn new(email: &EmailAddress, name: &str, note: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), email: email.to_string(), note: note.into() }
+    }
+}
+
+#[derive(Debug, Template)]
+#[template(path = "class_roster.html")]
+struct PreviewPage {
+    t: Language,
+    shell: Shell,
+    name: String,
+    path: String,
+    groups: Vec<Group>,
+    missing: Vec<Entry>,
+    has_changes: bool,
+    /// The changed members as JSON, for the form.
+    rows: String,
+}
+
+fn role(t: Language, role: ClassRole) -> Text {
+    t.text(&format!("role-{}", role.as_str()))
+}
+
+fn groups(t: Language, plan: &Plan, unreadable: &[Unreadable]) -> Vec<Group> {
+    let change = |from: &str, to: &str| t.with("roster-change", [("from", from.into()), ("to", to.into())]);
+    let added = plan.added.iter().map(|row| Entry::new(&row.email, &row.name, role(t, row.role)));
+    let new_roles = plan
+        .new_roles
+        .iter()
+        .map(|(member, row)| Entry::new(&row.email, &row.name, change(&role(t, member.role), &role(t, row.role))));
+    let new_names = plan.new_names.iter().map(|(member, row)| {
+        let note = if member.name.is_empty() { String::new() } else { change(&member.name, &row.name) };
+        Entry::new(&row.email, &row.name, note)
+    });
+    let unchanged = plan.unchanged.iter().map(|member| Entry::new(&member.email, &member.name, ""));
+    let unreadable = unreadable.iter().map(|entry| Entry {
+        name: String::new(),
+        email: entry.text.clone(),
+        note: t.with_one("roster-line", "line", entry.line),
+    });
+    let groups = [
+        ("roster-added", "state-running", added.collect()),
+        ("roster-new-roles", "state-starting", new_roles.collect()),
+        ("roster-new-names", "state-starting", new_names.collect()),
+        ("class-unreadable", "state-failed", unreadable.collect()),
+        ("roster-unchanged", "", unchanged.collect::<Vec<_>>()),
+    ];
+    let groups = groups.into_iter().map(|(key, class, entries)| Group { title: t.text(key), class, entries });
+    groups.filter(|group| !group.entries.is_empty()).collect()
+}
+
+/// `POST /classes/{class}/members`: shows what a pasted or uploaded list changes. Writes nothing.
+pub(crate) async fn preview(visitor: InClass<ManageMembers, Visitor>, form: Upload) -> PageResult {
+    let (t, access) = (visitor.t, &visitor.access);
+    let pasted = form.field("addresses").to_owned();
+    let text = if form.file.is_empty() { Some(pasted.clone()) } else { text_of(&form.file) };
+    let roster = match text.map(|text| Roster::parse(&text)) {
+        Some(Ok(roster)) if !roster.people.is_empty() => roster,
+        Some(Ok(Roster { unreadable, .. })) if unreadable.is_empty() => {
+            return refuse(&visitor, access, pasted, vec![t.text("roster-empty").into_owned()]).await;
+        }
+        Some(Ok(Roster { unreadable, .. })) => {
+            let errors = unreadable.iter().map(|entry| t.unreadable(entry)).collect();
+            return refuse(&visitor, access, pasted, errors).await;
+        }
+        Some(Err(error)) => return refuse(&visitor, access, pasted, vec![t.roster_error(&error)]).await,
+        None => return refuse(&visitor, access, pasted, vec![t.text("roster-no-text").into_owned()]).await,
+    };
+    let role = ClassRole::parse(form.field("role")).unwrap_or(ClassRole::Student);
+    let plan = Plan::new(visitor.launcher.members(access).await?, roster.people, role);
+    let missing = plan.missing.iter().map(|member| Entry::new(&member.email, &member.name, self::role(t, member.role)));
+    let rows = plan.rows();
+    page(&PreviewPage {
+        t,
+        shell: visitor.shell("classes").returning_to(path(access)),
+        name: access.class().content.name.clone(),
+        path: path(access),
+        groups: groups(t, &plan, &roster.unreadable),
+        missing: missing.collect(),
+        has_changes: !rows.is_empty(),
+        rows: serde_json::to_string(&rows).map_err(Problem::internal)?,
+    })
+}
+
+/// Shows the room with the errors of a list.
+async fn refuse(visitor: &Visitor, access: &ClassAccess, addresses: String, errors: Vec<String>) -> PageResult {
+    render(visitor, access, StatusCode::UNPROCESSABLE_ENTITY, Room { addresses, errors, ..Room::default() }).await
+}
+
+/// `POST /classes/{class}/members/apply`: writes the changes that the preview showed, and removes the ticked members.
+pub(crate) async fn apply(visitor: InClass<ManageMembers, Visitor>, form: Upload) -> PageResult {
+    let (t, access) = (visitor.t, &visitor.access);
+    let other_page = || Problem::new(ProblemCode::InvalidFields, t.text("form-of-another-page"));
+    let rows: Vec<Row> = serde_json::from_str(form.field("rows")).map_err(|_| other_page())?;
+    let removed: Result<Vec<_>, _> = form.all("remove").map(EmailAddress::parse).collect();
+    let removed = removed.map_err(|_| other_page())?;
+    let drafts = rows.into_iter().map(MemberDraft::from).collect();
+    match visitor.launcher.change_roster(access, drafts, &removed).await {
+        // A teacher who has left the class does not find its page any more.
+        Ok(_) if removed.contains(visitor.caller.email()) => Ok(forms::redirect("/classes")),
+        Ok(_) => Ok(forms::redirect(&path(access))),
+        Err(ServiceError::Invalid(wrong)) => {
+            let errors = wrong.iter().map(|error| t.field_error(error)).collect();
+            refuse(&visitor, access, String::new(), errors).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `GET /classes/{class}/members/export`: the members as a table, which the form of the list reads again.
+pub(crate) async fn export(visitor: InClass<WatchClass, Visitor>) -> Result<Response, Problem> {
+    let mut table = csv::Writer::from_writer(MARK.as_bytes().to_vec());
+    table.write_record(["email", "name", "role", "joined", "source"]).map_err(Problem::internal)?;
+    for Member { email, name, role, sources, joined_at } in visitor.launcher.members(&visitor.access).await? {
+        let sources: Vec<&str> = sources.into_iter().map(MemberSource::as_str).collect();
+        let row = [exported(email.as_str()), exported(&name), role.as_str().to_owned()];
+        table
+            .write_record(row.into_iter().chain([rfc3339(joined_at), sources.join(" ")]))
+            .map_err(Problem::internal)?;
+    }
+    let table = table.into_inner().map_err(|error| Problem::internal(error.to_string()))?;
+    Ok(file(&format!("{}-members.csv", visitor.access.class().content.slug), "text/csv; charset=utf-8", table))
+}
+
+/// Returns a file that a browser saves under this name, which consists of letters, digits, hyphens and dots.
+pub(super) fn file(name: &str, media_type: &'static str, content: Vec<u8>) -> Response {
+    let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""));
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static(media_type)),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (CONTENT_DISPOSITION, disposition.unwrap_or(HeaderValue::from_static("attachment"))),
+    ];
+    (headers, content).into_response()
+}
