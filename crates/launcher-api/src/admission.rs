@@ -218,6 +218,8 @@ const ROSTER_BYTES: usize = 256 * KIB;
 /// Maximum body of the forms with the roster of a class: an exported table of 1,000 people in UTF-16 with their grades, or the
 /// changes of 1,000 members.
 const UPLOAD_BYTES: usize = 512 * KIB;
+/// Maximum body of the form with a class in a file: some templates of the maximum size, or hundreds of usual ones.
+const CLASS_FILE_BYTES: usize = KIB * KIB;
 /// Maximum body of a class: a description of 4,000 characters, each with up to 12 bytes in a form, and addresses of teachers.
 const CLASS_BYTES: usize = 96 * KIB;
 /// Maximum body of a message to a class: 500 characters, each with up to 12 bytes.
@@ -245,6 +247,7 @@ fn body_limit(request: &Request, base_path: &str) -> usize {
         "/admin/instances/bulk" => BULK_BYTES,
         "/admin/templates/{template_id}/class" => ROSTER_BYTES,
         "/classes/{class}/members" | "/classes/{class}/members/apply" => UPLOAD_BYTES,
+        "/import/class" => CLASS_FILE_BYTES,
         "/classes" | "/classes/{class}" => CLASS_BYTES,
         "/templates/{template_id}/launch"
         | "/classes/{class}/templates/{template_id}/launch"

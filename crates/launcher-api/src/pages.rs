@@ -83,6 +83,8 @@ const ROUTES: &[Route] = &[
     ("POST", "/instances/{k8s_name}/resume", || post(instances::resume)),
     ("GET", "/classes", || get(classes::list)),
     ("POST", "/classes", || post(classes::create)),
+    // Not below `/classes/`: a class may have any slug.
+    ("POST", "/import/class", || post(classes::file::import)),
     ("GET", "/classes/{class}", || get(classes::room::show)),
     ("GET", "/classes/{class}/edit", || get(classes::edit::show)),
     ("POST", "/classes/{class}/edit", || post(classes::edit::save)),
@@ -92,6 +94,7 @@ const ROUTES: &[Route] = &[
     ("GET", "/join", || get(classes::join::ask)),
     ("GET", "/join/{code}", || get(classes::join::show)),
     ("POST", "/join/{code}", || post(classes::join::join)),
+    ("GET", "/classes/{class}/export", || get(classes::file::export)),
     ("GET", "/classes/{class}/templates/new", || get(admin::editor::new::<TeacherOf>)),
     ("POST", "/classes/{class}/templates", || post(admin::editor::create::<TeacherOf>)),
     ("GET", "/classes/{class}/templates/{template_id}/edit", || get(admin::editor::edit::<TeacherOf>)),

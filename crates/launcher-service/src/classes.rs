@@ -4,13 +4,12 @@
 use jiff::Timestamp;
 use launcher_domain::access::Action;
 use launcher_domain::lifetime::Bound;
-use launcher_domain::names::{random_suffix, uuid_v7};
 use launcher_domain::template::is_slug;
 use launcher_domain::{
     Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, EndReason, FieldError, FieldRule,
-    JsonObject, Member, MemberSource, Membership, is_member_name,
+    JsonObject, Member, MemberSource, is_member_name,
 };
-use launcher_store::{InstanceFilter, ListedInstance, MemberChange, MembersOutcome, Page, StoreError};
+use launcher_store::{InstanceFilter, ListedInstance, MemberChange, MembersOutcome, Page};
 use uuid::Uuid;
 
 use crate::change::Target;
@@ -78,44 +77,13 @@ impl Launcher {
     pub async fn create_class(&self, caller: &Caller, new: &NewClass) -> Result<ClassAccess, ServiceError> {
         require(caller, Action::CreateClasses)?;
         let content = ClassContent::read(&new.body, None).map_err(ServiceError::Invalid)?;
-        let (now, created_by) = (self.0.clock.now(), caller.email().clone());
-        let class_id = self.draw_id();
-        let mut class = Class { class_id, content, version: 1, created_by, created_at: now, updated_at: now };
-        let mut teachers = new.teachers.clone();
-        // Only an admin keeps access to a class without a role in it.
-        if teachers.is_empty() || (!caller.is_admin() && !teachers.contains(caller.email())) {
-            teachers.push(caller.email().clone());
-        }
-        let teacher =
-            |email: &EmailAddress| MemberDraft { email: email.clone(), role: ClassRole::Teacher, name: String::new() };
-        let members: Vec<_> = teachers.iter().map(|email| self.membership(&class, teacher(email))).collect();
-        let mut stored = self.0.store.create_class(&class, &members, caller).await;
-        if matches!(stored, Err(StoreError::ClassSlugTaken { .. })) && !ClassContent::has_slug(&new.body) {
-            // The same course in another term: the derived slug gets 25 random bits.
-            class.content.slug = class.content.slug_with(&random_suffix(&*self.0.entropy));
-            stored = self.0.store.create_class(&class, &members, caller).await;
-        }
-        stored?;
-        tracing::info!(class = %class.content.slug, by = %caller.email(), "class created");
-        self.class(caller, &class_id.to_string()).await
+        let derives_slug = !ClassContent::has_slug(&new.body);
+        let class = self.class_files().create(caller, content, derives_slug, &new.teachers, Vec::new()).await?;
+        self.class(caller, &class.class_id.to_string()).await
     }
 
     pub(crate) fn draw_id(&self) -> Uuid {
-        uuid_v7(&*self.0.clock, &*self.0.entropy)
-    }
-
-    fn membership(&self, class: &Class, draft: MemberDraft) -> Membership {
-        let MemberDraft { email, role, name } = draft;
-        Membership {
-            membership_id: self.draw_id(),
-            class_id: class.class_id,
-            email,
-            source: MemberSource::Roster,
-            role,
-            name,
-            joined_at: self.0.clock.now(),
-            removed_at: None,
-        }
+        self.class_files().draw_id()
     }
 
     /// Replaces the content of a class. `expected_version` is the version that the caller read, if given.
@@ -209,8 +177,9 @@ impl Launcher {
                 && of_person.all(|one| one.removed_at.is_some() || one.source == MemberSource::Roster)
         };
         let removed: Vec<&EmailAddress> = removed.iter().filter(is_of_roster).collect();
-        let set =
-            drafts.into_iter().map(|draft| MemberChange::Set { membership: self.membership(access.class(), draft) });
+        let set = drafts.into_iter().map(|draft| MemberChange::Set {
+            membership: self.class_files().membership(access.class().class_id, draft),
+        });
         let remove = removed.iter().map(|email| MemberChange::Remove { email: (*email).clone() });
         let members = self.change_members(access, &set.chain(remove).collect::<Vec<_>>()).await?;
         for email in removed {

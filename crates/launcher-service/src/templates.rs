@@ -338,17 +338,26 @@ fn id_in_class(class_id: Uuid, chosen: Uuid) -> Uuid {
     uuid::Builder::from_slice(random).map_or(chosen, |id| id.with_version(uuid::Version::Custom).into_uuid())
 }
 
-/// Refuses settings of a class's template. The volume that all templates of a person share would give a teacher the files of
-/// other workshops. A teacher may keep but not set a pod template, which may use objects of the cluster, the profile
-/// `baseline`, and a source with a secret, whose password would reach an address of the teacher.
+/// Refuses settings of a class's template: see [`class_errors`].
 fn check_class(catalog: Catalog<'_>, before: Option<&Template>, after: &Template) -> Result<(), ServiceError> {
-    let (Some(access), settings) = (catalog.class(), &after.settings) else { return Ok(()) };
+    let Some(access) = catalog.class() else { return Ok(()) };
+    let errors = class_errors(access.caller(), before.map(|before| &before.settings), &after.settings);
+    if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
+}
+
+/// Returns the errors of settings that a class's template cannot have. The volume that all templates of a person share would
+/// give a teacher the files of other workshops. A teacher may keep but not set a pod template, which may use objects of the
+/// cluster, the profile `baseline`, and a source with a secret, whose password would reach an address of the teacher.
+pub(crate) fn class_errors(
+    caller: &Caller,
+    before: Option<&TemplateSettings>,
+    settings: &TemplateSettings,
+) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if settings.storage.as_ref().is_some_and(|storage| storage.kind == StorageKind::Home) {
         errors.push(FieldError::new("/storage/kind", FieldRule::ClassHome));
     }
-    if !access.caller().is_admin() {
-        let before = before.map(|before| &before.settings);
+    if !caller.is_admin() {
         let mut refuse = |is_new: bool, pointer: String| {
             errors.extend(is_new.then(|| FieldError::new(pointer, FieldRule::OnlyAdmins)));
         };
@@ -362,7 +371,7 @@ fn check_class(catalog: Catalog<'_>, before: Option<&Template>, after: &Template
             refuse(is_new, format!("/material/sources/{index}/secret"));
         }
     }
-    if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
+    errors
 }
 
 fn sources(settings: &TemplateSettings) -> Vec<MaterialSource> {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use launcher_domain::{
-    Act, Activity, Caller, Class, ClassAccess, ClassAction, ClassRole, EmailAddress, Member, Membership,
+    Act, Activity, Caller, Class, ClassAccess, ClassAction, ClassRole, EmailAddress, Member, Membership, Template,
 };
 use uuid::Uuid;
 
@@ -16,6 +16,7 @@ use crate::store::{Store, WriteTransaction};
 use crate::table::Record;
 
 static INSERT: LazyLock<String> = LazyLock::new(|| Class::TABLE.insert());
+static INSERT_TEMPLATE: LazyLock<String> = LazyLock::new(|| Template::TABLE.insert());
 pub(crate) static SAVE: LazyLock<String> = LazyLock::new(|| {
     let set = Class::TABLE.set(3);
     format!("UPDATE classes SET {set} WHERE class_id = $1 AND version = $2")
@@ -66,17 +67,41 @@ impl Store {
     /// # Errors
     /// [`StoreError::ClassSlugTaken`] when another class has its slug; otherwise [`StoreError`].
     pub async fn create_class(&self, class: &Class, members: &[Membership], by: &Caller) -> Result<(), StoreError> {
+        self.create_class_with(class, members, &[], by).await
+    }
+
+    /// Stores a new class with its first members and templates, all or nothing. The templates have different slugs.
+    ///
+    /// # Errors
+    /// [`StoreError::ClassSlugTaken`] when another class has its slug; otherwise [`StoreError`].
+    pub async fn create_class_with(
+        &self,
+        class: &Class,
+        members: &[Membership],
+        templates: &[Template],
+        by: &Caller,
+    ) -> Result<(), StoreError> {
+        let actor = Some(by.email().clone());
+        let act = Act { actor_email: actor.clone(), at: class.created_at };
+        let of_member =
+            |member: &Membership| Activity::of_member(class, &member.email, None, Some(member.role), act.clone());
+        let of_template = |template: &Template| Activity::of_new_template(template, actor.clone());
+        let mut activities = vec![Activity::of_new_class(class, act.clone())];
+        activities.extend(members.iter().filter_map(of_member));
+        activities.extend(templates.iter().map(of_template));
+
         let mut write = self.write().await?;
-        let revision = write.take_revisions(1 + i64::try_from(members.len()).unwrap_or(0)).await?;
+        let last = write.take_revisions(i64::try_from(activities.len()).unwrap_or(1)).await?;
         write.check_class_slug(class).await?;
         class.bind_all(query(&INSERT))?.execute(write.connection()).await?;
-        let act = Act { actor_email: Some(by.email().clone()), at: class.created_at };
-        write.log_activity(revision, &Activity::of_new_class(class, act.clone())).await?;
-        for (member, back) in members.iter().zip(1..) {
+        for member in members {
             member.bind_all(query(&UPSERT))?.execute(write.connection()).await?;
-            if let Some(activity) = Activity::of_member(class, &member.email, None, Some(member.role), act.clone()) {
-                write.log_activity(revision - back, &activity).await?;
-            }
+        }
+        for template in templates {
+            template.bind_all(query(&INSERT_TEMPLATE))?.execute(write.connection()).await?;
+        }
+        for (activity, back) in activities.iter().rev().zip(0..) {
+            write.log_activity(last - back, activity).await?;
         }
         write.commit().await
     }

@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use launcher_domain::version::version;
 
+use crate::class::ClassCommand;
 use crate::move_database::MoveArgs;
 use crate::operator::OperatorArgs;
 use crate::settings::ServeSettings;
@@ -32,6 +33,11 @@ pub(crate) enum Command {
     Doctor(Box<ServeSettings>),
     /// Copy all rows to an empty database; stop the service first
     MoveDatabase(MoveArgs),
+    /// Export or import a class as a YAML file
+    ///
+    /// Uses the database of the service, with its settings. A service with SQLite must be stopped; with PostgreSQL it may run.
+    #[command(subcommand)]
+    Class(ClassCommand),
     /// Start an app and wait for the end of all its descendants; `launcher serve` runs this for each local workshop
     #[command(name = launcher_fleet::keeper::COMMAND, hide = true)]
     Keep {

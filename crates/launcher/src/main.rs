@@ -1,6 +1,7 @@
 //! The workshop launcher. `launcher serve` is the service, `launcher operator` runs its workshops on Kubernetes, and
 //! `launcher doctor` checks both.
 
+mod class;
 mod cli;
 mod cluster;
 mod doctor;
@@ -37,6 +38,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
             return Ok(if report.has_failures() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
         Command::MoveDatabase(args) => say(&move_database::run(&args)?),
+        Command::Class(command) => say(class::run(command)?.trim_end()),
         Command::Keep { command } => return Ok(launcher_fleet::keeper::run(command)),
         Command::Openapi => print(&launcher_api::openapi(launcher_api::ApiSettings::BASE_PATH))?,
         Command::Crd => print(&launcher_workshop::crds())?,

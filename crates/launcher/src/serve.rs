@@ -94,12 +94,12 @@ async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
     settings.api.public_url.get_or_insert_with(|| format!("http://localhost:{port}"));
     let origin = settings.api.origin().parse().map_err(ServeError::PublicUrl)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let store = Store::open(&settings.database_url()).await?;
+    let store = Store::open(&settings.database.url()).await?;
     let snapshots = settings.snapshots.open()?;
     let saved_files = snapshots.as_ref().map(Snapshots::saved_files);
     let fleet =
         RunningFleet::open(&settings, &origin, secret.clone(), saved_files, clock.clone(), stop.clone()).await?;
-    let policy = settings.pod_template_allow.clone();
+    let policy = settings.database.pod_template_allow.clone();
     let entropy = Arc::new(SystemEntropy);
     let launcher = Launcher::new(store.clone(), fleet.port(), clock, entropy, settings.limits, policy, snapshots);
     launcher.claim_fleet().await?;

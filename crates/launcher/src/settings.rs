@@ -34,22 +34,12 @@ pub(crate) struct ServeSettings {
     #[arg(long, env = "SERVICE_SESSION_COOKIE_PREFIX", default_value = "_oauth2_proxy", value_name = "PREFIX")]
     pub(crate) session_cookie_prefix: String,
 
-    /// Directory of the database and of local workshops
-    #[arg(long, env = "SERVICE_DATA_DIR", default_value = "./data", value_name = "DIR")]
-    pub(crate) data_dir: PathBuf,
-
-    /// Database, as a sqlite: or postgres: URL; default: the SQLite file launcher.db in the data directory
-    #[arg(long, env = "SERVICE_DATABASE_URL", value_name = "URL", hide_env_values = true)]
-    pub(crate) database_url: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: DatabaseSettings,
 
     /// JSON file of templates to create at the start, unless they exist or existed; default: none
     #[arg(long, env = "SERVICE_SEED_TEMPLATES", value_name = "FILE")]
     pub(crate) seed_templates: Option<PathBuf>,
-
-    /// Names that pod templates may use, as kind/name separated by commas; the operator needs the same value
-    #[arg(long, env = "SERVICE_POD_TEMPLATE_ALLOW", default_value = PodTemplatePolicy::DEFAULT, value_name = "NAMES",
-          value_parser = PodTemplatePolicy::parse)]
-    pub(crate) pod_template_allow: PodTemplatePolicy,
 
     /// Fleet that runs the workshops
     #[arg(long, env = "SERVICE_FLEET", default_value = "local", value_name = "FLEET")]
@@ -98,16 +88,35 @@ pub(crate) struct ServeSettings {
     pub(crate) log: LogSettings,
 }
 
+/// Settings of the commands that use the database without the service. The comment of a field is its help text.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DatabaseSettings {
+    /// Directory of the database and of local workshops
+    #[arg(long, env = "SERVICE_DATA_DIR", default_value = "./data", value_name = "DIR")]
+    pub(crate) data_dir: PathBuf,
+
+    /// Database, as a sqlite: or postgres: URL; default: the SQLite file launcher.db in the data directory
+    #[arg(long, env = "SERVICE_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    pub(crate) database_url: Option<String>,
+
+    /// Names that pod templates may use, as kind/name separated by commas; the operator needs the same value
+    #[arg(long, env = "SERVICE_POD_TEMPLATE_ALLOW", default_value = PodTemplatePolicy::DEFAULT, value_name = "NAMES",
+          value_parser = PodTemplatePolicy::parse)]
+    pub(crate) pod_template_allow: PodTemplatePolicy,
+}
+
+impl DatabaseSettings {
+    /// Returns the URL of the database: the setting, or a SQLite file in the data directory if it is not set.
+    pub(crate) fn url(&self) -> String {
+        let file = || format!("sqlite:{}", self.data_dir.join("launcher.db").display());
+        self.database_url.clone().unwrap_or_else(file)
+    }
+}
+
 impl ServeSettings {
     /// Returns true if workshops of several people run as one OS user.
     pub(crate) fn shares_one_user(&self) -> bool {
         self.fleet.shares_one_user() && self.api.require_authentication
-    }
-
-    /// Returns the URL of the database: the setting, or a SQLite file in the data directory if it is not set.
-    pub(crate) fn database_url(&self) -> String {
-        let file = || format!("sqlite:{}", self.data_dir.join("launcher.db").display());
-        self.database_url.clone().unwrap_or_else(file)
     }
 }
 

@@ -20,3 +20,7 @@ roster-export = تصدير الأعضاء بصيغة CSV
 edit-member = تعديل
 member-name = الاسم
 save-member = حفظ
+import-class = استيراد صف
+class-file = ملف الصف
+class-file-hint = ملف حُفظ بواسطة «تصدير هذا الصف»، ويتضمن الصف وقوالبه. لا يصبح أحد عضوًا سوى المعلمين.
+export-class = تصدير هذا الصف

@@ -20,3 +20,7 @@ roster-export = Mitglieder als CSV exportieren
 edit-member = Bearbeiten
 member-name = Name
 save-member = Speichern
+import-class = Kurs importieren
+class-file = Datei des Kurses
+class-file-hint = Eine Datei, die „Diesen Kurs exportieren“ gespeichert hat, mit dem Kurs und seinen Vorlagen. Außer den Lehrpersonen wird niemand Mitglied.
+export-class = Diesen Kurs exportieren

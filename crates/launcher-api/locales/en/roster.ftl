@@ -1,4 +1,4 @@
-### Texts of the roster of a class: a list of people, the preview of its changes, and one member.
+### Texts of the roster of a class: a list of people, the preview of its changes, one member, and the file of a class.
 
 # $columns: the names of the columns of the table.
 roster-no-addresses = No column of the list has e-mail addresses. Its columns are: { $columns }. Export the list with a column of addresses.
@@ -25,3 +25,7 @@ roster-export = Export the members as CSV
 edit-member = Edit
 member-name = Name
 save-member = Save
+import-class = Import a class
+class-file = File of the class
+class-file-hint = A file that “Export this class” has saved, with the class and its templates. Nobody becomes a member, except for the teachers.
+export-class = Export this class

@@ -20,3 +20,7 @@ roster-export = Exportar los miembros en CSV
 edit-member = Editar
 member-name = Nombre
 save-member = Guardar
+import-class = Importar una clase
+class-file = Archivo de la clase
+class-file-hint = Un archivo guardado con «Exportar esta clase», con la clase y sus plantillas. Nadie se hace miembro, salvo los profesores.
+export-class = Exportar esta clase

@@ -20,3 +20,7 @@ roster-export = Exporter les membres au format CSV
 edit-member = Modifier
 member-name = Nom
 save-member = Enregistrer
+import-class = Importer un cours
+class-file = Fichier du cours
+class-file-hint = Un fichier enregistré avec « Exporter ce cours », avec le cours et ses modèles. Personne ne devient membre, sauf les enseignants.
+export-class = Exporter ce cours

@@ -20,3 +20,7 @@ roster-export = 将成员导出为 CSV
 edit-member = 编辑
 member-name = 姓名
 save-member = 保存
+import-class = 导入班级
+class-file = 班级文件
+class-file-hint = 由“导出此班级”保存的文件，包含班级及其模板。除教师外，任何人都不会成为成员。
+export-class = 导出此班级

@@ -2,6 +2,7 @@
 
 pub(crate) mod board;
 pub(crate) mod edit;
+pub(crate) mod file;
 pub(crate) mod hands;
 pub(crate) mod join;
 pub(crate) mod members;
@@ -52,8 +53,16 @@ struct ClassesPage {
     classes: Vec<ClassLink>,
     can_create: bool,
     notice: Option<Notice>,
-    form: NewClassForm,
+    forms: ClassesForms,
+}
+
+/// The forms of the list, with the errors of the one that was sent.
+#[derive(Debug, Default)]
+struct ClassesForms {
+    new: NewClassForm,
     errors: Vec<String>,
+    import_teachers: String,
+    import_errors: Vec<String>,
 }
 
 /// The form of a new class.
@@ -66,16 +75,16 @@ pub(crate) struct NewClassForm {
 
 /// `GET /classes`: the classes of the reader; for an admin all classes.
 pub(crate) async fn list(visitor: Visitor) -> PageResult {
-    render_list(&visitor, StatusCode::OK, NewClassForm::default(), Vec::new()).await
+    render_list(&visitor, StatusCode::OK, ClassesForms::default()).await
 }
 
-async fn render_list(visitor: &Visitor, status: StatusCode, form: NewClassForm, errors: Vec<String>) -> PageResult {
+async fn render_list(visitor: &Visitor, status: StatusCode, forms: ClassesForms) -> PageResult {
     let (t, can_create) = (visitor.t, allows::<CreateClasses>(&visitor.caller));
     let classes = visitor.launcher.classes(&visitor.caller, &Page { limit: ROWS, after: None }).await?;
     let classes = classes.iter().map(|access| ClassLink::new(t, access)).collect();
     let shell = visitor.shell("classes");
-    let shell = if errors.is_empty() { shell } else { shell.returning_to("/classes") };
-    page_with(status, &ClassesPage { t, shell, classes, can_create, notice: None, form, errors })
+    let shell = if status == StatusCode::OK { shell } else { shell.returning_to("/classes") };
+    page_with(status, &ClassesPage { t, shell, classes, can_create, notice: None, forms })
 }
 
 /// `POST /classes`: creates a class with these teachers.
@@ -90,7 +99,8 @@ pub(crate) async fn create(visitor: Allowed<CreateClasses, Visitor>, Fields(form
             Err(error) => return Err(error.into()),
         }
     }
-    render_list(&visitor, StatusCode::UNPROCESSABLE_ENTITY, form, errors).await
+    let forms = ClassesForms { new: form, errors, ..ClassesForms::default() };
+    render_list(&visitor, StatusCode::UNPROCESSABLE_ENTITY, forms).await
 }
 
 /// Reads pasted addresses. Returns them, or the errors.

@@ -158,3 +158,26 @@ async fn exported_members_are_read_as_unchanged() {
     assert_eq!(admin.get(&format!("{room}/members/export")).await.status, StatusCode::OK);
     app.finish().await;
 }
+
+#[tokio::test]
+async fn class_is_exported_and_imported_as_a_file() {
+    let app = App::start().await;
+    let (room, _) = class(&app).await;
+    let (teacher, admin) = (app.browser(TEACHER), app.browser(ADMIN));
+    assert!(teacher.get(&room).await.body.contains(&format!("href=\"{room}/export\"")));
+    let export = teacher.get(&format!("{room}/export")).await;
+    assert_eq!(export.header("content-type"), "application/yaml");
+    assert_eq!(export.header("content-disposition"), "attachment; filename=\"statistics-101.yaml\"");
+
+    let copy = upload(&admin, "/import/class", export.body.as_bytes()).await.location().to_owned();
+    assert!(copy.starts_with(&format!("{room}-")), "{copy}");
+    assert!(admin.get(&copy).await.body.contains("Exercise 1"));
+    assert_eq!(members(&app, &copy).await, [format!("{ADMIN}  teacher")]);
+    let wrong = upload(&admin, "/import/class", b"name: x\ntemplates: [{ name: y }]\nnmae: z\n").await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    for pointer in ["<li>/nmae: ", "<li>/templates/0/image: "] {
+        assert!(wrong.body.contains(pointer), "{pointer}: {}", wrong.body);
+    }
+    assert_eq!(upload(&teacher, "/import/class", export.body.as_bytes()).await.status, StatusCode::FORBIDDEN);
+    app.finish().await;
+}

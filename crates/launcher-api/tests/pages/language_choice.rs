@@ -118,6 +118,7 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
     check(&choose_after_each(&admin, &forms).await, &expected, &mut covered);
     let forms = [
         ("/classes", "/classes".to_owned(), vec![("name", ""), ("teachers", "")], S::UNPROCESSABLE_ENTITY),
+        ("/import/class", "/import/class".to_owned(), vec![("teachers", "")], S::UNPROCESSABLE_ENTITY),
         ("/classes/{class}/members", format!("{room}/members"), vec![("addresses", "x")], S::UNPROCESSABLE_ENTITY),
         (
             "/classes/{class}/edit",
@@ -144,7 +145,8 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
         ("/classes/{class}/instances/{k8s_name}/extend", gone("extend"), vec![], S::NOT_FOUND),
         ("/classes/{class}/instances/{k8s_name}/end", gone("end"), vec![], S::NOT_FOUND),
     ];
-    let expected = ["/classes", room.as_str(), &edit, &room, "/join", &room, &room, &room, &room, &room, &room];
+    let expected =
+        ["/classes", "/classes", room.as_str(), &edit, &room, "/join", &room, &room, &room, &room, &room, &room];
     check(&choose_after_each(&admin, &forms).await, &expected, &mut covered);
 
     // These pages send their own form, as the next test checks.

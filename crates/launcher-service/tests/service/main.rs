@@ -4,6 +4,7 @@
 mod activities;
 mod claim;
 mod class;
+mod class_files;
 mod classes;
 #[path = "../../../launcher-store/tests/conformance/copies.rs"]
 mod copies;

@@ -24,7 +24,7 @@ const TURN: Duration = Duration::from_secs(120);
 
 pub(super) async fn check(settings: ServeSettings) -> Section<DatabaseFacts> {
     let mut section = Section::default();
-    let examination = match query(Examination::open(&settings.database_url())).await {
+    let examination = match query(Examination::open(&settings.database.url())).await {
         Ok(examination) => examination,
         Err(problem) => {
             section.add([Finding::fail("database", not_opened(&settings, &problem))]);
@@ -39,7 +39,7 @@ pub(super) async fn check(settings: ServeSettings) -> Section<DatabaseFacts> {
 }
 
 fn not_opened(settings: &ServeSettings, problem: &str) -> String {
-    match (&settings.database_url, problem.contains("no such file")) {
+    match (&settings.database.database_url, problem.contains("no such file")) {
         (Some(_), false) => problem.to_owned(),
         (Some(_), true) => {
             format!(

@@ -109,7 +109,7 @@ pub(super) async fn check_seeds(settings: ServeSettings) -> Section<()> {
 
 fn seed_file(settings: &ServeSettings) -> Option<Finding> {
     const CHECK: &str = "seed templates";
-    Some(match seeds::check(settings.seed_templates.as_ref()?, &settings.pod_template_allow) {
+    Some(match seeds::check(settings.seed_templates.as_ref()?, &settings.database.pod_template_allow) {
         Ok(count) => Finding::ok(CHECK, count.to_string()),
         Err(error) => {
             fail!(CHECK, "SERVICE_SEED_TEMPLATES: {error}. The service does not start until this is corrected")

@@ -112,7 +112,7 @@ impl RunningFleet {
 /// Returns the settings of the local fleet, without the proxy secret and the saved files.
 pub(crate) fn local_settings(settings: &ServeSettings, public_url: &Uri) -> LocalSettings {
     LocalSettings {
-        data_dir: settings.data_dir.clone(),
+        data_dir: settings.database.data_dir.clone(),
         origins: origins(settings, public_url),
         programs: settings.programs.clone(),
         // Start keepers from the program that is running now: an upgrade may already have replaced its file.
@@ -134,7 +134,7 @@ pub(crate) fn material_program() -> PathBuf {
 pub(crate) fn container_settings(settings: &ServeSettings, public_url: &Uri) -> Option<ContainerSettings> {
     let options = settings.containers.clone();
     (!options.sidecar_image.is_empty()).then(|| ContainerSettings {
-        data_dir: settings.data_dir.clone(),
+        data_dir: settings.database.data_dir.clone(),
         origins: origins(settings, public_url),
         options,
         material: material_program(),

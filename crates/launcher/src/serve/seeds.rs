@@ -79,7 +79,9 @@ fn read(mut seed: JsonObject) -> Result<(Uuid, JsonObject), String> {
     Ok((id, seed))
 }
 
-fn sentence(errors: &[FieldError]) -> String {
-    let errors: Vec<String> = errors.iter().map(|error| format!("{}: {}", error.pointer, error.detail())).collect();
+/// Returns all errors with their locations.
+pub(crate) fn sentence(errors: &[FieldError]) -> String {
+    let located = |error: &FieldError| format!("{}: {}", error.pointer, error.detail());
+    let errors: Vec<String> = errors.iter().map(located).collect();
     errors.join("; ")
 }

@@ -1,6 +1,7 @@
 //! The program from an administrator's point of view.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+mod class;
 mod doctor;
 mod generated;
 mod lifecycle;

@@ -1,22 +1,14 @@
 //! Formats and parses the pod template of a template as YAML in a `<textarea>`. JSON is YAML, too.
 
 use launcher_domain::{JsonObject, TextKey};
+use launcher_service::{YamlError, from_yaml, to_yaml};
 use serde_json::Value;
 
 use crate::pages::admin::lines::wrong;
 
-/// Returns the error of a text that is not YAML, with the parser's English sentence.
-fn unreadable(error: serde_saphyr::Error) -> TextKey {
-    let line = error.location().map_or(1, |location| location.line());
-    let message = error.without_snippet().to_string();
-    wrong("editor-not-yaml", [("line", &line), ("message", &message.lines().next().unwrap_or_default())])
-}
-
-/// Formats a pod template. Uses JSON if the parser would not read the YAML as the same object.
+/// Formats a pod template.
 pub(super) fn format(object: &JsonObject) -> String {
-    let is_lossless = |text: &String| matches!(parse(text), Ok(Some(read)) if read == *object);
-    let yaml = serde_saphyr::to_string(object).ok().filter(is_lossless);
-    yaml.unwrap_or_else(|| Value::from(object.clone()).to_string())
+    to_yaml(object)
 }
 
 /// Parses a pod template. Returns `None` for a text without a value.
@@ -24,15 +16,13 @@ pub(super) fn format(object: &JsonObject) -> String {
 /// # Errors
 /// The first line that is not YAML, or a value that is not an object.
 pub(super) fn parse(text: &str) -> Result<Option<JsonObject>, TextKey> {
-    match read(text)? {
+    let read = from_yaml(text)
+        .map_err(|YamlError { line, message }| wrong("editor-not-yaml", [("line", &line), ("message", &message)]))?;
+    match read {
         Value::Object(object) => Ok(Some(object)),
         Value::Null => Ok(None),
         _ => Err(wrong("editor-not-a-yaml-object", [])),
     }
-}
-
-fn read(text: &str) -> Result<Value, TextKey> {
-    if text.trim().is_empty() { Ok(Value::Null) } else { serde_saphyr::from_str(text).map_err(unreadable) }
 }
 
 #[cfg(test)]

@@ -1,0 +1,47 @@
+//! A class in a file: its export, and the form that creates a class from one.
+
+use axum::response::Response;
+use http::StatusCode;
+use launcher_domain::FieldError;
+use launcher_service::ServiceError;
+
+use crate::pages::classes::roster::file;
+use crate::pages::classes::{ClassesForms, addresses, render_list};
+use crate::pages::forms::Upload;
+use crate::pages::roster::text_of;
+use crate::pages::{Language, PageResult, Visitor, forms};
+use crate::permission::{Allowed, CreateClasses, InClass, ManageClassTemplates};
+use crate::problem::Problem;
+
+/// `GET /classes/{class}/export`: the class and its templates as YAML.
+pub(crate) async fn export(visitor: InClass<ManageClassTemplates, Visitor>) -> Result<Response, Problem> {
+    let yaml = visitor.launcher.export_class(&visitor.access).await?;
+    let name = format!("{}.yaml", visitor.access.class().content.slug);
+    Ok(file(&name, "application/yaml", yaml.into_bytes()))
+}
+
+/// Returns an error of a file with its location.
+fn located(t: Language, error: &FieldError) -> String {
+    let sentence = t.field_error(error);
+    if error.pointer.is_empty() { sentence } else { format!("{}: {sentence}", error.pointer) }
+}
+
+/// `POST /import/class`: creates a class from a file, with these teachers.
+pub(crate) async fn import(visitor: Allowed<CreateClasses, Visitor>, form: Upload) -> PageResult {
+    let t = visitor.t;
+    let (teachers, mut errors) = addresses(t, form.field("teachers"));
+    let text = text_of(&form.file).unwrap_or_default();
+    if errors.is_empty() {
+        match visitor.launcher.import_class(&visitor.caller, &text, &teachers).await {
+            Ok(class) => return Ok(forms::redirect(&format!("/classes/{}", class.content.slug))),
+            Err(ServiceError::Invalid(wrong)) => errors.extend(wrong.iter().map(|error| located(t, error))),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let forms = ClassesForms {
+        import_teachers: form.field("teachers").to_owned(),
+        import_errors: errors,
+        ..ClassesForms::default()
+    };
+    render_list(&visitor, StatusCode::UNPROCESSABLE_ENTITY, forms).await
+}
