@@ -28,7 +28,8 @@ test("class is started, joined and ended in its room", async (t) => {
   await teacher.goto(launcher.url);
   await teacher.getByRole("link", { name: "Statistics 101" }).first().click();
   await teacher.getByLabel("E-mail addresses of the class").fill(`Ada Lovelace <${STUDENTS[0]}>\n${STUDENTS[1]}`);
-  await teacher.getByRole("button", { name: "Add members" }).click();
+  await teacher.getByRole("button", { name: "Check the list" }).click();
+  await teacher.getByRole("button", { name: "Apply the changes" }).click();
   for (const student of STUDENTS) await teacher.getByRole("row", { name: new RegExp(student) }).waitFor();
   await screenshot(teacher, "class-empty");
   await teacher.getByRole("link", { name: "New template" }).click();

@@ -1,6 +1,8 @@
 //! Use cases of classes. A class is found only by its members and by admins: [`Launcher::class`] returns their access to it,
 //! which all other use cases of a class take.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use launcher_domain::access::Action;
 use launcher_domain::lifetime::Bound;
@@ -177,9 +179,10 @@ impl Launcher {
                 && of_person.all(|one| one.removed_at.is_some() || one.source == MemberSource::Roster)
         };
         let removed: Vec<&EmailAddress> = removed.iter().filter(is_of_roster).collect();
-        let set = drafts.into_iter().map(|draft| MemberChange::Set {
-            membership: self.class_files().membership(access.class().class_id, draft),
-        });
+        // The last draft of a person counts.
+        let drafts: BTreeMap<_, _> = drafts.into_iter().map(|draft| (draft.email.clone(), draft)).collect();
+        let membership = |draft| self.class_files().membership(access.class().class_id, draft);
+        let set = drafts.into_values().map(|draft| MemberChange::Set { membership: membership(draft) });
         let remove = removed.iter().map(|email| MemberChange::Remove { email: (*email).clone() });
         let members = self.change_members(access, &set.chain(remove).collect::<Vec<_>>()).await?;
         for email in removed {

@@ -22,5 +22,5 @@ member-name = Name
 save-member = Speichern
 import-class = Kurs importieren
 class-file = Datei des Kurses
-class-file-hint = Eine Datei, die „Diesen Kurs exportieren“ gespeichert hat, mit dem Kurs und seinen Vorlagen. Außer den Lehrpersonen wird niemand Mitglied.
+class-file-hint = Eine Datei, die „Diesen Kurs exportieren“ gespeichert hat, mit dem Kurs und seinen Vorlagen. Sie werden seine Lehrperson. Die Datei enthält keine Mitglieder.
 export-class = Diesen Kurs exportieren

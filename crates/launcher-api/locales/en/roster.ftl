@@ -27,5 +27,5 @@ member-name = Name
 save-member = Save
 import-class = Import a class
 class-file = File of the class
-class-file-hint = A file that “Export this class” has saved, with the class and its templates. Nobody becomes a member, except for the teachers.
+class-file-hint = A file that “Export this class” has saved, with the class and its templates. You become its teacher. The file has no members.
 export-class = Export this class

@@ -22,5 +22,5 @@ member-name = Nom
 save-member = Enregistrer
 import-class = Importer un cours
 class-file = Fichier du cours
-class-file-hint = Un fichier enregistré avec « Exporter ce cours », avec le cours et ses modèles. Personne ne devient membre, sauf les enseignants.
+class-file-hint = Un fichier enregistré avec « Exporter ce cours », avec le cours et ses modèles. Vous en devenez l’enseignant. Le fichier ne contient aucun membre.
 export-class = Exporter ce cours

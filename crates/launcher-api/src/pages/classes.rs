@@ -61,7 +61,6 @@ struct ClassesPage {
 struct ClassesForms {
     new: NewClassForm,
     errors: Vec<String>,
-    import_teachers: String,
     import_errors: Vec<String>,
 }
 

@@ -334,7 +334,7 @@ impl Table {
     fn read(&self, text: &str) -> Result<Roster, RosterError> {
         let mut roster = Roster::default();
         for record in records(text, self.delimiter).skip(1) {
-            self.add(&mut roster, &record);
+            self.add(&mut roster, text, &record);
             roster.check_size()?;
         }
         if !self.columns.contains(&Some(Column::Email)) && roster.people.is_empty() {
@@ -343,7 +343,7 @@ impl Table {
         Ok(roster)
     }
 
-    fn add(&self, roster: &mut Roster, record: &StringRecord) {
+    fn add(&self, roster: &mut Roster, text: &str, record: &StringRecord) {
         let cells = |wanted: Column| {
             let cells = self.columns.iter().zip(record).filter(move |(column, _)| **column == Some(wanted));
             cells.map(|(_, cell)| unquoted(cell))
@@ -356,10 +356,17 @@ impl Table {
         // Canvas indents the name of the row with the points of each column, and other rows without a person have no name.
         let is_person = !name.trim().is_empty() && !full.starts_with(' ');
         if is_person || addresses.iter().any(|address| !address.is_empty()) {
-            let line = record.position().map_or(0, csv::Position::line);
-            roster.add(line, &addresses, &name, role_of(first(Column::Role)));
+            roster.add(line_of(text, record), &addresses, &name, role_of(first(Column::Role)));
         }
     }
+}
+
+/// Returns the line of a record, from 1. The position of a record is before the line breaks that precede it.
+fn line_of(text: &str, record: &StringRecord) -> u64 {
+    let Some(position) = record.position() else { return 0 };
+    let start = usize::try_from(position.byte()).unwrap_or(usize::MAX);
+    let breaks = text.bytes().skip(start).take_while(|byte| b"\r\n".contains(byte));
+    breaks.filter(|byte| *byte == b'\n').zip(position.line() + 1..).last().map_or(position.line(), |(_, line)| line)
 }
 
 /// Returns the rows of a table. Skips the line with which Excel names its separator, as in `sep=;`.

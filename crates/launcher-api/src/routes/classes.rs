@@ -39,7 +39,7 @@ pub(super) fn routes() -> Routes {
     vec![
         routes!(list_classes, create_class),
         routes!(read_class, update_class),
-        routes!(list_members),
+        routes!(list_members, set_members),
         routes!(set_member, remove_member),
         routes!(list_class_templates, create_class_template),
         routes!(read_class_template, update_class_template, archive_class_template),
@@ -183,6 +183,29 @@ fn changed(access: &ClassAccess) -> Changed<ClassResponse> {
 )]
 pub(crate) async fn list_members(call: InClass<WatchClass>) -> Result<Json<Vec<MemberResponse>>, Problem> {
     let members = call.launcher.members(&call.access).await?;
+    Ok(Json(members.into_iter().map(MemberResponse::from).collect()))
+}
+
+/// Add members to a class, or change several
+///
+/// Only its teachers and admins may call it. All or none: if one member is refused, nothing changes. Members who are not in the
+/// list stay as they are. A repeated request changes nothing.
+#[utoipa::path(
+    post, path = "/classes/{class}/members/", operation_id = "setMembers", tag = "classes",
+    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+    request_body = MembersBody,
+    responses((status = 200, description = "All current members.", body = [MemberResponse])),
+    extensions(("x-problems" = json!([
+        ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::BodyTooLarge,
+        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
+    ])))
+)]
+pub(crate) async fn set_members(
+    call: InClass<ManageMembers>,
+    Body(MembersBody { members }): Body<MembersBody>,
+) -> Result<Json<Vec<MemberResponse>>, Problem> {
+    let draft = |NamedMember { email, role, name }| MemberDraft { email, role, name: name.unwrap_or_default() };
+    let members = call.launcher.set_members(&call.access, members.into_iter().map(draft).collect()).await?;
     Ok(Json(members.into_iter().map(MemberResponse::from).collect()))
 }
 
@@ -574,6 +597,32 @@ pub(crate) struct MemberBody {
 }
 
 impl RequestBody for MemberBody {}
+
+/// Members as a teacher writes them.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MembersBody {
+    /// The members. The last entry of a person counts.
+    #[schema(max_items = 1000, example = json!([{ "email": "bob@example.org", "role": "student", "name": "Bob Brown" }]))]
+    members: Vec<NamedMember>,
+}
+
+impl RequestBody for MembersBody {}
+
+/// A member with the address.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NamedMember {
+    /// Address of the person.
+    #[schema(value_type = String, format = Email, example = "bob@example.org")]
+    email: EmailAddress,
+    #[schema(value_type = ClassRoleName)]
+    role: ClassRole,
+    /// Name of the person.
+    #[serde(default)]
+    #[schema(max_length = 80, example = "Bob Brown")]
+    name: Option<String>,
+}
 
 /// A member of a class.
 #[derive(Debug, Serialize, ToSchema)]

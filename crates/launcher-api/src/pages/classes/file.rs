@@ -6,7 +6,7 @@ use launcher_domain::FieldError;
 use launcher_service::ServiceError;
 
 use crate::pages::classes::roster::file;
-use crate::pages::classes::{ClassesForms, addresses, render_list};
+use crate::pages::classes::{ClassesForms, render_list};
 use crate::pages::forms::Upload;
 use crate::pages::roster::text_of;
 use crate::pages::{Language, PageResult, Visitor, forms};
@@ -26,22 +26,14 @@ fn located(t: Language, error: &FieldError) -> String {
     if error.pointer.is_empty() { sentence } else { format!("{}: {sentence}", error.pointer) }
 }
 
-/// `POST /import/class`: creates a class from a file, with these teachers.
+/// `POST /import/class`: creates a class from a file. The reader becomes its teacher.
 pub(crate) async fn import(visitor: Allowed<CreateClasses, Visitor>, form: Upload) -> PageResult {
-    let t = visitor.t;
-    let (teachers, mut errors) = addresses(t, form.field("teachers"));
     let text = text_of(&form.file).unwrap_or_default();
-    if errors.is_empty() {
-        match visitor.launcher.import_class(&visitor.caller, &text, &teachers).await {
-            Ok(class) => return Ok(forms::redirect(&format!("/classes/{}", class.content.slug))),
-            Err(ServiceError::Invalid(wrong)) => errors.extend(wrong.iter().map(|error| located(t, error))),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    let forms = ClassesForms {
-        import_teachers: form.field("teachers").to_owned(),
-        import_errors: errors,
-        ..ClassesForms::default()
+    let import_errors = match visitor.launcher.import_class(&visitor.caller, &text, &[]).await {
+        Ok(class) => return Ok(forms::redirect(&format!("/classes/{}", class.content.slug))),
+        Err(ServiceError::Invalid(errors)) => errors.iter().map(|error| located(visitor.t, error)).collect(),
+        Err(error) => return Err(error.into()),
     };
+    let forms = ClassesForms { import_errors, ..ClassesForms::default() };
     render_list(&visitor, StatusCode::UNPROCESSABLE_ENTITY, forms).await
 }
