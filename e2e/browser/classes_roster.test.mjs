@@ -30,7 +30,7 @@ test("uploaded table is previewed and applied", async (t) => {
       await screenshot(page, `roster-preview-${look.colorScheme ?? "phone"}`);
     }
     const missing = page.getByRole("checkbox", { name: /gone@example.org/ });
-    assert.equal(await missing.count(), index < 2 ? 1 : 0);
+    assert.equal(await page.getByRole("checkbox").count(), index < 2 ? 1 : 0);
     if (index === 0) {
       const names = await page.getByRole("listitem").filter({ hasText: "jm@example.org" }).innerText();
       assert.match(names, /Jörg Müller.*Assistant/s);

@@ -100,7 +100,7 @@ impl Store {
         for template in templates {
             template.bind_all(query(&INSERT_TEMPLATE))?.execute(write.connection()).await?;
         }
-        for (activity, back) in activities.iter().rev().zip(0..) {
+        for (activity, back) in activities.iter().zip(0..) {
             write.log_activity(last - back, activity).await?;
         }
         write.commit().await

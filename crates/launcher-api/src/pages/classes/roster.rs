@@ -44,14 +44,14 @@ struct Plan {
     /// The members of whom only the name changes.
     new_names: Vec<(Member, Row)>,
     unchanged: Vec<Member>,
-    /// Members of the roster only, who are not in the list.
+    /// Members of the roster only, who are not in the list. Without the reader, who would lose the class.
     missing: Vec<Member>,
 }
 
 impl Plan {
     /// Compares a list with the members. New people without a role in the list get `role`. Members keep what the list does
     /// not name, so that a list of names and addresses makes no teacher a student.
-    fn new(members: Vec<Member>, people: Vec<Person>, role: ClassRole) -> Self {
+    fn new(members: Vec<Member>, people: Vec<Person>, role: ClassRole, reader: &EmailAddress) -> Self {
         let mut plan = Self::default();
         let mut left = members;
         for person in people {
@@ -71,7 +71,7 @@ impl Plan {
                 plan.unchanged.push(member);
             }
         }
-        left.retain(|member| member.sources == [MemberSource::Roster]);
+        left.retain(|member| member.sources == [MemberSource::Roster] && member.email != *reader);
         left.sort_by(|one, other| one.email.cmp(&other.email));
         plan.missing = left;
         plan
@@ -170,7 +170,7 @@ pub(crate) async fn preview(visitor: InClass<ManageMembers, Visitor>, form: Uplo
         None => return refuse(&visitor, access, pasted, vec![t.text("roster-no-text").into_owned()]).await,
     };
     let role = ClassRole::parse(form.field("role")).unwrap_or(ClassRole::Student);
-    let plan = Plan::new(visitor.launcher.members(access).await?, roster.people, role);
+    let plan = Plan::new(visitor.launcher.members(access).await?, roster.people, role, visitor.caller.email());
     let missing = plan.missing.iter().map(|member| Entry::new(&member.email, &member.name, self::role(t, member.role)));
     let rows = plan.rows();
     page(&PreviewPage {
@@ -199,8 +199,6 @@ pub(crate) async fn apply(visitor: InClass<ManageMembers, Visitor>, form: Upload
     let removed = removed.map_err(|_| other_page())?;
     let drafts = rows.into_iter().map(MemberDraft::from).collect();
     match visitor.launcher.change_roster(access, drafts, &removed).await {
-        // A teacher who has left the class does not find its page any more.
-        Ok(_) if removed.contains(visitor.caller.email()) => Ok(forms::redirect("/classes")),
         Ok(_) => Ok(forms::redirect(&path(access))),
         Err(ServiceError::Invalid(wrong)) => {
             let errors = wrong.iter().map(|error| t.field_error(error)).collect();
