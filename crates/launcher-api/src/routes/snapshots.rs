@@ -185,13 +185,18 @@ pub(crate) fn archive(template_name: &str, format: ArchiveFormat, files: Body) -
         ArchiveFormat::TarGz => ("tar.gz", "application/gzip"),
         ArchiveFormat::Zip => ("zip", "application/zip"),
     };
-    let disposition = format!("attachment; filename=\"{}.{extension}\"", file_name(template_name));
+    attachment(&format!("{}.{extension}", file_name(template_name)), media_type, files)
+}
+
+/// Returns a file that a browser saves under this name, which consists of ASCII letters, digits, hyphens and dots.
+pub(crate) fn attachment(name: &str, media_type: &'static str, content: impl Into<Body>) -> Response {
+    let disposition = format!("attachment; filename=\"{name}\"");
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static(media_type)),
         (CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (CONTENT_DISPOSITION, HeaderValue::from_str(&disposition).unwrap_or(HeaderValue::from_static("attachment"))),
     ];
-    (StatusCode::OK, headers, files).into_response()
+    (StatusCode::OK, headers, content.into()).into_response()
 }
 
 /// Returns the ASCII letters and digits of a name, with single hyphens between words.

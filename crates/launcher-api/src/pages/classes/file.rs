@@ -5,19 +5,19 @@ use http::StatusCode;
 use launcher_domain::FieldError;
 use launcher_service::ServiceError;
 
-use crate::pages::classes::roster::file;
 use crate::pages::classes::{ClassesForms, render_list};
 use crate::pages::forms::Upload;
 use crate::pages::roster::text_of;
 use crate::pages::{Language, PageResult, Visitor, forms};
 use crate::permission::{Allowed, CreateClasses, InClass, ManageClassTemplates};
 use crate::problem::Problem;
+use crate::routes::snapshots::attachment;
 
 /// `GET /classes/{class}/export`: the class and its templates as YAML.
 pub(crate) async fn export(visitor: InClass<ManageClassTemplates, Visitor>) -> Result<Response, Problem> {
     let yaml = visitor.launcher.export_class(&visitor.access).await?;
     let name = format!("{}.yaml", visitor.access.class().content.slug);
-    Ok(file(&name, "application/yaml", yaml.into_bytes()))
+    Ok(attachment(&name, "application/yaml", yaml))
 }
 
 /// Returns an error of a file with its location.

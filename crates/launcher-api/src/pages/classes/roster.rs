@@ -1,9 +1,8 @@
 //! The roster of a class: a pasted or uploaded list of people, the preview of its changes, and the export.
 
 use askama::Template;
-use axum::response::{IntoResponse, Response};
-use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
-use http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use http::StatusCode;
 use launcher_domain::{ClassAccess, ClassRole, EmailAddress, Member, MemberSource};
 use launcher_service::{MemberDraft, ServiceError};
 use serde::{Deserialize, Serialize};
@@ -15,6 +14,7 @@ use crate::pages::roster::{Person, Roster, Unreadable, exported, text_of};
 use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, page};
 use crate::permission::{InClass, ManageMembers, WatchClass};
 use crate::problem::{Problem, ProblemCode};
+use crate::routes::snapshots::attachment;
 use crate::wire::rfc3339;
 
 /// Byte order mark, without which Excel does not read a table as UTF-8.
@@ -220,16 +220,5 @@ pub(crate) async fn export(visitor: InClass<WatchClass, Visitor>) -> Result<Resp
             .map_err(Problem::internal)?;
     }
     let table = table.into_inner().map_err(|error| Problem::internal(error.to_string()))?;
-    Ok(file(&format!("{}-members.csv", visitor.access.class().content.slug), "text/csv; charset=utf-8", table))
-}
-
-/// Returns a file that a browser saves under this name, which consists of letters, digits, hyphens and dots.
-pub(super) fn file(name: &str, media_type: &'static str, content: Vec<u8>) -> Response {
-    let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""));
-    let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static(media_type)),
-        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (CONTENT_DISPOSITION, disposition.unwrap_or(HeaderValue::from_static("attachment"))),
-    ];
-    (headers, content).into_response()
+    Ok(attachment(&format!("{}-members.csv", visitor.access.class().content.slug), "text/csv", table))
 }
