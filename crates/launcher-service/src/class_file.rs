@@ -63,6 +63,18 @@ pub fn to_yaml(value: &impl Serialize) -> String {
     serde_saphyr::to_string(value).ok().filter(is_lossless).unwrap_or_else(|| json.to_string())
 }
 
+/// Reads the content of a new class. Only admins give a class a larger share of the queue than others have.
+///
+/// # Errors
+/// All errors, each with its location.
+pub(crate) fn read_content(caller: &Caller, body: &JsonObject) -> Result<ClassContent, Vec<FieldError>> {
+    let content = ClassContent::read(body, None)?;
+    if content.queue_weight > 1 && !caller.is_admin() {
+        return Err(vec![FieldError::new("/queue_weight", FieldRule::OnlyAdmins)]);
+    }
+    Ok(content)
+}
+
 #[derive(Serialize)]
 struct ClassFile<'c> {
     #[serde(flatten)]
@@ -139,7 +151,7 @@ impl ClassFiles<'_> {
             Some(Value::Array(templates)) => self.read_templates(caller, &templates),
             Some(_) => Err(error(format!("/{TEMPLATES}"), FieldRule::List)),
         };
-        match (ClassContent::read(&body, None), templates) {
+        match (read_content(caller, &body), templates) {
             (Ok(content), Ok(templates)) => Ok((content, templates)),
             (content, templates) => {
                 let errors = content.err().into_iter().chain(templates.err());

@@ -15,6 +15,7 @@ use launcher_store::{InstanceFilter, ListedInstance, MemberChange, MembersOutcom
 use uuid::Uuid;
 
 use crate::change::Target;
+use crate::class_file::read_content;
 use crate::error::{ServiceError, require, require_in};
 use crate::launcher::Launcher;
 
@@ -78,7 +79,7 @@ impl Launcher {
     /// Forbidden, Invalid, Unavailable.
     pub async fn create_class(&self, caller: &Caller, new: &NewClass) -> Result<ClassAccess, ServiceError> {
         require(caller, Action::CreateClasses)?;
-        let content = ClassContent::read(&new.body, None).map_err(ServiceError::Invalid)?;
+        let content = read_content(caller, &new.body).map_err(ServiceError::Invalid)?;
         let derives_slug = !ClassContent::has_slug(&new.body);
         let class = self.class_files().create(caller, content, derives_slug, &new.teachers, Vec::new()).await?;
         self.class(caller, &class.class_id.to_string()).await

@@ -1,6 +1,6 @@
 //! Export and import of a class as a file.
 
-use launcher_domain::{Class, ClassAccess, ClassRole, FieldRule};
+use launcher_domain::{Class, ClassAccess, ClassCreators, ClassRole, FieldRule};
 use launcher_service::{NewClass, Page, ServiceError, from_yaml};
 use serde_json::{Value, json};
 
@@ -119,6 +119,40 @@ async fn file_with_errors_is_refused_with_all_of_them_and_creates_nothing() {
     assert!(world.launcher.classes(&admin, &PAGE).await.unwrap().is_empty());
     let forbidden = world.launcher.import_class(&caller("alice"), "name: x", &[]).await;
     assert!(matches!(forbidden, Err(ServiceError::Forbidden)));
+}
+
+#[tokio::test]
+async fn teacher_imports_no_field_that_only_admins_set() {
+    let world = World::new().await;
+    let file = {
+        let class = world.rich_class().await;
+        world.launcher.export_class(&class).await.unwrap().replace("queue_weight: 1\n", "queue_weight: 2\n")
+    };
+    let tina = ClassCreators::parse("tina@example.org").unwrap().grant(caller("tina"));
+    let Err(ServiceError::Invalid(errors)) = world.launcher.import_class(&tina, &file, &[]).await else {
+        panic!("a teacher may not set them");
+    };
+    let pointers: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
+    let expected = [
+        "/queue_weight",
+        "/templates/0/pod_template",
+        "/templates/0/security_profile",
+        "/templates/0/material/sources/0/secret",
+    ];
+    assert_eq!(pointers, expected);
+    assert!(errors.iter().all(|error| error.rule == FieldRule::OnlyAdmins));
+
+    let new = |weight: u32| NewClass {
+        body: json!({ "name": "x", "queue_weight": weight }).as_object().unwrap().clone(),
+        teachers: Vec::new(),
+    };
+    assert!(matches!(world.launcher.create_class(&tina, &new(2)).await, Err(ServiceError::Invalid(_))));
+    world.launcher.create_class(&tina, &new(1)).await.unwrap();
+    let plain = "name: Plain\ntemplates:\n- { name: A, app_type: custom, image: x, port: 8000 }\n";
+    let carl = [caller("carl").email().clone()];
+    let imported = world.launcher.import_class(&tina, plain, &carl).await.unwrap();
+    let access = world.launcher.class(&tina, &imported.content.slug).await.unwrap();
+    assert_eq!(access.role(), Some(ClassRole::Teacher), "a person who is no admin stays a teacher of the own class");
 }
 
 #[tokio::test]
