@@ -41,6 +41,9 @@ fn manual_has_page_for_each_visible_command() {
     assert_eq!(
         pages,
         [
+            "launcher-class-export.1",
+            "launcher-class-import.1",
+            "launcher-class.1",
             "launcher-completions.1",
             "launcher-crd.1",
             "launcher-doctor.1",
