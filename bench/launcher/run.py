@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Costs of the launcher on one machine: start, memory, launches, their growth, kept files, and open bars.
+"""Costs of the launcher on one machine: start, memory, launches, their growth, kept files, open bars, and the board of a class.
 
-    bench/launcher/run.py [--rounds 5] [--parts costs rows live volumes bars] [--rows 1000 10000 100000 1000000] [--live 10 100 500]
+    bench/launcher/run.py [--rounds 5] [--parts costs rows live volumes bars classes] [--rows 1000 10000 100000 1000000] [--live 10 100 500]
 
 Everything runs on loopback with a separate database in a temporary directory, which is removed afterwards. Compared
 figures come from one run, interleaved; absolute ones depend on the machine.
@@ -17,12 +17,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common import tools  # noqa: E402
 from common.machine import prepare  # noqa: E402
 from common.table import cell, table  # noqa: E402
-from launcher import bars, growth, volumes  # noqa: E402
+from launcher import bars, classes, growth, volumes  # noqa: E402
 from launcher.program import ALICE, LAUNCHER, Launcher, template  # noqa: E402
 
 RUNS = 5
 LAUNCHES = 500
-PARTS = ("costs", "rows", "live", "volumes", "bars")
+PARTS = ("costs", "rows", "live", "volumes", "bars", "classes")
 
 
 def costs(directory, _):
@@ -63,7 +63,8 @@ def main():
         tools.build_ours("launcher")
         tools.build_load()
     prepare()
-    measures = {"costs": costs, "rows": growth.rows, "live": growth.live, "volumes": volumes.volumes, "bars": bars.bars}
+    measures = {"costs": costs, "rows": growth.rows, "live": growth.live, "volumes": volumes.volumes, "bars": bars.bars,
+                "classes": classes.classes}
     for part in options.parts:
         with tempfile.TemporaryDirectory(prefix="launcher-bench-") as directory:
             measures[part](pathlib.Path(directory), options)

@@ -51,17 +51,57 @@ test("class is started, joined and ended in its room", async (t) => {
   await row.getByRole("button", { name: /^Extend/ }).waitFor();
   for (const look of LOOKS) {
     const { page } = await openPage(t, browser, { email: TEACHER, ...look });
-    for (const path of [room, "/classes", "/"]) {
+    for (const path of [room, `${room}/projector`, `${room}/extend`, "/classes", "/"]) {
       await page.goto(launcher.url + path);
       assert.deepEqual(await violations(page), [], `${path} ${JSON.stringify(look)}`);
       assert.equal(await overflow(page), 0, `${path} ${JSON.stringify(look)}`);
-      if (path !== "/") await screenshot(page, `class-${path === room ? "room" : "list"}-${look.colorScheme ?? "phone"}`);
+      const name = { [room]: "room", [`${room}/projector`]: "projector", [`${room}/extend`]: "extend", "/classes": "list" }[path];
+      if (name) await screenshot(page, `class-${name}-${look.colorScheme ?? "phone"}`);
     }
   }
 
+  // The search and the filter work while typing, and stay when the board updates.
+  const other = teacher.getByRole("row", { name: new RegExp(STUDENTS[1]) });
+  await teacher.getByLabel("Name or address").fill("ADA@");
+  await other.waitFor({ state: "detached" });
+  await row.waitFor();
+  await teacher.getByLabel("Name or address").fill("");
+  await other.waitFor();
+  await teacher.getByLabel("State of the members").selectOption("Not here");
+  await row.waitFor({ state: "detached" });
+  const { page: bob } = await openPage(t, browser, { email: STUDENTS[1] });
+  await bob.goto(launcher.url);
+  await launchFromCard(bob, launcher, "Exercise 1");
+  await other.waitFor({ state: "detached" });
+  await teacher.getByText("No member matches.").waitFor();
+  await teacher.getByRole("link", { name: /^Show all/ }).click();
+
+  // Actions on all workshops, each with its report.
+  const report = teacher.getByRole("row", { name: new RegExp(STUDENTS[1]) });
+  await teacher.getByRole("link", { name: "Launch for all" }).click();
+  await teacher.getByLabel("Template").selectOption("Exercise 1");
+  await teacher.getByRole("button", { name: "Launch for all" }).click();
+  await report.getByText("Has a workshop of it").waitFor();
+  await teacher.getByRole("link", { name: "Back to the class" }).click();
+  await other.getByRole("button", { name: /^Extend/ }).waitFor();
+  await teacher.getByRole("link", { name: "Extend all" }).click();
+  await teacher.getByRole("button", { name: "Extend all" }).click();
+  await report.getByText("Extended until").waitFor();
+  assert.deepEqual(await violations(teacher), []);
+  await screenshot(teacher, "class-report");
+  await teacher.getByRole("link", { name: "Back to the class" }).click();
   await row.getByRole("link", { name: /^End/ }).click();
   await teacher.getByRole("button", { name: "End", exact: true }).click();
-  await row.getByText("Not here").waitFor();
+  await row.getByText("Was here until").waitFor();
+  const { page: projector } = await openPage(t, browser, { email: TEACHER });
+  await projector.goto(`${launcher.url}${room}/projector`);
+  const ready = projector.getByRole("listitem").filter({ hasText: "Ready" });
+  await ready.getByText("1", { exact: true }).waitFor();
+  await teacher.getByRole("link", { name: "End all", exact: true }).click();
+  await teacher.getByRole("button", { name: "End all", exact: true }).click();
+  await report.getByText("Ended", { exact: true }).waitFor();
+  await ready.getByText("0", { exact: true }).waitFor();
+  await teacher.getByRole("link", { name: "Back to the class" }).click();
   await row.getByRole("link", { name: /^Remove/ }).click();
   await teacher.getByRole("button", { name: "Remove", exact: true }).click();
   await row.waitFor({ state: "detached" });

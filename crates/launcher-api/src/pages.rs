@@ -21,6 +21,7 @@ mod launch_form;
 mod markdown;
 mod notices;
 mod paths;
+mod report;
 mod roster;
 mod saved_work;
 mod share;
@@ -95,6 +96,18 @@ const ROUTES: &[Route] = &[
     ("GET", "/join/{code}", || get(classes::join::show)),
     ("POST", "/join/{code}", || post(classes::join::join)),
     ("GET", "/classes/{class}/export", || get(classes::file::export)),
+    ("GET", "/classes/{class}/board", || get(classes::board::show)),
+    ("GET", "/classes/{class}/events", || get(classes::board::stream)),
+    ("GET", "/classes/{class}/projector", || get(classes::projector::show)),
+    ("GET", "/classes/{class}/attendance.csv", || get(classes::attendance::export)),
+    ("GET", "/classes/{class}/launch", || get(classes::all::confirm_launch)),
+    ("POST", "/classes/{class}/launch", || post(classes::all::launch)),
+    ("GET", "/classes/{class}/extend", || get(classes::all::confirm_extend)),
+    ("POST", "/classes/{class}/extend", || post(classes::all::extend)),
+    ("GET", "/classes/{class}/pause", || get(classes::all::confirm_pause)),
+    ("POST", "/classes/{class}/pause", || post(classes::all::pause)),
+    ("GET", "/classes/{class}/end", || get(classes::all::confirm_end)),
+    ("POST", "/classes/{class}/end", || post(classes::all::end)),
     ("GET", "/classes/{class}/templates/new", || get(admin::editor::new::<TeacherOf>)),
     ("POST", "/classes/{class}/templates", || post(admin::editor::create::<TeacherOf>)),
     ("GET", "/classes/{class}/templates/{template_id}/edit", || get(admin::editor::edit::<TeacherOf>)),

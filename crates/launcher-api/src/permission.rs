@@ -113,6 +113,7 @@ class_permissions!(
     SendMessage: SendMessage,
     ExtendInClass: Extend,
     EndInClass: End,
+    LaunchForMembers: LaunchForMembers,
     ManageClassTemplates: ManageTemplates,
     ManageMembers: ManageMembers,
     EditClass: Edit

@@ -1,6 +1,7 @@
 //! The routes of the API.
 
 mod activity;
+mod class_bulk;
 pub(crate) mod classes;
 pub(crate) mod docs;
 mod events;
@@ -31,6 +32,7 @@ pub(crate) fn documented() -> Routes {
         classes::routes(),
         join::routes(),
         hands::routes(),
+        class_bulk::routes(),
         volumes::routes(),
         snapshots::routes(),
         activity::routes(),

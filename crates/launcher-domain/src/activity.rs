@@ -120,10 +120,10 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// Returns the log entry for a launch.
+    /// Returns the log entry for a launch by a person: the owner, or a teacher for the owner.
     #[must_use]
-    pub fn of_launch(created: &Instance) -> Self {
-        let act = Act { actor_email: Some(created.owner_email.clone()), at: created.created_at };
+    pub fn of_launch(created: &Instance, by: &EmailAddress) -> Self {
+        let act = Act { actor_email: Some(by.clone()), at: created.created_at };
         Self::of_instance(created, act, ActivityAction::Launched, None)
     }
 

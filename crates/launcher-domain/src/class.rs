@@ -331,8 +331,10 @@ pub enum ClassAction {
     AnswerHands,
     /// Extend workshops of the members.
     Extend,
-    /// End workshops of the members.
+    /// Pause and end workshops of the members.
     End,
+    /// Launch a template of the class for members, who own the workshops.
+    LaunchForMembers,
     /// Create, change and archive templates of the class.
     ManageTemplates,
     /// Add and remove members, and change their roles.
@@ -345,7 +347,7 @@ pub enum ClassAction {
 
 impl ClassAction {
     /// All actions.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Read,
         Self::Launch,
         Self::Watch,
@@ -353,6 +355,7 @@ impl ClassAction {
         Self::AnswerHands,
         Self::Extend,
         Self::End,
+        Self::LaunchForMembers,
         Self::ManageTemplates,
         Self::ManageMembers,
         Self::SendMessage,
@@ -364,9 +367,12 @@ impl ClassAction {
         match self {
             Self::Read | Self::Launch | Self::RaiseHand => ClassRole::Student,
             Self::Watch | Self::AnswerHands | Self::Extend => ClassRole::Assistant,
-            Self::End | Self::ManageTemplates | Self::ManageMembers | Self::SendMessage | Self::Edit => {
-                ClassRole::Teacher
-            }
+            Self::End
+            | Self::LaunchForMembers
+            | Self::ManageTemplates
+            | Self::ManageMembers
+            | Self::SendMessage
+            | Self::Edit => ClassRole::Teacher,
         }
     }
 }
@@ -409,14 +415,21 @@ impl ClassAccess {
     /// Limits of the caller's launches in the class. Only students have a limit of their own.
     #[must_use]
     pub fn limits(&self) -> ClassLimits {
-        let Class { class_id, content, .. } = &self.class;
         let is_student = !self.allows(ClassAction::Watch);
-        let max_of_owner = content.max_workshops_per_member.filter(|_| is_student);
+        let limits = self.limits_of_student();
+        let max_of_owner = limits.max_of_owner.filter(|_| is_student);
+        ClassLimits { max_of_owner, needs_member: !self.caller.is_admin(), ..limits }
+    }
+
+    /// Limits of the launches of a student in the class.
+    #[must_use]
+    pub fn limits_of_student(&self) -> ClassLimits {
+        let Class { class_id, content, .. } = &self.class;
         ClassLimits {
             class_id: *class_id,
             max_workshops: content.max_workshops,
-            max_of_owner,
-            needs_member: !self.caller.is_admin(),
+            max_of_owner: content.max_workshops_per_member,
+            needs_member: true,
             queue_weight: content.queue_weight,
         }
     }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use launcher_domain::access::Action;
 use launcher_domain::lifetime::{Bound, ExtendError, UntilExtension, extend_until};
-use launcher_domain::{Caller, EmailAddress, Instance, InstanceState, Template};
+use launcher_domain::{Caller, ClassAccess, ClassAction, EmailAddress, Instance, InstanceState, Template};
 use launcher_store::{InstanceFilter, ListedInstance, Page, SortBy, SortOrder, StateFilter};
 use uuid::Uuid;
 
-use crate::change::Target;
+use crate::class_bulk::Group;
 use crate::error::{ServiceError, require};
 use crate::instances::require_bound;
 use crate::launcher::Launcher;
@@ -132,13 +132,45 @@ impl Launcher {
         require(caller, Action::ManageClass)?;
         require_bound(caller, bound)?;
         self.template(caller, template_id).await?;
-        let (mut results, mut after) = (Vec::new(), None);
-        while let Some(batch) = self.class_batch(caller, template_id, RUNNING, &mut after).await? {
-            for ListedInstance { instance, .. } in batch {
-                results.push(self.extend_one(caller, instance.k8s_name, instance.owner_email, until, bound).await?);
-            }
-        }
-        Ok(results)
+        self.extend_all(&Group::of_template(caller, template_id, RUNNING), until, bound).await
+    }
+
+    /// Extends every running instance of a class until this time, like [`Launcher::extend_class`]. Only callers who may end
+    /// the instances extend them beyond their maximum lifetime.
+    ///
+    /// # Errors
+    /// ClassRole, Unavailable.
+    pub async fn extend_all_in_class(
+        &self,
+        access: &ClassAccess,
+        until: Timestamp,
+        bound: Bound,
+    ) -> Result<Vec<ClassExtension>, ServiceError> {
+        let action = match bound {
+            Bound::Maximum => ClassAction::Extend,
+            Bound::Longest => ClassAction::End,
+        };
+        self.extend_all(&Group::of_class(access, action, RUNNING)?, until, bound).await
+    }
+
+    async fn extend_all(
+        &self,
+        group: &Group<'_>,
+        until: Timestamp,
+        bound: Bound,
+    ) -> Result<Vec<ClassExtension>, ServiceError> {
+        let now = self.0.clock.now();
+        let extend = |instance: &Instance| match extend_until(instance, until, bound, now) {
+            UntilExtension::Extended(after) => (ClassOutcome::Extended, Some(*after)),
+            UntilExtension::Shortened(after) => (ClassOutcome::Shortened, Some(*after)),
+            UntilExtension::Unchanged => (ClassOutcome::Unchanged, None),
+            UntilExtension::Refused(error) => (ClassOutcome::Refused(error), None),
+        };
+        let result = |(Instance { k8s_name, owner_email, state, expires_at, .. }, outcome)| {
+            let expires_at = expires_at.filter(|_| state == InstanceState::Running);
+            ClassExtension { k8s_name, owner_email, expires_at, outcome }
+        };
+        Ok(self.change_all(group, extend).await?.into_iter().map(result).collect())
     }
 
     /// Counts the instances of a template with a maximum lifetime below that of the template, for admins.
@@ -163,20 +195,13 @@ impl Launcher {
     pub async fn apply_maximum(&self, caller: &Caller, template_id: Uuid) -> Result<Vec<Instance>, ServiceError> {
         require(caller, Action::ManageClass)?;
         let maximum = self.template(caller, template_id).await?.settings.max_lifetime_seconds;
-        let (mut changed, mut after) = (Vec::new(), None);
-        while let Some(batch) = self.class_batch(caller, template_id, StateFilter::Live, &mut after).await? {
-            for ListedInstance { instance, .. } in batch {
-                let target = Target::ByCaller(caller, &instance.k8s_name);
-                let mut is_raised = false;
-                let raise = |instance: &Instance| {
-                    let raised = instance.raise_max_lifetime(maximum);
-                    is_raised = raised.is_some();
-                    Ok(raised)
-                };
-                changed.extend(self.change_instance(target, raise).await?.filter(|_| is_raised));
-            }
-        }
-        Ok(changed)
+        let group = Group::of_template(caller, template_id, StateFilter::Live);
+        let raise = |instance: &Instance| {
+            let raised = instance.raise_max_lifetime(maximum);
+            (raised.is_some(), raised)
+        };
+        let changed = self.change_all(&group, raise).await?.into_iter();
+        Ok(changed.filter_map(|(instance, is_raised)| is_raised.then_some(instance)).collect())
     }
 
     /// Reads the next instances of a template after `after`; `None` if there are no more.
@@ -191,32 +216,5 @@ impl Launcher {
         let batch = self.instances(caller, &filter, &page).await?;
         *after = batch.last().map(|last| last.instance.instance_id);
         Ok(after.is_some().then_some(batch))
-    }
-
-    async fn extend_one(
-        &self,
-        caller: &Caller,
-        k8s_name: String,
-        owner_email: EmailAddress,
-        until: Timestamp,
-        bound: Bound,
-    ) -> Result<ClassExtension, ServiceError> {
-        let now = self.0.clock.now();
-        let mut outcome = ClassOutcome::Refused(ExtendError::NotRunning);
-        let stored = self
-            .change_instance(Target::ByCaller(caller, &k8s_name), |instance| {
-                let (decided, after) = match extend_until(instance, until, bound, now) {
-                    UntilExtension::Extended(after) => (ClassOutcome::Extended, Some(*after)),
-                    UntilExtension::Shortened(after) => (ClassOutcome::Shortened, Some(*after)),
-                    UntilExtension::Unchanged => (ClassOutcome::Unchanged, None),
-                    UntilExtension::Refused(error) => (ClassOutcome::Refused(error), None),
-                };
-                outcome = decided;
-                Ok(after)
-            })
-            .await?;
-        let running = stored.filter(|instance| instance.state == InstanceState::Running);
-        let expires_at = running.and_then(|instance| instance.expires_at);
-        Ok(ClassExtension { k8s_name, owner_email, expires_at, outcome })
     }
 }

@@ -8,13 +8,14 @@ use launcher_domain::access::Action;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::template::is_slug;
 use launcher_domain::{
-    Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, EndReason, FieldError, FieldRule,
-    JsonObject, Member, MemberSource, is_member_name,
+    Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, FieldError, FieldRule, JsonObject,
+    Member, MemberSource, is_member_name,
 };
 use launcher_store::{InstanceFilter, ListedInstance, MemberChange, MembersOutcome, Page};
 use uuid::Uuid;
 
 use crate::change::Target;
+use crate::class_bulk::ending_by;
 use crate::class_file::read_content;
 use crate::error::{ServiceError, require, require_in};
 use crate::launcher::Launcher;
@@ -118,6 +119,7 @@ impl Launcher {
             let (version, updated_at) = (class.version + 1, self.0.clock.now());
             let after = Class { content: content.clone(), version, updated_at, ..class.clone() };
             if self.0.store.save_class(class, &after, caller).await? {
+                self.0.changed.notify_one();
                 tracing::info!(class = %after.content.slug, by = %caller.email(), version, "class changed");
                 return self.class(caller, &after.class_id.to_string()).await;
             }
@@ -285,15 +287,7 @@ impl Launcher {
     pub async fn end_in_class(&self, access: &ClassAccess, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
         require_in(access, ClassAction::End)?;
         let (target, now) = (Target::InClass(access, k8s_name), self.0.clock.now());
-        let (is_admin, email) = (access.caller().is_admin(), access.caller().email());
-        let end = |instance: &launcher_domain::Instance| {
-            let by = match (instance.owner_email == *email, is_admin) {
-                (true, _) => EndReason::Owner,
-                (false, true) => EndReason::Admin,
-                (false, false) => EndReason::Teacher,
-            };
-            Ok(instance.terminate(by, now))
-        };
+        let end = |instance: &launcher_domain::Instance| Ok(instance.terminate(ending_by(access, instance), now));
         let changed = self.change_instance(target, end).await?.ok_or(ServiceError::NotFound)?;
         Ok(ListedInstance { instance: changed, queue_position: None })
     }

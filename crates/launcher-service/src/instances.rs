@@ -172,7 +172,7 @@ impl Launcher {
                     return Ok(stored);
                 }
                 ResumeOutcome::Changed => {}
-                ResumeOutcome::Refused(refusal) => return Err(self.refusal(caller, refusal)),
+                ResumeOutcome::Refused(refusal) => return Err(self.refusal(caller.email(), refusal)),
             }
         }
         Err(ServiceError::exhausted())

@@ -113,6 +113,7 @@ impl Launcher {
             JoinOutcome::Refused(refusal) => return Err(ServiceError::JoinRefused(refusal)),
             JoinOutcome::Unknown => return Err(ServiceError::UnknownJoinCode),
         };
+        self.0.changed.notify_one();
         tracing::info!(class = %class.content.slug, by = %caller.email(), "joined");
         self.class(caller, &class.class_id.to_string()).await
     }

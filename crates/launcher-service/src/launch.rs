@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use launcher_domain::names::{k8s_name, uuid_v7, volume_name};
 use launcher_domain::template::read_values;
 use launcher_domain::{
-    ArchiveToken, Caller, ClassAccess, FieldError, FileRetention, FilesAtEnd, Instance, InstanceSnapshot,
-    InstanceState, LaunchValues, RepositoryDraft, SecretValues, Template, TemplateSettings,
+    ArchiveToken, Caller, ClassAccess, ClassLimits, EmailAddress, FieldError, FileRetention, FilesAtEnd, Instance,
+    InstanceSnapshot, InstanceState, LaunchValues, RepositoryDraft, SecretValues, Template, TemplateSettings,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, ListedInstance};
 use launcher_trace::StartTrace;
@@ -82,13 +82,13 @@ impl Launcher {
         };
         let rules = self.rules(catalog);
         for _ in 0..NAME_ATTEMPTS {
-            let drafted = self.draft(caller, &template, &values);
+            let drafted = self.draft(caller.email(), &template, &values);
             let instance = Instance { restores: request.snapshot, ..drafted };
             match self.0.store.launch_with_secrets(&instance, &values.secrets, &rules, key.as_ref()).await? {
                 LaunchOutcome::Created(instance) => return self.launched(caller, instance, true).await,
                 LaunchOutcome::Replayed(instance) => return self.launched(caller, instance, false).await,
                 LaunchOutcome::NameTaken => {}
-                refusal => return Err(self.refusal(caller, refusal)),
+                refusal => return Err(self.refusal(caller.email(), refusal)),
             }
         }
         Err(ServiceError::Internal(
@@ -154,7 +154,7 @@ impl Launcher {
     }
 
     /// Returns the error for a launch or a resume that the store refused.
-    pub(crate) fn refusal(&self, caller: &Caller, outcome: LaunchOutcome) -> ServiceError {
+    pub(crate) fn refusal(&self, owner: &EmailAddress, outcome: LaunchOutcome) -> ServiceError {
         match outcome {
             LaunchOutcome::KeyReused => ServiceError::IdempotencyKeyReused,
             LaunchOutcome::AtCapacity => ServiceError::AtCapacity,
@@ -167,8 +167,12 @@ impl Launcher {
             }
             LaunchOutcome::VolumeInUse(user) => ServiceError::VolumeInUse(user),
             LaunchOutcome::StorageLimitReached { limit_gib } => ServiceError::StorageLimitReached { limit_gib },
-            LaunchOutcome::TooManyLaunches { wait } => self.too_many_launches(caller, wait),
-            LaunchOutcome::Created(_) | LaunchOutcome::Replayed(_) | LaunchOutcome::NameTaken => {
+            LaunchOutcome::TooManyLaunches { wait } => self.too_many_launches(owner, wait),
+            LaunchOutcome::NotTeacher => ServiceError::ClassRole,
+            LaunchOutcome::Created(_)
+            | LaunchOutcome::Replayed(_)
+            | LaunchOutcome::NameTaken
+            | LaunchOutcome::HasInstance => {
                 ServiceError::Internal("the store refused a launch without a reason".into())
             }
         }
@@ -176,20 +180,24 @@ impl Launcher {
 
     /// Returns the limits that apply to the caller. Admins are exempt from the limits per person.
     pub(crate) fn rules(&self, catalog: Catalog<'_>) -> LaunchRules {
+        self.rules_of(!catalog.caller().is_admin(), catalog.class().map(ClassAccess::limits))
+    }
+
+    /// Returns the limits of a launch. `is_limited`: those per person apply.
+    pub(crate) fn rules_of(&self, is_limited: bool, class: Option<ClassLimits>) -> LaunchRules {
         let limits = &self.0.limits;
-        let is_limited = !catalog.caller().is_admin();
         LaunchRules {
             max_per_user: is_limited.then_some(limits.max_instances_per_user),
             rate: is_limited.then_some(limits.rate()),
             max_queued: limits.max_queued,
             max_storage_gib: limits.max_storage_gib_per_user.filter(|_| is_limited),
-            class: catalog.class().map(ClassAccess::limits),
+            class,
         }
     }
 
-    fn too_many_launches(&self, caller: &Caller, wait: Duration) -> ServiceError {
+    fn too_many_launches(&self, owner: &EmailAddress, wait: Duration) -> ServiceError {
         self.0.metrics.launches_refused.inc();
-        tracing::info!(owner = %caller.email(), "launch refused: the rate limit is reached");
+        tracing::info!(%owner, "launch refused: the rate limit is reached");
         // Round up to whole seconds, so that the bucket has a token when the client retries.
         ServiceError::TooManyLaunches {
             retry_after: wait.as_millis().div_ceil(1000).try_into().unwrap_or(u32::MAX).max(1),
@@ -214,24 +222,29 @@ impl Launcher {
 
     async fn launched(&self, caller: &Caller, instance: Instance, created: bool) -> Result<Launched, ServiceError> {
         if created {
-            self.0.metrics.launches.inc();
-            self.0.dispatch.notify_one();
-            self.0.changed.notify_one();
-            let trace = StartTrace::of(&instance.k8s_name);
-            trace.record_launch((instance.created_at, self.0.clock.now()));
-            tracing::info!(
-                workshop = %instance.k8s_name,
-                template = %instance.template_id,
-                trace_id = %trace.trace_id(),
-                "instance launched"
-            );
+            self.record_launch(&instance);
         }
         Ok(Launched { listed: self.with_position(caller, instance).await, created })
     }
 
+    /// Wakes the loops for a stored launch, and counts it.
+    pub(crate) fn record_launch(&self, instance: &Instance) {
+        self.0.metrics.launches.inc();
+        self.0.dispatch.notify_one();
+        self.0.changed.notify_one();
+        let trace = StartTrace::of(&instance.k8s_name);
+        trace.record_launch((instance.created_at, self.0.clock.now()));
+        tracing::info!(
+            workshop = %instance.k8s_name,
+            template = %instance.template_id,
+            trace_id = %trace.trace_id(),
+            "instance launched"
+        );
+    }
+
     /// Returns the new instance, with a snapshot at its end if this launcher saves any and the fleet can read its files.
-    fn draft(&self, caller: &Caller, template: &Template, values: &LaunchValues) -> Instance {
-        let mut instance = self.draft_without_snapshot(caller, template, values);
+    pub(crate) fn draft(&self, owner: &EmailAddress, template: &Template, values: &LaunchValues) -> Instance {
+        let mut instance = self.draft_without_snapshot(owner, template, values);
         if self.plans_snapshot(&instance) {
             instance.snapshot = Some(InstanceSnapshot::planned(ArchiveToken::random(&*self.0.entropy)));
         }
@@ -264,13 +277,13 @@ impl Launcher {
         Instance { volume, ..Instance::of_settings(Uuid::nil(), String::new(), owner, settings.clone(), at) }
     }
 
-    fn draft_without_snapshot(&self, caller: &Caller, template: &Template, values: &LaunchValues) -> Instance {
+    fn draft_without_snapshot(&self, owner: &EmailAddress, template: &Template, values: &LaunchValues) -> Instance {
         let instance_id = uuid_v7(&*self.0.clock, &*self.0.entropy);
         let name = k8s_name(&template.settings.name, &*self.0.entropy);
         Instance {
             volume: template.settings.keeps_files().then(|| volume_name(&*self.0.entropy)),
             parameters: values.values.clone(),
-            ..Instance::queued(instance_id, name, caller.email().clone(), template, self.0.clock.now())
+            ..Instance::queued(instance_id, name, owner.clone(), template, self.0.clock.now())
         }
     }
 }
@@ -279,7 +292,7 @@ impl Launcher {
 ///
 /// # Errors
 /// All errors of the repository and of the values.
-fn read(template: &mut Template, request: &LaunchRequest) -> Result<LaunchValues, Vec<FieldError>> {
+pub(crate) fn read(template: &mut Template, request: &LaunchRequest) -> Result<LaunchValues, Vec<FieldError>> {
     let values = read_values(&template.settings.parameters, &request.parameters);
     let Some(repository) = request.repository.clone() else { return values };
     match (template.settings.with_repository(repository), values) {

@@ -9,6 +9,8 @@ mod archive;
 mod change;
 mod claim;
 mod class;
+mod class_board;
+mod class_bulk;
 mod class_file;
 mod classes;
 mod dispatch;
@@ -38,6 +40,7 @@ mod zip;
 pub use archive::ArchiveFormat;
 pub use claim::ClaimError;
 pub use class::{ClassExtension, ClassOutcome, ClassStates};
+pub use class_bulk::{BulkOutcome, BulkResult};
 pub use class_file::{ClassFiles, YamlError, from_yaml, to_yaml};
 pub use classes::{MemberDraft, NewClass};
 pub use downloads::DOWNLOAD_BYTES;
@@ -47,8 +50,8 @@ pub use launch::{LaunchRequest, Launched};
 pub use launcher::Launcher;
 pub use launcher_fleet::ImageState;
 pub use launcher_store::{
-    ActivityFilter, Cursor, InstanceCount, InstanceFilter, ListedInstance, ListedVolume, LoggedActivity, MAX_MEMBERS,
-    Page, SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
+    ActivityFilter, Attendance, Cursor, InstanceCount, InstanceFilter, ListedInstance, ListedVolume, LoggedActivity,
+    MAX_MEMBERS, Page, SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
 pub use settings::{Limits, SnapshotSettings};

@@ -4,12 +4,13 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use launcher_domain::{
-    Act, Activity, Caller, Class, ClassAccess, ClassAction, ClassRole, EmailAddress, Member, Membership, Template,
+    Act, Activity, Caller, Class, ClassAccess, ClassAction, ClassRole, EmailAddress, Member, Membership, Scope,
+    Template,
 };
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::filter::Page;
+use crate::filter::{Page, push_scope};
 use crate::rows;
 use crate::sql::{Sql, query};
 use crate::store::{Store, WriteTransaction};
@@ -223,6 +224,48 @@ impl Store {
 pub(crate) fn is_teacher(memberships: &[Membership], caller: &Caller) -> bool {
     let is_current = |one: &&Membership| one.email == *caller.email() && one.removed_at.is_none();
     caller.is_admin() || memberships.iter().filter(is_current).any(|one| one.role == ClassRole::Teacher)
+}
+
+/// Launches of one person in a class. Instances that were purged do not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attendance {
+    /// The person.
+    pub email: EmailAddress,
+    /// Number of launched instances.
+    pub workshops: u64,
+    /// Time of the first launch.
+    pub first_launch: Timestamp,
+    /// Latest end of an instance; `None` if none has ended.
+    pub last_end: Option<Timestamp>,
+    /// True if an instance is starting or running.
+    pub is_active: bool,
+}
+
+impl Store {
+    /// Returns the launches in a class by person. With `since`, only of instances that were launched after this time.
+    pub async fn attendance(&self, class: &Class, since: Option<Timestamp>) -> Result<Vec<Attendance>, StoreError> {
+        let rows = attendance(class, since).fetch_all(&self.pool).await?;
+        rows::all(&rows, rows::attendance)
+    }
+}
+
+/// Builds the query of [`Store::attendance`]. The identifiers of instances begin with the time of the launch.
+pub(crate) fn attendance(class: &Class, since: Option<Timestamp>) -> Sql {
+    let mut sql = Sql::new(
+        "SELECT owner_email, count(*) AS workshops, min(created_at) AS first_launch, max(ended_at) AS last_end, \
+         count(CASE WHEN state IN ('queued', 'starting', 'running') THEN 1 END) AS active FROM workshop_instances",
+    );
+    push_scope(&mut sql, Scope::Class { class_id: class.class_id, owner: None });
+    if let Some(since) = since {
+        sql.condition_with("instance_id > ", oldest_id(since).to_string());
+    }
+    sql.push(" GROUP BY owner_email");
+    sql
+}
+
+/// Returns the lowest identifier (UUID version 7) of rows that were created at this time.
+fn oldest_id(at: Timestamp) -> Uuid {
+    Uuid::from_u128(u128::from(at.as_millisecond().max(0).unsigned_abs()) << 80)
 }
 
 impl MemberChange {

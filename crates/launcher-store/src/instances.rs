@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use launcher_domain::{Act, Activity, Caller, Instance, InstanceState, Scope};
+use launcher_domain::{Act, Activity, Caller, ClassAccess, ClassAction, Instance, InstanceState, Scope};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use uuid::Uuid;
@@ -20,7 +20,7 @@ use crate::filter::{
 };
 use crate::rows::{self, ListedInstance};
 use crate::sql::{Sql, query};
-use crate::store::Store;
+use crate::store::{Store, WriteTransaction};
 use crate::table::Record;
 
 /// Changes a row if it still has the revision that was read (compare-and-swap). Erases the secret parameters once the
@@ -68,18 +68,60 @@ impl Store {
     ) -> Result<Option<Instance>, StoreError> {
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
+        let changed = write.change(before, after, revision, act).await?;
+        if changed.is_some() {
+            write.commit().await?;
+        }
+        Ok(changed)
+    }
+
+    /// Replaces each first instance by its second in one transaction, like [`Store::change_instance`]. The result has `None`
+    /// for each row that has changed since it was read. With `by`, returns `None` and writes nothing if the caller may no
+    /// longer perform this action in the class.
+    pub async fn change_instances(
+        &self,
+        changes: &[(Instance, Instance)],
+        by: Option<(&ClassAccess, ClassAction)>,
+        act: &Act,
+    ) -> Result<Option<Vec<Option<Instance>>>, StoreError> {
+        let mut write = self.write().await?;
+        let last = write.take_revisions(i64::try_from(changes.len()).unwrap_or(0)).await?;
+        if let Some((access, action)) = by
+            && !write.may(access, action).await?
+        {
+            return Ok(None);
+        }
+        let mut changed = Vec::with_capacity(changes.len());
+        for ((before, after), back) in changes.iter().zip((0..changes.len()).rev()) {
+            let revision = last - i64::try_from(back).unwrap_or(0);
+            changed.push(write.change(before, after, revision, act).await?);
+        }
+        write.commit().await?;
+        Ok(Some(changed))
+    }
+}
+
+impl WriteTransaction {
+    /// Changes a row, and writes an activity log entry for a change that is logged. Returns the stored row; `None` if it has
+    /// changed since `before` was read.
+    async fn change(
+        &mut self,
+        before: &Instance,
+        after: &Instance,
+        revision: i64,
+        act: &Act,
+    ) -> Result<Option<Instance>, StoreError> {
         let change = query(&CHANGE)
             .bind(before.instance_id.to_string())
             .bind(before.revision)
             .bind(revision)
             .bind(after.state.as_str());
-        let row = after.bind_changed(change)?.fetch_optional(write.connection()).await?;
+        let row = after.bind_changed(change)?.fetch_optional(self.connection()).await?;
         let Some(row) = row else { return Ok(None) };
         let changed = rows::instance(&row)?;
         if let Some(activity) = Activity::of_change(before, &changed, act) {
-            write.log_activity(revision, &activity).await?;
+            self.log_activity(revision, &activity).await?;
         }
-        write.commit().await?;
         Ok(Some(changed))
     }
 }

@@ -141,6 +141,7 @@ impl Store {
         if let Some(activity) = Activity::of_member(&class, email, None, Some(membership.role), act) {
             write.log_activity(revision, &activity).await?;
         }
+        write.signal_class(class.class_id, revision).await?;
         write.commit().await?;
         Ok(JoinOutcome::Joined(class))
     }

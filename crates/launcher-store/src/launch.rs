@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::{Act, Activity, Caller, ClassLimits, Instance, InstanceState, LaunchRate, SecretValues};
+use launcher_domain::{
+    Act, Activity, Caller, ClassAccess, ClassAction, ClassLimits, Instance, InstanceState, LaunchRate, SecretValues,
+};
 use sqlx::{Any, AnyConnection, Executor, Row};
 
 use crate::error::StoreError;
@@ -60,6 +62,10 @@ pub enum LaunchOutcome {
     },
     /// The owner is not a member of the class any more.
     NotMember,
+    /// The caller, who launches for a member, is neither an admin nor a teacher of the class any more.
+    NotTeacher,
+    /// The owner, for whom a teacher launches, has an instance of the template already.
+    HasInstance,
     /// The class, or the owner in the class, has reached its limit.
     ClassLimitReached {
         /// The limit.
@@ -109,6 +115,9 @@ pub(crate) const HELD_IN_CLASS: &str = "SELECT count(*) AS held, count(CASE WHEN
      FROM workshop_instances WHERE template_id IN (SELECT template_id FROM workshop_templates WHERE class_id = $2) \
      AND state IN ('queued', 'starting', 'running', 'suspending', 'terminating') \
      AND (end_reason IS NULL OR end_reason <> 'failed')";
+/// Finds an instance of an owner and a template that is neither ending nor failed.
+pub(crate) const LIVE_OF_TEMPLATE: &str = "SELECT 1 FROM workshop_instances WHERE owner_email = $1 AND template_id = $2 \
+     AND state IN ('queued', 'starting', 'running', 'suspending', 'suspended') LIMIT 1";
 pub(crate) const QUEUED: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'queued'";
 static INSERT: LazyLock<String> = LazyLock::new(|| {
     format!("{} ON CONFLICT (k8s_name) DO NOTHING RETURNING {}", Instance::TABLE.insert(), instance_columns!())
@@ -145,10 +154,40 @@ impl Store {
         rules: &LaunchRules,
         key: Option<&IdempotencyKey>,
     ) -> Result<LaunchOutcome, StoreError> {
+        self.launch_by(None, instance, secrets, rules, key).await
+    }
+
+    /// Does the same as [`Store::launch`] for a member of a class, whose owner is not the caller, unless the owner has an
+    /// instance of the template that is neither ending nor failed.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written.
+    pub async fn launch_for_member(
+        &self,
+        access: &ClassAccess,
+        instance: &Instance,
+        secrets: &SecretValues,
+        rules: &LaunchRules,
+    ) -> Result<LaunchOutcome, StoreError> {
+        self.launch_by(Some(access), instance, secrets, rules, None).await
+    }
+
+    async fn launch_by(
+        &self,
+        access: Option<&ClassAccess>,
+        instance: &Instance,
+        secrets: &SecretValues,
+        rules: &LaunchRules,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<LaunchOutcome, StoreError> {
         let settings = StoredSettings::of(&instance.settings)?;
         let mut write = self.write().await?;
         let owner = instance.owner_email.as_str();
         let full_at = write.lock_gate(owner).await?;
+        // The lock of the gate orders the launches of the owner: parallel requests launch once.
+        if access.is_some() && write.has_live(instance).await? {
+            return Ok(LaunchOutcome::HasInstance);
+        }
         if let Some(key) = key
             && let Some(outcome) = replay(write.connection(), owner, key).await?
         {
@@ -158,6 +197,12 @@ impl Store {
             Ok(admitted) => admitted,
             Err(refusal) => return Ok(refusal),
         };
+        // After the lock of the change counter, which orders the changes of members.
+        if let Some(access) = access
+            && !write.may(access, ClassAction::LaunchForMembers).await?
+        {
+            return Ok(LaunchOutcome::NotTeacher);
+        }
         let claimed = match write.claim_volume(instance, rules.max_storage_gib).await? {
             Claim::Claimed(claimed) => claimed,
             Claim::InUse(user) => return Ok(LaunchOutcome::VolumeInUse(user)),
@@ -175,7 +220,8 @@ impl Store {
         if let Some(key) = key {
             insert_key(&mut write, &created, key).await?;
         }
-        write.log_activity(revision, &Activity::of_launch(&created)).await?;
+        let by = access.map_or(&created.owner_email, |access| access.caller().email());
+        write.log_activity(revision, &Activity::of_launch(&created, by)).await?;
         write.commit().await?;
         Ok(LaunchOutcome::Created(created))
     }
@@ -196,6 +242,12 @@ impl Store {
 }
 
 impl WriteTransaction {
+    async fn has_live(&mut self, instance: &Instance) -> Result<bool, StoreError> {
+        let (owner, template) = (instance.owner_email.to_string(), instance.template_id.to_string());
+        let row = query(LIVE_OF_TEMPLATE).bind(owner).bind(template).fetch_optional(self.connection()).await?;
+        Ok(row.is_some())
+    }
+
     /// Locks the owner's gate row, which serializes the owner's launches. Returns the time at which the owner's token
     /// bucket is full again.
     pub(crate) async fn lock_gate(&mut self, owner: &str) -> Result<i64, StoreError> {

@@ -6,7 +6,7 @@ mod postgres;
 #[path = "../tests/conformance/server.rs"]
 mod server;
 
-use launcher_domain::{EmailAddress, InstanceState, Scope};
+use launcher_domain::{Class, ClassContent, EmailAddress, InstanceState, Scope};
 use sqlx::{AssertSqlSafe, Row};
 use uuid::Uuid;
 
@@ -279,13 +279,20 @@ async fn template_statements_use_their_index() {
     }
 }
 
+fn class() -> Class {
+    let body = [("name".to_owned(), "x".into())].into_iter().collect();
+    let (now, content) = (jiff::Timestamp::UNIX_EPOCH, ClassContent::read(&body, None).unwrap());
+    Class { class_id: Uuid::from_u128(1), content, version: 1, created_by: bob(), created_at: now, updated_at: now }
+}
+
 #[tokio::test]
 async fn class_statements_use_an_index() {
     let planner = Planner::new().await;
     let people = launcher_domain::AdminList::parse("root@example.org").unwrap();
     let (member, admin) = (people.caller(bob()), people.caller(EmailAddress::parse("root@example.org").unwrap()));
     let page = Page { limit: 50, after: Some(Uuid::from_u128(2)) };
-    let scope = Scope::Class { class_id: Uuid::from_u128(1), owner: None };
+    let class = class();
+    let scope = Scope::Class { class_id: class.class_id, owner: None };
     let filter = InstanceFilter::default();
     for sql in [
         classes::list(&member, false, &page).text(),
@@ -311,6 +318,9 @@ async fn class_statements_use_an_index() {
         hands::PURGE_HANDS,
         hands::OLD_MESSAGES,
         hands::PURGE_MESSAGES,
+        classes::attendance(&class, None).text(),
+        classes::attendance(&class, Some(class.created_at)).text(),
+        launch::LIVE_OF_TEMPLATE,
         launch::HELD_IN_CLASS,
         queue::FIRST,
         queue::LAST_OF_CLASS,

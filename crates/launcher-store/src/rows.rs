@@ -2,13 +2,14 @@
 
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{
-    Act, Activity, Class, ClassMessage, Hand, Instance, JoinLink, Membership, Snapshot, Template, Volume,
+    Act, Activity, Class, ClassMessage, EmailAddress, Hand, Instance, JoinLink, Membership, Snapshot, Template, Volume,
 };
 use serde::Serialize;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use uuid::Uuid;
 
+use crate::classes::Attendance;
 use crate::error::StoreError;
 use crate::sql::Statement;
 use crate::table::{Column, Number, Reader, Record, Stored, Text, Written};
@@ -220,6 +221,21 @@ pub(crate) fn listed(row: &AnyRow) -> Result<ListedInstance, StoreError> {
 /// Reads a row whose only column is `snapshot_id`.
 pub(crate) fn snapshot_id(row: &AnyRow) -> Result<Uuid, StoreError> {
     Ok(Reader::new::<Text>(row, "snapshots", "snapshot_id")?.id)
+}
+
+/// Reads the launches of a person in a class.
+pub(crate) fn attendance(row: &AnyRow) -> Result<Attendance, StoreError> {
+    let unreadable = |column| StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column };
+    let email = EmailAddress::parse(row.try_get("owner_email")?).map_err(|_| unreadable("owner_email"))?;
+    let time = |millis: i64, column| Timestamp::from_millisecond(millis).map_err(|_| unreadable(column));
+    let last_end: Option<i64> = row.try_get("last_end")?;
+    Ok(Attendance {
+        email,
+        workshops: count(row, "workshops")?,
+        first_launch: time(row.try_get("first_launch")?, "created_at")?,
+        last_end: last_end.map(|millis| time(millis, "ended_at")).transpose()?,
+        is_active: count(row, "active")? > 0,
+    })
 }
 
 /// Reads a column with a number of rows.

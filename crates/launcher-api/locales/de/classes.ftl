@@ -30,6 +30,8 @@ end-of-member-warning = Ungespeicherte Arbeit geht verloren.
 standing-failed = Fehlgeschlagen
 standing-trouble = Problem mit dem Kursmaterial
 standing-absent = Nicht da
+standing-joined = War da
+standing-left-at = War da bis { $value }
 standing-starting = Startet
 standing-paused = Pausiert
 standing-ready = Bereit
@@ -54,3 +56,52 @@ class-field-slug = Name in Adressen
     .hint = Links mit dem früheren Namen führen nicht mehr hierher.
 class-field-archived = Der Kurs ist beendet
     .hint = Studierende können nichts mehr starten. Laufende Workshops laufen weiter.
+board-search = Name oder Adresse
+board-standing = Zustand der Mitglieder
+board-all-standings = Alle Zustände
+board-none-found = Kein Mitglied passt.
+class-actions = Alle Workshops des Kurses
+all-launch-title = Für alle starten
+all-launch-question = { $count ->
+    [one] Einen Workshop für den Teilnehmer des Kurses starten?
+   *[other] Für jeden der { $count } Teilnehmer einen Workshop starten?
+}
+all-launch-warning = Wer schon einen Workshop dieser Vorlage hat, behält ihn. Die anderen bekommen einen und finden ihn auf ihrer Startseite.
+all-launch-template = Vorlage
+all-launch-result = Start für alle Teilnehmer
+all-launch-done = Gestartet
+all-launch-unchanged = Hat schon einen
+all-extend-title = Alle verlängern
+all-extend-question = { $count ->
+    [one] Den Workshop des Kurses verlängern, der bereit ist?
+   *[other] Die { $count } Workshops des Kurses verlängern, die bereit sind?
+}
+all-extend-warning = Jeder läuft höchstens bis zu seiner maximalen Laufzeit. Kein Workshop endet früher.
+all-pause-title = Alle pausieren
+all-pause-question = { $count ->
+    [one] Den Workshop des Kurses pausieren, der bereit ist?
+   *[other] Die { $count } Workshops des Kurses pausieren, die bereit sind?
+}
+all-pause-warning = Ihre Programme stoppen. Ihre gespeicherten Dateien bleiben, und jede Person kann ihren Workshop fortsetzen. Workshops, die keine Dateien behalten, laufen weiter.
+all-pause-result = Pause aller Workshops
+all-pause-done = Pausiert
+all-end-title = Alle beenden
+all-end-question = { $count ->
+    [one] Den Workshop des Kurses beenden?
+   *[other] Alle { $count } Workshops des Kurses beenden?
+}
+all-end-warning = Ungespeicherte Arbeit geht verloren. Gespeicherte Dateien gehören weiterhin den Teilnehmern.
+all-end-result = Ende aller Workshops
+all-end-done = Beendet
+all-end-unchanged = War schon am Enden
+all-count-refused = Nicht ausgeführt
+all-nothing = Es gab nichts zu tun.
+all-needs-values = Der Start dieser Vorlage fragt nach Werten, die nur der Teilnehmer kennt.
+other-limit = Hat { $limit } Workshops, mehr sind nicht erlaubt
+other-class-limit = Hat { $limit } Workshops in diesem Kurs, mehr sind nicht erlaubt
+all-class-limit = Der Kurs hat { $limit } Workshops, mehr sind nicht erlaubt
+other-too-many-launches = Hat in kurzer Zeit zu oft gestartet
+other-volume-in-use = Ein anderer Workshop dieser Person benutzt die gespeicherten Dateien
+other-storage = Hat { $gib } GiB gespeicherte Arbeit, mehr ist nicht erlaubt
+projector = Ansicht für den Beamer
+attendance = Anwesenheit herunterladen

@@ -39,6 +39,9 @@ end-of-member-warning = Its owner loses unsaved work.
 standing-failed = Failed
 standing-trouble = Trouble with course material
 standing-absent = Not here
+standing-joined = Was here
+# $value: the time.
+standing-left-at = Was here until { $value }
 standing-starting = Starting
 standing-paused = Paused
 standing-ready = Ready
@@ -66,3 +69,66 @@ class-field-slug = Name in addresses
     .hint = Links with the former name no longer lead here.
 class-field-archived = The class is over
     .hint = Students can no longer launch. Running workshops continue.
+
+### The board.
+
+board-search = Name or address
+board-standing = State of the members
+board-all-standings = All states
+board-none-found = No member matches.
+
+### Actions on all workshops of a class.
+
+class-actions = All workshops of the class
+all-launch-title = Launch for all
+# $count: number of students.
+all-launch-question = { $count ->
+    [one] Launch a workshop for the student of the class?
+   *[other] Launch a workshop for each of the { $count } students?
+}
+all-launch-warning = Students who have a workshop of this template keep it. The others get one, which they find on their start page.
+all-launch-template = Template
+all-launch-result = Launch for all students
+all-launch-done = Launched
+all-launch-unchanged = Has a workshop of it
+all-extend-title = Extend all
+# $count: number of ready workshops.
+all-extend-question = { $count ->
+    [one] Extend the ready workshop of the class?
+   *[other] Extend the { $count } ready workshops of the class?
+}
+all-extend-warning = Each lasts at most until its maximum lifetime. No workshop ends earlier.
+all-pause-title = Pause all
+# $count: number of ready workshops.
+all-pause-question = { $count ->
+    [one] Pause the ready workshop of the class?
+   *[other] Pause the { $count } ready workshops of the class?
+}
+all-pause-warning = Their programs stop. Their saved files stay, and each owner can resume. Workshops that keep no files continue.
+all-pause-result = Pause of all workshops
+all-pause-done = Paused
+all-end-title = End all
+# $count: number of workshops that have not ended.
+all-end-question = { $count ->
+    [one] End the workshop of the class?
+   *[other] End all { $count } workshops of the class?
+}
+all-end-warning = Their owners lose unsaved work. Kept files stay theirs.
+all-end-result = End of all workshops
+all-end-done = Ended
+all-end-unchanged = Was ending already
+all-count-refused = Not done
+all-nothing = There was nothing to do.
+all-needs-values = The launch of this template asks for values, which only the student knows.
+
+# Reasons why a launch for another person was refused. $limit: number of workshops.
+other-limit = Has { $limit } workshops, which is the limit
+other-class-limit = Has { $limit } workshops in this class, which is the limit
+all-class-limit = The class has { $limit } workshops, which is its limit
+other-too-many-launches = Launched too often in a short time
+other-volume-in-use = Another workshop of this person uses the saved files
+# $gib: limit in GiB.
+other-storage = Has { $gib } GiB of saved work, which is the limit
+
+projector = Projector view
+attendance = Download attendance

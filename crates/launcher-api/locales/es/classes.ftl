@@ -30,6 +30,8 @@ end-of-member-warning = El trabajo sin guardar se pierde.
 standing-failed = Con error
 standing-trouble = Problema con el material
 standing-absent = No está
+standing-joined = Estuvo
+standing-left-at = Estuvo hasta { $value }
 standing-starting = Iniciando
 standing-paused = En pausa
 standing-ready = Listo
@@ -54,3 +56,52 @@ class-field-slug = Nombre en las direcciones
     .hint = Los enlaces con el nombre anterior ya no llevan aquí.
 class-field-archived = La clase ha terminado
     .hint = Los estudiantes ya no pueden iniciar nada. Los talleres en marcha continúan.
+board-search = Nombre o dirección
+board-standing = Estado de los miembros
+board-all-standings = Todos los estados
+board-none-found = Ningún miembro coincide.
+class-actions = Todos los talleres de la clase
+all-launch-title = Iniciar para todos
+all-launch-question = { $count ->
+    [one] ¿Iniciar un taller para el estudiante de la clase?
+   *[other] ¿Iniciar un taller para cada uno de los { $count } estudiantes?
+}
+all-launch-warning = Quien ya tiene un taller de esta plantilla lo conserva. Los demás reciben uno, que encuentran en su página de inicio.
+all-launch-template = Plantilla
+all-launch-result = Inicio para todos los estudiantes
+all-launch-done = Iniciado
+all-launch-unchanged = Ya tiene uno
+all-extend-title = Prolongar todos
+all-extend-question = { $count ->
+    [one] ¿Prolongar el taller listo de la clase?
+   *[other] ¿Prolongar los { $count } talleres listos de la clase?
+}
+all-extend-warning = Cada uno dura como máximo hasta su duración máxima. Ningún taller finaliza antes.
+all-pause-title = Pausar todos
+all-pause-question = { $count ->
+    [one] ¿Pausar el taller listo de la clase?
+   *[other] ¿Pausar los { $count } talleres listos de la clase?
+}
+all-pause-warning = Sus programas se detienen. Sus archivos guardados quedan, y cada persona puede reanudar su taller. Los talleres que no conservan archivos continúan.
+all-pause-result = Pausa de todos los talleres
+all-pause-done = En pausa
+all-end-title = Finalizar todos
+all-end-question = { $count ->
+    [one] ¿Finalizar el taller de la clase?
+   *[other] ¿Finalizar los { $count } talleres de la clase?
+}
+all-end-warning = El trabajo sin guardar se pierde. Los archivos guardados siguen siendo de los estudiantes.
+all-end-result = Fin de todos los talleres
+all-end-done = Finalizado
+all-end-unchanged = Ya estaba finalizando
+all-count-refused = No realizado
+all-nothing = No había nada que hacer.
+all-needs-values = El inicio de esta plantilla pide valores que solo el estudiante conoce.
+other-limit = Tiene { $limit } talleres, que es el límite
+other-class-limit = Tiene { $limit } talleres en esta clase, que es el límite
+all-class-limit = La clase tiene { $limit } talleres, que es su límite
+other-too-many-launches = Demasiados inicios en poco tiempo
+other-volume-in-use = Otro taller de esta persona usa los archivos guardados
+other-storage = Tiene { $gib } GiB de trabajo guardado, que es el límite
+projector = Vista para el proyector
+attendance = Descargar la asistencia

@@ -30,6 +30,8 @@ end-of-member-warning = Le travail non enregistré est perdu.
 standing-failed = Échec
 standing-trouble = Problème avec le matériel de cours
 standing-absent = Absent
+standing-joined = Était présent
+standing-left-at = Présent jusqu’à { $value }
 standing-starting = Démarrage
 standing-paused = En pause
 standing-ready = Prêt
@@ -54,3 +56,52 @@ class-field-slug = Nom dans les adresses
     .hint = Les liens avec l’ancien nom ne mènent plus ici.
 class-field-archived = Le cours est terminé
     .hint = Les étudiants ne peuvent plus rien lancer. Les ateliers en cours continuent.
+board-search = Nom ou adresse
+board-standing = État des membres
+board-all-standings = Tous les états
+board-none-found = Aucun membre ne correspond.
+class-actions = Tous les ateliers du cours
+all-launch-title = Lancer pour tous
+all-launch-question = { $count ->
+    [one] Lancer un atelier pour l’étudiant du cours ?
+   *[other] Lancer un atelier pour chacun des { $count } étudiants ?
+}
+all-launch-warning = Les étudiants qui ont déjà un atelier de ce modèle le gardent. Les autres en reçoivent un, qu’ils trouvent sur leur page d’accueil.
+all-launch-template = Modèle
+all-launch-result = Lancement pour tous les étudiants
+all-launch-done = Lancé
+all-launch-unchanged = En a déjà un
+all-extend-title = Prolonger tous les ateliers
+all-extend-question = { $count ->
+    [one] Prolonger l’atelier prêt du cours ?
+   *[other] Prolonger les { $count } ateliers prêts du cours ?
+}
+all-extend-warning = Chacun dure au plus jusqu’à sa durée maximale. Aucun atelier ne se termine plus tôt.
+all-pause-title = Mettre tous en pause
+all-pause-question = { $count ->
+    [one] Mettre en pause l’atelier prêt du cours ?
+   *[other] Mettre en pause les { $count } ateliers prêts du cours ?
+}
+all-pause-warning = Leurs programmes s’arrêtent. Leurs fichiers enregistrés restent, et chaque personne peut reprendre son atelier. Les ateliers qui ne gardent pas de fichiers continuent.
+all-pause-result = Pause de tous les ateliers
+all-pause-done = En pause
+all-end-title = Terminer tous les ateliers
+all-end-question = { $count ->
+    [one] Terminer l’atelier du cours ?
+   *[other] Terminer les { $count } ateliers du cours ?
+}
+all-end-warning = Le travail non enregistré est perdu. Les fichiers enregistrés restent aux étudiants.
+all-end-result = Fin de tous les ateliers
+all-end-done = Terminé
+all-end-unchanged = Se terminait déjà
+all-count-refused = Non effectué
+all-nothing = Il n’y avait rien à faire.
+all-needs-values = Le lancement de ce modèle demande des valeurs que seul l’étudiant connaît.
+other-limit = A { $limit } ateliers, le maximum
+other-class-limit = A { $limit } ateliers dans ce cours, le maximum
+all-class-limit = Le cours a { $limit } ateliers, son maximum
+other-too-many-launches = Trop de lancements en peu de temps
+other-volume-in-use = Un autre atelier de cette personne utilise les fichiers enregistrés
+other-storage = A { $gib } Gio de travail enregistré, le maximum
+projector = Vue pour le projecteur
+attendance = Télécharger les présences

@@ -1,11 +1,14 @@
 //! `/classes`: the classes of the reader. The modules below are the pages of one class.
 
+pub(crate) mod all;
+pub(crate) mod attendance;
 pub(crate) mod board;
 pub(crate) mod edit;
 pub(crate) mod file;
 pub(crate) mod hands;
 pub(crate) mod join;
 pub(crate) mod members;
+pub(crate) mod projector;
 pub(crate) mod room;
 pub(crate) mod roster;
 

@@ -8,7 +8,7 @@ use launcher_domain::lifetime::ExtendError;
 use launcher_service::{ServiceError, VolumeUser};
 
 use crate::pages::view::{Blockers, Notice, WorkshopView};
-use crate::pages::{Language, Visitor, workshops};
+use crate::pages::{Language, Text, Visitor, workshops};
 use crate::problem::ProblemCode;
 
 /// Returns the status and the notice for an error that a user can correct; `None` for an error that needs its own page.
@@ -75,6 +75,26 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         | ServiceError::Internal(_) => return None,
     };
     Some((problem.status(), Notice { kind, title, text, blockers: None }))
+}
+
+/// Returns the text for an error of another person's workshop; `None` for an error of the launcher.
+pub(crate) fn of_other(t: Language, error: &ServiceError) -> Option<Text> {
+    let limit = |key: &str, limit: u32| Some(t.with_one(key, "limit", limit).into());
+    match error {
+        ServiceError::InstanceLimitReached { limit: most, .. } => limit("other-limit", *most),
+        ServiceError::ClassLimitReached { limit: most, is_of_caller: true } => limit("other-class-limit", *most),
+        ServiceError::ClassLimitReached { limit: most, .. } => limit("all-class-limit", *most),
+        ServiceError::TooManyLaunches { .. } => Some(t.text("other-too-many-launches")),
+        ServiceError::VolumeInUse(_) => Some(t.text("other-volume-in-use")),
+        ServiceError::StorageLimitReached { limit_gib } => Some(t.with_one("other-storage", "gib", *limit_gib).into()),
+        ServiceError::NotFound => Some(t.text("role-none")),
+        error => of(t, error, true).map(|(_, notice)| notice.text),
+    }
+}
+
+/// Returns the notice about a template whose launch asks for values.
+pub(crate) fn needs_values(t: Language) -> Notice {
+    Notice { kind: "wait", title: t.text("not-launched"), text: t.text("all-needs-values"), blockers: None }
 }
 
 impl Notice {

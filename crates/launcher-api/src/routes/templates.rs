@@ -394,11 +394,11 @@ pub(crate) struct RaisedMaximumResponse {
 pub(crate) struct ExtendClassBody {
     /// Time until which the instances are extended.
     #[schema(value_type = String, format = DateTime, example = "2026-03-02T12:30:00Z")]
-    until: Timestamp,
+    pub(crate) until: Timestamp,
     /// True: extend the instances also beyond their maximum lifetime, up to 30 days after `started_at`. The activity log
     /// records by how much each maximum is exceeded.
     #[serde(default)]
-    beyond_maximum: bool,
+    pub(crate) beyond_maximum: bool,
 }
 
 impl RequestBody for ExtendClassBody {}

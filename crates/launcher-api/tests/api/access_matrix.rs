@@ -54,12 +54,18 @@ fn example(document: &Value, schema: &Value) -> Value {
 }
 
 /// Adds the body that the route requires: of the API as the OpenAPI document describes it, of pages a form.
-fn with_body(request: RequestBuilder, document: &Value, line: &Line) -> RequestBuilder {
+fn with_body(request: RequestBuilder, document: &Value, line: &Line, target: &Target) -> RequestBuilder {
     if let Some(path) = line.path.strip_prefix("/api/v1") {
         let body = &document["paths"][path][line.method.as_str().to_lowercase()]["requestBody"];
         let content = body["content"].as_object().filter(|_| body["required"] == true);
         return match content.and_then(|content| content.values().next()) {
-            Some(content) => request.json(&example(document, &content["schema"])),
+            Some(content) => {
+                let mut body = example(document, &content["schema"]);
+                if line.path.ends_with("/instances/launch") {
+                    body["template_id"] = target.template.as_str().into();
+                }
+                request.json(&body)
+            }
             None => request,
         };
     }
@@ -74,6 +80,8 @@ fn with_body(request: RequestBuilder, document: &Value, line: &Line) -> RequestB
         ("POST", "/admin/instances/bulk") => request.form(&[("action", "end")]),
         ("POST", "/classes") => request.form(&[("name", "Other")]),
         ("POST", "/classes/{class}/message") => request.form(&[("text", "Hello")]),
+        ("POST", "/classes/{class}/launch") => request.form(&[("template_id", &target.template)]),
+        ("POST", "/classes/{class}/extend") => request.form(&[("until", "2026-01-01T12:30:00Z")]),
         ("POST", "/classes/{class}/members") => request.form(&[("addresses", "new@example.org")]),
         ("POST", "/classes/{class}/edit") => request.form(&[("name", "Other"), ("version", "1")]),
         ("POST", "/classes/{class}/join-link") => request.form(&[("valid_days", "14")]),
@@ -128,6 +136,8 @@ struct Target {
     path: String,
     /// Name of the instance; empty if the path has none.
     instance: String,
+    /// The template of the class; empty if the path names no class.
+    template: String,
 }
 
 /// Creates a class with the people of [`ROLES`] and a template. Returns its slug and the id of the template.
@@ -167,7 +177,8 @@ async fn class_target(app: &TestApp, line: &Line, owner: &Client, admin: &Client
         Reply::of(student.request(Method::PUT, &student.api(&format!("/classes/{class}/hand")))).await.expect(200);
     }
     let path = line.path.replace("{class}", &class).replace("{template_id}", &template);
-    Target { path: path.replace("{k8s_name}", &instance).replace("{email}", "student@example.org"), instance }
+    let path = path.replace("{k8s_name}", &instance).replace("{email}", "student@example.org");
+    Target { path, instance, template }
 }
 
 /// Creates what the path of a line names: a new template, instance, volume or snapshot.
@@ -177,7 +188,7 @@ async fn target(app: &TestApp, line: &Line, owner: &Client, admin: &Client) -> T
     }
     if line.path.contains("{code}") {
         let path = line.path.replace("{code}", &join_code(admin).await);
-        return Target { path, instance: String::new() };
+        return Target { path, instance: String::new(), template: String::new() };
     }
     let needs_template = ["{template_id}", "{k8s_name}", "{slug}"].iter().any(|part| line.path.contains(part));
     let template = if needs_template { app.template(admin).await } else { String::new() };
@@ -212,13 +223,13 @@ async fn target(app: &TestApp, line: &Line, owner: &Client, admin: &Client) -> T
     let path = line.path.replace("{slug}", &template);
     let path = path.replace("{template_id}", &template).replace("{k8s_name}", &name).replace("{file}", &file);
     let path = path.replace("{volume}", &volume).replace("{snapshot_id}", &snapshot);
-    Target { path, instance: name }
+    Target { path, instance: name, template: String::new() }
 }
 
 /// Sends the request of one line as the client `who`.
 async fn ask(document: &Value, line: &Line, target: &Target, who: &Client) -> Reply {
     let request = who.request(line.method.clone(), &target.path);
-    let reply = with_body(request, document, line).send().await.unwrap();
+    let reply = with_body(request, document, line, target).send().await.unwrap();
     // The body of an event stream does not end, so the test reads only the head.
     Reply { status: reply.status(), headers: reply.headers().clone(), body: Vec::new() }
 }

@@ -144,9 +144,29 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
         ("/classes/{class}/members/{email}/remove", own, vec![], S::UNPROCESSABLE_ENTITY),
         ("/classes/{class}/instances/{k8s_name}/extend", gone("extend"), vec![], S::NOT_FOUND),
         ("/classes/{class}/instances/{k8s_name}/end", gone("end"), vec![], S::NOT_FOUND),
+        ("/classes/{class}/launch", format!("{room}/launch"), vec![("template_id", UNKNOWN)], S::NOT_FOUND),
+        ("/classes/{class}/extend", format!("{room}/extend"), vec![("until", "2100-01-01T00:00:00Z")], S::OK),
+        ("/classes/{class}/pause", format!("{room}/pause"), vec![], S::OK),
+        ("/classes/{class}/end", format!("{room}/end"), vec![], S::OK),
     ];
-    let expected =
-        ["/classes", "/classes", room.as_str(), &edit, &room, "/join", &room, &room, &room, &room, &room, &room];
+    let expected = [
+        "/classes",
+        "/classes",
+        room.as_str(),
+        &edit,
+        &room,
+        "/join",
+        &room,
+        &room,
+        &room,
+        &room,
+        &room,
+        &room,
+        &room,
+        &room,
+        &room,
+        &room,
+    ];
     check(&choose_after_each(&admin, &forms).await, &expected, &mut covered);
 
     // These pages send their own form, as the next test checks.

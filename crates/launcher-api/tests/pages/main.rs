@@ -7,6 +7,7 @@ mod brand;
 mod bulk;
 mod catalog;
 mod class;
+mod class_board;
 mod class_pages;
 mod classes;
 mod classes_roster;

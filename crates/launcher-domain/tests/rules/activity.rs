@@ -106,7 +106,8 @@ fn readiness_and_completed_termination_are_not_logged() {
 
 #[test]
 fn launch_is_logged_with_its_owner_as_actor() {
-    let line = Activity::of_launch(&instance(InstanceState::Queued));
+    let launched = instance(InstanceState::Queued);
+    let line = Activity::of_launch(&launched, &launched.owner_email);
     assert_eq!(line.act, Act { actor_email: Some(email("alice@example.org")), at: at(-10) });
     assert_eq!((line.action, line.detail), (ActivityAction::Launched, None));
 }

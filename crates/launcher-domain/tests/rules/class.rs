@@ -34,12 +34,17 @@ fn access(who: &str, role: Option<ClassRole>) -> Option<ClassAccess> {
 #[test]
 fn each_role_may_do_what_it_lists() {
     use ClassAction::{
-        AnswerHands, Edit, End, Extend, Launch, ManageMembers, ManageTemplates, RaiseHand, Read, SendMessage, Watch,
+        AnswerHands, Edit, End, Extend, Launch, LaunchForMembers, ManageMembers, ManageTemplates, RaiseHand, Read,
+        SendMessage, Watch,
     };
     let student = vec![Read, Launch, RaiseHand];
     let assistant = vec![Read, Launch, Watch, RaiseHand, AnswerHands, Extend];
     let teacher = ClassAction::ALL.to_vec();
-    assert!([End, ManageTemplates, ManageMembers, SendMessage, Edit].iter().all(|action| teacher.contains(action)));
+    assert!(
+        [End, LaunchForMembers, ManageTemplates, ManageMembers, SendMessage, Edit]
+            .iter()
+            .all(|action| teacher.contains(action))
+    );
     for (role, allowed) in
         [(ClassRole::Student, student), (ClassRole::Assistant, assistant), (ClassRole::Teacher, teacher.clone())]
     {

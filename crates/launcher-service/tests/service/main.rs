@@ -4,6 +4,8 @@
 mod activities;
 mod claim;
 mod class;
+mod class_board;
+mod class_bulk;
 mod class_files;
 mod classes;
 #[path = "../../../launcher-store/tests/conformance/copies.rs"]

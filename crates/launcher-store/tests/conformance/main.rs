@@ -5,6 +5,7 @@
 
 mod activities;
 mod change;
+mod class_bulk;
 mod classes;
 mod copies;
 mod copy;

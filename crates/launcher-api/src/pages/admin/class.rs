@@ -6,12 +6,9 @@
 use askama::Template;
 use http::StatusCode;
 use jiff::Timestamp;
-use launcher_domain::lifetime::{Bound, ExtendError};
+use launcher_domain::lifetime::Bound;
 use launcher_domain::{EmailAddress, InstanceState};
-use launcher_service::{
-    ClassExtension, ClassOutcome, ClassStates, Cursor, InstanceFilter, Page, ServiceError, SortBy, SortOrder,
-    StateFilter,
-};
+use launcher_service::{ClassStates, Cursor, InstanceFilter, Page, ServiceError, SortBy, SortOrder, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -20,10 +17,10 @@ use crate::pages::admin::instances::{InstanceTable, class_heads};
 use crate::pages::admin::standing::by_standing;
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::forms::AfterQuery;
-use crate::pages::language::Around;
 use crate::pages::paths::TEMPLATES;
+use crate::pages::report::{Place, Report};
 use crate::pages::roster::{MAX_ENTRIES, Roster};
-use crate::pages::view::{Choice, Instant, Tile, WorkshopView};
+use crate::pages::view::{Choice, Tile, WorkshopView};
 use crate::pages::{
     Fields, Language, PageResult, Query, ReturnForm, Shell, Text, Visitor, assets, forms, page, page_with,
 };
@@ -203,7 +200,7 @@ fn tiles(t: Language, class: &ClassStates) -> Vec<Tile> {
 
 /// Returns the times to which the class can be extended: the first half hour after its latest end, then 15, 30 and 60 minutes
 /// later, and then each half hour. A class without running workshops counts as ending now.
-fn times(t: Language, now: Timestamp, latest_end: Option<Timestamp>) -> Vec<Choice> {
+pub(crate) fn times(t: Language, now: Timestamp, latest_end: Option<Timestamp>) -> Vec<Choice> {
     let end = latest_end.map_or(now, |end| end.max(now)).as_second();
     let first = (end.div_euclid(STEP_SECONDS) + 1) * STEP_SECONDS;
     let steps = (0..STEPS).map(|step| step * STEP_SECONDS);
@@ -239,45 +236,6 @@ impl List {
     }
 }
 
-#[derive(Debug, Template)]
-#[template(path = "admin/class_extension.html")]
-struct ResultPage {
-    t: Language,
-    shell: Shell,
-    name: String,
-    until: Instant,
-    sums: Vec<Sum>,
-    /// One row for each instance: refusals first, then by owner.
-    rows: Vec<Row>,
-    /// Owners of the instances that end before the time because of their maximum lifetime.
-    at_maximum: Vec<String>,
-    template_id: Uuid,
-    /// The time, as the form sends it.
-    sent_until: String,
-    back: String,
-}
-
-/// Number of instances with the same outcome.
-#[derive(Debug)]
-struct Sum {
-    label: Text,
-    count: usize,
-}
-
-#[derive(Debug)]
-struct Row {
-    k8s_name: String,
-    owner: String,
-    result: Result<Lasts, Text>,
-}
-
-/// Expiry of an instance, and the sentence around it.
-#[derive(Debug)]
-struct Lasts {
-    around: Around,
-    until: Instant,
-}
-
 /// Form with the time in RFC 3339.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -299,31 +257,9 @@ pub(crate) async fn extend(
         form.until.parse().map_err(|_| Problem::new(ProblemCode::InvalidParameters, t.text("class-until-invalid")))?;
     let bound = Bound::new(!form.beyond_maximum.is_empty());
     let results = visitor.launcher.extend_class(&visitor.caller, id, until, bound).await?;
-    let mut rows: Vec<Row> = results.iter().map(|result| Row::new(t, result)).collect();
-    rows.sort_by_cached_key(|row| (row.result.is_ok(), row.owner.clone()));
-    let result = ResultPage {
-        t,
-        shell: visitor.shell("admin-templates").returning_to(class_path(id)),
-        name: template.settings.name,
-        until: Instant::new(t, until),
-        sums: sums(t, &results),
-        rows,
-        at_maximum: if bound == Bound::Maximum { at_maximum(&results) } else { Vec::new() },
-        template_id: id,
-        sent_until: until.to_string(),
-        back: class_path(id),
-    };
-    page(&result)
-}
-
-fn at_maximum(results: &[ClassExtension]) -> Vec<String> {
-    let is_at_maximum = |result: &&ClassExtension| {
-        matches!(result.outcome, ClassOutcome::Shortened | ClassOutcome::Refused(ExtendError::LifetimeLimitReached))
-    };
-    let mut owners: Vec<String> =
-        results.iter().filter(is_at_maximum).map(|result| result.owner_email.to_string()).collect();
-    owners.sort();
-    owners
+    let (shell, name, back) = (visitor.shell("admin-templates"), template.settings.name, class_path(id));
+    let beyond = Some(format!("/admin/templates/{id}/extend"));
+    Report::of_extension(t, Place { shell, name, back }, &results, (until, bound), beyond).page()
 }
 
 /// `GET /admin/templates/{template_id}/maximum`: asks if the maximum lifetime of a changed template applies to its current
@@ -361,34 +297,4 @@ pub(crate) async fn apply_maximum(
 ) -> PageResult {
     let count = visitor.launcher.apply_maximum(&visitor.caller, id).await?.len();
     Ok(forms::redirect(&format!("{TEMPLATES}?saved={id}&raised={count}")))
-}
-
-fn sums(t: Language, results: &[ClassExtension]) -> Vec<Sum> {
-    let sum = |key: &str, is_counted: fn(ClassOutcome) -> bool| Sum {
-        label: t.text(key),
-        count: results.iter().filter(|result| is_counted(result.outcome)).count(),
-    };
-    vec![
-        sum("class-count-extended", |outcome| outcome == ClassOutcome::Extended),
-        sum("class-count-shortened", |outcome| outcome == ClassOutcome::Shortened),
-        sum("class-count-unchanged", |outcome| outcome == ClassOutcome::Unchanged),
-        sum("class-count-refused", |outcome| matches!(outcome, ClassOutcome::Refused(_))),
-    ]
-}
-
-impl Row {
-    fn new(t: Language, extension: &ClassExtension) -> Self {
-        let key = match extension.outcome {
-            ClassOutcome::Extended => Ok("class-extended"),
-            ClassOutcome::Shortened => Ok("class-shortened"),
-            ClassOutcome::Unchanged => Ok("class-unchanged"),
-            ClassOutcome::Refused(error) => Err(error),
-        };
-        let result = match (key, extension.expires_at) {
-            (Ok(key), Some(until)) => Ok(Lasts { around: t.around(key), until: Instant::new(t, until) }),
-            (Ok(_), None) => Err(t.not_extended(ExtendError::NotRunning)),
-            (Err(error), _) => Err(t.not_extended(error)),
-        };
-        Self { k8s_name: extension.k8s_name.clone(), owner: extension.owner_email.to_string(), result }
-    }
 }

@@ -1,31 +1,100 @@
-//! The board of a class: its members with their workshops, for those who may watch. It updates every 5 seconds.
+//! The board of a class: its members with their workshops, for those who may watch. It follows an event stream.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 
+use askama::Template;
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive};
+use futures_util::{Stream, StreamExt};
 use jiff::Timestamp;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{ClassAccess, ClassAction, ClassRole, EmailAddress, InstanceState, Member};
-use launcher_service::{InstanceFilter, ListedInstance, Page, ServiceError, StateFilter};
+use launcher_service::{Attendance, InstanceFilter, ListedInstance, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 
 use crate::extract::InstanceName;
 use crate::pages::classes::room::{Room, render};
 use crate::pages::classes::{ROWS, path};
 use crate::pages::confirm::{Question, confirm};
-use crate::pages::view::Instant;
-use crate::pages::{Fields, Language, PageResult, ReturnForm, Text, Visitor, forms, notices};
-use crate::permission::{EndInClass, ExtendInClass, InClass};
+use crate::pages::events::KEEP_ALIVE;
+use crate::pages::view::{Choice, Instant};
+use crate::pages::{Fields, Language, PageResult, Query, ReturnForm, Text, Visitor, forms, notices, page};
+use crate::permission::{EndInClass, ExtendInClass, InClass, WatchClass};
+use crate::problem::Problem;
+
+/// Name of the event, as in the `hx-trigger` of the pages.
+const CHANGED: &str = "class-changed";
+
+/// Selects the members that the board shows. An empty or unknown value selects all.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(default)]
+pub(crate) struct BoardQuery {
+    /// Words that name or address contain, in any order.
+    q: String,
+    standing: String,
+}
+
+impl BoardQuery {
+    fn includes(&self, row: &Row) -> bool {
+        let text = format!("{} {}", row.name, row.email).to_lowercase();
+        let is_wanted = Standing::parse(&self.standing).is_none_or(|wanted| !row.is_aside && row.standing == wanted);
+        is_wanted && self.q.to_lowercase().split_whitespace().all(|word| text.contains(word))
+    }
+}
 
 /// The members of a class with their workshops.
 #[derive(Debug)]
 pub(crate) struct Board {
     pub(super) path: String,
+    /// The members that the query selects.
     pub(super) rows: Vec<Row>,
+    /// Number of all rows, also of those that the query does not select.
+    pub(super) all: usize,
+    pub(super) search: String,
+    /// Standings of the filter.
+    pub(super) standings: Vec<Choice>,
     /// Text of a member without a workshop.
     pub(super) absent: Text,
-    pub(super) counts: Vec<(Standing, Text, usize)>,
+    pub(super) counts: Vec<Count>,
     pub(super) can_manage: bool,
     pub(super) can_end: bool,
+}
+
+/// Number of members with a standing.
+#[derive(Debug)]
+pub(crate) struct Count {
+    pub(super) standing: Standing,
+    pub(super) label: Text,
+    pub(super) count: usize,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "parts/class_board.html")]
+struct BoardPart {
+    t: Language,
+    board: Board,
+}
+
+/// `GET /classes/{class}/board`: only the board.
+pub(crate) async fn show(visitor: InClass<WatchClass, Visitor>, Query(query): Query<BoardQuery>) -> PageResult {
+    let board = Board::new(&visitor, &visitor.access, &query).await?;
+    page(&BoardPart { t: visitor.t, board })
+}
+
+/// `GET /classes/{class}/events`: notifies an open board of changes. The board then reloads its content. The stream ends when
+/// the caller may no longer watch the class.
+pub(crate) async fn stream(
+    call: InClass<WatchClass>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    let open = call.streams.open(&call.caller)?;
+    let stop = call.process.stop.clone().cancelled_owned();
+    let changes = call.launcher.watch_class(&call.access).map(move |()| {
+        // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
+        let _ = &open;
+        Ok(Event::default().event(CHANGED).data("changed"))
+    });
+    Ok(Sse::new(changes.take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
 /// A member of a class.
@@ -33,17 +102,14 @@ pub(crate) struct Board {
 pub(crate) struct Row {
     pub(super) email: String,
     pub(super) name: String,
-    pub(super) role: Text,
+    /// Role; `None` for a student.
+    pub(super) role: Option<Text>,
     pub(super) standing: Standing,
+    /// Latest end of a workshop of a member without one.
+    pub(super) left: Option<Instant>,
     /// True for a teacher or an assistant without a workshop, who does not take part.
     pub(super) is_aside: bool,
     pub(super) workshops: Vec<RowWorkshop>,
-}
-
-impl Row {
-    fn new(email: &EmailAddress, name: String, role: Text, is_aside: bool, workshops: Vec<RowWorkshop>) -> Self {
-        Self { email: email.to_string(), name, role, standing: Standing::of(&workshops), is_aside, workshops }
-    }
 }
 
 /// A workshop of a member, as a teacher sees it.
@@ -90,35 +156,48 @@ pub(crate) enum Standing {
     Failed,
     Trouble,
     Absent,
+    Joined,
     Starting,
     Paused,
     Ready,
 }
 
 impl Standing {
-    const ALL: [Self; 6] = [Self::Failed, Self::Trouble, Self::Absent, Self::Starting, Self::Paused, Self::Ready];
+    const ALL: [Self; 7] =
+        [Self::Failed, Self::Trouble, Self::Absent, Self::Joined, Self::Starting, Self::Paused, Self::Ready];
 
-    fn of(workshops: &[RowWorkshop]) -> Self {
+    /// `absent`: the standing of a member without a workshop.
+    fn of(workshops: &[RowWorkshop], absent: Self) -> Self {
         let standing = |workshop: &RowWorkshop| match workshop.state {
             InstanceState::Failed => Self::Failed,
             _ if workshop.trouble.is_some() => Self::Trouble,
             InstanceState::Queued | InstanceState::Starting => Self::Starting,
             InstanceState::Suspending | InstanceState::Suspended => Self::Paused,
             InstanceState::Running => Self::Ready,
-            InstanceState::Terminating | InstanceState::Terminated => Self::Absent,
+            InstanceState::Terminating | InstanceState::Terminated => absent,
         };
-        workshops.iter().map(standing).min().unwrap_or(Self::Absent)
+        workshops.iter().map(standing).min().unwrap_or(absent)
+    }
+
+    /// Name of the standing in queries.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Trouble => "trouble",
+            Self::Absent => "absent",
+            Self::Joined => "joined",
+            Self::Starting => "starting",
+            Self::Paused => "paused",
+            Self::Ready => "ready",
+        }
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|standing| standing.name() == name)
     }
 
     fn text(self, t: Language) -> Text {
-        t.text(match self {
-            Self::Failed => "standing-failed",
-            Self::Trouble => "standing-trouble",
-            Self::Absent => "standing-absent",
-            Self::Starting => "standing-starting",
-            Self::Paused => "standing-paused",
-            Self::Ready => "standing-ready",
-        })
+        t.text(&format!("standing-{}", self.name()))
     }
 
     /// CSS class with the colour of the standing.
@@ -126,7 +205,7 @@ impl Standing {
         match self {
             Self::Failed => "state-failed",
             Self::Trouble | Self::Starting => "state-starting",
-            Self::Absent => "",
+            Self::Absent | Self::Joined => "",
             Self::Paused => "state-suspended",
             Self::Ready => "state-running",
         }
@@ -134,44 +213,95 @@ impl Standing {
 }
 
 impl Board {
-    pub(crate) async fn new(visitor: &Visitor, access: &ClassAccess) -> Result<Self, ServiceError> {
+    pub(crate) async fn new(visitor: &Visitor, access: &ClassAccess, query: &BoardQuery) -> Result<Self, ServiceError> {
         let t = visitor.t;
-        let members = visitor.launcher.members(access).await?;
-        let mut listed = Vec::new();
-        let mut page = Page { limit: ROWS, after: None };
-        let filter = InstanceFilter { state: StateFilter::Live, ..InstanceFilter::default() };
-        loop {
-            let batch = visitor.launcher.class_instances(access, &filter, &page).await?;
-            let Some(last) = batch.last() else { break };
-            page.after = Some(last.instance.instance_id);
-            listed.extend(batch);
-        }
-        let mut by_owner: HashMap<&EmailAddress, Vec<RowWorkshop>> = HashMap::new();
-        for listed in &listed {
-            by_owner.entry(&listed.instance.owner_email).or_default().push(RowWorkshop::new(t, listed));
-        }
-        let mut rows = Vec::with_capacity(members.len());
-        for Member { email, name, role, .. } in &members {
-            let workshops = by_owner.remove(email).unwrap_or_default();
-            let is_aside = *role != ClassRole::Student && workshops.is_empty();
-            rows.push(Row::new(email, name.clone(), t.text(&format!("role-{}", role.as_str())), is_aside, workshops));
-        }
-        // Workshops of former members, which are ending, and of admins.
-        let others = by_owner.into_iter();
-        rows.extend(
-            others.map(|(email, workshops)| Row::new(email, String::new(), t.text("role-none"), false, workshops)),
-        );
-        rows.sort_by_key(|row: &Row| (row.is_aside, row.standing, row.email.clone()));
-        let count = |standing: Standing| rows.iter().filter(|row| !row.is_aside && row.standing == standing).count();
-        let counts = Standing::ALL.into_iter().map(|standing| (standing, standing.text(t), count(standing))).collect();
+        let mut rows = rows(visitor, access).await?;
+        rows.sort_by_cached_key(|row: &Row| (row.is_aside, row.standing, row.email.clone()));
+        let (all, counts) = (rows.len(), counts(t, &rows));
+        rows.retain(|row| query.includes(row));
+        let standing = |standing: Standing| Choice {
+            value: standing.name().to_owned(),
+            label: standing.text(t).into_owned(),
+            selected: query.standing == standing.name(),
+        };
         Ok(Self {
             path: path(access),
             absent: Standing::Absent.text(t),
             counts,
             rows,
+            all,
+            search: query.q.clone(),
+            standings: Standing::ALL.into_iter().map(standing).collect(),
             can_manage: access.allows(ClassAction::ManageMembers),
             can_end: access.allows(ClassAction::End),
         })
+    }
+}
+
+/// Counts the members by standing, without teachers and assistants who do not take part. Omits rare standings without members.
+pub(super) fn counts(t: Language, rows: &[Row]) -> Vec<Count> {
+    let is_counted = |row: &&Row, standing| !row.is_aside && row.standing == standing;
+    let count = |standing: Standing| rows.iter().filter(|row| is_counted(row, standing)).count();
+    let counts = Standing::ALL.map(|standing| Count { standing, label: standing.text(t), count: count(standing) });
+    let is_rare = |standing| matches!(standing, Standing::Trouble | Standing::Joined | Standing::Paused);
+    counts.into_iter().filter(|one| one.count > 0 || !is_rare(one.standing)).collect()
+}
+
+/// Returns all rows of the board, unsorted.
+pub(super) async fn rows(visitor: &Visitor, access: &ClassAccess) -> Result<Vec<Row>, ServiceError> {
+    let (t, launcher) = (visitor.t, &visitor.launcher);
+    let (members, present) = (launcher.members(access).await?, launcher.present(access).await?);
+    let present: HashMap<&EmailAddress, &Attendance> = present.iter().map(|one| (&one.email, one)).collect();
+    let listed = live_instances(visitor, access).await?;
+    let mut by_owner: HashMap<&EmailAddress, Vec<RowWorkshop>> = HashMap::new();
+    for listed in &listed {
+        by_owner.entry(&listed.instance.owner_email).or_default().push(RowWorkshop::new(t, listed));
+    }
+    let row = |email: &EmailAddress, name: String, role: Option<ClassRole>, workshops: Vec<RowWorkshop>| {
+        let present = present.get(email);
+        let absent = if present.is_some() { Standing::Joined } else { Standing::Absent };
+        let left = present.and_then(|present| present.last_end).filter(|_| workshops.is_empty());
+        let role_text = match role {
+            Some(ClassRole::Student) => None,
+            Some(role) => Some(t.text(&format!("role-{}", role.as_str()))),
+            None => Some(t.text("role-none")),
+        };
+        Row {
+            email: email.to_string(),
+            name,
+            role: role_text,
+            standing: Standing::of(&workshops, absent),
+            left: left.map(|left| Instant::new(t, left)),
+            is_aside: role.is_some_and(|role| role != ClassRole::Student) && workshops.is_empty(),
+            workshops,
+        }
+    };
+    let mut rows = Vec::with_capacity(members.len());
+    for Member { email, name, role, .. } in &members {
+        let workshops = by_owner.remove(email).unwrap_or_default();
+        rows.push(row(email, name.clone(), Some(*role), workshops));
+    }
+    // Workshops of former members, which are ending, and of admins.
+    rows.extend(by_owner.into_iter().map(|(email, workshops)| row(email, String::new(), None, workshops)));
+    Ok(rows)
+}
+
+/// Returns all instances of a class that are not terminated.
+pub(super) async fn live_instances(
+    visitor: &Visitor,
+    access: &ClassAccess,
+) -> Result<Vec<ListedInstance>, ServiceError> {
+    let (mut listed, mut page) = (Vec::new(), Page { limit: ROWS, after: None });
+    let filter = InstanceFilter { state: StateFilter::Live, ..InstanceFilter::default() };
+    loop {
+        let batch = visitor.launcher.class_instances(access, &filter, &page).await?;
+        let Some(last) = batch.last() else { return Ok(listed) };
+        page.after = Some(last.instance.instance_id);
+        let is_full = batch.len() >= ROWS as usize;
+        listed.extend(batch);
+        if !is_full {
+            return Ok(listed);
+        }
     }
 }
 

@@ -5,12 +5,12 @@ use http::StatusCode;
 use launcher_domain::{ClassAccess, ClassAction};
 use launcher_service::Page;
 
-use crate::pages::classes::board::Board;
+use crate::pages::classes::board::{Board, BoardQuery};
 use crate::pages::classes::hands::News;
 use crate::pages::classes::join::{LinkPanel, NewLink};
 use crate::pages::classes::{ClassLink, ROWS, path};
 use crate::pages::view::{Card, Notice};
-use crate::pages::{Language, PageResult, Shell, Visitor, assets, markdown, page_with, workshops};
+use crate::pages::{Language, PageResult, Query, Shell, Visitor, assets, markdown, page_with, workshops};
 use crate::permission::{InClass, ReadClass};
 
 /// What a page of the room shows beside the room itself.
@@ -24,6 +24,8 @@ pub(crate) struct Room {
     pub(crate) link: NewLink,
     /// The text of a message to all, if it has errors.
     pub(crate) message: String,
+    /// Filter of the board.
+    pub(crate) query: BoardQuery,
 }
 
 #[derive(Debug, Template)]
@@ -37,6 +39,8 @@ struct ClassPage {
     /// True if the reader may edit the templates.
     can_edit: bool,
     news: News,
+    /// True if a template keeps files, so that workshops can be paused.
+    can_pause: bool,
     board: Option<Board>,
     /// The join link, for teachers.
     link: Option<LinkPanel>,
@@ -44,15 +48,16 @@ struct ClassPage {
 }
 
 /// Serves the room of a class.
-pub(crate) async fn show(visitor: InClass<ReadClass, Visitor>) -> PageResult {
-    render(&visitor, &visitor.access, StatusCode::OK, Room::default()).await
+pub(crate) async fn show(visitor: InClass<ReadClass, Visitor>, Query(query): Query<BoardQuery>) -> PageResult {
+    render(&visitor, &visitor.access, StatusCode::OK, Room { query, ..Room::default() }).await
 }
 
 pub(crate) async fn render(visitor: &Visitor, access: &ClassAccess, status: StatusCode, room: Room) -> PageResult {
     let t = visitor.t;
     let templates = visitor.launcher.templates(access, &Page { limit: ROWS, after: None }).await?;
     let own = workshops::own_live(visitor).await?;
-    let board = if access.allows(ClassAction::Watch) { Some(Board::new(visitor, access).await?) } else { None };
+    let watches = access.allows(ClassAction::Watch);
+    let board = if watches { Some(Board::new(visitor, access, &room.query).await?) } else { None };
     let shell = visitor.shell("classes");
     let answers = room.notice.is_some() || !room.errors.is_empty();
     let class_page = ClassPage {
@@ -63,6 +68,7 @@ pub(crate) async fn render(visitor: &Visitor, access: &ClassAccess, status: Stat
         cards: templates.iter().map(|template| Card::new(visitor, template).beside(&own)).collect(),
         can_edit: access.allows(ClassAction::ManageTemplates),
         news: News::new(visitor, access).await?,
+        can_pause: templates.iter().any(|template| template.settings.keeps_files()),
         board,
         link: LinkPanel::new(visitor, access).await?,
         room,

@@ -1,0 +1,78 @@
+//! `GET /classes/{class}/attendance.csv`: who was there, as a table for spreadsheets.
+
+use std::collections::HashMap;
+
+use axum::response::{IntoResponse, Response};
+use http::HeaderValue;
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use jiff::Timestamp;
+use launcher_domain::EmailAddress;
+use launcher_service::Attendance;
+
+use crate::pages::Visitor;
+use crate::permission::{InClass, WatchClass};
+use crate::problem::Problem;
+use crate::wire::rfc3339;
+
+/// Byte order mark, without which Excel reads the table in the encoding of its computer.
+const MARK: &str = "\u{feff}";
+/// First characters that a spreadsheet reads as a formula.
+const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+const HEADER: [&str; 7] = ["email", "name", "role", "joined", "first_launch", "last_activity", "workshops"];
+
+/// Serves the table: current members by address, then other people who launched.
+pub(crate) async fn export(visitor: InClass<WatchClass, Visitor>) -> Result<Response, Problem> {
+    let (launcher, access) = (&visitor.launcher, &visitor.access);
+    let (members, launches) = (launcher.members(access).await?, launcher.attendance(access).await?);
+    let now = launcher.clock().now();
+    let mut by_email: HashMap<EmailAddress, Attendance> =
+        launches.into_iter().map(|launches| (launches.email.clone(), launches)).collect();
+    let mut rows = Vec::with_capacity(members.len());
+    for member in members {
+        let launches = by_email.remove(&member.email);
+        let joined = rfc3339(member.joined_at);
+        rows.push(row(&member.email, &member.name, member.role.as_str(), joined, launches.as_ref(), now));
+    }
+    let mut others: Vec<_> = by_email.into_values().collect();
+    others.sort_by(|one, other| one.email.cmp(&other.email));
+    rows.extend(others.iter().map(|launches| row(&launches.email, "", "", String::new(), Some(launches), now)));
+    let mut table = csv::Writer::from_writer(MARK.as_bytes().to_vec());
+    table.write_record(HEADER).map_err(Problem::internal)?;
+    for row in rows {
+        table.write_record(row).map_err(Problem::internal)?;
+    }
+    let table = table.into_inner().map_err(|error| Problem::internal(error.to_string()))?;
+    let name = format!("attachment; filename=\"{}-attendance.csv\"", access.class().content.slug);
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (CONTENT_DISPOSITION, HeaderValue::from_str(&name).map_err(Problem::internal)?),
+    ];
+    Ok((headers, table).into_response())
+}
+
+fn row(
+    email: &EmailAddress,
+    name: &str,
+    role: &str,
+    joined: String,
+    launches: Option<&Attendance>,
+    now: Timestamp,
+) -> [String; 7] {
+    let time = |time: Option<Timestamp>| time.map(rfc3339).unwrap_or_default();
+    let last = launches.and_then(|launches| if launches.is_active { Some(now) } else { launches.last_end });
+    [
+        exported(email.as_str()),
+        exported(name),
+        role.to_owned(),
+        joined,
+        time(launches.map(|launches| launches.first_launch)),
+        time(last),
+        launches.map_or(0, |launches| launches.workshops).to_string(),
+    ]
+}
+
+/// Returns a cell that no spreadsheet reads as a formula.
+fn exported(cell: &str) -> String {
+    if cell.starts_with(FORMULA) { format!("'{cell}") } else { cell.to_owned() }
+}

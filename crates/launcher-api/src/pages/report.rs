@@ -1,0 +1,193 @@
+//! The report of an action on many workshops: the number of workshops for each outcome, and the result for each workshop.
+
+use askama::Template;
+use jiff::Timestamp;
+use launcher_domain::lifetime::{Bound, ExtendError};
+use launcher_service::{BulkOutcome, BulkResult, ClassExtension, ClassOutcome};
+
+use crate::pages::language::Around;
+use crate::pages::view::Instant;
+use crate::pages::{Language, PageResult, Shell, Text, assets, notices, page};
+
+/// The report of an action.
+#[derive(Debug, Template)]
+#[template(path = "report.html")]
+pub(crate) struct Report {
+    t: Language,
+    shell: Shell,
+    /// Heading, with the time of an extension.
+    heading: Done,
+    /// Name of the template or the class.
+    name: String,
+    /// Text of a report without rows.
+    empty: Text,
+    sums: Vec<Sum>,
+    /// One row for each workshop or student: refusals first, then by owner.
+    rows: Vec<Row>,
+    beyond: Option<Beyond>,
+    /// True if the reader may open the page of a workshop.
+    has_links: bool,
+    back: String,
+}
+
+/// The form that extends beyond the maximum lifetime.
+#[derive(Debug)]
+struct Beyond {
+    /// Owners of the workshops that end before the time because of their maximum lifetime.
+    owners: Vec<String>,
+    action: String,
+    until: Instant,
+    /// The time, as the form sends it.
+    sent_until: String,
+}
+
+/// Number of workshops with the same outcome.
+#[derive(Debug)]
+struct Sum {
+    label: Text,
+    count: usize,
+}
+
+#[derive(Debug)]
+struct Row {
+    k8s_name: Option<String>,
+    owner: String,
+    result: Result<Done, Text>,
+}
+
+/// A sentence, with the time in it.
+#[derive(Debug)]
+struct Done {
+    around: Around,
+    until: Option<Instant>,
+}
+
+impl Done {
+    fn text(text: impl Into<String>) -> Self {
+        Self { around: Around { before: text.into(), after: String::new() }, until: None }
+    }
+}
+
+/// Place of a report.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) shell: Shell,
+    /// Name of the template or the class.
+    pub(crate) name: String,
+    /// Path of the page that leads to the report.
+    pub(crate) back: String,
+}
+
+impl Report {
+    /// Returns the report of an extension. `beyond`: the path of the form that extends beyond the maximum lifetime, if the
+    /// reader may do this.
+    pub(crate) fn of_extension(
+        t: Language,
+        place: Place,
+        results: &[ClassExtension],
+        (until, bound): (Timestamp, Bound),
+        beyond: Option<String>,
+    ) -> Self {
+        let owners = at_maximum(results);
+        let beyond = beyond.filter(|_| bound == Bound::Maximum && !owners.is_empty());
+        let sum = |key: &str, is_counted: fn(ClassOutcome) -> bool| Sum {
+            label: t.text(key),
+            count: results.iter().filter(|result| is_counted(result.outcome)).count(),
+        };
+        let sums = vec![
+            sum("class-count-extended", |outcome| outcome == ClassOutcome::Extended),
+            sum("class-count-shortened", |outcome| outcome == ClassOutcome::Shortened),
+            sum("class-count-unchanged", |outcome| outcome == ClassOutcome::Unchanged),
+            sum("class-count-refused", |outcome| matches!(outcome, ClassOutcome::Refused(_))),
+        ];
+        let heading = Done { around: t.around("class-result"), until: Some(Instant::new(t, until)) };
+        let (until, sent_until) = (Instant::new(t, until), until.to_string());
+        Self {
+            empty: t.text("class-nothing-ready"),
+            beyond: beyond.map(|action| Beyond { owners, action, until, sent_until }),
+            ..Self::new(t, place, heading, sums, results.iter().map(|result| Row::of_extension(t, result)).collect())
+        }
+    }
+
+    /// Returns the report of another action, with this heading, the label of its success, and that of no change.
+    pub(crate) fn of_action(
+        t: Language,
+        place: Place,
+        results: &[BulkResult],
+        [heading, done, unchanged]: [&str; 3],
+    ) -> Self {
+        let sum = |key: &str, is_counted: fn(&BulkOutcome) -> bool| Sum {
+            label: t.text(key),
+            count: results.iter().filter(|result| is_counted(&result.outcome)).count(),
+        };
+        let mut sums = vec![
+            sum(done, |outcome| matches!(outcome, BulkOutcome::Done)),
+            sum(unchanged, |outcome| matches!(outcome, BulkOutcome::Unchanged)),
+            sum("all-count-refused", |outcome| matches!(outcome, BulkOutcome::Refused(_))),
+        ];
+        // Most actions change each of their workshops.
+        sums.retain(|sum| sum.count > 0);
+        let row = |result: &BulkResult| Row {
+            k8s_name: result.k8s_name.clone(),
+            owner: result.owner_email.to_string(),
+            result: match &result.outcome {
+                BulkOutcome::Done => Ok(Done::text(t.text(done))),
+                BulkOutcome::Unchanged => Ok(Done::text(t.text(unchanged))),
+                BulkOutcome::Refused(error) => {
+                    let known = notices::of_other(t, error);
+                    Err(known.unwrap_or_else(|| t.text("try-again")))
+                }
+            },
+        };
+        Self::new(t, place, Done::text(t.text(heading)), sums, results.iter().map(row).collect())
+    }
+
+    fn new(t: Language, place: Place, heading: Done, sums: Vec<Sum>, mut rows: Vec<Row>) -> Self {
+        rows.sort_by_cached_key(|row| (row.result.is_ok(), row.owner.clone()));
+        let Place { shell, name, back } = place;
+        Self {
+            has_links: shell.is_admin(),
+            shell: shell.returning_to(back.clone()),
+            empty: t.text("all-nothing"),
+            beyond: None,
+            t,
+            heading,
+            name,
+            sums,
+            rows,
+            back,
+        }
+    }
+
+    /// Serves the report.
+    pub(crate) fn page(&self) -> PageResult {
+        page(self)
+    }
+}
+
+impl Row {
+    fn of_extension(t: Language, extension: &ClassExtension) -> Self {
+        let key = match extension.outcome {
+            ClassOutcome::Extended => Ok("class-extended"),
+            ClassOutcome::Shortened => Ok("class-shortened"),
+            ClassOutcome::Unchanged => Ok("class-unchanged"),
+            ClassOutcome::Refused(error) => Err(error),
+        };
+        let result = match (key, extension.expires_at) {
+            (Ok(key), Some(until)) => Ok(Done { around: t.around(key), until: Some(Instant::new(t, until)) }),
+            (Ok(_), None) => Err(t.not_extended(ExtendError::NotRunning)),
+            (Err(error), _) => Err(t.not_extended(error)),
+        };
+        Self { k8s_name: Some(extension.k8s_name.clone()), owner: extension.owner_email.to_string(), result }
+    }
+}
+
+fn at_maximum(results: &[ClassExtension]) -> Vec<String> {
+    let is_at_maximum = |result: &&ClassExtension| {
+        matches!(result.outcome, ClassOutcome::Shortened | ClassOutcome::Refused(ExtendError::LifetimeLimitReached))
+    };
+    let mut owners: Vec<String> =
+        results.iter().filter(is_at_maximum).map(|result| result.owner_email.to_string()).collect();
+    owners.sort();
+    owners
+}

@@ -1,0 +1,238 @@
+//! The board of a class: search, event stream, actions on all workshops, projector view and attendance.
+
+use futures_util::future::join;
+use http::{Method, StatusCode};
+use launcher_domain::{ClassRole, EmailAddress};
+use launcher_service::MemberDraft;
+use launcher_testkit::eventually;
+use serde_json::json;
+
+use crate::classes::{TEACHER, add, class};
+use crate::support::{ALICE, Answer, App, BOB, Browser, unescape};
+
+const ASSISTANT: &str = "assistant@example.org";
+
+/// Adds members with names.
+async fn name(app: &App, room: &str, people: &[(&str, &str)]) {
+    let access = app.test.launcher.class(&app.admin(), room.strip_prefix("/classes/").unwrap()).await.unwrap();
+    let draft = |(email, name): &(&str, &str)| MemberDraft {
+        email: EmailAddress::parse(email).unwrap(),
+        role: ClassRole::Student,
+        name: (*name).to_owned(),
+    };
+    app.test.launcher.set_members(&access, people.iter().map(draft).collect()).await.unwrap();
+}
+
+/// Returns the members on the board, from top to bottom.
+fn members(page: &str) -> Vec<String> {
+    let rows = page.split("<th scope=\"row\"><bdi>").skip(1);
+    rows.map(|row| unescape(row.split('<').next().unwrap())).collect()
+}
+
+/// Returns the numbers on the tiles.
+fn numbers(page: &str) -> Vec<u64> {
+    let numbers = page.split("class=\"figure\">").skip(1);
+    numbers.map(|part| part.split('<').next().unwrap().parse().unwrap()).collect()
+}
+
+/// Launches a ready workshop. Returns its name.
+async fn ready(browser: &Browser, template: &str) -> String {
+    let name = browser.launch(template).await;
+    browser.get_until(&format!("/instances/{name}"), "state-running").await;
+    name
+}
+
+#[tokio::test]
+async fn board_is_searched_by_name_and_address_and_filtered_by_standing() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
+    name(&app, &room, &[(ALICE, "Ada Lovelace"), (BOB, "Bob Brown")]).await;
+    ready(&alice, &template).await;
+    for (query, found) in [
+        ("", vec!["Bob Brown", "Ada Lovelace", TEACHER]),
+        ("?q=ADA+love", vec!["Ada Lovelace"]),
+        ("?q=bob%40", vec!["Bob Brown"]),
+        ("?standing=absent", vec!["Bob Brown"]),
+        ("?q=ada&standing=absent", vec![]),
+        ("?standing=unknown", vec!["Bob Brown", "Ada Lovelace", TEACHER]),
+    ] {
+        for path in [format!("{room}{query}"), format!("{room}/board{query}")] {
+            let page = teacher.get(&path).await;
+            assert_eq!(members(&page.body), found, "{path}");
+            assert_eq!(numbers(&page.body), [0, 1, 0, 1], "the numbers are those of the class");
+        }
+    }
+    let page = teacher.get(&format!("{room}?q=%3Cada")).await.body;
+    assert!(page.contains("name=\"q\" value=\"&#60;ada\""), "the search stays in its field: {page}");
+    let part = teacher.get(&format!("{room}/board")).await.body;
+    assert!(!part.contains("<html"), "only the board");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn member_without_workshop_was_here_after_the_first_one() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
+    add(&teacher, &room, ALICE, "student").await;
+    assert!(teacher.get(&room).await.body.contains("Not here</td>"));
+    let name = ready(&alice, &template).await;
+    alice.post(&format!("/instances/{name}/end"), &[]).await;
+    let page = teacher.get_until(&format!("{room}/board?standing=joined"), "Was here until").await;
+    assert_eq!(members(&page.body), [ALICE]);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn event_stream_of_a_board_ends_with_the_membership() {
+    let app = App::start().await;
+    let (room, _) = class(&app).await;
+    let (teacher, assistant) = (app.browser(TEACHER), app.browser(ASSISTANT));
+    add(&teacher, &room, ASSISTANT, "assistant").await;
+    let remove = format!("{room}/members/{}/remove", ASSISTANT.replace('@', "%40"));
+    let stream = assistant.request(Method::GET, &format!("{room}/events")).send().await.unwrap();
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    let (events, removed) = join(stream.text(), teacher.post(&remove, &[])).await;
+    assert_eq!(removed.location(), room);
+    let events = events.unwrap();
+    assert!(events.contains("event: class-changed\ndata: changed\n\n"), "{events}");
+    assert!(!events.contains('@'), "the stream names no person: {events}");
+    assert_eq!(assistant.get(&format!("{room}/board")).await.status, StatusCode::NOT_FOUND);
+    app.finish().await;
+}
+
+/// Returns the cells of the report, row by row.
+fn report(page: &Answer) -> Vec<(String, String)> {
+    assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+    let text = |cell: &str| {
+        let parts = cell.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+        unescape(parts.collect::<String>().trim())
+    };
+    let rows = page.body.split("<tr><th scope=\"row\">").skip(1);
+    let row = |row: &str| {
+        let cells: Vec<_> = row.split("</tr>").next().unwrap().split("<td>").map(text).collect();
+        (cells[0].clone(), cells[2].clone())
+    };
+    rows.map(row).collect()
+}
+
+#[tokio::test]
+async fn teacher_launches_extends_and_ends_all_workshops_with_a_report() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice, bob) = (app.browser(TEACHER), app.browser(ALICE), app.browser(BOB));
+    add(&teacher, &room, &format!("{ALICE}\n{BOB}"), "student").await;
+    let own = ready(&alice, &template).await;
+    let (launch, extend, end) = (format!("{room}/launch"), format!("{room}/extend"), format!("{room}/end"));
+    assert!(teacher.get(&room).await.body.contains(&format!("href=\"{launch}\"")));
+
+    let ask = teacher.get(&launch).await;
+    assert!(ask.body.contains("each of the 2 students"), "{}", ask.body);
+    let fields: &[(&str, &str)] = &[("template_id", &template)];
+    let row = |who: &str, what: &str| (who.to_owned(), what.to_owned());
+    let launched = report(&teacher.post(&launch, fields).await);
+    assert_eq!(launched, [row(ALICE, "Has a workshop of it"), row(BOB, "Launched")]);
+    let again = report(&teacher.post(&launch, fields).await);
+    assert!(again.iter().all(|(_, what)| what == "Has a workshop of it"), "a form that is sent twice: {again:?}");
+    let page = bob.get_until("/", "state-running").await;
+    assert!(page.body.contains("Exercise 1"), "the student owns it");
+
+    let ask = teacher.get(&extend).await;
+    let time = ask.body.split("<option value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    assert!(ask.body.contains("the 2 ready workshops"), "{}", ask.body);
+    let extended = teacher.post(&extend, &[("until", &time)]).await;
+    assert!(!extended.body.contains(&format!("/instances/{own}\"")), "a teacher opens no workshop of a student");
+    assert!(report(&extended).iter().all(|(_, what)| what.starts_with("Extended until")), "{}", extended.body);
+    let far = teacher.post(&extend, &[("until", "2100-01-01T00:00:00Z")]).await;
+    let beyond = far.form(&extend);
+    assert!(beyond.contains(&("beyond_maximum".to_owned(), "yes".to_owned())), "{beyond:?}");
+
+    let assistant = app.browser(ASSISTANT);
+    add(&teacher, &room, ASSISTANT, "assistant").await;
+    let page = assistant.get(&room).await.body;
+    assert!(page.contains(&format!("href=\"{extend}\"")) && !page.contains(&format!("href=\"{end}\"")), "{page}");
+    let far = assistant.post(&extend, &[("until", "2100-01-01T00:00:00Z")]).await;
+    assert!(!far.body.contains("beyond_maximum"), "{}", far.body);
+    let beyond = assistant.post(&extend, &[("until", "2100-01-01T00:00:00Z"), ("beyond_maximum", "yes")]).await;
+    assert_eq!(beyond.status, StatusCode::FORBIDDEN);
+
+    assert!(teacher.get(&end).await.body.contains("End all 2 workshops of the class?"));
+    let ended = report(&teacher.post(&end, &[]).await);
+    assert_eq!(ended, [row(ALICE, "Ended"), row(BOB, "Ended")]);
+    let board = format!("{room}/board");
+    eventually(async || (teacher.get(&board).await.body.matches("Was here until").count() == 2).then_some(())).await;
+    let nothing = teacher.post(&end, &[]).await;
+    assert!(nothing.body.contains("There was nothing to do."), "{}", nothing.body);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn pause_of_all_workshops_names_those_without_kept_files() {
+    let app = App::start().await;
+    let (room, plain) = class(&app).await;
+    let (teacher, alice, bob) = (app.browser(TEACHER), app.browser(ALICE), app.browser(BOB));
+    add(&teacher, &room, &format!("{ALICE}\n{BOB}"), "student").await;
+    let pause = format!("{room}/pause");
+    assert!(!teacher.get(&room).await.body.contains(&pause), "no template keeps files");
+    let access = app.test.launcher.class(&app.admin(), room.strip_prefix("/classes/").unwrap()).await.unwrap();
+    let body = json!({ "name": "Kept", "app_type": "notebook", "image": "x", "storage": { "kind": "kept" } });
+    let kept = app.test.launcher.create_template(&access, body.as_object().unwrap()).await.unwrap();
+    ready(&alice, &kept.template_id.to_string()).await;
+    ready(&bob, &plain).await;
+    assert!(teacher.get(&room).await.body.contains(&pause));
+    let paused = report(&teacher.post(&pause, &[]).await);
+    assert_eq!(paused[1], (ALICE.to_owned(), "Paused".to_owned()));
+    assert!(paused[0].0 == BOB && paused[0].1.starts_with("Not done:"), "refusals first: {paused:?}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn launch_that_needs_values_is_refused_in_the_room() {
+    let app = App::start().await;
+    let (room, _) = class(&app).await;
+    let teacher = app.browser(TEACHER);
+    let access = app.test.launcher.class(&app.admin(), room.strip_prefix("/classes/").unwrap()).await.unwrap();
+    let parameters = json!([{ "name": "KEY", "label": "Key", "kind": "text", "required": true }]);
+    let body = json!({ "name": "Asks", "app_type": "notebook", "image": "x", "parameters": parameters });
+    let asks = app.test.launcher.create_template(&access, body.as_object().unwrap()).await.unwrap();
+    let refused = teacher.post(&format!("{room}/launch"), &[("template_id", &asks.template_id.to_string())]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.body.contains("which only the student knows"), "{}", refused.body);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn projector_view_has_numbers_without_people() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
+    name(&app, &room, &[(ALICE, "Ada Lovelace"), (BOB, "Bob Brown")]).await;
+    ready(&alice, &template).await;
+    let page = teacher.get(&format!("{room}/projector")).await.body;
+    assert_eq!(numbers(&page), [0, 1, 0, 1]);
+    for person in ["Ada", "Brown", "@"] {
+        assert!(!page.contains(person), "{person}: {page}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn attendance_is_a_table_without_formulas() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
+    name(&app, &room, &[(ALICE, "=HYPERLINK(\"x\"),1"), ("+bob@example.org", "@Bob"), (BOB, "")]).await;
+    ready(&alice, &template).await;
+    let answer = teacher.get(&format!("{room}/attendance.csv")).await;
+    assert_eq!(answer.header("content-type"), "text/csv; charset=utf-8");
+    assert_eq!(answer.header("content-disposition"), "attachment; filename=\"statistics-101-attendance.csv\"");
+    let mut lines = answer.body.lines();
+    assert_eq!(lines.next(), Some("\u{feff}email,name,role,joined,first_launch,last_activity,workshops"));
+    let lines: Vec<_> = lines.collect();
+    assert!(lines[0].starts_with("'+bob@example.org,'@Bob,student,") && lines[0].ends_with(",,,0"), "{lines:?}");
+    assert!(lines[1].starts_with("alice@example.org,\"'=HYPERLINK(\"\"x\"\"),1\",student,2"), "{lines:?}");
+    assert!(lines[1].ends_with(",1"), "{lines:?}");
+    assert_eq!((lines.len(), &lines[3][..TEACHER.len()]), (4, TEACHER));
+    app.finish().await;
+}

@@ -1,0 +1,98 @@
+//! The board of a class: a stream of notifications about its changes, and who was there.
+
+use std::time::Duration;
+
+use futures_util::Stream;
+use jiff::{SignedDuration, Timestamp};
+use launcher_domain::{ClassAccess, ClassAction};
+use launcher_store::Attendance;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::error::{ErrorChain, ServiceError, require_in};
+use crate::feed::FeedMessage;
+use crate::launcher::Launcher;
+
+/// Minimum time between two notifications of one board: a burst of changes causes at most 5 per second.
+const GAP: Duration = Duration::from_millis(200);
+/// Time after the launch for which a member whose workshops have ended counts as present.
+const PRESENT: SignedDuration = SignedDuration::from_hours(24);
+
+impl Launcher {
+    /// Notifies of each change of the class, its members, and the instances of its templates, until the stream is dropped or
+    /// the caller may no longer watch. The first notification is sent at once, and one more before the stream ends for a
+    /// caller without permission. Changes within 200 ms are one notification.
+    pub fn watch_class(&self, access: &ClassAccess) -> impl Stream<Item = ()> + Send + use<> + 'static {
+        let (events, stream) = mpsc::channel(1);
+        let (launcher, access) = (self.clone(), access.clone());
+        tokio::spawn(async move {
+            let outcome = tokio::select! {
+                outcome = launcher.notify_board(&access, &events) => outcome,
+                () = events.closed() => return,
+            };
+            if let Err(error) = outcome {
+                // The client sees the end of the stream and reconnects.
+                tracing::warn!(error = %ErrorChain(&error), "reading changes failed, closing event stream of a class");
+            }
+        });
+        ReceiverStream::new(stream)
+    }
+
+    async fn notify_board(&self, access: &ClassAccess, events: &mpsc::Sender<()>) -> Result<(), ServiceError> {
+        let class_id = access.class().class_id;
+        // Subscribe before the first notification: a change between the two would otherwise be lost.
+        let mut messages = self.0.feed.subscribe();
+        loop {
+            // Read the role again: another replica may have removed the caller.
+            let current = self.0.store.class_by_id(access.caller(), class_id).await?;
+            let may_watch = current.is_some_and(|access| access.allows(ClassAction::Watch));
+            if events.send(()).await.is_err() || !may_watch {
+                return Ok(());
+            }
+            sleep(GAP).await;
+            loop {
+                match messages.recv().await {
+                    Ok(FeedMessage::Class(changed)) if changed.class_id != class_id => {}
+                    Ok(FeedMessage::Changed(event)) if event.listed.instance.class_id != Some(class_id) => {}
+                    Ok(_) | Err(RecvError::Lagged(_)) => break,
+                    Err(RecvError::Closed) => return Ok(()),
+                }
+            }
+            drain(&mut messages);
+        }
+    }
+
+    /// Returns the launches of the last 24 hours in a class by person, for the board.
+    ///
+    /// # Errors
+    /// ClassRole, Unavailable.
+    pub async fn present(&self, access: &ClassAccess) -> Result<Vec<Attendance>, ServiceError> {
+        let since = self.0.clock.now().checked_sub(PRESENT).unwrap_or(Timestamp::MIN);
+        self.attendance_since(access, Some(since)).await
+    }
+
+    /// Returns the launches in a class by person, also of former members. Purged instances do not count.
+    ///
+    /// # Errors
+    /// ClassRole, Unavailable.
+    pub async fn attendance(&self, access: &ClassAccess) -> Result<Vec<Attendance>, ServiceError> {
+        self.attendance_since(access, None).await
+    }
+
+    async fn attendance_since(
+        &self,
+        access: &ClassAccess,
+        since: Option<Timestamp>,
+    ) -> Result<Vec<Attendance>, ServiceError> {
+        require_in(access, ClassAction::Watch)?;
+        Ok(self.0.store.attendance(access.class(), since).await?)
+    }
+}
+
+/// Removes the messages that one notification covers.
+fn drain(messages: &mut Receiver<FeedMessage>) {
+    while !matches!(messages.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
+}
