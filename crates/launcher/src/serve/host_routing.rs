@@ -23,8 +23,9 @@ pub(super) struct Workshops {
     pub(super) stopped: StoppedWorkshops,
 }
 
-/// Passes a request for a workshop's host to the gateway, except for those about its class, and any other request to the router. Refuses a host that two
-/// programs could read differently: for all other paths, the launcher must never answer as the origin of a workshop.
+/// Passes a request for a workshop's host to the gateway, except those about its class, and any other request to the router.
+/// Refuses a host that two programs could read differently: for all other paths, the launcher must never answer as the origin
+/// of a workshop.
 pub(super) async fn route(
     router: Router,
     workshops: Option<Workshops>,
