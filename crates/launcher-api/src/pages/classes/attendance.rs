@@ -2,22 +2,20 @@
 
 use std::collections::HashMap;
 
-use axum::response::{IntoResponse, Response};
-use http::HeaderValue;
-use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::Response;
 use jiff::Timestamp;
 use launcher_domain::EmailAddress;
 use launcher_service::Attendance;
 
 use crate::pages::Visitor;
+use crate::pages::roster::exported;
 use crate::permission::{InClass, WatchClass};
 use crate::problem::Problem;
+use crate::routes::snapshots::attachment;
 use crate::wire::rfc3339;
 
 /// Byte order mark, without which Excel reads the table in the encoding of its computer.
 const MARK: &str = "\u{feff}";
-/// First characters that a spreadsheet reads as a formula.
-const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 const HEADER: [&str; 7] = ["email", "name", "role", "joined", "first_launch", "last_activity", "workshops"];
 
 /// Serves the table: current members by address, then other people who launched.
@@ -42,13 +40,8 @@ pub(crate) async fn export(visitor: InClass<WatchClass, Visitor>) -> Result<Resp
         table.write_record(row).map_err(Problem::internal)?;
     }
     let table = table.into_inner().map_err(|error| Problem::internal(error.to_string()))?;
-    let name = format!("attachment; filename=\"{}-attendance.csv\"", access.class().content.slug);
-    let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8")),
-        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (CONTENT_DISPOSITION, HeaderValue::from_str(&name).map_err(Problem::internal)?),
-    ];
-    Ok((headers, table).into_response())
+    let name = format!("{}-attendance.csv", access.class().content.slug);
+    Ok(attachment(&name, "text/csv; charset=utf-8", table))
 }
 
 fn row(
@@ -70,9 +63,4 @@ fn row(
         time(last),
         launches.map_or(0, |launches| launches.workshops).to_string(),
     ]
-}
-
-/// Returns a cell that no spreadsheet reads as a formula.
-fn exported(cell: &str) -> String {
-    if cell.starts_with(FORMULA) { format!("'{cell}") } else { cell.to_owned() }
 }
