@@ -102,6 +102,7 @@ test("class is started, joined and ended in its room", async (t) => {
   await report.getByText("Ended", { exact: true }).waitFor();
   await ready.getByText("0", { exact: true }).waitFor();
   await teacher.getByRole("link", { name: "Back to the class" }).click();
+  await row.locator("summary").click();
   await row.getByRole("link", { name: /^Remove/ }).click();
   await teacher.getByRole("button", { name: "Remove", exact: true }).click();
   await row.waitFor({ state: "detached" });

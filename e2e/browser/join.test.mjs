@@ -28,7 +28,7 @@ test("person joins a class with its code and launches with two clicks", async (t
   for (const look of LOOKS) {
     const name = look.colorScheme ?? "phone";
     const { page } = await openPage(t, browser, { email: TEACHER, ...look });
-    for (const path of [`${room}/join-link`, room]) {
+    for (const path of [`${room}/projector`, room]) {
       await page.goto(launcher.url + path);
       assert.deepEqual(await violations(page), [], `${path} ${name}`);
       assert.equal(await overflow(page), 0, `${path} ${name}`);

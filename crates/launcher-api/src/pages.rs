@@ -89,7 +89,6 @@ const ROUTES: &[Route] = &[
     ("GET", "/classes/{class}", || get(classes::room::show)),
     ("GET", "/classes/{class}/edit", || get(classes::edit::show)),
     ("POST", "/classes/{class}/edit", || post(classes::edit::save)),
-    ("GET", "/classes/{class}/join-link", || get(classes::join::show_code)),
     ("POST", "/classes/{class}/join-link", || post(classes::join::create)),
     ("POST", "/classes/{class}/join-link/revoke", || post(classes::join::revoke)),
     ("GET", "/join", || get(classes::join::ask)),

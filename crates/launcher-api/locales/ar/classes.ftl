@@ -93,3 +93,4 @@ other-volume-in-use = تستخدم ورشة أخرى لهذا الشخص الم�
 other-storage = لديه { $gib } غيبيبايت من العمل المحفوظ، وهو الحد الأقصى
 projector = عرض لجهاز العرض
 attendance = تنزيل الحضور
+class-manage = إدارة الصف

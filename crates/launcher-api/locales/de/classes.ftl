@@ -105,3 +105,4 @@ other-volume-in-use = Ein anderer Workshop dieser Person benutzt die gespeichert
 other-storage = Hat { $gib } GiB gespeicherte Arbeit, mehr ist nicht erlaubt
 projector = Ansicht für den Beamer
 attendance = Anwesenheit herunterladen
+class-manage = Kurs verwalten

@@ -132,3 +132,4 @@ other-storage = Has { $gib } GiB of saved work, which is the limit
 
 projector = Projector view
 attendance = Download attendance
+class-manage = Manage the class

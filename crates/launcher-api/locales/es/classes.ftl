@@ -105,3 +105,4 @@ other-volume-in-use = Otro taller de esta persona usa los archivos guardados
 other-storage = Tiene { $gib } GiB de trabajo guardado, que es el límite
 projector = Vista para el proyector
 attendance = Descargar la asistencia
+class-manage = Gestionar la clase

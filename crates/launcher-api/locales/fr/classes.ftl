@@ -105,3 +105,4 @@ other-volume-in-use = Un autre atelier de cette personne utilise les fichiers en
 other-storage = A { $gib } Gio de travail enregistré, le maximum
 projector = Vue pour le projecteur
 attendance = Télécharger les présences
+class-manage = Gérer le cours

@@ -93,3 +93,4 @@ other-volume-in-use = 此人的另一个实验环境正在使用已保存的文�
 other-storage = 已有 { $gib } GiB 已保存的工作，达到上限
 projector = 投影视图
 attendance = 下载出勤记录
+class-manage = 管理班级

@@ -6,8 +6,13 @@ use launcher_domain::lifetime::{Bound, ExtendError};
 use launcher_service::{BulkOutcome, BulkResult, ClassExtension, ClassOutcome};
 
 use crate::pages::language::Around;
-use crate::pages::view::Instant;
+use crate::pages::view::{Choice, Instant};
 use crate::pages::{Language, PageResult, Shell, Text, assets, notices, page};
+
+/// Distance between two times to which a class can be extended, in seconds.
+const STEP_SECONDS: i64 = 1800;
+/// Number of full and half hours to which a class can be extended: those of 8 hours.
+const STEPS: i64 = 16;
 
 /// The report of an action.
 #[derive(Debug, Template)]
@@ -190,4 +195,16 @@ fn at_maximum(results: &[ClassExtension]) -> Vec<String> {
         results.iter().filter(is_at_maximum).map(|result| result.owner_email.to_string()).collect();
     owners.sort();
     owners
+}
+
+/// Returns the times to which the class can be extended: the first half hour after its latest end, then 15, 30 and 60 minutes
+/// later, and then each half hour. A class without running workshops counts as ending now.
+pub(crate) fn times(t: Language, now: Timestamp, latest_end: Option<Timestamp>) -> Vec<Choice> {
+    let end = latest_end.map_or(now, |end| end.max(now)).as_second();
+    let first = (end.div_euclid(STEP_SECONDS) + 1) * STEP_SECONDS;
+    let steps = (0..STEPS).map(|step| step * STEP_SECONDS);
+    let mut offsets: Vec<i64> = steps.chain([STEP_SECONDS / 2]).collect();
+    offsets.sort_unstable();
+    let times = offsets.into_iter().filter_map(|offset| Timestamp::from_second(first + offset).ok());
+    times.map(|time| Choice { value: time.to_string(), label: t.time_of_day(time), selected: false }).collect()
 }

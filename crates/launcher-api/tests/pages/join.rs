@@ -20,7 +20,7 @@ async fn person_joins_with_two_clicks_from_the_link_to_a_workshop() {
     let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
     let form = [("valid_days", "7"), ("seats", "1"), ("domain", "example.org"), ("members_only", "")];
     let created = teacher.post(&format!("{room}/join-link"), &form).await;
-    assert_eq!(created.location(), format!("{room}/join-link"));
+    assert_eq!(created.location(), format!("{room}/projector"));
     let code_page = teacher.get(created.location()).await.body;
     let link = link(&teacher.get(&room).await.body);
     assert!(code_page.contains("class=\"qr\"") && code_page.contains(&link["/join/".len()..]), "{code_page}");

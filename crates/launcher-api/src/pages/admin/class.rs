@@ -18,7 +18,7 @@ use crate::pages::admin::standing::by_standing;
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::forms::AfterQuery;
 use crate::pages::paths::TEMPLATES;
-use crate::pages::report::{Place, Report};
+use crate::pages::report::{Place, Report, times};
 use crate::pages::roster::{MAX_ENTRIES, Roster};
 use crate::pages::view::{Choice, Tile, WorkshopView};
 use crate::pages::{
@@ -31,10 +31,6 @@ use crate::problem::{Problem, ProblemCode};
 const ROWS: u32 = 200;
 /// Number of instances that one query reads for the comparison with a list of addresses.
 const BATCH: u32 = 50;
-/// Distance between two times to which a class can be extended, in seconds.
-const STEP_SECONDS: i64 = 1800;
-/// Number of full and half hours to which a class can be extended: those of 8 hours.
-const STEPS: i64 = 16;
 /// Order of the table, in which a teacher finds a person.
 const ORDER: SortOrder = SortOrder { by: SortBy::Owner, descending: false };
 
@@ -196,18 +192,6 @@ fn tiles(t: Language, class: &ClassStates) -> Vec<Tile> {
     // Most templates have no workshops that can be paused.
     tiles.retain(|tile| tile.state != Suspended || tile.count > 0);
     tiles
-}
-
-/// Returns the times to which the class can be extended: the first half hour after its latest end, then 15, 30 and 60 minutes
-/// later, and then each half hour. A class without running workshops counts as ending now.
-pub(crate) fn times(t: Language, now: Timestamp, latest_end: Option<Timestamp>) -> Vec<Choice> {
-    let end = latest_end.map_or(now, |end| end.max(now)).as_second();
-    let first = (end.div_euclid(STEP_SECONDS) + 1) * STEP_SECONDS;
-    let steps = (0..STEPS).map(|step| step * STEP_SECONDS);
-    let mut offsets: Vec<i64> = steps.chain([STEP_SECONDS / 2]).collect();
-    offsets.sort_unstable();
-    let times = offsets.into_iter().filter_map(|offset| Timestamp::from_second(first + offset).ok());
-    times.map(|time| Choice { value: time.to_string(), label: t.time_of_day(time), selected: false }).collect()
 }
 
 impl List {

@@ -8,11 +8,10 @@ use launcher_service::{BulkResult, Page, ServiceError};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::pages::admin::class::times;
 use crate::pages::classes::board::live_instances;
 use crate::pages::classes::room::{Room, render};
 use crate::pages::classes::{ROWS, path};
-use crate::pages::report::{Place, Report};
+use crate::pages::report::{Place, Report, times};
 use crate::pages::view::Choice;
 use crate::pages::{Fields, Language, PageResult, Shell, Text, Visitor, assets, notices, page};
 use crate::permission::{EndInClass, ExtendInClass, InClass, LaunchForMembers};

@@ -41,7 +41,7 @@ pub(crate) async fn export(visitor: InClass<WatchClass, Visitor>) -> Result<Resp
     }
     let table = table.into_inner().map_err(|error| Problem::internal(error.to_string()))?;
     let name = format!("{}-attendance.csv", access.class().content.slug);
-    Ok(attachment(&name, "text/csv; charset=utf-8", table))
+    Ok(attachment(&name, "text/csv", table))
 }
 
 fn row(

@@ -1,4 +1,4 @@
-//! Join links: the panel and the code for teachers, and the pages on which a person joins a class.
+//! Join links: the panel for teachers, and the pages on which a person joins a class.
 
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
@@ -10,12 +10,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::extract::JoinCode;
+use crate::pages::classes::path;
 use crate::pages::classes::room::{Room, render};
-use crate::pages::classes::{ClassLink, path};
 use crate::pages::share::Code;
 use crate::pages::view::Instant;
 use crate::pages::{
-    Fields, Language, PageResult, Query, ReturnForm, Shell, Text, Visitor, assets, forms, markdown, page, page_with,
+    Fields, Language, PageResult, Query, ReturnForm, Shell, Text, Visitor, assets, forms, markdown, page_with,
 };
 use crate::permission::{InClass, ManageMembers};
 use crate::problem::{Problem, ProblemCode};
@@ -107,11 +107,11 @@ impl NewLink {
     }
 }
 
-/// `POST /classes/{class}/join-link`: creates the link, and revokes the former one.
+/// `POST /classes/{class}/join-link`: creates the link, and revokes the former one. Then shows the code.
 pub(crate) async fn create(visitor: InClass<ManageMembers, Visitor>, Fields(form): Fields<NewLink>) -> PageResult {
     let (t, access) = (visitor.t, &visitor.access);
     match visitor.launcher.create_join_link(access, &form.body()).await {
-        Ok(_) => Ok(forms::redirect(&format!("{}/join-link", path(access)))),
+        Ok(_) => Ok(forms::redirect(&format!("{}/projector", path(access)))),
         Err(ServiceError::Invalid(wrong)) => {
             let errors = wrong.iter().map(|error| t.field_error(error)).collect();
             let room = Room { errors, link: form, ..Room::default() };
@@ -125,26 +125,6 @@ pub(crate) async fn create(visitor: InClass<ManageMembers, Visitor>, Fields(form
 pub(crate) async fn revoke(visitor: InClass<ManageMembers, Visitor>, Fields(_): Fields<ReturnForm>) -> PageResult {
     visitor.launcher.revoke_join_link(&visitor.access).await?;
     Ok(forms::redirect(&path(&visitor.access)))
-}
-
-#[derive(Debug, Template)]
-#[template(path = "class_code.html")]
-struct CodePage {
-    t: Language,
-    shell: Shell,
-    class: ClassLink,
-    link: Option<CurrentLink>,
-}
-
-/// `GET /classes/{class}/join-link`: the code in large letters, for a projector.
-pub(crate) async fn show_code(visitor: InClass<ManageMembers, Visitor>) -> PageResult {
-    let link = visitor.launcher.join_link(&visitor.access).await?;
-    page(&CodePage {
-        t: visitor.t,
-        shell: visitor.shell("classes"),
-        class: ClassLink::new(visitor.t, &visitor.access),
-        link: link.map(|link| CurrentLink::new(&visitor, &link)),
-    })
 }
 
 #[derive(Debug, Template)]

@@ -1,8 +1,10 @@
-//! `GET /classes/{class}/projector`: the numbers of the board in large letters, without names, for the whole class to see.
+//! `GET /classes/{class}/projector`: the code of the join link and the numbers of the board in large letters, without names, for
+//! the whole class to see.
 
 use askama::Template;
 
 use crate::pages::classes::board::{Count, counts, rows};
+use crate::pages::classes::join::{CurrentLink, LinkPanel};
 use crate::pages::classes::path;
 use crate::pages::{Language, PageResult, Shell, Visitor, assets, page};
 use crate::permission::{InClass, WatchClass};
@@ -14,6 +16,8 @@ struct Projector {
     shell: Shell,
     path: String,
     name: String,
+    /// The join link, for a reader who may create links.
+    link: Option<CurrentLink>,
     counts: Vec<Count>,
 }
 
@@ -25,6 +29,7 @@ pub(crate) async fn show(visitor: InClass<WatchClass, Visitor>) -> PageResult {
         shell: visitor.shell("classes"),
         path: path(access),
         name: access.class().content.name.clone(),
+        link: LinkPanel::new(&visitor, access).await?.and_then(|panel| panel.current),
         counts: counts(t, &rows(&visitor, access).await?),
     })
 }
