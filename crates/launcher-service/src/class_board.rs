@@ -16,15 +16,15 @@ use crate::error::{ErrorChain, ServiceError, require_in};
 use crate::feed::FeedMessage;
 use crate::launcher::Launcher;
 
-/// Minimum time between two notifications of one board: a burst of changes causes at most 5 per second.
-const GAP: Duration = Duration::from_millis(200);
+/// Minimum time between two notifications of one board: a burst of changes causes at most 10 per second.
+const GAP: Duration = Duration::from_millis(100);
 /// Time after the launch for which a member whose workshops have ended counts as present.
 const PRESENT: SignedDuration = SignedDuration::from_hours(24);
 
 impl Launcher {
     /// Notifies of each change of the class, its members, and the instances of its templates, until the stream is dropped or
     /// the caller may no longer watch. The first notification is sent at once, and one more before the stream ends for a
-    /// caller without permission. Changes within 200 ms are one notification.
+    /// caller without permission. Changes within 100 ms are one notification.
     pub fn watch_class(&self, access: &ClassAccess) -> impl Stream<Item = ()> + Send + use<> + 'static {
         let (events, stream) = mpsc::channel(1);
         let (launcher, access) = (self.clone(), access.clone());
