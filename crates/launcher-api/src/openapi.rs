@@ -40,6 +40,14 @@ pub fn openapi(base_path: &str) -> Value {
         schemas[name] = schema;
     }
     document["paths"]["/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]["schema"] = event();
+    document["paths"]["/classes/{class}/news/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]["schema"] = json!({
+        "type": "object",
+        "required": ["event", "data"],
+        "properties": {
+            "event": { "type": "string" },
+            "data": { "type": "string", "description": "The news as JSON, as `GET /classes/{class}/news` returns them." },
+        },
+    });
     complete_problems(&mut document, base_path);
     document
 }

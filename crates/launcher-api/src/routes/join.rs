@@ -139,7 +139,7 @@ impl JoinLinkResponse {
     fn new(call: &Call, link: JoinLink) -> Self {
         Self {
             code: shown_join_code(&link.code),
-            url: join_url(&call.settings.origin(), &link.code),
+            url: join_url(call.settings.origin(), &link.code),
             seats: link.rules.seats,
             domain: link.rules.domain,
             members_only: link.rules.members_only,

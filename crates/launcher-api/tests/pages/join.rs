@@ -9,7 +9,7 @@ const TEACHER: &str = "teacher@example.org";
 
 /// Returns the address of the class's join link on a teacher's page.
 fn link(page: &str) -> String {
-    let (_, rest) = page.split_once("/join/").expect("no link");
+    let (_, rest) = page.split_once("/join/").unwrap();
     format!("/join/{}", &rest[..11])
 }
 

@@ -73,7 +73,7 @@ async fn hand_is_raised_once_taken_by_the_first_and_lowered() {
             let outcome = store.take_hand(by, &raised.email, at(seconds)).await.unwrap();
             assert_eq!(outcome, HandOutcome::Hand(taken.clone()), "the first one takes it");
         }
-        assert_eq!(store.attention(class.class_id).await.unwrap().hands, [taken.clone()]);
+        assert_eq!(store.attention(class.class_id).await.unwrap().hands, std::slice::from_ref(&taken));
         let own = store.attention_of(class.class_id, &raised.email).await.unwrap();
         assert_eq!(own.hands, [taken]);
         assert_eq!(own.name_of(&email(HELPER)), "Hanna Helper");

@@ -117,7 +117,7 @@ async fn waiting_classes_share_the_starts_by_their_weights() {
                 };
                 let class = waiting.iter().position(|queue| queue.first() == Some(&next)).expect("out of order");
                 for (pair, count) in &mut counts {
-                    let place = if pair.0 == class { 0 } else { 1 };
+                    let place = usize::from(pair.0 != class);
                     if pair.0 == class || pair.1 == class {
                         count[place] += 1.0 / f64::from(weights[class]);
                         let bound = 1.0 / f64::from(weights[pair.0]) + 1.0 / f64::from(weights[pair.1]);
@@ -126,11 +126,10 @@ async fn waiting_classes_share_the_starts_by_their_weights() {
                 }
                 waiting[class].remove(0);
                 counts.retain(|(one, other), _| !waiting[*one].is_empty() && !waiting[*other].is_empty());
-                for (one, queue) in waiting.iter().enumerate() {
-                    for other in one + 1..5 {
-                        if !queue.is_empty() && !waiting[other].is_empty() {
-                            counts.entry((one, other)).or_default();
-                        }
+                let busy: Vec<usize> = (0..5).filter(|class| !waiting[*class].is_empty()).collect();
+                for (place, one) in busy.iter().enumerate() {
+                    for other in &busy[place + 1..] {
+                        counts.entry((*one, *other)).or_default();
                     }
                 }
             }

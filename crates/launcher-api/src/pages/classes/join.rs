@@ -49,13 +49,13 @@ pub(crate) struct CurrentLink {
 impl CurrentLink {
     pub(super) fn new(visitor: &Visitor, link: &JoinLink) -> Self {
         let (t, origin) = (visitor.t, visitor.settings.origin());
-        let url = join_url(&origin, &link.code);
+        let url = join_url(origin, &link.code);
         let joined = match link.rules.seats {
             None => t.with_one("join-link-joined", "people", link.joined),
             Some(seats) => t.with("join-link-joined-of", [("people", link.joined.into()), ("seats", seats.into())]),
         };
         Self {
-            address: format!("{}/join", origin.split_once("://").map_or(&*origin, |(_, host)| host)),
+            address: format!("{}/join", origin.split_once("://").map_or(origin, |(_, host)| host)),
             code: shown_join_code(&link.code),
             qr: Code::new(&url),
             ends: Instant::new(t, link.expires_at),
