@@ -21,14 +21,14 @@ const SCREENSHOTS = join(ROOT, ".local/screenshots");
 /** Upper bound of each wait for an event, in seconds. It only bounds a hang: no event of a test may depend on it. */
 const DEADLINE = 180;
 
-/** Calls `look` until it returns a truthy value, and returns that value. */
-export async function waitFor(what, look) {
+/** Calls `look` every `pause` milliseconds until it returns a truthy value, and returns that value. */
+export async function waitFor(what, look, pause = 50) {
   const deadline = Date.now() + DEADLINE * 1000;
   for (;;) {
     const found = await look();
     if (found) return found;
     assert.ok(Date.now() < deadline, `timed out after ${DEADLINE} s waiting for ${what}`);
-    await sleep(50); // pacing: a poll loop
+    await sleep(pause); // pacing: a poll loop
   }
 }
 

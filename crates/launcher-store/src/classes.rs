@@ -237,7 +237,7 @@ pub struct Attendance {
     pub first_launch: Timestamp,
     /// Latest end of an instance; `None` if none has ended.
     pub last_end: Option<Timestamp>,
-    /// True if an instance is starting or running.
+    /// True if an instance is starting, running or ending.
     pub is_active: bool,
 }
 
@@ -253,7 +253,7 @@ impl Store {
 pub(crate) fn attendance(class: &Class, since: Option<Timestamp>) -> Sql {
     let mut sql = Sql::new(
         "SELECT owner_email, count(*) AS workshops, min(created_at) AS first_launch, max(ended_at) AS last_end, \
-         count(CASE WHEN state IN ('queued', 'starting', 'running') THEN 1 END) AS active FROM workshop_instances",
+         count(CASE WHEN state IN ('queued', 'starting', 'running', 'terminating') THEN 1 END) AS active FROM workshop_instances",
     );
     push_scope(&mut sql, Scope::Class { class_id: class.class_id, owner: None });
     if let Some(since) = since {

@@ -1,10 +1,14 @@
 export const LAUNCHER = "https://launcher.test";
 
+const PASSWORDS = JSON.parse(process.env.PASSWORDS);
+
+export const passwordOf = (email) => PASSWORDS[email];
+
 /** Waits for Dex's login form, fills it in, and submits it. */
-export async function logIn(page, name) {
+export async function logIn(page, email) {
   await page.waitForURL(/^https:\/\/launcher\.test\/dex\//);
-  await page.locator('input[name="login"]').fill(`${name}@example.org`);
-  await page.locator('input[name="password"]').fill(process.env[`PASSWORD_${name.toUpperCase()}`]);
+  await page.locator('input[name="login"]').fill(email);
+  await page.locator('input[name="password"]').fill(passwordOf(email));
   await page.locator('button[type="submit"]').click();
 }
 

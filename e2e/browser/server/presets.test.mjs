@@ -23,10 +23,10 @@ test("presets work in containers", async (t) => {
   const browser = await startBrowser(t, SWITCHES);
   const { page } = await openPage(t, browser, { ignoreHTTPSErrors: true });
   await page.goto(`${LAUNCHER}/admin/templates/new`);
-  await logIn(page, "admin");
+  await logIn(page, "admin@example.org");
   await page.waitForURL(`${LAUNCHER}/admin/templates/new`);
   // Dex keeps no session: the workshops' domain needs a second login, once.
-  let enter = () => logIn(page, "admin");
+  let enter = () => logIn(page, "admin@example.org");
   for (const { card, image, use } of PRESETS) {
     await t.test(card, async () => {
       const change = () => image && page.getByLabel("Image", { exact: true }).fill(image);

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 E2E = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(E2E), str(E2E / "login/tests")]
+sys.path[:0] = [str(E2E), str(E2E / "login/tests"), str(E2E / "containers")]
 sys.dont_write_bytecode = True
 
 from machine import Machine
@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def machine():
-    """The server, set up, with two students. It is removed after the last test."""
+    """The server, set up, with people. It is removed after the last test."""
     made = Machine()
     try:
         made.import_images()

@@ -27,6 +27,11 @@ IMAGES = {
 # Headers of requests to the API.
 JSON = {"Accept": "application/json", "Content-Type": "application/json"}
 APP_IMAGE = "localhost/workshop-launcher/http:test"
+# The image of the preset JupyterLab.
+NOTEBOOK_IMAGE = "quay.io/jupyter/scipy-notebook:latest"
+TEACHER = "teacher@example.org"
+# The people of e2e/browser/class-day.mjs.
+STUDENTS = [f"student-{number}@example.org" for number in range(1, 34)]
 DESKTOP_IMAGE = "localhost/workshop-launcher/desktop:test"
 # Paths of the programs in the official images.
 PROGRAMS = {"traefik": "usr/local/bin/traefik", "oauth2-proxy": "bin/oauth2-proxy", "dex": "usr/local/bin/dex"}
@@ -70,6 +75,7 @@ class Machine:
         material = {"launcher-material": contexts / "material/launcher-material"}
         self.import_image(IMAGES["MATERIAL_IMAGE"], material, 'ENTRYPOINT ["/launcher-material"]', "USER 65532:65532")
         self.import_image(APP_IMAGE, {"app": contexts / "http/app"}, 'ENTRYPOINT ["/app"]', 'CMD ["serve"]', "USER 65532:65532")
+        self.command("tag", APP_IMAGE, NOTEBOOK_IMAGE)
 
     def import_launcher(self, **more):
         """Imports the launcher's image. `more` are additional files: they make another image of the same program."""
@@ -142,12 +148,18 @@ class Machine:
         return told
 
     def create_accounts(self):
-        """Creates two students from a file, and reads their passwords from the printed sheet."""
-        (self.place / "class.csv").write_text(f"email,name\n{ALICE},Alice\n{BOB},Bob\n")
+        """Creates people from a file, and reads their passwords from the printed sheet."""
+        (self.place / "class.csv").write_text("email\n" + "".join(f"{email}\n" for email in (ALICE, BOB, TEACHER, *STUDENTS)))
         self.run("accounts", "class.csv", "--sheet", "sheet.html")
         text = (self.place / "sheet.html").read_text()
         cards = re.findall(r"E-mail address: <code>(.*?)</code>.*?Password: <code>(.*?)</code>", text, re.DOTALL)
         self.passwords |= {html.unescape(address): password for address, password in cards}
+
+    def name_teacher(self):
+        """Lets the teacher create classes, as an administrator does."""
+        with (self.root / "launcher.env").open("a") as settings:
+            settings.write(f"SERVICE_CLASS_CREATORS={TEACHER}\n")
+        self.run()
 
     def containers(self):
         """Returns the project's containers: {service: (id, start time)}."""

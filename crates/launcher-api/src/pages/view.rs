@@ -12,6 +12,7 @@ use launcher_domain::{Caller, Clock, InstanceState};
 
 use crate::brand::Brand;
 use crate::pages::{Language, Text, Visitor};
+use crate::permission::{CreateClasses, allows};
 use crate::settings::ApiSettings;
 use crate::state::AppState;
 
@@ -96,6 +97,8 @@ pub(crate) struct Person {
     pub(crate) email: String,
     /// True to show the badge and the links to the admin pages.
     pub(crate) is_admin: bool,
+    /// True to show the link to the classes to a person who has none yet.
+    pub(crate) can_create_classes: bool,
 }
 
 impl Person {
@@ -116,7 +119,11 @@ impl Shell {
     /// Returns the frame of a page for this caller.
     pub(crate) fn new(state: &AppState, caller: &Caller, here: &'static str) -> Self {
         Self {
-            person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
+            person: Person {
+                email: caller.email().to_string(),
+                is_admin: caller.is_admin(),
+                can_create_classes: allows::<CreateClasses>(caller),
+            },
             settings: Arc::clone(&state.settings),
             brand: Arc::clone(&state.brand),
             warns_of_sharing: state.process.shares_one_user && caller.is_admin() && here.starts_with("admin"),

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use launcher_domain::FailureCode;
 use launcher_service::NewClass;
-use launcher_testkit::eventually;
+use launcher_testkit::{Options, eventually};
 use serde_json::json;
 
 use crate::support::{ADMIN, ALICE, App, BOB, Browser, borrowed, with};
@@ -193,5 +193,16 @@ async fn teacher_changes_the_settings_and_keeps_those_of_admins() {
     assert_eq!(over.status, StatusCode::CONFLICT);
     assert!(over.body.contains("This class is over"), "{}", over.body);
     assert!(!alice.get("/").await.body.contains("Exercise 1"));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn person_who_may_create_classes_finds_their_page_before_the_first_one() {
+    let settings = vec![format!("--class-creators={TEACHER}")];
+    let app = App::with(Options { settings, ..Options::default() }).await;
+    for (email, has_link) in [(TEACHER, true), (ADMIN, true), (ALICE, false)] {
+        let home = app.browser(email).get("/").await.body;
+        assert_eq!(home.contains("<a href=\"/classes\">Classes</a>"), has_link, "{email}");
+    }
     app.finish().await;
 }

@@ -122,12 +122,16 @@ async fn attendance_counts_launches_of_a_class_by_person() {
         }
         assert_eq!(store.attendance(&class, None).await.unwrap(), []);
         let first = created(store.launch(&of_class(2, "bob@example.org"), &NO_LIMITS, None).await.unwrap());
-        created(store.launch(&of_class(2, "carol@example.org"), &NO_LIMITS, None).await.unwrap());
+        let last = created(store.launch(&of_class(2, "carol@example.org"), &NO_LIMITS, None).await.unwrap());
         let ended = ended(&store, &first, 60).await;
         let found = store.attendance(&class, None).await.unwrap();
         let found: Vec<_> =
             found.iter().map(|one| (one.email.as_str(), one.workshops, one.last_end, one.is_active)).collect();
         assert_eq!(found, [("bob@example.org", 1, ended.ended_at, false), ("carol@example.org", 1, None, true)]);
+        // A workshop that is ending has no end yet: its owner is still there.
+        store.change_instance(&last, &ending(&last), &by_the_service()).await.unwrap().expect("no concurrent change");
+        let found = store.attendance(&class, None).await.unwrap();
+        assert!(found.iter().any(|one| one.email.as_str() == "carol@example.org" && one.is_active), "{found:?}");
     })
     .await;
 }

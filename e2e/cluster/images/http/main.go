@@ -30,6 +30,9 @@ func main() {
 	switch words[0] {
 	case "serve":
 		serve(argument)
+	case "start-notebook.py":
+		// In place of Jupyter, whose options follow.
+		serve("")
 	case "get":
 		get(words[1:])
 	case "until":
