@@ -23,6 +23,9 @@ const PEOPLE = new Map([
   ["bob@example.org", groups(2)],
   ["admin@example.org", groups(2)],
   ["many@example.org", groups(600)],
+  ["teacher@example.org", groups(2)],
+  // The students of e2e/browser/class-day.mjs.
+  ...Array.from({ length: 33 }, (_, index) => [`student-${index + 1}@example.org`, groups(2)]),
 ]);
 
 function signingKey() {

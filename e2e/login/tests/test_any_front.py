@@ -7,14 +7,15 @@ with Traefik's middlewares.
 
 import contextlib
 import copy
+import json
 import subprocess
 import urllib.parse
 
 import pytest
 
 from chain import (
-    ALICE, ANY, BOB, FULL_NAME, INGRESS, LAUNCHER, NAMESPACE, WITH_SSO, WORKSHOP_DOMAIN, WORKSHOPS, cluster_ip, kubectl, read,
-    until,
+    ADMIN, ALICE, ANY, BOB, ECHO, FULL_NAME, INGRESS, JSON, LAUNCHER, NAMESPACE, WITH_SSO, WORKSHOP_DOMAIN, WORKSHOPS, cluster_ip,
+    kubectl, read, until,
 )
 from test_edge_proxy import (
     EMAIL, ask, refuse_while_login_proxies_are_down, test_forged_identity_does_not_replace_session_identity,
@@ -97,6 +98,35 @@ def test_event_stream_is_not_buffered(alice):
         response = connection.getresponse()
         assert (response.status, response.headers.get_content_type()) == (200, "text/event-stream")
         assert response.readline(), "expected an event before the end of the stream"
+
+
+def test_owner_raises_hand_at_the_host_of_the_workshop_and_others_do_not(chain, alice, bob):
+    """With Traefik's middlewares, the class day shows this."""
+    admin = chain.signed_in(ADMIN)
+
+    def made(method, path, body):
+        status, answer = chain.api(admin, method, path, json.dumps(body))
+        assert status in (200, 201), answer
+        return answer
+
+    room = f"/classes/{made('POST', '/classes/', {'name': 'Front', 'teachers': [ALICE]})['slug']}"
+    made("PUT", f"{room}/members/{BOB}", {"role": "student"})
+    like = chain.api(admin, "GET", f"/templates/{ECHO}")[1]
+    template = {key: like[key] for key in ("name", "app_type", "image", "port", "args", "resources")}
+    template = made("POST", f"{room}/templates/", template)["template_id"]
+    status, launched = chain.api(bob, "POST", f"{room}/templates/{template}/launch", "{}")
+    assert status == 201, launched
+    name = launched["k8s_name"]
+    host = chain.until_open(bob, name).split("/")[2]
+    news, hand = (f"/_launcher/class/{name}/{end}" for end in ("news", "hand"))
+    assert bob.request("PUT", f"https://{host}{hand}", JSON).status == 204
+    assert json.loads(bob.request("GET", f"https://{host}{news}", JSON).body)["hand"]
+    for visitor, expected in ((alice, 404), (chain.visitor(), 401)):
+        for lines in ([], [f"{EMAIL}: {BOB}"]):
+            status, body = ask(visitor, host, news, lines)
+            assert status == expected or lines and status == 400, (status, body)
+    assert bob.request("DELETE", f"https://{host}{hand}", JSON).status == 204
+    assert chain.api(bob, "DELETE", f"/instances/{name}")[0] == 202
 
 
 def test_request_to_foreign_or_unknown_host_is_refused(alice):

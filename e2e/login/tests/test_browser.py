@@ -61,13 +61,13 @@ def kill_processes_in_namespace():
     until("the browser's processes to end", nothing_is_left)
 
 
-def run_in_browser(chain, script):
+def run_in_browser(chain, script, **variables):
     """Runs a script of e2e/browser/package.json. In its Chromium, the chain's host names resolve to the cluster."""
     host = chain.launcher.removeprefix("https://")
     names = {"LOGIN_TRAEFIK": host, "LOGIN_DEX": "dex.test", "LOGIN_SSO": "sso.test"}
-    addresses = {variable: chain.addresses[name] for variable, name in names.items()}
+    variables |= {variable: chain.addresses[name] for variable, name in names.items()}
     with isolated_network():
-        run_script(script, addresses | {"LOGIN_HOST": host, "LOGIN_DOMAIN": chain.domain})
+        run_script(script, variables | {"LOGIN_HOST": host, "LOGIN_DOMAIN": chain.domain})
 
 
 def run_script(script, variables):
@@ -83,7 +83,8 @@ def run_script(script, variables):
             text=True,
             timeout=1800,
         )
-    assert done.returncode == 0, done.stdout
+    print(done.stdout)
+    assert done.returncode == 0, "see the output"
 
 
 def test_login_works_in_browser(chain):

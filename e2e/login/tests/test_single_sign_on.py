@@ -1,13 +1,20 @@
 """A login provider that keeps its own session: one login for two domains, sign-out, users with many groups."""
 
+import contextlib
 import json
+import subprocess
 
-from chain import ALICE, ECHO, LAUNCHER, MANY, SSO, WITH_SSO, WORKSHOP_DOMAIN
+from chain import ALICE, ECHO, LAUNCHER, MANY, SSO, WITH_SSO, WORKSHOP_DOMAIN, node_images
+from git_server import git_server
 from test_browser import run_in_browser
 from visitor import PAGE
 
 OPTIONS = WITH_SSO
 DEEP = f"{LAUNCHER}/launch/{ECHO}?from=a%2Fb+c&x=%C3%BC"
+# The image of the preset JupyterLab.
+NOTEBOOK_IMAGE = "quay.io/jupyter/scipy-notebook:latest"
+# A public address that is no longer in use on the internet: the network policies admit workshops to it.
+PUBLIC = "192.88.99.37"
 COOKIES = {("launcher.test", "__Host-_oauth2_proxy"), (WORKSHOP_DOMAIN, "__Secure-_oauth2_proxy_workshops")}
 
 
@@ -69,3 +76,24 @@ def test_session_split_over_cookies_opens_launcher_and_workshop(chain, echo):
 
 def test_single_sign_on_works_in_browser(chain):
     run_in_browser(chain, "test-single-sign-on")
+
+
+@contextlib.contextmanager
+def public_address():
+    """Adds the address to this machine during the block. A killed test cannot remove it: it expires after 1,800 s."""
+    change = lambda *words: subprocess.run(["ip", "address", *words], check=True)
+    change("replace", f"{PUBLIC}/32", "dev", "lo", "valid_lft", "1800", "preferred_lft", "1800")
+    try:
+        yield PUBLIC
+    finally:
+        change("delete", f"{PUBLIC}/32", "dev", "lo")
+
+
+def test_class_day(chain):
+    node_images("tag", "--force", "localhost/workshop-launcher/http:test", NOTEBOOK_IMAGE)
+    try:
+        with public_address() as address, git_server(address) as course:
+            course.push({"lesson.txt": "lesson\n"})
+            run_in_browser(chain, "test-class-day", COURSE_REPOSITORY=course.url)
+    finally:
+        node_images("remove", NOTEBOOK_IMAGE)
