@@ -81,7 +81,7 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
     assert.ok(actions <= MOST_ACTIONS, `${actions} actions`);
     assert.ok(seconds <= MOST_SECONDS, `${seconds} s`);
     link = `${launcher}/join/${code}`;
-    room = new URL(teacher.url()).pathname.replace(/\/join-link$/, "");
+    room = new URL(teacher.url()).pathname.replace(/\/projector$/, "");
     // The test machine has the processors and the memory of a laptop: 33 workshops fit with smaller requests only.
     const [template] = await api(teacher, "GET", `${room}/templates/`);
     const resources = { cpu_request: "5m", cpu_limit: "1", memory_request: "16Mi", memory_limit: "64Mi" };
