@@ -13,7 +13,7 @@ PRIORITY = "traefik.ingress.kubernetes.io/router.priority"
 LAUNCHER, LOGIN, WORKSHOPS_LOGIN = RELEASE, f"{RELEASE}-login", f"{RELEASE}-workshops-login"
 FRONT, NOTICE = f"{RELEASE}-front", f"{RELEASE}-notice"
 # The launcher answers below this path on the hosts of workshops.
-CLASS_PATH = "/_launcher/class"
+CLASS_PATH = "/_launcher/class/"
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
 # Host and domain of ci/wildcard-values.yaml.
 ONE_DOMAIN = "launcher.apps.example.edu", "apps.example.edu"
