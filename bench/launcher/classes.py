@@ -23,6 +23,8 @@ CHANGES = 200
 BURST_SECONDS = 10
 BURST_RATE = 50
 BOARDS = 30
+# People who join at the same time.
+JOINING = 32
 TEACHER = {"X-Auth-Request-Email": "teacher@example.org"}
 
 
@@ -118,6 +120,7 @@ def classes(directory, _):
     limits = {"SERVICE_MAX_QUEUED": "100000", "SERVICE_MAX_CONCURRENT_STARTS": "50"}
     with Launcher(directory / "class", **limits) as launcher:
         room = create(launcher)
+        joined = join(launcher)
         body = {"name": "Exercise", "app_type": "custom", "image": "none", "port": 8000,
                 "command": [str(tools.LOAD), "stub", "$(PORT)"]}
         status, answer = launcher.request("POST", f"/api/v1{room}/templates/", TEACHER, body)
@@ -151,6 +154,7 @@ def classes(directory, _):
         (f"loads of a board per second, during {cell([rate])} changes per second", cell([loads])),
         ("*Launch for all*; *Extend all*; again; *End all*, s",
          "; ".join(cell([value]) for value in (launched, extended, again, ended))),
+        (f"{MEMBERS} people join by the link, s", cell([joined])),
         ("page of the class; only the board, kB as transferred", "; ".join(cell([size]) for size in sizes)),
         ("memory of the launcher for each open board (RSS), KiB", cell([(memory[0] - memory_before[0]) * 1024 / BOARDS])),
     ])
@@ -166,6 +170,39 @@ def create(launcher):
     for number in range(MEMBERS):
         rename(launcher, room, number, f"Student with number {number:03}")
     return room
+
+
+def join(launcher):
+    """Lets as many people join another class by its link, some at a time. Returns the seconds."""
+    status, answer = launcher.request("POST", "/api/v1/classes/", ADMIN, {"name": "Joined", "teachers": [TEACHER["X-Auth-Request-Email"]]})
+    if status != 201:
+        sys.exit(f"the class was refused: {status} {answer.decode()}")
+    room = f"/api/v1/classes/{json.loads(answer)['slug']}"
+    _, answer = launcher.request("POST", f"{room}/join-link", TEACHER, {"seats": MEMBERS})
+    code, people = json.loads(answer)["code"], iter(range(MEMBERS))
+    refused, lock = [], threading.Lock()
+
+    def work():
+        connection = http.client.HTTPConnection("127.0.0.1", launcher.port)
+        while True:
+            with lock:
+                number = next(people, None)
+            if number is None:
+                return
+            connection.request("POST", f"/api/v1/join/{code}", headers={"X-Auth-Request-Email": f"joined{number}@example.org"})
+            response = connection.getresponse()
+            if response.read() and response.status != 200:
+                refused.append(response.status)
+
+    began = time.perf_counter()
+    workers = [threading.Thread(target=work) for _ in range(JOINING)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    if refused:
+        sys.exit(f"{len(refused)} people could not join: {refused[0]}")
+    return time.perf_counter() - began
 
 
 def page_sizes(launcher, room):
