@@ -94,7 +94,7 @@ def from_change_to_board(launcher, room, board):
     """Returns the milliseconds from a change until the board with it has arrived, for changes one after the other."""
     times, draw = [], random.Random(1)
     for number in range(CHANGES):
-        # No change falls into the time after the last one in which the launcher notifies of nothing.
+        # Some changes fall into the 100 ms after the last one, in which the launcher notifies of nothing.
         time.sleep(draw.uniform(0.0, 0.5))  # pacing: the rate of the measured changes
         began = time.perf_counter()
         rename(launcher, room, number % MEMBERS, f"Change {number}.")

@@ -81,7 +81,7 @@ test("class is started, joined and ended in its room", async (t) => {
   await teacher.getByRole("link", { name: "Launch for all" }).click();
   await teacher.getByLabel("Template").selectOption("Exercise 1");
   await teacher.getByRole("button", { name: "Launch for all" }).click();
-  await report.getByText("Has a workshop of it").waitFor();
+  await report.getByText("Already has this workshop").waitFor();
   await teacher.getByRole("link", { name: "Back to the class" }).click();
   await other.getByRole("button", { name: /^Extend/ }).waitFor();
   await teacher.getByRole("link", { name: "Extend all" }).click();

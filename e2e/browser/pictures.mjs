@@ -1,4 +1,5 @@
-// Makes the pictures of README.md: the start page in both colour schemes, and an animation of a launch.
+// Makes the pictures of README.md: the start page in both colour schemes, and an animation of a launch; and those of
+// docs/classes.md: the board of a class.
 // Run `make pictures`, which builds and installs everything that this script needs.
 
 import assert from "node:assert/strict";
@@ -9,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { startProxy } from "./proxy.mjs";
-import { ADMIN, ROOT, freePort, openPage, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
+import { ADMIN, ROOT, freePort, openPage, send, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
 
 const PICTURES = join(ROOT, "docs/pictures");
 const JUPYTER = process.env.TEST_JUPYTER ?? join(ROOT, ".local/jupyter/bin/jupyter-lab");
@@ -28,6 +29,12 @@ const MORE_TEMPLATES = [
     image: "docker.io/rocker/tidyverse:4",
     lifetime_seconds: 14400,
   },
+];
+
+/** Members of the class in the pictures: name, and what became of the workshop. */
+const MEMBERS = [
+  ["Ada Lovelace", "ready"], ["Alan Turing", "ready"], ["Barbara Liskov", "hand"], ["Donald Knuth", "ready"], ["Edsger Dijkstra", "absent"],
+  ["Frances Allen", "ready"], ["Grace Hopper", "failed"], ["John Backus", "absent"], ["Margaret Hamilton", "ready"],
 ];
 
 /** Records frames of a page. Each frame is a file, and is shown for FRAME_MS. */
@@ -191,6 +198,43 @@ async function make(test) {
     await start.screenshot({ path: join(PICTURES, name) });
     console.log(name);
   }
+  await photographBoard(test, browser);
+}
+
+/** Takes the pictures of the board of a class. */
+async function photographBoard(test, browser) {
+  const launcher = await startLauncher(test);
+  const teacher = "teacher@example.org";
+  const { slug } = await send(launcher, "POST", "/classes/", { name: "Statistics 101", teachers: [teacher] });
+  const room = `/classes/${slug}`;
+  const command = ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"];
+  const app = { app_type: "custom", image: "example.org/x", port: 8000 };
+  const exercise = await send(launcher, "POST", `${room}/templates/`, { name: "Exercise 1", ...app, command }, teacher);
+  const broken = { name: "Exercise 2", ...app, command: ["python3", "-c", "import pandas"] };
+  const { template_id: failing } = await send(launcher, "POST", `${room}/templates/`, broken, teacher);
+  for (const [name, fate] of MEMBERS) {
+    const email = `${name.split(" ")[1].toLowerCase()}@example.org`;
+    await send(launcher, "PUT", `${room}/members/${email}`, { role: "student", name }, teacher);
+    const template = fate === "failed" ? failing : exercise.template_id;
+    if (fate !== "absent") await send(launcher, "POST", `${room}/templates/${template}/launch`, undefined, email);
+    if (fate === "hand") await send(launcher, "PUT", `${room}/hand`, undefined, email);
+  }
+  await send(launcher, "POST", `${room}/join-link`, {}, teacher);
+  const ready = MEMBERS.filter(([, fate]) => ["ready", "hand"].includes(fate)).length;
+  const looks = { "board.png": {}, "board-dark.png": { colorScheme: "dark" }, "board-phone.png": { viewport: { width: 390, height: 1400 } } };
+  for (const [name, look] of Object.entries(looks)) {
+    const { page } = await openPage(test, browser, { email: teacher, viewport: { width: 1280, height: 1060 }, ...look });
+    await page.goto(launcher.url + room);
+    await page.locator("#board tr.state-running").nth(ready - 1).waitFor();
+    await page.locator("#board tr.state-failed").waitFor();
+    await page.screenshot({ path: join(PICTURES, name) });
+    console.log(name);
+  }
+  const { page } = await openPage(test, browser, { email: teacher, viewport: SIZE });
+  await page.goto(`${launcher.url}${room}/projector`);
+  await page.locator(".join-letters").waitFor();
+  await page.screenshot({ path: join(PICTURES, "projector.png") });
+  console.log("projector.png");
 }
 
 // Stops everything in reverse order, also after a failure.

@@ -248,7 +248,7 @@ fn body_limit(request: &Request, base_path: &str) -> usize {
         "/admin/templates/{template_id}/class" => ROSTER_BYTES,
         "/classes/{class}/members" | "/classes/{class}/members/apply" => UPLOAD_BYTES,
         "/import/class" => CLASS_FILE_BYTES,
-        "/classes" | "/classes/{class}" => CLASS_BYTES,
+        "/classes" | "/classes/{class}" | "/classes/{class}/edit" => CLASS_BYTES,
         "/templates/{template_id}/launch"
         | "/classes/{class}/templates/{template_id}/launch"
         | "/launch/{template_id}" => LAUNCH_BYTES,

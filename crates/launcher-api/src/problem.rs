@@ -109,7 +109,9 @@ impl From<ServiceError> for Problem {
                 let detail = "The fleet does not answer. Nothing was changed. Try again in a moment.";
                 Self::new(code, detail).because(error)
             }
-            ServiceError::TooManyLaunches { retry_after } | ServiceError::TooManyJoinCodes { retry_after } => {
+            ServiceError::TooManyLaunches { retry_after }
+            | ServiceError::TooManyJoinCodes { retry_after }
+            | ServiceError::TooManyHandChanges { retry_after } => {
                 Self { retry_after: Some(retry_after), ..Self::new(code, sentence(&error.to_string())) }
             }
             _ => Self::new(code, sentence(&error.to_string())),
@@ -495,6 +497,10 @@ catalog! {
         "Too many wrong codes",
         "Each user may try 20 codes of classes that do not exist in 10 minutes. `Retry-After` says when the next attempt is \
          possible. The link that the teacher sends needs no typing.";
+    TooManyHandChanges: "too-many-hand-changes", TOO_MANY_REQUESTS,
+        retry_after: 60, errors: ServiceError::TooManyHandChanges { .. },
+        "Too many changes of a hand",
+        "Each user may raise or lower the own hand 20 times in a minute. `Retry-After` says when the next change is possible.";
     Internal: "internal", INTERNAL_SERVER_ERROR,
         errors: ServiceError::Internal(_),
         "The service had an internal error",

@@ -1,6 +1,8 @@
 //! The request id: it is in the response, in problem documents, and in every log entry of the request. This middleware
 //! also measures the response time, and starts the span of the request within the trace that the ingress started.
 
+use std::borrow::Cow;
+
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -53,7 +55,7 @@ pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, 
         "request",
         request_id = id.as_str(),
         method = %request.method(),
-        path = request.uri().path()
+        path = %logged(request.uri().path())
     );
     let value = HeaderValue::from_str(id.as_str());
     let (begun, labels) = (Instant::now(), RequestLabels::of(&request));
@@ -74,6 +76,14 @@ pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, 
         response.headers_mut().insert(X_REQUEST_ID, value);
     }
     response
+}
+
+/// Returns a path for the log. The code of a join link is a secret: the log omits it.
+fn logged(path: &str) -> Cow<'_, str> {
+    match path.rsplit_once("/join/") {
+        Some((before, code)) if !code.is_empty() => format!("{before}/join/[code]").into(),
+        _ => path.into(),
+    }
 }
 
 const TRACEPARENT: &str = "traceparent";
@@ -117,4 +127,21 @@ fn end_span(traced: &Context, status: StatusCode) {
         span.set_status(Status::error(status.canonical_reason().unwrap_or_default()));
     }
     span.end();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_omits_the_code_of_a_join_link() {
+        for (path, told) in [
+            ("/join/a7k3m-9qz2x", "/join/[code]"),
+            ("/api/v1/join/a7k3m-9qz2x/", "/api/v1/join/[code]"),
+            ("/join", "/join"),
+            ("/classes/statistics/join-link", "/classes/statistics/join-link"),
+        ] {
+            assert_eq!(logged(path), told);
+        }
+    }
 }

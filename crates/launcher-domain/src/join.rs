@@ -176,8 +176,10 @@ coded_texts! {
         Revoked = "revoked", "This link is no longer valid. Ask your teacher for the new link.";
         /// The link has expired.
         Expired = "expired", "This link has expired. Ask your teacher for a new link.";
-        /// All seats of the link are taken, or the class has the maximum number of members.
-        Full = "full", "All seats of this link are taken. Ask your teacher for a new link.";
+        /// All places of the link are taken.
+        Full = "full", "All places of this link are taken. Ask your teacher for a new link.";
+        /// The class has the maximum number of members.
+        ClassFull = "class-full", "The class has the maximum number of members. Ask your teacher.";
         /// The link only leads members to the class.
         MembersOnly = "members-only", "Only members of the class may use this link. Ask your teacher to add you.";
         /// The link admits only addresses of another domain.

@@ -24,6 +24,13 @@ use crate::error::{ServiceError, require, require_in};
 use crate::launcher::Launcher;
 use crate::templates::{class_errors, validate_template};
 
+/// Aliases in a YAML document.
+const MAX_ALIASES: usize = 100;
+/// Values in a YAML document: more than a class with [`MAX_TEMPLATES`] needs.
+const MAX_NODES: usize = 50_000;
+/// Templates in a file: one transaction stores them.
+const MAX_TEMPLATES: usize = 200;
+
 /// Field of the file with the templates.
 const TEMPLATES: &str = "templates";
 /// Templates that are read from the database at once.
@@ -48,7 +55,15 @@ pub fn from_yaml(text: &str) -> Result<Value, YamlError> {
     if text.trim().is_empty() {
         return Ok(Value::Null);
     }
-    serde_saphyr::from_str(text).map_err(|error: serde_saphyr::Error| {
+    // Aliases must not make a short text a large value.
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_aliases: MAX_ALIASES,
+            max_nodes: MAX_NODES,
+            max_total_scalar_bytes: 2 * text.len() + 4096,
+        },
+    };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error: serde_saphyr::Error| {
         let line = error.location().map_or(1, |location| location.line());
         let message = error.without_snippet().to_string();
         YamlError { line, message: message.lines().next().unwrap_or_default().to_owned() }
@@ -161,6 +176,9 @@ impl ClassFiles<'_> {
     }
 
     fn read_templates(&self, caller: &Caller, templates: &[Value]) -> Result<Vec<TemplateContent>, Vec<FieldError>> {
+        if templates.len() > MAX_TEMPLATES {
+            return Err(vec![FieldError::new(format!("/{TEMPLATES}"), FieldRule::TemplateCount)]);
+        }
         let (mut read, mut errors, mut slugs) = (Vec::new(), Vec::new(), BTreeSet::new());
         for (index, template) in templates.iter().enumerate() {
             let content = match template.as_object() {

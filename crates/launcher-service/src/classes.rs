@@ -1,7 +1,7 @@
 //! Use cases of classes. A class is found only by its members and by admins: [`Launcher::class`] returns their access to it,
 //! which all other use cases of a class take.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use launcher_domain::access::Action;
@@ -11,7 +11,7 @@ use launcher_domain::{
     Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, FieldError, FieldRule, JsonObject,
     Member, MemberSource, is_member_name,
 };
-use launcher_store::{InstanceFilter, ListedInstance, MemberChange, MembersOutcome, Page};
+use launcher_store::{InstanceFilter, ListedInstance, MAX_MEMBERS, MemberChange, MembersOutcome, Page};
 use uuid::Uuid;
 
 use crate::change::Target;
@@ -181,9 +181,12 @@ impl Launcher {
             of_person.peek().is_some()
                 && of_person.all(|one| one.removed_at.is_some() || one.source == MemberSource::Roster)
         };
-        let removed: Vec<&EmailAddress> = removed.iter().filter(is_of_roster).collect();
+        let removed: BTreeSet<&EmailAddress> = removed.iter().filter(is_of_roster).collect();
         // The last draft of a person counts.
         let drafts: BTreeMap<_, _> = drafts.into_iter().map(|draft| (draft.email.clone(), draft)).collect();
+        if drafts.len() > MAX_MEMBERS {
+            return invalid("", FieldRule::MemberCount);
+        }
         let membership = |draft| self.class_files().membership(access.class().class_id, draft);
         let set = drafts.into_values().map(|draft| MemberChange::Set { membership: membership(draft) });
         let remove = removed.iter().map(|email| MemberChange::Remove { email: (*email).clone() });

@@ -61,6 +61,12 @@ pub enum ServiceError {
         /// Whole seconds until the next attempt is possible, at least 1.
         retry_after: u32,
     },
+    /// The caller raised and lowered the own hand too often.
+    #[error("you raised or lowered your hand many times: try again in {retry_after} s")]
+    TooManyHandChanges {
+        /// Whole seconds until the next change is possible, at least 1.
+        retry_after: u32,
+    },
     /// The join link does not admit the caller.
     #[error("{0}")]
     JoinRefused(JoinRefusal),

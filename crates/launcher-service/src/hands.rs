@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::Stream;
+use jiff::SignedDuration;
 use launcher_domain::{Attention, Caller, ClassAccess, ClassAction, ClassMessage, EmailAddress, Hand};
 use launcher_store::HandOutcome;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::attempts::Attempts;
 use crate::error::{ErrorChain, ServiceError, require_in};
 use crate::feed::FeedMessage;
 use crate::launcher::Launcher;
@@ -17,10 +19,25 @@ use crate::launcher::Launcher;
 /// Maximum time between two events of a stream. A message ends for its readers at the next event. Proxies close a stream
 /// without data after a minute.
 const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Changes of the own hand in [`WINDOW`]. Each one takes the lock of all changes, and reaches every reader of the class; an app
+/// can cause them.
+const MAX_CHANGES: u32 = 20;
+/// Time after which a person may raise or lower the own hand again.
+const WINDOW: SignedDuration = SignedDuration::from_mins(1);
 /// Maximum events buffered for a slow client.
 const EVENT_BUFFER: usize = 4;
 
+/// Returns the limit of changes of the own hand.
+pub(crate) fn hand_changes() -> Attempts {
+    Attempts::new(MAX_CHANGES, WINDOW)
+}
+
 impl Launcher {
+    fn count_hand_change(&self, email: &EmailAddress) -> Result<(), ServiceError> {
+        let counted = self.0.hand_changes.take(email, self.0.clock.now());
+        counted.map_err(|retry_after| ServiceError::TooManyHandChanges { retry_after })
+    }
+
     /// Returns hands, message and members of a class for those who answer hands. Other members get the own hand, the message,
     /// and as members only themselves and the person who has taken the hand.
     ///
@@ -48,9 +65,10 @@ impl Launcher {
     /// Raises the hand of the caller in a class. Idempotent.
     ///
     /// # Errors
-    /// Forbidden, also for an admin who is no member; Unavailable.
+    /// Forbidden, also for an admin who is no member; TooManyHandChanges, Unavailable.
     pub async fn raise_hand(&self, access: &ClassAccess) -> Result<Hand, ServiceError> {
         require_in(access, ClassAction::RaiseHand)?;
+        self.count_hand_change(access.caller().email())?;
         let outcome = self.0.store.raise_hand(access, self.0.clock.now()).await?;
         self.changed_hand(outcome)
     }
@@ -83,6 +101,9 @@ impl Launcher {
     pub async fn lower_hand(&self, access: &ClassAccess, email: &EmailAddress) -> Result<(), ServiceError> {
         let is_own = access.caller().email() == email;
         require_in(access, if is_own { ClassAction::RaiseHand } else { ClassAction::AnswerHands })?;
+        if is_own {
+            self.count_hand_change(email)?;
+        }
         let is_allowed = self.0.store.lower_hand(access, email).await?;
         self.changed_class(is_allowed)
     }

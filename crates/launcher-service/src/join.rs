@@ -1,44 +1,23 @@
 //! Use cases of join links: a teacher creates and revokes the link of a class, and a person joins the class by its code.
 
-use std::collections::HashMap;
-use std::sync::Mutex;
-
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use launcher_domain::join::read_join_code;
-use launcher_domain::sync::lock;
-use launcher_domain::{Caller, ClassAccess, ClassAction, EmailAddress, Invitation, JoinLink, JoinRules, JsonObject};
+use launcher_domain::{Caller, ClassAccess, ClassAction, Invitation, JoinLink, JoinRules, JsonObject};
 use launcher_store::JoinOutcome;
 
+use crate::attempts::Attempts;
 use crate::error::{ServiceError, require_in};
 use crate::launcher::Launcher;
 
-/// Codes that do not exist, which one person may try in [`WINDOW`] in one process. A code has 50 random bits: with 1,000 links,
-/// a person finds one in 30,000 years on average.
+/// Codes that do not exist, which one person may try in [`WINDOW`]. A code has 50 random bits: with 1,000 links, a person finds
+/// one in 30,000 years on average.
 const MAX_WRONG: u32 = 20;
 /// Time after which a person may try further codes.
 const WINDOW: SignedDuration = SignedDuration::from_mins(10);
 
-/// The wrong codes that people tried recently: since when, and how many.
-#[derive(Debug, Default)]
-pub(crate) struct WrongCodes(Mutex<HashMap<EmailAddress, (Timestamp, u32)>>);
-
-impl WrongCodes {
-    /// Refuses a person who tried too many wrong codes.
-    fn check(&self, email: &EmailAddress, now: Timestamp) -> Result<(), ServiceError> {
-        let mut recent = lock(&self.0);
-        recent.retain(|_, (since, _)| now.duration_since(*since) < WINDOW);
-        match recent.get(email) {
-            Some((since, wrong)) if *wrong >= MAX_WRONG => {
-                let left = WINDOW - now.duration_since(*since);
-                Err(ServiceError::TooManyJoinCodes { retry_after: u32::try_from(left.as_secs() + 1).unwrap_or(1) })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn add(&self, email: &EmailAddress, now: Timestamp) {
-        lock(&self.0).entry(email.clone()).or_insert((now, 0)).1 += 1;
-    }
+/// Returns the limit of wrong codes.
+pub(crate) fn wrong_codes() -> Attempts {
+    Attempts::new(MAX_WRONG, WINDOW)
 }
 
 impl Launcher {
@@ -89,15 +68,16 @@ impl Launcher {
     /// UnknownJoinCode, TooManyJoinCodes, Unavailable.
     pub async fn invitation(&self, caller: &Caller, code: &str) -> Result<Invitation, ServiceError> {
         let (email, now) = (caller.email(), self.0.clock.now());
-        self.0.wrong_codes.check(email, now)?;
+        // Each code counts until it is found, so that requests at the same time do not exceed the limit.
+        let counted = self.0.wrong_codes.take(email, now);
+        counted.map_err(|retry_after| ServiceError::TooManyJoinCodes { retry_after })?;
         let found = match read_join_code(code) {
             Some(code) => self.0.store.invitation(&code, email).await?,
             None => None,
         };
-        found.ok_or_else(|| {
-            self.0.wrong_codes.add(email, now);
-            ServiceError::UnknownJoinCode
-        })
+        let invitation = found.ok_or(ServiceError::UnknownJoinCode)?;
+        self.0.wrong_codes.give_back(email);
+        Ok(invitation)
     }
 
     /// Makes the caller a student of the class whose link has this code. A member stays as before. Returns the caller's access to

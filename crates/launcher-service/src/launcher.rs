@@ -14,10 +14,12 @@ use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::attempts::Attempts;
 use crate::downloads::Downloads;
 use crate::error::ServiceError;
 use crate::feed::FeedMessage;
-use crate::join::WrongCodes;
+use crate::hands::hand_changes;
+use crate::join::wrong_codes;
 use crate::metrics::Metrics;
 use crate::restoring::Restores;
 use crate::settings::Limits;
@@ -59,7 +61,9 @@ pub(crate) struct Inner {
     /// Owners with the maximum number of snapshots, and when the log last named them.
     pub(crate) warned_owners: Mutex<HashMap<EmailAddress, Timestamp>>,
     /// Wrong join codes of each person.
-    pub(crate) wrong_codes: WrongCodes,
+    pub(crate) wrong_codes: Attempts,
+    /// Changes of the own hand of each person.
+    pub(crate) hand_changes: Attempts,
     /// Wakes the loop that saves snapshots.
     pub(crate) ending: Notify,
     /// The Workshops to which this launcher sends saved files.
@@ -100,7 +104,8 @@ impl Launcher {
             snapshots,
             last_saved: Mutex::new(started_at),
             warned_owners: Mutex::default(),
-            wrong_codes: WrongCodes::default(),
+            wrong_codes: wrong_codes(),
+            hand_changes: hand_changes(),
             ending: Notify::new(),
             restores: Restores::default(),
             upkeep: Notify::new(),

@@ -6,6 +6,7 @@
 //! rows.
 
 mod archive;
+mod attempts;
 mod change;
 mod claim;
 mod class;

@@ -121,7 +121,7 @@ impl Store {
         let class_id = class.class_id.to_string();
         let row = query(COUNT).bind(class_id).fetch_one(write.connection()).await?;
         if rows::count(&row, "members")? >= MAX_MEMBERS as u64 {
-            return Ok(JoinOutcome::Refused(JoinRefusal::Full));
+            return Ok(JoinOutcome::Refused(JoinRefusal::ClassFull));
         }
         let membership = Membership {
             membership_id,

@@ -218,3 +218,5 @@ field-rule-mail-domain = نطاق لعناوين البريد الإلكترون
 field-rule-queue-weight = من 1 إلى 10
 field-rule-day = يوم، مثل 2026-09-30
 field-rule-day-before-first = ليس قبل اليوم الأول (starts_on)
+join-refusal-class-full = وصل الصف إلى الحد الأقصى من الأعضاء. اسأل مدرّسك.
+field-rule-template-count = يحتوي الملف على 200 قالب كحد أقصى

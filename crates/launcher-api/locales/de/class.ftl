@@ -28,7 +28,7 @@ class-count-extended = Verlängert
 class-count-shortened = Bis zum Maximum verlängert
 class-count-unchanged = Unverändert
 class-count-refused = Nicht verlängert
-class-nothing-ready = Kein Workshop dieser Vorlage ist bereit. Es wurde nichts verlängert.
+class-nothing-ready = Kein Workshop ist bereit. Nichts wurde verlängert.
 class-back = Zurück zum Kurs
 class-until-invalid = Wählen Sie eine Zeit aus der Liste.
 

@@ -218,3 +218,5 @@ field-rule-mail-domain = eine Domain von E-Mail-Adressen, wie example.org
 field-rule-queue-weight = 1 bis 10
 field-rule-day = ein Tag, wie 2026-09-30
 field-rule-day-before-first = frühestens der erste Tag (starts_on)
+join-refusal-class-full = Der Kurs hat die höchste Zahl an Mitgliedern. Fragen Sie Ihre Lehrperson.
+field-rule-template-count = eine Datei hat höchstens 200 Vorlagen

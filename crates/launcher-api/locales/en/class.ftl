@@ -78,7 +78,7 @@ class-count-unchanged = Unchanged
 class-count-refused = Not extended
 
 # Result if the template has no ready workshop.
-class-nothing-ready = No workshop of this template is ready. Nothing was extended.
+class-nothing-ready = No workshop is ready. Nothing was extended.
 
 # Link from the result back to the class.
 class-back = Back to the class

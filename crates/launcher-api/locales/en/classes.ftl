@@ -8,7 +8,7 @@ archived = Archived
 new-class = New class
 class-name = Name of the class
 class-teachers = Teachers
-class-teachers-hint = Addresses, one per line. Empty: you.
+class-teachers-hint = E-mail addresses, one per line. If you leave this empty, you are the teacher.
 create-class = Create class
 # $line: number of the line. $entry: the unreadable text.
 classes-unreadable = Line { $line }: “{ $entry }” is not an e-mail address.
@@ -17,7 +17,7 @@ class-no-templates = This class has no workshops yet.
 
 role = Role
 class-ends = Ends
-role-none = No member
+role-none = Not a member
 role-student = Student
 role-assistant = Assistant
 role-teacher = Teacher
@@ -90,7 +90,7 @@ all-launch-warning = Students who have a workshop of this template keep it. The 
 all-launch-template = Template
 all-launch-result = Launch for all students
 all-launch-done = Launched
-all-launch-unchanged = Has a workshop of it
+all-launch-unchanged = Already has this workshop
 all-extend-title = Extend all
 # $count: number of ready workshops.
 all-extend-question = { $count ->
@@ -119,7 +119,7 @@ all-end-done = Ended
 all-end-unchanged = Was ending already
 all-count-refused = Not done
 all-nothing = There was nothing to do.
-all-needs-values = The launch of this template asks for values, which only the student knows.
+all-needs-values = The launch of this template asks for values, which only the student knows. Give each value a default in the template, or share the link of the template.
 
 # Reasons why a launch for another person was refused. $limit: number of workshops.
 other-limit = Has { $limit } workshops, which is the limit
@@ -133,3 +133,6 @@ other-storage = Has { $gib } GiB of saved work, which is the limit
 projector = Projector view
 attendance = Download attendance
 class-manage = Manage the class
+class-state-not-begun = Not begun
+class-state-over = Over
+class-member-states = Members by state

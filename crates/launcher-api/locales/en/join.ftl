@@ -2,7 +2,7 @@
 
 join-link = Join link
 join-link-until = Valid until
-join-link-closed = The link admits nobody any more.
+join-link-closed = This link no longer works. The teacher can create a new one.
 join-link-show = Show the code
 join-link-revoke = Revoke the link
 join-link-none = The class has no join link.
@@ -12,7 +12,7 @@ join-link-seats = Number of places
 join-link-seats-hint = Empty: no limit.
 join-link-domain = Only addresses of the domain
 join-link-domain-hint = Empty: every person who can log in.
-join-link-members-only = Only lead members to the class, and add nobody
+join-link-members-only = Only for people who are already members
 join-link-create = Create link
 join-with = Join the class
 join-qr = QR code of the join link

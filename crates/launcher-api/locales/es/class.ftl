@@ -28,7 +28,7 @@ class-count-extended = Prolongados
 class-count-shortened = Prolongados hasta el máximo
 class-count-unchanged = Sin cambios
 class-count-refused = No prolongados
-class-nothing-ready = Ningún taller de esta plantilla está listo. No se prolongó nada.
+class-nothing-ready = Ningún taller está listo. No se ha prolongado nada.
 class-back = Volver a la clase
 class-until-invalid = Elige una hora de la lista.
 

@@ -218,3 +218,5 @@ field-rule-mail-domain = un dominio de direcciones de correo, como example.org
 field-rule-queue-weight = de 1 a 10
 field-rule-day = un día, como 2026-09-30
 field-rule-day-before-first = como muy pronto el primer día (starts_on)
+join-refusal-class-full = La clase tiene el número máximo de miembros. Pregunta a tu docente.
+field-rule-template-count = un archivo tiene como máximo 200 plantillas

@@ -28,7 +28,7 @@ class-count-extended = Prolongés
 class-count-shortened = Prolongés jusqu’au maximum
 class-count-unchanged = Inchangés
 class-count-refused = Non prolongés
-class-nothing-ready = Aucun atelier de ce modèle n’est prêt. Rien n’a été prolongé.
+class-nothing-ready = Aucun atelier n’est prêt. Rien n’a été prolongé.
 class-back = Retour au cours
 class-until-invalid = Choisissez une heure dans la liste.
 

@@ -218,3 +218,5 @@ field-rule-mail-domain = un domaine d’adresses e-mail, comme example.org
 field-rule-queue-weight = de 1 à 10
 field-rule-day = un jour, comme 2026-09-30
 field-rule-day-before-first = au plus tôt le premier jour (starts_on)
+join-refusal-class-full = Le cours a le nombre maximal de membres. Demandez à votre enseignant.
+field-rule-template-count = un fichier a au plus 200 modèles

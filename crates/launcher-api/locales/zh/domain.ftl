@@ -218,3 +218,5 @@ field-rule-mail-domain = 电子邮件地址的域名，例如 example.org
 field-rule-queue-weight = 1 到 10
 field-rule-day = 日期，例如 2026-09-30
 field-rule-day-before-first = 不早于第一天 (starts_on)
+join-refusal-class-full = 班级成员已达上限。请咨询教师。
+field-rule-template-count = 一个文件最多包含 200 个模板

@@ -14,13 +14,12 @@ pub(crate) mod roster;
 
 use askama::Template;
 use http::StatusCode;
-use launcher_domain::{ClassAccess, EmailAddress};
+use launcher_domain::{ClassAccess, ClassClosure, EmailAddress};
 use launcher_service::{NewClass, Page, ServiceError};
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::pages::roster::Roster;
-use crate::pages::view::Notice;
 use crate::pages::{Fields, Language, PageResult, Shell, Text, Visitor, assets, forms, page_with};
 use crate::permission::{Allowed, CreateClasses, allows};
 
@@ -33,14 +32,21 @@ struct ClassLink {
     name: String,
     path: String,
     role: Option<Text>,
-    archived: bool,
+    /// Why students cannot launch now, if they cannot.
+    closure: Option<Text>,
 }
 
 impl ClassLink {
-    fn new(t: Language, access: &ClassAccess) -> Self {
-        let content = &access.class().content;
+    fn new(visitor: &Visitor, access: &ClassAccess) -> Self {
+        let (t, content) = (visitor.t, &access.class().content);
+        let closure = content.closure(visitor.launcher.clock().now()).map(|closure| {
+            t.text(match closure {
+                ClassClosure::NotBegun => "class-state-not-begun",
+                ClassClosure::Over => "class-state-over",
+            })
+        });
         let role = access.role().map(|role| t.text(&format!("role-{}", role.as_str())));
-        Self { name: content.name.clone(), path: path(access), role, archived: content.archived }
+        Self { name: content.name.clone(), path: path(access), role, closure }
     }
 }
 
@@ -55,7 +61,6 @@ struct ClassesPage {
     shell: Shell,
     classes: Vec<ClassLink>,
     can_create: bool,
-    notice: Option<Notice>,
     forms: ClassesForms,
 }
 
@@ -83,10 +88,10 @@ pub(crate) async fn list(visitor: Visitor) -> PageResult {
 async fn render_list(visitor: &Visitor, status: StatusCode, forms: ClassesForms) -> PageResult {
     let (t, can_create) = (visitor.t, allows::<CreateClasses>(&visitor.caller));
     let classes = visitor.launcher.classes(&visitor.caller, &Page { limit: ROWS, after: None }).await?;
-    let classes = classes.iter().map(|access| ClassLink::new(t, access)).collect();
+    let classes = classes.iter().map(|access| ClassLink::new(visitor, access)).collect();
     let shell = visitor.shell("classes");
     let shell = if status == StatusCode::OK { shell } else { shell.returning_to("/classes") };
-    page_with(status, &ClassesPage { t, shell, classes, can_create, notice: None, forms })
+    page_with(status, &ClassesPage { t, shell, classes, can_create, forms })
 }
 
 /// `POST /classes`: creates a class with these teachers.

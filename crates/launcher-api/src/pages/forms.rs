@@ -1,5 +1,7 @@
 //! Extractors for forms and queries, and redirects within this site.
 
+use std::borrow::Cow;
+
 use axum::Form;
 use axum::extract::{FromRequest, FromRequestParts, Multipart, RawForm, Request};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -33,6 +35,9 @@ where
     }
 }
 
+/// Maximum number of fields of a form with a list: several for each of 1,000 members. Each field costs memory beside its bytes.
+const MAX_FIELDS: usize = 8000;
+
 /// Extracts the fields of a form that may have a file: a browser sends it as `multipart/form-data`.
 #[derive(Debug, Default)]
 pub(crate) struct Upload {
@@ -62,7 +67,11 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
         if !kind.starts_with(b"multipart/form-data") {
             let RawForm(body) =
                 RawForm::from_request(request, state).await.map_err(|rejection| unreadable(t, rejection.status()))?;
-            return Ok(Self { fields: form_urlencoded::parse(&body).into_owned().collect(), file: Bytes::new() });
+            let fields: Vec<_> = form_urlencoded::parse(&body).take(MAX_FIELDS + 1).map(owned).collect();
+            if fields.len() > MAX_FIELDS {
+                return Err(unreadable(t, StatusCode::PAYLOAD_TOO_LARGE));
+            }
+            return Ok(Self { fields, file: Bytes::new() });
         }
         let parts = Multipart::from_request(request, state).await;
         let mut parts = parts.map_err(|rejection| unreadable(t, rejection.status()))?;
@@ -75,9 +84,16 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
             } else {
                 upload.fields.push((name, String::from_utf8_lossy(&value).into_owned()));
             }
+            if upload.fields.len() > MAX_FIELDS {
+                return Err(unreadable(t, StatusCode::PAYLOAD_TOO_LARGE));
+            }
         }
         Ok(upload)
     }
+}
+
+fn owned((name, value): (Cow<'_, str>, Cow<'_, str>)) -> (String, String) {
+    (name.into_owned(), value.into_owned())
 }
 
 fn unreadable(t: Language, status: StatusCode) -> Problem {

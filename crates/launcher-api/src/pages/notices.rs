@@ -64,6 +64,7 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         | ServiceError::ClassVersionMismatch
         | ServiceError::UnknownJoinCode
         | ServiceError::TooManyJoinCodes { .. }
+        | ServiceError::TooManyHandChanges { .. }
         | ServiceError::JoinRefused(_)
         | ServiceError::Invalid(_)
         | ServiceError::VersionMismatch

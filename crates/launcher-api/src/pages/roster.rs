@@ -12,7 +12,7 @@ const MAX_SHOWN: usize = 80;
 /// Maximum length of a name, in characters.
 const MAX_NAME: usize = 80;
 /// First characters that a spreadsheet reads as a formula.
-const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
 
 /// A person of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,11 @@ pub(crate) fn text_of(file: &[u8]) -> Option<String> {
 /// Returns a cell of an exported table. A cell that a spreadsheet would read as a formula gets an apostrophe, which the
 /// parser of lists removes again.
 pub(crate) fn exported(cell: &str) -> String {
-    if cell.starts_with(FORMULA) { format!("'{cell}") } else { cell.to_owned() }
+    // Some spreadsheets separate cells at semicolons and tabs.
+    let begins_formula = |rest: &str| rest.trim_start_matches([' ', '"', '\'']).starts_with(FORMULA);
+    let has_inner = cell.split([';', '\t']).skip(1).any(begins_formula);
+    let cell = if has_inner { cell.replace([';', '\t'], ",") } else { cell.to_owned() };
+    if cell.starts_with(FORMULA) { format!("'{cell}") } else { cell }
 }
 
 impl Roster {
@@ -507,6 +511,12 @@ mod tests {
             assert!(!cell.starts_with(FORMULA), "{cell}");
             assert_eq!(unquoted(&cell), name);
         }
+        assert_eq!(
+            exported("Bob; \"=HYPERLINK(1)"),
+            "Bob, \"=HYPERLINK(1)",
+            "a spreadsheet that separates at semicolons"
+        );
+        assert_eq!(exported("Bob; Ann"), "Bob; Ann");
         assert_eq!(table("name,email\n'=cmd,'+a@x.org\n"), ["=cmd <+a@x.org> -"]);
     }
 }

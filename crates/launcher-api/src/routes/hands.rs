@@ -97,7 +97,7 @@ pub(crate) async fn follow(call: &Call, access: &ClassAccess) -> Result<Response
     put, path = "/classes/{class}/hand", operation_id = "raiseHand", tag = "classes",
     params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
     responses((status = 200, description = "The hand.", body = HandResponse)),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound])))
+    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::TooManyHandChanges])))
 )]
 pub(crate) async fn raise_hand(call: InClass<RaiseHand>) -> Result<Json<HandResponse>, Problem> {
     let hand = call.launcher.raise_hand(&call.access).await?;
@@ -111,7 +111,7 @@ pub(crate) async fn raise_hand(call: InClass<RaiseHand>) -> Result<Json<HandResp
     delete, path = "/classes/{class}/hand", operation_id = "lowerHand", tag = "classes",
     params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
     responses((status = 204, description = "The hand is not raised.")),
-    extensions(("x-problems" = json!([ProblemCode::NotFound])))
+    extensions(("x-problems" = json!([ProblemCode::NotFound, ProblemCode::TooManyHandChanges])))
 )]
 pub(crate) async fn lower_hand(call: InClass<RaiseHand>) -> Result<StatusCode, Problem> {
     call.launcher.lower_hand(&call.access, call.caller.email()).await?;

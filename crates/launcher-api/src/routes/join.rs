@@ -161,7 +161,7 @@ pub(crate) fn join_url(origin: &str, code: &str) -> String {
 pub(crate) struct InvitationResponse {
     /// Name of the class.
     class_name: String,
-    /// Description of the class in Markdown.
+    /// Description of the class in Markdown; empty if the link does not admit the caller.
     description: String,
     /// True if the caller is a member already.
     is_member: bool,
@@ -187,6 +187,7 @@ impl InvitationResponse {
         let refusal =
             refusal.map(|refusal| RefusalResponse { code: refusal.code().to_owned(), message: refusal.to_string() });
         let content = invitation.class.content;
-        Self { class_name: content.name, description: content.description, is_member, refusal }
+        let description = if refusal.is_some() { String::new() } else { content.description };
+        Self { class_name: content.name, description, is_member, refusal }
     }
 }

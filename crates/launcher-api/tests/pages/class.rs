@@ -102,7 +102,7 @@ async fn class_extension_reports_maximum_which_the_admin_can_exceed() {
     let (admin, action) = (app.browser(ADMIN), extend_path(&template));
     let until = times(&admin.get(&class_of(&template)).await.body).pop().unwrap();
     let nothing = admin.post(&action, &[("until", &until)]).await;
-    assert!(nothing.body.contains("No workshop of this template is ready."), "{}", nothing.body);
+    assert!(nothing.body.contains("No workshop is ready."), "{}", nothing.body);
 
     launch_class(&app, &template, 1).await;
     let shortened = admin.post(&action, &[("until", &until)]).await;

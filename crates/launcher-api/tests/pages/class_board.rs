@@ -132,9 +132,9 @@ async fn teacher_launches_extends_and_ends_all_workshops_with_a_report() {
     let fields: &[(&str, &str)] = &[("template_id", &template)];
     let row = |who: &str, what: &str| (who.to_owned(), what.to_owned());
     let launched = report(&teacher.post(&launch, fields).await);
-    assert_eq!(launched, [row(ALICE, "Has a workshop of it"), row(BOB, "Launched")]);
+    assert_eq!(launched, [row(ALICE, "Already has this workshop"), row(BOB, "Launched")]);
     let again = report(&teacher.post(&launch, fields).await);
-    assert!(again.iter().all(|(_, what)| what == "Has a workshop of it"), "a form that is sent twice: {again:?}");
+    assert!(again.iter().all(|(_, what)| what == "Already has this workshop"), "a form that is sent twice: {again:?}");
     let page = bob.get_until("/", "state-running").await;
     assert!(page.body.contains("Exercise 1"), "the student owns it");
 

@@ -52,7 +52,7 @@ async fn page_explains_why_a_link_does_not_admit() {
 
     let full = bob.get(&first).await;
     assert_eq!(full.status, StatusCode::FORBIDDEN);
-    assert!(full.body.contains("All seats of this link are taken."), "{}", full.body);
+    assert!(full.body.contains("All places of this link are taken."), "{}", full.body);
     assert_eq!(bob.post(&first, &[]).await.location(), first, "the page of the link explains it");
     assert_eq!(teacher.post(&format!("{room}/join-link/revoke"), &[]).await.location(), room);
     assert!(bob.get(&first).await.body.contains("This link is no longer valid."));

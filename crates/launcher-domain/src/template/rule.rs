@@ -234,6 +234,8 @@ coded_texts! {
         SeatCount = "seat-count", "1 to 1000 people";
         /// The domain of a join link is malformed.
         MailDomain = "mail-domain", "a domain of e-mail addresses, as in example.org";
+        /// A file has too many templates of a class.
+        TemplateCount = "template-count", "a file has at most 200 templates";
         /// The request would leave a class without a teacher.
         LastTeacher = "last-teacher", "a class needs a teacher: make another member a teacher first";
         /// The text of a message to a class is empty or too long, or has invisible characters.

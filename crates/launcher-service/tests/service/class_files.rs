@@ -167,3 +167,24 @@ async fn students_and_assistants_export_no_class() {
     let file: Value = from_yaml(&world.launcher.export_class(&class).await.unwrap()).unwrap();
     assert_eq!(file["templates"].as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn short_yaml_is_no_large_value() {
+    let large = "x".repeat(10_000);
+    assert!(from_yaml(&format!("a: &a {large}\nb: *a\n")).is_ok(), "some repetition is fine");
+    for aliases in [5, 101] {
+        let list = "*a, ".repeat(aliases);
+        assert!(from_yaml(&format!("a: &a {large}\nb: [{list}]\n")).is_err(), "{aliases} aliases");
+    }
+    assert!(from_yaml(&format!("a: [{}]", "1,".repeat(60_000))).is_err(), "60,000 values");
+}
+
+#[tokio::test]
+async fn file_with_too_many_templates_is_refused() {
+    let world = World::new().await;
+    let templates: Vec<_> = (0..201).map(|number| body(&format!("Exercise {number}"))).collect();
+    let file = json!({ "name": "Large", "templates": templates }).to_string();
+    let refused = world.launcher.import_class(&caller("admin"), &file, &[]).await;
+    let Err(ServiceError::Invalid(errors)) = refused else { panic!("{refused:?}") };
+    assert_eq!((errors[0].pointer.as_str(), &errors[0].rule), ("/templates", &FieldRule::TemplateCount));
+}

@@ -131,3 +131,22 @@ async fn class_of_a_workshop_is_shown_to_its_owner_only() {
     let former = world.launcher.class_of_own_instance(&caller("alice"), &name).await;
     assert!(matches!(former, Err(ServiceError::NotFound)));
 }
+
+#[tokio::test]
+async fn person_who_changes_the_own_hand_many_times_waits() {
+    let world = World::new().await;
+    let class = world.class("tina", &["alice", "bob"]).await;
+    let slug = &class.class().content.slug;
+    let alice = world.launcher.class(&caller("alice"), slug).await.unwrap();
+    let bob = world.launcher.class(&caller("bob"), slug).await.unwrap();
+    for _ in 0..10 {
+        world.launcher.raise_hand(&alice).await.unwrap();
+        world.launcher.lower_hand(&alice, alice.caller().email()).await.unwrap();
+    }
+    let refused = world.launcher.raise_hand(&alice).await;
+    let Err(ServiceError::TooManyHandChanges { retry_after }) = refused else { panic!("{refused:?}") };
+    world.launcher.raise_hand(&bob).await.unwrap();
+    world.launcher.lower_hand(&class, bob.caller().email()).await.unwrap();
+    world.clock.advance(std::time::Duration::from_secs(retry_after.into()));
+    world.launcher.raise_hand(&alice).await.unwrap();
+}

@@ -104,6 +104,8 @@ pub(crate) struct Row {
     pub(super) name: String,
     /// Role; `None` for a student.
     pub(super) role: Option<Text>,
+    /// False for a former member, and for an admin without a role, whose workshops are on the board.
+    pub(super) is_member: bool,
     pub(super) standing: Standing,
     /// Latest end of a workshop of a member without one.
     pub(super) left: Option<Instant>,
@@ -270,6 +272,7 @@ pub(super) async fn rows(visitor: &Visitor, access: &ClassAccess) -> Result<Vec<
             email: email.to_string(),
             name,
             role: role_text,
+            is_member: role.is_some(),
             standing: Standing::of(&workshops, absent),
             left: left.map(|left| Instant::new(t, left)),
             is_aside: role.is_some_and(|role| role != ClassRole::Student) && workshops.is_empty(),

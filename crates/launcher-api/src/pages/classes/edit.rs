@@ -21,8 +21,8 @@ const FIELDS: [(&str, Input); 9] = [
     ("ends_on", Input::Day),
     ("max_workshops", Input::Number),
     ("max_workshops_per_member", Input::Number),
-    ("queue_weight", Input::OfAdmins),
-    ("slug", Input::OfAdmins),
+    ("queue_weight", Input::NumberOfAdmins),
+    ("slug", Input::TextOfAdmins),
     ("archived", Input::Check),
 ];
 
@@ -33,8 +33,10 @@ pub(crate) enum Input {
     Day,
     Number,
     Check,
-    /// A text or number that only admins see.
-    OfAdmins,
+    /// A number that only admins see.
+    NumberOfAdmins,
+    /// A text that only admins see.
+    TextOfAdmins,
 }
 
 /// The form: values by the names of the fields, and the version that the page showed.
@@ -95,7 +97,9 @@ fn render(
     errors: Vec<Text>,
 ) -> PageResult {
     let is_admin = visitor.caller.is_admin();
-    let shown = FIELDS.into_iter().filter(|(_, input)| is_admin || *input != Input::OfAdmins);
+    let shown = FIELDS
+        .into_iter()
+        .filter(|(_, input)| is_admin || !matches!(input, Input::NumberOfAdmins | Input::TextOfAdmins));
     let field = |(name, input)| {
         let value = values.get(name).cloned().unwrap_or_default();
         Field { name, input, value, errors: errors_of(name) }
@@ -106,7 +110,7 @@ fn render(
     let edit = EditPage {
         t: visitor.t,
         shell: if status == StatusCode::OK { shell } else { shell.returning_to(here) },
-        class: ClassLink::new(visitor.t, &visitor.access),
+        class: ClassLink::new(visitor, &visitor.access),
         version: visitor.access.class().version,
         fields,
         errors,
@@ -130,8 +134,10 @@ pub(crate) async fn save(visitor: InClass<EditClass, Visitor>, Fields(form): Fie
         let value = match input {
             Input::Check => true.into(),
             // The rules report a text that is no number.
-            Input::Number | Input::OfAdmins => text.parse().map_or_else(|_| text.into(), |number: i64| number.into()),
-            Input::Text | Input::Lines | Input::Day => text.into(),
+            Input::Number | Input::NumberOfAdmins => {
+                text.parse().map_or_else(|_| text.into(), |number: i64| number.into())
+            }
+            Input::Text | Input::Lines | Input::Day | Input::TextOfAdmins => text.into(),
         };
         let is_absent = text.is_empty() && matches!(input, Input::Number | Input::Day);
         body.insert(name.to_owned(), if is_absent { Value::Null } else { value });

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::extract::MemberEmail;
 use crate::pages::classes::path;
-use crate::pages::classes::room::{Room, render};
+use crate::pages::classes::room::{Form, Room, render};
 use crate::pages::events::KEEP_ALIVE;
 use crate::pages::view::Instant;
 use crate::pages::{Fields, Language, PageResult, ReturnForm, Visitor, forms, page};
@@ -154,7 +154,7 @@ pub(crate) async fn send(visitor: InClass<SendMessage, Visitor>, Fields(form): F
         Ok(_) => Ok(forms::redirect(&path(&visitor.access))),
         Err(ServiceError::Invalid(wrong)) => {
             let errors = wrong.iter().map(|error| visitor.t.field_error(error)).collect();
-            let room = Room { message: form.text, errors, ..Room::default() };
+            let room = Room { message: form.text, errors, open: Some(Form::Message), ..Room::default() };
             render(&visitor, &visitor.access, StatusCode::UNPROCESSABLE_ENTITY, room).await
         }
         Err(error) => Err(error.into()),

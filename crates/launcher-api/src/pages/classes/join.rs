@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::extract::JoinCode;
 use crate::pages::classes::path;
-use crate::pages::classes::room::{Room, render};
+use crate::pages::classes::room::{Form, Room, render};
 use crate::pages::share::Code;
 use crate::pages::view::Instant;
 use crate::pages::{
@@ -85,7 +85,7 @@ impl LinkPanel {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct NewLink {
-    valid_days: u32,
+    pub(super) valid_days: u32,
     pub(super) seats: String,
     pub(super) domain: String,
     pub(super) members_only: String,
@@ -114,7 +114,7 @@ pub(crate) async fn create(visitor: InClass<ManageMembers, Visitor>, Fields(form
         Ok(_) => Ok(forms::redirect(&format!("{}/projector", path(access)))),
         Err(ServiceError::Invalid(wrong)) => {
             let errors = wrong.iter().map(|error| t.field_error(error)).collect();
-            let room = Room { errors, link: form, ..Room::default() };
+            let room = Room { errors, open: Some(Form::Link), link: form, ..Room::default() };
             render(&visitor, access, StatusCode::UNPROCESSABLE_ENTITY, room).await
         }
         Err(error) => Err(error.into()),
@@ -188,7 +188,7 @@ pub(crate) async fn show(visitor: Visitor, JoinCode(code): JoinCode) -> PageResu
     let content = invitation.class.content;
     let class = InvitedClass {
         name: content.name,
-        description: markdown::to_html(&content.description),
+        description: if refusal.is_some() { String::new() } else { markdown::to_html(&content.description) },
         code: shown_join_code(&invitation.link.code),
         refusal: refusal.map(|refusal| refusal_text(visitor.t, &refusal)),
     };
@@ -207,7 +207,10 @@ pub(crate) async fn join(visitor: Visitor, JoinCode(code): JoinCode, Fields(_): 
     match visitor.launcher.join(&visitor.caller, &code).await {
         Ok(access) => Ok(forms::redirect(&path(&access))),
         // The page of the code explains the refusal.
-        Err(ServiceError::JoinRefused(_)) => Ok(forms::redirect(&format!("/join/{code}"))),
+        Err(ServiceError::JoinRefused(_)) => {
+            let code = read_join_code(&code).unwrap_or_default();
+            Ok(forms::redirect(&format!("/join/{}", shown_join_code(&code))))
+        }
         Err(error) => refuse(&visitor, code, error).await,
     }
 }

@@ -20,12 +20,22 @@ pub(crate) struct Room {
     /// The pasted list of new members, if it has errors.
     pub(crate) addresses: String,
     pub(crate) errors: Vec<String>,
+    /// The folded form that has the errors.
+    pub(crate) open: Option<Form>,
     /// The form of a new join link, if it has errors.
     pub(crate) link: NewLink,
     /// The text of a message to all, if it has errors.
     pub(crate) message: String,
     /// Filter of the board.
     pub(crate) query: BoardQuery,
+}
+
+/// A folded form of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Members,
+    Link,
+    Message,
 }
 
 #[derive(Debug, Template)]
@@ -35,7 +45,12 @@ struct ClassPage {
     shell: Shell,
     class: ClassLink,
     description: String,
-    cards: Vec<Card>,
+    /// Each template, and whether it is archived: only teachers see archived ones.
+    cards: Vec<(Card, bool)>,
+    /// True if the reader may launch now.
+    can_launch: bool,
+    /// True if a template can be launched for all.
+    can_launch_for_all: bool,
     /// True if the reader may edit the templates.
     can_edit: bool,
     news: News,
@@ -63,9 +78,11 @@ pub(crate) async fn render(visitor: &Visitor, access: &ClassAccess, status: Stat
     let class_page = ClassPage {
         t,
         shell: if answers { shell.returning_to(path(access)) } else { shell },
-        class: ClassLink::new(t, access),
+        class: ClassLink::new(visitor, access),
         description: markdown::to_html(&access.class().content.description),
-        cards: templates.iter().map(|template| Card::new(visitor, template).beside(&own)).collect(),
+        cards: templates.iter().map(|template| (Card::new(visitor, template).beside(&own), !template.active)).collect(),
+        can_launch: access.closure(visitor.launcher.clock().now()).is_none(),
+        can_launch_for_all: templates.iter().any(|template| template.active),
         can_edit: access.allows(ClassAction::ManageTemplates),
         news: News::new(visitor, access).await?,
         can_pause: templates.iter().any(|template| template.settings.keeps_files()),

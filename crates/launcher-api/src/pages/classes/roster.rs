@@ -8,7 +8,7 @@ use launcher_service::{MemberDraft, ServiceError};
 use serde::{Deserialize, Serialize};
 
 use crate::pages::classes::path;
-use crate::pages::classes::room::{Room, render};
+use crate::pages::classes::room::{Form, Room, render};
 use crate::pages::forms::Upload;
 use crate::pages::roster::{Person, Roster, Unreadable, exported, text_of};
 use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, page};
@@ -187,7 +187,13 @@ pub(crate) async fn preview(visitor: InClass<ManageMembers, Visitor>, form: Uplo
 
 /// Shows the room with the errors of a list.
 async fn refuse(visitor: &Visitor, access: &ClassAccess, addresses: String, errors: Vec<String>) -> PageResult {
-    render(visitor, access, StatusCode::UNPROCESSABLE_ENTITY, Room { addresses, errors, ..Room::default() }).await
+    render(
+        visitor,
+        access,
+        StatusCode::UNPROCESSABLE_ENTITY,
+        Room { addresses, errors, open: Some(Form::Members), ..Room::default() },
+    )
+    .await
 }
 
 /// `POST /classes/{class}/members/apply`: writes the changes that the preview showed, and removes the ticked members.
