@@ -187,6 +187,7 @@ async function make(test) {
     const answer = await admin.request.post(`${launcher.url}/api/v1/templates/`, { data, headers: { Host: `localhost:${port}` } });
     assert.equal(answer.status(), 201, await answer.text());
   }
+  await photographBoard(test, browser);
   const { page } = await openPage(test, browser, { viewport: SIZE, colorScheme: "light" });
   const frames = await filmLaunch(page, url, template, folder);
   const size = await encode(frames, join(PICTURES, "launch.webp"));
@@ -198,7 +199,6 @@ async function make(test) {
     await start.screenshot({ path: join(PICTURES, name) });
     console.log(name);
   }
-  await photographBoard(test, browser);
 }
 
 /** Takes the pictures of the board of a class. */
