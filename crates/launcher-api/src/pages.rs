@@ -122,7 +122,6 @@ const ROUTES: &[Route] = &[
     ("GET", "/classes/{class}/instances/{k8s_name}/end", || get(classes::board::confirm_end)),
     ("POST", "/classes/{class}/instances/{k8s_name}/end", || post(classes::board::end)),
     ("GET", "/classes/{class}/news", || get(classes::hands::news)),
-    ("GET", "/classes/{class}/news/events", || get(classes::hands::events)),
     ("POST", "/classes/{class}/hand", || post(classes::hands::raise)),
     ("POST", "/classes/{class}/hand/lower", || post(classes::hands::lower_own)),
     ("POST", "/classes/{class}/hands/{email}/take", || post(classes::hands::take)),

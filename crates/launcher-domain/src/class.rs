@@ -19,6 +19,8 @@ use crate::text_enum::text_enum;
 
 /// Limits of a class: at least one workshop, at most as many as a large installation has.
 const WORKSHOPS: std::ops::RangeInclusive<i64> = 1..=10_000;
+/// Maximum number of members of a class. A change of members reads all of them.
+pub const MAX_MEMBERS: usize = 1000;
 /// Weights of classes in the queue.
 const WEIGHTS: std::ops::RangeInclusive<i64> = 1..=10;
 
@@ -437,8 +439,19 @@ impl ClassAccess {
     /// Decides whether the caller may perform an action. A member knows the class, so nothing is hidden.
     #[must_use]
     pub fn decide(&self, action: ClassAction) -> Verdict {
-        let is_granted = self.caller.is_admin() || self.role >= Some(action.least_role());
+        let is_granted = match action {
+            // Only those who get help ask for it.
+            ClassAction::RaiseHand => self.role == Some(ClassRole::Student),
+            _ => self.caller.is_admin() || self.role >= Some(action.least_role()),
+        };
         if is_granted { Verdict::Granted } else { Verdict::Forbidden }
+    }
+
+    /// Returns the action that lowers the hand of this person: students lower their own.
+    #[must_use]
+    pub fn lowering_of(&self, email: &EmailAddress) -> ClassAction {
+        let is_own = self.caller.email() == email && self.allows(ClassAction::RaiseHand);
+        if is_own { ClassAction::RaiseHand } else { ClassAction::AnswerHands }
     }
 
     /// True if the caller may perform an action.

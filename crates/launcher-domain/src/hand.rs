@@ -25,7 +25,7 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// Time after which a hand that nobody lowered counts as lowered: the lesson is over.
+    /// Time after which a raised hand counts as lowered: the lesson is over.
     pub const LIFETIME: SignedDuration = SignedDuration::from_hours(12);
 
     /// True while the hand is raised.

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::class::{Class, ClassClosure, Membership};
+use crate::class::{Class, ClassClosure, MAX_MEMBERS, Membership};
 use crate::clock::{Clock, Entropy};
 use crate::coded_text::coded_texts;
 use crate::email::EmailAddress;
@@ -14,9 +14,9 @@ use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, in
 use crate::template::rule::FieldRule;
 
 /// Seats of a link: at most as many as a class has members.
-const SEATS: std::ops::RangeInclusive<i64> = 1..=1000;
-/// Default for the validity of a link, in seconds: 14 days.
-const VALID_SECONDS: i64 = 14 * 24 * 3600;
+const SEATS: std::ops::RangeInclusive<i64> = 1..=MAX_MEMBERS as i64;
+/// Default for the validity of a link, in days.
+pub const VALID_DAYS: u32 = 14;
 /// Length of a domain name (RFC 1035, 2.3.4).
 const MAX_DOMAIN: usize = 253;
 
@@ -24,12 +24,12 @@ json_object! {
     /// Rules of a join link.
     pub struct JoinRules {
         /// Time for which the link is valid, in seconds.
-        valid_seconds: u32 = defaulted(Seconds, VALID_SECONDS.into()),
+        valid_seconds: u32 = defaulted(Seconds, (VALID_DAYS * 24 * 3600).into()),
         /// Maximum number of people who join by the link. null: only the limits of the class.
         seats: Option<u32> = optional(SeatCount),
         /// Domain of the e-mail addresses of the people who may join. null: any domain.
         domain: Option<String> = optional_text(MailDomain),
-        /// True if the link only leads members to the class, and makes nobody a member.
+        /// True if only people who are members already can use the link.
         members_only: bool = defaulted(bool, false.into()),
     }
 }
@@ -125,7 +125,7 @@ pub struct JoinLink {
     pub created_by: EmailAddress,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// Time from which the link admits nobody.
+    /// Time from which the link no longer works.
     pub expires_at: Timestamp,
     /// Number of people who joined by the link.
     pub joined: u32,

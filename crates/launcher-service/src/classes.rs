@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use launcher_domain::access::Action;
+use launcher_domain::class::MAX_MEMBERS;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::template::is_slug;
 use launcher_domain::{
     Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, FieldError, FieldRule, JsonObject,
     Member, MemberSource, is_member_name,
 };
-use launcher_store::{InstanceFilter, ListedInstance, MAX_MEMBERS, MemberChange, MembersOutcome, Page};
+use launcher_store::{InstanceFilter, ListedInstance, MemberChange, MembersOutcome, Page};
 use uuid::Uuid;
 
 use crate::change::Target;

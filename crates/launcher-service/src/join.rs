@@ -62,7 +62,7 @@ impl Launcher {
         Ok(())
     }
 
-    /// Returns the link with this code as the caller finds it, also if it admits nobody any more.
+    /// Returns the link with this code as the caller finds it, also if it no longer works.
     ///
     /// # Errors
     /// UnknownJoinCode, TooManyJoinCodes, Unavailable.

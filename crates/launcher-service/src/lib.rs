@@ -52,7 +52,7 @@ pub use launcher::Launcher;
 pub use launcher_fleet::ImageState;
 pub use launcher_store::{
     ActivityFilter, Attendance, Cursor, InstanceCount, InstanceFilter, ListedInstance, ListedVolume, LoggedActivity,
-    MAX_MEMBERS, Page, SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
+    Page, SearchText, SortBy, SortOrder, StateFilter, VolumeUser,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
 pub use settings::{Limits, SnapshotSettings};

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
+use launcher_domain::class::MAX_MEMBERS;
 use launcher_domain::{
     Act, Activity, Caller, Class, ClassAccess, ClassAction, ClassRole, EmailAddress, Member, Membership, Scope,
     Template,
@@ -55,12 +56,9 @@ pub enum MembersOutcome {
     NoTeacher,
     /// The caller is neither an admin nor a teacher of the class any more.
     NotTeacher,
-    /// The class would have more members than [`MAX_MEMBERS`].
+    /// The class would have more members than [`launcher_domain::class::MAX_MEMBERS`].
     TooMany,
 }
-
-/// Maximum number of members of a class. A change of members reads all of them.
-pub const MAX_MEMBERS: usize = 1000;
 
 impl Store {
     /// Stores a new class with its first members.

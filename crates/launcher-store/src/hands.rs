@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use crate::classes::MEMBERS;
 use crate::error::StoreError;
-use crate::launch::MEMBER;
 use crate::rows;
 use crate::sql::query;
 use crate::store::{Store, WriteTransaction};
@@ -97,8 +96,7 @@ impl Store {
         let (class_id, email) = (access.class().class_id, access.caller().email());
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
-        let member = query(MEMBER).bind(email.to_string()).bind(class_id.to_string());
-        if member.fetch_optional(write.connection()).await?.is_none() {
+        if !write.may(access, ClassAction::RaiseHand).await? {
             return Ok(HandOutcome::Refused);
         }
         if let Some(hand) = write.hand(class_id, email).await? {
@@ -151,11 +149,9 @@ impl Store {
     /// [`StoreError`]; nothing was written.
     pub async fn lower_hand(&self, access: &ClassAccess, email: &EmailAddress) -> Result<bool, StoreError> {
         let class_id = access.class().class_id;
-        let is_own = access.caller().email() == email;
-        let action = if is_own { ClassAction::RaiseHand } else { ClassAction::AnswerHands };
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
-        if !write.may(access, action).await? {
+        if !write.may(access, access.lowering_of(email)).await? {
             return Ok(false);
         }
         if write.delete_hand(class_id, email).await? > 0 {

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
+use launcher_domain::class::MAX_MEMBERS;
 use launcher_domain::{
     Act, Activity, ActivityAction, Caller, Class, ClassRole, EmailAddress, Invitation, JoinLink, JoinRefusal,
     MemberSource, Membership,
@@ -11,7 +12,7 @@ use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 use uuid::Uuid;
 
-use crate::classes::{MAX_MEMBERS, UPSERT, is_teacher};
+use crate::classes::{UPSERT, is_teacher};
 use crate::error::StoreError;
 use crate::rows;
 use crate::sql::query;
@@ -108,7 +109,7 @@ impl Store {
     ) -> Result<JoinOutcome, StoreError> {
         let email = by.email();
         let mut write = self.write().await?;
-        // The lock of the change counter orders the joins, so that nobody takes a seat twice.
+        // The lock of the change counter orders the joins, so that two of them never take the same seat.
         let revision = write.take_revisions(1).await?;
         let Some(invitation) = find(write.connection(), code, email).await? else { return Ok(JoinOutcome::Unknown) };
         if invitation.is_member() {

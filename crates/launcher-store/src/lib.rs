@@ -38,7 +38,7 @@ mod store;
 mod templates;
 mod volumes;
 
-pub use classes::{Attendance, MAX_MEMBERS, MemberChange, MembersOutcome};
+pub use classes::{Attendance, MemberChange, MembersOutcome};
 pub use copy::FleetBinding;
 pub use dispatch::Pending;
 pub use error::StoreError;

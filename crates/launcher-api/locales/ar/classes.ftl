@@ -97,3 +97,4 @@ class-manage = إدارة الصف
 class-state-not-begun = لم يبدأ
 class-state-over = انتهى
 class-member-states = الأعضاء حسب الحالة
+all-none = لا يوجد ما يلزم فعله.

@@ -109,3 +109,4 @@ class-manage = Kurs verwalten
 class-state-not-begun = Noch nicht begonnen
 class-state-over = Beendet
 class-member-states = Mitglieder nach Status
+all-none = Es gibt nichts zu tun.

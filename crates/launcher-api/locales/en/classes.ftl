@@ -136,3 +136,4 @@ class-manage = Manage the class
 class-state-not-begun = Not begun
 class-state-over = Over
 class-member-states = Members by state
+all-none = There is nothing to do.

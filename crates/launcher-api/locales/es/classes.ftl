@@ -109,3 +109,4 @@ class-manage = Gestionar la clase
 class-state-not-begun = No ha empezado
 class-state-over = Terminada
 class-member-states = Miembros por estado
+all-none = No hay nada que hacer.

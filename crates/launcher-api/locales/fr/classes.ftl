@@ -109,3 +109,4 @@ class-manage = Gérer le cours
 class-state-not-begun = Pas encore commencé
 class-state-over = Terminé
 class-member-states = Membres par état
+all-none = Il n’y a rien à faire.

@@ -97,3 +97,4 @@ class-manage = 管理班级
 class-state-not-begun = 尚未开始
 class-state-over = 已结束
 class-member-states = 按状态统计的成员
+all-none = 没有需要执行的操作。

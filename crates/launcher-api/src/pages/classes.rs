@@ -14,7 +14,7 @@ pub(crate) mod roster;
 
 use askama::Template;
 use http::StatusCode;
-use launcher_domain::{ClassAccess, ClassClosure, EmailAddress};
+use launcher_domain::{Class, ClassAccess, ClassClosure, EmailAddress};
 use launcher_service::{NewClass, Page, ServiceError};
 use serde::Deserialize;
 use serde_json::json;
@@ -45,13 +45,18 @@ impl ClassLink {
                 ClassClosure::Over => "class-state-over",
             })
         });
-        let role = access.role().map(|role| t.text(&format!("role-{}", role.as_str())));
+        let role = access.role().map(|role| t.role(role));
         Self { name: content.name.clone(), path: path(access), role, closure }
     }
 }
 
 pub(crate) fn path(access: &ClassAccess) -> String {
-    format!("/classes/{}", access.class().content.slug)
+    path_of(access.class())
+}
+
+/// Returns the path of the page of a class.
+pub(crate) fn path_of(class: &Class) -> String {
+    format!("/classes/{}", class.content.slug)
 }
 
 #[derive(Debug, Template)]

@@ -1,9 +1,12 @@
 //! Lists of people: pasted addresses, and tables as course systems and spreadsheets export them.
 
+use crate::problem::Problem;
+use crate::routes::snapshots::attachment;
+use axum::response::Response;
 use csv::{ReaderBuilder, StringRecord};
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use launcher_domain::class::MAX_MEMBERS;
 use launcher_domain::{ClassRole, EmailAddress, is_member_name};
-use launcher_service::MAX_MEMBERS;
 
 /// Maximum number of entries in one list.
 pub(crate) const MAX_ENTRIES: usize = MAX_MEMBERS;
@@ -59,9 +62,27 @@ pub(crate) fn text_of(file: &[u8]) -> Option<String> {
     text.chars().all(is_text).then(|| text.into_owned())
 }
 
+/// Byte order mark, without which Excel does not read a table as UTF-8.
+const MARK: &str = "\u{feff}";
+
+/// Answers with a table for spreadsheets (CSV) as a file with this name.
+pub(crate) fn spreadsheet<const N: usize>(
+    file: &str,
+    header: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> Result<Response, Problem> {
+    let mut table = csv::Writer::from_writer(MARK.as_bytes().to_vec());
+    table.write_record(header).map_err(Problem::internal)?;
+    for row in rows {
+        table.write_record(row.iter().map(|cell| exported(cell))).map_err(Problem::internal)?;
+    }
+    let table = table.into_inner().map_err(|error| Problem::internal(error.to_string()))?;
+    Ok(attachment(file, "text/csv", table))
+}
+
 /// Returns a cell of an exported table. A cell that a spreadsheet would read as a formula gets an apostrophe, which the
 /// parser of lists removes again.
-pub(crate) fn exported(cell: &str) -> String {
+fn exported(cell: &str) -> String {
     // Some spreadsheets separate cells at semicolons and tabs.
     let begins_formula = |rest: &str| rest.trim_start_matches([' ', '"', '\'']).starts_with(FORMULA);
     let has_inner = cell.split([';', '\t']).skip(1).any(begins_formula);

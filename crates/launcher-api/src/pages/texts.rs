@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use launcher_domain::lifetime::ExtendError;
 use launcher_domain::{
-    AppType, AtExpiry, EndReason, FailureCode, FailureReason, FieldError, FilesAtEnd, InstanceState, MaterialFinding,
-    MaterialTrouble, SecurityProfile, SnapshotFailure, StartStep, StorageKind, TextKey,
+    AppType, AtExpiry, ClassRole, EndReason, FailureCode, FailureReason, FieldError, FilesAtEnd, InstanceState,
+    MaterialFinding, MaterialTrouble, SecurityProfile, SnapshotFailure, StartStep, StorageKind, TextKey,
 };
 use launcher_service::{InstanceCount, ListedInstance};
 
@@ -265,6 +265,11 @@ impl Language {
         } else {
             (self.text("error-other"), detail.into())
         }
+    }
+
+    /// Returns the name of a role in a class.
+    pub(crate) fn role(self, role: ClassRole) -> Text {
+        self.text(&format!("role-{}", role.as_str()))
     }
 
     /// Returns the error of a field as a sentence.

@@ -5,13 +5,12 @@ use askama::Template;
 use http::StatusCode;
 use jiff::SignedDuration;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{
-    ClassClosure, ClassContent, EndReason, InstanceState, SnapshotState, Template as CatalogTemplate,
-};
+use launcher_domain::{ClassClosure, EndReason, InstanceState, SnapshotState, Template as CatalogTemplate};
 use launcher_service::{ListedInstance, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::pages::classes::path_of;
 use crate::pages::forms::AfterQuery;
 use crate::pages::view::{Card, Notice, SnapshotView, WorkshopView, machine_now};
 use crate::pages::{Language, PageResult, Query, Shell, Visitor, assets, forms, notices, page, page_with};
@@ -127,9 +126,9 @@ async fn render_home(visitor: &Visitor, status: StatusCode, notice: Option<Notic
     let now = visitor.launcher.clock().now();
     own_classes.retain(|access| access.class().content.closure(now) != Some(ClassClosure::Over));
     for access in &own_classes {
-        let ClassContent { name, slug, .. } = &access.class().content;
+        let name = &access.class().content.name;
         let message = visitor.launcher.class_message(access).await?.map(|message| message.text);
-        classes.push((name.clone(), format!("/classes/{slug}"), message));
+        classes.push((name.clone(), path_of(access.class()), message));
         let page = Page { limit: PAGE, after: None };
         templates.extend(visitor.launcher.templates(access, &page).await?.into_iter().filter(is_offered));
     }

@@ -91,8 +91,8 @@ pub(crate) async fn follow(call: &Call, access: &ClassAccess) -> Result<Response
 
 /// Raise the hand
 ///
-/// Only members may call it: the caller asks for help. A repeated request changes nothing. A hand that nobody lowers counts
-/// as lowered after 12 hours.
+/// Only students of the class may call it: the caller asks for help. A repeated request changes nothing. A raised hand counts as
+/// lowered after 12 hours.
 #[utoipa::path(
     put, path = "/classes/{class}/hand", operation_id = "raiseHand", tag = "classes",
     params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
@@ -289,7 +289,7 @@ impl NewsResponse {
         Self {
             message: attention.current_message(now).map(MessageResponse::from),
             hand: attention.hand_of(access.caller().email(), now).map(|hand| HandResponse::new(hand, attention)),
-            may_raise: !access.allows(ClassAction::Watch),
+            may_raise: access.allows(ClassAction::RaiseHand),
         }
     }
 }

@@ -130,7 +130,7 @@ pub(crate) struct JoinLinkResponse {
     /// Time of the creation.
     #[schema(format = DateTime)]
     created_at: String,
-    /// Time from which the link admits nobody.
+    /// Time from which the link no longer works.
     #[schema(format = DateTime)]
     expires_at: String,
 }

@@ -102,6 +102,20 @@ async fn event_stream_of_a_board_ends_with_the_membership() {
     app.finish().await;
 }
 
+#[tokio::test]
+async fn action_on_no_workshop_is_not_asked_for() {
+    let app = App::start().await;
+    let (room, _) = class(&app).await;
+    for action in ["launch", "extend", "end"] {
+        let ask = app.browser(TEACHER).get(&format!("{room}/{action}")).await;
+        assert!(
+            ask.body.contains("There is nothing to do.") && !ask.body.contains("<form class=\"stack\""),
+            "{action}"
+        );
+    }
+    app.finish().await;
+}
+
 /// Returns the cells of the report, row by row.
 fn report(page: &Answer) -> Vec<(String, String)> {
     assert_eq!(page.status, StatusCode::OK, "{}", page.body);

@@ -129,7 +129,7 @@ async fn page_of_the_class_is_told_of_changes() {
     let (room, _) = class(&app).await;
     let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
     add(&teacher, &room, ALICE, "student").await;
-    let events = teacher.request(Method::GET, &format!("{room}/news/events")).send().await.unwrap();
+    let events = alice.request(Method::GET, &format!("{room}/events")).send().await.unwrap();
     done(&alice, &room, "hand", &[]).await;
     let mut events = events;
     in_time(async {
@@ -141,7 +141,7 @@ async fn page_of_the_class_is_told_of_changes() {
     })
     .await;
     drop(events);
-    let hidden = Answer::of(app.browser(BOB).request(Method::GET, &format!("{room}/news/events"))).await;
+    let hidden = Answer::of(app.browser(BOB).request(Method::GET, &format!("{room}/events"))).await;
     assert_eq!(hidden.status, StatusCode::NOT_FOUND);
     app.finish().await;
 }

@@ -28,7 +28,7 @@ async fn person_joins_with_two_clicks_from_the_link_to_a_workshop() {
     let invitation = alice.get(&link).await;
     assert_eq!(invitation.status, StatusCode::OK);
     assert!(invitation.body.contains("Statistics 101") && invitation.body.contains(ALICE), "{}", invitation.body);
-    assert_eq!(alice.get(&room).await.status, StatusCode::NOT_FOUND, "the page of the link makes nobody a member");
+    assert_eq!(alice.get(&room).await.status, StatusCode::NOT_FOUND, "to open the link is not to join");
     let joined = alice.post(&link, &[]).await;
     assert_eq!(joined.location(), room);
     let room_page = alice.get(&room).await.body;
@@ -75,6 +75,11 @@ async fn wrong_form_of_a_link_keeps_its_values() {
     let refused = teacher.post(&format!("{room}/join-link"), &form).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(refused.body.contains("value=\"many\"") && refused.body.contains("value=\"exa mple\""), "{}", refused.body);
+    let (_, form_part) = refused.body.split_once("id=\"join-link\" open").unwrap();
+    assert!(
+        form_part.contains("Must be a whole number.") && form_part.contains("A domain of e-mail addresses"),
+        "{form_part}"
+    );
     add(&teacher, &room, ALICE, "student").await;
     let student = app.browser(ALICE).post(&format!("{room}/join-link"), &form).await;
     assert_eq!(student.status, StatusCode::FORBIDDEN);

@@ -16,7 +16,7 @@ fn rules(body: &Value) -> Result<JoinRules, Vec<(String, &'static str)>> {
     read.map_err(|errors| errors.into_iter().map(|error| (error.pointer, error.rule.code())).collect())
 }
 
-/// Returns a link that was created at 0 s, and that nobody has used.
+/// Returns an unused link that was created at 0 s.
 fn invitation(body: &Value) -> Invitation {
     let now = Timestamp::UNIX_EPOCH;
     let content = json!({ "name": "Statistics 101" });

@@ -103,12 +103,16 @@ async fn hand_is_raised_once_taken_by_the_first_and_lowered() {
 async fn hands_are_listed_the_oldest_first() {
     on_every_engine(async |store| {
         let class = stored_class(&store, 2).await;
-        for (who, seconds) in [("bob@example.org", 20), (HELPER, 10), ("alice@example.org", 30)] {
+        let others = ["carol@example.org", "dave@example.org"].map(|who| MemberChange::Set {
+            membership: membership(&class, who, MemberSource::Roster, ClassRole::Student),
+        });
+        store.change_members(&class, &others, &admin(), at(1)).await.unwrap();
+        for (who, seconds) in [("bob@example.org", 20), ("carol@example.org", 10), ("dave@example.org", 30)] {
             store.raise_hand(&access(&store, &caller(who), &class).await, at(seconds)).await.unwrap();
         }
         let hands = store.attention(class.class_id).await.unwrap().hands;
         let people: Vec<_> = hands.iter().map(|hand| hand.email.as_str()).collect();
-        assert_eq!(people, [HELPER, "bob@example.org", "alice@example.org"]);
+        assert_eq!(people, ["carol@example.org", "bob@example.org", "dave@example.org"]);
     })
     .await;
 }

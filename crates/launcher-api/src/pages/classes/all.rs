@@ -24,6 +24,8 @@ struct AllPage {
     t: Language,
     shell: Shell,
     title: Text,
+    /// Number of workshops or students that the action concerns.
+    count: usize,
     question: String,
     warning: Text,
     choice: Option<Select>,
@@ -54,6 +56,7 @@ impl AllPage {
             t,
             shell: visitor.shell("classes"),
             title: text("title"),
+            count,
             question: t.with_one(&format!("all-{action}-question"), "count", count),
             warning: text("warning"),
             choice: None,

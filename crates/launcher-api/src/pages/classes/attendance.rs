@@ -8,14 +8,11 @@ use launcher_domain::EmailAddress;
 use launcher_service::Attendance;
 
 use crate::pages::Visitor;
-use crate::pages::roster::exported;
+use crate::pages::roster::spreadsheet;
 use crate::permission::{InClass, WatchClass};
 use crate::problem::Problem;
-use crate::routes::snapshots::attachment;
 use crate::wire::rfc3339;
 
-/// Byte order mark, without which Excel reads the table in the encoding of its computer.
-const MARK: &str = "\u{feff}";
 const HEADER: [&str; 7] = ["email", "name", "role", "joined", "first_launch", "last_activity", "workshops"];
 
 /// Serves the table: current members by address, then other people who launched.
@@ -34,14 +31,7 @@ pub(crate) async fn export(visitor: InClass<WatchClass, Visitor>) -> Result<Resp
     let mut others: Vec<_> = by_email.into_values().collect();
     others.sort_by(|one, other| one.email.cmp(&other.email));
     rows.extend(others.iter().map(|launches| row(&launches.email, "", "", String::new(), Some(launches), now)));
-    let mut table = csv::Writer::from_writer(MARK.as_bytes().to_vec());
-    table.write_record(HEADER).map_err(Problem::internal)?;
-    for row in rows {
-        table.write_record(row).map_err(Problem::internal)?;
-    }
-    let table = table.into_inner().map_err(|error| Problem::internal(error.to_string()))?;
-    let name = format!("{}-attendance.csv", access.class().content.slug);
-    Ok(attachment(&name, "text/csv", table))
+    spreadsheet(&format!("{}-attendance.csv", access.class().content.slug), HEADER, rows)
 }
 
 fn row(
@@ -55,8 +45,8 @@ fn row(
     let time = |time: Option<Timestamp>| time.map(rfc3339).unwrap_or_default();
     let last = launches.and_then(|launches| if launches.is_active { Some(now) } else { launches.last_end });
     [
-        exported(email.as_str()),
-        exported(name),
+        email.to_string(),
+        name.to_owned(),
         role.to_owned(),
         joined,
         time(launches.map(|launches| launches.first_launch)),

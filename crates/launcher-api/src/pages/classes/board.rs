@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use askama::Template;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
-use futures_util::{Stream, StreamExt};
+use futures_util::{Stream, StreamExt, future};
 use jiff::Timestamp;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{ClassAccess, ClassAction, ClassRole, EmailAddress, InstanceState, Member};
@@ -20,7 +20,7 @@ use crate::pages::confirm::{Question, confirm};
 use crate::pages::events::KEEP_ALIVE;
 use crate::pages::view::{Choice, Instant};
 use crate::pages::{Fields, Language, PageResult, Query, ReturnForm, Text, Visitor, forms, notices, page};
-use crate::permission::{EndInClass, ExtendInClass, InClass, WatchClass};
+use crate::permission::{EndInClass, ExtendInClass, InClass, ReadClass, WatchClass};
 use crate::problem::Problem;
 
 /// Name of the event, as in the `hx-trigger` of the pages.
@@ -82,14 +82,26 @@ pub(crate) async fn show(visitor: InClass<WatchClass, Visitor>, Query(query): Qu
     page(&BoardPart { t: visitor.t, board })
 }
 
-/// `GET /classes/{class}/events`: notifies an open board of changes. The board then reloads its content. The stream ends when
-/// the caller may no longer watch the class.
+/// `GET /classes/{class}/events`: notifies the open page of a class of changes. The page then loads its news, and the board of a
+/// reader who watches the class. The stream ends when the caller loses the permission to watch, or leaves the class.
 pub(crate) async fn stream(
-    call: InClass<WatchClass>,
+    call: InClass<ReadClass>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let open = call.streams.open(&call.caller)?;
     let stop = call.process.stop.clone().cancelled_owned();
-    let changes = call.launcher.watch_class(&call.access).map(move |()| {
+    let (launcher, access) = (&call.launcher, &call.access);
+    let changes = if access.allows(ClassAction::Watch) {
+        launcher.watch_class(access).boxed()
+    } else {
+        let mut before = None;
+        let news = launcher.follow_attention(access).filter_map(move |attention| {
+            let is_new = before.as_ref() != Some(&attention);
+            before = Some(attention);
+            future::ready(is_new.then_some(()))
+        });
+        news.boxed()
+    };
+    let changes = changes.map(move |()| {
         // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
         let _ = &open;
         Ok(Event::default().event(CHANGED).data("changed"))
@@ -265,7 +277,7 @@ pub(super) async fn rows(visitor: &Visitor, access: &ClassAccess) -> Result<Vec<
         let left = present.and_then(|present| present.last_end).filter(|_| workshops.is_empty());
         let role_text = match role {
             Some(ClassRole::Student) => None,
-            Some(role) => Some(t.text(&format!("role-{}", role.as_str()))),
+            Some(role) => Some(t.role(role)),
             None => Some(t.text("role-none")),
         };
         Row {

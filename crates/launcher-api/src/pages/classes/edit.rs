@@ -158,3 +158,18 @@ pub(crate) async fn save(visitor: InClass<EditClass, Visitor>, Fields(form): Fie
         Err(error) => Err(error.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use launcher_domain::ClassContent;
+
+    use super::*;
+
+    #[test]
+    fn form_has_each_field_of_a_class() {
+        let names: BTreeSet<&str> = FIELDS.into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ClassContent::FIELDS.iter().copied().collect());
+    }
+}

@@ -5,7 +5,7 @@ use http::StatusCode;
 use launcher_domain::FieldError;
 use launcher_service::ServiceError;
 
-use crate::pages::classes::{ClassesForms, render_list};
+use crate::pages::classes::{ClassesForms, path_of, render_list};
 use crate::pages::forms::Upload;
 use crate::pages::roster::text_of;
 use crate::pages::{Language, PageResult, Visitor, forms};
@@ -30,7 +30,7 @@ fn located(t: Language, error: &FieldError) -> String {
 pub(crate) async fn import(visitor: Allowed<CreateClasses, Visitor>, form: Upload) -> PageResult {
     let text = text_of(&form.file).unwrap_or_default();
     let import_errors = match visitor.launcher.import_class(&visitor.caller, &text, &[]).await {
-        Ok(class) => return Ok(forms::redirect(&format!("/classes/{}", class.content.slug))),
+        Ok(class) => return Ok(forms::redirect(&path_of(&class))),
         Err(ServiceError::Invalid(errors)) => errors.iter().map(|error| located(visitor.t, error)).collect(),
         Err(error) => return Err(error.into()),
     };

@@ -1,11 +1,6 @@
 //! News of a class on its page: the message to all, the hand of the reader, and for those who answer them the hands of all.
 
-use std::convert::Infallible;
-
 use askama::Template;
-use axum::response::Sse;
-use axum::response::sse::{Event, KeepAlive};
-use futures_util::{Stream, StreamExt};
 use http::StatusCode;
 use launcher_domain::{ClassAccess, ClassAction};
 use launcher_service::ServiceError;
@@ -14,14 +9,9 @@ use serde::Deserialize;
 use crate::extract::MemberEmail;
 use crate::pages::classes::path;
 use crate::pages::classes::room::{Form, Room, render};
-use crate::pages::events::KEEP_ALIVE;
 use crate::pages::view::Instant;
 use crate::pages::{Fields, Language, PageResult, ReturnForm, Visitor, forms, page};
 use crate::permission::{AnswerHands, InClass, RaiseHand, ReadClass, SendMessage};
-use crate::problem::Problem;
-
-/// Name of the event, as in the `hx-trigger` of the page.
-const CHANGED: &str = "class-changed";
 
 /// News of a class for one reader.
 #[derive(Debug)]
@@ -71,7 +61,7 @@ impl News {
                 .current_message(now)
                 .map(|message| Message { text: message.text.clone(), sent: Instant::new(t, message.sent_at) }),
             hand: attention.hand_of(access.caller().email(), now).map(view),
-            may_raise: !access.allows(ClassAction::Watch),
+            may_raise: access.allows(ClassAction::RaiseHand),
             hands: answers.then(|| attention.raised(now).map(view).collect()),
             can_send: access.allows(ClassAction::SendMessage),
         })
@@ -88,23 +78,6 @@ struct NewsPage {
 /// `GET /classes/{class}/news`: only the news.
 pub(crate) async fn news(visitor: InClass<ReadClass, Visitor>) -> PageResult {
     page(&NewsPage { t: visitor.t, news: News::new(&visitor, &visitor.access).await? })
-}
-
-/// `GET /classes/{class}/news/events`: notifies an open page of changes. The page then loads the news.
-pub(crate) async fn events(
-    visitor: InClass<ReadClass, Visitor>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
-    let open = visitor.streams.open(&visitor.caller)?;
-    let mut before = None;
-    let changes = visitor.launcher.follow_attention(&visitor.access).filter_map(move |attention| {
-        // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
-        let _ = &open;
-        let is_new = before.as_ref() != Some(&attention);
-        before = Some(attention);
-        std::future::ready(is_new.then(|| Ok(Event::default().event(CHANGED).data("changed"))))
-    });
-    let stop = visitor.process.stop.clone().cancelled_owned();
-    Ok(Sse::new(changes.take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
 /// `POST /classes/{class}/hand`: raises the hand of the reader.

@@ -3,15 +3,15 @@
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use jiff::Timestamp;
-use launcher_domain::join::{read_join_code, shown_join_code};
+use launcher_domain::join::{VALID_DAYS, read_join_code, shown_join_code};
 use launcher_domain::{ClassAccess, ClassAction, JoinLink, JoinRefusal};
 use launcher_service::ServiceError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::extract::JoinCode;
-use crate::pages::classes::path;
 use crate::pages::classes::room::{Form, Room, render};
+use crate::pages::classes::{path, path_of};
 use crate::pages::share::Code;
 use crate::pages::view::Instant;
 use crate::pages::{
@@ -22,8 +22,7 @@ use crate::problem::{Problem, ProblemCode};
 use crate::routes::join::join_url;
 
 /// Validities of a new link that a teacher can choose, in days.
-const VALID_DAYS: [u32; 4] = [1, 7, DEFAULT_DAYS, 30];
-const DEFAULT_DAYS: u32 = 14;
+const CHOICES: [u32; 4] = [1, 7, VALID_DAYS, 30];
 
 /// The join link of a class, for its teachers.
 #[derive(Debug)]
@@ -73,10 +72,10 @@ impl LinkPanel {
             return Ok(None);
         }
         let link = visitor.launcher.join_link(access).await?;
-        let label = |days| (days, visitor.t.with_one("join-link-days", "days", days), days == DEFAULT_DAYS);
+        let label = |days| (days, visitor.t.with_one("join-link-days", "days", days), days == VALID_DAYS);
         Ok(Some(Self {
             current: link.map(|link| CurrentLink::new(visitor, &link)),
-            validities: VALID_DAYS.into_iter().map(label).collect(),
+            validities: CHOICES.into_iter().map(label).collect(),
         }))
     }
 }
@@ -89,9 +88,18 @@ pub(crate) struct NewLink {
     pub(super) seats: String,
     pub(super) domain: String,
     pub(super) members_only: String,
+    /// Errors of the form by the pointer of the field.
+    #[serde(skip)]
+    errors: Vec<(String, String)>,
 }
 
 impl NewLink {
+    /// Returns the errors of a field.
+    pub(super) fn errors_of(&self, field: &str) -> impl Iterator<Item = &str> {
+        let of_field = self.errors.iter().filter(move |(pointer, _)| pointer.strip_prefix('/') == Some(field));
+        of_field.map(|(_, error)| error.as_str())
+    }
+
     fn body(&self) -> Map<String, Value> {
         let seats = match self.seats.trim() {
             "" => Value::Null,
@@ -113,8 +121,8 @@ pub(crate) async fn create(visitor: InClass<ManageMembers, Visitor>, Fields(form
     match visitor.launcher.create_join_link(access, &form.body()).await {
         Ok(_) => Ok(forms::redirect(&format!("{}/projector", path(access)))),
         Err(ServiceError::Invalid(wrong)) => {
-            let errors = wrong.iter().map(|error| t.field_error(error)).collect();
-            let room = Room { errors, open: Some(Form::Link), link: form, ..Room::default() };
+            let errors = wrong.iter().map(|error| (error.pointer.clone(), t.field_error(error))).collect();
+            let room = Room { open: Some(Form::Link), link: NewLink { errors, ..form }, ..Room::default() };
             render(&visitor, access, StatusCode::UNPROCESSABLE_ENTITY, room).await
         }
         Err(error) => Err(error.into()),
@@ -180,7 +188,7 @@ pub(crate) async fn show(visitor: Visitor, JoinCode(code): JoinCode) -> PageResu
         Ok(invitation) => invitation,
     };
     if invitation.is_member() {
-        return Ok(forms::redirect(&format!("/classes/{}", invitation.class.content.slug)));
+        return Ok(forms::redirect(&path_of(&invitation.class)));
     }
     let now: Timestamp = visitor.launcher.clock().now();
     let refusal = invitation.refusal(visitor.caller.email(), now);

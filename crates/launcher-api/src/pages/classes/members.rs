@@ -48,7 +48,7 @@ fn member_page(visitor: &ManagerOf, member: Member, errors: Vec<String>) -> Page
     let (t, shell, path) = (visitor.t, visitor.shell("classes"), path(&visitor.access));
     let role = |role: ClassRole| Choice {
         value: role.as_str().to_owned(),
-        label: t.text(&format!("role-{}", role.as_str())).into_owned(),
+        label: t.role(role).into_owned(),
         selected: role == member.role,
     };
     let (status, shell) = match errors.is_empty() {

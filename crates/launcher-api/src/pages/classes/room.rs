@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use launcher_domain::{ClassAccess, ClassAction};
+use launcher_domain::{ClassAccess, ClassAction, ClassMessage};
 use launcher_service::Page;
 
 use crate::pages::classes::board::{Board, BoardQuery};
@@ -74,7 +74,7 @@ pub(crate) async fn render(visitor: &Visitor, access: &ClassAccess, status: Stat
     let watches = access.allows(ClassAction::Watch);
     let board = if watches { Some(Board::new(visitor, access, &room.query).await?) } else { None };
     let shell = visitor.shell("classes");
-    let answers = room.notice.is_some() || !room.errors.is_empty();
+    let answers = room.notice.is_some() || room.open.is_some() || !room.errors.is_empty();
     let class_page = ClassPage {
         t,
         shell: if answers { shell.returning_to(path(access)) } else { shell },

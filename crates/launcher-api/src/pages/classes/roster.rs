@@ -10,15 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::pages::classes::path;
 use crate::pages::classes::room::{Form, Room, render};
 use crate::pages::forms::Upload;
-use crate::pages::roster::{Person, Roster, Unreadable, exported, text_of};
+use crate::pages::roster::{Person, Roster, Unreadable, spreadsheet, text_of};
 use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, page};
 use crate::permission::{InClass, ManageMembers, WatchClass};
 use crate::problem::{Problem, ProblemCode};
-use crate::routes::snapshots::attachment;
 use crate::wire::rfc3339;
-
-/// Byte order mark, without which Excel does not read a table as UTF-8.
-const MARK: &str = "\u{feff}";
 
 /// A member as the preview shows it and its form sends it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,17 +116,13 @@ struct PreviewPage {
     rows: String,
 }
 
-fn role(t: Language, role: ClassRole) -> Text {
-    t.text(&format!("role-{}", role.as_str()))
-}
-
 fn groups(t: Language, plan: &Plan, unreadable: &[Unreadable]) -> Vec<Group> {
     let change = |from: &str, to: &str| t.with("roster-change", [("from", from.into()), ("to", to.into())]);
-    let added = plan.added.iter().map(|row| Entry::new(&row.email, &row.name, role(t, row.role)));
+    let added = plan.added.iter().map(|row| Entry::new(&row.email, &row.name, t.role(row.role)));
     let new_roles = plan
         .new_roles
         .iter()
-        .map(|(member, row)| Entry::new(&row.email, &row.name, change(&role(t, member.role), &role(t, row.role))));
+        .map(|(member, row)| Entry::new(&row.email, &row.name, change(&t.role(member.role), &t.role(row.role))));
     let new_names = plan.new_names.iter().map(|(member, row)| {
         let note = if member.name.is_empty() { String::new() } else { change(&member.name, &row.name) };
         Entry::new(&row.email, &row.name, note)
@@ -171,7 +163,7 @@ pub(crate) async fn preview(visitor: InClass<ManageMembers, Visitor>, form: Uplo
     };
     let role = ClassRole::parse(form.field("role")).unwrap_or(ClassRole::Student);
     let plan = Plan::new(visitor.launcher.members(access).await?, roster.people, role, visitor.caller.email());
-    let missing = plan.missing.iter().map(|member| Entry::new(&member.email, &member.name, self::role(t, member.role)));
+    let missing = plan.missing.iter().map(|member| Entry::new(&member.email, &member.name, t.role(member.role)));
     let rows = plan.rows();
     page(&PreviewPage {
         t,
@@ -216,15 +208,11 @@ pub(crate) async fn apply(visitor: InClass<ManageMembers, Visitor>, form: Upload
 
 /// `GET /classes/{class}/members/export`: the members as a table, which the form of the list reads again.
 pub(crate) async fn export(visitor: InClass<WatchClass, Visitor>) -> Result<Response, Problem> {
-    let mut table = csv::Writer::from_writer(MARK.as_bytes().to_vec());
-    table.write_record(["email", "name", "role", "joined", "source"]).map_err(Problem::internal)?;
-    for Member { email, name, role, sources, joined_at } in visitor.launcher.members(&visitor.access).await? {
+    let row = |Member { email, name, role, sources, joined_at }: Member| {
         let sources: Vec<&str> = sources.into_iter().map(MemberSource::as_str).collect();
-        let row = [exported(email.as_str()), exported(&name), role.as_str().to_owned()];
-        table
-            .write_record(row.into_iter().chain([rfc3339(joined_at), sources.join(" ")]))
-            .map_err(Problem::internal)?;
-    }
-    let table = table.into_inner().map_err(|error| Problem::internal(error.to_string()))?;
-    Ok(attachment(&format!("{}-members.csv", visitor.access.class().content.slug), "text/csv", table))
+        [email.to_string(), name, role.as_str().to_owned(), rfc3339(joined_at), sources.join(" ")]
+    };
+    let rows = visitor.launcher.members(&visitor.access).await?.into_iter().map(row);
+    let name = format!("{}-members.csv", visitor.access.class().content.slug);
+    spreadsheet(&name, ["email", "name", "role", "joined", "source"], rows)
 }
