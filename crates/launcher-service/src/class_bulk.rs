@@ -31,7 +31,7 @@ pub struct BulkResult {
 pub enum BulkOutcome {
     /// The action was performed.
     Done,
-    /// Nothing to do: the student has a workshop of the template already.
+    /// Nothing to do: the student has a workshop of the template already, or the instance is ending already.
     Unchanged,
     /// The action was refused.
     Refused(ServiceError),
