@@ -106,12 +106,12 @@ pub(crate) async fn raise_hand(call: InClass<RaiseHand>) -> Result<Json<HandResp
 
 /// Lower the hand
 ///
-/// A repeated request changes nothing.
+/// Only students of the class may call it. A repeated request changes nothing.
 #[utoipa::path(
     delete, path = "/classes/{class}/hand", operation_id = "lowerHand", tag = "classes",
     params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
     responses((status = 204, description = "The hand is not raised.")),
-    extensions(("x-problems" = json!([ProblemCode::NotFound, ProblemCode::TooManyHandChanges])))
+    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::TooManyHandChanges])))
 )]
 pub(crate) async fn lower_hand(call: InClass<RaiseHand>) -> Result<StatusCode, Problem> {
     call.launcher.lower_hand(&call.access, call.caller.email()).await?;

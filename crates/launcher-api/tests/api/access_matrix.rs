@@ -1,4 +1,5 @@
-//! Access decisions: compares `access-matrix.txt` with the running service, route by route.
+//! Access decisions: compares `access-matrix.txt` with the running service, route by route, and each problem that an answer
+//! names with the OpenAPI document.
 //!
 //! With UPDATE_ACCESS_MATRIX=1, the test writes the file: review the difference, because each line is a decision.
 
@@ -230,8 +231,19 @@ async fn target(app: &TestApp, line: &Line, owner: &Client, admin: &Client) -> T
 async fn ask(document: &Value, line: &Line, target: &Target, who: &Client) -> Reply {
     let request = who.request(line.method.clone(), &target.path);
     let reply = with_body(request, document, line, target).send().await.unwrap();
-    // The body of an event stream does not end, so the test reads only the head.
-    Reply { status: reply.status(), headers: reply.headers().clone(), body: Vec::new() }
+    let (status, headers) = (reply.status(), reply.headers().clone());
+    // The body of an event stream does not end, so the test reads only the bodies of errors.
+    let body = if status.as_u16() >= 400 { reply.bytes().await.unwrap().to_vec() } else { Vec::new() };
+    Reply { status, headers, body }
+}
+
+/// Checks that the OpenAPI document lists the problem of this answer for the operation.
+fn assert_documented(document: &Value, line: &Line, problem: &Value) {
+    let operation = &document["paths"][line.path.trim_start_matches("/api/v1")][line.method.as_str().to_lowercase()];
+    let (status, code) = (problem["status"].to_string(), problem["code"].as_str().unwrap());
+    // The name of a shared response is its status and its codes.
+    let codes = operation["responses"][&status]["$ref"].as_str().unwrap_or_default();
+    assert!(codes.split('.').any(|listed| listed == code), "{} {}: {status} {code}", line.method, line.path);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -265,6 +277,7 @@ async fn route_statuses_match_access_matrix() {
             let is_api = line.path.starts_with("/api/v1");
             if is_api && reply.status.as_u16() >= 400 {
                 assert_eq!(reply.header("content-type"), "application/problem+json", "{} {}", line.method, line.path);
+                assert_documented(&document, &line, &reply.json());
             } else if reply.status.as_u16() >= 400 {
                 assert_eq!(reply.header("content-type"), "text/html; charset=utf-8", "{} {}", line.method, line.path);
             }
