@@ -104,6 +104,14 @@ test("hand and messages of a class in the bar", async (t) => {
     await hands.filter({ hasText: "0" }).waitFor();
   });
 
+  await t.test("click in the app is a use on the board", async () => {
+    const reported = student.waitForRequest((request) => request.url().endsWith("/use") && request.method() === "PUT");
+    await student.frameLocator("#app").locator("body").click();
+    assert.equal((await (await reported).response()).status(), 204);
+    await teacher.reload();
+    await teacher.getByText(/last used/).waitFor();
+  });
+
   await t.test("page of the class has the hand and the message, too", async () => {
     const { page } = await openPage(t, browser, { email: STUDENT });
     await page.goto(launcher.url + made.room);

@@ -132,6 +132,7 @@ const ROUTES: &[Route] = &[
     ("GET", "/_launcher/class/{k8s_name}/events", || get(bar::events)),
     ("PUT", "/_launcher/class/{k8s_name}/hand", || put(bar::raise)),
     ("DELETE", "/_launcher/class/{k8s_name}/hand", || delete(bar::lower)),
+    ("PUT", "/_launcher/class/{k8s_name}/use", || put(bar::note_use)),
     ("POST", "/language", || post(languages::choose)),
     ("GET", "/guide/students", || get(guide::students)),
     ("GET", "/guide/teachers", || get(guide::teachers)),

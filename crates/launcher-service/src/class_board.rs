@@ -9,7 +9,7 @@ use launcher_store::Attendance;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::mpsc;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::error::{ErrorChain, ServiceError, require_in};
@@ -18,11 +18,13 @@ use crate::launcher::Launcher;
 
 /// Minimum time between two notifications of one board: a burst of changes causes at most 10 per second.
 const GAP: Duration = Duration::from_millis(100);
+/// Time without a change after which the board is notified: the last uses of the apps are no changes.
+const REFRESH: Duration = Duration::from_secs(60);
 /// Time after the launch for which a member whose workshops have ended counts as present.
 const PRESENT: SignedDuration = SignedDuration::from_hours(24);
 
 impl Launcher {
-    /// Notifies of each change of the class, its members, and the instances of its templates, until the stream is dropped or
+    /// Notifies of each change of the class, its members, and the instances of its templates, and at least every minute, until the stream is dropped or
     /// the caller may no longer watch. The first notification is sent at once, and one more before the stream ends for a
     /// caller without permission. Changes within 100 ms are one notification.
     pub fn watch_class(&self, access: &ClassAccess) -> impl Stream<Item = ()> + Send + use<> + 'static {
@@ -54,7 +56,8 @@ impl Launcher {
             }
             sleep(GAP).await;
             loop {
-                match messages.recv().await {
+                let Ok(message) = timeout(REFRESH, messages.recv()).await else { break };
+                match message {
                     Ok(FeedMessage::Class(changed)) if changed.class_id != class_id => {}
                     Ok(FeedMessage::Changed(event)) if event.listed.instance.class_id != Some(class_id) => {}
                     Ok(_) | Err(RecvError::Lagged(_)) => break,

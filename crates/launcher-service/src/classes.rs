@@ -281,7 +281,7 @@ impl Launcher {
         let extend =
             |instance: &launcher_domain::Instance| Ok(Some(instance.extend(expected_expires_at, bound, now)?));
         let changed = self.change_instance(target, extend).await?.ok_or(ServiceError::NotFound)?;
-        Ok(ListedInstance { instance: changed, queue_position: None })
+        Ok(ListedInstance::from(changed))
     }
 
     /// Terminates an instance of a class, or dismisses a failed one. Idempotent.
@@ -293,6 +293,6 @@ impl Launcher {
         let (target, now) = (Target::InClass(access, k8s_name), self.0.clock.now());
         let end = |instance: &launcher_domain::Instance| Ok(instance.terminate(ending_by(access, instance), now));
         let changed = self.change_instance(target, end).await?.ok_or(ServiceError::NotFound)?;
-        Ok(ListedInstance { instance: changed, queue_position: None })
+        Ok(ListedInstance::from(changed))
     }
 }

@@ -1,11 +1,11 @@
-//! Use cases of attention in a class: hands of members, and the message of a teacher to all.
+//! Use cases of attention in a class: hands of members, the message of a teacher to all, and the last use of an app.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::Stream;
 use jiff::SignedDuration;
-use launcher_domain::{Attention, Caller, ClassAccess, ClassAction, ClassMessage, EmailAddress, Hand};
+use launcher_domain::{Attention, Caller, ClassAccess, ClassAction, ClassMessage, EmailAddress, Hand, Instance};
 use launcher_store::HandOutcome;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::{MissedTickBehavior, interval};
@@ -24,6 +24,8 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 const MAX_CHANGES: u32 = 20;
 /// Time after which a person may raise or lower the own hand again.
 const WINDOW: SignedDuration = SignedDuration::from_mins(1);
+/// Minimum time between two stored uses of an app: each one is a write.
+const USE_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 /// Maximum events buffered for a slow client.
 const EVENT_BUFFER: usize = 4;
 
@@ -141,12 +143,30 @@ impl Launcher {
         Ok(())
     }
 
+    /// Notes that the caller uses the app of an own instance now. Ignores a report within 30 seconds of the last one, and of an
+    /// instance that does not run.
+    ///
+    /// # Errors
+    /// NotFound as in [`Launcher::class_of_own_instance`]; Unavailable.
+    pub async fn note_use(&self, caller: &Caller, k8s_name: &str) -> Result<(), ServiceError> {
+        let listed = self.instance(caller, k8s_name).await?;
+        self.class_of(caller, &listed.instance).await?;
+        let now = self.0.clock.now();
+        if listed.used_at.is_none_or(|known| now.duration_since(known) >= USE_INTERVAL) {
+            self.0.store.note_use(listed.instance.instance_id, now).await?;
+        }
+        Ok(())
+    }
+
     /// Returns the access of the caller to the class of an own instance.
     ///
     /// # Errors
     /// NotFound when the instance is not the caller's, or not of a class in which the caller has a role; Unavailable.
     pub async fn class_of_own_instance(&self, caller: &Caller, k8s_name: &str) -> Result<ClassAccess, ServiceError> {
-        let instance = self.instance(caller, k8s_name).await?.instance;
+        self.class_of(caller, &self.instance(caller, k8s_name).await?.instance).await
+    }
+
+    async fn class_of(&self, caller: &Caller, instance: &Instance) -> Result<ClassAccess, ServiceError> {
         let class_id = instance.class_id.filter(|_| instance.owner_email == *caller.email());
         let class_id = class_id.ok_or(ServiceError::NotFound)?;
         let access = self.0.store.class_by_id(caller, class_id).await?;

@@ -122,7 +122,7 @@ impl Launcher {
         D: FnMut(&Instance) -> Result<Option<Instance>, ServiceError>,
     {
         let changed = self.change_instance(Target::ByCaller(caller, k8s_name), decide).await?;
-        changed.map(|instance| ListedInstance { instance, queue_position: None }).ok_or(ServiceError::NotFound)
+        changed.map(ListedInstance::from).ok_or(ServiceError::NotFound)
     }
 }
 
@@ -150,7 +150,7 @@ impl Launcher {
     /// position: the change is already stored.
     pub(crate) async fn with_position(&self, caller: &Caller, instance: Instance) -> ListedInstance {
         let listed = self.0.store.instance(caller, &instance.k8s_name).await.ok().flatten();
-        listed.unwrap_or(ListedInstance { instance, queue_position: None })
+        listed.unwrap_or(ListedInstance::from(instance))
     }
 
     async fn resume_row(&self, caller: &Caller, k8s_name: &str) -> Result<Instance, ServiceError> {

@@ -96,7 +96,7 @@ impl Launcher {
     /// # Errors
     /// Unavailable.
     pub async fn ready_in(&self, listed: &ListedInstance) -> Result<Option<SignedDuration>, ServiceError> {
-        let ListedInstance { instance, queue_position } = listed;
+        let ListedInstance { instance, queue_position, .. } = listed;
         if instance.report.start_step == Some(StartStep::WaitingForRoom) {
             return Ok(None);
         }

@@ -11,6 +11,8 @@
   const SILENCE = 40_000;
   // Time until the next stream after one that sent no event, in milliseconds.
   const RETRY = 60_000;
+  // Minimum time between two reports that the owner uses the app, in milliseconds.
+  const USE = 60_000;
   // Key of the time of the last message that the owner dismissed.
   const DISMISSED = "launcher-dismissed-message";
 
@@ -25,6 +27,8 @@
   let isGone = false;
   let isRaised = false;
   let sentAt = null;
+  let usedAt = 0;
+  let reportedAt = 0;
 
   const setText = (element, text) => {
     if (element.textContent !== text) element.textContent = text;
@@ -111,6 +115,16 @@
     if (!stream && !isGone && Date.now() >= streamAt) openStream();
   }
 
+  // Reports the use of the app for the board of the class. Keys and clicks in the app's frame activate this page, too. Requests of
+  // the app are no use: many apps send them while nobody is there.
+  function reportUse() {
+    if (navigator.userActivation?.isActive) usedAt = Date.now();
+    if (isGone || usedAt <= reportedAt || Date.now() - reportedAt < USE) return;
+    reportedAt = Date.now();
+    // A lost report is repeated with the next use.
+    fetch(`${said.path}use`, { method: "PUT", redirect: "manual" }).catch(() => {});
+  }
+
   part("hand").addEventListener("click", async () => {
     try {
       const answer = await fetch(`${said.path}hand`, { method: isRaised ? "DELETE" : "PUT", redirect: "manual" });
@@ -138,5 +152,8 @@
     listen();
   });
   listen();
-  setInterval(listen, 1_000);
+  setInterval(() => {
+    listen();
+    reportUse();
+  }, 1_000);
 })();

@@ -153,6 +153,8 @@ CREATE TABLE workshop_instances (
     workshop_uid TEXT,
     -- UID of the Workshop from before the last resume.
     former_uid TEXT,
+    -- Time at which the owner last used the app, as the bar above it reported. Not a change with a revision.
+    used_at BIGINT,
     -- The change of this row in the one order of all changes.
     revision BIGINT NOT NULL,
     -- Order in the queue: see queue.rs.

@@ -235,6 +235,8 @@ pub struct Attendance {
     pub first_launch: Timestamp,
     /// Latest end of an instance; `None` if none has ended.
     pub last_end: Option<Timestamp>,
+    /// Last use of an app; `None` if no bar above an app reported one.
+    pub last_use: Option<Timestamp>,
     /// True if an instance is starting, running or ending.
     pub is_active: bool,
 }
@@ -251,6 +253,7 @@ impl Store {
 pub(crate) fn attendance(class: &Class, since: Option<Timestamp>) -> Sql {
     let mut sql = Sql::new(
         "SELECT owner_email, count(*) AS workshops, min(created_at) AS first_launch, max(ended_at) AS last_end, \
+         max(used_at) AS last_use, \
          count(CASE WHEN state IN ('queued', 'starting', 'running', 'terminating') THEN 1 END) AS active FROM workshop_instances",
     );
     push_scope(&mut sql, Scope::Class { class_id: class.class_id, owner: None });

@@ -52,7 +52,7 @@ impl Store {
         limit: u32,
     ) -> Result<Changes, StoreError> {
         let rows = live(scope, revision, latest, limit).fetch_all(&self.pool).await?;
-        let read = |row: &AnyRow| Ok(ListedInstance { instance: rows::instance(row)?, queue_position: None });
+        let read = |row: &AnyRow| rows::instance(row).map(ListedInstance::from);
         changes(&rows, read, revision, limit)
     }
 
@@ -84,7 +84,7 @@ impl Store {
         let positions = rows.iter().zip(1..);
         let read = positions.filter_map(|(row, position)| {
             let instance = rows::reported(rows::instance(row))?;
-            Some(ListedInstance { instance, queue_position: Some(position) })
+            Some(ListedInstance { queue_position: Some(position), ..ListedInstance::from(instance) })
         });
         Ok(read.collect())
     }

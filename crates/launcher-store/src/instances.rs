@@ -9,6 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
+use jiff::Timestamp;
 use launcher_domain::{Act, Activity, Caller, ClassAccess, ClassAction, Instance, InstanceState, Scope};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -35,7 +36,17 @@ pub(crate) static CHANGE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+/// Sets the time of the last use of a running instance. A row with a later time stays.
+pub(crate) const USED: &str = "UPDATE workshop_instances SET used_at = $1 \
+     WHERE instance_id = $2 AND state = 'running' AND COALESCE(used_at, 0) < $1";
+
 impl Store {
+    /// Notes that the owner used the app of a running instance at this time. The row gets no new revision.
+    pub async fn note_use(&self, instance_id: Uuid, at: Timestamp) -> Result<(), StoreError> {
+        let noted = query(USED).bind(at.as_millisecond()).bind(instance_id.to_string());
+        self.execute(noted).await.map(drop)
+    }
+
     /// Returns the instance with this name if it is within the scope.
     pub async fn instance<'a>(
         &self,

@@ -192,6 +192,7 @@ async fn frequent_statements_use_their_index() {
         (dispatch::PENDING, "workshop_instances_pending"),
         (dispatch::PROMOTE, INSTANCE_ID),
         (dispatch::APPLIED, INSTANCE_ID),
+        (instances::USED, INSTANCE_ID),
         (dispatch::STARTING, "workshop_instances_state"),
         (observe::WITH_WORKSHOP, "workshop_instances_state"),
         (observe::OLD_FAILURES, "workshop_instances_state"),

@@ -57,6 +57,7 @@ table! {
     settings_hash: Text Apart,
     secrets: Text Apart,
     queue_number: Number Apart,
+    used_at: Number Later,
 }
 
 table! {
@@ -177,25 +178,34 @@ table! {
     }
 }
 
-/// Columns that [`listed`] reads: the instance, and its queue position in the same snapshot.
+/// Columns that [`listed`] reads: the instance, its queue position in the same snapshot, and its last use.
 macro_rules! listed_columns {
     () => {
         concat!(
             instance_columns!(),
             ", CASE WHEN state = 'queued' THEN (SELECT count(*) FROM workshop_instances AS ahead \
              WHERE ahead.state = 'queued' AND ahead.queue_number <= workshop_instances.queue_number) END \
-             AS queue_position"
+             AS queue_position, used_at"
         )
     };
 }
 
-/// An instance with its queue position, for lists and pages.
+/// An instance with its queue position and its last use, for lists and pages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedInstance {
     /// The instance.
     pub instance: Instance,
     /// Queue position, 1 for the next to start; `None` unless queued.
     pub queue_position: Option<u32>,
+    /// Time at which the owner last used the app; `None` if no bar above the app reported it.
+    pub used_at: Option<Timestamp>,
+}
+
+impl From<Instance> for ListedInstance {
+    /// An instance outside the queue.
+    fn from(instance: Instance) -> Self {
+        Self { instance, queue_position: None, used_at: None }
+    }
 }
 
 /// An activity log entry with its revision.
@@ -214,8 +224,12 @@ pub(crate) fn instance_id(row: &AnyRow) -> Result<Uuid, StoreError> {
 
 pub(crate) fn listed(row: &AnyRow) -> Result<ListedInstance, StoreError> {
     let instance = instance(row)?;
-    let position: Option<i64> = row.try_get("queue_position")?;
-    Ok(ListedInstance { instance, queue_position: position.and_then(|position| u32::try_from(position).ok()) })
+    let (position, used_at): (Option<i64>, Option<i64>) = (row.try_get("queue_position")?, row.try_get("used_at")?);
+    Ok(ListedInstance {
+        queue_position: position.and_then(|position| u32::try_from(position).ok()),
+        used_at: used_at.and_then(|millis| Timestamp::from_millisecond(millis).ok()),
+        instance,
+    })
 }
 
 /// Reads a row whose only column is `snapshot_id`.
@@ -228,12 +242,13 @@ pub(crate) fn attendance(row: &AnyRow) -> Result<Attendance, StoreError> {
     let unreadable = |column| StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column };
     let email = EmailAddress::parse(row.try_get("owner_email")?).map_err(|_| unreadable("owner_email"))?;
     let time = |millis: i64, column| Timestamp::from_millisecond(millis).map_err(|_| unreadable(column));
-    let last_end: Option<i64> = row.try_get("last_end")?;
+    let (last_end, last_use): (Option<i64>, Option<i64>) = (row.try_get("last_end")?, row.try_get("last_use")?);
     Ok(Attendance {
         email,
         workshops: count(row, "workshops")?,
         first_launch: time(row.try_get("first_launch")?, "created_at")?,
         last_end: last_end.map(|millis| time(millis, "ended_at")).transpose()?,
+        last_use: last_use.map(|millis| time(millis, "used_at")).transpose()?,
         is_active: count(row, "active")? > 0,
     })
 }

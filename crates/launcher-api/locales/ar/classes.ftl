@@ -32,6 +32,7 @@ standing-trouble = مشكلة في مادة المقرر
 standing-absent = غير موجود
 standing-joined = كان موجودًا
 standing-left-at = كان موجودًا حتى { $value }
+last-use-at = · آخر استخدام { $value }
 standing-starting = قيد البدء
 standing-paused = متوقفة مؤقتًا
 standing-ready = جاهزة

@@ -32,6 +32,7 @@ standing-trouble = Problem mit dem Kursmaterial
 standing-absent = Nicht da
 standing-joined = War da
 standing-left-at = War da bis { $value }
+last-use-at = · zuletzt benutzt { $value }
 standing-starting = Startet
 standing-paused = Pausiert
 standing-ready = Bereit

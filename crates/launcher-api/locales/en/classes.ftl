@@ -42,6 +42,7 @@ standing-absent = Not here
 standing-joined = Was here
 # $value: the time.
 standing-left-at = Was here until { $value }
+last-use-at = · last used { $value }
 standing-starting = Starting
 standing-paused = Paused
 standing-ready = Ready

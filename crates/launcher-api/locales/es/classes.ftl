@@ -32,6 +32,7 @@ standing-trouble = Problema con el material
 standing-absent = No está
 standing-joined = Estuvo
 standing-left-at = Estuvo hasta { $value }
+last-use-at = · último uso { $value }
 standing-starting = Iniciando
 standing-paused = En pausa
 standing-ready = Listo

@@ -32,6 +32,7 @@ standing-trouble = Problème avec le matériel de cours
 standing-absent = Absent
 standing-joined = Était présent
 standing-left-at = Présent jusqu’à { $value }
+last-use-at = · dernière utilisation { $value }
 standing-starting = Démarrage
 standing-paused = En pause
 standing-ready = Prêt

@@ -32,6 +32,7 @@ standing-trouble = 课程材料有问题
 standing-absent = 未到
 standing-joined = 曾在场
 standing-left-at = 在场至 { $value }
+last-use-at = · 最近使用 { $value }
 standing-starting = 正在启动
 standing-paused = 已暂停
 standing-ready = 已就绪

@@ -1,8 +1,9 @@
-//! `/_launcher/class/{k8s_name}/`: what the bar above a workshop of a class asks: the news of the class, and the hand of its owner.
+//! `/_launcher/class/{k8s_name}/`: what the bar above a workshop of a class asks: the news of the class, the hand of its owner,
+//! and the report that the owner uses the app.
 //!
 //! These paths are on the origin of the workshop, where the bar and the app are, because a browser sends no login to another
-//! site. So an app has the same rights as the bar: it reads the message and the hand of its own user, and raises and lowers
-//! this hand. Nothing else of the launcher is on this origin.
+//! site. So an app has the same rights as the bar: it reads the message and the hand of its own user, raises and lowers
+//! this hand, and reports a use. Nothing else of the launcher is on this origin.
 
 use axum::Json;
 use axum::response::Response;
@@ -36,5 +37,11 @@ pub(crate) async fn raise(call: Call, InstanceName(name): InstanceName) -> Resul
 pub(crate) async fn lower(call: Call, InstanceName(name): InstanceName) -> Result<StatusCode, Problem> {
     let access = call.launcher.class_of_own_instance(&call.caller, &name).await?;
     call.launcher.lower_hand(&access, call.caller.email()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `PUT …/use`: reports that the owner uses the app now, for the board of the class.
+pub(crate) async fn note_use(call: Call, InstanceName(name): InstanceName) -> Result<StatusCode, Problem> {
+    call.launcher.note_use(&call.caller, &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -101,7 +101,7 @@ impl Language {
     /// progress of the step.
     pub(crate) fn state(
         self,
-        ListedInstance { instance, queue_position }: &ListedInstance,
+        ListedInstance { instance, queue_position, .. }: &ListedInstance,
         progress: Option<u32>,
     ) -> String {
         let name = self.state_name(instance.state);

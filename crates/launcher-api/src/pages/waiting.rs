@@ -116,7 +116,7 @@ fn opens_in(state: &AppState, listed: &ListedInstance) -> SignedDuration {
 
 /// States what the owner waits for. `left`: the expected time until the workshop is ready; zero if it is over.
 fn sentence(t: Language, listed: &ListedInstance, left: Option<SignedDuration>) -> String {
-    let ListedInstance { instance, queue_position } = listed;
+    let ListedInstance { instance, queue_position, .. } = listed;
     let Report { start_step, start_progress, .. } = instance.report;
     let time = left.filter(|left| !left.is_zero()).map(|left| t.duration(left.as_secs().max(1)));
     match (instance.state, start_step) {
@@ -147,7 +147,7 @@ fn doing(t: Language, listed: &ListedInstance) -> Option<Text> {
 }
 
 /// Returns the progress of a start in percent. The queue is its first tenth.
-fn percent(ListedInstance { instance, queue_position }: &ListedInstance) -> u32 {
+fn percent(ListedInstance { instance, queue_position, .. }: &ListedInstance) -> u32 {
     let Report { start_step, start_progress, .. } = instance.report;
     match (instance.state, start_step) {
         (InstanceState::Queued, _) => 10 / queue_position.unwrap_or(1).max(1),

@@ -675,10 +675,13 @@ pub(crate) struct ClassInstanceResponse {
     /// Expiry; null unless the instance runs.
     #[schema(required, format = DateTime)]
     expires_at: Option<String>,
+    /// Time at which the owner last used the app; null if the bar above the app reported none.
+    #[schema(required, format = DateTime)]
+    used_at: Option<String>,
 }
 
 impl From<ListedInstance> for ClassInstanceResponse {
-    fn from(ListedInstance { instance, queue_position }: ListedInstance) -> Self {
+    fn from(ListedInstance { instance, queue_position, used_at }: ListedInstance) -> Self {
         Self {
             reason: instance.failure().as_ref().map(ReasonResponse::from),
             created_at: rfc3339(instance.created_at),
@@ -689,6 +692,7 @@ impl From<ListedInstance> for ClassInstanceResponse {
             template_name: instance.settings.name,
             state: instance.state,
             queue_position,
+            used_at: used_at.map(rfc3339),
         }
     }
 }

@@ -350,7 +350,7 @@ pub(crate) struct ExtensionResponse {
 impl WorkshopInstanceResponse {
     /// Converts an instance. The field `extension` depends on the launcher's current time.
     pub(crate) fn new(launcher: &Launcher, listed: &ListedInstance) -> Self {
-        let ListedInstance { instance, queue_position } = listed;
+        let ListedInstance { instance, queue_position, used_at: _ } = listed;
         Self {
             k8s_name: instance.k8s_name.clone(),
             owner_email: instance.owner_email.clone(),

@@ -7,6 +7,7 @@ mod activity_list;
 mod admission;
 mod any_input;
 mod bodies;
+mod class_isolation;
 mod classes_members;
 mod compression;
 mod conditional;

@@ -1,5 +1,7 @@
 //! The board of a class: search, event stream, actions on all workshops, projector view and attendance.
 
+use std::time::Duration;
+
 use futures_util::future::join;
 use http::{Method, StatusCode};
 use launcher_domain::{ClassRole, EmailAddress};
@@ -228,6 +230,38 @@ async fn projector_view_has_numbers_without_people() {
     for person in ["Ada", "Brown", "@"] {
         assert!(!page.contains(person), "{person}: {page}");
     }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn last_use_of_an_app_is_on_the_board_and_in_the_attendance() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
+    add(&teacher, &room, ALICE, "student").await;
+    let name = ready(&alice, &template).await;
+    let path = format!("/_launcher/class/{name}/use");
+    assert!(!teacher.get(&room).await.body.contains("last used"));
+    let report = async |browser: &Browser| browser.request(Method::PUT, &path).send().await.unwrap().status();
+    assert_eq!(report(&teacher).await, StatusCode::NOT_FOUND, "only the owner uses the app");
+    let used = async || {
+        let page = teacher.get(&format!("{room}/board")).await.body;
+        let time = page.split("last used <time datetime=\"").nth(1).unwrap();
+        time.split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(report(&alice).await, StatusCode::NO_CONTENT);
+    let first = used().await;
+    app.test.clock.advance(Duration::from_secs(20));
+    assert_eq!(report(&alice).await, StatusCode::NO_CONTENT);
+    assert_eq!(used().await, first, "one write in 30 seconds");
+    app.test.clock.advance(Duration::from_secs(20));
+    assert_eq!(report(&alice).await, StatusCode::NO_CONTENT);
+    let second = used().await;
+    assert!(second > first, "{first} {second}");
+    app.test.clock.advance(Duration::from_secs(600));
+    let attendance = teacher.get(&format!("{room}/attendance.csv")).await.body;
+    let last = attendance.lines().find(|line| line.starts_with(ALICE)).unwrap().split(',').nth(5).unwrap();
+    assert!(last.starts_with(&second[..19]), "{last} {second}");
     app.finish().await;
 }
 

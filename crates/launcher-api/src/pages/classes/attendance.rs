@@ -43,7 +43,12 @@ fn row(
     now: Timestamp,
 ) -> [String; 7] {
     let time = |time: Option<Timestamp>| time.map(rfc3339).unwrap_or_default();
-    let last = launches.and_then(|launches| if launches.is_active { Some(now) } else { launches.last_end });
+    // Without the bar above the app, a workshop that has not ended counts as used.
+    let last = launches.and_then(|launches| match launches.last_use {
+        None if launches.is_active => Some(now),
+        None => launches.last_end,
+        used => used,
+    });
     [
         email.to_string(),
         name.to_owned(),

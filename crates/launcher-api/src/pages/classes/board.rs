@@ -136,6 +136,8 @@ pub(crate) struct RowWorkshop {
     pub(super) failure: Option<String>,
     pub(super) trouble: Option<Text>,
     pub(super) ends: Option<Instant>,
+    /// Last use of the running app.
+    pub(super) used: Option<Instant>,
     pub(super) expected_expires_at: String,
 }
 
@@ -151,6 +153,7 @@ impl RowWorkshop {
             failure: instance.failure().map(|failure| t.failure_message(&failure)),
             trouble: instance.material_trouble().map(|trouble| t.material_trouble(trouble)),
             ends: ends.map(|end| Instant::new(t, end)),
+            used: listed.used_at.filter(|_| instance.state == InstanceState::Running).map(|at| Instant::new(t, at)),
             expected_expires_at: ends.map(|end| end.to_string()).unwrap_or_default(),
         }
     }
