@@ -180,3 +180,40 @@ async fn download_is_an_archive_for_owner_and_admin() {
     assert_eq!(alice.get(&path).await.expect(409).json()["code"], "fleet-without-downloads");
     app.finish().await;
 }
+
+#[tokio::test]
+async fn student_who_is_removed_from_the_class_during_a_download_keeps_the_files() {
+    let Users { app, alice, bob: teacher, admin, .. } = TestApp::start().await;
+    let class = json!({ "name": "Class", "teachers": ["bob@example.org"] });
+    let class = admin.post_json("/classes/", &class).await.expect(201).json()["slug"].as_str().unwrap().to_owned();
+    let member = format!("/classes/{class}/members/alice@example.org");
+    admin.put_json(&member, &json!({ "role": "student" })).await.expect(200);
+    let body = json!({
+        "name": "Penguins", "app_type": "notebook", "image": "example.org/image", "storage": { "kind": "kept" },
+    });
+    let created = teacher.post_json(&format!("/classes/{class}/templates/"), &body).await.expect(201).json();
+    let template = format!("/classes/{class}/templates/{}", created["template_id"].as_str().unwrap());
+    let launched = alice.post(&format!("{template}/launch")).await.expect(201).json();
+    let name = launched["k8s_name"].as_str().unwrap();
+    app.reaches(&alice, name, "running").await;
+    let volume = launched["volume"].as_str().unwrap();
+    let path = format!("/volumes/{volume}/download");
+
+    let barrier = app.fleet.hold_archives();
+    let mut download = alice.request(Method::GET, &alice.api(&path)).send().await.unwrap();
+    let mut archive = Vec::new();
+    teacher.delete(&member).await.expect(204);
+    app.reaches(&alice, name, "terminated").await;
+    alice.get(&template).await.expect(404);
+    tokio::task::spawn_blocking(move || barrier.wait()).await.unwrap();
+    while let Some(chunk) = download.chunk().await.unwrap() {
+        archive.extend(chunk);
+    }
+    let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(&*archive));
+    assert_eq!(tar.entries().unwrap().map(Result::unwrap).count(), 1, "the download is complete");
+
+    assert_eq!(alice.get("/volumes/").await.expect(200).json()[0]["name"], volume, "the files stay the student's");
+    teacher.get(&path).await.expect(404);
+    alice.delete(&format!("/volumes/{volume}")).await.expect(204);
+    app.finish().await;
+}

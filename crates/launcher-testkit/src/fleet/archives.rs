@@ -1,5 +1,8 @@
 //! Archives of the in-memory fleet's volumes and apps: one file each.
 
+use std::io::Write;
+use std::sync::{Arc, Barrier};
+
 use async_trait::async_trait;
 use launcher_domain::ArchiveToken;
 use launcher_fleet::{Archives, ByteStream, FleetError, ReadError, written_by};
@@ -39,6 +42,13 @@ impl FakeFleet {
     /// Ends one call that sends saved files.
     pub fn place_saved_files(&self) {
         self.lock().placed_files.notify_one();
+    }
+
+    /// Makes each archive wait at this barrier, after its first bytes.
+    pub fn hold_archives(&self) -> Arc<Barrier> {
+        let barrier = Arc::new(Barrier::new(2));
+        self.lock().archive_barrier = Some(Arc::clone(&barrier));
+        barrier
     }
 
     /// Makes the fleet unable to read volumes.
@@ -93,13 +103,17 @@ impl FakeFleet {
         if self.lock().has_late_archives {
             return Err(ReadError::NotReady("no node has room".to_owned()));
         }
-        let name = format!("notes/{name}.txt");
+        let (name, barrier) = (format!("notes/{name}.txt"), self.lock().archive_barrier.clone());
         Ok(written_by(move |out| {
             let mut header = Header::new_gnu();
             header.set_size(5);
             header.set_mode(0o644);
             let mut tar = Builder::new(out);
             tar.append_data(&mut header, name, &b"saved"[..])?;
+            if let Some(barrier) = barrier {
+                tar.get_mut().flush()?;
+                barrier.wait();
+            }
             tar.finish()
         }))
     }

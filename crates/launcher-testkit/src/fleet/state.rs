@@ -1,7 +1,7 @@
 //! State of the in-memory fleet: its Workshops, its watchers, and the faults of its next calls.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 
 use launcher_domain::names::{is_k8s_name, is_volume_name};
 use launcher_domain::{ArchiveToken, SecretValues};
@@ -34,6 +34,7 @@ pub(super) struct State {
     pub(super) saved_files: Vec<(String, ArchiveToken)>,
     pub(super) placed_files: Arc<Notify>,
     pub(super) has_late_archives: bool,
+    pub(super) archive_barrier: Option<Arc<Barrier>>,
     pub(super) hangs_app_reads: bool,
     pub(super) app_reads: usize,
     /// Workshops that are unreadable until they are applied again.
