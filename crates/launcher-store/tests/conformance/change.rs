@@ -112,3 +112,21 @@ async fn nul_byte_in_log_tail_is_replaced() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn use_is_noted_while_the_instance_runs_and_never_goes_back() {
+    on_every_engine(async |store| {
+        let before = launched(&store, "alice@example.org").await;
+        let noted = async |seconds| {
+            store.note_use(before.instance_id, at(seconds)).await.unwrap();
+            let listed = store.instance(&alice(), &before.k8s_name).await.unwrap().unwrap();
+            (listed.used_at, listed.instance.revision)
+        };
+        assert_eq!(noted(1).await, (None, before.revision), "not running");
+        let running = changed(&store, &before, |row| row.state = InstanceState::Running).await;
+        assert_eq!(noted(3).await, (Some(at(3)), running.revision), "no change of the feed");
+        assert_eq!(noted(2).await, (Some(at(3)), running.revision));
+        assert_eq!(noted(4).await, (Some(at(4)), running.revision));
+    })
+    .await;
+}
