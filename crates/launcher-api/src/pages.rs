@@ -135,7 +135,7 @@ const ROUTES: &[Route] = &[
     ("PUT", "/_launcher/class/{k8s_name}/use", || put(bar::note_use)),
     ("POST", "/language", || post(languages::choose)),
     ("GET", "/guide/students", || get(guide::students)),
-    ("GET", "/guide/teachers", || get(guide::teachers)),
+    ("GET", "/guide/teachers", || get(classes::guide::show)),
     ("GET", "/fragments/workshops", || get(workshops::list)),
     ("GET", "/fragments/events", || get(events::stream)),
     ("GET", "/admin", || get(admin::overview::show)),

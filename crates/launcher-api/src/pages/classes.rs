@@ -5,6 +5,7 @@ pub(crate) mod attendance;
 pub(crate) mod board;
 pub(crate) mod edit;
 pub(crate) mod file;
+pub(crate) mod guide;
 pub(crate) mod hands;
 pub(crate) mod join;
 pub(crate) mod members;

@@ -124,6 +124,10 @@ async fn each_page_renders_in_each_language() {
         &class,
     ];
     for code in all() {
+        let guide = read(&admin, "/guide/teachers", &[("accept-language", &code)]).await.body;
+        let labels = guide.split("<strong>").skip(1).map(|part| part.split("</strong>").next().unwrap());
+        let is_key = |label: &&str| label.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+        assert_eq!(labels.filter(is_key).collect::<Vec<_>>(), [""; 0], "a key without a text in {code}");
         for path in pages {
             let page = read(&admin, path, &[("accept-language", &code)]).await;
             assert_eq!(page.status, StatusCode::OK, "{path} in {code}");

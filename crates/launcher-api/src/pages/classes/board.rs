@@ -184,7 +184,7 @@ impl Standing {
         [Self::Failed, Self::Trouble, Self::Absent, Self::Joined, Self::Starting, Self::Paused, Self::Ready];
 
     /// `absent`: the standing of a member without a workshop.
-    fn of(workshops: &[RowWorkshop], absent: Self) -> Self {
+    pub(super) fn of(workshops: &[RowWorkshop], absent: Self) -> Self {
         let standing = |workshop: &RowWorkshop| match workshop.state {
             InstanceState::Failed => Self::Failed,
             _ if workshop.trouble.is_some() => Self::Trouble,
@@ -213,7 +213,7 @@ impl Standing {
         Self::ALL.into_iter().find(|standing| standing.name() == name)
     }
 
-    fn text(self, t: Language) -> Text {
+    pub(super) fn text(self, t: Language) -> Text {
         t.text(&format!("standing-{}", self.name()))
     }
 

@@ -68,6 +68,27 @@ impl News {
     }
 }
 
+impl News {
+    /// Returns a raised hand and a message for the guide.
+    pub(super) fn example(visitor: &Visitor) -> Self {
+        let (t, now) = (visitor.t, visitor.launcher.clock().now());
+        let hand = HandView {
+            email: "ada@example.org".to_owned(),
+            name: "Ada Lovelace".to_owned(),
+            raised: Instant::new(t, now),
+            helper: None,
+        };
+        Self {
+            path: String::new(),
+            message: Some(Message { text: t.text("guide-message").into_owned(), sent: Instant::new(t, now) }),
+            hand: None,
+            may_raise: false,
+            hands: Some(vec![hand]),
+            can_send: false,
+        }
+    }
+}
+
 #[derive(Debug, Template)]
 #[template(path = "class_news.html")]
 struct NewsPage {

@@ -54,7 +54,7 @@ impl CurrentLink {
             Some(seats) => t.with("join-link-joined-of", [("people", link.joined.into()), ("seats", seats.into())]),
         };
         Self {
-            address: format!("{}/join", origin.split_once("://").map_or(origin, |(_, host)| host)),
+            address: typed_address(origin),
             code: shown_join_code(&link.code),
             qr: Code::new(&url),
             ends: Instant::new(t, link.expires_at),
@@ -63,6 +63,27 @@ impl CurrentLink {
             url,
         }
     }
+}
+
+impl CurrentLink {
+    /// Returns a link for the guide. It joins no class.
+    pub(super) fn example(visitor: &Visitor) -> Self {
+        let (t, origin, code) = (visitor.t, visitor.settings.origin(), "abcde23456");
+        Self {
+            address: typed_address(origin),
+            code: shown_join_code(code),
+            qr: Code::new(&join_url(origin, code)),
+            ends: Instant::new(t, visitor.launcher.clock().now()),
+            joined: String::new(),
+            is_open: true,
+            url: join_url(origin, code),
+        }
+    }
+}
+
+/// Returns the address without the scheme at which a person types a code.
+fn typed_address(origin: &str) -> String {
+    format!("{}/join", origin.split_once("://").map_or(origin, |(_, host)| host))
 }
 
 impl LinkPanel {
