@@ -81,7 +81,7 @@ TIERS = [
     rust("rules", "unit and property tests of domain, Workshop and operator", check=True),
     rust("service", "use cases, loops, rows in SQLite and PostgreSQL, process plumbing", "e2e/postgres/server.sh needs",
          "e2e/postgres/server.sh run", check=True),
-    rust("api", "the API and the pages over real HTTP", check=True),
+    rust("api", "the API and the pages over real HTTP", "e2e/postgres/server.sh needs", "e2e/postgres/server.sh run", check=True),
     real("limits", "launcher and sidecar in memory cgroups, attacked by 2,000 slow clients", "need_pytest", "tests limits e2e/limits"),
     real("measured", "size and speed of the pages in a real Chromium, by Lighthouse", "need_browser", "tests measured e2e/browser"),
     # Not beside engines: Chromium stops to load pages when they add networks.

@@ -46,6 +46,8 @@ pub struct Options {
     pub process: ApiProcess,
     /// Names that pod templates may use.
     pub pod_template_policy: PodTemplatePolicy,
+    /// URL of an empty database; `None` for a SQLite file.
+    pub database: Option<String>,
     /// Maximum number of instances that one search or count examines; `None` for the store's default.
     pub max_examined: Option<u32>,
 }
@@ -60,6 +62,7 @@ impl Default for Options {
             settings: Vec::new(),
             process: ApiProcess::default(),
             pod_template_policy: PodTemplatePolicy::default(),
+            database: None,
             max_examined: None,
         }
     }
@@ -127,7 +130,8 @@ impl TestApp {
     /// Starts the application with these options.
     pub async fn start_with(options: Options) -> Users {
         let folder = memory_folder();
-        let store = Store::open(&format!("sqlite://{}", folder.path().join("launcher.db").display())).await.unwrap();
+        let file = || format!("sqlite://{}", folder.path().join("launcher.db").display());
+        let store = Store::open(&options.database.clone().unwrap_or_else(file)).await.unwrap();
         let store = options.max_examined.into_iter().fold(store, Store::examining_at_most);
         let clock = Arc::new(TestClock::default());
         let fleet = FakeFleet::new(clock.clone(), options.runs_at_once);

@@ -252,10 +252,28 @@ fn assert_documented(document: &Value, line: &Line, problem: &Value) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn route_statuses_match_access_matrix() {
+    compare(None).await;
+}
+
+#[cfg(feature = "test-postgres")]
+#[tokio::test(flavor = "multi_thread")]
+async fn route_statuses_match_access_matrix_on_postgres() {
+    let database = crate::server::FreshDatabase::create().await;
+    compare(Some(database.url())).await;
+}
+
+/// Compares the matrix with the service on a database: SQLite, or at this URL.
+async fn compare(database: Option<String>) {
     // Raises the launch rate limit, because the owner launches a workshop for each request.
     let limits = Limits { max_instances_per_user: 1000, launch_rate: 60_000, launch_burst: 1000, ..Limits::default() };
-    let Users { app, unauthenticated, alice: owner, bob: other, admin } =
-        TestApp::start_with(Options { limits, has_images: true, saves_snapshots: true, ..Options::default() }).await;
+    let Users { app, unauthenticated, alice: owner, bob: other, admin } = TestApp::start_with(Options {
+        limits,
+        has_images: true,
+        saves_snapshots: true,
+        database,
+        ..Options::default()
+    })
+    .await;
     let [student, assistant, teacher, colleague] = ["student", "assistant", "teacher", "colleague"]
         .map(|name| admin.as_identity(Some(&format!("{name}@example.org"))));
     let elsewhere = serde_json::json!({ "name": "Other class", "teachers": ["colleague@example.org"] });

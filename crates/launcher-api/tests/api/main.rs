@@ -29,6 +29,9 @@ mod parameters;
 mod problems;
 mod protocol;
 mod request_ids;
+#[cfg(feature = "test-postgres")]
+#[path = "../../../launcher-store/tests/conformance/server.rs"]
+mod server;
 mod snapshots;
 mod templates_extend;
 mod templates_image;
