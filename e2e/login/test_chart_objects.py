@@ -164,21 +164,55 @@ def test_pods_have_expected_images_and_service_account_tokens(name):
     assert not any(account["automountServiceAccountToken"] for account in found.named("ServiceAccount").values())
 
 
+def workshop_namespaces(found):
+    """Returns the namespaces in which launcher and operator work: the main one first, then those of classes."""
+    variables = found.env("launcher")
+    names = [variables["SERVICE_NAMESPACE"], *variables.get("SERVICE_CLASS_NAMESPACES", "").split(",")]
+    assert found.env("operator").get("SERVICE_CLASS_NAMESPACES") == variables.get("SERVICE_CLASS_NAMESPACES")
+    return [name for name in names if name]
+
+
+def test_namespace_of_a_class_has_what_the_main_one_has_and_its_quota():
+    classes = f"--set-json=workshops.classNamespaces={json.dumps(values_in(values_of('traefik'))['workshops']['classNamespaces'])}"
+    found = render("github", classes)
+    main, limited, other = workshop_namespaces(found)
+    assert [limited, other] == ["class-statistics", "2027"]
+
+    def objects(namespace):
+        """Returns the objects of a namespace without its name: {(kind, name): object}."""
+        own = {("Namespace", ""): found.keyed["Namespace", None, namespace]}
+        own |= {(kind, name): one for (kind, space, name), one in found.keyed.items() if space == namespace}
+        plain = lambda one: one | {"metadata": {key: one["metadata"].get(key) for key in ("labels", "annotations")}}
+        return {key: plain(one) for key, one in own.items() if key[0] not in ("Role", "ResourceQuota", "LimitRange")}
+
+    assert objects(limited) == objects(other) == objects(main)
+    assert {kind for kind, _ in objects(main)} == {"Certificate", "Namespace", "NetworkPolicy", "RoleBinding", "Secret"}
+    limits = {key[:2]: one["spec"] for key, one in found.keyed.items() if key[0] in ("ResourceQuota", "LimitRange")}
+    assert limits == {
+        ("ResourceQuota", limited): {"hard": {"pods": "40", "requests.cpu": "20", "limits.memory": "80Gi"}},
+        ("LimitRange", limited): {"limits": [{"type": "Container", "max": {"memory": "4Gi"}}]},
+    }
+
+
 @every_set
-def test_roles_match_committed_rules_in_workshop_namespace(name):
+def test_roles_match_committed_rules_in_each_workshop_namespace(name):
     found = render(name)
     committed = [one["rules"] for one in load_all((ROOT / "deploy/rbac.yaml").read_text()) if one["kind"] == "Role"]
-    namespace = found.env("launcher")["SERVICE_NAMESPACE"]
     assert not found.named("ClusterRole", "ClusterRoleBinding")
-    roles, bindings = found.named("Role"), found.named("RoleBinding")
-    assert list(roles) == [RELEASE, f"{RELEASE}-operator"] == list(bindings)
-    assert [role["rules"] for role in roles.values()] == committed
     accounts = {component: pod.get("serviceAccountName") for component, pod in found.pods.items()}
-    for component, (role, binding) in zip(("launcher", "operator"), bindings.items(), strict=True):
-        assert binding["metadata"]["namespace"] == roles[role]["metadata"]["namespace"] == namespace
-        assert binding["roleRef"]["name"] == role
-        assert binding["subjects"] == [{"kind": "ServiceAccount", "name": accounts[component], "namespace": "launcher"}]
-        assert list(accounts.values()).count(accounts[component]) == 1
+    names = {"launcher": RELEASE, "operator": f"{RELEASE}-operator"}
+    roles = {}
+    for namespace in workshop_namespaces(found):
+        for (component, role), rules in zip(names.items(), committed, strict=True):
+            # The Lease is in the main namespace.
+            is_granted = lambda rule: namespace == found.env("launcher")["SERVICE_NAMESPACE"] or rule["resources"] != ["leases"]
+            roles["Role", namespace, role] = list(filter(is_granted, rules))
+            binding = found.keyed["RoleBinding", namespace, role]
+            assert (binding["roleRef"]["kind"], binding["roleRef"]["name"]) == ("Role", role)
+            assert binding["subjects"] == [{"kind": "ServiceAccount", "name": accounts[component], "namespace": "launcher"}]
+            assert list(accounts.values()).count(accounts[component]) == 1
+    assert {key: one["rules"] for key, one in found.keyed.items() if key[0] == "Role"} == roles
+    assert [key for key in found.keyed if key[0] == "RoleBinding"] == [("RoleBinding", *key[1:]) for key in roles]
     assert "*" not in {resource for rules in committed for rule in rules for resource in rule["resources"]}
     # The launcher creates the Secrets with launch parameters. Only the kubelet reads Secrets.
     assert [[rule["verbs"] for rule in rules if "secrets" in rule["resources"]] for rules in committed] == [[["create"]], []]

@@ -14,6 +14,7 @@
 {{- include "launcher.settings" .Values.limits }}
 - {name: SERVICE_FLEET, value: kubernetes}
 - {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
+{{- include "launcher.classEnvironment" . }}
 {{- if .Values.proxySecret.enabled }}
 - {name: SERVICE_PROXY_SECRET_FILE, value: /etc/workshop-launcher-proxy/secrets}
 {{- end }}
@@ -67,6 +68,7 @@
 {{- define "launcher.operatorEnvironment" -}}
 - {name: SERVICE_TELEMETRY_ADDR, value: "0.0.0.0:9091"}
 - {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
+{{- include "launcher.classEnvironment" . }}
 - {name: SERVICE_WORKSHOP_DOMAIN, value: {{ .Values.workshops.domain | quote }}}
 {{- with .Values.workshops.nameSuffix }}
 - {name: SERVICE_WORKSHOP_NAME_SUFFIX, value: {{ . | quote }}}

@@ -23,6 +23,22 @@
 {{- $account.name | default (ternary (printf "%s%s" (include "launcher.name" (index . 0)) $suffix) "" $account.create) }}
 {{- end }}
 
+{{/* Namespaces of workshops as a JSON list: that of the shared catalog, then those of classes. */}}
+{{- define "launcher.workshopNamespaces" -}}
+{{- $namespaces := list .Values.workshops.namespace }}
+{{- range .Values.workshops.classNamespaces }}
+{{- $namespaces = append $namespaces .name }}
+{{- end }}
+{{- toJson $namespaces }}
+{{- end }}
+
+{{/* SERVICE_CLASS_NAMESPACES, for launcher and operator. */}}
+{{- define "launcher.classEnvironment" -}}
+{{- with include "launcher.workshopNamespaces" . | fromJsonArray | rest }}
+- {name: SERVICE_CLASS_NAMESPACES, value: {{ join "," . | quote }}}
+{{- end }}
+{{- end }}
+
 {{/* Takes (list root component). */}}
 {{- define "launcher.selector" -}}
 app.kubernetes.io/name: {{ include "launcher.chartName" (index . 0) }}

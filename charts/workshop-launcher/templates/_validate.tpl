@@ -11,6 +11,7 @@
 {{- if eq .Values.workshops.namespace .Release.Namespace }}
 - workshops.namespace must not be the release's own namespace, {{ .Release.Namespace }}: workshops run third-party code
 {{- end }}
+{{- include "launcher.classProblems" . }}
 {{- include "launcher.imageProblems" . }}
 {{- if eq .Values.ingress.controller "traefik" }}
 {{- range $name, $_ := include "launcher.annotations" (list . "pages") | fromYaml }}
@@ -45,6 +46,20 @@
 {{- end }}
 {{- if and .Values.monitoring.prometheusRule.enabled (not .Values.monitoring.serviceMonitor.enabled) }}
 - monitoring.serviceMonitor.enabled is missing: without its metrics the alerts of monitoring.prometheusRule report all programs as down
+{{- end }}
+{{- end }}
+
+{{/* Namespaces of classes. */}}
+{{- define "launcher.classProblems" -}}
+{{- $namespaces := include "launcher.workshopNamespaces" . | fromJsonArray }}
+{{- if ne (len $namespaces) (uniq $namespaces | len) }}
+- workshops.classNamespaces must have different names, and not that of workshops.namespace
+{{- end }}
+{{- if has .Release.Namespace (rest $namespaces) }}
+- workshops.classNamespaces must not have the release's own namespace, {{ .Release.Namespace }}: workshops run third-party code
+{{- end }}
+{{- if and .Values.workshops.classNamespaces (ne .Values.ingress.controller "traefik") }}
+- workshops.classNamespaces needs ingress.controller traefik: the front finds workshops in workshops.namespace only
 {{- end }}
 {{- end }}
 

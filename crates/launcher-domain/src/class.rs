@@ -64,6 +64,9 @@ json_object! {
         /// Weight of the class in the queue: with twice the weight, twice as many workshops of the class start at a time. The
         /// shared catalog has weight 1.
         queue_weight: u32 = defaulted(QueueWeight, 1.into()),
+        /// Kubernetes namespace of its workshops, one of the launcher's setting SERVICE_CLASS_NAMESPACES. Only admins change it. A
+        /// change applies to later launches without kept files. null: the namespace of all other workshops.
+        namespace: Option<String> = optional_text(Namespace),
         /// First day on which students can launch its templates, in every time zone. null: from its creation.
         starts_on: Option<Date> = optional_text(Day),
         /// Last day on which students can launch its templates, in every time zone. null: without end.
@@ -108,6 +111,24 @@ impl Codec for QueueWeight {
     fn schema(_: Audience) -> Value {
         serde_json::json!({
             "type": "integer", "format": "int32", "minimum": WEIGHTS.start(), "maximum": WEIGHTS.end(), "examples": [1],
+        })
+    }
+}
+
+/// A namespace. The service knows which ones exist.
+pub(crate) enum Namespace {}
+
+impl Codec for Namespace {
+    type Value = String;
+
+    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<String> {
+        text(json, at, errors).map(str::to_owned)
+    }
+
+    fn schema(_: Audience) -> Value {
+        serde_json::json!({
+            "type": "string", "maxLength": 63, "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$",
+            "examples": ["class-statistics"],
         })
     }
 }
@@ -188,7 +209,8 @@ impl ClassContent {
         body.get("slug").is_some_and(|slug| !slug.is_null() && slug != "")
     }
 
-    /// Returns the fields that only admins may change so: the name in paths, and a limit that becomes larger or ends.
+    /// Returns the fields that only admins may change so: the name in paths, the namespace, and a limit that becomes larger or
+    /// ends.
     #[must_use]
     pub fn fields_of_admins(&self, before: &Self) -> Vec<&'static str> {
         let is_raised = |new: Option<u32>, old: Option<u32>| old.is_some_and(|old| new.is_none_or(|new| new > old));
@@ -197,6 +219,7 @@ impl ClassContent {
             ("/max_workshops", is_raised(self.max_workshops, before.max_workshops)),
             ("/max_workshops_per_member", is_raised(self.max_workshops_per_member, before.max_workshops_per_member)),
             ("/queue_weight", self.queue_weight > before.queue_weight),
+            ("/namespace", self.namespace != before.namespace),
         ];
         changes.into_iter().filter(|(_, is_changed)| *is_changed).map(|(pointer, _)| pointer).collect()
     }

@@ -31,6 +31,9 @@ pub struct Instance {
     pub template_id: Uuid,
     /// Class of this template; `None` if it is of the shared catalog.
     pub class_id: Option<Uuid>,
+    /// Kubernetes namespace of the Workshop, from the class at the launch; that of the volume if it has one. `None`: the
+    /// namespace of all other workshops.
+    pub namespace: Option<String>,
     /// Copy of the template's settings at launch: later edits never change a running workshop.
     pub settings: TemplateSettings,
     /// Maximum lifetime in seconds that an admin applied after the launch. `None`: the maximum of the settings.
@@ -168,6 +171,7 @@ impl Instance {
             owner_email,
             template_id: Uuid::nil(),
             class_id: None,
+            namespace: None,
             settings,
             raised_max_lifetime_seconds: None,
             volume: None,
@@ -340,6 +344,8 @@ text_enum! {
     /// Step of a workshop's start. The variants are in the order in which they occur.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum StartStep {
+        /// The quota of the class's namespace has no room for the pod at the moment.
+        WaitingForQuota = "waiting-for-quota",
         /// The pod waits, because no node has room at the moment.
         WaitingForRoom = "waiting-for-room",
         /// The cluster assigns a node to the workshop, and sets up its network and files.

@@ -20,6 +20,9 @@ pub struct Volume {
     pub template_id: Option<Uuid>,
     /// Name of the template at the creation of the volume; `None` if templates share the volume.
     pub template_name: Option<String>,
+    /// Kubernetes namespace of the volume, and so of every workshop that uses it. `None`: the namespace of the workshops that are
+    /// in no namespace of a class.
+    pub namespace: Option<String>,
     /// Size, as a Kubernetes quantity.
     pub size: String,
     /// Creation time: of the first launch.

@@ -17,6 +17,9 @@ const SECONDS: [f64; 11] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0
 const OUTCOMES: [&str; 2] = ["ok", "error"];
 const PHASES: [Phase; 5] = [Phase::Pending, Phase::Starting, Phase::Running, Phase::Failed, Phase::Expired];
 
+/// Number of the Workshops of one namespace in each of [`PHASES`].
+pub(crate) type WorkshopCounts = [i64; PHASES.len()];
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct PhaseLabel {
     phase: String,
@@ -103,12 +106,14 @@ impl Metrics {
         }
     }
 
-    pub(crate) fn set_workshop_counts(&self, phases: impl Iterator<Item = Phase>) {
+    /// Replaces the counts of one namespace in the sums of all namespaces.
+    pub(crate) fn set_workshop_counts(&self, counted: &mut WorkshopCounts, phases: impl Iterator<Item = Phase>) {
         let phases: Vec<Phase> = phases.collect();
-        for phase in PHASES {
+        for (phase, counted) in PHASES.into_iter().zip(counted) {
             let count = phases.iter().filter(|one| **one == phase).count();
-            let gauge = self.workshops.get_or_create(&PhaseLabel { phase: format!("{phase:?}") });
-            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            self.workshops.get_or_create(&PhaseLabel { phase: format!("{phase:?}") }).inc_by(count - *counted);
+            *counted = count;
         }
     }
 
@@ -143,7 +148,12 @@ mod tests {
     fn former_leader_reports_no_workshop_counts() {
         let metrics = Metrics::default();
         metrics.set_leading(true);
-        metrics.set_workshop_counts([Phase::Running].into_iter());
+        let mut counted = WorkshopCounts::default();
+        metrics.set_workshop_counts(&mut WorkshopCounts::default(), [Phase::Failed].into_iter());
+        for phases in [[Phase::Running, Phase::Failed], [Phase::Running, Phase::Expired]] {
+            metrics.set_workshop_counts(&mut counted, phases.into_iter());
+        }
+        assert!(page(&metrics).contains("operator_workshops{phase=\"Failed\"} 1\n"));
         assert!(page(&metrics).contains("operator_workshops{phase=\"Running\"} 1\n"));
         metrics.set_leading(false);
         assert!(!page(&metrics).contains("operator_workshops{"));
@@ -153,7 +163,7 @@ mod tests {
     fn exposed_operator_metrics_match_documented_metrics() {
         let metrics = Metrics::default();
         // Set the gauge, because a metric with labels is exposed only after its first use.
-        metrics.set_workshop_counts([].into_iter());
+        metrics.set_workshop_counts(&mut WorkshopCounts::default(), [].into_iter());
         listed::assert_documented("operator", &page(&metrics));
     }
 }

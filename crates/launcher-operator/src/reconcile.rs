@@ -35,6 +35,8 @@ use crate::workload::{Wanted, awaits_restart, is_outdated};
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Interval of checks for a volume in use. The end of the other pod reconciles only the Workshop of that pod.
 const VOLUME_INTERVAL: Duration = Duration::from_secs(2);
+/// Interval of attempts to create a pod in a namespace whose quota is full.
+const QUOTA_INTERVAL: Duration = Duration::from_secs(3);
 
 /// Error of a reconcile. The operator retries the reconcile after a backoff.
 #[derive(Debug, thiserror::Error)]
@@ -250,6 +252,12 @@ async fn handle_refused_apply(
         }
         return Err(error.into());
     };
+    // The launcher holds the next launches of a class whose quota is full. This one waits like them.
+    if context.settings.is_of_class() && refusal::waits_for_quota(&error) {
+        context.forget_refusals(&name);
+        write::write_status(workshop, status::waiting_for_quota(workshop, &reason, now), context).await?;
+        return Ok(Action::requeue(QUOTA_INTERVAL));
+    }
     let is_volume_in_use = matches!(error, ApplyError::VolumeInUse { .. });
     let (waits, others, grace) = if is_volume_in_use {
         (&context.volume_waits, &context.refusals, context.settings.start_timeout)

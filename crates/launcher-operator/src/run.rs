@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::future::select_all;
 use futures_util::stream::poll_fn;
+use futures_util::{FutureExt, StreamExt};
 use kube::runtime::events::Reporter;
 use kube::runtime::{Config, Controller, WatchStreamExt, controller, reflector, watcher};
 use kube::{Api, Client, Resource};
@@ -19,7 +20,7 @@ use crate::children::{Children, Guarded, Watches, prune_workshop, report_relists
 use crate::context::{ApplyCache, Backoff, Context, FirstSeen, VolumeUsers};
 use crate::downloads;
 use crate::lease::{Election, Fence};
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, WorkshopCounts};
 use crate::reconcile::{reconcile, retry};
 use crate::settings::OperatorSettings;
 
@@ -76,10 +77,10 @@ impl Operator {
         lock(&self.contact).clone()
     }
 
-    fn context(&self, fence: &Fence, children: Children) -> Context {
+    fn context(&self, settings: OperatorSettings, fence: &Fence, children: Children) -> Context {
         Context {
             client: self.client.clone(),
-            settings: self.settings.clone(),
+            settings: Arc::new(settings),
             clock: self.clock.clone(),
             metrics: self.metrics.clone(),
             reporter: Reporter { controller: "workshop-operator".to_owned(), instance: Some(self.identity.clone()) },
@@ -117,12 +118,21 @@ pub async fn run(operator: Operator, stop: Stop) {
         };
         tracing::info!(identity = %operator.identity, namespace = %settings.namespace, "started leading");
         operator.metrics.set_leading(true);
-        let (children, watches) = Children::new();
-        let context = Arc::new(operator.context(&fence, children));
-        // The first branch to finish drops the others. Dropping the controller aborts its in-flight reconciles.
+        // Each namespace has its own context and watches: one that cannot be reached does not delay the others.
+        let controllers = settings.by_namespace().map(|settings| {
+            let (children, watches) = Children::new();
+            let context = Arc::new(operator.context(settings, &fence, children));
+            async move {
+                tokio::select! {
+                    error = reconcile_workshops(context.clone(), watches) => error,
+                    () = downloads::run(context) => ControllerError,
+                }
+            }
+            .boxed()
+        });
+        // The first branch to finish drops the others. Dropping a controller aborts its in-flight reconciles.
         let stopped = tokio::select! {
-            () = downloads::run(context.clone()) => false,
-            error = reconcile_workshops(context, watches) => {
+            (error, ..) = select_all(controllers) => {
                 tracing::error!(%error, "controller ended unexpectedly, releasing the Lease and restarting");
                 false
             }
@@ -170,6 +180,7 @@ async fn reconcile_workshops(context: Arc<Context>, watches: Watches) -> Control
     let removals = poll_fn(move |wakes| queue.poll_recv(wakes))
         .for_each_concurrent(context.settings.concurrency as usize, async |name| remove_orphans(&context, &name).await);
     let mut removals = std::pin::pin!(removals);
+    let mut counted = WorkshopCounts::default();
     let mut count = interval(COUNT);
     count.set_missed_tick_behavior(MissedTickBehavior::Skip);
     loop {
@@ -187,7 +198,7 @@ async fn reconcile_workshops(context: Arc<Context>, watches: Watches) -> Control
             () = &mut removals => return ControllerError,
             _ = count.tick() => {
                 let workshops = reader.state();
-                context.metrics.set_workshop_counts(workshops.iter().map(|one| phase(one)));
+                context.metrics.set_workshop_counts(&mut counted, workshops.iter().map(|one| phase(one)));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The operator's settings, as flags and environment variables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
@@ -9,7 +9,7 @@ pub use k8s_openapi::api::core::v1::Toleration;
 use launcher_domain::PodTemplatePolicy;
 use launcher_domain::brand::{AccentColor, BrandName};
 use launcher_domain::identity::TrustedHeader;
-use launcher_process::settings::{Confidential, parse_bool, parse_domain, parse_origin};
+use launcher_process::settings::{Confidential, parse_bool, parse_domain, parse_namespace, parse_origin};
 
 /// Maximum number of characters of a DNS label (RFC 1035).
 const MAX_LABEL_LENGTH: usize = 63;
@@ -23,6 +23,10 @@ pub struct OperatorSettings {
     /// Namespace of the reconciled Workshops; default: the namespace that the operator runs in
     #[arg(long, env = "SERVICE_NAMESPACE", value_name = "NAMESPACE", default_value = "", hide_default_value = true)]
     pub namespace: String,
+
+    /// Namespaces of classes, separated by commas: the operator also reconciles the Workshops there
+    #[arg(long, env = "SERVICE_CLASS_NAMESPACES", value_name = "NAMESPACES", value_delimiter = ',', value_parser = parse_namespace)]
+    pub class_namespaces: Vec<String>,
 
     /// Domain whose subdomains are the workshops
     #[arg(long, env = "SERVICE_WORKSHOP_DOMAIN", value_name = "DOMAIN", value_parser = parse_domain)]
@@ -243,6 +247,18 @@ const AUTH_ANNOTATIONS: [&str; 4] = [
 ];
 
 impl OperatorSettings {
+    /// Returns these settings for each namespace: that of the operator, and those of classes.
+    pub(crate) fn by_namespace(&self) -> impl Iterator<Item = Self> {
+        let namespaces: BTreeSet<&String> = self.class_namespaces.iter().collect();
+        let of_class = |namespace: &String| Self { namespace: namespace.clone(), ..self.clone() };
+        std::iter::once(self.clone()).chain(namespaces.into_iter().map(of_class))
+    }
+
+    /// True if the namespace is one of classes.
+    pub(crate) fn is_of_class(&self) -> bool {
+        self.class_namespaces.contains(&self.namespace)
+    }
+
     /// Returns the exposure that follows from these settings.
     #[must_use]
     pub fn exposure(&self) -> Exposure {

@@ -16,6 +16,8 @@ use crate::apply::Applied;
 use crate::diagnose::{Diagnosis, Failure};
 use crate::settings::Exposure;
 
+/// Reason of the condition `Ready` while the Workshop waits for a quota.
+const WAITING_FOR_QUOTA: &str = "WaitingForQuota";
 /// Type of the condition that is true while the Workshop is exposed.
 pub(crate) const EXPOSED: &str = "Exposed";
 
@@ -95,6 +97,11 @@ pub(crate) fn refused(workshop: &Workshop, reason: &FailureReason, now: Timestam
         _ => StartStep::Preparing,
     };
     not_ready(workshop, step, "Refused", &reason.message, now)
+}
+
+/// Returns the status of a Workshop that waits for the quota of its class's namespace.
+pub(crate) fn waiting_for_quota(workshop: &Workshop, reason: &FailureReason, now: Timestamp) -> WorkshopStatus {
+    not_ready(workshop, StartStep::WaitingForQuota, WAITING_FOR_QUOTA, &reason.message, now)
 }
 
 /// Returns the status of a Workshop whose pod is gone, while the operator cannot create the next one.
@@ -197,10 +204,14 @@ impl<'a> PreviousStatus<'a> {
         }
     }
 
-    /// Builds a condition. Keeps the last transition time of the previous condition if its status is the same.
+    /// Builds a condition. Keeps the last transition time of the previous condition if its status is the same. The end of the
+    /// wait for a quota is a transition: the start timeout begins then.
     fn condition(&self, kind: &str, holds: bool, reason: &str, message: &str, now: Timestamp) -> Condition {
         let status = if holds { "True" } else { "False" };
-        let since = self.conditions.iter().find(|one| one.type_ == kind && one.status == status);
+        let waits = |reason: &str| reason == WAITING_FOR_QUOTA;
+        let is_same =
+            |one: &&Condition| one.type_ == kind && one.status == status && waits(&one.reason) == waits(reason);
+        let since = self.conditions.iter().find(is_same);
         Condition {
             type_: kind.to_owned(),
             status: status.to_owned(),

@@ -47,6 +47,20 @@ pub fn parse_domain(text: &str) -> Result<String, &'static str> {
     }
 }
 
+/// Parses the name of a Kubernetes namespace: a DNS label (RFC 1123).
+///
+/// # Errors
+/// Returns the valid form.
+pub fn parse_namespace(text: &str) -> Result<String, &'static str> {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_label = (1..=63).contains(&text.len()) && !text.starts_with('-') && !text.ends_with('-');
+    if is_label && text.bytes().all(is_plain) {
+        Ok(text.to_owned())
+    } else {
+        Err("write names of namespaces: lower-case letters, digits and dashes, as in class-statistics")
+    }
+}
+
 /// Parses an origin, and removes a slash at its end. It has only characters that the sidecars accept in their setting
 /// `SERVICE_WORKSHOP_PAGE_URL`.
 ///

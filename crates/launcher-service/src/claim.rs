@@ -44,7 +44,7 @@ impl Launcher {
     /// # Errors
     /// [`ClaimError`]. The binding is unchanged.
     pub async fn claim_fleet(&self) -> Result<(), ClaimError> {
-        let found = self.0.fleet.identity().await?;
+        let found = self.0.fleets.main().identity().await?;
         let bound = match self.0.store.bound_fleet().await? {
             // A binding never changes, so a bound database needs no write.
             Some(bound) => bound,
@@ -53,12 +53,16 @@ impl Launcher {
         if bound == found { Ok(()) } else { Err(ClaimError::AnotherFleet { bound, found }) }
     }
 
-    /// Binds unbound rows to this fleet, which must have no Workshops. Returns the fleet that the rows are bound to.
+    /// Binds unbound rows to the main fleet. No fleet may have Workshops. Returns the fleet that the rows are bound to.
     async fn bind_fleet(&self, found: &str) -> Result<String, ClaimError> {
-        if let Some(FleetEvent::Relisted(workshops)) = self.0.fleet.watch().next().await
-            && !workshops.is_empty()
-        {
-            return Err(ClaimError::NewDatabase { workshops: workshops.len() });
+        for (_, fleet) in self.0.fleets.all() {
+            // A watch would wait for an unreachable fleet.
+            fleet.identity().await?;
+            if let Some(FleetEvent::Relisted(workshops)) = fleet.watch().next().await
+                && !workshops.is_empty()
+            {
+                return Err(ClaimError::NewDatabase { workshops: workshops.len() });
+            }
         }
         tracing::info!(fleet = %found, "binding database to fleet");
         Ok(self.0.store.bind_fleet(found).await?)

@@ -122,7 +122,7 @@ impl Launcher {
         let students = members.into_iter().filter(|member| member.role == ClassRole::Student);
         let mut results = Vec::new();
         for owner_email in students.map(|member| member.email) {
-            let instance = self.draft(&owner_email, &template, &values);
+            let instance = self.draft(&owner_email, &template, &values, Some(access));
             let launched = self.0.store.launch_for_member(access, &instance, &values.secrets, &rules).await?;
             let (k8s_name, outcome) = match launched {
                 LaunchOutcome::Created(instance) => {

@@ -78,16 +78,16 @@ pub fn to_yaml(value: &impl Serialize) -> String {
     serde_saphyr::to_string(value).ok().filter(is_lossless).unwrap_or_else(|| json.to_string())
 }
 
-/// Reads the content of a new class. Only admins give a class a larger share of the queue than others have.
+/// Checks that the namespace of a class is one of these, or none.
 ///
 /// # Errors
-/// All errors, each with its location.
-pub(crate) fn read_content(caller: &Caller, body: &JsonObject) -> Result<ClassContent, Vec<FieldError>> {
-    let content = ClassContent::read(body, None)?;
-    if content.queue_weight > 1 && !caller.is_admin() {
-        return Err(vec![FieldError::new("/queue_weight", FieldRule::OnlyAdmins)]);
+/// The error at the field.
+pub(crate) fn check_namespace(content: &ClassContent, namespaces: &[String]) -> Result<(), FieldError> {
+    if content.namespace.as_ref().is_none_or(|namespace| namespaces.contains(namespace)) {
+        return Ok(());
     }
-    Ok(content)
+    let choices = std::iter::once("null").chain(namespaces.iter().map(String::as_str)).collect::<Vec<_>>().join(", ");
+    Err(FieldError::new("/namespace", FieldRule::Choice { choices }))
 }
 
 #[derive(Serialize)]
@@ -123,6 +123,8 @@ pub struct ClassFiles<'a> {
     pub entropy: &'a dyn Entropy,
     /// Names that pod templates may use.
     pub policy: &'a PodTemplatePolicy,
+    /// Namespaces that a class can have.
+    pub namespaces: &'a [String],
 }
 
 impl ClassFiles<'_> {
@@ -141,7 +143,9 @@ impl ClassFiles<'_> {
             templates.extend(batch);
         }
         let templates = templates.iter().rev().map(TemplateFile::from).collect();
-        Ok(to_yaml(&ClassFile { content: &class.content, templates }))
+        // Another server has other namespaces.
+        let content = &ClassContent { namespace: None, ..class.content.clone() };
+        Ok(to_yaml(&ClassFile { content, templates }))
     }
 
     /// Creates the class of a file with its templates, all or nothing, and returns it. If another class has the slug of the
@@ -166,13 +170,31 @@ impl ClassFiles<'_> {
             Some(Value::Array(templates)) => self.read_templates(caller, &templates),
             Some(_) => Err(error(format!("/{TEMPLATES}"), FieldRule::List)),
         };
-        match (read_content(caller, &body), templates) {
+        match (self.read_content(caller, &body), templates) {
             (Ok(content), Ok(templates)) => Ok((content, templates)),
             (content, templates) => {
                 let errors = content.err().into_iter().chain(templates.err());
                 Err(errors.flatten().collect())
             }
         }
+    }
+
+    /// Reads the content of a new class. Only admins give a class a namespace, or a larger share of the queue than others have.
+    ///
+    /// # Errors
+    /// All errors, each with its location.
+    pub(crate) fn read_content(&self, caller: &Caller, body: &JsonObject) -> Result<ClassContent, Vec<FieldError>> {
+        let content = ClassContent::read(body, None)?;
+        if !caller.is_admin() {
+            let of_admins = [("/queue_weight", content.queue_weight > 1), ("/namespace", content.namespace.is_some())];
+            let refused = of_admins.into_iter().filter(|(_, is_set)| *is_set);
+            let errors: Vec<_> = refused.map(|(pointer, _)| FieldError::new(pointer, FieldRule::OnlyAdmins)).collect();
+            if !errors.is_empty() {
+                return Err(errors);
+            }
+        }
+        check_namespace(&content, self.namespaces).map_err(|error| vec![error])?;
+        Ok(content)
     }
 
     fn read_templates(&self, caller: &Caller, templates: &[Value]) -> Result<Vec<TemplateContent>, Vec<FieldError>> {
@@ -290,6 +312,7 @@ impl Launcher {
             clock: &*inner.clock,
             entropy: &*inner.entropy,
             policy: &inner.pod_template_policy,
+            namespaces: inner.fleets.class_namespaces(),
         }
     }
 

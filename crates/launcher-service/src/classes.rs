@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::change::Target;
 use crate::class_bulk::ending_by;
-use crate::class_file::read_content;
+use crate::class_file::check_namespace;
 use crate::error::{ServiceError, require, require_in};
 use crate::launcher::Launcher;
 
@@ -81,10 +81,16 @@ impl Launcher {
     /// Forbidden, Invalid, Unavailable.
     pub async fn create_class(&self, caller: &Caller, new: &NewClass) -> Result<ClassAccess, ServiceError> {
         require(caller, Action::CreateClasses)?;
-        let content = read_content(caller, &new.body).map_err(ServiceError::Invalid)?;
+        let content = self.class_files().read_content(caller, &new.body).map_err(ServiceError::Invalid)?;
         let derives_slug = !ClassContent::has_slug(&new.body);
         let class = self.class_files().create(caller, content, derives_slug, &new.teachers, Vec::new()).await?;
         self.class(caller, &class.class_id.to_string()).await
+    }
+
+    /// Namespaces that a class can have.
+    #[must_use]
+    pub fn class_namespaces(&self) -> &[String] {
+        self.0.fleets.class_namespaces()
     }
 
     pub(crate) fn draw_id(&self) -> Uuid {
@@ -116,6 +122,10 @@ impl Launcher {
             if !refused.is_empty() {
                 let error = |pointer| FieldError::new(pointer, FieldRule::OnlyAdmins);
                 return Err(ServiceError::Invalid(refused.into_iter().map(error).collect()));
+            }
+            if content.namespace != class.content.namespace {
+                check_namespace(&content, self.class_namespaces())
+                    .map_err(|error| ServiceError::Invalid(vec![error]))?;
             }
             let (version, updated_at) = (class.version + 1, self.0.clock.now());
             let after = Class { content: content.clone(), version, updated_at, ..class.clone() };

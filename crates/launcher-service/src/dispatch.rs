@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use launcher_domain::instance::Observation;
 use launcher_domain::{FailureCode, FailureReason, Instance, InstanceState, SecretValues};
-use launcher_fleet::{Deletion, FleetError};
+use launcher_fleet::{Deletion, Fleet, FleetError};
 use launcher_workshop::{ResourceExt, desired_workshop};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
@@ -198,7 +198,7 @@ impl Launcher {
             return self.handle_refusal(instance, "its secret parameters have no values".to_owned()).await;
         }
         let begun = self.0.clock.now();
-        let call = self.0.fleet.apply_with_secrets(&workshop, &secrets);
+        let call = self.fleet_of(instance)?.apply_with_secrets(&workshop, &secrets);
         let answer = timeout(CALL_TIMEOUT, call).await.map_err(LoopError::from);
         // Record the trace step before handling the answer: handling a refusal ends the start and completes its trace.
         if instance.applied_version == 0 {
@@ -212,6 +212,11 @@ impl Launcher {
             Err(FleetError::Refused(message)) => self.handle_refusal(instance, message).await,
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Returns the fleet that has the Workshop of an instance.
+    pub(crate) fn fleet_of(&self, instance: &Instance) -> Result<&dyn Fleet, FleetError> {
+        self.0.fleets.of(instance.namespace.as_deref())
     }
 
     /// Returns the secret parameters of an instance; none once its end is decided.
@@ -229,7 +234,7 @@ impl Launcher {
             // A Workshop with this name belongs to a resume: a deletion without a uid would end it.
             Deletion::Gone
         } else {
-            timeout(CALL_TIMEOUT, self.0.fleet.delete(&instance.k8s_name, uid.as_deref())).await??
+            timeout(CALL_TIMEOUT, self.fleet_of(instance)?.delete(&instance.k8s_name, uid.as_deref())).await??
         };
         let waits_for_end = matches!(instance.state, InstanceState::Suspending | InstanceState::Terminating);
         if deletion == Deletion::Gone && waits_for_end {
@@ -245,7 +250,7 @@ impl Launcher {
         if instance.workshop_uid.is_some() || instance.state != InstanceState::Suspending {
             return Ok(instance.workshop_uid.clone());
         }
-        let uid = call_fleet(self.0.fleet.get(&instance.k8s_name)).await?.and_then(|found| found.uid());
+        let uid = call_fleet(self.fleet_of(instance)?.get(&instance.k8s_name)).await?.and_then(|found| found.uid());
         // After a resume, the uid can be that of the new Workshop. Before a resume, it cannot.
         let row = self.0.store.observe_instance(&instance.k8s_name).await?;
         if !row.is_some_and(|row| instance.has_same_workshop(&row)) {

@@ -24,7 +24,7 @@ impl Launcher {
     /// Returns true if the fleet has images on its machine.
     #[must_use]
     pub fn has_images(&self) -> bool {
-        self.0.fleet.images().is_some()
+        self.0.fleets.main().images().is_some()
     }
 
     /// Returns the state of a template's image, for admins.
@@ -59,7 +59,7 @@ impl Launcher {
         images: impl IntoIterator<Item = String> + Send,
     ) -> Result<BTreeMap<String, ImageState>, ServiceError> {
         self.may_manage_templates(caller)?;
-        let Some(fleet) = self.0.fleet.images() else { return Ok(BTreeMap::new()) };
+        let Some(fleet) = self.0.fleets.main().images() else { return Ok(BTreeMap::new()) };
         let deadline = Instant::now() + LIST_TIMEOUT;
         let images: BTreeSet<String> = images.into_iter().collect();
         let states = iter(images).map(|image| async move {
@@ -73,7 +73,7 @@ impl Launcher {
     async fn template_image(&self, caller: &Caller, template_id: Uuid) -> Result<(&dyn Images, String), ServiceError> {
         self.may_manage_templates(caller)?;
         let template = self.template(caller, template_id).await?;
-        let images = self.0.fleet.images().ok_or(ServiceError::FleetWithoutImages)?;
+        let images = self.0.fleets.main().images().ok_or(ServiceError::FleetWithoutImages)?;
         Ok((images, template.settings.image))
     }
 }

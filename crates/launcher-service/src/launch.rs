@@ -82,7 +82,7 @@ impl Launcher {
         };
         let rules = self.rules(catalog);
         for _ in 0..NAME_ATTEMPTS {
-            let drafted = self.draft(caller.email(), &template, &values);
+            let drafted = self.draft(caller.email(), &template, &values, catalog.class());
             let instance = Instance { restores: request.snapshot, ..drafted };
             match self.0.store.launch_with_secrets(&instance, &values.secrets, &rules, key.as_ref()).await? {
                 LaunchOutcome::Created(instance) => return self.launched(caller, instance, true).await,
@@ -243,8 +243,16 @@ impl Launcher {
     }
 
     /// Returns the new instance, with a snapshot at its end if this launcher saves any and the fleet can read its files.
-    pub(crate) fn draft(&self, owner: &EmailAddress, template: &Template, values: &LaunchValues) -> Instance {
+    /// `class`: the class of the template.
+    pub(crate) fn draft(
+        &self,
+        owner: &EmailAddress,
+        template: &Template,
+        values: &LaunchValues,
+        class: Option<&ClassAccess>,
+    ) -> Instance {
         let mut instance = self.draft_without_snapshot(owner, template, values);
+        instance.namespace = class.and_then(|access| access.class().content.namespace.clone());
         if self.plans_snapshot(&instance) {
             instance.snapshot = Some(InstanceSnapshot::planned(ArchiveToken::random(&*self.0.entropy)));
         }
@@ -253,7 +261,8 @@ impl Launcher {
 
     /// True if the end of this new instance saves its files.
     fn plans_snapshot(&self, instance: &Instance) -> bool {
-        let is_readable = |spec: &WorkshopSpec| self.0.fleet.archives().is_some_and(|all| all.can_read_app(spec));
+        let is_readable =
+            |spec: &WorkshopSpec| self.0.fleets.main().archives().is_some_and(|all| all.can_read_app(spec));
         self.0.snapshots.is_some() && instance.volume.is_none() && is_readable(&WorkshopSpec::of(instance))
     }
 

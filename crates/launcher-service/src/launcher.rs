@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use launcher_domain::{Clock, EmailAddress, Entropy, PodTemplatePolicy};
-use launcher_fleet::Fleet;
 use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
 use tokio::sync::{Notify, Semaphore, broadcast};
@@ -18,6 +17,7 @@ use crate::attempts::Attempts;
 use crate::downloads::Downloads;
 use crate::error::ServiceError;
 use crate::feed::FeedMessage;
+use crate::fleets::Fleets;
 use crate::hands::hand_changes;
 use crate::join::wrong_codes;
 use crate::metrics::Metrics;
@@ -40,7 +40,7 @@ pub struct Launcher(pub(crate) Arc<Inner>);
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) store: Store,
-    pub(crate) fleet: Arc<dyn Fleet>,
+    pub(crate) fleets: Fleets,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) limits: Limits,
@@ -76,11 +76,11 @@ pub(crate) struct Inner {
 }
 
 impl Launcher {
-    /// Creates the use cases over a database and a fleet.
+    /// Creates the use cases over a database and its fleets.
     #[must_use]
     pub fn new(
         store: Store,
-        fleet: Arc<dyn Fleet>,
+        fleets: impl Into<Fleets>,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
         limits: Limits,
@@ -91,7 +91,7 @@ impl Launcher {
         let started_at = clock.now();
         let inner = Inner {
             store,
-            fleet,
+            fleets: fleets.into(),
             clock,
             entropy,
             limits,

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use futures_util::future::join_all;
 use futures_util::stream::BoxStream;
 use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::{Instance, InstanceState};
-use launcher_fleet::{FleetError, FleetEvent};
+use launcher_fleet::{Fleet, FleetError, FleetEvent};
 use launcher_workshop::{ResourceExt, Workshop, WorkshopSpec, labels};
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -28,23 +29,33 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 const FLEET_ERROR_TOLERANCE: Duration = Duration::from_secs(60);
 
 impl Launcher {
+    /// Observes each fleet for itself: a namespace that cannot be reached does not delay the others.
     pub(crate) async fn run_observe(&self, stop: CancellationToken) {
+        join_all(self.0.fleets.all().map(|(namespace, fleet)| self.observe_fleet(namespace, fleet, &stop))).await;
+    }
+
+    async fn observe_fleet(&self, namespace: Option<&str>, fleet: &dyn Fleet, stop: &CancellationToken) {
         while !stop.is_cancelled() {
-            let events = self.0.fleet.watch();
+            let events = fleet.watch();
             // Start a new watch after this interval. It begins with a list of all Workshops, which repairs any missed
             // change.
             let until = Instant::now() + RESYNC_INTERVAL;
             tokio::select! {
-                () = self.observe_until(events, until) => {}
+                () = self.observe_until(namespace, events, until) => {}
                 () = stop.cancelled() => {}
             }
         }
     }
 
-    async fn observe_until(&self, mut events: BoxStream<'static, FleetEvent>, mut until: Instant) {
+    async fn observe_until(
+        &self,
+        namespace: Option<&str>,
+        mut events: BoxStream<'static, FleetEvent>,
+        mut until: Instant,
+    ) {
         while let Ok(event) = timeout_at(until, events.next()).await {
             let Some(event) = event else { return sleep_until(until).await };
-            if !self.handle_event(&event).await {
+            if !self.handle_event(namespace, &event).await {
                 until = until.min(Instant::now() + RESYNC_RETRY);
             }
         }
@@ -53,8 +64,8 @@ impl Launcher {
     /// Handles an event. Retries while the database is unavailable, because a dropped event would leave a row wrong.
     /// After a fleet error, returns false without a retry, because a retry would delay other rows. The next full resync
     /// then handles this row again.
-    async fn handle_event(&self, event: &FleetEvent) -> bool {
-        while let Err(error) = self.apply_event(event).await {
+    async fn handle_event(&self, namespace: Option<&str>, event: &FleetEvent) -> bool {
+        while let Err(error) = self.apply_event(namespace, event).await {
             tracing::warn!(
                 error = %ErrorChain(&error),
                 "handling Workshop event failed, retrying now or at the next resync"
@@ -70,27 +81,31 @@ impl Launcher {
         true
     }
 
-    async fn apply_event(&self, event: &FleetEvent) -> Result<(), LoopError> {
+    async fn apply_event(&self, namespace: Option<&str>, event: &FleetEvent) -> Result<(), LoopError> {
         match event {
-            FleetEvent::Applied(workshop) => self.reconcile_workshop(workshop).await,
+            FleetEvent::Applied(workshop) => self.reconcile_workshop(namespace, workshop).await,
             FleetEvent::Deleted(workshop) => {
                 let name = workshop.name_any();
                 let Some(instance) = self.0.store.observe_instance(&name).await? else { return Ok(()) };
-                if has_other_uid(&instance, workshop) {
+                if !is_row_of(&instance, namespace, workshop) {
                     return Ok(());
                 }
                 Ok(self.record_workshop_gone(&instance).await?)
             }
-            FleetEvent::Relisted(workshops) => self.full_resync(workshops).await,
+            FleetEvent::Relisted(workshops) => self.full_resync(namespace, workshops).await,
         }
     }
 
-    /// Reconciles a row with its Workshop. Deletes a Workshop that no row wants.
-    pub(crate) async fn reconcile_workshop(&self, workshop: &Workshop) -> Result<(), LoopError> {
+    /// Reconciles a row with its Workshop of the fleet of this namespace. Deletes a Workshop that no row wants.
+    pub(crate) async fn reconcile_workshop(
+        &self,
+        namespace: Option<&str>,
+        workshop: &Workshop,
+    ) -> Result<(), LoopError> {
         let name = workshop.name_any();
         let wanted = self.0.store.observe_instance(&name).await?;
-        let Some(instance) = wanted.filter(|row| !has_other_uid(row, workshop) && !has_ended(row)) else {
-            return self.delete_orphan(workshop).await;
+        let Some(instance) = wanted.filter(|row| is_row_of(row, namespace, workshop) && !has_ended(row)) else {
+            return self.delete_orphan(namespace, workshop).await;
         };
         self.send_saved_files(&instance, workshop);
         let status = workshop.status.as_ref();
@@ -111,27 +126,28 @@ impl Launcher {
         Ok(seen.redacted(&self.secrets(instance).await?))
     }
 
-    async fn delete_orphan(&self, workshop: &Workshop) -> Result<(), LoopError> {
+    async fn delete_orphan(&self, namespace: Option<&str>, workshop: &Workshop) -> Result<(), LoopError> {
         if workshop.metadata.deletion_timestamp.is_some() || !has_launcher_labels(workshop) {
             return Ok(());
         }
         let name = workshop.name_any();
         tracing::warn!(workshop = %name, "deleting orphaned Workshop");
         let uid = workshop.uid();
-        call_fleet(self.0.fleet.delete(&name, uid.as_deref())).await.map(drop)
+        call_fleet(self.0.fleets.of(namespace)?.delete(&name, uid.as_deref())).await.map(drop)
     }
 
-    /// Reconciles all rows with this list of Workshops. Runs at the start, after each gap in the watch, and
+    /// Reconciles all rows of a namespace with this list of its Workshops. Runs at the start, after each gap in the watch, and
     /// periodically. A failure for one instance does not delay the others; the next resync retries it.
-    async fn full_resync(&self, workshops: &[Workshop]) -> Result<(), LoopError> {
+    async fn full_resync(&self, namespace: Option<&str>, workshops: &[Workshop]) -> Result<(), LoopError> {
         let mut resync = Resync::start();
         for workshop in workshops {
-            resync.record(&workshop.name_any(), self.reconcile_workshop(workshop).await)?;
+            resync.record(&workshop.name_any(), self.reconcile_workshop(namespace, workshop).await)?;
         }
         let by_name: HashMap<String, &Workshop> =
             workshops.iter().map(|workshop| (workshop.name_any(), workshop)).collect();
         // A Workshop that the list lacks may still exist: it may be unreadable, or newer than the list.
-        for instance in self.0.store.observe_with_workshop().await? {
+        let rows = self.0.store.observe_with_workshop().await?;
+        for instance in rows.into_iter().filter(|row| row.namespace.as_deref() == namespace) {
             if !owns_workshop(&instance, by_name.get(&instance.k8s_name).copied()) {
                 resync.record(&instance.k8s_name, self.check_missing_workshop(&instance).await)?;
             }
@@ -164,7 +180,7 @@ impl Launcher {
         if is_new || instance.applied_version == 0 {
             return Ok(());
         }
-        let found = match call_fleet(self.0.fleet.get(&instance.k8s_name)).await {
+        let found = match call_fleet(self.fleet_of(instance)?.get(&instance.k8s_name)).await {
             // The Workshop exists, but its content does not parse. Dispatch applies the spec again if the instance
             // wants a Workshop. Otherwise the deletion is already pending.
             Err(LoopError::Fleet(FleetError::Refused(message))) => {
@@ -256,6 +272,11 @@ fn has_launcher_labels(workshop: &Workshop) -> bool {
 /// True when `found`, the Workshop with the instance's name, exists and belongs to the instance.
 pub(crate) fn owns_workshop(instance: &Instance, found: Option<&Workshop>) -> bool {
     found.is_some_and(|workshop| !has_other_uid(instance, workshop))
+}
+
+/// True when a Workshop with the instance's name, in the fleet of this namespace, belongs to the instance.
+fn is_row_of(instance: &Instance, namespace: Option<&str>, workshop: &Workshop) -> bool {
+    instance.namespace.as_deref() == namespace && !has_other_uid(instance, workshop)
 }
 
 /// True when the uid of a Workshop differs from the uid in its row: a late call may have created such a Workshop. Also

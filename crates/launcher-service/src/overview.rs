@@ -97,7 +97,7 @@ impl Launcher {
     /// Unavailable.
     pub async fn ready_in(&self, listed: &ListedInstance) -> Result<Option<SignedDuration>, ServiceError> {
         let ListedInstance { instance, queue_position, .. } = listed;
-        if instance.report.start_step == Some(StartStep::WaitingForRoom) {
+        if matches!(instance.report.start_step, Some(StartStep::WaitingForQuota | StartStep::WaitingForRoom)) {
             return Ok(None);
         }
         let Some(usual) = self.usual_start(instance.template_id).await? else { return Ok(None) };

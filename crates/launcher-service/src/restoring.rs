@@ -44,14 +44,15 @@ impl Launcher {
         let waits = workshop.status.as_ref().is_some_and(|status| status.restore_address.is_some());
         let Some(snapshot) = instance.snapshot.as_ref().filter(|_| waits) else { return };
         if self.0.restores.begin(&instance.k8s_name) {
-            let (launcher, name, token) = (self.clone(), instance.k8s_name.clone(), snapshot.token.clone());
-            tokio::spawn(async move { launcher.send_until_placed(&name, &token).await });
+            let (launcher, instance, token) = (self.clone(), instance.clone(), snapshot.token.clone());
+            tokio::spawn(async move { launcher.send_until_placed(&instance, &token).await });
         }
     }
 
-    async fn send_until_placed(&self, workshop: &str, token: &ArchiveToken) {
+    async fn send_until_placed(&self, instance: &Instance, token: &ArchiveToken) {
+        let workshop = &instance.k8s_name;
         loop {
-            if let Some(archives) = self.0.fleet.archives() {
+            if let Some(archives) = self.fleet_of(instance).ok().and_then(|fleet| fleet.archives()) {
                 archives.send_saved_files(workshop, token).await;
             }
             if !self.0.restores.end(workshop) {

@@ -98,7 +98,7 @@ impl Launcher {
             return Err(ServiceError::SnapshotsUnavailable(None));
         }
         let spec = WorkshopSpec::of(&Self::example(caller, &template.settings));
-        let is_placeable = || self.0.fleet.archives().is_some_and(|archives| archives.can_restore(&spec));
+        let is_placeable = || self.0.fleets.main().archives().is_some_and(|archives| archives.can_restore(&spec));
         match template.settings.keeps_files() {
             _ if snapshot.template_id != template.template_id => refused(FieldRule::SnapshotOfOtherTemplate),
             true => refused(FieldRule::SnapshotWithVolume),

@@ -14,7 +14,7 @@ impl Launcher {
     /// Returns true if the fleet can check course material.
     #[must_use]
     pub fn can_check_sources(&self) -> bool {
-        self.0.fleet.source_checks().is_some()
+        self.0.fleets.main().source_checks().is_some()
     }
 
     /// Loads public sources without placing them, for managers of the catalog. Returns one finding for each. This call
@@ -28,7 +28,7 @@ impl Launcher {
         sources: &[MaterialSource],
     ) -> Result<Vec<MaterialFinding>, ServiceError> {
         catalog.into().require_manager()?;
-        let fleet = self.0.fleet.source_checks().ok_or(ServiceError::FleetWithoutChecks)?;
+        let fleet = self.0.fleets.main().source_checks().ok_or(ServiceError::FleetWithoutChecks)?;
         let _slot = self.0.checks.try_acquire().map_err(|_| ServiceError::TooManyChecks)?;
         fleet.check(sources).await.map_err(ServiceError::FleetUnavailable)
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::instance::Observation;
-use launcher_domain::{EndReason, FailureCode, FailureReason, Instance, InstanceState};
+use launcher_domain::{EndReason, FailureCode, FailureReason, Instance, InstanceState, StartStep};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio_util::sync::CancellationToken;
 
@@ -102,14 +102,16 @@ impl Launcher {
     /// reconciled instead. If the Workshop's status has the time at which the fleet began the start, the timeout counts
     /// from that time. A start that reports its progress is not overdue.
     async fn fail_overdue_start(&self, instance: &Instance) -> Result<(), LoopError> {
-        match call_fleet(self.0.fleet.get(&instance.k8s_name)).await {
+        match call_fleet(async { self.fleet_of(instance)?.get(&instance.k8s_name).await }).await {
             Ok(Some(workshop)) if owns_workshop(instance, Some(&workshop)) => {
                 if has_finished_starting(&workshop) {
-                    return self.reconcile_workshop(&workshop).await;
+                    return self.reconcile_workshop(instance.namespace.as_deref(), &workshop).await;
                 }
                 let has_time = |status: &WorkshopStatus| {
-                    // The fleet itself limits the time of a step with a progress.
+                    // The fleet itself limits the time of a step with a progress. Nothing limits the wait for a quota, as in
+                    // the queue.
                     status.report.start_progress.is_some()
+                        || status.report.start_step == Some(StartStep::WaitingForQuota)
                         || status.starting_since().is_some_and(|since| !self.is_overdue(since))
                 };
                 if workshop.status.as_ref().is_some_and(has_time) {

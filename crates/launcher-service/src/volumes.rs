@@ -64,7 +64,7 @@ impl Launcher {
     /// Returns true if the fleet can read the files of volumes.
     #[must_use]
     pub fn can_download(&self) -> bool {
-        self.0.fleet.archives().is_some()
+        self.0.fleets.main().archives().is_some()
     }
 
     /// Returns the files of a volume as a tar archive, compressed with gzip, also while a workshop uses the volume. An error in the stream means
@@ -80,7 +80,8 @@ impl Launcher {
         format: ArchiveFormat,
     ) -> Result<Download, ServiceError> {
         let listed = self.volume(caller, name).await?;
-        let archives = self.0.fleet.archives().ok_or(ServiceError::FleetWithoutDownloads)?;
+        let fleet = self.0.fleets.of(listed.volume.namespace.as_deref()).map_err(ServiceError::FleetUnavailable)?;
+        let archives = fleet.archives().ok_or(ServiceError::FleetWithoutDownloads)?;
         let slot = self.0.downloads.take(caller.email()).ok_or(ServiceError::TooManyDownloads)?;
         let opened = timeout(MAX_READ_WAIT, archives.read(&listed.volume.name)).await;
         let opened = opened.unwrap_or_else(|elapsed| Err(ReadError::NotReady(elapsed.to_string())));
@@ -150,8 +151,9 @@ impl Launcher {
     /// Deletes the files of volumes whose deletion is decided. A volume that the fleet cannot delete yet waits for the
     /// next round, and does not delay the others.
     pub(crate) async fn purge_volumes(&self) -> Result<(), LoopError> {
-        for name in self.0.store.purge_volumes().await? {
-            match call_fleet(self.0.fleet.delete_volume(&name)).await {
+        for (name, namespace) in self.0.store.purge_volumes().await? {
+            let deletion = async { self.0.fleets.of(namespace.as_deref())?.delete_volume(&name).await };
+            match call_fleet(deletion).await {
                 Ok(()) => {
                     self.0.store.purge_volume(&name).await?;
                     tracing::info!(volume = name, "deleted volume");

@@ -117,6 +117,8 @@ CREATE TABLE workshop_instances (
     template_id TEXT COLLATE "C" NOT NULL REFERENCES workshop_templates (template_id),
     -- Class of the template, which never changes. Empty: the template is in the shared catalog.
     class_id TEXT COLLATE "C" NOT NULL DEFAULT '',
+    -- Kubernetes namespace of the Workshop. NULL: that of the launcher's setting.
+    namespace TEXT COLLATE "C",
     settings_hash TEXT COLLATE "C" NOT NULL REFERENCES template_settings (settings_hash),
     -- Maximum lifetime that an admin applied after the launch. NULL: the maximum of the settings.
     raised_max_lifetime_seconds BIGINT,
@@ -133,6 +135,8 @@ CREATE TABLE workshop_instances (
     reason TEXT,
     -- Report of the fleet, as JSON: step of the start, end of the log, last crash, course material, URLs.
     report TEXT NOT NULL DEFAULT '{}',
+    start_step TEXT GENERATED ALWAYS AS (json_extract(report, '$.startStep')), -- SQLite
+    start_step TEXT COLLATE "C" GENERATED ALWAYS AS (report::json ->> 'startStep') STORED, -- PostgreSQL
     -- JSON with the state of the instance's snapshot; NULL if none is planned.
     snapshot TEXT,
     -- True (1) if the workload of a running instance has an older version of sidecar or settings, and the time of the last
@@ -267,6 +271,8 @@ CREATE TABLE volumes (
     -- Empty for a volume that all templates of the kind home share.
     template_id TEXT NOT NULL,
     template_name TEXT,
+    -- Kubernetes namespace of the volume. NULL: that of the launcher's setting.
+    namespace TEXT,
     size TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     last_used_at BIGINT NOT NULL,

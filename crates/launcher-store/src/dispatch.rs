@@ -12,9 +12,14 @@ use crate::rows;
 use crate::sql::query;
 use crate::store::Store;
 
-pub(crate) const STARTING: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'starting'";
-pub(crate) const NEXT: &str =
-    "SELECT instance_id FROM workshop_instances WHERE state = 'queued' ORDER BY queue_number LIMIT $1";
+/// Instances that wait for the quota of their namespace do not start: others may start meanwhile.
+pub(crate) const STARTING: &str = "SELECT count(*) FROM workshop_instances \
+     WHERE state = 'starting' AND coalesce(start_step, '') <> 'waiting-for-quota'";
+/// Omits the namespaces whose quota is full.
+pub(crate) const NEXT: &str = "SELECT instance_id FROM workshop_instances \
+     WHERE state = 'queued' AND coalesce(namespace, '') NOT IN (SELECT waiting.namespace FROM workshop_instances AS waiting \
+     WHERE waiting.state = 'starting' AND waiting.start_step = 'waiting-for-quota' AND waiting.namespace IS NOT NULL) \
+     ORDER BY queue_number LIMIT $1";
 pub(crate) const PROMOTE: &str = concat!(
     "UPDATE workshop_instances SET state = 'starting', dispatched_at = $1, spec_version = spec_version + 1, \
      revision = $2 WHERE instance_id = $3 AND state = 'queued' RETURNING ",
@@ -43,8 +48,9 @@ pub struct Pending {
 }
 
 impl Store {
-    /// Moves the oldest queued instances to starting until `max_starting` are starting, and returns them. The limit
-    /// holds across concurrent replicas, and no instance is moved twice.
+    /// Moves the oldest queued instances to starting until `max_starting` are starting, and returns them. Holds the instances
+    /// of a namespace while one of them waits for its quota. The limit holds across concurrent replicas, and no instance is
+    /// moved twice.
     pub async fn dispatch_promote_queued(
         &self,
         max_starting: u32,

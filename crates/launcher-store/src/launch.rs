@@ -210,10 +210,12 @@ impl Store {
         };
         let resized = claimed.as_ref().map(|volume| volume.resized(&instance.settings));
         let settings = resized.as_ref().map(StoredSettings::of).transpose()?.unwrap_or(settings);
+        // The files of a volume stay in its namespace, also after a change of the class.
+        let namespace = claimed.as_ref().map_or_else(|| instance.namespace.clone(), |volume| volume.namespace.clone());
         let volume = claimed.map(|volume| volume.name);
         write.store_settings(&settings).await?;
         let (state, spec_version, applied_version) = (InstanceState::Queued, 0, 0);
-        let queued = Instance { state, spec_version, applied_version, revision, volume, ..instance.clone() };
+        let queued = Instance { state, spec_version, applied_version, revision, volume, namespace, ..instance.clone() };
         let Some(created) = insert(&mut write, &queued, settings.hash, secrets, queue_number).await? else {
             return Ok(LaunchOutcome::NameTaken);
         };

@@ -48,7 +48,7 @@ impl Planner {
         let access: Vec<_> = plan
             .iter()
             .filter(|step| step.starts_with("SCAN") || step.starts_with("SEARCH"))
-            .filter(|step| !step.contains(" ahead ") && !step.contains(" launched "))
+            .filter(|step| [" ahead ", " launched ", " waiting "].iter().all(|alias| !step.contains(alias)))
             .collect();
         assert!(!access.is_empty(), "{sql}\n{plan:#?}");
         assert!(
@@ -59,6 +59,11 @@ impl Planner {
         let position = plan.iter().find(|step| step.contains(" ahead "));
         assert!(
             position.is_none_or(|step| step.starts_with("SEARCH ahead USING COVERING INDEX workshop_instances_queue ")),
+            "{plan:#?}"
+        );
+        let waiting = plan.iter().find(|step| step.contains(" waiting "));
+        assert!(
+            waiting.is_none_or(|step| step.starts_with("SEARCH waiting USING INDEX workshop_instances_state ")),
             "{plan:#?}"
         );
         let settings = plan.iter().find(|step| step.contains(" launched "));

@@ -58,7 +58,8 @@ pub(crate) const ANNOUNCE_FIRST: &str =
 pub(crate) const KEEP: &str =
     "UPDATE volumes SET kept_until = NULL WHERE deleted_at IS NULL AND kept_until - last_used_at IS NOT NULL";
 /// The order is random. Otherwise, volumes that the fleet cannot delete could fill every batch.
-pub(crate) const DELETED: &str = "SELECT name FROM volumes WHERE deleted_at IS NOT NULL ORDER BY random() LIMIT $1";
+pub(crate) const DELETED: &str =
+    "SELECT name, namespace FROM volumes WHERE deleted_at IS NOT NULL ORDER BY random() LIMIT $1";
 /// A suspended instance holds its volume, but does not use it. Without the other states, SQLite would not use the index.
 pub(crate) const TOUCH: &str = "UPDATE volumes SET last_used_at = $1 WHERE deleted_at IS NULL AND last_used_at < $2 \
      AND EXISTS (SELECT 1 FROM workshop_instances AS used WHERE used.volume = volumes.name \
@@ -189,10 +190,10 @@ impl Store {
         Ok(VolumeDeletion::Decided)
     }
 
-    /// Returns the names of volumes whose deletion is decided, at most 100, in random order.
-    pub async fn purge_volumes(&self) -> Result<Vec<String>, StoreError> {
+    /// Returns names and namespaces of volumes whose deletion is decided, at most 100, in random order.
+    pub async fn purge_volumes(&self) -> Result<Vec<(String, Option<String>)>, StoreError> {
         let rows = query(DELETED).bind(PORTION).fetch_all(&self.pool).await?;
-        rows.iter().map(|row| Ok(row.try_get("name")?)).collect()
+        rows.iter().map(|row| Ok((row.try_get("name")?, row.try_get("namespace")?))).collect()
     }
 
     /// Removes the row of a volume whose files the fleet has deleted.
@@ -235,7 +236,7 @@ fn listed(row: &AnyRow) -> Result<ListedVolume, StoreError> {
 }
 
 const CLAIM: &str = "UPDATE volumes SET last_used_at = $1 WHERE owner_email = $2 AND template_id = $3 \
-                     AND deleted_at IS NULL RETURNING name, size";
+                     AND deleted_at IS NULL RETURNING name, namespace, size";
 static INSERT: LazyLock<String> = LazyLock::new(|| Volume::TABLE.insert());
 
 pub(crate) const USED_BY: &str = used_by!("used.k8s_name, used.state", "$1");
@@ -259,6 +260,7 @@ pub(crate) enum Claim {
 /// Volume that a new instance uses.
 pub(crate) struct ClaimedVolume {
     pub(crate) name: String,
+    pub(crate) namespace: Option<String>,
     /// Size at the creation of the row. A template may have got another one since.
     size: String,
 }
@@ -310,7 +312,11 @@ impl WriteTransaction {
         let claim = query(CLAIM).bind(instance.created_at.as_millisecond()).bind(owner.to_owned());
         let claim = claim.bind(template_id.encode()?);
         if let Some(row) = claim.fetch_optional(self.connection()).await? {
-            let claimed = ClaimedVolume { name: row.try_get("name")?, size: row.try_get("size")? };
+            let claimed = ClaimedVolume {
+                name: row.try_get("name")?,
+                namespace: row.try_get("namespace")?,
+                size: row.try_get("size")?,
+            };
             return Ok(match self.volume_used_by(&claimed.name).await? {
                 Some(user) => Claim::InUse(user),
                 None => Claim::Claimed(Some(claimed)),
@@ -327,13 +333,15 @@ impl WriteTransaction {
             owner_email: instance.owner_email.clone(),
             template_id,
             template_name,
+            namespace: instance.namespace.clone(),
             size: storage.size.to_string(),
             created_at: instance.created_at,
             last_used_at: instance.created_at,
             kept_until: Some(Timestamp::UNIX_EPOCH),
         };
         volume.bind_all(query(&INSERT))?.execute(self.connection()).await?;
-        Ok(Claim::Claimed(Some(ClaimedVolume { name: volume.name, size: volume.size })))
+        let Volume { name, namespace, size, .. } = volume;
+        Ok(Claim::Claimed(Some(ClaimedVolume { name, namespace, size })))
     }
 
     /// Returns the total size of the owner's volumes. A volume counts until its deletion is decided.

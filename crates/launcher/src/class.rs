@@ -76,7 +76,8 @@ async fn within(
 ) -> Result<String, String> {
     let store = Store::open_existing(&settings.url()).await.map_err(|error| error.to_string())?;
     let policy = &settings.pod_template_allow;
-    let done = act(ClassFiles { store: &store, clock: &SystemClock, entropy: &SystemEntropy, policy }).await;
+    let (clock, entropy) = (&SystemClock, &SystemEntropy);
+    let done = act(ClassFiles { store: &store, clock, entropy, policy, namespaces: &[] }).await;
     store.close().await;
     done
 }

@@ -16,6 +16,15 @@ pub(crate) enum ClusterError {
     /// The cluster's address and credentials were found, but cannot be used.
     #[error("the Kubernetes client cannot be created: {0}; check KUBECONFIG, or the pod's service account")]
     Client(#[from] kube::Error),
+    /// The namespace of all other workshops is also one of classes.
+    #[error("SERVICE_CLASS_NAMESPACES names {0}, the namespace of all other workshops; name only other namespaces")]
+    ClassNamespace(String),
+}
+
+/// Checks that no namespace of classes is the main one.
+pub(crate) fn check_namespaces(main: &str, of_classes: &[String]) -> Result<(), ClusterError> {
+    let is_main = of_classes.iter().any(|namespace| namespace == main);
+    if is_main { Err(ClusterError::ClassNamespace(main.to_owned())) } else { Ok(()) }
 }
 
 /// Returns a client for the cluster of KUBECONFIG, `~/.kube/config` or the pod's service account, and the default

@@ -81,6 +81,7 @@ async fn operate(args: OperatorArgs) -> Result<(), OperatorStartError> {
     if settings.namespace.is_empty() {
         settings.namespace = namespace;
     }
+    cluster::check_namespaces(&settings.namespace, &settings.class_namespaces)?;
     let operator = Operator::new(client, settings, &host, Arc::new(SystemClock), &SystemEntropy);
 
     let health_stop = Stop::new();

@@ -101,7 +101,7 @@ async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
         RunningFleet::open(&settings, &origin, secret.clone(), saved_files, clock.clone(), stop.clone()).await?;
     let policy = settings.database.pod_template_allow.clone();
     let entropy = Arc::new(SystemEntropy);
-    let launcher = Launcher::new(store.clone(), fleet.port(), clock, entropy, settings.limits, policy, snapshots);
+    let launcher = Launcher::new(store.clone(), fleet.ports(), clock, entropy, settings.limits, policy, snapshots);
     launcher.claim_fleet().await?;
     seeds::seed_templates(&launcher, &settings).await?;
 

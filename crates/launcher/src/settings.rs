@@ -10,7 +10,7 @@ use launcher_api::ApiSettings;
 use launcher_domain::PodTemplatePolicy;
 use launcher_fleet::{ContainerOptions, LocalPrograms};
 use launcher_process::serve::DEFAULT_CONNECTIONS;
-use launcher_process::settings::parse_domain;
+use launcher_process::settings::{parse_domain, parse_namespace};
 use launcher_process::telemetry::LogSettings;
 use launcher_service::{Limits, SnapshotSettings};
 
@@ -48,6 +48,10 @@ pub(crate) struct ServeSettings {
     /// Namespace of the Workshops, with the fleet kubernetes; default: the namespace that the service runs in
     #[arg(long, env = "SERVICE_NAMESPACE", value_name = "NAMESPACE")]
     pub(crate) namespace: Option<String>,
+
+    /// Namespaces that classes can have, with the fleet kubernetes, separated by commas; the operator needs the same value
+    #[arg(long, env = "SERVICE_CLASS_NAMESPACES", value_name = "NAMESPACES", value_delimiter = ',', value_parser = parse_namespace)]
+    pub(crate) class_namespaces: Vec<String>,
 
     /// Domain whose subdomains are the workshops, with the fleets local and containers; the operator has its own setting
     #[arg(long, env = "SERVICE_WORKSHOP_DOMAIN", default_value = "localhost", value_name = "DOMAIN",

@@ -13,6 +13,7 @@ state-next = { $state }: التالية في الدور
 state-position = { $state }: الترتيب { $position }
 state-step = { $state }: { $step }
 
+step-waiting-for-quota = بانتظار انتهاء ورشة أخرى من ورش الصف
 step-waiting-for-room = بانتظار توفّر متسع
 step-waiting-for-room-progress = بانتظار توفّر متسع، الموضع { $position }
 step-preparing = تجهيز الورشة

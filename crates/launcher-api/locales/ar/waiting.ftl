@@ -39,6 +39,7 @@ wait-longer = يستغرق هذا وقتًا أطول من المعتاد.
 wait-starting = ورشتك قيد البدء.
 wait-progress = تقدّم البدء
 wait-details = التفاصيل
+doing-waiting-for-quota = بانتظار انتهاء ورشة أخرى من ورش الصف.
 doing-waiting-for-room = بانتظار مكان شاغر.
 doing-preparing = تُجهَّز ورشتك.
 doing-pulling-image = يُجلب البرنامج. المرة الأولى تستغرق وقتًا أطول.

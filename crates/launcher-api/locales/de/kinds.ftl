@@ -13,6 +13,7 @@ state-next = { $state }: startet als Nächstes
 state-position = { $state }: Position { $position }
 state-step = { $state }: { $step }
 
+step-waiting-for-quota = wartet, bis ein anderer Workshop des Kurses endet
 step-waiting-for-room = wartet auf Platz
 step-waiting-for-room-progress = wartet auf Platz, Position { $position }
 step-preparing = bereitet den Workshop vor

@@ -43,6 +43,7 @@ wait-progress = Fortschritt des Starts
 
 wait-details = Details
 
+doing-waiting-for-quota = Wartet, bis ein anderer Workshop des Kurses endet.
 doing-waiting-for-room = Wartet auf einen freien Platz.
 doing-preparing = Ihr Workshop wird vorbereitet.
 doing-pulling-image = Die Software wird geholt. Beim ersten Mal dauert es länger.

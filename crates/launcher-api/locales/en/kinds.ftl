@@ -17,6 +17,7 @@ state-position = { $state }: position { $position }
 state-step = { $state }: { $step }
 
 # Steps that a starting workshop waits for.
+step-waiting-for-quota = waiting until another workshop of the class ends
 step-waiting-for-room = waiting for free capacity
 step-waiting-for-room-progress = waiting for free capacity, position { $position }
 step-preparing = preparing the workshop

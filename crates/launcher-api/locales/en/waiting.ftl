@@ -55,6 +55,7 @@ wait-progress = Progress of the start
 wait-details = Details
 
 # The current step of the start, in the words of a student.
+doing-waiting-for-quota = Waiting until another workshop of the class ends.
 doing-waiting-for-room = Waiting for a free place.
 doing-preparing = Preparing your workshop.
 doing-pulling-image = Getting the software. The first time takes longer.

@@ -13,6 +13,7 @@ state-next = { $state }: es el siguiente
 state-position = { $state }: posición { $position }
 state-step = { $state }: { $step }
 
+step-waiting-for-quota = esperando que termine otro taller de la clase
 step-waiting-for-room = esperando que haya capacidad
 step-waiting-for-room-progress = esperando que haya capacidad, posición { $position }
 step-preparing = preparando el taller

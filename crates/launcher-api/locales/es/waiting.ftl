@@ -43,6 +43,7 @@ wait-progress = Progreso del inicio
 
 wait-details = Detalles
 
+doing-waiting-for-quota = Esperando que termine otro taller de la clase.
 doing-waiting-for-room = Esperando una plaza libre.
 doing-preparing = Preparando tu taller.
 doing-pulling-image = Obteniendo el software. La primera vez tarda más.

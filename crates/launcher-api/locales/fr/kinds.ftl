@@ -13,6 +13,7 @@ state-next = { $state } : prochain à démarrer
 state-position = { $state } : position { $position }
 state-step = { $state } : { $step }
 
+step-waiting-for-quota = attend qu’un autre atelier du cours se termine
 step-waiting-for-room = attente d’une place
 step-waiting-for-room-progress = attente d’une place, position { $position }
 step-preparing = préparation de l’atelier

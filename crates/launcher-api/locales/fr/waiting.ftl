@@ -43,6 +43,7 @@ wait-progress = Progression du démarrage
 
 wait-details = Détails
 
+doing-waiting-for-quota = En attente de la fin d’un autre atelier du cours.
 doing-waiting-for-room = En attente d’une place libre.
 doing-preparing = Préparation de votre atelier.
 doing-pulling-image = Récupération du logiciel. La première fois est plus longue.

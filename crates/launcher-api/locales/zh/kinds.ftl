@@ -13,6 +13,7 @@ state-next = { $state }：下一个启动
 state-position = { $state }：第 { $position } 位
 state-step = { $state }：{ $step }
 
+step-waiting-for-quota = 等待班级的另一个实验环境结束
 step-waiting-for-room = 等待空闲资源
 step-waiting-for-room-progress = 等待空闲资源，第 { $position } 位
 step-preparing = 正在准备实验环境

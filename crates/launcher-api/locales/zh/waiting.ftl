@@ -30,6 +30,7 @@ wait-longer = 这次比平时更久。
 wait-starting = 您的实验环境正在启动。
 wait-progress = 启动进度
 wait-details = 详情
+doing-waiting-for-quota = 正在等待班级的另一个实验环境结束。
 doing-waiting-for-room = 正在等待空位。
 doing-preparing = 正在准备您的实验环境。
 doing-pulling-image = 正在获取软件。第一次需要更长时间。

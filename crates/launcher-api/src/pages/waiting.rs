@@ -3,7 +3,10 @@
 
 use askama::Template;
 use jiff::SignedDuration;
-use launcher_domain::{FilesAtEnd, InstanceState, MaterialTrouble, Report, SecretValues, StartStep};
+use launcher_domain::StartStep::{
+    LoadingMaterial, Preparing, PullingImage, RestartingApp, StartingApp, WaitingForQuota, WaitingForRoom,
+};
+use launcher_domain::{FilesAtEnd, InstanceState, MaterialTrouble, Report, SecretValues};
 use launcher_service::{LaunchRequest, ListedInstance, ServiceError};
 use serde::Deserialize;
 
@@ -128,7 +131,7 @@ fn sentence(t: Language, listed: &ListedInstance, left: Option<SignedDuration>) 
                 None => t.with_one("wait-queue", "before", before),
             }
         }
-        (_, Some(StartStep::WaitingForRoom)) => {
+        (_, Some(WaitingForRoom)) => {
             let before = start_progress.map_or(0, |position| position.saturating_sub(1));
             t.with_one("wait-room", "before", before)
         }
@@ -142,7 +145,7 @@ fn sentence(t: Language, listed: &ListedInstance, left: Option<SignedDuration>) 
 
 /// Names the current step of a start in the words of a student.
 fn doing(t: Language, listed: &ListedInstance) -> Option<Text> {
-    let step = listed.instance.report.start_step.unwrap_or(StartStep::Preparing);
+    let step = listed.instance.report.start_step.unwrap_or(Preparing);
     (listed.instance.state == InstanceState::Starting).then(|| t.text(&format!("doing-{}", step.as_str())))
 }
 
@@ -151,10 +154,10 @@ fn percent(ListedInstance { instance, queue_position, .. }: &ListedInstance) -> 
     let Report { start_step, start_progress, .. } = instance.report;
     match (instance.state, start_step) {
         (InstanceState::Queued, _) => 10 / queue_position.unwrap_or(1).max(1),
-        (InstanceState::Starting, None | Some(StartStep::WaitingForRoom | StartStep::Preparing)) => 20,
-        (InstanceState::Starting, Some(StartStep::PullingImage)) => 30 + start_progress.unwrap_or(0).min(100) * 2 / 5,
-        (InstanceState::Starting, Some(StartStep::LoadingMaterial)) => 70,
-        (InstanceState::Starting, Some(StartStep::StartingApp | StartStep::RestartingApp)) => 80,
+        (InstanceState::Starting, None | Some(WaitingForQuota | WaitingForRoom | Preparing)) => 20,
+        (InstanceState::Starting, Some(PullingImage)) => 30 + start_progress.unwrap_or(0).min(100) * 2 / 5,
+        (InstanceState::Starting, Some(LoadingMaterial)) => 70,
+        (InstanceState::Starting, Some(StartingApp | RestartingApp)) => 80,
         _ => 100,
     }
 }
@@ -164,10 +167,10 @@ fn percent(ListedInstance { instance, queue_position, .. }: &ListedInstance) -> 
 fn steps(t: Language, listed: &ListedInstance, runs_images: bool) -> Option<Vec<Step>> {
     let current = match (listed.instance.state, listed.instance.report.start_step) {
         (InstanceState::Queued, _) => 0,
-        (InstanceState::Starting, None | Some(StartStep::WaitingForRoom | StartStep::Preparing)) => 1,
+        (InstanceState::Starting, None | Some(WaitingForQuota | WaitingForRoom | Preparing)) => 1,
         // A cluster pulls the image of the app after it has loaded the material: both are one step.
-        (InstanceState::Starting, Some(StartStep::PullingImage | StartStep::LoadingMaterial)) => 2,
-        (InstanceState::Starting, Some(StartStep::StartingApp | StartStep::RestartingApp)) => 3,
+        (InstanceState::Starting, Some(PullingImage | LoadingMaterial)) => 2,
+        (InstanceState::Starting, Some(StartingApp | RestartingApp)) => 3,
         (InstanceState::Running, _) => START_STEPS.len(),
         (
             InstanceState::Suspending

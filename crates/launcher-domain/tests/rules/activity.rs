@@ -21,6 +21,7 @@ fn deleted_volume_is_logged_with_its_owner_and_template() {
         owner_email: email("alice@example.org"),
         template_id: Some(Uuid::nil()),
         template_name: Some("Jupyter".to_owned()),
+        namespace: None,
         size: "1Gi".to_owned(),
         created_at: at(0),
         last_used_at: at(0),

@@ -120,6 +120,7 @@ fn volume_is_deleted_after_the_retention_since_its_last_use_and_not_before_the_a
         owner_email: email("alice@example.org"),
         template_id: None,
         template_name: None,
+        namespace: None,
         size: "1Gi".to_owned(),
         created_at: at(0),
         last_used_at: at(100),

@@ -30,7 +30,15 @@ fn instance_states_and_end_reasons_have_stable_texts() {
     assert_texts!(EndReason, ["owner", "admin", "teacher", "expired", "failed", "lost"]);
     assert_texts!(
         StartStep,
-        ["waiting-for-room", "preparing", "pulling-image", "loading-material", "starting-app", "restarting-app"]
+        [
+            "waiting-for-quota",
+            "waiting-for-room",
+            "preparing",
+            "pulling-image",
+            "loading-material",
+            "starting-app",
+            "restarting-app"
+        ]
     );
 }
 

@@ -2,6 +2,7 @@
 
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use kube::Resource;
+use launcher_domain::quantity::Quantity;
 use launcher_domain::{FailureCode, FailureReason};
 use launcher_workshop::MANAGED_BY_LABEL;
 
@@ -70,6 +71,40 @@ pub(crate) fn of_workshop(error: &ApplyError) -> Option<FailureReason> {
     Some(FailureReason::new(code, Some(sentence(message).into())))
 }
 
+/// True if the quota of the namespace has no room for the pod now, but has room after the end of other pods.
+pub(crate) fn waits_for_quota(error: &ApplyError) -> bool {
+    match error {
+        ApplyError::Apply { kind, source: kube::Error::Api(status), .. } => {
+            *kind == Pod::kind(&()) && status.code == 403 && has_room_later(&status.message)
+        }
+        _ => false,
+    }
+}
+
+/// Reads the message of the quota's admission plugin, as in `exceeded quota: class, requested: pods=1, used: pods=4, limited:
+/// pods=4`. False for another message, and for a request beyond the quota itself.
+fn has_room_later(message: &str) -> bool {
+    // A new quota refuses all pods until its use is counted.
+    if message.contains("status unknown for quota: ") {
+        return true;
+    }
+    let Some((_, amounts)) = message.split_once("exceeded quota: ") else { return false };
+    let Some((_, amounts)) = amounts.split_once("requested: ") else { return false };
+    let Some((requested, amounts)) = amounts.split_once(", used: ") else { return false };
+    let Some((_, limited)) = amounts.split_once(", limited: ") else { return false };
+    let amounts = |text: &str| -> Vec<(String, u128)> {
+        let pairs = text.split(',').filter_map(|pair| pair.trim().split_once('='));
+        pairs.filter_map(|(name, amount)| Some((name.to_owned(), milli(amount)?))).collect()
+    };
+    let limited = amounts(limited);
+    let is_beyond = |(name, amount): &(String, u128)| limited.iter().any(|(of, limit)| of == name && amount > limit);
+    !amounts(requested).iter().any(is_beyond)
+}
+
+fn milli(amount: &str) -> Option<u128> {
+    if amount == "0" { Some(0) } else { Quantity::parse(amount).ok().map(|amount| amount.milli()) }
+}
+
 /// True if this refusal leaves the Workshop without a pod. It then also fails if it has been ready.
 pub(crate) fn is_about_pod(error: &ApplyError) -> bool {
     match error {
@@ -102,4 +137,23 @@ fn foreign_claim(name: &str) -> FailureReason {
 fn volume_in_use(volume: &str, user: &str) -> FailureReason {
     let detail = format!("The volume {volume} is still in use by the workshop {user}.");
     FailureReason::new(FailureCode::StartTimeout, Some(detail.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_quota_has_room_later_unless_the_request_exceeds_it() {
+        let of =
+            |amounts: &str| has_room_later(&format!("pods \"lab-a\" is forbidden: exceeded quota: class, {amounts}"));
+        assert!(of("requested: pods=1, used: pods=4, limited: pods=4"));
+        assert!(of("requested: pods=1,requests.cpu=500m, used: pods=4,requests.cpu=4, limited: pods=4,requests.cpu=4"));
+        assert!(!of(
+            "requested: limits.memory=8Gi,pods=1, used: limits.memory=0,pods=4, limited: limits.memory=4Gi,pods=4"
+        ));
+        assert!(!of("requested: pods=1, used: pods=0, limited: pods=0"));
+        assert!(has_room_later("pods \"lab-a\" is forbidden: status unknown for quota: class, resources: pods"));
+        assert!(!has_room_later("pods \"lab-a\" is forbidden: maximum cpu usage per Container is 1"));
+    }
 }

@@ -112,3 +112,15 @@ fn start_timeout_counts_from_loss_of_readiness() {
     let restarting = step(Some(running), &waiting(), "12:30:00");
     assert_eq!(waiting_since(&workshop(Some(restarting)), &made("12:00:00"), at("12:35:00")), at("12:30:00"));
 }
+
+#[test]
+fn start_begins_at_the_end_of_the_wait_for_a_quota() {
+    let reason = FailureReason::new(FailureCode::QuotaExceeded, None);
+    let refused = waiting_for_quota(&workshop(None), &reason, at("12:00:01"));
+    assert_eq!(refused.report.start_step, Some(StartStep::WaitingForQuota));
+    let again = waiting_for_quota(&workshop(Some(refused.clone())), &reason, at("12:30:00"));
+    assert_eq!(again, refused);
+    let starting = step(Some(again), &waiting(), "13:00:00");
+    assert_eq!(starting.starting_since(), Some(at("13:00:00")));
+    assert_eq!(step(Some(starting), &waiting(), "13:00:05").starting_since(), Some(at("13:00:00")));
+}

@@ -176,9 +176,12 @@ impl Cluster {
     async fn take(self, request: Request<Body>) -> Result<Response<Body>, Infallible> {
         let (head, body) = request.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
-        let body = serde_json::from_slice(&body).unwrap_or_default();
+        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
         let path: Vec<&str> = head.uri.path().split('/').skip_while(|part| *part != "namespaces").skip(2).collect();
         let (kind, name, part) = (path[0], path.get(1).copied(), path.get(2).copied());
+        let namespace = head.uri.path().split('/').skip_while(|part| *part != "namespaces").nth(1).unwrap();
+        let written = &body["metadata"]["namespace"];
+        assert!(written.is_null() || written == namespace, "{namespace}: {body}");
         let query = head.uri.query().unwrap_or_default();
         if self.0.lock().unwrap().unknown.contains(&kind) {
             let answer = failure(404, "the server could not find the requested resource").1.to_string();
@@ -191,7 +194,7 @@ impl Cluster {
             return Ok(self.log(query).await);
         }
         let (code, answer) = match name {
-            None if head.method == Method::GET => (200, self.list(kind, query)),
+            None if head.method == Method::GET => (200, self.list(namespace, kind, query)),
             _ => self.one(&head.method, kind, name, part, body),
         };
         let answer = serde_json::to_vec(&answer).unwrap();
@@ -237,14 +240,16 @@ impl Cluster {
         object
     }
 
-    /// Lists the objects of the initial lists, or the current objects if the query selects by name.
-    fn list(&self, kind: &str, query: &str) -> Value {
+    /// Lists the objects of a namespace in the initial lists, or the current objects if the query selects by name.
+    fn list(&self, namespace: &str, kind: &str, query: &str) -> Value {
         let state = self.0.lock().unwrap();
         let current = || state.there.iter().filter(|((one, _), _)| one == kind).map(|(_, object)| object.clone());
-        let items = match state.listed.get(kind) {
+        let items: Vec<Value> = match state.listed.get(kind) {
             _ if query.contains("fieldSelector=metadata.name") => current().collect(),
             listed => listed.cloned().unwrap_or_default(),
         };
+        let is_here = |object: &Value| [Value::Null, namespace.into()].contains(&object["metadata"]["namespace"]);
+        let items: Vec<Value> = items.into_iter().filter(is_here).collect();
         json!({ "kind": "List", "apiVersion": "v1", "metadata": { "resourceVersion": "1" }, "items": items })
     }
 

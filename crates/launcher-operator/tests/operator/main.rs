@@ -16,6 +16,7 @@ mod lease;
 mod material;
 mod material_report;
 mod name_suffix;
+mod namespaces;
 mod parameters;
 mod pod_expiry;
 mod pod_security;

@@ -20,6 +20,7 @@ mod hands;
 mod images;
 mod launching;
 mod limits;
+mod namespaces;
 mod overview;
 mod parameters;
 mod patience;

@@ -175,20 +175,25 @@ async fn start_timeout_counts_from_time_reported_by_fleet() {
 }
 
 #[tokio::test]
-async fn start_that_reports_its_progress_is_not_overdue() {
-    let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
-    let outdated = world.outdated().await;
-    let name = world.starting().await;
-    world.fleet.progress(&name, StartStep::WaitingForRoom, 1);
-    world.impatient(true, Question::Answered).await;
-    world.start();
-    world.upkeep(&outdated).await;
-    assert_eq!(world.state(&name).await, InstanceState::Starting);
-    world.fleet.starting(&name, StartStep::Preparing);
-    world.clock.advance(TOO_LONG);
-    world.start();
-    let failed = world.until(&name, InstanceState::Failed).await;
-    assert_eq!(failed.reason.unwrap().code, FailureCode::StartTimeout);
+async fn start_that_reports_its_progress_or_waits_for_a_quota_is_not_overdue() {
+    for step in [StartStep::WaitingForRoom, StartStep::WaitingForQuota] {
+        let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
+        let outdated = world.outdated().await;
+        let name = world.starting().await;
+        match step {
+            StartStep::WaitingForQuota => world.fleet.starting(&name, step),
+            _ => world.fleet.progress(&name, step, 1),
+        }
+        world.impatient(true, Question::Answered).await;
+        world.start();
+        world.upkeep(&outdated).await;
+        assert_eq!(world.state(&name).await, InstanceState::Starting);
+        world.fleet.starting(&name, StartStep::Preparing);
+        world.clock.advance(TOO_LONG);
+        world.start();
+        let failed = world.until(&name, InstanceState::Failed).await;
+        assert_eq!(failed.reason.unwrap().code, FailureCode::StartTimeout);
+    }
 }
 
 #[tokio::test]

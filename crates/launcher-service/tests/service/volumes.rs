@@ -51,7 +51,7 @@ impl World {
         connection.close().await.unwrap();
     }
 
-    async fn end(&self, instance: &Instance) {
+    pub(crate) async fn end(&self, instance: &Instance) {
         self.launcher.terminate(&caller("admin"), &instance.k8s_name).await.unwrap();
         self.until(&instance.k8s_name, InstanceState::Terminated).await;
     }

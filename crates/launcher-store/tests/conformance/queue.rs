@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use launcher_domain::{ClassLimits, Template};
+use launcher_domain::{ClassLimits, Instance, Report, StartStep, Template};
 use launcher_store::{LaunchRules, Store};
 use uuid::Uuid;
 
@@ -136,6 +136,41 @@ async fn waiting_classes_share_the_starts_by_their_weights() {
             while start(&store, &mut started).await.is_some() {}
             started -= 1;
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn namespace_whose_quota_is_full_is_held_and_its_waiting_instance_does_not_count() {
+    on_every_engine(async |store| {
+        let launch = async |namespace: Option<&str>| {
+            let namespace = namespace.map(str::to_owned);
+            let launched = Instance { namespace, ..instance("alice@example.org") };
+            created(store.launch(&launched, &NO_LIMITS, None).await.unwrap())
+        };
+        let promoted = async || -> Vec<Uuid> {
+            let promoted = store.dispatch_promote_queued(1, at(1)).await.unwrap();
+            promoted.into_iter().map(|instance| instance.instance_id).collect()
+        };
+        let report = |start_step| Report { start_step: Some(start_step), ..Report::default() };
+        let first = launch(Some("a")).await;
+        assert_eq!(promoted().await, [first.instance_id]);
+        let first = store.observe_instance(&first.k8s_name).await.unwrap().unwrap();
+        assert_eq!(first.namespace.as_deref(), Some("a"));
+        let waiting = changed(&store, &first, |row| row.report = report(StartStep::WaitingForQuota)).await;
+        let held = launch(Some("a")).await;
+        assert_eq!(promoted().await, [Uuid::nil(); 0]);
+        let others = [launch(Some("b")).await, launch(None).await];
+        for other in others {
+            assert_eq!(promoted().await, [other.instance_id]);
+            let started = store.observe_instance(&other.k8s_name).await.unwrap().unwrap();
+            assert_eq!(promoted().await, [Uuid::nil(); 0], "it counts");
+            changed(&store, &started, |row| row.state = launcher_domain::InstanceState::Running).await;
+        }
+        let starting = changed(&store, &waiting, |row| row.report = report(StartStep::Preparing)).await;
+        assert_eq!(promoted().await, [Uuid::nil(); 0], "it counts again");
+        changed(&store, &starting, |row| row.state = launcher_domain::InstanceState::Running).await;
+        assert_eq!(promoted().await, [held.instance_id]);
     })
     .await;
 }

@@ -60,6 +60,7 @@ async fn first_launch_creates_the_volume_and_later_launches_reuse_it() {
             owner_email: first.owner_email.clone(),
             template_id: Some(first.template_id),
             template_name: Some(first.settings.name.clone()),
+            namespace: None,
             size: "5Gi".to_owned(),
             created_at: first.created_at,
             last_used_at: again.created_at,
@@ -235,18 +236,45 @@ async fn only_owner_and_admin_see_and_delete_a_volume() {
 }
 
 #[tokio::test]
+async fn volume_stays_in_its_namespace_and_decides_that_of_later_instances() {
+    on_every_engine(async |store| {
+        let draft = |number, namespace: Option<&str>| {
+            let namespace = namespace.map(str::to_owned);
+            Instance { namespace, ..draft("alice@example.org", StorageKind::Kept, number) }
+        };
+        let first = created(launch(&store, &draft(1, Some("class-a"))).await);
+        assert_eq!(first.namespace.as_deref(), Some("class-a"));
+        end(&store, &first).await;
+        let again = created(launch(&store, &draft(2, None)).await);
+        assert_eq!((again.namespace, again.volume), (first.namespace, first.volume));
+        let row = store.observe_instance(&again.k8s_name).await.unwrap().unwrap();
+        end(&store, &row).await;
+        assert_eq!(store.delete_volume(&alice(), &volume_name(1), at(1)).await.unwrap(), VolumeDeletion::Decided);
+        let pending = store.purge_volumes().await.unwrap();
+        assert_eq!(pending, [(volume_name(1), Some("class-a".to_owned()))]);
+        let moved = created(launch(&store, &draft(3, None)).await);
+        assert_eq!(moved.namespace, None);
+    })
+    .await;
+}
+
+async fn purged(store: &Store) -> Vec<String> {
+    store.purge_volumes().await.unwrap().into_iter().map(|(name, _)| name).collect()
+}
+
+#[tokio::test]
 async fn deletion_is_logged_and_stays_pending_until_the_files_are_gone() {
     on_every_engine(async |store| {
         let row = created(launch(&store, &draft("alice@example.org", StorageKind::Kept, 1)).await);
         let in_use = VolumeDeletion::InUse(used_by(&row, false));
         assert_eq!(store.delete_volume(&alice(), &volume_name(1), at(1)).await.unwrap(), in_use);
         end(&store, &row).await;
-        assert_eq!(store.purge_volumes().await.unwrap(), [""; 0]);
+        assert_eq!(purged(&store).await, [""; 0]);
         store.purge_volume(&volume_name(1)).await.unwrap();
         assert_eq!(names(&store, None).await.len(), 1, "only a volume whose deletion is decided is purged");
 
         assert_eq!(store.delete_volume(&alice(), &volume_name(1), at(1)).await.unwrap(), VolumeDeletion::Decided);
-        assert_eq!(store.purge_volumes().await.unwrap(), [volume_name(1)]);
+        assert_eq!(purged(&store).await, [volume_name(1)]);
         let logged = store.activities(&ActivityFilter::default(), &ALL_ENTRIES).await.unwrap();
         let entry = &logged[0].activity;
         assert_eq!((entry.action, entry.subject.as_str()), (ActivityAction::VolumeDeleted, &*volume_name(1)));
@@ -257,7 +285,7 @@ async fn deletion_is_logged_and_stays_pending_until_the_files_are_gone() {
         assert_eq!(next.volume, Some(volume_name(2)), "a launch after the deletion gets a new volume");
         store.purge_volume(&volume_name(1)).await.unwrap();
         store.purge_volume(&volume_name(2)).await.unwrap();
-        assert_eq!(store.purge_volumes().await.unwrap(), [""; 0]);
+        assert_eq!(purged(&store).await, [""; 0]);
         assert_eq!(names(&store, None).await, [volume_name(2)]);
     })
     .await;
@@ -278,7 +306,7 @@ async fn volumes_that_stay_pending_do_not_keep_others_from_being_purged() {
         let mut seen = BTreeSet::new();
         // A portion has 100 names. A name that 100 portions omit by chance is less likely than a broken machine.
         for _ in 0..100 {
-            let portion = store.purge_volumes().await.unwrap();
+            let portion = purged(&store).await;
             assert_eq!(portion.len(), 100);
             seen.extend(portion);
         }
@@ -303,7 +331,7 @@ async fn retention_deletes_unused_volumes_and_nothing_else() {
         assert_eq!(store.observe_used_volumes(at(200), at(50)).await.unwrap(), 1);
         assert_eq!(store.observe_used_volumes(at(201), at(50)).await.unwrap(), 0, "at most once per interval");
         assert_eq!(store.purge_unused_volumes(at(100), at(300)).await.unwrap(), 1);
-        assert_eq!(store.purge_volumes().await.unwrap(), [volume_name(1)]);
+        assert_eq!(purged(&store).await, [volume_name(1)]);
         assert_eq!(names(&store, None).await, [volume_name(3), volume_name(2)]);
 
         assert_eq!(store.purge_unused_volumes(at(1000), at(1001)).await.unwrap(), 1, "not the one in use");

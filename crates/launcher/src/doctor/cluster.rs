@@ -23,7 +23,7 @@ pub(super) async fn check(settings: &ServeSettings) -> Section<FleetFacts> {
         }
     };
     let namespace = settings.namespace.clone().unwrap_or(namespace);
-    let examination = KubernetesExamination::new(client, &namespace);
+    let examination = KubernetesExamination::new(client.clone(), &namespace);
     let asked = now();
     match within(QUERY_TIMEOUT, examination.api_server()).await {
         Ok(server) => {
@@ -37,30 +37,41 @@ pub(super) async fn check(settings: &ServeSettings) -> Section<FleetFacts> {
         }
     }
     let ((found, identity), definition, rights, (operator, waiting), memory) = tokio::join!(
-        check_namespace(&examination, &namespace),
+        check_namespace(&examination, "SERVICE_NAMESPACE", &namespace),
         definition(&examination),
         rights(&examination, &namespace),
         operator(&examination, &namespace, now()),
         check_memory_kill(&examination),
     );
     section.add([found, definition, rights].into_iter().chain(operator).chain([memory]));
+    for namespace in &settings.class_namespaces {
+        let examination = KubernetesExamination::new(client.clone(), namespace);
+        let ((found, _), rights) = tokio::join!(
+            check_namespace(&examination, "SERVICE_CLASS_NAMESPACES", namespace),
+            rights(&examination, namespace),
+        );
+        section.add([found, rights]);
+    }
     section.facts.identity = identity;
     section.facts.workshops = waiting.as_ref().map(|waiting| waiting.workshops);
     section.facts.example = waiting.and_then(|waiting| waiting.example);
     section
 }
 
-async fn check_namespace(examination: &KubernetesExamination, namespace: &str) -> (Finding, Option<String>) {
+async fn check_namespace(
+    examination: &KubernetesExamination,
+    setting: &str,
+    namespace: &str,
+) -> (Finding, Option<String>) {
     const CHECK: &str = "namespace";
     match within(QUERY_TIMEOUT, examination.identity()).await {
         Ok(Some(identity)) => (Finding::ok(CHECK, namespace), Some(identity)),
         Ok(None) => {
-            let words =
-                format!("namespace {namespace} does not exist. Correct SERVICE_NAMESPACE, or create the namespace");
+            let words = format!("namespace {namespace} does not exist. Correct {setting}, or create the namespace");
             (Finding::fail(CHECK, words), None)
         }
         Err(problem) => {
-            let words = format!("{problem}. Check that namespace {namespace} (SERVICE_NAMESPACE) exists");
+            let words = format!("{problem}. Check that namespace {namespace} ({setting}) exists");
             (Finding::fail(CHECK, words), None)
         }
     }

@@ -1,5 +1,6 @@
 //! The fleet of the running service: one variant for each adapter.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use launcher_fleet::{
     LocalFleetError, LocalSettings, OriginSettings, SavedFiles,
 };
 use launcher_process::stop::Stop;
+use launcher_service::Fleets;
 
 use crate::cluster::{self, ClusterError};
 use crate::settings::{FleetKind, ServeSettings};
@@ -44,7 +46,7 @@ pub(crate) enum OpenFleetError {
 pub(super) enum RunningFleet {
     Local(LocalFleet),
     Containers(ContainerFleet),
-    Kubernetes(Arc<KubernetesFleet>),
+    Kubernetes { main: Arc<KubernetesFleet>, of_classes: BTreeMap<String, Arc<dyn Fleet>> },
 }
 
 impl RunningFleet {
@@ -73,18 +75,23 @@ impl RunningFleet {
             FleetKind::Kubernetes => {
                 let (client, namespace) = cluster::connect().await?;
                 let namespace = settings.namespace.as_deref().unwrap_or(&namespace);
-                let fleet = KubernetesFleet::new(client, namespace).with_saved_files(saved_files);
-                Ok(Self::Kubernetes(Arc::new(fleet)))
+                cluster::check_namespaces(namespace, &settings.class_namespaces)?;
+                let of = |namespace: &str| {
+                    Arc::new(KubernetesFleet::new(client.clone(), namespace).with_saved_files(saved_files.clone()))
+                };
+                let of_class = |namespace: &String| (namespace.clone(), of(namespace) as Arc<dyn Fleet>);
+                let of_classes = settings.class_namespaces.iter().map(of_class).collect();
+                Ok(Self::Kubernetes { main: of(namespace), of_classes })
             }
         }
     }
 
-    /// Returns the fleet as the port that the service uses.
-    pub(super) fn port(&self) -> Arc<dyn Fleet> {
+    /// Returns the fleets that the service uses.
+    pub(super) fn ports(&self) -> Fleets {
         match self {
-            Self::Local(fleet) => Arc::new(fleet.clone()),
-            Self::Containers(fleet) => Arc::new(fleet.clone()),
-            Self::Kubernetes(fleet) => fleet.clone(),
+            Self::Local(fleet) => Arc::new(fleet.clone()).into(),
+            Self::Containers(fleet) => Arc::new(fleet.clone()).into(),
+            Self::Kubernetes { main, of_classes } => Fleets::from(main.clone()).with_classes(of_classes.clone()),
         }
     }
 
@@ -93,7 +100,7 @@ impl RunningFleet {
         match self {
             Self::Local(fleet) => Some(fleet.gateway()),
             Self::Containers(fleet) => Some(fleet.gateway()),
-            Self::Kubernetes(_) => None,
+            Self::Kubernetes { .. } => None,
         }
     }
 
@@ -104,7 +111,7 @@ impl RunningFleet {
             Self::Local(fleet) => fleet.stop().await,
             Self::Containers(fleet) => fleet.close().await,
             // The operator keeps the workloads running.
-            Self::Kubernetes(_) => {}
+            Self::Kubernetes { .. } => {}
         }
     }
 }

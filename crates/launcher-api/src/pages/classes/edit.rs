@@ -14,7 +14,7 @@ use crate::pages::{Fields, Language, PageResult, Shell, Text, Visitor, assets, f
 use crate::permission::{EditClass, InClass};
 
 /// Fields of the form in their order: name of the field, and its input.
-const FIELDS: [(&str, Input); 9] = [
+const FIELDS: [(&str, Input); 10] = [
     ("name", Input::Text),
     ("description", Input::Lines),
     ("starts_on", Input::Day),
@@ -22,6 +22,7 @@ const FIELDS: [(&str, Input); 9] = [
     ("max_workshops", Input::Number),
     ("max_workshops_per_member", Input::Number),
     ("queue_weight", Input::NumberOfAdmins),
+    ("namespace", Input::NamespaceOfAdmins),
     ("slug", Input::TextOfAdmins),
     ("archived", Input::Check),
 ];
@@ -37,6 +38,8 @@ pub(crate) enum Input {
     NumberOfAdmins,
     /// A text that only admins see.
     TextOfAdmins,
+    /// One of the namespaces of classes. Only admins see it, if there are any.
+    NamespaceOfAdmins,
 }
 
 /// The form: values by the names of the fields, and the version that the page showed.
@@ -55,6 +58,7 @@ struct EditPage {
     class: ClassLink,
     version: i64,
     fields: Vec<Field>,
+    namespaces: Vec<String>,
     errors: Vec<Text>,
 }
 
@@ -97,9 +101,18 @@ fn render(
     errors: Vec<Text>,
 ) -> PageResult {
     let is_admin = visitor.caller.is_admin();
-    let shown = FIELDS
-        .into_iter()
-        .filter(|(_, input)| is_admin || !matches!(input, Input::NumberOfAdmins | Input::TextOfAdmins));
+    let mut namespaces = visitor.launcher.class_namespaces().to_vec();
+    // The settings may name it no longer.
+    if let Some(current) = &visitor.access.class().content.namespace
+        && !namespaces.contains(current)
+    {
+        namespaces.push(current.clone());
+    }
+    let shown = FIELDS.into_iter().filter(|(_, input)| match input {
+        Input::NumberOfAdmins | Input::TextOfAdmins => is_admin,
+        Input::NamespaceOfAdmins => is_admin && !namespaces.is_empty(),
+        Input::Text | Input::Lines | Input::Day | Input::Number | Input::Check => true,
+    });
     let field = |(name, input)| {
         let value = values.get(name).cloned().unwrap_or_default();
         Field { name, input, value, errors: errors_of(name) }
@@ -113,6 +126,7 @@ fn render(
         class: ClassLink::new(visitor, &visitor.access),
         version: visitor.access.class().version,
         fields,
+        namespaces,
         errors,
     };
     page_with(status, &edit)
@@ -137,7 +151,7 @@ pub(crate) async fn save(visitor: InClass<EditClass, Visitor>, Fields(form): Fie
             Input::Number | Input::NumberOfAdmins => {
                 text.parse().map_or_else(|_| text.into(), |number: i64| number.into())
             }
-            Input::Text | Input::Lines | Input::Day | Input::TextOfAdmins => text.into(),
+            Input::Text | Input::Lines | Input::Day | Input::TextOfAdmins | Input::NamespaceOfAdmins => text.into(),
         };
         let is_absent = text.is_empty() && matches!(input, Input::Number | Input::Day);
         body.insert(name.to_owned(), if is_absent { Value::Null } else { value });
