@@ -7,11 +7,12 @@ use std::time::Duration;
 use http_body_util::BodyExt;
 use launcher_api::{ApiProcess, ApiSettings};
 use launcher_domain::{AdminList, EmailAddress, PodTemplatePolicy};
+use launcher_fleet::Fleet;
 use launcher_process::listener::listen;
 use launcher_process::serve::{ServeLimits, serve_http_within};
 use launcher_process::settings::from_arguments;
 use launcher_process::stop::Stop;
-use launcher_service::{InstanceFilter, Launcher, Limits, Page, Snapshots, StateFilter};
+use launcher_service::{Fleets, InstanceFilter, Launcher, Limits, Page, Snapshots, StateFilter};
 use launcher_snapshots::{Location, SnapshotStore};
 use launcher_store::Store;
 use serde_json::{Value, json};
@@ -38,6 +39,8 @@ pub struct Options {
     pub runs_at_once: bool,
     /// True if the fleet has images, as the container fleet does.
     pub has_images: bool,
+    /// Namespaces that classes can have.
+    pub class_namespaces: &'static [&'static str],
     /// True if the ends of workshops save their files in a folder.
     pub saves_snapshots: bool,
     /// Arguments of the API's settings, which replace those of the application under test.
@@ -58,6 +61,7 @@ impl Default for Options {
             limits: Limits::default(),
             runs_at_once: true,
             has_images: false,
+            class_namespaces: &[],
             saves_snapshots: false,
             settings: Vec::new(),
             process: ApiProcess::default(),
@@ -139,9 +143,14 @@ impl TestApp {
             fleet.add_images();
         }
         let entropy = Arc::new(TestEntropy::default());
+        let of_class = |namespace: &&str| {
+            let fleet: Arc<dyn Fleet> = Arc::new(FakeFleet::new(clock.clone(), options.runs_at_once));
+            ((*namespace).to_owned(), fleet)
+        };
+        let of_classes = options.class_namespaces.iter().map(of_class).collect();
         let launcher = Launcher::new(
             store.clone(),
-            Arc::new(fleet.clone()),
+            Fleets::from(Arc::new(fleet.clone())).with_classes(of_classes),
             clock.clone(),
             entropy.clone(),
             options.limits,

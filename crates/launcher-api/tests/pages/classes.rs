@@ -197,6 +197,27 @@ async fn teacher_changes_the_settings_and_keeps_those_of_admins() {
 }
 
 #[tokio::test]
+async fn admin_selects_the_namespace_of_a_class_and_a_teacher_keeps_it() {
+    let app = App::with(Options { class_namespaces: &["class-a", "class-b"], ..Options::default() }).await;
+    let (room, _) = class(&app).await;
+    let (teacher, admin) = (app.browser(TEACHER), app.browser(ADMIN));
+    let edit = format!("{room}/edit");
+    let saved = admin.post(&edit, &[("version", "1"), ("name", "x"), ("namespace", "class-b")]).await;
+    assert_eq!(saved.location(), room);
+    let form = admin.get(&edit).await.body;
+    assert!(form.contains("<option>class-a</option>") && form.contains("<option selected>class-b</option>"), "{form}");
+    assert!(!teacher.get(&edit).await.body.contains("class-a"));
+    assert_eq!(teacher.post(&edit, &[("version", "2"), ("name", "y")]).await.location(), room);
+    let wrong = admin.post(&edit, &[("version", "3"), ("name", "y"), ("namespace", "default")]).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(wrong.body.contains("null, class-a, class-b"), "{}", wrong.body);
+    let saved = admin.post(&edit, &[("version", "3"), ("name", "y"), ("namespace", "")]).await;
+    assert_eq!(saved.location(), room);
+    assert!(!admin.get(&edit).await.body.contains("<option selected>"));
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn person_who_may_create_classes_finds_their_page_before_the_first_one() {
     let settings = vec![format!("--class-creators={TEACHER}")];
     let app = App::with(Options { settings, ..Options::default() }).await;

@@ -45,17 +45,20 @@ pub(super) async fn check(settings: &ServeSettings) -> Section<FleetFacts> {
     );
     section.add([found, definition, rights].into_iter().chain(operator).chain([memory]));
     for namespace in &settings.class_namespaces {
-        let examination = KubernetesExamination::new(client.clone(), namespace);
-        let ((found, _), rights) = tokio::join!(
-            check_namespace(&examination, "SERVICE_CLASS_NAMESPACES", namespace),
-            rights(&examination, namespace),
-        );
-        section.add([found, rights]);
+        section.add(check_class_namespace(KubernetesExamination::new(client.clone(), namespace), namespace).await);
     }
     section.facts.identity = identity;
     section.facts.workshops = waiting.as_ref().map(|waiting| waiting.workshops);
     section.facts.example = waiting.and_then(|waiting| waiting.example);
     section
+}
+
+async fn check_class_namespace(examination: KubernetesExamination, namespace: &str) -> [Finding; 2] {
+    let ((found, _), rights) = tokio::join!(
+        check_namespace(&examination, "SERVICE_CLASS_NAMESPACES", namespace),
+        rights(&examination, namespace),
+    );
+    [found, rights]
 }
 
 async fn check_namespace(

@@ -13,6 +13,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("SERVICE_WORKSHOP_NAME_SUFFIX", "-WS", "write a dash and"),
     ("SERVICE_WORKSHOP_NAME_SUFFIX", "-w.s", "write a dash and"),
     ("SERVICE_WORKSHOP_NAME_SUFFIX", "-a23456789012345678901234567890123", "write a dash and"),
+    ("SERVICE_CLASS_NAMESPACES", "class-a,", "write names of namespaces"),
     ("SERVICE_SIDECAR_IMAGE", "", "--sidecar-image"),
     ("SERVICE_PUBLIC_URL", "launcher.example.org", "--public-url"),
     ("SERVICE_PUBLIC_URL", "https://läuncher.example.org", "--public-url"),

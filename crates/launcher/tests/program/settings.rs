@@ -18,6 +18,7 @@ const WRONG: &[(&str, &str, &[&str])] = &[
     ("SERVICE_BASE_PATH", "/api/../x", &["write a path that begins with /api"]),
     ("SERVICE_LOGIN_URL", "javascript:alert(1)", &["write a path"]),
     ("SERVICE_LOGOUT_URL", "//evil.example", &["write a path"]),
+    ("SERVICE_CLASS_NAMESPACES", "class-a,Class_B", &["Class_B", "write names of namespaces"]),
     ("SERVICE_CLASS_CREATORS", "ada@example.org,@", &["entry 2", "after the @"]),
     ("SERVICE_HELP_URL", "javascript:alert(1)", &["write a URL"]),
     ("SERVICE_HELP_URL", "mailto:help", &["write a URL"]),
