@@ -159,16 +159,16 @@ async fn namespace_whose_quota_is_full_is_held_and_its_waiting_instance_does_not
         assert_eq!(first.namespace.as_deref(), Some("a"));
         let waiting = changed(&store, &first, |row| row.report = report(StartStep::WaitingForQuota)).await;
         let held = launch(Some("a")).await;
-        assert_eq!(promoted().await, [Uuid::nil(); 0]);
+        assert!(promoted().await.is_empty());
         let others = [launch(Some("b")).await, launch(None).await];
         for other in others {
             assert_eq!(promoted().await, [other.instance_id]);
             let started = store.observe_instance(&other.k8s_name).await.unwrap().unwrap();
-            assert_eq!(promoted().await, [Uuid::nil(); 0], "it counts");
+            assert!(promoted().await.is_empty(), "it counts");
             changed(&store, &started, |row| row.state = launcher_domain::InstanceState::Running).await;
         }
         let starting = changed(&store, &waiting, |row| row.report = report(StartStep::Preparing)).await;
-        assert_eq!(promoted().await, [Uuid::nil(); 0], "it counts again");
+        assert!(promoted().await.is_empty(), "it counts again");
         changed(&store, &starting, |row| row.state = launcher_domain::InstanceState::Running).await;
         assert_eq!(promoted().await, [held.instance_id]);
     })
