@@ -22,7 +22,7 @@ class Namespace:
         if quota:
             metadata = {"name": "workshops", "namespace": name}
             objects.append({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": quota}})
-        world.kubectl(*APPLY, "-", input="\n---\n".join([*map(json.dumps, objects), *self.rules()]))
+        world.kubectl(*APPLY, "-", "--namespace", name, input="\n---\n".join([*map(json.dumps, objects), *self.rules()]))
 
     def rules(self):
         """Yields the Roles and RoleBindings of deploy/rbac.yaml, whose subjects are in the world's namespace."""
