@@ -173,8 +173,8 @@ def workshop_namespaces(found):
 
 
 def test_namespace_of_a_class_has_what_the_main_one_has_and_its_quota():
-    classes = f"--set-json=workshops.classNamespaces={json.dumps(values_in(values_of('traefik'))['workshops']['classNamespaces'])}"
-    found = render("github", classes)
+    classes = json.dumps(values_in(values_of("traefik"))["workshops"]["classNamespaces"])
+    found = render("github", f"--set-json=workshops.classNamespaces={classes}")
     main, limited, other = workshop_namespaces(found)
     assert [limited, other] == ["class-statistics", "2027"]
 

@@ -5,7 +5,8 @@ import json
 import uuid
 
 import pytest
-from harness import APPLY, ROOT, wait_for
+from harness import APPLY, ROOT, exchange, wait_for
+from local_volumes import local_volumes
 from world import ALICE, APP, BOB, World
 
 CAROL = "carol@example.org"
@@ -42,14 +43,16 @@ class Namespace:
 def places():
     """Returns a world, a namespace of classes for one pod, and one without a quota."""
     few, many = (f"{word}-{uuid.uuid4().hex[:8]}" for word in ("few", "many"))
-    listed = {"SERVICE_CLASS_NAMESPACES": f"{few},{many}"}
+    listed, storage = {"SERVICE_CLASS_NAMESPACES": f"{few},{many}"}, f"classes-{uuid.uuid4().hex[:8]}"
     with contextlib.ExitStack() as stack:
         world = World("classes", processes=False)
         stack.enter_context(world)
         for name in (few, many):
             stack.callback(world.kubectl, "delete", "namespace", name, "--wait=false", "--ignore-not-found")
         made = Namespace(world, few, pods="1"), Namespace(world, many)
-        world.launcher, world.operator = world.new_launcher(**listed), world.new_operator(**listed)
+        stack.enter_context(local_volumes(world, storage, 1))
+        world.launcher = world.new_launcher(**listed)
+        world.operator = world.new_operator(**listed, SERVICE_STORAGE_CLASS=storage)
         world.launcher.start()
         world.operator.start()
         yield world, *made
@@ -90,4 +93,26 @@ def test_full_quota_holds_the_class_and_no_other(places):
     for name in (second, third, free):
         world.until(name, "terminated")
     assert (few.names("workshops,pods,services"), many.names("workshops,pods,services")) == ([], [])
+    world.assert_nothing_was_forbidden()
+
+
+def test_kept_files_of_a_class_are_in_its_namespace(places):
+    world, _, many = places
+    template = create_class(world, many.name, storage={"kind": "kept", "path": "/data", "size": "1Gi"})
+    name = launch(world, template, ALICE)
+    world.until(name, "running")
+    (volume,) = many.names("persistentvolumeclaims")
+    assert world.objects("persistentvolumeclaims") == []
+    world.end(name)
+    world.until(name, "terminated")
+
+    def download():
+        identity = {"X-Auth-Request-Email": ALICE}
+        status, _, body = exchange(world.launcher.port, "GET", f"/api/v1/volumes/{volume}/download", identity)
+        return status == 200 and body
+
+    assert wait_for("the download", download)
+    wait_for("the end of the download", lambda: many.names("workshopdownloads,pods") == [])
+    world.ask(204, "DELETE", f"/volumes/{volume}", ALICE)
+    wait_for("the deletion of the volume", lambda: many.names("persistentvolumeclaims") == [])
     world.assert_nothing_was_forbidden()
