@@ -7,7 +7,7 @@ lines in this comment are no description:
 
 | line | meaning |
 |---|---|
-| `# @schema NAME` | the type `NAME` of the definitions of values.schema.json, or `template`, the schema of the API |
+| `# @schema NAME` | the type `NAME` of the definitions of values.schema.json, or `template` or `size`, from the schema of the API |
 | `# @schema {...}` | keywords of JSON Schema, as YAML. Without `type` or `enum`, that of the default. Integers need `maximum` |
 | `# @schema [...]` | a list whose items have this schema |
 | `# @default TEXT` | TEXT for the table instead of the default, for example `*required*` |
@@ -110,6 +110,10 @@ def expanded(schema, default):
     """Returns the JSON Schema for the content of a line @schema."""
     if schema == "template":
         return seed_template()
+    if schema == "size":
+        name = {"type": "string", "minLength": 1, "maxLength": 80}
+        properties = {"name": name, "resources": seed_template()["properties"]["resources"]}
+        return {**group(properties), "required": list(properties)}
     if isinstance(schema, str):
         return {"$ref": f"#/definitions/{schema}"}
     if isinstance(schema, list):

@@ -58,7 +58,13 @@
 {{/* Settings with the names of the values in a group: `launchRate` sets SERVICE_LAUNCH_RATE. */}}
 {{- define "launcher.settings" -}}
 {{- range $name, $value := . }}
-{{- $text := kindIs "slice" $value | ternary (join "," $value) (kindIs "float64" $value | ternary (int64 $value) $value) | toString }}
+{{- $text := kindIs "float64" $value | ternary (int64 $value) $value | toString }}
+{{- if kindIs "slice" $value }}
+{{- $text = join "," $value }}
+{{- if and $value (kindIs "map" (first $value)) }}
+{{- $text = toJson $value }}
+{{- end }}
+{{- end }}
 {{- if and $text (not (kindIs "invalid" $value)) }}
 - {name: SERVICE_{{ snakecase $name | upper }}, value: {{ quote $text }}}
 {{- end }}

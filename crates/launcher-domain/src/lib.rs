@@ -71,7 +71,7 @@ pub use snapshot::{ArchiveToken, InstanceSnapshot, Snapshot, SnapshotFailure, Sn
 pub use template::{
     AppType, AtExpiry, Audience, FieldError, FieldRule, Icon, JsonObject, LaunchValues, Listing, Material,
     MaterialKind, MaterialSource, Parameter, ParameterKind, PodTemplateKind, PodTemplateObject, PodTemplatePolicy,
-    PodTemplatePolicyError, RepositoryDraft, SecurityProfile, Storage, StorageKind, Template, TemplateContent,
-    TemplateSettings, is_storable_pod_template,
+    PodTemplatePolicyError, RepositoryDraft, Resources, SecurityProfile, Size, Sizes, Storage, StorageKind, Template,
+    TemplateContent, TemplatePolicy, TemplateSettings, is_storable_pod_template,
 };
 pub use volume::Volume;

@@ -9,6 +9,7 @@ mod parameter;
 mod pod_template;
 pub(crate) mod rule;
 mod settings;
+mod size;
 mod variable;
 
 pub(crate) use codecs::SECONDS;
@@ -26,6 +27,7 @@ pub use settings::{
     AppType, AtExpiry, Icon, Resources, SecurityProfile, Storage, StorageKind, Template, TemplateContent,
     TemplateSettings,
 };
+pub use size::{Size, Sizes, SizesError, TemplatePolicy};
 pub use variable::{
     APP_VARIABLES, DISABLE_AUTH, PORT, WORKSHOP_HOST, WORKSHOP_ORIGIN, WORKSHOP_URL, is_identifier,
     is_reserved_variable,

@@ -1,6 +1,6 @@
 //! Changes of one row, with a retry after a concurrent change of the same row.
 
-use launcher_domain::{Act, Caller, ClassAccess, EmailAddress, Instance, InstanceState};
+use launcher_domain::{Act, Caller, ClassAccess, ClassAction, EmailAddress, Instance, InstanceState};
 
 use crate::error::ServiceError;
 use crate::launcher::Launcher;
@@ -15,8 +15,9 @@ pub(crate) const ATTEMPTS: usize = 16;
 pub(crate) enum Target<'a> {
     /// A caller changes the row. The row must be within the scope of the caller.
     ByCaller(&'a Caller, &'a str),
-    /// A member of a class changes the row. The row must be within the member's scope in the class.
-    InClass(&'a ClassAccess, &'a str),
+    /// A member of a class changes the row. The row must be within the member's scope in the class. The change needs the
+    /// permission, if given, also when it is stored.
+    InClass(&'a ClassAccess, &'a str, Option<ClassAction>),
     /// A loop of the service changes the row.
     ByService(&'a str),
 }
@@ -26,7 +27,7 @@ impl Target<'_> {
     pub(crate) fn actor(self) -> Option<EmailAddress> {
         match self {
             Self::ByCaller(caller, _) => Some(caller.email().clone()),
-            Self::InClass(access, _) => Some(access.caller().email().clone()),
+            Self::InClass(access, ..) => Some(access.caller().email().clone()),
             Self::ByService(_) => None,
         }
     }
@@ -49,7 +50,15 @@ impl Launcher {
             let Some(before) = self.load(target).await? else { return Ok(None) };
             let Some(after) = decide(&before)? else { return Ok(Some(before)) };
             let act = Act { actor_email: target.actor(), at: self.0.clock.now() };
-            if let Some(stored) = self.0.store.change_instance(&before, &after, &act).await? {
+            let stored = match target {
+                Target::InClass(access, _, Some(action)) => {
+                    let changes = [(before.clone(), after)];
+                    let stored = self.0.store.change_instances(&changes, Some((access, action)), &act).await?;
+                    stored.ok_or(ServiceError::ClassRole)?.into_iter().flatten().next()
+                }
+                _ => self.0.store.change_instance(&before, &after, &act).await?,
+            };
+            if let Some(stored) = stored {
                 self.announce(&before, &stored);
                 return Ok(Some(stored));
             }
@@ -62,7 +71,7 @@ impl Launcher {
             Target::ByCaller(caller, k8s_name) => {
                 Ok(self.0.store.instance(caller, k8s_name).await?.map(|listed| listed.instance))
             }
-            Target::InClass(access, k8s_name) => {
+            Target::InClass(access, k8s_name, _) => {
                 Ok(self.0.store.instance(access.scope(), k8s_name).await?.map(|listed| listed.instance))
             }
             Target::ByService(k8s_name) => Ok(self.0.store.observe_instance(k8s_name).await?),

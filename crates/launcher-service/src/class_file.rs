@@ -11,7 +11,7 @@ use launcher_domain::access::Action;
 use launcher_domain::names::{random_suffix, uuid_v7};
 use launcher_domain::{
     Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, Clock, EmailAddress, Entropy, FieldError,
-    FieldRule, JsonObject, Listing, MemberSource, Membership, PodTemplatePolicy, Template, TemplateContent,
+    FieldRule, JsonObject, Listing, MemberSource, Membership, Template, TemplateContent, TemplatePolicy,
     TemplateSettings,
 };
 use launcher_store::{Page, Store, StoreError};
@@ -121,8 +121,8 @@ pub struct ClassFiles<'a> {
     pub clock: &'a dyn Clock,
     /// The random number source.
     pub entropy: &'a dyn Entropy,
-    /// Names that pod templates may use.
-    pub policy: &'a PodTemplatePolicy,
+    /// What templates may use.
+    pub policy: &'a TemplatePolicy,
     /// Namespaces that a class can have.
     pub namespaces: &'a [String],
 }
@@ -223,7 +223,7 @@ impl ClassFiles<'_> {
     }
 
     fn read_template(&self, caller: &Caller, body: &JsonObject) -> Result<TemplateContent, Vec<FieldError>> {
-        let content = validate_template(body, self.policy)?;
+        let content = validate_template(body, &self.policy.pod_templates)?;
         let errors = class_errors(caller, None, &content.settings);
         if errors.is_empty() { Ok(content) } else { Err(errors) }
     }
@@ -311,7 +311,7 @@ impl Launcher {
             store: &inner.store,
             clock: &*inner.clock,
             entropy: &*inner.entropy,
-            policy: &inner.pod_template_policy,
+            policy: &inner.policy,
             namespaces: inner.fleets.class_namespaces(),
         }
     }

@@ -236,7 +236,8 @@ impl Launcher {
             let Some(last) = batch.last() else { return Ok(()) };
             page.after = Some(last.instance.instance_id);
             for listed in &batch {
-                self.end_in_class(access, &listed.instance.k8s_name).await?;
+                // The removal of the member was permitted. A teacher who leaves has no role any more.
+                self.end_one(access, &listed.instance.k8s_name, None).await?;
             }
         }
     }
@@ -283,11 +284,12 @@ impl Launcher {
         expected_expires_at: Option<Timestamp>,
         bound: Bound,
     ) -> Result<ListedInstance, ServiceError> {
-        require_in(access, ClassAction::Extend)?;
-        if bound == Bound::Longest {
-            require_in(access, ClassAction::End)?;
-        }
-        let (target, now) = (Target::InClass(access, k8s_name), self.0.clock.now());
+        let action = match bound {
+            Bound::Maximum => ClassAction::Extend,
+            Bound::Longest => ClassAction::End,
+        };
+        require_in(access, action)?;
+        let (target, now) = (Target::InClass(access, k8s_name, Some(action)), self.0.clock.now());
         let extend =
             |instance: &launcher_domain::Instance| Ok(Some(instance.extend(expected_expires_at, bound, now)?));
         let changed = self.change_instance(target, extend).await?.ok_or(ServiceError::NotFound)?;
@@ -300,7 +302,16 @@ impl Launcher {
     /// Forbidden, NotFound, Unavailable.
     pub async fn end_in_class(&self, access: &ClassAccess, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
         require_in(access, ClassAction::End)?;
-        let (target, now) = (Target::InClass(access, k8s_name), self.0.clock.now());
+        self.end_one(access, k8s_name, Some(ClassAction::End)).await
+    }
+
+    async fn end_one(
+        &self,
+        access: &ClassAccess,
+        k8s_name: &str,
+        permission: Option<ClassAction>,
+    ) -> Result<ListedInstance, ServiceError> {
+        let (target, now) = (Target::InClass(access, k8s_name, permission), self.0.clock.now());
         let end = |instance: &launcher_domain::Instance| Ok(instance.terminate(ending_by(access, instance), now));
         let changed = self.change_instance(target, end).await?.ok_or(ServiceError::NotFound)?;
         Ok(ListedInstance::from(changed))

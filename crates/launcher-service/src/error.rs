@@ -209,6 +209,7 @@ impl From<StoreError> for ServiceError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable { .. } => Self::Unavailable(error),
+            StoreError::ClassRole => Self::ClassRole,
             StoreError::SlugTaken { slug } => {
                 Self::Invalid(vec![FieldError::new("/slug", FieldRule::SlugTaken { slug })])
             }

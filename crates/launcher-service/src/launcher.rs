@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::{Clock, EmailAddress, Entropy, PodTemplatePolicy};
+use launcher_domain::{Clock, EmailAddress, Entropy, TemplatePolicy};
 use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
 use tokio::sync::{Notify, Semaphore, broadcast};
@@ -44,7 +44,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) limits: Limits,
-    pub(crate) pod_template_policy: PodTemplatePolicy,
+    pub(crate) policy: TemplatePolicy,
     pub(crate) metrics: Metrics,
     /// When this process started.
     pub(crate) started_at: Timestamp,
@@ -84,7 +84,7 @@ impl Launcher {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
         limits: Limits,
-        pod_template_policy: PodTemplatePolicy,
+        policy: TemplatePolicy,
         snapshots: Option<Snapshots>,
     ) -> Self {
         let (feed, _) = broadcast::channel(FEED_BACKLOG);
@@ -95,7 +95,7 @@ impl Launcher {
             clock,
             entropy,
             limits,
-            pod_template_policy,
+            policy,
             metrics: Metrics::default(),
             started_at,
             dispatch: Notify::new(),

@@ -7,7 +7,7 @@ use launcher_domain::names::uuid_v7;
 use launcher_domain::template::is_slug;
 use launcher_domain::{
     Caller, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, JsonObject, MaterialSource,
-    PodTemplatePolicy, SecurityProfile, StorageKind, Template, TemplateContent, TemplateSettings,
+    PodTemplatePolicy, SecurityProfile, Sizes, StorageKind, Template, TemplateContent, TemplateSettings,
     is_storable_pod_template,
 };
 use launcher_store::Page;
@@ -157,12 +157,18 @@ impl Launcher {
         require(caller, Action::ManageTemplates)
     }
 
+    /// Sizes of workshops that the installation offers.
+    #[must_use]
+    pub fn sizes(&self) -> &Sizes {
+        &self.0.policy.sizes
+    }
+
     /// Reads the content of a template, with its pod template.
     ///
     /// # Errors
     /// All errors, each with its location; never empty.
     pub fn validate_template(&self, body: &JsonObject) -> Result<TemplateContent, Vec<FieldError>> {
-        validate_template(body, &self.0.pod_template_policy)
+        validate_template(body, &self.0.policy.pod_templates)
     }
 
     /// Creates a template.
@@ -198,7 +204,7 @@ impl Launcher {
             template.template_id = id_in_class(class_id, template_id);
         }
         for _ in 0..ATTEMPTS {
-            if self.0.store.create_template(&template).await? {
+            if self.0.store.create_template(&template, catalog.class()).await? {
                 tracing::info!(template = %template.template_id, by = %caller.email(), "template created");
                 return Ok(template);
             }
@@ -299,7 +305,7 @@ impl Launcher {
             }
             after.version = before.version + 1;
             after.updated_at = self.0.clock.now();
-            if self.0.store.save_template(&before, &after, catalog.caller()).await? {
+            if self.0.store.save_template(&before, &after, catalog.caller(), catalog.class()).await? {
                 tracing::info!(template = %template_id, version = after.version, "template changed");
                 return Ok(after);
             }

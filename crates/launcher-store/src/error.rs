@@ -58,6 +58,9 @@ pub enum StoreError {
         /// The slug.
         slug: String,
     },
+    /// The role of the caller in the class does not permit the write any more.
+    #[error("the role in the class does not permit this any more")]
+    ClassRole,
     /// The database to copy from has no rows.
     #[error("the database to copy from is empty: check its URL")]
     NothingToCopy,

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use launcher_domain::{Activity, Caller, EmailAddress, Template, TemplateSettings};
+use launcher_domain::{Activity, Caller, ClassAccess, ClassAction, EmailAddress, Template, TemplateSettings};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
 use uuid::Uuid;
@@ -29,12 +29,13 @@ pub(crate) static SAVE: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl Store {
-    /// Stores a new template. Returns false, and writes nothing, if its identifier exists.
+    /// Stores a new template, with `access` one of this class. Returns false, and writes nothing, if its identifier exists.
     ///
     /// # Errors
-    /// [`StoreError::SlugTaken`] when another template has its slug; otherwise [`StoreError`].
-    pub async fn create_template(&self, template: &Template) -> Result<bool, StoreError> {
-        self.insert_template(template, Some(template.created_by.clone())).await
+    /// [`StoreError::SlugTaken`] when another template has its slug; [`StoreError::ClassRole`] when the caller may no longer
+    /// manage the templates of the class; otherwise [`StoreError`].
+    pub async fn create_template(&self, template: &Template, access: Option<&ClassAccess>) -> Result<bool, StoreError> {
+        self.insert_template(template, Some(template.created_by.clone()), access).await
     }
 
     /// Stores a template unless its identifier exists. A template that an admin has changed is therefore kept. Returns
@@ -43,12 +44,18 @@ impl Store {
     /// # Errors
     /// [`StoreError::SlugTaken`] when another template has its slug; otherwise [`StoreError`].
     pub async fn seed_template(&self, template: &Template) -> Result<bool, StoreError> {
-        self.insert_template(template, None).await
+        self.insert_template(template, None, None).await
     }
 
-    async fn insert_template(&self, template: &Template, actor: Option<EmailAddress>) -> Result<bool, StoreError> {
+    async fn insert_template(
+        &self,
+        template: &Template,
+        actor: Option<EmailAddress>,
+        access: Option<&ClassAccess>,
+    ) -> Result<bool, StoreError> {
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
+        write.require_manager(access).await?;
         let same = query(BY_ID).bind(template.template_id.to_string()).fetch_optional(write.connection()).await?;
         if same.is_some() {
             return Ok(false);
@@ -94,14 +101,22 @@ impl Store {
         rows::all(&rows, rows::template)
     }
 
-    /// Replaces `before` by `after` on behalf of an admin or a teacher. Returns false, and writes nothing, if the template changed
-    /// since `before` was read.
+    /// Replaces `before` by `after` on behalf of an admin, or with `access` of a teacher. Returns false, and writes nothing, if
+    /// the template changed since `before` was read.
     ///
     /// # Errors
-    /// [`StoreError::SlugTaken`] when another template has the slug of `after`; otherwise [`StoreError`].
-    pub async fn save_template(&self, before: &Template, after: &Template, by: &Caller) -> Result<bool, StoreError> {
+    /// [`StoreError::SlugTaken`] when another template has the slug of `after`; [`StoreError::ClassRole`] when the caller may no
+    /// longer manage the templates of the class; otherwise [`StoreError`].
+    pub async fn save_template(
+        &self,
+        before: &Template,
+        after: &Template,
+        by: &Caller,
+        access: Option<&ClassAccess>,
+    ) -> Result<bool, StoreError> {
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
+        write.require_manager(access).await?;
         write.check_slug(after).await?;
         let save = query(&SAVE).bind(before.template_id.to_string()).bind(before.version);
         let saved = after.bind_changed(save)?.execute(write.connection()).await?.rows_affected();
@@ -115,6 +130,12 @@ impl Store {
 }
 
 impl WriteTransaction {
+    /// Refuses a caller who may no longer manage the templates of the class.
+    async fn require_manager(&mut self, access: Option<&ClassAccess>) -> Result<(), StoreError> {
+        let Some(access) = access else { return Ok(()) };
+        if self.may(access, ClassAction::ManageTemplates).await? { Ok(()) } else { Err(StoreError::ClassRole) }
+    }
+
     /// Refuses a template whose slug another template of the same class, or of the shared catalog, has. The transaction must
     /// have taken a revision: it then holds the lock of all changes, so that no other transaction can take the slug first.
     async fn check_slug(&mut self, template: &Template) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use launcher_api::{ApiProcess, ApiSettings};
-use launcher_domain::{AdminList, EmailAddress, PodTemplatePolicy};
+use launcher_domain::{AdminList, EmailAddress, TemplatePolicy};
 use launcher_fleet::Fleet;
 use launcher_process::listener::listen;
 use launcher_process::serve::{ServeLimits, serve_http_within};
@@ -47,8 +47,8 @@ pub struct Options {
     pub settings: Vec<String>,
     /// State of the process, and properties of the fleet.
     pub process: ApiProcess,
-    /// Names that pod templates may use.
-    pub pod_template_policy: PodTemplatePolicy,
+    /// What templates may use.
+    pub policy: TemplatePolicy,
     /// URL of an empty database; `None` for a SQLite file.
     pub database: Option<String>,
     /// Maximum number of instances that one search or count examines; `None` for the store's default.
@@ -65,7 +65,7 @@ impl Default for Options {
             saves_snapshots: false,
             settings: Vec::new(),
             process: ApiProcess::default(),
-            pod_template_policy: PodTemplatePolicy::default(),
+            policy: TemplatePolicy::default(),
             database: None,
             max_examined: None,
         }
@@ -154,7 +154,7 @@ impl TestApp {
             clock.clone(),
             entropy.clone(),
             options.limits,
-            options.pod_template_policy.clone(),
+            options.policy.clone(),
             options.saves_snapshots.then(|| snapshots(&folder)),
         );
         let limits = ServeLimits::service();

@@ -75,7 +75,7 @@ async fn within(
     act: impl AsyncFnOnce(ClassFiles<'_>) -> Result<String, String>,
 ) -> Result<String, String> {
     let store = Store::open_existing(&settings.url()).await.map_err(|error| error.to_string())?;
-    let policy = &settings.pod_template_allow;
+    let policy = &settings.policy();
     let (clock, entropy) = (&SystemClock, &SystemEntropy);
     let done = act(ClassFiles { store: &store, clock, entropy, policy, namespaces: &[] }).await;
     store.close().await;

@@ -99,7 +99,7 @@ async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
     let saved_files = snapshots.as_ref().map(Snapshots::saved_files);
     let fleet =
         RunningFleet::open(&settings, &origin, secret.clone(), saved_files, clock.clone(), stop.clone()).await?;
-    let policy = settings.database.pod_template_allow.clone();
+    let policy = settings.database.policy();
     let entropy = Arc::new(SystemEntropy);
     let launcher = Launcher::new(store.clone(), fleet.ports(), clock, entropy, settings.limits, policy, snapshots);
     launcher.claim_fleet().await?;

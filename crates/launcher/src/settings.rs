@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum, value_parser};
 use launcher_api::ApiSettings;
-use launcher_domain::PodTemplatePolicy;
+use launcher_domain::{PodTemplatePolicy, Sizes, TemplatePolicy};
 use launcher_fleet::{ContainerOptions, LocalPrograms};
 use launcher_process::serve::DEFAULT_CONNECTIONS;
 use launcher_process::settings::{parse_domain, parse_namespace};
@@ -107,6 +107,11 @@ pub(crate) struct DatabaseSettings {
     #[arg(long, env = "SERVICE_POD_TEMPLATE_ALLOW", default_value = PodTemplatePolicy::DEFAULT, value_name = "NAMES",
           value_parser = PodTemplatePolicy::parse)]
     pub(crate) pod_template_allow: PodTemplatePolicy,
+
+    /// Sizes that the template editor offers, as a JSON list; default: small, medium and large
+    #[arg(long, env = "SERVICE_SIZES", default_value = Sizes::DEFAULT, value_name = "SIZES", value_parser = Sizes::parse,
+          hide_default_value = true)]
+    pub(crate) sizes: Sizes,
 }
 
 impl DatabaseSettings {
@@ -114,6 +119,11 @@ impl DatabaseSettings {
     pub(crate) fn url(&self) -> String {
         let file = || format!("sqlite:{}", self.data_dir.join("launcher.db").display());
         self.database_url.clone().unwrap_or_else(file)
+    }
+
+    /// Returns what templates may use.
+    pub(crate) fn policy(&self) -> TemplatePolicy {
+        TemplatePolicy { pod_templates: self.pod_template_allow.clone(), sizes: self.sizes.clone() }
     }
 }
 

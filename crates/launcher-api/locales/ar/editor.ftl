@@ -113,3 +113,11 @@ editor-check-failed = تعذّر فحص العنوان. يُرجى المحاو�
 editor-unfound-title = لم يُحفظ شيء بعد: لم يُعثر على مواد المقرر.
 editor-unfound = يُرجى تصحيح العناوين أدناه. أو يمكن حفظ القالب على أي حال: تبدأ ورشه عندئذ دون هذه الملفات.
 editor-save-anyway = حفظ على أي حال
+
+editor-size = الحجم
+editor-size-figures = من { $cpu_request } إلى { $cpu_limit } CPU، ومن { $memory_request } إلى { $memory_limit } ذاكرة
+editor-size-other = أخرى
+editor-size-other-figures = تسري القيم الواردة ضمن «{ editor-more }»
+size-small = صغير
+size-medium = متوسط
+size-large = كبير

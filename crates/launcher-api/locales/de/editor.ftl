@@ -143,3 +143,11 @@ editor-check-failed = Die Adresse konnte nicht geprüft werden. Versuchen Sie es
 editor-unfound-title = Noch ist nichts gespeichert: Kursmaterial wurde nicht gefunden.
 editor-unfound = Korrigieren Sie unten die Adressen. Oder speichern Sie die Vorlage trotzdem: Ihre Workshops starten dann ohne diese Dateien.
 editor-save-anyway = Trotzdem speichern
+
+editor-size = Größe
+editor-size-figures = { $cpu_request } bis { $cpu_limit } CPU, { $memory_request } bis { $memory_limit } Arbeitsspeicher
+editor-size-other = Andere
+editor-size-other-figures = Es gelten die Angaben unter „{ editor-more }“
+size-small = Klein
+size-medium = Mittel
+size-large = Groß

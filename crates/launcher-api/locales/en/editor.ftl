@@ -206,3 +206,12 @@ editor-check-failed = The address could not be checked. Try again, or save the t
 editor-unfound-title = Nothing is saved yet: course material was not found.
 editor-unfound = Correct the addresses below. Or save the template anyway: its workshops then start without these files.
 editor-save-anyway = Save anyway
+
+# Choice of the resources by a size, as in "Small: 1 to 2 CPU, 1Gi to 2Gi memory".
+editor-size = Size
+editor-size-figures = { $cpu_request } to { $cpu_limit } CPU, { $memory_request } to { $memory_limit } memory
+editor-size-other = Other
+editor-size-other-figures = The figures below “{ editor-more }” apply
+size-small = Small
+size-medium = Medium
+size-large = Large

@@ -141,3 +141,11 @@ editor-check-failed = No se pudo comprobar la dirección. Vuelve a intentarlo, o
 editor-unfound-title = Todavía no se ha guardado nada: no se encontró material del curso.
 editor-unfound = Corrige las direcciones de abajo. O guarda la plantilla de todos modos: sus talleres se inician entonces sin estos archivos.
 editor-save-anyway = Guardar de todos modos
+
+editor-size = Tamaño
+editor-size-figures = de { $cpu_request } a { $cpu_limit } CPU, de { $memory_request } a { $memory_limit } de memoria
+editor-size-other = Otro
+editor-size-other-figures = Valen los datos de “{ editor-more }”
+size-small = Pequeño
+size-medium = Mediano
+size-large = Grande

@@ -141,3 +141,11 @@ editor-check-failed = L’adresse n’a pas pu être vérifiée. Réessayez, ou 
 editor-unfound-title = Rien n’est encore enregistré : du matériel de cours est introuvable.
 editor-unfound = Corrigez les adresses ci-dessous. Ou enregistrez quand même le modèle : ses ateliers démarrent alors sans ces fichiers.
 editor-save-anyway = Enregistrer quand même
+
+editor-size = Taille
+editor-size-figures = de { $cpu_request } à { $cpu_limit } CPU, de { $memory_request } à { $memory_limit } de mémoire
+editor-size-other = Autre
+editor-size-other-figures = Les valeurs sous « { editor-more } » s’appliquent
+size-small = Petite
+size-medium = Moyenne
+size-large = Grande

@@ -108,3 +108,11 @@ editor-check-failed = 无法检查此地址。请重试，或保存模板后试�
 editor-unfound-title = 尚未保存：未找到课程资料。
 editor-unfound = 请更正下面的地址。也可以仍然保存模板：其实验环境启动时将没有这些文件。
 editor-save-anyway = 仍然保存
+
+editor-size = 规格
+editor-size-figures = { $cpu_request } 到 { $cpu_limit } CPU，{ $memory_request } 到 { $memory_limit } 内存
+editor-size-other = 其他
+editor-size-other-figures = 以“{ editor-more }”中的数值为准
+size-small = 小
+size-medium = 中
+size-large = 大

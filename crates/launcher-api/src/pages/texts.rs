@@ -268,6 +268,12 @@ impl Language {
     }
 
     /// Returns the name of a role in a class.
+    /// Returns the name of a size. The names of the default sizes have translations.
+    pub(crate) fn size_name(self, name: &str) -> Text {
+        let key = format!("size-{name}");
+        if self.has(&key) { self.text(&key) } else { name.to_owned().into() }
+    }
+
     pub(crate) fn role(self, role: ClassRole) -> Text {
         self.text(&format!("role-{}", role.as_str()))
     }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use http::StatusCode;
 use launcher_api::ApiProcess;
+use launcher_domain::template::Resources;
+use launcher_domain::{Sizes, TemplatePolicy};
 use launcher_testkit::Options;
 use proptest::prelude::*;
 use serde_json::json;
@@ -295,6 +297,43 @@ async fn first_fields_are_name_material_time_and_files() {
     assert_eq!(labels(first), 4 + 5, "the parts of a source on request: {first}");
     assert!(folded.contains("<label for=\"field-image\">"), "{folded}");
     app.finish().await;
+}
+
+#[tokio::test]
+async fn chosen_size_fills_in_resources_which_can_be_changed() {
+    let sizes = r#"[{"name": "small", "resources": {"cpu_limit": "1", "memory_limit": "1Gi"}},
+        {"name": "<GPU>", "resources": {"cpu_limit": "8", "memory_limit": "32Gi"}}]"#;
+    let policy = TemplatePolicy { sizes: Sizes::parse(sizes).unwrap(), ..TemplatePolicy::default() };
+    let app = App::with(Options { policy, ..Options::default() }).await;
+    let admin = app.browser(ADMIN);
+    let page = admin.get("/admin/templates/new?preset=gradio").await;
+    for text in ["<b>Small</b>", "<b>&#60;GPU&#62;</b>", "100m to 8 CPU, 256Mi to 32Gi memory", "<b>Other</b>"] {
+        assert!(page.body.contains(text), "{text}: {}", page.body);
+    }
+    let form = page.form(NEW);
+    assert_eq!((value(&form, "size"), value(&form, "memory_limit")), ("small", "1Gi"), "enough for the preset");
+    let form = admin.get("/admin/templates/new?preset=jupyterlab").await.form(NEW);
+    assert_eq!((value(&form, "size"), value(&form, "memory_limit")), ("<GPU>", "32Gi"));
+    let fields = with(&form, "size", "small");
+    let saved = admin.post(NEW, &fields).await;
+    assert!(saved.is_saved(), "{}", saved.body);
+    let page = launcher_service::Page { limit: 10, after: None };
+    let template = async || app.test.launcher.templates(&app.admin(), &page).await.unwrap().remove(0);
+    let stored = template().await;
+    assert_eq!(stored.settings.resources, policy_size(&app, "small"));
+
+    let (edit, save) = (format!("{NEW}/{}/edit", stored.template_id), format!("{NEW}/{}", stored.template_id));
+    let form = admin.get(&edit).await.form(&save);
+    assert_eq!(value(&form, "size"), "small");
+    assert!(admin.post(&save, &with(&form, "memory_limit", "3Gi")).await.is_saved());
+    assert_eq!(template().await.settings.resources.memory_limit.as_str(), "3Gi", "typed over the figure of the size");
+    let form = admin.get(&edit).await.form(&save);
+    assert_eq!((value(&form, "size"), value(&form, "shown_size")), ("", ""));
+    app.finish().await;
+}
+
+fn policy_size(app: &App, name: &str) -> Resources {
+    app.test.launcher.sizes().named(name).unwrap().resources.clone()
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The fields of the template editor for parts of the pod template.
 
 use http::StatusCode;
-use launcher_domain::{PodTemplateObject, PodTemplatePolicy};
+use launcher_domain::{PodTemplateObject, PodTemplatePolicy, TemplatePolicy};
 use launcher_testkit::Options;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -231,8 +231,9 @@ async fn invalid_values_of_pod_fields_are_explained() {
 
 #[tokio::test]
 async fn refusal_of_policy_is_shown_at_field() {
-    let pod_template_policy = PodTemplatePolicy::parse("configMap/*").unwrap();
-    let app = App::with(Options { pod_template_policy, ..Options::default() }).await;
+    let pod_templates = PodTemplatePolicy::parse("configMap/*").unwrap();
+    let policy = TemplatePolicy { pod_templates, ..TemplatePolicy::default() };
+    let app = App::with(Options { policy, ..Options::default() }).await;
     let admin = app.browser(ADMIN);
     let form = admin.get("/admin/templates/new?preset=jupyterlab").await.form(NEW);
     let yaml = "spec: {tolerations: [{key: gpu, operator: Exists}]}";

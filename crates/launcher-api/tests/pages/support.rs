@@ -153,7 +153,8 @@ impl Answer {
         let mut fields = Vec::new();
         for tag in form.split('<').skip(1) {
             let Some(name) = attribute(tag, "name") else { continue };
-            if tag.starts_with("input") && (!tag.contains("checkbox") || tag.contains(" checked")) {
+            let is_box = ["checkbox", "radio"].iter().any(|kind| tag.contains(&format!("type=\"{kind}\"")));
+            if tag.starts_with("input") && (!is_box || tag.contains(" checked")) {
                 fields.push((name, attribute(tag, "value").unwrap_or_default()));
             } else if tag.starts_with("textarea") {
                 let text = tag.split_once('>').map_or("", |(_, text)| text);

@@ -39,6 +39,39 @@ json_object! {
     }
 }
 
+impl Resources {
+    /// Reads resources. Absent ones get their defaults. `None` if one is wrong.
+    #[must_use]
+    pub fn of_json(json: &Value) -> Option<Self> {
+        let mut errors = Errors::default();
+        <Self as Codec>::read(json, "", &mut errors).filter(|_| errors.0.is_empty())
+    }
+
+    /// True if all resources are equal in value.
+    #[must_use]
+    pub fn equals(&self, other: &Self) -> bool {
+        let Self { cpu_request, cpu_limit, memory_request, memory_limit } = self;
+        cpu_request.compare(&other.cpu_request).is_eq()
+            && cpu_limit.compare(&other.cpu_limit).is_eq()
+            && memory_request.compare(&other.memory_request).is_eq()
+            && memory_limit.compare(&other.memory_limit).is_eq()
+    }
+
+    /// Checks that no request exceeds its limit. `at` is the place of the resources.
+    pub(super) fn check(&self, at: &str, errors: &mut Errors) {
+        let Self { cpu_request, cpu_limit, memory_request, memory_limit } = self;
+        let pairs = [
+            ("cpu_request", cpu_request, "cpu_limit", cpu_limit, FieldRule::CpuRequestTooLarge),
+            ("memory_request", memory_request, "memory_limit", memory_limit, FieldRule::MemoryRequestTooLarge),
+        ];
+        for (request, requested, limit, limited, rule) in pairs {
+            if !errors.has(&format!("{at}/{request}")) && !errors.has(&format!("{at}/{limit}")) {
+                errors.check(requested.compare(limited).is_le(), &format!("{at}/{request}"), rule);
+            }
+        }
+    }
+}
+
 json_object! {
     /// Validated settings of a template. Each instance keeps a copy, which is stored once for each content. Only fields
     /// that a workshop needs are settings: the presentation in the catalog is in `Listing`, because a changed tag must not
@@ -116,16 +149,7 @@ impl TemplateSettings {
 
     /// Completes the settings, and checks the rules that need more than one field.
     fn check(&mut self, errors: &mut Errors) {
-        let Resources { cpu_request, cpu_limit, memory_request, memory_limit } = &self.resources;
-        let is_wrong = |errors: &Errors, name| errors.has(&format!("/resources/{name}"));
-        if !is_wrong(errors, "cpu_request") && !is_wrong(errors, "cpu_limit") {
-            let is_less = cpu_request.compare(cpu_limit).is_le();
-            errors.check(is_less, "/resources/cpu_request", FieldRule::CpuRequestTooLarge);
-        }
-        if !is_wrong(errors, "memory_request") && !is_wrong(errors, "memory_limit") {
-            let is_less = memory_request.compare(memory_limit).is_le();
-            errors.check(is_less, "/resources/memory_request", FieldRule::MemoryRequestTooLarge);
-        }
+        self.resources.check("/resources", errors);
         if !errors.has("/max_lifetime_seconds") {
             let is_less = self.lifetime_seconds <= self.max_lifetime_seconds || errors.has("/lifetime_seconds");
             errors.check(is_less, "/max_lifetime_seconds", FieldRule::MaxLifetimeTooShort);

@@ -27,6 +27,7 @@ mod parameters;
 mod pod_template_policy;
 mod quantity;
 mod secrets;
+mod sizes;
 mod snapshot;
 mod source_url;
 mod storage;

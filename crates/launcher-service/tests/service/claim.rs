@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{Clock, PodTemplatePolicy};
+use launcher_domain::{Clock, TemplatePolicy};
 use launcher_service::{ClaimError, Launcher, Limits};
 use launcher_store::Store;
 use launcher_testkit::FakeFleet;
@@ -22,7 +22,7 @@ async fn database_of_other_fleet_is_refused() {
         clock,
         Arc::new(SystemEntropy),
         Limits::default(),
-        PodTemplatePolicy::default(),
+        TemplatePolicy::default(),
         None,
     );
     let refused = elsewhere.claim_fleet().await.unwrap_err();
@@ -42,7 +42,7 @@ async fn new_database_is_refused_when_fleet_has_workshops() {
         clock,
         Arc::new(SystemEntropy),
         Limits::default(),
-        PodTemplatePolicy::default(),
+        TemplatePolicy::default(),
         None,
     );
     let refused = mistaken.claim_fleet().await.unwrap_err();

@@ -1,6 +1,6 @@
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{ClassAccess, ClassRole, EndReason, InstanceState, Template};
-use launcher_service::{InstanceFilter, LaunchRequest, MemberDraft, NewClass, Page, ServiceError};
+use launcher_service::{InstanceFilter, LaunchRequest, MemberDraft, NewClass, Page, ServiceError, TemplateUpdate};
 use serde_json::json;
 
 use crate::{World, body, caller, with};
@@ -90,6 +90,52 @@ async fn teacher_extends_and_ends_workshops_of_the_class_only() {
     assert_eq!(ended.end_reason, Some(EndReason::Teacher));
     let tina = caller("tina");
     assert!(matches!(world.launcher.instance(&tina, &name).await, Err(ServiceError::NotFound)), "outside of the class");
+}
+
+#[tokio::test]
+async fn teacher_who_is_removed_during_the_request_changes_nothing() {
+    let world = World::new().await;
+    let of_request = world.class("tina", &["alice"]).await;
+    let template = world.class_template(&of_request).await.template_id;
+    let alice = world.access("alice", &of_request).await.unwrap();
+    let launched = world.launcher.launch(&alice, template, &LaunchRequest::default()).await.unwrap();
+    let name = launched.listed.instance.k8s_name;
+    world.workshop(&name).await;
+    world.fleet.ready(&name);
+    let running = world.until(&name, InstanceState::Running).await;
+    let (admin, tina) = (world.access("admin", &of_request).await.unwrap(), caller("tina"));
+    let carl = MemberDraft { email: caller("carl").email().clone(), role: ClassRole::Teacher, name: String::new() };
+    world.launcher.set_members(&admin, vec![carl]).await.unwrap();
+    world.launcher.remove_member(&admin, tina.email()).await.unwrap();
+
+    let update = TemplateUpdate { body: body("Other"), expected_version: None };
+    for refused in [
+        world.launcher.extend_in_class(&of_request, &name, None, Bound::Maximum).await.map(|_| ()),
+        world.launcher.extend_in_class(&of_request, &name, None, Bound::Longest).await.map(|_| ()),
+        world.launcher.end_in_class(&of_request, &name).await.map(|_| ()),
+        world.launcher.create_template(&of_request, &body("New")).await.map(|_| ()),
+        world.launcher.update_template(&of_request, template, update).await.map(|_| ()),
+        world.launcher.archive_template(&of_request, template, None).await.map(|_| ()),
+    ] {
+        assert!(matches!(refused, Err(ServiceError::ClassRole)), "{refused:?}");
+    }
+    let now = world.launcher.instance(&caller("alice"), &name).await.unwrap().instance;
+    assert_eq!((now.state, now.expires_at), (InstanceState::Running, running.expires_at));
+    assert_eq!(world.launcher.templates(&admin, &PAGE).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn teacher_who_leaves_ends_the_own_workshops_of_the_class() {
+    let world = World::new().await;
+    let class = world.class("tina", &[]).await;
+    let template = world.class_template(&class).await.template_id;
+    let launched = world.launcher.launch(&class, template, &LaunchRequest::default()).await.unwrap();
+    let carl = MemberDraft { email: caller("carl").email().clone(), role: ClassRole::Teacher, name: String::new() };
+    world.launcher.set_members(&class, vec![carl]).await.unwrap();
+    let tina = caller("tina");
+    world.launcher.remove_member(&class, tina.email()).await.unwrap();
+    let ended = world.launcher.instance(&tina, &launched.listed.instance.k8s_name).await.unwrap().instance;
+    assert_eq!(ended.end_reason, Some(EndReason::Owner));
 }
 
 #[tokio::test]

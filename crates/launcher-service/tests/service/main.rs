@@ -50,9 +50,7 @@ mod volumes;
 use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{
-    AdminList, Caller, EmailAddress, Instance, InstanceState, JsonObject, PodTemplatePolicy, Template,
-};
+use launcher_domain::{AdminList, Caller, EmailAddress, Instance, InstanceState, JsonObject, Template, TemplatePolicy};
 use launcher_service::{LaunchRequest, Launcher, Limits, Snapshots};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock, eventually, memory_folder};
@@ -215,7 +213,7 @@ fn launcher(
     limits: Limits,
     snapshots: Option<Snapshots>,
 ) -> Launcher {
-    let (entropy, policy) = (Arc::new(SystemEntropy), PodTemplatePolicy::default());
+    let (entropy, policy) = (Arc::new(SystemEntropy), TemplatePolicy::default());
     Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy, limits, policy, snapshots)
 }
 

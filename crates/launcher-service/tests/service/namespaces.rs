@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{ClassAccess, FieldRule, Instance, InstanceState, PodTemplatePolicy, StartStep, Template};
+use launcher_domain::{ClassAccess, FieldRule, Instance, InstanceState, StartStep, Template, TemplatePolicy};
 use launcher_fleet::Fleet;
 use launcher_service::{Fleets, LaunchRequest, Launcher, Limits, NewClass, ServiceError};
 use launcher_testkit::{FakeFleet, eventually};
@@ -22,7 +22,7 @@ async fn world(limits: Limits) -> (World, FakeFleet) {
     let of_classes = [(NAMESPACE.to_owned(), Arc::new(of_class.clone()) as Arc<dyn Fleet>)].into();
     let (store, clock, entropy) = (world.store.clone(), world.clock.clone(), Arc::new(SystemEntropy));
     let fleets = Fleets::from(Arc::new(world.fleet.clone())).with_classes(of_classes);
-    world.launcher = Launcher::new(store, fleets, clock, entropy, limits, PodTemplatePolicy::default(), None);
+    world.launcher = Launcher::new(store, fleets, clock, entropy, limits, TemplatePolicy::default(), None);
     world.start();
     (world, of_class)
 }

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{
-    FailureCode, FailureReason, InstanceState, ListensElsewhere, PodTemplatePolicy, SecretValues, StartStep,
+    FailureCode, FailureReason, InstanceState, ListensElsewhere, SecretValues, StartStep, TemplatePolicy,
 };
 use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
 use launcher_service::{Launcher, Limits};
@@ -96,7 +96,7 @@ impl World {
         self.kill().await;
         let fleet = Reserved { fleet: self.fleet.clone(), watches_tell, question };
         let (store, clock) = (self.store.clone(), self.clock.clone());
-        let policy = PodTemplatePolicy::default();
+        let policy = TemplatePolicy::default();
         self.launcher =
             Launcher::new(store, Arc::new(fleet), clock, Arc::new(SystemEntropy), self.limits, policy, None);
         self.clock.advance(TOO_LONG);

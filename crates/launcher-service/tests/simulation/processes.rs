@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use launcher_domain::{Entropy, PodTemplatePolicy};
+use launcher_domain::{Entropy, TemplatePolicy};
 use launcher_fleet::KubernetesFleet;
 use launcher_operator::{Operator, OperatorSettings};
 use launcher_process::settings::from_arguments;
@@ -140,7 +140,7 @@ impl Replica {
         let clock = Arc::new(SkewedClock::new(server.time));
         let fleet = Arc::new(KubernetesFleet::new(server.client(&name), "workshops"));
         let launcher =
-            Launcher::new(store.clone(), fleet, clock.clone(), entropy, limits, PodTemplatePolicy::default(), None);
+            Launcher::new(store.clone(), fleet, clock.clone(), entropy, limits, TemplatePolicy::default(), None);
         let mut process = Process::new(name, clock);
         let loops = launcher.clone();
         process.spawn_loop(async move {

@@ -82,9 +82,9 @@ async fn refused_and_repeated_requests_are_not_logged() {
         assert_eq!(store.change_instance(&row, &late, &by(&admin(), 70)).await.unwrap(), None);
         changed(&store, &ended, |row| row.report.log_tail = Some("more".to_owned())).await;
         assert!(!store.seed_template(&template(1)).await.unwrap());
-        assert!(!store.create_template(&template(1)).await.unwrap());
+        assert!(!store.create_template(&template(1), None).await.unwrap());
         let other = Template { version: 3, ..template(1) };
-        assert!(!store.save_template(&Template { version: 2, ..template(1) }, &other, &admin()).await.unwrap());
+        assert!(!store.save_template(&Template { version: 2, ..template(1) }, &other, &admin(), None).await.unwrap());
         assert_eq!(entries(&store).await, before);
     })
     .await;
@@ -96,9 +96,9 @@ async fn template_change_is_logged_and_seeded_template_has_no_actor() {
         store.seed_template(&template(2)).await.unwrap();
         let mut changed = Template { version: 2, updated_at: at(5), ..template(2) };
         changed.settings.image = "other:2".to_owned();
-        assert!(store.save_template(&template(2), &changed, &admin()).await.unwrap());
+        assert!(store.save_template(&template(2), &changed, &admin(), None).await.unwrap());
         let archived = Template { active: false, version: 3, updated_at: at(6), ..changed.clone() };
-        assert!(store.save_template(&changed, &archived, &admin()).await.unwrap());
+        assert!(store.save_template(&changed, &archived, &admin(), None).await.unwrap());
 
         let told = entries(&store).await;
         let (id, first) = (template(2).template_id.to_string(), template(1).template_id.to_string());
@@ -210,7 +210,7 @@ async fn log_entries_with_future_time_do_not_block_the_purge_of_old_ones() {
 async fn instance_change_is_rolled_back_when_its_activity_log_entry_fails() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         let row = launched(&store, "alice@example.org").await;
         let mut other = AnyConnection::connect(&database.url).await.unwrap();
         other.execute("ALTER TABLE activities RENAME TO elsewhere").await.unwrap();
@@ -222,8 +222,8 @@ async fn instance_change_is_rolled_back_when_its_activity_log_entry_fails() {
         store.change_instance(&row, &end, &by(&alice(), 9)).await.unwrap_err();
         assert_eq!(store.observe_instance(&row.k8s_name).await.unwrap(), Some(row));
         let archived = Template { active: false, version: 2, ..template(1) };
-        store.save_template(&template(1), &archived, &admin()).await.unwrap_err();
-        store.create_template(&template(2)).await.unwrap_err();
+        store.save_template(&template(1), &archived, &admin(), None).await.unwrap_err();
+        store.create_template(&template(2), None).await.unwrap_err();
         assert_eq!(store.templates(None, true, &EVERYTHING).await.unwrap(), [template(1)]);
 
         other.execute("ALTER TABLE elsewhere RENAME TO activities").await.unwrap();

@@ -56,7 +56,7 @@ pub(crate) async fn created_class(store: &Store, number: u128, teacher: &str, st
     let members = members.map(|(who, role)| membership(&class, who, MemberSource::Roster, role));
     store.create_class(&class, &members, &admin()).await.unwrap();
     let of_class = Template { class_id: Some(class.class_id), ..template(template_of(number)) };
-    assert!(store.create_template(&of_class).await.unwrap());
+    assert!(store.create_template(&of_class, None).await.unwrap());
     class
 }
 
@@ -300,6 +300,28 @@ async fn former_member_can_neither_change_the_class_nor_launch() {
         let refused = store.launch(&of_class(2, "bob@example.org"), &rules(true), None).await.unwrap();
         assert_eq!(refused, LaunchOutcome::NotMember);
         created(store.launch(&of_class(2, "root@example.org"), &rules(false), None).await.unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn teacher_who_is_removed_during_the_request_writes_no_template() {
+    on_every_engine(async |store| {
+        let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
+        let of_request = access(&store, &alice(), &class).await.unwrap();
+        let successor = membership(&class, "carol@example.org", MemberSource::Roster, ClassRole::Teacher);
+        let leave = MemberChange::Remove { email: email("alice@example.org") };
+        let changes = [MemberChange::Set { membership: successor }, leave];
+        store.change_members(&class, &changes, &admin(), at(50)).await.unwrap();
+
+        let before = store.template(Some(class.class_id), Uuid::from_u128(template_of(2))).await.unwrap().unwrap();
+        let after = Template { active: false, version: 2, ..before.clone() };
+        let saved = store.save_template(&before, &after, &alice(), Some(&of_request)).await;
+        assert!(matches!(saved, Err(StoreError::ClassRole)), "{saved:?}");
+        let new = Template { class_id: Some(class.class_id), ..template(7) };
+        let created = store.create_template(&new, Some(&of_request)).await;
+        assert!(matches!(created, Err(StoreError::ClassRole)), "{created:?}");
+        assert_eq!(store.templates(Some(class.class_id), true, &EVERYTHING).await.unwrap(), [before]);
     })
     .await;
 }

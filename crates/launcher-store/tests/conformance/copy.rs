@@ -45,8 +45,8 @@ async fn filled(url: &str) -> Store {
 /// Returns a store with a value in every table and column, and seven instances.
 async fn small(url: &str) -> Store {
     let store = Store::open(url).await.unwrap();
-    store.create_template(&template(1)).await.unwrap();
-    store.create_template(&template(2)).await.unwrap();
+    store.create_template(&template(1), None).await.unwrap();
+    store.create_template(&template(2), None).await.unwrap();
     let listing = Listing {
         tags: vec!["ünïcode".to_owned()],
         unlisted: true,
@@ -54,7 +54,7 @@ async fn small(url: &str) -> Store {
         ..Listing::default()
     };
     let archived = Template { active: false, listing, version: 2, updated_at: at(5), ..template(2) };
-    assert!(store.save_template(&template(2), &archived, &admin()).await.unwrap());
+    assert!(store.save_template(&template(2), &archived, &admin(), None).await.unwrap());
     let class = crate::classes::created_class(&store, 9, "alice@example.org", "bob@example.org").await;
     let link = crate::join::link(&class, 1, "abcdefghij", &serde_json::json!({ "seats": 3 }));
     assert!(store.replace_join_link(&class, Some(&link), &admin(), at(0)).await.unwrap());
@@ -149,7 +149,7 @@ async fn copy_to_non_empty_database_is_refused() {
         assert_eq!(to.bound_fleet().await.unwrap().as_deref(), Some("there"));
         assert_eq!(to.feed_latest().await.unwrap(), 0);
 
-        to.create_template(&template(7)).await.unwrap();
+        to.create_template(&template(7), None).await.unwrap();
         let refused = from.copy_to(&to, FleetBinding::Keep).await;
         assert!(matches!(refused, Err(StoreError::NotEmpty { table: "change_counter" })), "{refused:?}");
         assert_eq!(to.templates(None, true, &EVERYTHING).await.unwrap(), [template(7)]);

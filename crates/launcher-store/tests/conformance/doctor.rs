@@ -24,7 +24,7 @@ async fn schema(url: &str) -> Schema {
 async fn database_in_use_is_examined_without_changes() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         store.bind_fleet("here").await.unwrap();
         let (first, _) = (launched(&store, "alice@example.org").await, launched(&store, "bob@example.org").await);
 

@@ -110,7 +110,7 @@ async fn concurrent_launches_do_not_exceed_the_burst() {
 async fn token_bucket_survives_a_restart_and_is_purged_when_full() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         for _ in 0..3 {
             created(launch_at(&store, "alice@example.org", 0).await);
         }

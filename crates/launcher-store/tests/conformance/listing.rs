@@ -19,10 +19,10 @@ async fn listing_is_read_back_and_replaced() {
         let tags = vec!["Statistik".to_owned(), "a \"b\" ü".to_owned()];
         let listing = Listing { tags, unlisted: true, slug: Some("maps".to_owned()), ..Listing::default() };
         let stored = Template { listing, ..template(2) };
-        assert!(store.create_template(&stored).await.unwrap());
+        assert!(store.create_template(&stored, None).await.unwrap());
         assert_eq!(store.template(None, stored.template_id).await.unwrap(), Some(stored.clone()));
         let plain = Template { listing: template(2).listing, version: 2, ..stored.clone() };
-        assert!(store.save_template(&stored, &plain, &admin()).await.unwrap());
+        assert!(store.save_template(&stored, &plain, &admin(), None).await.unwrap());
         assert_eq!(store.template(None, stored.template_id).await.unwrap(), Some(plain));
         assert_eq!(store.template_by_slug("maps").await.unwrap(), None, "the slug is free");
     })
@@ -33,7 +33,7 @@ async fn listing_is_read_back_and_replaced() {
 async fn template_is_found_by_its_exact_slug() {
     on_every_engine(async |store| {
         let archived = Template { active: false, ..with_slug(2, "maps") };
-        store.create_template(&archived).await.unwrap();
+        store.create_template(&archived, None).await.unwrap();
         assert_eq!(store.template_by_slug("maps").await.unwrap(), Some(archived));
         for slug in ["", "map", "MAPS", "maps ", "maps\0", "%"] {
             assert_eq!(store.template_by_slug(slug).await.unwrap(), None, "{slug:?}");
@@ -45,17 +45,17 @@ async fn template_is_found_by_its_exact_slug() {
 #[tokio::test]
 async fn slug_of_another_template_is_refused() {
     on_every_engine(async |store| {
-        assert!(store.create_template(&with_slug(2, "maps")).await.unwrap());
-        assert!(!store.create_template(&with_slug(2, "maps")).await.unwrap(), "the identifier exists");
+        assert!(store.create_template(&with_slug(2, "maps"), None).await.unwrap());
+        assert!(!store.create_template(&with_slug(2, "maps"), None).await.unwrap(), "the identifier exists");
         let is_taken = |error: StoreError| matches!(error, StoreError::SlugTaken { slug } if slug == "maps");
-        assert!(is_taken(store.create_template(&with_slug(3, "maps")).await.unwrap_err()));
+        assert!(is_taken(store.create_template(&with_slug(3, "maps"), None).await.unwrap_err()));
         assert!(is_taken(store.seed_template(&with_slug(3, "maps")).await.unwrap_err()));
         let renamed = Template { version: 2, ..with_slug(1, "maps") };
-        assert!(is_taken(store.save_template(&template(1), &renamed, &admin()).await.unwrap_err()));
+        assert!(is_taken(store.save_template(&template(1), &renamed, &admin(), None).await.unwrap_err()));
         assert_eq!(store.template(None, Uuid::from_u128(1)).await.unwrap(), Some(template(1)));
         assert_eq!(store.template(None, Uuid::from_u128(3)).await.unwrap(), None);
         let same = Template { version: 2, ..with_slug(2, "maps") };
-        assert!(store.save_template(&with_slug(2, "maps"), &same, &admin()).await.unwrap(), "its own slug");
+        assert!(store.save_template(&with_slug(2, "maps"), &same, &admin(), None).await.unwrap(), "its own slug");
         // A seed that was created before stays as it is, even if another template has its slug now.
         assert!(!store.seed_template(&with_slug(1, "maps")).await.unwrap());
     })
@@ -67,7 +67,7 @@ async fn one_of_two_simultaneous_templates_gets_the_slug() {
     on_every_engine(async |store| {
         let create = |number| {
             let store = store.clone();
-            tokio::spawn(async move { store.create_template(&with_slug(number, "maps")).await })
+            tokio::spawn(async move { store.create_template(&with_slug(number, "maps"), None).await })
         };
         let attempts: Vec<_> = (2..10).map(create).collect();
         let mut created = 0;
@@ -90,7 +90,7 @@ async fn unlisted_templates_are_listed_for_admins_only() {
         for (number, unlisted, active) in [(2, true, true), (3, false, true), (4, true, false), (5, false, true)] {
             let mut template = Template { active, ..template(number) };
             template.listing.unlisted = unlisted;
-            store.create_template(&template).await.unwrap();
+            store.create_template(&template, None).await.unwrap();
         }
         let pages = async |caller: Caller| {
             let (mut ids, mut after) = (Vec::new(), None);

@@ -83,7 +83,7 @@ async fn outdated_filter_selects_running_outdated_instances_in_scope() {
 #[tokio::test]
 async fn template_and_owner_filters_combine() {
     on_every_engine(async |store| {
-        store.create_template(&template(2)).await.unwrap();
+        store.create_template(&template(2), None).await.unwrap();
         for owner in ["alice@example.org", "bob@example.org"] {
             for template in [1, 2] {
                 let mut draft = instance(owner);

@@ -34,7 +34,7 @@ async fn instances(store: &Store) -> Vec<Instance> {
 async fn next_version_migrates_rows_without_loss_and_this_version_then_refuses_the_database() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         let first = launched(&store, "alice@example.org").await;
         copy_instance(&database.url, &first.k8s_name, 200).await;
         let before = instances(&store).await;

@@ -23,7 +23,7 @@ async fn lock(connection: &mut AnyConnection) -> Transaction<'_, Any> {
 async fn reopened_database_keeps_its_rows() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         let row = launched(&store, "alice@example.org").await;
         store.close().await;
         assert!(matches!(store.ping().await, Err(StoreError::Unavailable(_))), "it is closed");
@@ -76,7 +76,7 @@ async fn newer_or_changed_schema_is_refused() {
 async fn unreadable_value_error_names_table_row_and_column() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         let row = launched(&store, "alice@example.org").await;
         let mut connection = connect(&database.url).await;
         for (column, value) in [("settings", "{"), ("owner_email", "nobody"), ("end_reason", "bored"), ("reason", "[]")]
@@ -111,7 +111,7 @@ async fn unreadable_value_error_names_table_row_and_column() {
 async fn locked_database_refuses_writes_and_serves_reads() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         let row = launched(&store, "alice@example.org").await;
         let mut other = connect(&database.url).await;
         let lock = lock(&mut other).await;
@@ -134,7 +134,7 @@ async fn locked_database_refuses_writes_and_serves_reads() {
 async fn waiting_writers_do_not_block_readers() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         let row = launched(&store, "alice@example.org").await;
         let mut other = connect(&database.url).await;
         let lock = lock(&mut other).await;

@@ -35,7 +35,7 @@ async fn over(store: &Store, row: &Instance, reason: EndReason, seconds: i64) {
 #[tokio::test]
 async fn launches_are_counted_by_template_hour_and_time_to_ready() {
     on_every_engine(async |store| {
-        store.create_template(&template(2)).await.unwrap();
+        store.create_template(&template(2), None).await.unwrap();
         launched_at(&store, "alice@example.org", -1, Some(100)).await;
         launched_at(&store, "alice@example.org", 0, Some(1_299)).await;
         launched_at(&store, "bob@example.org", HOUR - 1, Some(1_200)).await;
@@ -70,7 +70,7 @@ async fn launches_are_counted_by_template_hour_and_time_to_ready() {
 #[tokio::test]
 async fn start_times_are_those_of_the_templates_newest_launches_without_their_wait_in_the_queue() {
     on_every_engine(async |store| {
-        store.create_template(&template(2)).await.unwrap();
+        store.create_template(&template(2), None).await.unwrap();
         launched_at(&store, "alice@example.org", 0, Some(9_000)).await;
         launched_at(&store, "alice@example.org", 1, Some(1_200)).await;
         launched_at(&store, "bob@example.org", 2, None).await;

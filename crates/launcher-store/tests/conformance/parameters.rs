@@ -92,7 +92,7 @@ async fn end_erases_secrets_from_the_database() {
     ];
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         for end in ends {
             let starting = promoted(&store).await;
             assert!(raw(&database.url, "workshop_instances").await.contains(SECRET));
@@ -118,7 +118,7 @@ async fn sqlite_file_does_not_contain_erased_secrets() {
         files.iter().any(|file| file.windows(SECRET.len()).any(|part| part == SECRET.as_bytes()))
     };
     let store = Store::open(&database.url).await.unwrap();
-    store.create_template(&template(1)).await.unwrap();
+    store.create_template(&template(1), None).await.unwrap();
     let launched = launch(&store).await;
     // Values that need several pages of the file.
     let long = (0..9).map(|number| (format!("TOKEN_{number}"), SECRET.repeat(60))).collect();
@@ -135,7 +135,7 @@ async fn sqlite_file_does_not_contain_erased_secrets() {
 async fn activity_log_and_keys_do_not_contain_values() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         let outcome = store.launch_with_secrets(&draft(), &secrets(), &NO_LIMITS, Some(&key("key", "hash"))).await;
         created(outcome.unwrap());
         let log = store.activities(&ActivityFilter::default(), &ALL_ENTRIES).await.unwrap();

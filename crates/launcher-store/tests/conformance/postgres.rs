@@ -40,7 +40,7 @@ async fn store_reconnects_after_server_outage() {
     let database = postgres().await;
     let mut proxy = Proxy::new(&database.url);
     let store = Store::open(&proxy.url).await.unwrap();
-    store.create_template(&template(1)).await.unwrap();
+    store.create_template(&template(1), None).await.unwrap();
     let row = launched(&store, "alice@example.org").await;
 
     proxy.shut().await;
@@ -57,7 +57,7 @@ async fn unresponsive_server_fails_only_statements_in_flight() {
     let database = postgres().await;
     let proxy = Proxy::new(&database.url);
     let store = Store::open(&proxy.url).await.unwrap();
-    store.create_template(&template(1)).await.unwrap();
+    store.create_template(&template(1), None).await.unwrap();
     let mut other = AnyConnection::connect(&database.url).await.unwrap();
     let mut lock = other.begin().await.unwrap();
     lock.execute("UPDATE change_counter SET revision = revision").await.unwrap();
@@ -88,7 +88,7 @@ async fn unresponsive_server_fails_only_statements_in_flight() {
 async fn terminated_sessions_fail_in_flight_statements_and_are_replaced() {
     let database = postgres().await;
     let store = Store::open(&database.url).await.unwrap();
-    store.create_template(&template(1)).await.unwrap();
+    store.create_template(&template(1), None).await.unwrap();
     launched(&store, "alice@example.org").await;
     from_outside(&database.url, TERMINATE).await;
     let row = launched(&store, "alice@example.org").await;
@@ -114,7 +114,7 @@ async fn terminated_sessions_fail_in_flight_statements_and_are_replaced() {
 async fn read_only_server_refuses_writes_and_recovers() {
     let database = postgres().await;
     let store = Store::open(&database.url).await.unwrap();
-    store.create_template(&template(1)).await.unwrap();
+    store.create_template(&template(1), None).await.unwrap();
     let row = launched(&store, "alice@example.org").await;
     let name = database.url.split(['/', '?']).find(|part| part.starts_with("launcher_test_")).unwrap();
 
@@ -177,7 +177,7 @@ async fn sessions_set_name_synchronous_commit_and_isolation() {
     on_the_server(format!("ALTER DATABASE {name} SET synchronous_commit = off")).await;
     on_the_server(format!("ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")).await;
     let store = Store::open(&database.url).await.unwrap();
-    store.create_template(&template(1)).await.unwrap();
+    store.create_template(&template(1), None).await.unwrap();
     let mut other = AnyConnection::connect(&database.url).await.unwrap();
     let named = "SELECT count(*) FROM pg_stat_activity \
                  WHERE datname = current_database() AND application_name = 'workshop-launcher'";

@@ -20,7 +20,7 @@ async fn create_templates(store: &Store, classes: u128) {
         );
         store.create_class(&class, &[teacher], &admin()).await.unwrap();
         let template = Template { class_id: Some(class.class_id), ..template(100 + number) };
-        assert!(store.create_template(&template).await.unwrap());
+        assert!(store.create_template(&template, None).await.unwrap());
     }
 }
 

@@ -9,7 +9,7 @@ use crate::support::*;
 async fn two_replicas(database: &Database) -> [Store; 2] {
     let (first, second) = tokio::join!(Store::open(&database.url), Store::open(&database.url));
     let replicas = [first.unwrap(), second.unwrap()];
-    replicas[0].create_template(&template(1)).await.unwrap();
+    replicas[0].create_template(&template(1), None).await.unwrap();
     replicas
 }
 

@@ -63,7 +63,7 @@ async fn search_finds_parts_of_owner_template_and_name_literally() {
 #[tokio::test]
 async fn search_combines_with_pages_filters_and_orders() {
     on_every_engine(async |store| {
-        store.create_template(&template(2)).await.unwrap();
+        store.create_template(&template(2), None).await.unwrap();
         let mut names = Vec::new();
         for number in 0..6 {
             let mut draft = instance(if number % 2 == 0 { "even@example.org" } else { "odd@example.org" });
@@ -148,7 +148,7 @@ async fn search_and_its_count_examine_only_the_newest_instances_of_the_other_fil
 #[tokio::test]
 async fn current_instances_of_a_template_are_counted_by_state() {
     on_every_engine(async |store| {
-        store.create_template(&template(2)).await.unwrap();
+        store.create_template(&template(2), None).await.unwrap();
         for state in InstanceState::ALL {
             let row = launched(&store, "alice@example.org").await;
             changed(&store, &row, |row| row.state = state).await;

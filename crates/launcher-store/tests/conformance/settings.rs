@@ -34,7 +34,7 @@ const BYTES: &str = "SELECT CAST(COALESCE(sum(length(settings)), 0) AS BIGINT) F
 async fn settings_of_many_launches_are_stored_once() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         let (settings, mut rows) = (large_settings(), Vec::new());
         for _ in 0..40 {
             let draft = with_settings(&settings, "alice@example.org");
@@ -55,7 +55,7 @@ async fn template_change_keeps_settings_of_earlier_launches() {
         let before = launched(&store, "alice@example.org").await;
         let other = TemplateSettings { image: "other:2".to_owned(), ..before.settings.clone() };
         let changed = Template { settings: other.clone(), version: 2, ..template(1) };
-        assert!(store.save_template(&template(1), &changed, &admin()).await.unwrap());
+        assert!(store.save_template(&template(1), &changed, &admin(), None).await.unwrap());
         let draft = with_settings(&other, "alice@example.org");
         let after = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
         assert_eq!(after.settings, other);
@@ -68,7 +68,7 @@ async fn template_change_keeps_settings_of_earlier_launches() {
 async fn settings_are_purged_with_their_last_instance() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         let draft = with_settings(&large_settings(), "alice@example.org");
         let first = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
         let second = launched(&store, "alice@example.org").await;

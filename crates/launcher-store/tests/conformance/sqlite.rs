@@ -34,7 +34,7 @@ async fn database_file_and_folder_have_private_modes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("da ta#1%20/ünder/launcher.db");
     let store = Store::open(&format!("sqlite://{}", path.display())).await.unwrap();
-    store.create_template(&template(1)).await.unwrap();
+    store.create_template(&template(1), None).await.unwrap();
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o600);
     assert_eq!(mode(&path.with_file_name("launcher.db-wal")), 0o600);
@@ -70,7 +70,7 @@ async fn failed_open_names_path_and_remedy() {
 async fn reads_complete_while_another_connection_holds_the_write_lock() {
     let (url, _folder) = fresh();
     let store = Store::open(&url).await.unwrap();
-    store.create_template(&template(1)).await.unwrap();
+    store.create_template(&template(1), None).await.unwrap();
     let (used, other) = (key("key", "hash"), key("key", "other"));
     let first = created(store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&used)).await.unwrap());
     store.dispatch_promote_queued(1, at(10)).await.unwrap();

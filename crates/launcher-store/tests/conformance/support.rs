@@ -65,7 +65,7 @@ pub(crate) async fn on_every_engine(test: impl AsyncFn(Store)) {
 pub(crate) async fn on_every_database(test: impl AsyncFn(Store, &str)) {
     let run = async |url: &str| {
         let store = Store::open(url).await.unwrap();
-        store.create_template(&template(1)).await.unwrap();
+        store.create_template(&template(1), None).await.unwrap();
         test(store.clone(), url).await;
         store.close().await;
     };

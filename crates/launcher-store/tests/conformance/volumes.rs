@@ -75,7 +75,7 @@ async fn first_launch_creates_the_volume_and_later_launches_reuse_it() {
 #[tokio::test]
 async fn volumes_of_other_users_and_other_templates_are_separate() {
     on_every_engine(async |store| {
-        store.create_template(&template(2)).await.unwrap();
+        store.create_template(&template(2), None).await.unwrap();
         let mut other_template = draft("alice@example.org", StorageKind::Kept, 2);
         other_template.template_id = Uuid::from_u128(2);
         let drafts = [
@@ -97,7 +97,7 @@ async fn volumes_of_other_users_and_other_templates_are_separate() {
 #[tokio::test]
 async fn templates_with_home_share_one_volume_per_user() {
     on_every_engine(async |store| {
-        store.create_template(&template(2)).await.unwrap();
+        store.create_template(&template(2), None).await.unwrap();
         let first = created(launch(&store, &draft("alice@example.org", StorageKind::Home, 1)).await);
         end(&store, &first).await;
         let mut second = draft("alice@example.org", StorageKind::Home, 2);
@@ -173,7 +173,7 @@ async fn concurrent_launches_do_not_exceed_the_limit_of_their_owner() {
     on_every_engine(async |store| {
         let mut tasks = JoinSet::new();
         for number in 2..10_u8 {
-            store.create_template(&template(number.into())).await.unwrap();
+            store.create_template(&template(number.into()), None).await.unwrap();
             let mut draft = draft("alice@example.org", StorageKind::Kept, number);
             draft.template_id = Uuid::from_u128(number.into());
             let store = store.clone();

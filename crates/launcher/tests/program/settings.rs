@@ -9,6 +9,8 @@ const WRONG: &[(&str, &str, &[&str])] = &[
     ("SERVICE_REQUIRE_AUTHENTICATION", "flase", &["--require-authentication", "write true or false"]),
     ("SERVICE_ALLOW_UNAUTHENTICATED_NETWORK_ACCESS", "yes", &["write true or false"]),
     ("SERVICE_POD_TEMPLATE_ALLOW", "configMap/*,hostPath/*", &["hostPath/*", "is not kind/name"]),
+    ("SERVICE_SIZES", "small", &["write a JSON list of sizes"]),
+    ("SERVICE_SIZES", r#"[{"name": "a", "resources": {"cpu_limit": "x"}}]"#, &["entry 1: /resources/cpu_limit"]),
     ("SERVICE_DEV_IDENTITY", "dev", &["--dev-identity", "exactly one @"]),
     ("SERVICE_TRUSTED_AUTH_HEADER", "X_Auth", &["X_Auth", "is not a header name"]),
     ("SERVICE_PUBLIC_URL", "workshops.example.org", &["write an origin without a path"]),

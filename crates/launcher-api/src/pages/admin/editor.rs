@@ -152,13 +152,20 @@ pub(crate) async fn new<A: Into<Author>>(author: A, Query(query): Query<NewQuery
             None => TemplateForm::new_template(),
         },
     };
+    if query.from.is_empty() {
+        form = form.fitted(t, visitor.launcher.sizes());
+    }
     form.controls.template_id = visitor.launcher.draw_template_id().to_string();
     page(&Editor::new(visitor, Purpose::New, form).page(&FormErrors::default()))
 }
 
 pub(crate) async fn create<A: Into<Author>>(author: A, Fields(form): Fields<TemplateForm>) -> PageResult {
     let visitor: Author = author.into();
-    let form = form.with_chosen(visitor.t, visitor.process.ignored_fields);
+    let sizes = visitor.launcher.sizes();
+    let mut form = form.with_size(sizes).with_chosen(visitor.t, visitor.process.ignored_fields);
+    if !form.controls.choose.is_empty() {
+        form = form.fitted(visitor.t, sizes);
+    }
     let mut editor = Editor::new(visitor, Purpose::New, form);
     if let Some(answer) = editor.check(None).await {
         return answer;
@@ -216,6 +223,7 @@ pub(crate) async fn update<A: Into<Author>>(
 ) -> PageResult {
     let visitor: Author = author.into();
     let before = visitor.launcher.template(visitor.catalog(), id).await?;
+    let form = form.with_size(visitor.launcher.sizes());
     let mut editor = Editor::new(visitor, Purpose::Edit(id), form);
     if let Some(answer) = editor.check(Some(&before)).await {
         return answer;
@@ -400,8 +408,11 @@ impl Editor {
         });
         let has_check = visitor.launcher.can_check_sources();
         let shown = Shown { ignored, action: &action, link: link.as_ref(), has_check, notes };
-        let (folded, first): (Vec<Group>, Vec<Group>) =
+        let (folded, mut first): (Vec<Group>, Vec<Group>) =
             form.groups(t, errors, &shown).into_iter().partition(|group| group.is_folded);
+        if !ignored.contains(&"memory_limit") {
+            first.extend(form.sizes(t, errors, visitor.launcher.sizes(), true));
+        }
         let wrong =
             |groups: &[Group]| groups.iter().flat_map(|group| &group.fields).flat_map(Field::wrong).collect::<Vec<_>>();
         let (wrong_first, wrong_folded) = (wrong(&first), wrong(&folded));

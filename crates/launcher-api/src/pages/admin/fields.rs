@@ -7,7 +7,7 @@ use launcher_domain::{AppType, AtExpiry, FieldError, SecurityProfile, StorageKin
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value, json};
 
-use crate::pages::admin::form::RowsView;
+use crate::pages::admin::form::{RowsView, SizeCard};
 use crate::pages::admin::pod_settings::Setting;
 use crate::pages::admin::rows::{self, List};
 use crate::pages::admin::{lines, yaml};
@@ -185,6 +185,7 @@ pub(crate) enum Kind {
     Lines(u8),
     Rows(RowsView),
     Select(Vec<Choice>),
+    Sizes(Vec<SizeCard>),
     Check,
 }
 

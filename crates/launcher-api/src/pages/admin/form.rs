@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use askama::Template as _;
 use launcher_domain::template::{MaterialSource, slug_of};
 use launcher_domain::{
-    AppType, FieldError, JsonObject, MaterialFinding, MaterialKind, SecurityProfile, Template, TemplateContent,
+    AppType, FieldError, JsonObject, MaterialFinding, MaterialKind, Resources, SecurityProfile, Size, Sizes, Template,
+    TemplateContent,
 };
 use launcher_service::Launcher;
 use serde::Deserialize;
@@ -17,6 +18,7 @@ use crate::pages::admin::fields::{Codec, FIELDS, FormField, FormGroup, Kind};
 use crate::pages::admin::pod_settings::{Setting, Settings, join, split};
 use crate::pages::admin::presets::{HOME, Preset};
 use crate::pages::admin::rows::{self, Column, List, Row};
+use crate::pages::language::Value as TextValue;
 use crate::pages::texts::sentence;
 use crate::pages::view::described;
 use crate::pages::{Language, Text};
@@ -25,6 +27,7 @@ use crate::pages::{Language, Text};
 const MAX_NAME: usize = 80;
 const POD_TEMPLATE: &str = "pod_template";
 const MATERIAL: &str = "material";
+const RESOURCES: &str = "resources";
 /// Fields that a preset fills, except for the name and the environment.
 const APP: [&str; 10] = [
     "icon",
@@ -78,6 +81,10 @@ pub(crate) struct Controls {
     pub(crate) check: String,
     /// Sources that a check has found, one per line.
     found: String,
+    /// Name of the chosen size; empty for other resources.
+    size: String,
+    /// Name of the size that the page showed as chosen.
+    shown_size: String,
     /// Action of the button that the user pressed.
     #[serde(rename = "then")]
     pub(crate) next: Next,
@@ -294,6 +301,70 @@ impl TemplateForm {
         self
     }
 
+    /// Fills in the resources of the size that the user chose. The page showed those of the former choice, which the user may
+    /// have changed.
+    pub(crate) fn with_size(self, sizes: &Sizes) -> Self {
+        let Controls { size, shown_size, .. } = &self.controls;
+        let chosen = sizes.named(size).filter(|_| size != shown_size);
+        chosen.map_or_else(|| self.clone(), |size| self.clone().with_resources(&size.resources))
+    }
+
+    /// Fills in the smallest size with enough memory, unless the form has the resources of a size.
+    pub(crate) fn fitted(self, t: Language, sizes: &Sizes) -> Self {
+        let Some(resources) = self.resources(t).filter(|resources| sizes.of(resources).is_none()) else { return self };
+        let Some(size) = sizes.fitting(&resources.memory_limit) else { return self };
+        self.with_resources(&size.resources)
+    }
+
+    fn with_resources(self, resources: &Resources) -> Self {
+        let json = json!({ RESOURCES: resources });
+        let fields = FIELDS.iter().filter(|field| field.api_name() == RESOURCES);
+        let texts = fields.filter_map(|field| Some((field, json.pointer(field.pointer)?)));
+        texts.fold(self, |form, (field, value)| form.with(field.name, &field.codec.format(value)))
+    }
+
+    /// Returns the resources of the form; `None` if one is wrong.
+    fn resources(&self, t: Language) -> Option<Resources> {
+        let mut body = JsonObject::new();
+        for field in FIELDS.iter().filter(|field| field.api_name() == RESOURCES) {
+            let value = field.codec.parse(t, self.typed(field.name)).ok()?;
+            value.into_iter().for_each(|value| insert(&mut body, field.pointer, value));
+        }
+        Resources::of_json(body.get(RESOURCES).unwrap_or(&json!({})))
+    }
+
+    /// Returns the choice of the size; `None` without sizes. `offers_other`: the resources may be those of no size.
+    pub(crate) fn sizes(&self, t: Language, errors: &FormErrors, sizes: &Sizes, offers_other: bool) -> Option<Group> {
+        let resources = self.resources(t);
+        let current = resources.as_ref().and_then(|resources| sizes.of(resources)).map(|size| size.name.as_str());
+        let card = |Size { name, resources }: &Size| SizeCard {
+            label: t.size_name(name),
+            figures: t.with("editor-size-figures", figures(resources)),
+            is_current: current == Some(name),
+            name: name.clone(),
+        };
+        let other = || SizeCard {
+            name: String::new(),
+            label: t.text("editor-size-other"),
+            figures: t.text("editor-size-other-figures").into_owned(),
+            is_current: current.is_none(),
+        };
+        let cards: Vec<_> = sizes.iter().map(card).chain(offers_other.then(other)).collect();
+        let field = Field {
+            id: "field-size".to_owned(),
+            name: "size".to_owned(),
+            label: t.text("editor-size"),
+            hint: Text::default(),
+            kind: Kind::Sizes(cards),
+            value: current.unwrap_or_default().to_owned(),
+            error: errors.of("size"),
+            link: None,
+            has_focus: false,
+        };
+        let group = Group { is_folded: false, legend: None, class: "fields", fields: vec![field] };
+        sizes.iter().next().map(|_| group)
+    }
+
     pub(crate) fn typed(&self, name: &str) -> &str {
         self.texts.get(name).map_or("", String::as_str)
     }
@@ -358,7 +429,8 @@ impl TemplateForm {
         let mut found = FormErrors::default();
         for error in errors {
             let Some((field, rest)) = FormField::at(&error.pointer) else {
-                found.add("", &t.coded(&error.key()));
+                let name = if error.pointer == "/resources" { "size" } else { "" };
+                found.add(name, &t.coded(&error.key()));
                 continue;
             };
             let place = field.list().and_then(|list| list.place(self.rows_of(field), rest, error));
@@ -603,6 +675,27 @@ impl FormErrors {
             self.0.entry(field).or_insert(details);
         }
     }
+}
+
+/// A size that the user can choose.
+#[derive(Debug, Clone)]
+pub(crate) struct SizeCard {
+    /// Name of the size; empty for other resources.
+    pub(crate) name: String,
+    pub(crate) label: Text,
+    pub(crate) figures: String,
+    pub(crate) is_current: bool,
+}
+
+/// Returns the values of the text with the resources of a size.
+fn figures(resources: &Resources) -> [TextValue<'_>; 4] {
+    let Resources { cpu_request, cpu_limit, memory_request, memory_limit } = resources;
+    [
+        ("cpu_request", cpu_request.as_str().into()),
+        ("cpu_limit", cpu_limit.as_str().into()),
+        ("memory_request", memory_request.as_str().into()),
+        ("memory_limit", memory_limit.as_str().into()),
+    ]
 }
 
 /// A field as the page shows it.
