@@ -332,6 +332,12 @@ catalog! {
         "The template is archived",
         "Only admins can launch an archived template, to test it. Users: launch another template, or ask an \
          admin to restore this one.";
+    TemplateNotAllowed: "template-not-allowed", CONFLICT,
+        errors: ServiceError::TemplateNotAllowed(_),
+        "The class does not allow this template any more",
+        "The policy of the class has changed since the template was saved. `detail` names the field that it does not \
+         allow. Running workshops continue. Teachers: change the template. Administrators: change the policy in the \
+         settings of the class.";
     InstanceLimitReached: "instance-limit-reached", CONFLICT,
         errors: ServiceError::InstanceLimitReached { .. },
         "You have reached your limit of workshops",

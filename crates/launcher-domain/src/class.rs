@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::Offset;
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::access::{Caller, Scope, Verdict};
+use crate::class_policy::{ImagePatterns, SizeNames};
 use crate::email::EmailAddress;
 use crate::template::codecs::{Description, Name};
 use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, integer, json_object, text};
@@ -71,6 +72,15 @@ json_object! {
         starts_on: Option<Date> = optional_text(Day),
         /// Last day on which students can launch its templates, in every time zone. null: without end.
         ends_on: Option<Date> = optional_text(Day),
+        /// Images that its templates may use: with or without tag, or the beginning of images with a final `*`, as in
+        /// quay.io/jupyter/*. Empty: all images.
+        allowed_images: Vec<String> = defaulted(ImagePatterns, json!([])),
+        /// Names of the sizes that its templates may have, as the setting SERVICE_SIZES names them. Empty: all resources.
+        allowed_sizes: Vec<String> = defaulted(SizeNames, json!([])),
+        /// True if its teachers may set the profile `baseline`, which allows root in the container.
+        allows_baseline: bool = defaulted(bool, false.into()),
+        /// True if the start page of its members shows the shared catalog folded.
+        folds_catalog: bool = defaulted(bool, false.into()),
         /// True if students can no longer launch its templates.
         archived: bool = defaulted(bool, false.into()),
     }
@@ -89,7 +99,7 @@ impl Codec for WorkshopCount {
     }
 
     fn schema(_: Audience) -> Value {
-        serde_json::json!({
+        json!({
             "type": "integer", "format": "int32", "minimum": WORKSHOPS.start(), "maximum": WORKSHOPS.end(),
             "examples": [40],
         })
@@ -109,7 +119,7 @@ impl Codec for QueueWeight {
     }
 
     fn schema(_: Audience) -> Value {
-        serde_json::json!({
+        json!({
             "type": "integer", "format": "int32", "minimum": WEIGHTS.start(), "maximum": WEIGHTS.end(), "examples": [1],
         })
     }
@@ -148,7 +158,7 @@ impl Codec for Day {
     }
 
     fn schema(_: Audience) -> Value {
-        serde_json::json!({ "type": "string", "format": "date", "examples": ["2026-09-30"] })
+        json!({ "type": "string", "format": "date", "examples": ["2026-09-30"] })
     }
 }
 
@@ -209,10 +219,10 @@ impl ClassContent {
         body.get("slug").is_some_and(|slug| !slug.is_null() && slug != "")
     }
 
-    /// Returns the fields that only admins may change so: the name in paths, the namespace, and a limit that becomes larger or
-    /// ends.
+    /// Returns the errors of fields that the caller may not change so: only admins change the name in paths, the namespace and
+    /// the policy, and raise or end a limit.
     #[must_use]
-    pub fn fields_of_admins(&self, before: &Self) -> Vec<&'static str> {
+    pub fn change_errors(&self, caller: &Caller, before: &Self) -> Vec<FieldError> {
         let is_raised = |new: Option<u32>, old: Option<u32>| old.is_some_and(|old| new.is_none_or(|new| new > old));
         let changes = [
             ("/slug", self.slug != before.slug),
@@ -220,8 +230,27 @@ impl ClassContent {
             ("/max_workshops_per_member", is_raised(self.max_workshops_per_member, before.max_workshops_per_member)),
             ("/queue_weight", self.queue_weight > before.queue_weight),
             ("/namespace", self.namespace != before.namespace),
+            ("/allowed_images", self.allowed_images != before.allowed_images),
+            ("/allowed_sizes", self.allowed_sizes != before.allowed_sizes),
+            ("/allows_baseline", self.allows_baseline != before.allows_baseline),
         ];
-        changes.into_iter().filter(|(_, is_changed)| *is_changed).map(|(pointer, _)| pointer).collect()
+        only_admins(caller, &changes)
+    }
+
+    /// Limits the new class of a creator who is no admin, and returns the errors of fields that only admins set. The creator may
+    /// narrow the policy.
+    #[must_use]
+    pub fn creation_errors(&mut self, caller: &Caller, max_workshops: u32) -> Vec<FieldError> {
+        if !caller.is_admin() {
+            self.max_workshops.get_or_insert(max_workshops);
+        }
+        let changes = [
+            ("/max_workshops", self.max_workshops.is_some_and(|count| count > max_workshops)),
+            ("/queue_weight", self.queue_weight > 1),
+            ("/namespace", self.namespace.is_some()),
+            ("/allows_baseline", self.allows_baseline),
+        ];
+        only_admins(caller, &changes)
     }
 
     /// Returns the slug with a suffix.
@@ -237,6 +266,12 @@ impl ClassContent {
     pub fn schema(audience: Audience) -> Value {
         <Self as Codec>::schema(audience)
     }
+}
+
+/// Returns an error for each change, unless the caller is an admin.
+fn only_admins(caller: &Caller, changes: &[(&str, bool)]) -> Vec<FieldError> {
+    let refused = changes.iter().filter(|(_, is_made)| *is_made && !caller.is_admin());
+    refused.map(|(pointer, _)| FieldError::new(*pointer, FieldRule::OnlyAdmins)).collect()
 }
 
 /// A class.

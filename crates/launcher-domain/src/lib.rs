@@ -9,6 +9,7 @@ pub mod access;
 pub mod activity;
 pub mod brand;
 pub mod class;
+mod class_policy;
 pub mod clock;
 mod coded_text;
 pub mod crash;

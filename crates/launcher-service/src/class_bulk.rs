@@ -102,7 +102,7 @@ impl Launcher {
     /// Returns one result for each student, by address.
     ///
     /// # Errors
-    /// ClassRole, NotFound, TemplateInactive, ClassNotBegun, ClassOver, Invalid (a parameter needs a value), Unavailable.
+    /// ClassRole, NotFound, TemplateInactive, TemplateNotAllowed, ClassNotBegun, ClassOver, Invalid (a parameter needs a value), Unavailable.
     pub async fn launch_for_class(
         &self,
         access: &ClassAccess,
@@ -116,6 +116,7 @@ impl Launcher {
         if let Some(closure) = access.class().content.closure(self.0.clock.now()) {
             return Err(closure.into());
         }
+        self.require_allowed(access, &template)?;
         let values = read(&mut template, &LaunchRequest::default()).map_err(ServiceError::Invalid)?;
         let rules = self.rules_of(true, Some(access.limits_of_student()));
         let members = self.members(access).await?;

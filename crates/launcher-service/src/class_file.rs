@@ -22,7 +22,8 @@ use uuid::Uuid;
 use crate::classes::MemberDraft;
 use crate::error::{ServiceError, require, require_in};
 use crate::launcher::Launcher;
-use crate::templates::{class_errors, validate_template};
+use crate::settings::Limits;
+use crate::templates::validate_template;
 
 /// Aliases in a YAML document.
 const MAX_ALIASES: usize = 100;
@@ -125,6 +126,8 @@ pub struct ClassFiles<'a> {
     pub policy: &'a TemplatePolicy,
     /// Namespaces that a class can have.
     pub namespaces: &'a [String],
+    /// Limits of people who are no admins.
+    pub limits: Limits,
 }
 
 impl ClassFiles<'_> {
@@ -159,18 +162,34 @@ impl ClassFiles<'_> {
         self.create(caller, content, true, teachers, templates).await
     }
 
+    /// Reads the content of a new class.
+    ///
+    /// # Errors
+    /// All errors, each with its location.
+    pub(crate) fn read_content(&self, caller: &Caller, body: &JsonObject) -> Result<ClassContent, Vec<FieldError>> {
+        let mut content = ClassContent::read(body, None)?;
+        let refused = content.creation_errors(caller, self.limits.max_workshops_per_created_class);
+        let mut errors = [refused, content.unknown_sizes(None, &self.policy.sizes)].concat();
+        if caller.is_admin() {
+            errors.extend(check_namespace(&content, self.namespaces).err());
+        }
+        if errors.is_empty() { Ok(content) } else { Err(errors) }
+    }
+
     fn read(&self, caller: &Caller, file: &str) -> Result<(ClassContent, Vec<TemplateContent>), Vec<FieldError>> {
         let error = |pointer: String, rule| vec![FieldError::new(pointer, rule)];
         let whole = from_yaml(file).map_err(|YamlError { line, message }| {
             error(String::new(), FieldRule::Value { message: format!("line {line} is not YAML: {message}") })
         })?;
         let Value::Object(mut body) = whole else { return Err(error(String::new(), FieldRule::Object)) };
-        let templates = match body.remove(TEMPLATES) {
+        let templates = body.remove(TEMPLATES);
+        let content = self.read_content(caller, &body);
+        let templates = match templates {
             None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::Array(templates)) => self.read_templates(caller, &templates),
+            Some(Value::Array(templates)) => self.read_templates(caller, content.as_ref().ok(), &templates),
             Some(_) => Err(error(format!("/{TEMPLATES}"), FieldRule::List)),
         };
-        match (self.read_content(caller, &body), templates) {
+        match (content, templates) {
             (Ok(content), Ok(templates)) => Ok((content, templates)),
             (content, templates) => {
                 let errors = content.err().into_iter().chain(templates.err());
@@ -179,32 +198,20 @@ impl ClassFiles<'_> {
         }
     }
 
-    /// Reads the content of a new class. Only admins give a class a namespace, or a larger share of the queue than others have.
-    ///
-    /// # Errors
-    /// All errors, each with its location.
-    pub(crate) fn read_content(&self, caller: &Caller, body: &JsonObject) -> Result<ClassContent, Vec<FieldError>> {
-        let content = ClassContent::read(body, None)?;
-        if !caller.is_admin() {
-            let of_admins = [("/queue_weight", content.queue_weight > 1), ("/namespace", content.namespace.is_some())];
-            let refused = of_admins.into_iter().filter(|(_, is_set)| *is_set);
-            let errors: Vec<_> = refused.map(|(pointer, _)| FieldError::new(pointer, FieldRule::OnlyAdmins)).collect();
-            if !errors.is_empty() {
-                return Err(errors);
-            }
-        }
-        check_namespace(&content, self.namespaces).map_err(|error| vec![error])?;
-        Ok(content)
-    }
-
-    fn read_templates(&self, caller: &Caller, templates: &[Value]) -> Result<Vec<TemplateContent>, Vec<FieldError>> {
+    /// Reads the templates of a class with this content, if it is valid.
+    fn read_templates(
+        &self,
+        caller: &Caller,
+        class: Option<&ClassContent>,
+        templates: &[Value],
+    ) -> Result<Vec<TemplateContent>, Vec<FieldError>> {
         if templates.len() > MAX_TEMPLATES {
             return Err(vec![FieldError::new(format!("/{TEMPLATES}"), FieldRule::TemplateCount)]);
         }
         let (mut read, mut errors, mut slugs) = (Vec::new(), Vec::new(), BTreeSet::new());
         for (index, template) in templates.iter().enumerate() {
             let content = match template.as_object() {
-                Some(body) => self.read_template(caller, body),
+                Some(body) => self.read_template(caller, class, body),
                 None => Err(vec![FieldError::new("", FieldRule::Object)]),
             };
             let content = content.and_then(|content| match content.listing.slug.clone() {
@@ -222,14 +229,19 @@ impl ClassFiles<'_> {
         if errors.is_empty() { Ok(read) } else { Err(errors) }
     }
 
-    fn read_template(&self, caller: &Caller, body: &JsonObject) -> Result<TemplateContent, Vec<FieldError>> {
+    fn read_template(
+        &self,
+        caller: &Caller,
+        class: Option<&ClassContent>,
+        body: &JsonObject,
+    ) -> Result<TemplateContent, Vec<FieldError>> {
         let content = validate_template(body, &self.policy.pod_templates)?;
-        let errors = class_errors(caller, None, &content.settings);
+        let errors = ClassContent::template_errors(class, caller, None, &content.settings, &self.policy.sizes);
         if errors.is_empty() { Ok(content) } else { Err(errors) }
     }
 
     /// Creates a class with its first teachers and templates. If another class has its slug and `derives_slug` is true, the
-    /// slug gets a suffix.
+    /// slug gets a suffix. Without the rights of an admin it always gets one, so that nobody learns the slugs of hidden classes.
     pub(crate) async fn create(
         &self,
         caller: &Caller,
@@ -256,14 +268,18 @@ impl ClassFiles<'_> {
         });
         let templates: Vec<_> =
             templates.into_iter().zip(times).map(|(content, at)| self.template(&class, content, at)).collect();
-        let mut stored = self.store.create_class_with(&class, &members, &templates, caller).await;
-        for _ in 1..ATTEMPTS {
-            if !derives_slug || !matches!(stored, Err(StoreError::ClassSlugTaken { .. })) {
+        let (is_admin, max_classes) = (caller.is_admin(), self.limits.max_classes_per_creator);
+        let most = (!is_admin).then_some(max_classes);
+        let mut stored = Err(StoreError::ClassSlugTaken { slug: wanted.slug.clone() });
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 || !is_admin {
+                // 25 random bits.
+                class.content.slug = wanted.slug_with(&random_suffix(self.entropy));
+            }
+            stored = self.store.create_class_with(&class, &members, &templates, caller, most).await;
+            if (is_admin && !derives_slug) || !matches!(stored, Err(StoreError::ClassSlugTaken { .. })) {
                 break;
             }
-            // The same course in another term: the slug gets 25 random bits.
-            class.content.slug = wanted.slug_with(&random_suffix(self.entropy));
-            stored = self.store.create_class_with(&class, &members, &templates, caller).await;
         }
         stored?;
         tracing::info!(class = %class.content.slug, by = %caller.email(), "class created");
@@ -313,6 +329,7 @@ impl Launcher {
             entropy: &*inner.entropy,
             policy: &inner.policy,
             namespaces: inner.fleets.class_namespaces(),
+            limits: inner.limits,
         }
     }
 

@@ -81,8 +81,11 @@ impl Launcher {
     /// Forbidden, Invalid, Unavailable.
     pub async fn create_class(&self, caller: &Caller, new: &NewClass) -> Result<ClassAccess, ServiceError> {
         require(caller, Action::CreateClasses)?;
-        let content = self.class_files().read_content(caller, &new.body).map_err(ServiceError::Invalid)?;
         let derives_slug = !ClassContent::has_slug(&new.body);
+        if !derives_slug && !caller.is_admin() {
+            return invalid("/slug", FieldRule::OnlyAdmins);
+        }
+        let content = self.class_files().read_content(caller, &new.body).map_err(ServiceError::Invalid)?;
         let class = self.class_files().create(caller, content, derives_slug, &new.teachers, Vec::new()).await?;
         self.class(caller, &class.class_id.to_string()).await
     }
@@ -118,10 +121,10 @@ impl Launcher {
             if class.content == content {
                 return Ok(before);
             }
-            let refused = if caller.is_admin() { Vec::new() } else { content.fields_of_admins(&class.content) };
-            if !refused.is_empty() {
-                let error = |pointer| FieldError::new(pointer, FieldRule::OnlyAdmins);
-                return Err(ServiceError::Invalid(refused.into_iter().map(error).collect()));
+            let refused = content.change_errors(caller, &class.content);
+            let errors = [refused, content.unknown_sizes(Some(&class.content), self.sizes())].concat();
+            if !errors.is_empty() {
+                return Err(ServiceError::Invalid(errors));
             }
             if content.namespace != class.content.namespace {
                 check_namespace(&content, self.class_namespaces())
@@ -129,7 +132,10 @@ impl Launcher {
             }
             let (version, updated_at) = (class.version + 1, self.0.clock.now());
             let after = Class { content: content.clone(), version, updated_at, ..class.clone() };
-            if self.0.store.save_class(class, &after, caller).await? {
+            // A creator who opens an archived class again has one class more.
+            let is_limited = class.content.archived && !caller.is_admin() && class.created_by == *caller.email();
+            let most = is_limited.then_some(self.0.limits.max_classes_per_creator);
+            if self.0.store.save_class(class, &after, caller, most).await? {
                 self.0.changed.notify_one();
                 tracing::info!(class = %after.content.slug, by = %caller.email(), version, "class changed");
                 return self.class(caller, &after.class_id.to_string()).await;

@@ -28,6 +28,9 @@ pub enum ServiceError {
     /// The template is no longer in the catalog.
     #[error("the template is inactive: it cannot be launched any more")]
     TemplateInactive,
+    /// The class does not allow the template any more. Each error names the field of the template.
+    #[error("the class does not allow this template any more: {}", details(.0))]
+    TemplateNotAllowed(Vec<FieldError>),
     /// The caller has reached the instance limit of one person.
     #[error("you have {held} workshops already and may have {limit} at a time: {}", limit_advice(*ending))]
     InstanceLimitReached {
@@ -149,6 +152,12 @@ pub enum ServiceError {
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// Returns errors with their fields as one text.
+fn details(errors: &[FieldError]) -> String {
+    let detail = |error: &FieldError| format!("{}: {}", error.pointer, error.rule);
+    errors.iter().map(detail).collect::<Vec<_>>().join("; ")
+}
+
 /// Advice for a caller at the instance limit, given the number of suspending and terminating workshops.
 fn limit_advice(ending: u32) -> String {
     match ending {
@@ -210,6 +219,9 @@ impl From<StoreError> for ServiceError {
         match error {
             StoreError::Unavailable { .. } => Self::Unavailable(error),
             StoreError::ClassRole => Self::ClassRole,
+            StoreError::TooManyClasses { limit } => {
+                Self::Invalid(vec![FieldError::new("/archived", FieldRule::ClassCount { limit: limit.to_string() })])
+            }
             StoreError::SlugTaken { slug } => {
                 Self::Invalid(vec![FieldError::new("/slug", FieldRule::SlugTaken { slug })])
             }

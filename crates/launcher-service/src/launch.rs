@@ -60,7 +60,7 @@ impl Launcher {
     /// room.
     ///
     /// # Errors
-    /// NotFound, TemplateInactive, ClassOver, ClassNotBegun, Invalid, InstanceLimitReached, ClassLimitReached, TooManyLaunches,
+    /// NotFound, TemplateInactive, TemplateNotAllowed, ClassOver, ClassNotBegun, Invalid, InstanceLimitReached, ClassLimitReached, TooManyLaunches,
     /// AtCapacity, VolumeInUse, StorageLimitReached, IdempotencyKeyReused, SnapshotsUnavailable, Unavailable.
     pub async fn launch<'a>(
         &self,
@@ -110,6 +110,9 @@ impl Launcher {
         }
         if let Some(closure) = catalog.class().and_then(|access| access.closure(self.0.clock.now())) {
             return Err(closure.into());
+        }
+        if let Some(access) = catalog.class() {
+            self.require_allowed(access, &template)?;
         }
         let values = read(&mut template, request).map_err(ServiceError::Invalid)?;
         if let Some(snapshot_id) = request.snapshot {

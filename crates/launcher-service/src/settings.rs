@@ -21,6 +21,15 @@ pub struct Limits {
     #[arg(long, env = "SERVICE_MAX_INSTANCES_PER_USER", default_value = "3", value_name = "COUNT")]
     pub max_instances_per_user: u32,
 
+    /// Maximum number of classes that are not over per person of SERVICE_CLASS_CREATORS; admins are exempt
+    #[arg(long, env = "SERVICE_MAX_CLASSES_PER_CREATOR", default_value = "20", value_name = "COUNT")]
+    pub max_classes_per_creator: u32,
+
+    /// Maximum number of workshops at a time of a class that a person of SERVICE_CLASS_CREATORS creates; admins can raise it
+    #[arg(long, env = "SERVICE_MAX_WORKSHOPS_PER_CREATED_CLASS", default_value = "100", value_name = "COUNT",
+          value_parser = value_parser!(u32).range(1..=10_000))]
+    pub max_workshops_per_created_class: u32,
+
     /// Launches per user and minute in the long run; admins are exempt
     #[arg(long, env = "SERVICE_LAUNCH_RATE", default_value = "6", value_name = "COUNT",
           value_parser = value_parser!(u32).range(1..=60_000))]

@@ -6,9 +6,8 @@ use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::uuid_v7;
 use launcher_domain::template::is_slug;
 use launcher_domain::{
-    Caller, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, JsonObject, MaterialSource,
-    PodTemplatePolicy, SecurityProfile, Sizes, StorageKind, Template, TemplateContent, TemplateSettings,
-    is_storable_pod_template,
+    Caller, ClassAccess, ClassAction, ClassContent, EmailAddress, FieldError, JsonObject, PodTemplatePolicy, Sizes,
+    Template, TemplateContent, is_storable_pod_template,
 };
 use launcher_store::Page;
 use launcher_workshop::pod_template::PodTemplate;
@@ -198,7 +197,7 @@ impl Launcher {
         catalog.require_manager()?;
         let caller = catalog.caller();
         let mut template = self.new_template(template_id, body, caller.email().clone())?;
-        check_class(catalog, None, &template)?;
+        self.check_class(catalog, None, &template)?;
         if let Some(class_id) = catalog.class_id() {
             template.class_id = Some(class_id);
             template.template_id = id_in_class(class_id, template_id);
@@ -260,7 +259,7 @@ impl Launcher {
                 return Err(ServiceError::VersionMismatch);
             }
             let after = Template { settings: settings.clone(), listing: listing.clone(), active, ..before.clone() };
-            check_class(catalog, Some(&before), &after)?;
+            self.check_class(catalog, Some(&before), &after)?;
             Ok(after)
         })
         .await
@@ -313,6 +312,26 @@ impl Launcher {
         Err(ServiceError::VersionMismatch)
     }
 
+    /// Refuses settings of a class's template: see [`launcher_domain::ClassContent::template_errors`].
+    fn check_class(
+        &self,
+        catalog: Catalog<'_>,
+        before: Option<&Template>,
+        after: &Template,
+    ) -> Result<(), ServiceError> {
+        let Some(access) = catalog.class() else { return Ok(()) };
+        let (content, before) = (&access.class().content, before.map(|before| &before.settings));
+        let errors =
+            ClassContent::template_errors(Some(content), access.caller(), before, &after.settings, self.sizes());
+        if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
+    }
+
+    /// Refuses the launch of a template that its class does not allow any more.
+    pub(crate) fn require_allowed(&self, access: &ClassAccess, template: &Template) -> Result<(), ServiceError> {
+        let errors = access.class().content.refusals(&template.settings, self.sizes());
+        if errors.is_empty() { Ok(()) } else { Err(ServiceError::TemplateNotAllowed(errors)) }
+    }
+
     fn new_template(
         &self,
         template_id: Uuid,
@@ -342,46 +361,6 @@ fn id_in_class(class_id: Uuid, chosen: Uuid) -> Uuid {
     let digest = Sha256::new().chain_update(class_id).chain_update(chosen).finalize();
     let (random, _) = digest.split_at(16);
     uuid::Builder::from_slice(random).map_or(chosen, |id| id.with_version(uuid::Version::Custom).into_uuid())
-}
-
-/// Refuses settings of a class's template: see [`class_errors`].
-fn check_class(catalog: Catalog<'_>, before: Option<&Template>, after: &Template) -> Result<(), ServiceError> {
-    let Some(access) = catalog.class() else { return Ok(()) };
-    let errors = class_errors(access.caller(), before.map(|before| &before.settings), &after.settings);
-    if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
-}
-
-/// Returns the errors of settings that a class's template cannot have. The volume that all templates of a person share would
-/// give a teacher the files of other workshops. A teacher may keep but not set a pod template, which may use objects of the
-/// cluster, the profile `baseline`, and a source with a secret, whose password would reach an address of the teacher.
-pub(crate) fn class_errors(
-    caller: &Caller,
-    before: Option<&TemplateSettings>,
-    settings: &TemplateSettings,
-) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if settings.storage.as_ref().is_some_and(|storage| storage.kind == StorageKind::Home) {
-        errors.push(FieldError::new("/storage/kind", FieldRule::ClassHome));
-    }
-    if !caller.is_admin() {
-        let mut refuse = |is_new: bool, pointer: String| {
-            errors.extend(is_new.then(|| FieldError::new(pointer, FieldRule::OnlyAdmins)));
-        };
-        let kept = before.and_then(|before| before.pod_template.as_ref());
-        refuse(settings.pod_template.is_some() && settings.pod_template.as_ref() != kept, "/pod_template".to_owned());
-        let is_baseline = |settings: &TemplateSettings| settings.security_profile == SecurityProfile::Baseline;
-        refuse(is_baseline(settings) && !before.is_some_and(is_baseline), "/security_profile".to_owned());
-        let known = before.map(sources).unwrap_or_default();
-        for (index, source) in sources(settings).iter().enumerate() {
-            let is_new = source.secret.is_some() && !known.contains(source);
-            refuse(is_new, format!("/material/sources/{index}/secret"));
-        }
-    }
-    errors
-}
-
-fn sources(settings: &TemplateSettings) -> Vec<MaterialSource> {
-    settings.material.iter().flat_map(|material| material.sources.clone()).collect()
 }
 
 /// Reads the content of a template, with its pod template. The policy says which names the pod template may use.

@@ -20,6 +20,7 @@ CREATE TABLE classes (
 
 CREATE UNIQUE INDEX classes_slug ON classes (slug);
 CREATE INDEX classes_changed ON classes (changed);
+CREATE INDEX classes_creator ON classes (created_by);
 
 -- Members of classes: one row for each source of a membership, so that a source changes only its own rows. A removal sets
 -- removed_at.

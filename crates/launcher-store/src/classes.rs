@@ -24,6 +24,7 @@ pub(crate) static SAVE: LazyLock<String> = LazyLock::new(|| {
     format!("UPDATE classes SET {set} WHERE class_id = $1 AND version = $2")
 });
 const SLUG_HOLDER: &str = concat!("SELECT ", class_columns!(), " FROM classes WHERE slug = $1");
+pub(crate) const OF_CREATOR: &str = concat!("SELECT ", class_columns!(), " FROM classes WHERE created_by = $1");
 pub(crate) const MEMBERS: &str =
     concat!("SELECT ", membership_columns!(), " FROM class_members WHERE class_id = $1 ORDER BY email, source");
 pub(crate) const SIGNAL: &str = "UPDATE classes SET changed = $1 WHERE class_id = $2";
@@ -66,19 +67,21 @@ impl Store {
     /// # Errors
     /// [`StoreError::ClassSlugTaken`] when another class has its slug; otherwise [`StoreError`].
     pub async fn create_class(&self, class: &Class, members: &[Membership], by: &Caller) -> Result<(), StoreError> {
-        self.create_class_with(class, members, &[], by).await
+        self.create_class_with(class, members, &[], by, None).await
     }
 
     /// Stores a new class with its first members and templates, all or nothing. The templates have different slugs.
     ///
     /// # Errors
-    /// [`StoreError::ClassSlugTaken`] when another class has its slug; otherwise [`StoreError`].
+    /// [`StoreError::ClassSlugTaken`] when another class has its slug; [`StoreError::TooManyClasses`] when its creator would have
+    /// more than `max_classes` that are not archived; otherwise [`StoreError`].
     pub async fn create_class_with(
         &self,
         class: &Class,
         members: &[Membership],
         templates: &[Template],
         by: &Caller,
+        max_classes: Option<u32>,
     ) -> Result<(), StoreError> {
         let actor = Some(by.email().clone());
         let act = Act { actor_email: actor.clone(), at: class.created_at };
@@ -92,6 +95,7 @@ impl Store {
         let mut write = self.write().await?;
         let last = write.take_revisions(i64::try_from(activities.len()).unwrap_or(1)).await?;
         write.check_class_slug(class).await?;
+        write.check_class_count(class, max_classes).await?;
         class.bind_all(query(&INSERT))?.execute(write.connection()).await?;
         for member in members {
             member.bind_all(query(&UPSERT))?.execute(write.connection()).await?;
@@ -145,14 +149,22 @@ impl Store {
     /// caller is neither an admin nor a teacher of the class any more.
     ///
     /// # Errors
-    /// [`StoreError::ClassSlugTaken`] when another class has the slug of `after`; otherwise [`StoreError`].
-    pub async fn save_class(&self, before: &Class, after: &Class, by: &Caller) -> Result<bool, StoreError> {
+    /// [`StoreError::ClassSlugTaken`] when another class has the slug of `after`; [`StoreError::TooManyClasses`] when its creator
+    /// would have more than `max_classes` that are not archived; otherwise [`StoreError`].
+    pub async fn save_class(
+        &self,
+        before: &Class,
+        after: &Class,
+        by: &Caller,
+        max_classes: Option<u32>,
+    ) -> Result<bool, StoreError> {
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
         if !is_teacher(&write.memberships(before).await?, by) {
             return Ok(false);
         }
         write.check_class_slug(after).await?;
+        write.check_class_count(after, max_classes).await?;
         let save = query(&SAVE).bind(before.class_id.to_string()).bind(before.version);
         if after.bind_changed(save)?.execute(write.connection()).await?.rows_affected() == 0 {
             return Ok(false);
@@ -326,6 +338,16 @@ impl WriteTransaction {
             membership.bind_all(query(&UPSERT))?.execute(self.connection()).await?;
         }
         Ok(())
+    }
+
+    /// Refuses a class whose creator has this number of other classes that are not archived. Like
+    /// [`WriteTransaction::check_class_slug`], it needs the lock of all changes.
+    async fn check_class_count(&mut self, class: &Class, most: Option<u32>) -> Result<(), StoreError> {
+        let Some(limit) = most.filter(|_| !class.content.archived) else { return Ok(()) };
+        let rows = query(OF_CREATOR).bind(class.created_by.to_string()).fetch_all(self.connection()).await?;
+        let all = rows::all(&rows, rows::class)?;
+        let others = all.iter().filter(|other| !other.content.archived && other.class_id != class.class_id);
+        if others.count() < limit as usize { Ok(()) } else { Err(StoreError::TooManyClasses { limit }) }
     }
 
     /// Refuses a class whose slug another class has. The transaction must have taken a revision: it then holds the lock of

@@ -58,6 +58,12 @@ pub enum StoreError {
         /// The slug.
         slug: String,
     },
+    /// The creator of the class has as many classes as one person may have.
+    #[error("the creator has {limit} classes")]
+    TooManyClasses {
+        /// Maximum number of classes that are not archived.
+        limit: u32,
+    },
     /// The role of the caller in the class does not permit the write any more.
     #[error("the role in the class does not permit this any more")]
     ClassRole,

@@ -35,7 +35,7 @@ pub(crate) const COUNT: &str =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JoinOutcome {
     /// The person is a member of this class.
-    Joined(Class),
+    Joined(Box<Class>),
     /// The link does not admit the person.
     Refused(JoinRefusal),
     /// No link has the code.
@@ -113,7 +113,7 @@ impl Store {
         let revision = write.take_revisions(1).await?;
         let Some(invitation) = find(write.connection(), code, email).await? else { return Ok(JoinOutcome::Unknown) };
         if invitation.is_member() {
-            return Ok(JoinOutcome::Joined(invitation.class));
+            return Ok(JoinOutcome::Joined(Box::new(invitation.class)));
         }
         if let Some(refusal) = invitation.refusal(email, now) {
             return Ok(JoinOutcome::Refused(refusal));
@@ -144,7 +144,7 @@ impl Store {
         }
         write.signal_class(class.class_id, revision).await?;
         write.commit().await?;
-        Ok(JoinOutcome::Joined(class))
+        Ok(JoinOutcome::Joined(Box::new(class)))
     }
 }
 

@@ -304,6 +304,7 @@ async fn class_statements_use_an_index() {
         classes::list(&member, false, &page).text(),
         classes::list(&admin, false, &page).text(),
         classes::MEMBERS,
+        classes::OF_CREATOR,
         join::CURRENT,
         join::BY_CODE,
         join::CLASS,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use launcher_domain::clock::{SystemClock, SystemEntropy};
 use launcher_domain::{AdminList, Caller, EmailAddress};
-use launcher_service::{ClassFiles, ServiceError};
+use launcher_service::{ClassFiles, Limits, ServiceError};
 use launcher_store::Store;
 
 use crate::serve::seeds::sentence;
@@ -76,8 +76,8 @@ async fn within(
 ) -> Result<String, String> {
     let store = Store::open_existing(&settings.url()).await.map_err(|error| error.to_string())?;
     let policy = &settings.policy();
-    let (clock, entropy) = (&SystemClock, &SystemEntropy);
-    let done = act(ClassFiles { store: &store, clock, entropy, policy, namespaces: &[] }).await;
+    let (clock, entropy, limits) = (&SystemClock, &SystemEntropy, Limits::default());
+    let done = act(ClassFiles { store: &store, clock, entropy, policy, limits, namespaces: &[] }).await;
     store.close().await;
     done
 }

@@ -121,3 +121,5 @@ editor-size-other-figures = تسري القيم الواردة ضمن «{ editor
 size-small = صغير
 size-medium = متوسط
 size-large = كبير
+
+editor-class-images = يسمح هذا الصف بهذه الصور: { $images }

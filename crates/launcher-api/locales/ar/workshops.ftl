@@ -59,6 +59,13 @@ material-conflicts = { $count ->
 }
 material-conflicts-advice = لم تتغيّر ملفاتك. توجد ملفات المدرّس بجانبها باسم آخر.
 catalog = تشغيل ورشة
+
+shared-catalog = { $count ->
+    [one] ورشة أخرى
+    [two] ورشتان أخريان
+    [few] { $count } ورش أخرى
+   *[other] { $count } ورشة أخرى
+}
 search-catalog = البحث في الكتالوج
 search-hint = بحث
 search = بحث

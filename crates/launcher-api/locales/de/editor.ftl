@@ -151,3 +151,5 @@ editor-size-other-figures = Es gelten die Angaben unter „{ editor-more }“
 size-small = Klein
 size-medium = Mittel
 size-large = Groß
+
+editor-class-images = Dieser Kurs erlaubt diese Images: { $images }

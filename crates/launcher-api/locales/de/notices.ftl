@@ -37,6 +37,8 @@ gone = Die Liste unten ist aktuell.
 inactive-admin = Diese Vorlage ist archiviert. Nur Admins können sie zum Testen starten.
 
 inactive-user = Dieser Workshop wird nicht mehr angeboten. Fragen Sie Ihre Lehrperson nach dem aktuellen.
+
+not-allowed-in-class = Der Kurs erlaubt diesen Workshop nicht mehr. { $reasons } Lehrende können ihn ändern.
 class-limit = Dieser Kurs hat schon { $limit } Workshops, mehr sind nicht erlaubt. Warten Sie, bis einer endet, oder fragen Sie Ihre Lehrperson.
 class-limit-own = Sie haben in diesem Kurs schon { $limit } Workshops, mehr sind nicht erlaubt. Beenden Sie zuerst einen.
 class-over = Dieser Kurs ist beendet: seine Workshops lassen sich nicht mehr starten.

@@ -95,6 +95,11 @@ material-conflicts-advice = Ihre Dateien sind unverändert. Die Dateien Ihrer Le
 
 catalog = Workshop starten
 
+shared-catalog = { $count ->
+    [one] Ein weiterer Workshop
+   *[other] { $count } weitere Workshops
+}
+
 search-catalog = Katalog durchsuchen
 
 search-hint = Suche

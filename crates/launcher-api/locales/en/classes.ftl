@@ -14,6 +14,8 @@ create-class = Create class
 classes-unreadable = Line { $line }: “{ $entry }” is not an e-mail address.
 class-catalog = Workshops of this class
 class-no-templates = This class has no workshops yet.
+# Badge of a template that the policy of the class does not allow any more.
+not-allowed-here = Not allowed in this class
 
 role = Role
 class-ends = Ends
@@ -71,6 +73,14 @@ class-field-namespace = Kubernetes namespace
 class-field-namespace-default = that of all other workshops
 class-field-slug = Name in addresses
     .hint = Links with the former name no longer lead here.
+class-field-allowed-images = Allowed images
+    .hint = One per line: an image, with or without tag, or the beginning of images, as in quay.io/jupyter/*. Empty: all images.
+class-field-allowed-sizes = Allowed sizes
+    .hint = One per line: names of sizes of this launcher, such as small. Empty: all resources.
+class-field-allows-baseline = Teachers may use the profile baseline
+    .hint = It allows root in the container, which standard RStudio images need.
+class-field-folds-catalog = Fold the shared catalog
+    .hint = The start page of the members shows only the workshops of their classes, and the others on request.
 class-field-archived = The class is over
     .hint = Students can no longer launch. Running workshops continue.
 

@@ -215,3 +215,6 @@ editor-size-other-figures = The figures below “{ editor-more }” apply
 size-small = Small
 size-medium = Medium
 size-large = Large
+
+# Hint of the field Image in a class with a policy. $images: the allowed images.
+editor-class-images = This class allows these images: { $images }

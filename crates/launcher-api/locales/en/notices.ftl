@@ -71,6 +71,9 @@ class-not-begun = This class has not begun. You can launch its workshops from it
 # Notice for other users on the page of an archived template.
 inactive-user = This workshop is no longer offered. Ask your teacher for the current one.
 
+# Text of the notice if the class does not allow a template any more. $reasons: sentences.
+not-allowed-in-class = The class no longer allows this workshop. { $reasons } A teacher can change it.
+
 # Title of the notice after a fault of the service. It is unknown if the action took effect.
 fault-title = The service did not answer.
 

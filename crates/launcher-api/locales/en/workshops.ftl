@@ -144,6 +144,12 @@ material-conflicts-advice = Your files are unchanged. The files of your teacher 
 # Heading of the catalog on the start page.
 catalog = Launch a workshop
 
+# Heading of the folded shared catalog, below the templates of the reader’s classes. $count: number of its templates.
+shared-catalog = { $count ->
+    [one] One more workshop
+   *[other] { $count } more workshops
+}
+
 # The search field's name for screen readers.
 search-catalog = Search the catalog
 

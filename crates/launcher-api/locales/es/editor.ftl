@@ -149,3 +149,5 @@ editor-size-other-figures = Valen los datos de “{ editor-more }”
 size-small = Pequeño
 size-medium = Mediano
 size-large = Grande
+
+editor-class-images = Esta clase permite estas imágenes: { $images }

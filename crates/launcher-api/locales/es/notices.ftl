@@ -37,6 +37,8 @@ gone = La lista de abajo está actualizada.
 inactive-admin = Esta plantilla está archivada. Solo los administradores pueden iniciarla, con fines de prueba.
 
 inactive-user = Este taller ya no se ofrece. Pregunta a tu docente cuál es el actual.
+
+not-allowed-in-class = La clase ya no permite este taller. { $reasons } El profesorado puede cambiarlo.
 class-limit = Esta clase ya tiene { $limit } talleres, su límite. Espera a que termine uno o pregunta a tu docente.
 class-limit-own = Ya tienes { $limit } talleres en esta clase, el límite. Finaliza uno primero.
 class-over = Esta clase ha terminado: sus talleres ya no se pueden iniciar.

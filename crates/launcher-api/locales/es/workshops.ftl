@@ -95,6 +95,11 @@ material-conflicts-advice = Tus archivos no han cambiado. Los archivos de tu doc
 
 catalog = Iniciar un taller
 
+shared-catalog = { $count ->
+    [one] Un taller más
+   *[other] { $count } talleres más
+}
+
 search-catalog = Buscar en el catálogo
 
 search-hint = Buscar

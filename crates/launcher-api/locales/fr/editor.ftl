@@ -149,3 +149,5 @@ editor-size-other-figures = Les valeurs sous « { editor-more } » s’appliquen
 size-small = Petite
 size-medium = Moyenne
 size-large = Grande
+
+editor-class-images = Ce cours autorise ces images : { $images }

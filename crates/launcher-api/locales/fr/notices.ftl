@@ -37,6 +37,8 @@ gone = La liste ci-dessous est à jour.
 inactive-admin = Ce modèle est archivé. Seuls les administrateurs peuvent le lancer, pour le tester.
 
 inactive-user = Cet atelier n’est plus proposé. Demandez à votre enseignant lequel utiliser.
+
+not-allowed-in-class = Le cours n’autorise plus cet atelier. { $reasons } L’équipe enseignante peut le modifier.
 class-limit = Ce cours a déjà { $limit } ateliers, sa limite. Attendez la fin de l’un d’eux, ou demandez à votre enseignant.
 class-limit-own = Vous avez déjà { $limit } ateliers dans ce cours, la limite. Terminez-en un d’abord.
 class-over = Ce cours est terminé : ses ateliers ne peuvent plus être lancés.

@@ -95,6 +95,11 @@ material-conflicts-advice = Vos fichiers sont inchangés. Les fichiers de votre 
 
 catalog = Lancer un atelier
 
+shared-catalog = { $count ->
+    [one] Un autre atelier
+   *[other] { $count } autres ateliers
+}
+
 search-catalog = Rechercher dans le catalogue
 
 search-hint = Rechercher

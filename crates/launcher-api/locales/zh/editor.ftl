@@ -116,3 +116,5 @@ editor-size-other-figures = 以“{ editor-more }”中的数值为准
 size-small = 小
 size-medium = 中
 size-large = 大
+
+editor-class-images = 此班级允许这些镜像：{ $images }

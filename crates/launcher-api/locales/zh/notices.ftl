@@ -20,6 +20,8 @@ gone-title = 此实验环境已不存在。
 gone = 下方列表已更新。
 inactive-admin = 此模板已归档。只有管理员可以启动它进行测试。
 inactive-user = 此实验环境已不再提供。请向老师询问现在使用哪一个。
+
+not-allowed-in-class = 班级不再允许此实验环境。{ $reasons } 教师可以修改它。
 class-limit = 本班已有 { $limit } 个实验环境，达到上限。请等待其中一个结束，或询问老师。
 class-limit-own = 您在本班已有 { $limit } 个实验环境，达到上限。请先结束一个。
 class-over = 本班已结束：其实验环境不能再启动。

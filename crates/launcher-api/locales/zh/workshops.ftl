@@ -54,6 +54,8 @@ material-not-loaded-advice = 实验环境仍已启动。如果它保留您的文
 material-conflicts = 您和老师都修改了文件夹 { $target } 中的 { $count } 个文件。
 material-conflicts-advice = 您的文件没有改变。老师的文件以其他名称放在旁边。
 catalog = 启动实验环境
+
+shared-catalog = 另外 { $count } 个实验环境
 search-catalog = 搜索目录
 search-hint = 搜索
 search = 搜索

@@ -32,6 +32,10 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         ServiceError::ClassOver => ("wait", t.text("not-launched"), t.text("class-over")),
         ServiceError::ClassNotBegun => ("wait", t.text("not-launched"), t.text("class-not-begun")),
         ServiceError::TemplateInactive => ("wait", t.text("not-launched"), t.text("inactive-user")),
+        ServiceError::TemplateNotAllowed(errors) => {
+            let reasons: Vec<String> = errors.iter().map(|error| t.field_error(error)).collect();
+            ("wait", t.text("not-launched"), t.with_one("not-allowed-in-class", "reasons", reasons.join(" ")).into())
+        }
         ServiceError::AtCapacity => ("wait", t.text("not-launched"), t.text("at-capacity")),
         ServiceError::VolumeInUse(VolumeUser { k8s_name, is_suspended }) => {
             let key = if *is_suspended { "volume-in-use-suspended" } else { "volume-in-use" };

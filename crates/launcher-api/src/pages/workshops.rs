@@ -33,7 +33,12 @@ struct Home {
     list: List,
     /// The reader's classes: name, path, and current message.
     classes: Vec<(String, String, Option<String>)>,
+    /// Templates of the reader's classes.
     cards: Vec<Card>,
+    /// Templates of the shared catalog.
+    shared: Vec<Card>,
+    /// True if a class of the reader folds the shared catalog.
+    folds_shared: bool,
     /// Number of entries in the whole catalog, without the search.
     offered: usize,
     search: String,
@@ -59,6 +64,11 @@ struct List {
 impl Home {
     fn is_waiting(&self) -> bool {
         self.list.workshops.iter().any(WorkshopView::is_waiting)
+    }
+
+    /// Number of cards.
+    fn found(&self) -> usize {
+        self.cards.len() + self.shared.len()
     }
 
     fn is_searchable(&self) -> bool {
@@ -136,25 +146,25 @@ async fn render_home(visitor: &Visitor, status: StatusCode, notice: Option<Notic
     let mut shared = all_templates(visitor).await?;
     shared.retain(is_offered);
     shared.sort_by_cached_key(|template| template.settings.name.to_lowercase());
-    templates.extend(shared);
     let class_name = |template: &CatalogTemplate| {
         let of = own_classes.iter().find(|access| Some(access.class().class_id) == template.class_id);
         of.map(|access| access.class().content.name.clone())
     };
-    let offered = templates.len();
-    templates.retain(|template| has_words(visitor.t, template, search));
+    let offered = templates.len() + shared.len();
+    let cards = |templates: &[CatalogTemplate]| {
+        let found = templates.iter().filter(|template| has_words(visitor.t, template, search));
+        let card = |template| Card { class: class_name(template), ..Card::new(visitor, template) };
+        found.map(|template| card(template).beside(&list.workshops)).collect::<Vec<_>>()
+    };
     let frame = visitor.shell("home");
     let home = Home {
         t: visitor.t,
         // A page with a notice answers a form.
         shell: if notice.is_some() { frame.returning_to("/") } else { frame },
         notice,
-        cards: templates
-            .iter()
-            .map(|template| {
-                Card { class: class_name(template), ..Card::new(visitor, template) }.beside(&list.workshops)
-            })
-            .collect(),
+        cards: cards(&templates),
+        shared: cards(&shared),
+        folds_shared: own_classes.iter().any(|access| access.class().content.folds_catalog),
         classes,
         list,
         offered,

@@ -35,7 +35,7 @@ pub(super) fn routes() -> Routes {
     request_body = LaunchForClassBody,
     responses((status = 200, description = "The result for each student, by address.", body = [ClassActionResponse])),
     extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::TemplateInactive,
+        ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::TemplateInactive, ProblemCode::TemplateNotAllowed,
         ProblemCode::ClassNotBegun, ProblemCode::ClassOver, ProblemCode::BodyTooLarge,
         ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
     ])))

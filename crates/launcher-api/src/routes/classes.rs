@@ -70,7 +70,9 @@ pub(crate) async fn list_classes(call: Call, mut query: ListQuery) -> Result<Res
 /// Create a class
 ///
 /// Only admins and the people of SERVICE_CLASS_CREATORS may call it. `teachers` lists the first teachers; the caller if it is
-/// absent. A caller who is no admin is always one of them.
+/// absent. A caller who is no admin is always one of them, cannot choose the `slug`, and may have at most
+/// SERVICE_MAX_CLASSES_PER_CREATOR classes that are not `archived`. Without `max_workshops`, that class gets
+/// SERVICE_MAX_WORKSHOPS_PER_CREATED_CLASS, and it cannot have more.
 #[utoipa::path(
     post, path = "/classes/", operation_id = "createClass", tag = "classes",
     request_body = ClassBody,
@@ -143,7 +145,8 @@ pub(crate) async fn read_class(call: InClass<ReadClass>, headers: HeaderMap) -> 
 /// Replace a class
 ///
 /// Only its teachers and admins may call it. Fields that are absent from the body take their defaults, except for `slug`. Only
-/// admins may change the slug, and raise or remove a limit. Students of an
+/// admins may change the slug and the policy (`allowed_images`, `allowed_sizes`, `allows_baseline`), and raise or remove a
+/// limit. A changed policy ends no workshop: it refuses launches of templates that it does not allow. Students of an
 /// `archived` class cannot launch its templates; their running workshops continue.
 #[utoipa::path(
     put, path = "/classes/{class}", operation_id = "updateClass", tag = "classes",
@@ -407,7 +410,7 @@ pub(crate) async fn archive_class_template(
             body = WorkshopInstanceResponse, headers(("Location" = String, description = "The path of the instance."))),
     ),
     extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::NotFound, ProblemCode::TemplateInactive, ProblemCode::ClassOver,
+        ProblemCode::MalformedBody, ProblemCode::NotFound, ProblemCode::TemplateInactive, ProblemCode::TemplateNotAllowed, ProblemCode::ClassOver,
         ProblemCode::ClassNotBegun,
         ProblemCode::ClassLimitReached, ProblemCode::InstanceLimitReached, ProblemCode::VolumeInUse,
         ProblemCode::StorageLimitReached, ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType,

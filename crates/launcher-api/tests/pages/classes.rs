@@ -187,7 +187,11 @@ async fn teacher_changes_the_settings_and_keeps_those_of_admins() {
     assert_eq!(teacher.post(&edit, &values).await.location(), room);
     assert_eq!(teacher.post(&edit, &values).await.status, StatusCode::PRECONDITION_FAILED, "an outdated page");
     assert!(
-        admin.get(&edit).await.body.contains("name=\"queue_weight\" dir=\"auto\" autocomplete=\"off\" value=\"3\"")
+        admin
+            .get(&edit)
+            .await
+            .body
+            .contains("name=\"queue_weight\" inputmode=\"numeric\" autocomplete=\"off\" value=\"3\"")
     );
     let over = alice.post(&format!("/launch/{template}"), &[]).await;
     assert_eq!(over.status, StatusCode::CONFLICT);
@@ -225,5 +229,91 @@ async fn person_who_may_create_classes_finds_their_page_before_the_first_one() {
         let home = app.browser(email).get("/").await.body;
         assert_eq!(home.contains("<a href=\"/classes\">Classes</a>"), has_link, "{email}");
     }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn admin_sets_the_policy_and_the_editor_of_the_class_offers_what_it_allows() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (admin, teacher) = (app.browser(ADMIN), app.browser(TEACHER));
+    let (edit, new) = (format!("{room}/edit"), format!("{room}/templates/new"));
+    let free = teacher.get(&new).await.body;
+    assert!(free.contains("?preset=vscode") && !free.contains("?preset=rstudio"), "its profile is for admins only");
+    assert!(free.contains("<b>Other</b>") && free.contains("value=\"large\""), "{free}");
+
+    let mut form = admin.get(&edit).await.form(&edit);
+    form.retain(|(name, _)| !name.starts_with("allowed_"));
+    form.extend([
+        ("allowed_images".to_owned(), "quay.io/jupyter/*\r\n\r\nexample.org/<lab>".to_owned()),
+        ("allowed_sizes".to_owned(), "tiny\nsmall".to_owned()),
+    ]);
+    let wrong = admin.post(&edit, &borrowed(&form)).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(wrong.body.contains("Entry 2: An image as in quay.io/jupyter"), "{}", wrong.body);
+    let form = with(&form, "allowed_images", "quay.io/jupyter/*\nexample.org/lab");
+    let form: Vec<_> = form.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let wrong = admin.post(&edit, &borrowed(&form)).await;
+    let sizes = "Entry 1: Is not a size of this launcher; the sizes are: small, medium, large.";
+    assert!(wrong.status == StatusCode::UNPROCESSABLE_ENTITY && wrong.body.contains(sizes), "{}", wrong.body);
+    let form = with(&form, "allowed_sizes", "small\nlarge");
+    assert_eq!(admin.post(&edit, &form).await.location(), room);
+
+    let settings = teacher.get(&edit).await.body;
+    assert!(settings.contains("readonly") && settings.contains("quay.io/jupyter/*\nexample.org/lab"), "{settings}");
+    assert!(!settings.contains("allows_baseline"), "{settings}");
+    let form = teacher.get(&edit).await.form(&edit);
+    let changed = with(&form, "allowed_images", "");
+    let refused = teacher.post(&edit, &changed).await;
+    assert!(refused.status == StatusCode::UNPROCESSABLE_ENTITY && refused.body.contains("Only an administrator"));
+    assert_eq!(teacher.post(&edit, &borrowed(&form)).await.location(), room, "an unchanged policy");
+
+    let page = teacher.get(&new).await;
+    assert!(page.body.contains("?preset=jupyterlab") && !page.body.contains("?preset=vscode"), "{}", page.body);
+    assert!(page.body.contains("This class allows these images: quay.io/jupyter/*, example.org/lab"));
+    assert!(page.body.contains("<option value=\"example.org/lab\">"), "{}", page.body);
+    assert!(!page.body.contains("<b>Other</b>") && !page.body.contains("<b>Medium</b>"), "{}", page.body);
+    let action = format!("{room}/templates");
+    let form = page.form(&action);
+    let size = form.iter().find(|(name, _)| name == "size").map(|(_, value)| value.as_str());
+    assert_eq!(size, Some("large"), "the smallest size with the memory of a new template");
+    let named = with(&form, "name", "Lab");
+    let named: Vec<_> = named.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let refused = teacher.post(&action, &with(&named, "image", "evil.example/x")).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.body.contains("id=\"field-image-error\">This class allows only these images"), "{}", refused.body);
+    let mut other = with(&named, "image", "example.org/lab:1");
+    other.retain(|(name, _)| *name != "memory_limit");
+    other.push(("memory_limit", "3Gi"));
+    let refused = teacher.post(&action, &other).await;
+    assert!(refused.body.contains("id=\"field-size-error\">This class allows only these sizes: small, large"));
+    assert_eq!(teacher.post(&action, &with(&named, "image", "example.org/lab:1")).await.location(), room);
+
+    assert_eq!(teacher.get(&room).await.body.matches("Not allowed in this class").count(), 1, "the first template");
+    let form = teacher.get(&format!("/launch/{template}")).await.form(&format!("/launch/{template}"));
+    let refused = teacher.post(&format!("/launch/{template}"), &borrowed(&form)).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(refused.body.contains("The class no longer allows this workshop."), "{}", refused.body);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn class_folds_the_shared_catalog_for_its_members() {
+    let app = App::start().await;
+    let (room, _) = class(&app).await;
+    for name in ["Anatomy", "Botany"] {
+        app.template(name, |_| ()).await;
+    }
+    let (teacher, alice, bob) = (app.browser(TEACHER), app.browser(ALICE), app.browser(BOB));
+    add(&teacher, &room, ALICE, "student").await;
+    assert!(!alice.get("/").await.body.contains("<details class=\"shared\""), "not by default");
+    let edit = format!("{room}/edit");
+    let form = teacher.get(&edit).await.form(&edit);
+    assert_eq!(teacher.post(&edit, &with(&form, "folds_catalog", "true")).await.location(), room);
+    let home = alice.get("/").await.body;
+    let (first, folded) = home.split_once("<details class=\"shared\"><summary>2 more workshops</summary>").unwrap();
+    assert!(first.contains("Exercise 1") && !first.contains("Anatomy") && folded.contains("Botany"), "{home}");
+    assert!(alice.get("/?q=anat").await.body.contains("<details class=\"shared\" open><summary>One more workshop"));
+    assert!(!bob.get("/").await.body.contains("<details class=\"shared\""), "not a member");
     app.finish().await;
 }

@@ -15,7 +15,7 @@ use crate::text_enum::TextEnum;
 
 const MAX_NAME: usize = 80;
 const MAX_DESCRIPTION: usize = 4000;
-const MAX_IMAGE: usize = 255;
+pub(crate) const MAX_IMAGE: usize = 255;
 const MAX_WORDS: usize = 64;
 const MAX_WORD_BYTES: usize = 4096;
 const MAX_ENV: usize = 64;
@@ -109,11 +109,14 @@ text_codec! {
     /// Reference of an image. The registry decides whether the image exists.
     Image, { "type": "string", "minLength": 1, "maxLength": MAX_IMAGE, "pattern": "^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$",
              "examples": ["quay.io/jupyter/base-notebook:latest"] },
-    Image if not |image| {
-        (1..=MAX_IMAGE).contains(&image.len())
-            && image.starts_with(|first: char| first.is_ascii_alphanumeric())
-            && image.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/:@+".contains(&byte))
-    }
+    Image if not is_image
+}
+
+/// True for a text with the characters of an image reference.
+pub(crate) fn is_image(image: &str) -> bool {
+    (1..=MAX_IMAGE).contains(&image.len())
+        && image.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && image.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/:@+".contains(&byte))
 }
 
 /// A text in Markdown.

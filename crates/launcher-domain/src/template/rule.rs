@@ -243,6 +243,20 @@ coded_texts! {
         /// A template of a class uses the volume that all templates of a person share.
         ClassHome = "class-home",
             "a class cannot use the home directory that its members have in other workshops: choose kept or workshop";
+        /// A class does not allow the image of a template. `images` lists the allowed ones.
+        ImageNotAllowed { images } = "image-not-allowed", "this class allows only these images: {images}";
+        /// A class does not allow the resources of a template. `sizes` lists the allowed sizes.
+        SizeNotAllowed { sizes } = "size-not-allowed", "this class allows only these sizes: {sizes}";
+        /// An image of a policy is malformed.
+        ImagePattern = "image-pattern",
+            "an image as in quay.io/jupyter/base-notebook, or the beginning of images as in quay.io/jupyter/*";
+        /// The launcher has no size with this name. `sizes` lists those that it has.
+        SizeUnknown { sizes } = "size-unknown", "is not a size of this launcher; the sizes are: {sizes}";
+        /// A list of a policy is too long.
+        PolicyCount = "policy-count", "at most 50 entries";
+        /// The creator of a class has too many.
+        ClassCount { limit } = "class-count",
+            "you may have {limit} classes that are not over: end one in its settings, or ask an administrator";
         /// A teacher sets a field that only admins set.
         OnlyAdmins = "only-admins", "only an administrator can set this: ask one, or leave it empty";
         /// A list of addresses is no list.

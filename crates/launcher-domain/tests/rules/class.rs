@@ -1,6 +1,6 @@
 use launcher_domain::{
     Class, ClassAccess, ClassAction, ClassClosure, ClassContent, ClassRole, JsonObject, Member, MemberSource,
-    Membership, Scope,
+    Membership, Scope, Sizes, TemplateContent, TemplateSettings,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -150,4 +150,54 @@ fn students_launch_from_the_first_to_the_last_day_in_every_time_zone() {
     assert_eq!(read(&wrong).unwrap_err(), expected);
     let wrong = json!({ "name": "Class", "starts_on": "2026-09-02", "ends_on": "2026-09-01" });
     assert_eq!(read(&wrong).unwrap_err(), [("/ends_on".to_owned(), "field-rule-day-before-first".to_owned())]);
+}
+
+fn settings(image: &str, resources: &Value) -> TemplateSettings {
+    let body = json!({ "name": "x", "app_type": "notebook", "image": image, "resources": resources });
+    TemplateContent::read(body.as_object().unwrap()).unwrap().settings
+}
+
+#[test]
+fn image_is_allowed_by_itself_by_its_repository_or_by_a_beginning() {
+    let cases = [
+        ("quay.io/jupyter/*", "quay.io/jupyter/base-notebook:1", true),
+        ("quay.io/jupyter/*", "quay.io/jupyter/", false),
+        ("quay.io/jupyter/*", "quay.io/jupyter-evil/x", false),
+        ("quay.io/jupyter/*", "evil.example/quay.io/jupyter/x", false),
+        ("quay.io/jupyter/lab", "quay.io/jupyter/lab", true),
+        ("quay.io/jupyter/lab", "quay.io/jupyter/lab:1", true),
+        ("quay.io/jupyter/lab", "quay.io/jupyter/lab@sha256:0123", true),
+        ("quay.io/jupyter/lab", "quay.io/jupyter/lab2", false),
+        ("quay.io/jupyter/lab:1", "quay.io/jupyter/lab:1", true),
+        ("quay.io/jupyter/lab:1", "quay.io/jupyter/lab:12", false),
+        ("quay.io/jupyter/lab:1", "quay.io/jupyter/lab:1@sha256:0123", false),
+        ("python", "python:3", true),
+        ("python", "python:5000/evil", false),
+    ];
+    for (pattern, image, is_allowed) in cases {
+        let content = read(&json!({ "name": "x", "allowed_images": [pattern] })).unwrap();
+        assert_eq!(content.allows_image(image), is_allowed, "{pattern} {image}");
+        let errors = content.refusals(&settings("x", &json!({})), &Sizes::default());
+        assert_eq!(errors[0].pointer, "/image");
+    }
+    assert!(read(&json!({ "name": "x" })).unwrap().allows_image("anything"));
+    for wrong in ["*", "quay*", "*/jupyter", "quay.io/*/x", "/x", "x y", "quay.io/**", ""] {
+        let errors = read(&json!({ "name": "x", "allowed_images": ["python", wrong] })).unwrap_err();
+        assert_eq!(errors, [("/allowed_images/1".to_owned(), "field-rule-image-pattern".to_owned())], "{wrong}");
+    }
+}
+
+#[test]
+fn template_must_have_an_allowed_size() {
+    let (sizes, small) = (Sizes::default(), json!({ "cpu_limit": "1", "memory_limit": "1024Mi" }));
+    let refusals = |names: Value, resources: &Value| {
+        let content = read(&json!({ "name": "x", "allowed_sizes": names })).unwrap();
+        let errors = content.refusals(&settings("x", resources), &sizes);
+        errors.into_iter().map(|error| (error.pointer.clone(), error.detail())).collect::<Vec<_>>()
+    };
+    assert!(refusals(json!(["small", "large"]), &small).is_empty());
+    assert!(refusals(json!([]), &json!({ "memory_limit": "3Gi" })).is_empty());
+    let refused = vec![("/resources".to_owned(), "this class allows only these sizes: small".to_owned())];
+    assert_eq!(refusals(json!(["small"]), &json!({})), refused, "medium");
+    assert_eq!(refusals(json!(["small"]), &json!({ "memory_limit": "3Gi" })), refused, "no size");
 }

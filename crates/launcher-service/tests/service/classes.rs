@@ -1,6 +1,8 @@
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{ClassAccess, ClassRole, EndReason, InstanceState, Template};
-use launcher_service::{InstanceFilter, LaunchRequest, MemberDraft, NewClass, Page, ServiceError, TemplateUpdate};
+use launcher_service::{
+    InstanceFilter, LaunchRequest, Limits, MemberDraft, NewClass, Page, ServiceError, TemplateUpdate,
+};
 use serde_json::json;
 
 use crate::{World, body, caller, with};
@@ -301,17 +303,120 @@ async fn only_teachers_create_links_of_their_class() {
     assert!(matches!(revoked, Err(ServiceError::JoinRefused(_))), "{revoked:?}");
 }
 
+fn new_class(body: &serde_json::Value) -> NewClass {
+    NewClass { body: body.as_object().unwrap().clone(), teachers: vec![caller("carl").email().clone()] }
+}
+
+/// Returns the pointers of the errors of a request, or another error.
+fn pointers<T: std::fmt::Debug>(refused: Result<T, ServiceError>) -> Vec<String> {
+    match refused.unwrap_err() {
+        ServiceError::Invalid(errors) => errors.into_iter().map(|error| error.pointer).collect(),
+        other => vec![other.to_string()],
+    }
+}
+
 #[tokio::test]
 async fn creator_who_is_no_admin_is_a_teacher_of_the_class() {
     let world = World::new().await;
     let creators = launcher_domain::ClassCreators::parse("tina@example.org").unwrap();
-    let new = NewClass {
-        body: json!({ "name": "Chemistry" }).as_object().unwrap().clone(),
-        teachers: vec![caller("carl").email().clone()],
-    };
+    let new = new_class(&json!({ "name": "Chemistry" }));
     let refused = world.launcher.create_class(&caller("tina"), &new).await;
     assert!(matches!(refused, Err(ServiceError::Forbidden)));
     let class = world.launcher.create_class(&creators.grant(caller("tina")), &new).await.unwrap();
     assert_eq!(class.role(), Some(ClassRole::Teacher));
     assert_eq!(world.access("carl", &class).await.unwrap().role(), Some(ClassRole::Teacher));
+}
+
+#[tokio::test]
+async fn classes_of_creators_are_limited_and_tell_nothing_about_slugs() {
+    let world = World::new().await;
+    let limits = Limits::default();
+    let (most, workshops) = (limits.max_classes_per_creator, limits.max_workshops_per_created_class);
+    world.launcher.create_class(&caller("admin"), &new_class(&json!({ "name": "Chemistry" }))).await.unwrap();
+    let tina = launcher_domain::ClassCreators::parse("tina@example.org").unwrap().grant(caller("tina"));
+    let create = async |body: serde_json::Value| world.launcher.create_class(&tina, &new_class(&body)).await;
+    for (body, pointer) in [
+        (json!({ "name": "x", "slug": "chemistry" }), "/slug"),
+        (json!({ "name": "x", "slug": "unused" }), "/slug"),
+        (json!({ "name": "x", "max_workshops": workshops + 1 }), "/max_workshops"),
+        (json!({ "name": "x", "allows_baseline": true }), "/allows_baseline"),
+        (json!({ "name": "x", "allowed_sizes": ["gigantic"] }), "/allowed_sizes/0"),
+    ] {
+        assert_eq!(pointers(create(body.clone()).await), [pointer], "{body}");
+    }
+    let class = create(json!({ "name": "Chemistry", "allowed_images": ["python"] })).await.unwrap();
+    assert_eq!(class.class().content.max_workshops, Some(workshops));
+    let other = create(json!({ "name": "Biology", "max_workshops": 3 })).await.unwrap();
+    assert_eq!(other.class().content.max_workshops, Some(3));
+    for (class, name) in [(&class, "chemistry-"), (&other, "biology-")] {
+        let slug = &class.class().content.slug;
+        assert_eq!(slug.strip_prefix(name).map(str::len), Some(5), "{slug}: the same for a taken and a free one");
+    }
+    for _ in 2..most {
+        create(json!({ "name": "x" })).await.unwrap();
+    }
+    assert_eq!(pointers(create(json!({ "name": "x" })).await), ["/archived"]);
+    let imported = world.launcher.import_class(&tina, "name: x", &[]).await;
+    assert_eq!(pointers(imported), ["/archived"]);
+    let archived = json!({ "name": "Biology", "max_workshops": 3, "archived": true });
+    let archived = world.launcher.update_class(&other, archived.as_object().unwrap(), None).await.unwrap();
+    let last = create(json!({ "name": "x" })).await.unwrap();
+    let open = json!({ "name": "Biology", "max_workshops": 3 });
+    assert_eq!(pointers(world.launcher.update_class(&archived, open.as_object().unwrap(), None).await), ["/archived"]);
+    let admin = world.access("admin", &last).await.unwrap();
+    let raised = json!({ "name": "x", "max_workshops": workshops + 1 });
+    world.launcher.update_class(&admin, raised.as_object().unwrap(), None).await.unwrap();
+}
+
+#[tokio::test]
+async fn policy_of_a_class_holds_for_each_template_and_launch_of_it() {
+    let world = World::new().await;
+    let class = world.class("tina", &["alice"]).await;
+    let python = with(body("Python"), &json!({ "image": "python:3" }));
+    let before = world.launcher.create_template(&class, &python).await.unwrap().template_id;
+    let alice = world.access("alice", &class).await.unwrap();
+    let request = LaunchRequest::default();
+    let running = world.launcher.launch(&alice, before, &request).await.unwrap().listed.instance;
+
+    let admin = world.access("admin", &class).await.unwrap();
+    let policy = json!({ "name": "x", "allowed_images": ["quay.io/jupyter/*"], "allowed_sizes": ["small"],
+                         "allows_baseline": true });
+    let policy = policy.as_object().unwrap();
+    assert_eq!(
+        pointers(world.launcher.update_class(&class, policy, None).await),
+        ["/allowed_images", "/allowed_sizes", "/allows_baseline"]
+    );
+    world.launcher.update_class(&admin, policy, None).await.unwrap();
+    let class = world.access("tina", &class).await.unwrap();
+    let alice = world.access("alice", &class).await.unwrap();
+    let admin = world.access("admin", &class).await.unwrap();
+    for access in [&class, &admin] {
+        assert_eq!(pointers(world.launcher.create_template(access, &python).await), ["/image", "/resources"]);
+        let update = TemplateUpdate { body: python.clone(), expected_version: None };
+        let changed = world.launcher.update_template(access, before, update).await;
+        assert_eq!(pointers(changed), ["/image", "/resources"]);
+        let launched = world.launcher.launch(access, before, &request).await;
+        let Err(ServiceError::TemplateNotAllowed(errors)) = launched else { panic!("{launched:?}") };
+        assert_eq!(errors.iter().map(|error| error.pointer.as_str()).collect::<Vec<_>>(), ["/image", "/resources"]);
+    }
+    for refused in [
+        world.launcher.launch(&alice, before, &request).await.map(|_| ()),
+        world.launcher.launch_for_class(&class, before).await.map(|_| ()),
+        world.launcher.launch_again(&caller("alice"), &running.k8s_name, &request).await.map(|_| ()),
+    ] {
+        assert!(matches!(refused, Err(ServiceError::TemplateNotAllowed(_))), "{refused:?}");
+    }
+    let now = world.launcher.instance(&caller("alice"), &running.k8s_name).await.unwrap().instance;
+    assert_eq!(now.end_reason, None, "a workshop that was launched before stays");
+
+    let resources = json!({ "cpu_limit": "1", "memory_limit": "1Gi" });
+    let lab = json!({ "image": "quay.io/jupyter/lab:1", "security_profile": "baseline", "resources": resources });
+    let lab = world.launcher.create_template(&class, &with(body("Lab"), &lab)).await.unwrap();
+    world.launcher.launch(&class, lab.template_id, &request).await.unwrap();
+    let file = world.launcher.export_class(&class).await.unwrap();
+    let imported = world.launcher.import_class(&caller("admin"), &file, &[]).await;
+    assert_eq!(pointers(imported), ["/templates/0/image", "/templates/0/resources"]);
+    let file = file.replace("python:3", "quay.io/jupyter/lab").replace("cpu_limit: \"2\"", "cpu_limit: \"1\"");
+    let imported = world.launcher.import_class(&caller("admin"), &file.replace("2Gi", "1Gi"), &[]).await.unwrap();
+    assert_eq!(imported.content.allowed_images, ["quay.io/jupyter/*"]);
 }

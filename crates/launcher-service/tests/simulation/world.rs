@@ -22,6 +22,8 @@ use crate::trace::Trace;
 use crate::users::{CLASS_LIMIT, Users, body, caller};
 
 pub(crate) const LIMITS: Limits = Limits {
+    max_classes_per_creator: 20,
+    max_workshops_per_created_class: 100,
     max_instances_per_user: 2,
     launch_rate: 2,
     launch_burst: 2,

@@ -105,7 +105,7 @@ async fn change_of_class_or_members_is_signalled_once() {
         assert_eq!(store.feed_classes(latest).await.unwrap(), [(class.class_id, changed)]);
         assert_eq!(store.feed_classes(changed).await.unwrap(), []);
         let after = launcher_domain::Class { version: 2, ..class.clone() };
-        assert!(store.save_class(&class, &after, &alice()).await.unwrap());
+        assert!(store.save_class(&class, &after, &alice(), None).await.unwrap());
         let saved = store.feed_latest().await.unwrap();
         assert_eq!(store.feed_classes(changed).await.unwrap(), [(class.class_id, saved)]);
     })

@@ -165,12 +165,12 @@ async fn slug_of_class_is_unique_and_version_is_compared() {
         let second = created_class(&store, 3, "alice@example.org", "bob@example.org").await;
         let content = ClassContent { slug: first.content.slug.clone(), ..second.content.clone() };
         let taken = Class { content, version: 2, ..second.clone() };
-        let refused = store.save_class(&second, &taken, &admin()).await.unwrap_err();
+        let refused = store.save_class(&second, &taken, &admin(), None).await.unwrap_err();
         assert!(matches!(refused, StoreError::ClassSlugTaken { slug } if slug == first.content.slug));
         let content = ClassContent { archived: true, ..second.content.clone() };
         let archived = Class { content, version: 2, updated_at: at(5), ..second.clone() };
-        assert!(store.save_class(&second, &archived, &admin()).await.unwrap());
-        assert!(!store.save_class(&second, &archived, &admin()).await.unwrap(), "the version has changed");
+        assert!(store.save_class(&second, &archived, &admin(), None).await.unwrap());
+        assert!(!store.save_class(&second, &archived, &admin(), None).await.unwrap(), "the version has changed");
         assert_eq!(access(&store, &alice(), &archived).await.unwrap().class(), &archived);
     })
     .await;
@@ -295,7 +295,7 @@ async fn former_member_can_neither_change_the_class_nor_launch() {
             let outcome = store.change_members(&class, &back, &caller, at(60)).await.unwrap();
             assert_eq!(outcome, MembersOutcome::NotTeacher);
             let after = Class { version: 2, ..class.clone() };
-            assert!(!store.save_class(&class, &after, &caller).await.unwrap());
+            assert!(!store.save_class(&class, &after, &caller, None).await.unwrap());
         }
         let refused = store.launch(&of_class(2, "bob@example.org"), &rules(true), None).await.unwrap();
         assert_eq!(refused, LaunchOutcome::NotMember);
@@ -322,6 +322,35 @@ async fn teacher_who_is_removed_during_the_request_writes_no_template() {
         let created = store.create_template(&new, Some(&of_request)).await;
         assert!(matches!(created, Err(StoreError::ClassRole)), "{created:?}");
         assert_eq!(store.templates(Some(class.class_id), true, &EVERYTHING).await.unwrap(), [before]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn creator_has_a_maximum_of_classes_that_are_not_archived() {
+    on_every_engine(async |store| {
+        let create = async |number: u128, most: Option<u32>| {
+            let class = Class { created_by: email("alice@example.org"), ..class(number) };
+            let teacher = membership(&class, "alice@example.org", MemberSource::Roster, ClassRole::Teacher);
+            store.create_class_with(&class, &[teacher], &[], &alice(), most).await.map(|()| class)
+        };
+        let is_full = |refused: &StoreError| matches!(refused, StoreError::TooManyClasses { limit: 2 });
+        let creations = (2..2 + u128::try_from(AT_ONCE).unwrap()).map(|number| create(number, Some(2)));
+        let (made, refused): (Vec<_>, Vec<_>) =
+            futures_util::future::join_all(creations).await.into_iter().partition(Result::is_ok);
+        assert_eq!(made.len(), 2);
+        assert!(refused.iter().all(|refused| is_full(refused.as_ref().unwrap_err())), "{refused:?}");
+        let others = class(90);
+        store.create_class_with(&others, &[], &[], &admin(), Some(1)).await.unwrap();
+
+        let first = made.into_iter().next().unwrap().unwrap();
+        let mut archived = Class { version: 2, ..first.clone() };
+        archived.content.archived = true;
+        assert!(store.save_class(&first, &archived, &alice(), Some(2)).await.unwrap());
+        create(80, Some(2)).await.unwrap();
+        let opened = Class { version: 3, content: first.content.clone(), ..archived.clone() };
+        assert!(is_full(&store.save_class(&archived, &opened, &alice(), Some(2)).await.unwrap_err()));
+        assert!(store.save_class(&archived, &opened, &admin(), None).await.unwrap());
     })
     .await;
 }

@@ -42,14 +42,18 @@ async fn link_admits_exactly_its_seats() {
         for join in joins.collect::<Vec<_>>() {
             outcomes.push(join.await.unwrap());
         }
-        let joined = outcomes.iter().filter(|outcome| **outcome == JoinOutcome::Joined(class.clone())).count();
+        let joined =
+            outcomes.iter().filter(|outcome| **outcome == JoinOutcome::Joined(Box::new(class.clone()))).count();
         let full = outcomes.iter().filter(|outcome| **outcome == JoinOutcome::Refused(JoinRefusal::Full)).count();
         assert_eq!((joined, full), (3, 5), "{outcomes:?}");
         assert_eq!(store.join_link(&class).await.unwrap().unwrap().joined, 3);
         let by_link = store.memberships(&class).await.unwrap();
         assert_eq!(by_link.iter().filter(|one| one.source == MemberSource::Link).count(), 3);
         // A member takes no second seat, and stays as before.
-        assert_eq!(join(&store, "abcdefghij", "bob@example.org", 90).await, JoinOutcome::Joined(class.clone()));
+        assert_eq!(
+            join(&store, "abcdefghij", "bob@example.org", 90).await,
+            JoinOutcome::Joined(Box::new(class.clone()))
+        );
         assert_eq!(join(&store, "abcdefghik", "bob@example.org", 91).await, JoinOutcome::Unknown);
     })
     .await;
@@ -83,7 +87,10 @@ async fn removed_person_and_archived_class_are_refused_in_the_transaction() {
         let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
         let stored = link(&class, 1, "abcdefghij", &json!({}));
         assert!(store.replace_join_link(&class, Some(&stored), &alice(), at(0)).await.unwrap());
-        assert_eq!(join(&store, &stored.code, "carol@example.org", 50).await, JoinOutcome::Joined(class.clone()));
+        assert_eq!(
+            join(&store, &stored.code, "carol@example.org", 50).await,
+            JoinOutcome::Joined(Box::new(class.clone()))
+        );
         let remove = MemberChange::Remove { email: email("carol@example.org") };
         store.change_members(&class, &[remove], &alice(), at(11)).await.unwrap();
         let refused = join(&store, &stored.code, "carol@example.org", 51).await;
@@ -91,7 +98,7 @@ async fn removed_person_and_archived_class_are_refused_in_the_transaction() {
 
         let content = ClassContent { archived: true, ..class.content.clone() };
         let archived = Class { content, version: 2, ..class.clone() };
-        assert!(store.save_class(&class, &archived, &alice()).await.unwrap());
+        assert!(store.save_class(&class, &archived, &alice(), None).await.unwrap());
         let refused = join(&store, &stored.code, "dave@example.org", 52).await;
         assert_eq!(refused, JoinOutcome::Refused(JoinRefusal::Over));
 

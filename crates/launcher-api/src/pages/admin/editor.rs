@@ -7,7 +7,9 @@ use askama::Template;
 use axum::response::Response;
 use http::StatusCode;
 use launcher_domain::template::MaterialSource;
-use launcher_domain::{ClassAccess, FieldError, FieldRule, JsonObject, MaterialFinding, Template as CatalogTemplate};
+use launcher_domain::{
+    ClassAccess, FieldError, FieldRule, JsonObject, MaterialFinding, Sizes, Template as CatalogTemplate,
+};
 use launcher_service::{Catalog, ServiceError, TemplateUpdate};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -109,6 +111,17 @@ impl Author {
         Catalog::of(&self.caller, self.access.as_ref())
     }
 
+    /// Sizes that a template here may have.
+    fn sizes(&self) -> Sizes {
+        let sizes = self.launcher.sizes();
+        self.access.as_ref().map_or_else(|| sizes.clone(), |access| sizes.only(&access.class().content.allowed_sizes))
+    }
+
+    /// Images that a template here may use; empty for all.
+    fn images(&self) -> &[String] {
+        self.access.as_ref().map_or(&[], |access| &access.class().content.allowed_images)
+    }
+
     /// Path of the page with the list of templates.
     fn list_path(&self) -> String {
         self.access.as_ref().map_or_else(|| TEMPLATES.to_owned(), classes::path)
@@ -153,7 +166,7 @@ pub(crate) async fn new<A: Into<Author>>(author: A, Query(query): Query<NewQuery
         },
     };
     if query.from.is_empty() {
-        form = form.fitted(t, visitor.launcher.sizes());
+        form = form.fitted(t, &visitor.sizes());
     }
     form.controls.template_id = visitor.launcher.draw_template_id().to_string();
     page(&Editor::new(visitor, Purpose::New, form).page(&FormErrors::default()))
@@ -161,7 +174,7 @@ pub(crate) async fn new<A: Into<Author>>(author: A, Query(query): Query<NewQuery
 
 pub(crate) async fn create<A: Into<Author>>(author: A, Fields(form): Fields<TemplateForm>) -> PageResult {
     let visitor: Author = author.into();
-    let sizes = visitor.launcher.sizes();
+    let sizes = &visitor.sizes();
     let mut form = form.with_size(sizes).with_chosen(visitor.t, visitor.process.ignored_fields);
     if !form.controls.choose.is_empty() {
         form = form.fitted(visitor.t, sizes);
@@ -223,7 +236,7 @@ pub(crate) async fn update<A: Into<Author>>(
 ) -> PageResult {
     let visitor: Author = author.into();
     let before = visitor.launcher.template(visitor.catalog(), id).await?;
-    let form = form.with_size(visitor.launcher.sizes());
+    let form = form.with_size(&visitor.sizes());
     let mut editor = Editor::new(visitor, Purpose::Edit(id), form);
     if let Some(answer) = editor.check(Some(&before)).await {
         return answer;
@@ -407,11 +420,12 @@ impl Editor {
             label: t.text("editor-short-link"),
         });
         let has_check = visitor.launcher.can_check_sources();
-        let shown = Shown { ignored, action: &action, link: link.as_ref(), has_check, notes };
+        let shown = Shown { ignored, action: &action, link: link.as_ref(), has_check, notes, images: visitor.images() };
         let (folded, mut first): (Vec<Group>, Vec<Group>) =
             form.groups(t, errors, &shown).into_iter().partition(|group| group.is_folded);
         if !ignored.contains(&"memory_limit") {
-            first.extend(form.sizes(t, errors, visitor.launcher.sizes(), true));
+            let is_free = visitor.access.as_ref().is_none_or(|access| access.class().content.allowed_sizes.is_empty());
+            first.extend(form.sizes(t, errors, &visitor.sizes(), is_free));
         }
         let wrong =
             |groups: &[Group]| groups.iter().flat_map(|group| &group.fields).flat_map(Field::wrong).collect::<Vec<_>>();
@@ -422,7 +436,9 @@ impl Editor {
         let summary = [wrong_first, wrong_folded].concat();
         let hidden = form.hidden(ignored).into_iter().map(|(name, text)| (name, text.to_owned())).collect();
         let (template_id, version, presets) = match purpose {
-            Purpose::New => (Some(form.controls.template_id.clone()), None, presets::cards(t, preset)),
+            Purpose::New => {
+                (Some(form.controls.template_id.clone()), None, presets::cards(t, preset, visitor.access.as_ref()))
+            }
             Purpose::Edit(_) => (None, Some(form.controls.version.clone()), Vec::new()),
         };
         FormPage {

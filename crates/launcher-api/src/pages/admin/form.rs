@@ -355,6 +355,7 @@ impl TemplateForm {
             name: "size".to_owned(),
             label: t.text("editor-size"),
             hint: Text::default(),
+            suggestions: Vec::new(),
             kind: Kind::Sizes(cards),
             value: current.unwrap_or_default().to_owned(),
             error: errors.of("size"),
@@ -362,7 +363,7 @@ impl TemplateForm {
             has_focus: false,
         };
         let group = Group { is_folded: false, legend: None, class: "fields", fields: vec![field] };
-        sizes.iter().next().map(|_| group)
+        (sizes.iter().next().is_some() || !offers_other).then_some(group)
     }
 
     pub(crate) fn typed(&self, name: &str) -> &str {
@@ -490,11 +491,16 @@ impl TemplateForm {
             None => field.codec.kind(t, text),
         };
         let is_named = field.name == "name" && !self.is_filled("slug");
+        let images = if field.name == "image" { shown.images } else { &[] };
         Field {
             id: format!("field-{}", field.name),
             name: field.name.to_owned(),
             label: t.text(field.label),
-            hint: hint(t, field.label),
+            hint: match images {
+                [] => hint(t, field.label),
+                _ => t.with_one("editor-class-images", "images", images.join(", ")).into(),
+            },
+            suggestions: images.iter().filter(|image| !image.ends_with('*')).cloned().collect(),
             kind,
             value: text.to_owned(),
             error: errors.of(field.name),
@@ -524,6 +530,7 @@ impl TemplateForm {
                 id: format!("field-{}", id.replace('.', "-")),
                 label: t.text(column.label),
                 hint: hint(t, column.label),
+                suggestions: Vec::new(),
                 kind: column.codec.kind(t, &text),
                 error: errors.of(&id),
                 value: text,
@@ -581,6 +588,8 @@ pub(crate) struct Shown<'s> {
     pub(crate) has_check: bool,
     /// Results of checks, by the number of the source.
     pub(crate) notes: &'s BTreeMap<usize, Note>,
+    /// Images that the template may use: see `ClassContent::allowed_images`.
+    pub(crate) images: &'s [String],
 }
 
 /// Result of a check.
@@ -706,6 +715,8 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) label: Text,
     pub(crate) hint: Text,
+    /// Values that the browser suggests.
+    pub(crate) suggestions: Vec<String>,
     pub(crate) kind: Kind,
     pub(crate) value: String,
     /// All errors of the field, as sentences; empty if the field is valid.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use launcher_domain::template::Icon;
-use launcher_domain::{AppType, JsonObject, SecurityProfile};
+use launcher_domain::{AppType, ClassAccess, JsonObject, SecurityProfile};
 use serde_json::{Value, json};
 
 use crate::pages::{Language, Text, assets};
@@ -255,6 +255,14 @@ impl Preset {
         PRESETS.iter().rfind(|preset| preset.app_type == app_type)
     }
 
+    /// True if the author may save a template of the class with the image and the profile of the preset.
+    fn is_allowed(&self, access: &ClassAccess) -> bool {
+        let content = &access.class().content;
+        let has_image = if let Image::Public(image) = self.image { content.allows_image(image) } else { true };
+        let may_be_baseline = access.caller().is_admin() || content.allows_baseline;
+        has_image && (self.profile == SecurityProfile::Restricted || may_be_baseline)
+    }
+
     pub(super) fn label(&self, t: Language) -> Text {
         t.text(&format!("preset-{}", self.name))
     }
@@ -315,15 +323,16 @@ pub(super) struct ChosenPreset {
     pub(super) dockerfile: Option<String>,
 }
 
-/// Returns the cards of all presets.
-pub(super) fn cards(t: Language, chosen: &str) -> Vec<PresetCard> {
+/// Returns the cards of the presets, in a class of those that the author may save.
+pub(super) fn cards(t: Language, chosen: &str, access: Option<&ClassAccess>) -> Vec<PresetCard> {
+    let is_allowed = |preset: &&Preset| access.is_none_or(|access| preset.is_allowed(access));
     let card = |preset: &'static Preset| PresetCard {
         name: preset.name,
         label: preset.label(t),
         icon: assets::icon_path(preset.icon),
         is_current: preset.name == chosen,
     };
-    PRESETS.iter().map(card).collect()
+    PRESETS.iter().filter(is_allowed).map(card).collect()
 }
 
 impl ChosenPreset {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use http::StatusCode;
-use launcher_domain::JsonObject;
+use launcher_domain::{FieldError, JsonObject};
 use launcher_service::ServiceError;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,33 +13,51 @@ use crate::pages::classes::{ClassLink, path};
 use crate::pages::{Fields, Language, PageResult, Shell, Text, Visitor, assets, forms, page_with};
 use crate::permission::{EditClass, InClass};
 
-/// Fields of the form in their order: name of the field, and its input.
-const FIELDS: [(&str, Input); 10] = [
-    ("name", Input::Text),
-    ("description", Input::Lines),
-    ("starts_on", Input::Day),
-    ("ends_on", Input::Day),
-    ("max_workshops", Input::Number),
-    ("max_workshops_per_member", Input::Number),
-    ("queue_weight", Input::NumberOfAdmins),
-    ("namespace", Input::NamespaceOfAdmins),
-    ("slug", Input::TextOfAdmins),
-    ("archived", Input::Check),
+/// Fields of the form in their order.
+const FIELDS: [FormField; 14] = [
+    field("name", Input::Text),
+    field("description", Input::Lines),
+    field("starts_on", Input::Day),
+    field("ends_on", Input::Day),
+    field("max_workshops", Input::Number),
+    field("max_workshops_per_member", Input::Number),
+    of_admins("queue_weight", Input::Number),
+    of_admins("namespace", Input::Namespace),
+    of_admins("slug", Input::Text),
+    of_admins("allowed_images", Input::List),
+    of_admins("allowed_sizes", Input::List),
+    of_admins("allows_baseline", Input::Check),
+    field("folds_catalog", Input::Check),
+    field("archived", Input::Check),
 ];
+
+#[derive(Debug, Clone, Copy)]
+struct FormField {
+    name: &'static str,
+    input: Input,
+    /// True if only admins change it. Teachers see it only if it is a list that restricts them.
+    is_of_admins: bool,
+}
+
+const fn field(name: &'static str, input: Input) -> FormField {
+    FormField { name, input, is_of_admins: false }
+}
+
+const fn of_admins(name: &'static str, input: Input) -> FormField {
+    FormField { name, input, is_of_admins: true }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
     Text,
     Lines,
+    /// Texts, one per line.
+    List,
     Day,
     Number,
     Check,
-    /// A number that only admins see.
-    NumberOfAdmins,
-    /// A text that only admins see.
-    TextOfAdmins,
-    /// One of the namespaces of classes. Only admins see it, if there are any.
-    NamespaceOfAdmins,
+    /// One of the namespaces of classes. The page shows it if there are any.
+    Namespace,
 }
 
 /// The form: values by the names of the fields, and the version that the page showed.
@@ -66,6 +84,8 @@ struct EditPage {
 struct Field {
     name: &'static str,
     input: Input,
+    /// True if the reader cannot change the value.
+    is_fixed: bool,
     value: String,
     errors: Vec<String>,
 }
@@ -88,6 +108,7 @@ fn values(content: &Value) -> BTreeMap<String, String> {
     let text = |value: &Value| match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
+        Value::Array(entries) => entries.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"),
         other => other.to_string(),
     };
     content.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), text(value))).collect()
@@ -108,16 +129,17 @@ fn render(
     {
         namespaces.push(current.clone());
     }
-    let shown = FIELDS.into_iter().filter(|(_, input)| match input {
-        Input::NumberOfAdmins | Input::TextOfAdmins => is_admin,
-        Input::NamespaceOfAdmins => is_admin && !namespaces.is_empty(),
-        Input::Text | Input::Lines | Input::Day | Input::Number | Input::Check => true,
-    });
-    let field = |(name, input)| {
+    let field = |FormField { name, input, is_of_admins }| {
         let value = values.get(name).cloned().unwrap_or_default();
-        Field { name, input, value, errors: errors_of(name) }
+        let is_fixed = is_of_admins && !is_admin;
+        let errors = errors_of(name);
+        let is_shown = match input {
+            Input::Namespace => !is_fixed && !namespaces.is_empty(),
+            _ => !is_fixed || !errors.is_empty() || (input == Input::List && !value.is_empty()),
+        };
+        is_shown.then_some(Field { name, input, is_fixed, value, errors })
     };
-    let fields: Vec<Field> = shown.map(field).collect();
+    let fields: Vec<Field> = FIELDS.into_iter().filter_map(field).collect();
     let here = format!("{}/edit", path(&visitor.access));
     let shell = visitor.shell("classes");
     let edit = EditPage {
@@ -136,10 +158,10 @@ fn render(
 pub(crate) async fn save(visitor: InClass<EditClass, Visitor>, Fields(form): Fields<ClassForm>) -> PageResult {
     let t = visitor.t;
     let mut body: JsonObject = json!(visitor.access.class().content).as_object().cloned().unwrap_or_default();
-    for (name, input) in FIELDS {
+    for FormField { name, input, is_of_admins } in FIELDS {
         let Some(text) = form.values.get(name) else {
             // A browser sends no unchecked box.
-            if input == Input::Check {
+            if input == Input::Check && (visitor.caller.is_admin() || !is_of_admins) {
                 body.insert(name.to_owned(), false.into());
             }
             continue;
@@ -147,22 +169,18 @@ pub(crate) async fn save(visitor: InClass<EditClass, Visitor>, Fields(form): Fie
         let text = text.trim();
         let value = match input {
             Input::Check => true.into(),
+            Input::Number | Input::Day if text.is_empty() => Value::Null,
             // The rules report a text that is no number.
-            Input::Number | Input::NumberOfAdmins => {
-                text.parse().map_or_else(|_| text.into(), |number: i64| number.into())
-            }
-            Input::Text | Input::Lines | Input::Day | Input::TextOfAdmins | Input::NamespaceOfAdmins => text.into(),
+            Input::Number => text.parse().map_or_else(|_| text.into(), |number: i64| number.into()),
+            Input::Text | Input::Lines | Input::Day | Input::Namespace => text.into(),
+            Input::List => text.lines().map(str::trim).filter(|line| !line.is_empty()).collect(),
         };
-        let is_absent = text.is_empty() && matches!(input, Input::Number | Input::Day);
-        body.insert(name.to_owned(), if is_absent { Value::Null } else { value });
+        body.insert(name.to_owned(), value);
     }
     match visitor.launcher.update_class(&visitor.access, &body, Some(form.version)).await {
         Ok(changed) => Ok(forms::redirect(&path(&changed))),
         Err(ServiceError::Invalid(wrong)) => {
-            let errors_of = |name: &str| {
-                let of_field = wrong.iter().filter(|error| error.pointer == format!("/{name}"));
-                of_field.map(|error| t.field_error(error)).collect()
-            };
+            let errors_of = |name: &str| wrong.iter().filter_map(|error| error_at(t, name, error)).collect();
             render(&visitor, StatusCode::UNPROCESSABLE_ENTITY, &form.values, errors_of, Vec::new())
         }
         Err(ServiceError::ClassVersionMismatch) => {
@@ -170,6 +188,16 @@ pub(crate) async fn save(visitor: InClass<EditClass, Visitor>, Fields(form): Fie
             render(&visitor, StatusCode::PRECONDITION_FAILED, &form.values, |_| Vec::new(), errors)
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the error if it is one of this field, with the number of the entry of a list.
+fn error_at(t: Language, name: &str, error: &FieldError) -> Option<String> {
+    let entry = error.pointer.strip_prefix('/')?.strip_prefix(name)?;
+    let wrong = t.field_error(error);
+    match entry.strip_prefix('/').and_then(|index| index.parse::<usize>().ok()) {
+        Some(index) => Some(t.with("editor-wrong-entry", [("number", (index + 1).into()), ("wrong", wrong.into())])),
+        None => entry.is_empty().then_some(wrong),
     }
 }
 
@@ -183,7 +211,7 @@ mod tests {
 
     #[test]
     fn form_has_each_field_of_a_class() {
-        let names: BTreeSet<&str> = FIELDS.into_iter().map(|(name, _)| name).collect();
+        let names: BTreeSet<&str> = FIELDS.into_iter().map(|field| field.name).collect();
         assert_eq!(names, ClassContent::FIELDS.iter().copied().collect());
     }
 }

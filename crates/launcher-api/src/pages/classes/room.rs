@@ -1,8 +1,7 @@
 //! `GET /classes/{class}`: the room of a class: its templates, and for those who may watch the board.
 
-use askama::Template;
 use http::StatusCode;
-use launcher_domain::{ClassAccess, ClassAction, ClassMessage};
+use launcher_domain::{ClassAccess, ClassAction, ClassMessage, Template};
 use launcher_service::Page;
 
 use crate::pages::classes::board::{Board, BoardQuery};
@@ -10,7 +9,7 @@ use crate::pages::classes::hands::News;
 use crate::pages::classes::join::{LinkPanel, NewLink};
 use crate::pages::classes::{ClassLink, ROWS, path};
 use crate::pages::view::{Card, Notice};
-use crate::pages::{Language, PageResult, Query, Shell, Visitor, assets, markdown, page_with, workshops};
+use crate::pages::{Language, PageResult, Query, Shell, Text, Visitor, assets, markdown, page_with, workshops};
 use crate::permission::{InClass, ReadClass};
 
 /// What a page of the room shows beside the room itself.
@@ -38,15 +37,15 @@ pub(crate) enum Form {
     Message,
 }
 
-#[derive(Debug, Template)]
+#[derive(Debug, askama::Template)]
 #[template(path = "class.html")]
 struct ClassPage {
     t: Language,
     shell: Shell,
     class: ClassLink,
     description: String,
-    /// Each template, and whether it is archived: only teachers see archived ones.
-    cards: Vec<(Card, bool)>,
+    /// Each template, and why students cannot launch it: only teachers see archived ones.
+    cards: Vec<(Card, Option<Text>)>,
     /// True if the reader may launch now.
     can_launch: bool,
     /// True if a template can be launched for all.
@@ -75,12 +74,18 @@ pub(crate) async fn render(visitor: &Visitor, access: &ClassAccess, status: Stat
     let board = if watches { Some(Board::new(visitor, access, &room.query).await?) } else { None };
     let shell = visitor.shell("classes");
     let answers = room.notice.is_some() || room.open.is_some() || !room.errors.is_empty();
+    let content = &access.class().content;
+    let state = |template: &Template| match template.active {
+        false => Some(t.text("archived")),
+        true => (!content.refusals(&template.settings, visitor.launcher.sizes()).is_empty())
+            .then(|| t.text("not-allowed-here")),
+    };
     let class_page = ClassPage {
         t,
         shell: if answers { shell.returning_to(path(access)) } else { shell },
         class: ClassLink::new(visitor, access),
         description: markdown::to_html(&access.class().content.description),
-        cards: templates.iter().map(|template| (Card::new(visitor, template).beside(&own), !template.active)).collect(),
+        cards: templates.iter().map(|template| (Card::new(visitor, template).beside(&own), state(template))).collect(),
         can_launch: access.closure(visitor.launcher.clock().now()).is_none(),
         can_launch_for_all: templates.iter().any(|template| template.active),
         can_edit: access.allows(ClassAction::ManageTemplates),
