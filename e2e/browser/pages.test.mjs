@@ -53,8 +53,8 @@ async function prepare(launcher) {
     instances: "/admin/instances",
     sorted: "/admin/instances?sort=owner",
     searched: "/admin/instances?q=files&owner=admin@example.org",
-    class: `/admin/templates/${FILES}/class`,
-    "class-empty": `/admin/templates/${JUPYTERLAB}/class`,
+    workshops: `/admin/templates/${FILES}/workshops`,
+    "workshops-empty": `/admin/templates/${JUPYTERLAB}/workshops`,
     templates: "/admin/templates",
     editor: "/admin/templates/new",
     edit: `/admin/templates/${FILES}/edit`,
@@ -145,16 +145,16 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
     await check(page, "bulk-question");
   });
 
-  await t.test("class passes axe after its forms are sent", async () => {
-    await page.goto(launcher.url + pages.class);
+  await t.test("workshops of a template pass axe after its forms are sent", async () => {
+    await page.goto(launcher.url + pages.workshops);
     await page.getByText("Who has not launched?").click();
-    await page.getByLabel("E-mail addresses of the class").fill(`${ADMIN}, nobody@example.org; wrong`);
+    await page.getByLabel("E-mail addresses").fill(`${ADMIN}, nobody@example.org; wrong`);
     await page.getByRole("button", { name: "Compare" }).click();
     await page.getByRole("region", { name: "Your list" }).waitFor();
-    await check(page, "class-compared");
+    await check(page, "workshops-compared");
     await page.getByRole("button", { name: "Extend all" }).click();
     await page.getByRole("heading", { name: /^Extension until/ }).waitFor();
-    await check(page, "class-extended");
+    await check(page, "workshops-extended");
   });
 
   await t.test("signed-out page passes axe", async (t) => {

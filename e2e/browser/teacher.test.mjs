@@ -61,7 +61,7 @@ test("teacher shares a template, extends a class, and sees its workshops", async
   const bob = (await Promise.all(CLASS.map(launchAs)))[1];
   await admin.clock.fastForward(15_000);
   await admin.getByRole("row", { name: /^Files/ }).getByRole("cell", { name: "2", exact: true }).waitFor();
-  await admin.getByRole("row", { name: /^Files/ }).getByRole("link", { name: "Class Files" }).click();
+  await admin.getByRole("row", { name: /^Files/ }).getByRole("link", { name: "Workshops Files" }).click();
   await admin.getByRole("heading", { name: "Files", level: 1 }).waitFor();
 
   await t.test("class is extended until a time in two actions", async () => {
@@ -74,7 +74,7 @@ test("teacher shares a template, extends a class, and sees its workshops", async
     await admin.getByRole("button", { name: "Extend all" }).click();
     await admin.getByRole("heading", { name: /^Extension until/ }).waitFor();
     assert.equal(await admin.getByText(/^Extended until/).count(), 2);
-    await admin.getByRole("link", { name: "Back to the class" }).click();
+    await admin.getByRole("link", { name: "Back to the workshops" }).click();
     const rows = admin.locator(`td > time[datetime="${until}"]`);
     await waitFor("the new times", async () => (await rows.count()) === 2);
   });
@@ -82,15 +82,15 @@ test("teacher shares a template, extends a class, and sees its workshops", async
   await t.test("update keeps ticks and the pasted list, and shows a new launch", async () => {
     const address = admin.url();
     await admin.getByText("Who has not launched?").click();
-    await admin.getByLabel("E-mail addresses of the class").fill("Bob <bob@example.org>; carol@example.org, dan@example.org");
+    await admin.getByLabel("E-mail addresses").fill("Bob <bob@example.org>; carol@example.org, dan@example.org");
     await admin.getByRole("button", { name: "Compare" }).click();
     const compared = admin.getByRole("region", { name: "Your list" });
     await compared.getByText("dan@example.org").waitFor();
     await admin.getByRole("checkbox", { name: /^Select files-/ }).first().check();
-    await admin.getByLabel("E-mail addresses of the class").fill("half typed");
-    await screenshot(admin, "class-compared");
+    await admin.getByLabel("E-mail addresses").fill("half typed");
+    await screenshot(admin, "workshops-compared");
     await launchAs("carol@example.org");
-    // The page asks for the class every 15 seconds.
+    // The page asks for the workshops every 15 seconds.
     const answered = admin.waitForResponse((response) => response.request().headers()["hx-request"] === "true");
     await admin.clock.fastForward(15_000);
     await answered;
@@ -99,7 +99,7 @@ test("teacher shares a template, extends a class, and sees its workshops", async
     await group.getByRole("heading", { name: /^Ready/ }).waitFor();
     assert.equal(await admin.getByRole("checkbox", { name: /^Select files-/, checked: true }).count(), 1);
     assert.equal(await admin.locator("#bulk").getByText("Selected instances: 1").count(), 1);
-    assert.equal(await admin.getByLabel("E-mail addresses of the class").inputValue(), "half typed");
+    assert.equal(await admin.getByLabel("E-mail addresses").inputValue(), "half typed");
     assert.equal(admin.url(), address);
   });
 

@@ -245,7 +245,7 @@ fn body_limit(request: &Request, base_path: &str) -> usize {
         | "/admin/templates"
         | "/admin/templates/{template_id}" => MAX_BODY_BYTES,
         "/admin/instances/bulk" => BULK_BYTES,
-        "/admin/templates/{template_id}/class" => ROSTER_BYTES,
+        "/admin/templates/{template_id}/workshops" => ROSTER_BYTES,
         "/classes/{class}/members" | "/classes/{class}/members/apply" => UPLOAD_BYTES,
         "/import/class" => CLASS_FILE_BYTES,
         "/classes" | "/classes/{class}" | "/classes/{class}/edit" => CLASS_BYTES,

@@ -40,7 +40,7 @@ permissions!(
     LaunchInactive,
     ListAllInstances,
     ListAllVolumes,
-    ManageClass,
+    ManageWorkshops,
     ManageTemplates,
     ReadActivities,
     RestartInstances

@@ -32,7 +32,7 @@ pub enum Action<'a> {
     /// Create a class.
     CreateClasses,
     /// See the instances of a template by state, extend all of them, and apply the template's maximum lifetime to them.
-    ManageClass,
+    ManageWorkshops,
     /// Extend an instance beyond its maximum lifetime.
     ExtendBeyondMaximum,
     /// Restart running instances of all owners that have an older version of sidecar or settings.
@@ -68,7 +68,7 @@ pub fn decide(caller: &Caller, action: Action<'_>) -> Verdict {
         | Action::LaunchInactive
         | Action::ManageTemplates
         | Action::CreateClasses
-        | Action::ManageClass
+        | Action::ManageWorkshops
         | Action::ExtendBeyondMaximum
         | Action::RestartInstances
         | Action::ReadActivities => Verdict::Forbidden,

@@ -7,6 +7,7 @@ new-class = صف جديد
 class-name = اسم الصف
 class-teachers = المدرّسون
 class-teachers-hint = عناوين، واحد في كل سطر. فارغ: أنت.
+class-addresses = عناوين البريد الإلكتروني للصف
 create-class = إنشاء الصف
 classes-unreadable = السطر { $line }: «{ $entry }» ليس عنوان بريد إلكتروني.
 class-catalog = ورش هذا الصف

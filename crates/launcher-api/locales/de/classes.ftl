@@ -7,6 +7,7 @@ new-class = Neuer Kurs
 class-name = Name des Kurses
 class-teachers = Lehrpersonen
 class-teachers-hint = Adressen, eine pro Zeile. Leer: Sie selbst.
+class-addresses = E-Mail-Adressen des Kurses
 create-class = Kurs anlegen
 classes-unreadable = Zeile { $line }: „{ $entry }“ ist keine E-Mail-Adresse.
 class-catalog = Workshops dieses Kurses

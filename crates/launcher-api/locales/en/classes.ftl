@@ -9,6 +9,8 @@ new-class = New class
 class-name = Name of the class
 class-teachers = Teachers
 class-teachers-hint = E-mail addresses, one per line. If you leave this empty, you are the teacher.
+# Label of the field that adds members.
+class-addresses = E-mail addresses of the class
 create-class = Create class
 # $line: number of the line. $entry: the unreadable text.
 classes-unreadable = Line { $line }: “{ $entry }” is not an e-mail address.

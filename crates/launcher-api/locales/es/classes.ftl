@@ -7,6 +7,7 @@ new-class = Nueva clase
 class-name = Nombre de la clase
 class-teachers = Docentes
 class-teachers-hint = Direcciones, una por línea. Vacío: tú.
+class-addresses = Direcciones de correo electrónico de la clase
 create-class = Crear la clase
 classes-unreadable = Línea { $line }: «{ $entry }» no es una dirección de correo.
 class-catalog = Talleres de esta clase

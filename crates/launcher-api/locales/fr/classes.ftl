@@ -7,6 +7,7 @@ new-class = Nouveau cours
 class-name = Nom du cours
 class-teachers = Enseignants
 class-teachers-hint = Adresses, une par ligne. Vide : vous.
+class-addresses = Adresses e-mail du cours
 create-class = Créer le cours
 classes-unreadable = Ligne { $line } : « { $entry } » n’est pas une adresse e-mail.
 class-catalog = Ateliers de ce cours

@@ -7,6 +7,7 @@ new-class = 新建班级
 class-name = 班级名称
 class-teachers = 教师
 class-teachers-hint = 邮箱地址，每行一个。留空则为您本人。
+class-addresses = 班级的电子邮件地址
 create-class = 创建班级
 classes-unreadable = 第 { $line } 行：“{ $entry }”不是电子邮件地址。
 class-catalog = 本班的实验环境

@@ -2,7 +2,6 @@
 
 pub(crate) mod activity;
 pub(crate) mod bulk;
-pub(crate) mod class;
 pub(super) mod editor;
 mod fields;
 mod form;
@@ -14,5 +13,6 @@ mod pod_settings;
 mod presets;
 mod rows;
 mod standing;
+pub(crate) mod template_workshops;
 pub(crate) mod templates;
 mod yaml;

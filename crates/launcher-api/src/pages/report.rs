@@ -3,7 +3,7 @@
 use askama::Template;
 use jiff::Timestamp;
 use launcher_domain::lifetime::{Bound, ExtendError};
-use launcher_service::{BulkOutcome, BulkResult, ClassExtension, ClassOutcome};
+use launcher_service::{BulkOutcome, BulkResult, Extension, ExtensionOutcome};
 
 use crate::pages::language::Around;
 use crate::pages::view::{Choice, Instant};
@@ -33,6 +33,7 @@ pub(crate) struct Report {
     /// True if the reader may open the page of a workshop.
     has_links: bool,
     back: String,
+    back_key: &'static str,
 }
 
 /// The form that extends beyond the maximum lifetime.
@@ -81,6 +82,8 @@ pub(crate) struct Place {
     pub(crate) name: String,
     /// Path of the page that leads to the report.
     pub(crate) back: String,
+    /// Key of the text of the link to it.
+    pub(crate) back_key: &'static str,
 }
 
 impl Report {
@@ -89,26 +92,26 @@ impl Report {
     pub(crate) fn of_extension(
         t: Language,
         place: Place,
-        results: &[ClassExtension],
+        results: &[Extension],
         (until, bound): (Timestamp, Bound),
         beyond: Option<String>,
     ) -> Self {
         let owners = at_maximum(results);
         let beyond = beyond.filter(|_| bound == Bound::Maximum && !owners.is_empty());
-        let sum = |key: &str, is_counted: fn(ClassOutcome) -> bool| Sum {
+        let sum = |key: &str, is_counted: fn(ExtensionOutcome) -> bool| Sum {
             label: t.text(key),
             count: results.iter().filter(|result| is_counted(result.outcome)).count(),
         };
         let sums = vec![
-            sum("class-count-extended", |outcome| outcome == ClassOutcome::Extended),
-            sum("class-count-shortened", |outcome| outcome == ClassOutcome::Shortened),
-            sum("class-count-unchanged", |outcome| outcome == ClassOutcome::Unchanged),
-            sum("class-count-refused", |outcome| matches!(outcome, ClassOutcome::Refused(_))),
+            sum("workshops-count-extended", |outcome| outcome == ExtensionOutcome::Extended),
+            sum("workshops-count-shortened", |outcome| outcome == ExtensionOutcome::Shortened),
+            sum("workshops-count-unchanged", |outcome| outcome == ExtensionOutcome::Unchanged),
+            sum("workshops-count-refused", |outcome| matches!(outcome, ExtensionOutcome::Refused(_))),
         ];
-        let heading = Done { around: t.around("class-result"), until: Some(Instant::new(t, until)) };
+        let heading = Done { around: t.around("workshops-result"), until: Some(Instant::new(t, until)) };
         let (until, sent_until) = (Instant::new(t, until), until.to_string());
         Self {
-            empty: t.text("class-nothing-ready"),
+            empty: t.text("workshops-nothing-ready"),
             beyond: beyond.map(|action| Beyond { owners, action, until, sent_until }),
             ..Self::new(t, place, heading, sums, results.iter().map(|result| Row::of_extension(t, result)).collect())
         }
@@ -149,7 +152,7 @@ impl Report {
 
     fn new(t: Language, place: Place, heading: Done, sums: Vec<Sum>, mut rows: Vec<Row>) -> Self {
         rows.sort_by_cached_key(|row| (row.result.is_ok(), row.owner.clone()));
-        let Place { shell, name, back } = place;
+        let Place { shell, name, back, back_key } = place;
         Self {
             has_links: shell.is_admin(),
             shell: shell.returning_to(back.clone()),
@@ -161,6 +164,7 @@ impl Report {
             sums,
             rows,
             back,
+            back_key,
         }
     }
 
@@ -171,12 +175,12 @@ impl Report {
 }
 
 impl Row {
-    fn of_extension(t: Language, extension: &ClassExtension) -> Self {
+    fn of_extension(t: Language, extension: &Extension) -> Self {
         let key = match extension.outcome {
-            ClassOutcome::Extended => Ok("class-extended"),
-            ClassOutcome::Shortened => Ok("class-shortened"),
-            ClassOutcome::Unchanged => Ok("class-unchanged"),
-            ClassOutcome::Refused(error) => Err(error),
+            ExtensionOutcome::Extended => Ok("workshops-extended"),
+            ExtensionOutcome::Shortened => Ok("workshops-shortened"),
+            ExtensionOutcome::Unchanged => Ok("workshops-unchanged"),
+            ExtensionOutcome::Refused(error) => Err(error),
         };
         let result = match (key, extension.expires_at) {
             (Ok(key), Some(until)) => Ok(Done { around: t.around(key), until: Some(Instant::new(t, until)) }),
@@ -187,9 +191,12 @@ impl Row {
     }
 }
 
-fn at_maximum(results: &[ClassExtension]) -> Vec<String> {
-    let is_at_maximum = |result: &&ClassExtension| {
-        matches!(result.outcome, ClassOutcome::Shortened | ClassOutcome::Refused(ExtendError::LifetimeLimitReached))
+fn at_maximum(results: &[Extension]) -> Vec<String> {
+    let is_at_maximum = |result: &&Extension| {
+        matches!(
+            result.outcome,
+            ExtensionOutcome::Shortened | ExtensionOutcome::Refused(ExtendError::LifetimeLimitReached)
+        )
     };
     let mut owners: Vec<String> =
         results.iter().filter(is_at_maximum).map(|result| result.owner_email.to_string()).collect();

@@ -291,7 +291,7 @@ impl Language {
     /// Returns the sentence about a list that cannot be read.
     pub(crate) fn roster_error(self, error: &RosterError) -> String {
         match error {
-            RosterError::TooManyEntries => self.with_one("class-too-many", "most", MAX_ENTRIES),
+            RosterError::TooManyEntries => self.with_one("workshops-too-many", "most", MAX_ENTRIES),
             RosterError::NoAddresses(columns) => self.with_one("roster-no-addresses", "columns", columns.join(", ")),
         }
     }

@@ -11,9 +11,7 @@ use launcher_domain::{
     Audience, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing,
     MaterialFinding, Template, TemplateContent, TemplateSettings,
 };
-use launcher_service::{
-    Catalog, ClassExtension, ClassOutcome, ImageState, LaunchRequest, ServiceError, TemplateUpdate,
-};
+use launcher_service::{Catalog, Extension, ExtensionOutcome, ImageState, LaunchRequest, ServiceError, TemplateUpdate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -25,7 +23,7 @@ use crate::extract::{
     IfMatch, IfMatchParameter, Json as Body, ListQuery, MergePatch, OptionalJson, PageParameters, RequestBody,
     TemplateId, etag, idempotency_key, is_unchanged, list_page,
 };
-use crate::permission::{Allowed, ManageClass, ManageTemplates};
+use crate::permission::{Allowed, ManageTemplates, ManageWorkshops};
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::Routes;
 use crate::routes::instances::{ReasonResponse, WorkshopInstanceResponse};
@@ -43,7 +41,7 @@ pub(super) fn routes() -> Routes {
         routes!(list_templates, create_template),
         routes!(read_template, update_template, patch_template, archive_template),
         routes!(launch_template),
-        routes!(extend_class),
+        routes!(extend_template),
         routes!(apply_maximum),
         routes!(check_material),
         routes!(read_template_image),
@@ -333,21 +331,21 @@ pub(crate) async fn launch(
 #[utoipa::path(
     post, path = "/templates/{template_id}/extend", operation_id = "extendClass", tag = "templates",
     params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
-    request_body = ExtendClassBody,
+    request_body = ExtendAllBody,
     responses((status = 200, description = "The result for each running instance, newest first.",
-        body = [ClassExtensionResponse])),
+        body = [ExtensionResponse])),
     extensions(("x-problems" = json!([
         ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::BodyTooLarge,
         ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
     ])))
 )]
-pub(crate) async fn extend_class(
-    call: Allowed<ManageClass>,
+pub(crate) async fn extend_template(
+    call: Allowed<ManageWorkshops>,
     TemplateId(id): TemplateId,
-    Body(ExtendClassBody { until, beyond_maximum }): Body<ExtendClassBody>,
-) -> Result<Json<Vec<ClassExtensionResponse>>, Problem> {
-    let results = call.launcher.extend_class(&call.caller, id, until, Bound::new(beyond_maximum)).await?;
-    Ok(Json(results.into_iter().map(ClassExtensionResponse::from).collect()))
+    Body(ExtendAllBody { until, beyond_maximum }): Body<ExtendAllBody>,
+) -> Result<Json<Vec<ExtensionResponse>>, Problem> {
+    let results = call.launcher.extend_template(&call.caller, id, until, Bound::new(beyond_maximum)).await?;
+    Ok(Json(results.into_iter().map(ExtensionResponse::from).collect()))
 }
 
 /// Apply a template's maximum lifetime to its instances
@@ -362,7 +360,7 @@ pub(crate) async fn extend_class(
     extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::NotFound])))
 )]
 pub(crate) async fn apply_maximum(
-    call: Allowed<ManageClass>,
+    call: Allowed<ManageWorkshops>,
     TemplateId(id): TemplateId,
 ) -> Result<Json<Vec<RaisedMaximumResponse>>, Problem> {
     let changed = call.launcher.apply_maximum(&call.caller, id).await?;
@@ -391,7 +389,7 @@ pub(crate) struct RaisedMaximumResponse {
 /// An extension of all running instances of a template.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ExtendClassBody {
+pub(crate) struct ExtendAllBody {
     /// Time until which the instances are extended.
     #[schema(value_type = String, format = DateTime, example = "2026-03-02T12:30:00Z")]
     pub(crate) until: Timestamp,
@@ -401,7 +399,7 @@ pub(crate) struct ExtendClassBody {
     pub(crate) beyond_maximum: bool,
 }
 
-impl RequestBody for ExtendClassBody {}
+impl RequestBody for ExtendAllBody {}
 
 /// Check a source of course material
 ///
@@ -672,14 +670,14 @@ fn nullable(schema: &mut Value) {
 
 /// Result of the extension for one instance.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ClassExtensionResponse {
+pub(crate) struct ExtensionResponse {
     /// Name of the instance in paths.
     #[schema(example = "statistics-101-a7k3m9qz2x")]
     k8s_name: String,
     /// Person who launched the instance.
     #[schema(value_type = String, example = "alice@example.org")]
     owner_email: EmailAddress,
-    outcome: ClassOutcomeName,
+    outcome: ExtensionOutcomeName,
     /// Code of the reason, if the outcome is `refused`; null otherwise.
     #[schema(required, example = "lifetime-limit-reached")]
     denied_reason: Option<&'static str>,
@@ -693,20 +691,20 @@ pub(crate) struct ClassExtensionResponse {
 /// ended, or already had its latest possible expiry.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum ClassOutcomeName {
+pub(crate) enum ExtensionOutcomeName {
     Extended,
     Shortened,
     Unchanged,
     Refused,
 }
 
-impl From<ClassExtension> for ClassExtensionResponse {
-    fn from(ClassExtension { k8s_name, owner_email, expires_at, outcome }: ClassExtension) -> Self {
+impl From<Extension> for ExtensionResponse {
+    fn from(Extension { k8s_name, owner_email, expires_at, outcome }: Extension) -> Self {
         let (outcome, denied_reason) = match outcome {
-            ClassOutcome::Extended => (ClassOutcomeName::Extended, None),
-            ClassOutcome::Shortened => (ClassOutcomeName::Shortened, None),
-            ClassOutcome::Unchanged => (ClassOutcomeName::Unchanged, None),
-            ClassOutcome::Refused(error) => (ClassOutcomeName::Refused, Some(error.code())),
+            ExtensionOutcome::Extended => (ExtensionOutcomeName::Extended, None),
+            ExtensionOutcome::Shortened => (ExtensionOutcomeName::Shortened, None),
+            ExtensionOutcome::Unchanged => (ExtensionOutcomeName::Unchanged, None),
+            ExtensionOutcome::Refused(error) => (ExtensionOutcomeName::Refused, Some(error.code())),
         };
         Self { k8s_name, owner_email, outcome, denied_reason, expires_at: expires_at.map(rfc3339) }
     }

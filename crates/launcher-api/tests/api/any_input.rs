@@ -25,7 +25,7 @@ fn list_with_arbitrary_cursor_returns_page_or_422() {
     let Users { app, admin, .. } = runtime.block_on(TestApp::start());
     let template = runtime.block_on(app.template(&admin));
     runtime.block_on(app.launched(&admin, &template, "running"));
-    let class = format!("admin/templates/{template}/class");
+    let class = format!("admin/templates/{template}/workshops");
     proptest!(ProptestConfig::with_cases(64), |(text in cursor())| {
         let sent: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
         runtime.block_on(async {

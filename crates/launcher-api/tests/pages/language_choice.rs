@@ -75,7 +75,7 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
     check(&choose_after_each(&alice, &forms).await, &["/"; 10], &mut covered);
 
     let list = format!("/admin/instances?q={}", "%E4%B8%AD".repeat(100));
-    let class = format!("/admin/templates/{template}/class");
+    let class = format!("/admin/templates/{template}/workshops");
     let bulk = "/admin/instances/bulk";
     let bulk_form = |action| vec![("action", action), ("ticked", name.as_str()), ("return_to", list.as_str())];
     let of_class = |verb: &str| format!("/admin/templates/{template}/{verb}");
@@ -84,9 +84,9 @@ async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
         (bulk, bulk.to_owned(), bulk_form("end"), S::OK),
         (bulk, bulk.to_owned(), bulk_form("extend"), S::OK),
         (bulk, bulk.to_owned(), bulk_form("other"), S::UNPROCESSABLE_ENTITY),
-        ("/admin/templates/{template_id}/class", class.clone(), vec![("addresses", ALICE)], S::OK),
+        ("/admin/templates/{template_id}/workshops", class.clone(), vec![("addresses", ALICE)], S::OK),
         (
-            "/admin/templates/{template_id}/class",
+            "/admin/templates/{template_id}/workshops",
             class.clone(),
             vec![("addresses", many.as_str())],
             S::UNPROCESSABLE_ENTITY,

@@ -105,7 +105,7 @@ async fn each_page_renders_in_each_language() {
     let running = format!("/instances/{name}");
     admin.get_until(&running, "state-running").await;
     let edit = format!("/admin/templates/{template}/edit");
-    let class = format!("/admin/templates/{template}/class");
+    let class = format!("/admin/templates/{template}/workshops");
     let (launch, end) = (format!("/launch/{template}"), format!("{running}/end"));
     let pages = [
         "/",

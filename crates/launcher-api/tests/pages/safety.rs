@@ -50,7 +50,7 @@ async fn pages(app: &App) -> Vec<(String, Answer)> {
         "/admin/templates".to_owned(),
         "/admin/templates/new".to_owned(),
         format!("/admin/templates/{template}/edit"),
-        format!("/admin/templates/{template}/class"),
+        format!("/admin/templates/{template}/workshops"),
         format!("/launch/{template}"),
         format!("/instances/{name}"),
         format!("/instances/{name}/end?return_to=%22%3E%3Cscript%3E"),

@@ -84,7 +84,7 @@ async fn expired_workshop_is_paused_and_the_admin_of_the_class_sees_it() {
     alice.get_until(&format!("/instances/{name}"), "Ready").await;
     app.test.fleet.expire(&name);
     alice.get_until(&format!("/instances/{name}"), "Paused").await;
-    let class = admin.get(&format!("/admin/templates/{template}/class")).await.body;
+    let class = admin.get(&format!("/admin/templates/{template}/workshops")).await.body;
     assert!(class.contains("Paused"), "{class}");
     let log = admin.get("/admin/activity").await.body;
     assert!(log.contains("was paused, because its time was up."), "{log}");

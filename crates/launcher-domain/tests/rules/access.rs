@@ -17,7 +17,7 @@ fn each_role_and_action_gets_expected_access_decision() {
         (Action::ListInactiveTemplates, Forbidden, Forbidden, Granted),
         (Action::ManageTemplates, Forbidden, Forbidden, Granted),
         (Action::CreateClasses, Forbidden, Forbidden, Granted),
-        (Action::ManageClass, Forbidden, Forbidden, Granted),
+        (Action::ManageWorkshops, Forbidden, Forbidden, Granted),
         (Action::RestartInstances, Forbidden, Forbidden, Granted),
         (Action::ReadActivities, Forbidden, Forbidden, Granted),
     ] {

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{ActivityAction, ClassAccess, ClassRole, EndReason, Instance, InstanceState, Template};
 use launcher_service::{
-    ActivityFilter, BulkOutcome, BulkResult, ClassExtension, ClassOutcome, LaunchRequest, Limits, MemberDraft, Page,
+    ActivityFilter, BulkOutcome, BulkResult, Extension, ExtensionOutcome, LaunchRequest, Limits, MemberDraft, Page,
     ServiceError,
 };
 use serde_json::json;
@@ -112,11 +112,11 @@ async fn class_of_several_batches_is_extended_and_ended_once() {
     world.copy_instance(&first.k8s_name, 249).await;
     let until = first.expires_at.unwrap() + SignedDuration::from_mins(10);
     let results = world.launcher.extend_all_in_class(&class, until, Bound::Maximum).await.unwrap();
-    let own = |results: &[ClassExtension]| results.iter().find(|one| one.k8s_name == first.k8s_name).unwrap().clone();
+    let own = |results: &[Extension]| results.iter().find(|one| one.k8s_name == first.k8s_name).unwrap().clone();
     let extended = own(&results);
-    assert_eq!((results.len(), extended.outcome, extended.expires_at), (250, ClassOutcome::Extended, Some(until)));
+    assert_eq!((results.len(), extended.outcome, extended.expires_at), (250, ExtensionOutcome::Extended, Some(until)));
     let again = world.launcher.extend_all_in_class(&class, until, Bound::Maximum).await.unwrap();
-    assert_eq!(own(&again).outcome, ClassOutcome::Unchanged);
+    assert_eq!(own(&again).outcome, ExtensionOutcome::Unchanged);
 
     let ended = world.launcher.end_class(&class).await.unwrap();
     assert_eq!(ended.len(), 250);
@@ -168,7 +168,7 @@ async fn role_decides_about_actions_on_all_workshops() {
     launcher.suspend_class(&assistant).await.unwrap_err();
     launcher.extend_all_in_class(&alice, until, Bound::Maximum).await.unwrap_err();
     let extended = launcher.extend_all_in_class(&assistant, until + SignedDuration::from_mins(5), Bound::Maximum).await;
-    assert_eq!(extended.unwrap()[0].outcome, ClassOutcome::Extended);
+    assert_eq!(extended.unwrap()[0].outcome, ExtensionOutcome::Extended);
     let now = world.until(&running.k8s_name, InstanceState::Running).await;
     assert_eq!(now.expires_at, Some(until + SignedDuration::from_mins(5)));
 }

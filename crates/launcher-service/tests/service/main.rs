@@ -3,7 +3,6 @@
 
 mod activities;
 mod claim;
-mod class;
 mod class_board;
 mod class_bulk;
 mod class_files;
@@ -43,6 +42,7 @@ mod resuming;
 mod server;
 mod snapshots;
 mod suspending;
+mod template_workshops;
 mod templates;
 mod traces;
 mod volumes;

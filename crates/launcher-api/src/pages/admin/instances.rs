@@ -224,7 +224,7 @@ fn heads(t: Language, order: SortOrder, state: StateFilter, href: impl Fn(&str) 
 }
 
 /// Returns the column heads of a class, which is sorted by owner and has no column for the template.
-pub(super) fn class_heads(t: Language) -> Vec<Head> {
+pub(super) fn workshop_heads(t: Language) -> Vec<Head> {
     let head = |key: &str, sorted| Head { label: t.text(key), href: None, sorted };
     let mut heads = vec![head("sorted-by-owner", Some("ascending"))];
     heads.extend(

@@ -66,7 +66,7 @@ struct Row {
 pub(crate) async fn list(visitor: Allowed<ManageTemplates, Visitor>, Query(query): Query<ListQuery>) -> PageResult {
     let t = visitor.t;
     let templates = workshops::all_templates(&visitor).await?;
-    let sizes = visitor.launcher.class_sizes(&visitor.caller).await?;
+    let sizes = visitor.launcher.running_by_template(&visitor.caller).await?;
     let mut lines = images::lines(&visitor, Place::List, &templates).await?;
     let raised = query.raised.parse::<u64>().ok().map(|count| Notice {
         kind: "good",

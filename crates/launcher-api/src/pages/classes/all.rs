@@ -69,7 +69,12 @@ impl AllPage {
 }
 
 fn place(visitor: &Visitor, access: &ClassAccess) -> Place {
-    Place { shell: visitor.shell("classes"), name: access.class().content.name.clone(), back: path(access) }
+    Place {
+        shell: visitor.shell("classes"),
+        name: access.class().content.name.clone(),
+        back: path(access),
+        back_key: "back-to-class",
+    }
 }
 
 /// The form of an action without other values.
@@ -84,7 +89,7 @@ pub(crate) async fn confirm_extend(visitor: InClass<ExtendInClass, Visitor>) -> 
     let running: Vec<_> = listed.iter().filter(|one| one.instance.state == InstanceState::Running).collect();
     let latest_end = running.iter().filter_map(|one| one.instance.expires_at).max();
     let options = times(t, visitor.launcher.clock().now(), latest_end);
-    let choice = Some(Select { name: "until", label: t.text("class-extend-until"), options, is_time: true });
+    let choice = Some(Select { name: "until", label: t.text("workshops-extend-until"), options, is_time: true });
     page(&AllPage { choice, ..AllPage::new(&visitor, &visitor.access, "extend", running.len()) })
 }
 
@@ -100,8 +105,10 @@ pub(crate) struct ExtendAll {
 /// `POST /classes/{class}/extend`. A repeated request changes nothing.
 pub(crate) async fn extend(visitor: InClass<ExtendInClass, Visitor>, Fields(form): Fields<ExtendAll>) -> PageResult {
     let (t, access) = (visitor.t, &visitor.access);
-    let until: Timestamp =
-        form.until.parse().map_err(|_| Problem::new(ProblemCode::InvalidParameters, t.text("class-until-invalid")))?;
+    let until: Timestamp = form
+        .until
+        .parse()
+        .map_err(|_| Problem::new(ProblemCode::InvalidParameters, t.text("workshops-until-invalid")))?;
     let bound = Bound::new(!form.beyond_maximum.is_empty());
     let results = visitor.launcher.extend_all_in_class(access, until, bound).await?;
     let beyond = access.allows(ClassAction::End).then(|| format!("{}/extend", path(access)));

@@ -137,7 +137,7 @@ fn groups(t: Language, plan: &Plan, unreadable: &[Unreadable]) -> Vec<Group> {
         ("roster-added", "state-running", added.collect()),
         ("roster-new-roles", "state-starting", new_roles.collect()),
         ("roster-new-names", "state-starting", new_names.collect()),
-        ("class-unreadable", "state-failed", unreadable.collect()),
+        ("workshops-unreadable", "state-failed", unreadable.collect()),
         ("roster-unchanged", "", unchanged.collect::<Vec<_>>()),
     ];
     let groups = groups.into_iter().map(|(key, class, entries)| Group { title: t.text(key), class, entries });

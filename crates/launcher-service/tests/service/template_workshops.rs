@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::lifetime::{Bound, ExtendError};
 use launcher_domain::{ActivityAction, Clock, Instance, InstanceState, TemplateContent};
-use launcher_service::{ActivityFilter, ClassOutcome, LaunchRequest, Page, ServiceError, TemplateUpdate};
+use launcher_service::{ActivityFilter, ExtensionOutcome, LaunchRequest, Page, ServiceError, TemplateUpdate};
 use launcher_testkit::eventually;
 use uuid::Uuid;
 
@@ -40,16 +40,19 @@ async fn class_is_for_admins_only() {
     let until = world.clock.now();
     let alice = caller("alice");
     for refused in [
-        world.launcher.class_states(&alice, template).await.unwrap_err(),
-        world.launcher.class_states(&alice, Uuid::from_u128(404)).await.unwrap_err(),
-        world.launcher.extend_class(&alice, template, until, Bound::Maximum).await.unwrap_err(),
+        world.launcher.template_states(&alice, template).await.unwrap_err(),
+        world.launcher.template_states(&alice, Uuid::from_u128(404)).await.unwrap_err(),
+        world.launcher.extend_template(&alice, template, until, Bound::Maximum).await.unwrap_err(),
         world.launcher.count_below_maximum(&alice, template).await.unwrap_err(),
         world.launcher.apply_maximum(&alice, template).await.unwrap_err(),
     ] {
         assert!(matches!(refused, ServiceError::Forbidden), "{refused}");
     }
-    let missing =
-        world.launcher.extend_class(&caller("admin"), Uuid::from_u128(404), until, Bound::Maximum).await.unwrap_err();
+    let missing = world
+        .launcher
+        .extend_template(&caller("admin"), Uuid::from_u128(404), until, Bound::Maximum)
+        .await
+        .unwrap_err();
     assert!(matches!(missing, ServiceError::NotFound), "{missing}");
 }
 
@@ -60,7 +63,7 @@ async fn class_is_counted_by_state() {
     running(&world, template, "alice").await;
     running(&world, template, "bob").await;
     running(&world, other, "carol").await;
-    let class = world.launcher.class_states(&caller("admin"), template).await.unwrap();
+    let class = world.launcher.template_states(&caller("admin"), template).await.unwrap();
     assert_eq!(class.template.template_id, template);
     let states: Vec<u64> = class.states.iter().map(|(_, count)| *count).collect();
     assert_eq!((class.states[2], states), ((InstanceState::Running, 2), vec![0, 0, 2, 0, 0, 0, 0]));
@@ -74,11 +77,11 @@ async fn class_is_extended_until_a_time_once() {
     let carol = running(&world, other, "carol").await;
     let until = later(alice.expires_at.unwrap(), 5400);
     let admin = caller("admin");
-    let results = world.launcher.extend_class(&admin, template, until, Bound::Maximum).await.unwrap();
+    let results = world.launcher.extend_template(&admin, template, until, Bound::Maximum).await.unwrap();
     let names: Vec<&str> = results.iter().map(|result| result.k8s_name.as_str()).collect();
     assert_eq!(names, [&bob.k8s_name, &alice.k8s_name], "newest first");
     for result in &results {
-        assert_eq!((result.outcome, result.expires_at), (ClassOutcome::Extended, Some(until)));
+        assert_eq!((result.outcome, result.expires_at), (ExtensionOutcome::Extended, Some(until)));
         let stored = world.launcher.instance(&admin, &result.k8s_name).await.unwrap().instance;
         assert_eq!(stored.expires_at, Some(until));
         assert_eq!(
@@ -92,9 +95,9 @@ async fn class_is_extended_until_a_time_once() {
     entries.sort_by_key(|(name, _)| *name != logged[0].0);
     assert_eq!(entries, logged);
 
-    let again = world.launcher.extend_class(&admin, template, until, Bound::Maximum).await.unwrap();
-    assert!(again.iter().all(|result| result.outcome == ClassOutcome::Unchanged), "{again:?}");
-    let earlier = world.launcher.extend_class(&admin, template, later(until, -60), Bound::Maximum).await.unwrap();
+    let again = world.launcher.extend_template(&admin, template, until, Bound::Maximum).await.unwrap();
+    assert!(again.iter().all(|result| result.outcome == ExtensionOutcome::Unchanged), "{again:?}");
+    let earlier = world.launcher.extend_template(&admin, template, later(until, -60), Bound::Maximum).await.unwrap();
     assert!(earlier.iter().all(|result| result.expires_at == Some(until)), "never shortened: {earlier:?}");
     assert_eq!(extensions(&world).await.len(), 2, "an unchanged instance has no entry");
 }
@@ -107,10 +110,10 @@ async fn class_is_extended_at_most_to_the_maximum_lifetime() {
     let latest = later(alice.started_at.unwrap(), i64::from(alice.settings.max_lifetime_seconds));
     let admin = caller("admin");
     let far = later(latest, 1);
-    let results = world.launcher.extend_class(&admin, template, far, Bound::Maximum).await.unwrap();
-    assert_eq!((results[0].outcome, results[0].expires_at), (ClassOutcome::Shortened, Some(latest)));
-    let again = world.launcher.extend_class(&admin, template, far, Bound::Maximum).await.unwrap();
-    let refused = ClassOutcome::Refused(ExtendError::LifetimeLimitReached);
+    let results = world.launcher.extend_template(&admin, template, far, Bound::Maximum).await.unwrap();
+    assert_eq!((results[0].outcome, results[0].expires_at), (ExtensionOutcome::Shortened, Some(latest)));
+    let again = world.launcher.extend_template(&admin, template, far, Bound::Maximum).await.unwrap();
+    let refused = ExtensionOutcome::Refused(ExtendError::LifetimeLimitReached);
     assert_eq!((again[0].outcome, again[0].expires_at), (refused, Some(latest)));
     assert_eq!(extensions(&world).await.len(), 1);
 }
@@ -122,8 +125,8 @@ async fn admin_extends_class_beyond_the_maximum_lifetime() {
     let alice = running(&world, template, "alice").await;
     let far = later(alice.latest_expiry(Bound::Maximum).unwrap(), 90);
     let admin = caller("admin");
-    let results = world.launcher.extend_class(&admin, template, far, Bound::Longest).await.unwrap();
-    assert_eq!((results[0].outcome, results[0].expires_at), (ClassOutcome::Extended, Some(far)));
+    let results = world.launcher.extend_template(&admin, template, far, Bound::Longest).await.unwrap();
+    assert_eq!((results[0].outcome, results[0].expires_at), (ExtensionOutcome::Extended, Some(far)));
     eventually(async || (world.fleet.workshop(&alice.k8s_name)?.spec.expires_at == Some(far)).then_some(())).await;
     let page = Page { limit: 1, after: None };
     let entry = world.launcher.activities(&admin, &ActivityFilter::default(), &page).await.unwrap().remove(0).activity;

@@ -1,4 +1,4 @@
-//! Use cases of a class: all instances of one template, for admins.
+//! Use cases of all workshops of one template, for admins; and the extension of all workshops of a class.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ const BATCH: u32 = 100;
 
 /// A template, and the number of its instances in each state.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ClassStates {
+pub struct TemplateStates {
     /// The template.
     pub template: Template,
     /// Current number of instances by state in lifecycle order, without terminated instances.
@@ -31,9 +31,9 @@ pub struct ClassStates {
     pub material_troubles: u64,
 }
 
-/// Result of the extension of one instance of a class.
+/// Result of the extension of one instance among many.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClassExtension {
+pub struct Extension {
     /// Name of the instance.
     pub k8s_name: String,
     /// Owner of the instance.
@@ -41,12 +41,12 @@ pub struct ClassExtension {
     /// Expiry after the extension; `None` if the instance does not run.
     pub expires_at: Option<Timestamp>,
     /// The outcome.
-    pub outcome: ClassOutcome,
+    pub outcome: ExtensionOutcome,
 }
 
-/// Outcome of the extension of one instance of a class.
+/// Outcome of the extension of one instance among many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClassOutcome {
+pub enum ExtensionOutcome {
     /// The instance was extended until the requested time.
     Extended,
     /// The instance was extended until the latest expiry within the bound, which is before the requested time.
@@ -69,8 +69,8 @@ impl Launcher {
     ///
     /// # Errors
     /// Forbidden, NotFound, Unavailable.
-    pub async fn class_states(&self, caller: &Caller, template_id: Uuid) -> Result<ClassStates, ServiceError> {
-        require(caller, Action::ManageClass)?;
+    pub async fn template_states(&self, caller: &Caller, template_id: Uuid) -> Result<TemplateStates, ServiceError> {
+        require(caller, Action::ManageWorkshops)?;
         let template = self.template(caller, template_id).await?;
         let counts = self.0.store.count_template_states(caller, template_id).await?;
         let count = |state| counts.iter().find(|(counted, _)| *counted == state).map_or(0, |(_, count)| *count);
@@ -78,7 +78,7 @@ impl Launcher {
         let states = shown.map(|state| (state, count(state))).collect();
         let latest = SortOrder { by: SortBy::End, descending: true };
         let last = self.sorted_instances(caller, &of_template(template_id, RUNNING), latest, None, 1).await?;
-        Ok(ClassStates {
+        Ok(TemplateStates {
             states,
             latest_end: last.first().and_then(|last| last.instance.expires_at),
             material_troubles: self.material_troubles(caller, &template).await?,
@@ -91,7 +91,7 @@ impl Launcher {
             return Ok(0);
         }
         let (mut troubles, mut after) = (0, None);
-        while let Some(batch) = self.class_batch(caller, template.template_id, RUNNING, &mut after).await? {
+        while let Some(batch) = self.template_batch(caller, template.template_id, RUNNING, &mut after).await? {
             let has_trouble = |listed: &&ListedInstance| listed.instance.material_trouble().is_some();
             troubles += batch.iter().filter(has_trouble).count() as u64;
         }
@@ -102,8 +102,8 @@ impl Launcher {
     ///
     /// # Errors
     /// Forbidden, Unavailable.
-    pub async fn class_sizes(&self, caller: &Caller) -> Result<BTreeMap<Uuid, u64>, ServiceError> {
-        require(caller, Action::ManageClass)?;
+    pub async fn running_by_template(&self, caller: &Caller) -> Result<BTreeMap<Uuid, u64>, ServiceError> {
+        require(caller, Action::ManageWorkshops)?;
         let mut sizes = BTreeMap::new();
         for count in self.0.store.count_live(caller, self.0.clock.now()).await? {
             if count.state == InstanceState::Running {
@@ -122,20 +122,20 @@ impl Launcher {
     ///
     /// # Errors
     /// Forbidden, NotFound, Unavailable.
-    pub async fn extend_class(
+    pub async fn extend_template(
         &self,
         caller: &Caller,
         template_id: Uuid,
         until: Timestamp,
         bound: Bound,
-    ) -> Result<Vec<ClassExtension>, ServiceError> {
-        require(caller, Action::ManageClass)?;
+    ) -> Result<Vec<Extension>, ServiceError> {
+        require(caller, Action::ManageWorkshops)?;
         require_bound(caller, bound)?;
         self.template(caller, template_id).await?;
         self.extend_all(&Group::of_template(caller, template_id, RUNNING), until, bound).await
     }
 
-    /// Extends every running instance of a class until this time, like [`Launcher::extend_class`]. Only callers who may end
+    /// Extends every running instance of a class until this time, like [`Launcher::extend_template`]. Only callers who may end
     /// the instances extend them beyond their maximum lifetime.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl Launcher {
         access: &ClassAccess,
         until: Timestamp,
         bound: Bound,
-    ) -> Result<Vec<ClassExtension>, ServiceError> {
+    ) -> Result<Vec<Extension>, ServiceError> {
         let action = match bound {
             Bound::Maximum => ClassAction::Extend,
             Bound::Longest => ClassAction::End,
@@ -158,17 +158,17 @@ impl Launcher {
         group: &Group<'_>,
         until: Timestamp,
         bound: Bound,
-    ) -> Result<Vec<ClassExtension>, ServiceError> {
+    ) -> Result<Vec<Extension>, ServiceError> {
         let now = self.0.clock.now();
         let extend = |instance: &Instance| match extend_until(instance, until, bound, now) {
-            UntilExtension::Extended(after) => (ClassOutcome::Extended, Some(*after)),
-            UntilExtension::Shortened(after) => (ClassOutcome::Shortened, Some(*after)),
-            UntilExtension::Unchanged => (ClassOutcome::Unchanged, None),
-            UntilExtension::Refused(error) => (ClassOutcome::Refused(error), None),
+            UntilExtension::Extended(after) => (ExtensionOutcome::Extended, Some(*after)),
+            UntilExtension::Shortened(after) => (ExtensionOutcome::Shortened, Some(*after)),
+            UntilExtension::Unchanged => (ExtensionOutcome::Unchanged, None),
+            UntilExtension::Refused(error) => (ExtensionOutcome::Refused(error), None),
         };
         let result = |(Instance { k8s_name, owner_email, state, expires_at, .. }, outcome)| {
             let expires_at = expires_at.filter(|_| state == InstanceState::Running);
-            ClassExtension { k8s_name, owner_email, expires_at, outcome }
+            Extension { k8s_name, owner_email, expires_at, outcome }
         };
         Ok(self.change_all(group, extend).await?.into_iter().map(result).collect())
     }
@@ -178,10 +178,10 @@ impl Launcher {
     /// # Errors
     /// Forbidden, NotFound, Unavailable.
     pub async fn count_below_maximum(&self, caller: &Caller, template_id: Uuid) -> Result<usize, ServiceError> {
-        require(caller, Action::ManageClass)?;
+        require(caller, Action::ManageWorkshops)?;
         let maximum = self.template(caller, template_id).await?.settings.max_lifetime_seconds;
         let (mut count, mut after) = (0, None);
-        while let Some(batch) = self.class_batch(caller, template_id, StateFilter::Live, &mut after).await? {
+        while let Some(batch) = self.template_batch(caller, template_id, StateFilter::Live, &mut after).await? {
             count += batch.iter().filter(|listed| listed.instance.raise_max_lifetime(maximum).is_some()).count();
         }
         Ok(count)
@@ -193,7 +193,7 @@ impl Launcher {
     /// # Errors
     /// Forbidden, NotFound, Unavailable.
     pub async fn apply_maximum(&self, caller: &Caller, template_id: Uuid) -> Result<Vec<Instance>, ServiceError> {
-        require(caller, Action::ManageClass)?;
+        require(caller, Action::ManageWorkshops)?;
         let maximum = self.template(caller, template_id).await?.settings.max_lifetime_seconds;
         let group = Group::of_template(caller, template_id, StateFilter::Live);
         let raise = |instance: &Instance| {
@@ -205,7 +205,7 @@ impl Launcher {
     }
 
     /// Reads the next instances of a template after `after`; `None` if there are no more.
-    async fn class_batch(
+    async fn template_batch(
         &self,
         caller: &Caller,
         template_id: Uuid,

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed, unescape, with};
 
 fn class_of(template: &str) -> String {
-    format!("/admin/templates/{template}/class")
+    format!("/admin/templates/{template}/workshops")
 }
 
 fn extend_path(template: &str) -> String {
@@ -79,7 +79,7 @@ async fn class_of_30_is_extended_in_two_requests_and_repetition_changes_nothing(
     assert_eq!(report.status, StatusCode::OK);
     assert_eq!(tiles(&report.body), [30, 0, 0, 0], "{}", report.body);
     assert_eq!(report.body.matches("Extended until <time").count(), 30, "{}", report.body);
-    let back = format!("<a href=\"{}\">Back to the class</a>", class_of(&template));
+    let back = format!("<a href=\"{}\">Back to the workshops</a>", class_of(&template));
     assert!(report.body.contains(&back) && report.body.contains("student07@example.org"), "{}", report.body);
 
     let again = admin.post(&extend_path(&template), &[("until", &until)]).await;
@@ -203,11 +203,11 @@ async fn class_of_unknown_template_is_404_and_class_is_for_admins_only() {
     }
     for page in ["/admin/templates", "/admin"] {
         let shown = admin.get(page).await.body;
-        let is_listed = shown.contains(&format!("href=\"{}\">Class<", class_of(&template)));
+        let is_listed = shown.contains(&format!("href=\"{}\">Workshops<", class_of(&template)));
         assert_eq!(is_listed, page == "/admin/templates", "{page}: {shown}");
     }
     app.browser(ALICE).launch(&template).await;
-    assert!(admin.get("/admin").await.body.contains(&format!("href=\"{}\">Class<", class_of(&template))));
+    assert!(admin.get("/admin").await.body.contains(&format!("href=\"{}\">Workshops<", class_of(&template))));
     app.finish().await;
 }
 

@@ -1,5 +1,4 @@
-//! `/admin/templates/{template_id}/class`: the workshops of a class, which are the instances of one template, and their
-//! extension until one time.
+//! `/admin/templates/{template_id}/workshops`: all workshops of one template, and their extension until one time.
 //!
 //! A pasted list of addresses is part of the request only: the launcher does not store it.
 
@@ -8,12 +7,12 @@ use http::StatusCode;
 use jiff::Timestamp;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{EmailAddress, InstanceState};
-use launcher_service::{ClassStates, Cursor, InstanceFilter, Page, ServiceError, SortBy, SortOrder, StateFilter};
+use launcher_service::{Cursor, InstanceFilter, Page, ServiceError, SortBy, SortOrder, StateFilter, TemplateStates};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::extract::TemplateId;
-use crate::pages::admin::instances::{InstanceTable, class_heads};
+use crate::pages::admin::instances::{InstanceTable, workshop_heads};
 use crate::pages::admin::standing::by_standing;
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::forms::AfterQuery;
@@ -24,7 +23,7 @@ use crate::pages::view::{Choice, Tile, WorkshopView};
 use crate::pages::{
     Fields, Language, PageResult, Query, ReturnForm, Shell, Text, Visitor, assets, forms, page, page_with,
 };
-use crate::permission::{Allowed, ManageClass};
+use crate::permission::{Allowed, ManageWorkshops};
 use crate::problem::{Problem, ProblemCode};
 
 /// Maximum number of rows on one page of the table.
@@ -35,8 +34,8 @@ const BATCH: u32 = 50;
 const ORDER: SortOrder = SortOrder { by: SortBy::Owner, descending: false };
 
 #[derive(Debug, Template)]
-#[template(path = "admin/class.html")]
-struct ClassPage {
+#[template(path = "admin/template_workshops.html")]
+struct WorkshopsPage {
     t: Language,
     shell: Shell,
     template_id: Uuid,
@@ -46,7 +45,7 @@ struct ClassPage {
     troubles: u64,
     times: Vec<Choice>,
     table: InstanceTable,
-    /// Number of rows, if the table does not show all workshops of the class.
+    /// Number of rows, if the table does not show all workshops.
     part: Option<String>,
     first: Option<String>,
     more: Option<String>,
@@ -74,7 +73,7 @@ struct Group {
     entries: Vec<String>,
 }
 
-/// Form with the addresses of a class.
+/// Form with addresses.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RosterForm {
@@ -82,16 +81,16 @@ pub(crate) struct RosterForm {
 }
 
 pub(crate) async fn show(
-    visitor: Allowed<ManageClass, Visitor>,
+    visitor: Allowed<ManageWorkshops, Visitor>,
     TemplateId(id): TemplateId,
     Query(query): Query<AfterQuery>,
 ) -> PageResult {
-    page(&class_page(&visitor, id, &query, List::default()).await?)
+    page(&workshops_page(&visitor, id, &query, List::default()).await?)
 }
 
-/// Serves the class, compared with a list of addresses.
+/// Serves the workshops, compared with a list of addresses.
 pub(crate) async fn compare(
-    visitor: Allowed<ManageClass, Visitor>,
+    visitor: Allowed<ManageWorkshops, Visitor>,
     TemplateId(id): TemplateId,
     Query(query): Query<AfterQuery>,
     Fields(form): Fields<RosterForm>,
@@ -106,41 +105,41 @@ pub(crate) async fn compare(
             (StatusCode::UNPROCESSABLE_ENTITY, List { text: form.addresses, error, ..List::default() })
         }
     };
-    page_with(status, &class_page(&visitor, id, &query, list).await?)
+    page_with(status, &workshops_page(&visitor, id, &query, list).await?)
 }
 
-async fn class_page(
+async fn workshops_page(
     visitor: &Visitor,
     template_id: Uuid,
     query: &AfterQuery,
     list: List,
-) -> Result<ClassPage, ServiceError> {
+) -> Result<WorkshopsPage, ServiceError> {
     let (t, launcher, caller) = (visitor.t, &visitor.launcher, &visitor.caller);
-    let class = launcher.class_states(caller, template_id).await?;
+    let states = launcher.template_states(caller, template_id).await?;
     let (filter, after) = (of_template(template_id), query.after.parse::<Cursor>().ok());
     let mut listed = launcher.sorted_instances(caller, &filter, ORDER, after.as_ref(), ROWS + 1).await?;
     let has_more = listed.len() > ROWS as usize;
     listed.truncate(ROWS as usize);
     let last = listed.last().filter(|_| has_more).map(|last| ORDER.cursor(&last.instance));
     let is_part = has_more || after.is_some();
-    let all: u64 = class.states.iter().map(|(_, count)| count).sum();
+    let all: u64 = states.states.iter().map(|(_, count)| count).sum();
     let values = [("shown", listed.len().into()), ("all", all.into())];
     let table = InstanceTable {
-        heads: class_heads(t),
+        heads: workshop_heads(t),
         workshops: listed.iter().map(|listed| WorkshopView::new(visitor, listed)).collect(),
         shows_template: false,
         here: page_path(template_id, after.as_ref()),
     };
-    Ok(ClassPage {
+    Ok(WorkshopsPage {
         t,
         shell: visitor.shell("admin-templates"),
         template_id,
-        tiles: tiles(t, &class),
-        name: class.template.settings.name,
-        times: times(t, launcher.clock().now(), class.latest_end),
-        troubles: class.material_troubles,
-        part: is_part.then(|| t.with("class-part", values)),
-        first: after.is_some().then(|| class_path(template_id)),
+        tiles: tiles(t, &states),
+        name: states.template.settings.name,
+        times: times(t, launcher.clock().now(), states.latest_end),
+        troubles: states.material_troubles,
+        part: is_part.then(|| t.with("workshops-part", values)),
+        first: after.is_some().then(|| workshops_path(template_id)),
         more: last.map(|last| page_path(template_id, Some(&last))),
         table,
         most: MAX_ENTRIES,
@@ -148,15 +147,15 @@ async fn class_page(
     })
 }
 
-fn class_path(template_id: Uuid) -> String {
-    format!("/admin/templates/{template_id}/class")
+fn workshops_path(template_id: Uuid) -> String {
+    format!("/admin/templates/{template_id}/workshops")
 }
 
-/// Returns the path of the page of a class whose table starts after this row.
+/// Returns the path of the page whose table starts after this row.
 fn page_path(template_id: Uuid, after: Option<&Cursor>) -> String {
-    let Some(after) = after else { return class_path(template_id) };
+    let Some(after) = after else { return workshops_path(template_id) };
     let mut query = form_urlencoded::Serializer::new(String::new());
-    format!("{}?{}", class_path(template_id), query.append_pair("after", &after.to_string()).finish())
+    format!("{}?{}", workshops_path(template_id), query.append_pair("after", &after.to_string()).finish())
 }
 
 fn of_template(template_id: Uuid) -> InstanceFilter {
@@ -175,11 +174,11 @@ async fn live_instances(visitor: &Visitor, id: Uuid) -> Result<Vec<(EmailAddress
     }
 }
 
-/// Returns the numbers of a class. A queued instance counts as starting.
-fn tiles(t: Language, class: &ClassStates) -> Vec<Tile> {
+/// Returns the numbers of workshops. A queued instance counts as starting.
+fn tiles(t: Language, all: &TemplateStates) -> Vec<Tile> {
     use InstanceState::{Failed, Queued, Running, Starting, Suspended, Suspending, Terminating};
     let count = |states: &[InstanceState]| {
-        class.states.iter().filter(|(state, _)| states.contains(state)).map(|(_, count)| count).sum()
+        all.states.iter().filter(|(state, _)| states.contains(state)).map(|(_, count)| count).sum()
     };
     let tile = |state, states: &[InstanceState]| Tile { state, label: t.state_name(state), count: count(states) };
     let mut tiles = vec![
@@ -199,13 +198,13 @@ impl List {
         let mut groups: Vec<Group> = by_standing(roster, live)
             .into_iter()
             .map(|(standing, people)| Group {
-                label: standing.state().map_or_else(|| t.text("class-not-launched"), |state| t.state_name(state)),
+                label: standing.state().map_or_else(|| t.text("workshops-not-launched"), |state| t.state_name(state)),
                 class: standing.state().map_or_else(String::new, |state| format!("state-{}", state.as_str())),
                 entries: people.iter().map(ToString::to_string).collect(),
             })
             .collect();
         groups.push(Group {
-            label: t.text("class-unreadable"),
+            label: t.text("workshops-unreadable"),
             class: String::new(),
             entries: roster.unreadable.iter().map(|entry| entry.text.clone()).collect(),
         });
@@ -229,27 +228,30 @@ pub(crate) struct ExtendForm {
     beyond_maximum: String,
 }
 
-/// Extends the class, and shows the result for each instance. A repeated request changes nothing.
+/// Extends all workshops, and shows the result for each instance. A repeated request changes nothing.
 pub(crate) async fn extend(
-    visitor: Allowed<ManageClass, Visitor>,
+    visitor: Allowed<ManageWorkshops, Visitor>,
     TemplateId(id): TemplateId,
     Fields(form): Fields<ExtendForm>,
 ) -> PageResult {
     let t = visitor.t;
     let template = visitor.launcher.template(&visitor.caller, id).await?;
-    let until: Timestamp =
-        form.until.parse().map_err(|_| Problem::new(ProblemCode::InvalidParameters, t.text("class-until-invalid")))?;
+    let until: Timestamp = form
+        .until
+        .parse()
+        .map_err(|_| Problem::new(ProblemCode::InvalidParameters, t.text("workshops-until-invalid")))?;
     let bound = Bound::new(!form.beyond_maximum.is_empty());
-    let results = visitor.launcher.extend_class(&visitor.caller, id, until, bound).await?;
-    let (shell, name, back) = (visitor.shell("admin-templates"), template.settings.name, class_path(id));
+    let results = visitor.launcher.extend_template(&visitor.caller, id, until, bound).await?;
+    let (shell, name, back) = (visitor.shell("admin-templates"), template.settings.name, workshops_path(id));
     let beyond = Some(format!("/admin/templates/{id}/extend"));
-    Report::of_extension(t, Place { shell, name, back }, &results, (until, bound), beyond).page()
+    Report::of_extension(t, Place { shell, name, back, back_key: "workshops-back" }, &results, (until, bound), beyond)
+        .page()
 }
 
 /// `GET /admin/templates/{template_id}/maximum`: asks if the maximum lifetime of a changed template applies to its current
 /// workshops.
 pub(crate) async fn confirm_maximum(
-    visitor: Allowed<ManageClass, Visitor>,
+    visitor: Allowed<ManageWorkshops, Visitor>,
     TemplateId(id): TemplateId,
     Query(query): Query<ReturnForm>,
 ) -> PageResult {
@@ -275,7 +277,7 @@ pub(crate) async fn confirm_maximum(
 
 /// `POST /admin/templates/{template_id}/maximum`. A repeated request changes nothing.
 pub(crate) async fn apply_maximum(
-    visitor: Allowed<ManageClass, Visitor>,
+    visitor: Allowed<ManageWorkshops, Visitor>,
     TemplateId(id): TemplateId,
     Fields(_): Fields<ReturnForm>,
 ) -> PageResult {

@@ -19,7 +19,7 @@ async fn class_of(count: usize) -> (App, Browser, String) {
         app.test.launcher.launch(&caller, template.parse().unwrap(), &LaunchRequest::default()).await.unwrap();
     }
     let admin = app.browser(ADMIN);
-    (app, admin, format!("/admin/templates/{template}/class"))
+    (app, admin, format!("/admin/templates/{template}/workshops"))
 }
 
 /// Returns the owners in the table, from top to bottom.

@@ -1,0 +1,34 @@
+### Texts of the page of a class, and of the extension of all its workshops.
+
+workshops-of-template = الورشات
+workshops-size = قيد التشغيل الآن
+workshops-title = ورشات { $name }
+workshops-all-instances = كل مثيلات هذا القالب
+workshops-states = الورشات حسب الحالة
+workshops-extend-until = تمديد كل الورشات حتى
+workshops-extend = تمديد الكل
+workshops-extend-hint = يمدّد كل ورشة جاهزة، حتى مدتها القصوى على الأكثر. لا تنتهي أي ورشة قبل موعدها.
+workshops-roster = من لم يشغّل ورشة بعد؟
+workshops-addresses = عناوين البريد الإلكتروني
+workshops-addresses-hint = يُفصل بين العناوين بأسطر جديدة أو فواصل أو فواصل منقوطة. الحد الأقصى للعناوين: { $most }. لا تُحفظ العناوين.
+workshops-compare = مقارنة
+workshops-too-many = الحد الأقصى لعدد العناوين في القائمة هو { $most }. لم تُجرَ أي مقارنة.
+workshops-compared = قائمتك
+workshops-not-launched = لم يشغّلوا ورشة
+workshops-unreadable = ليس عنوان بريد إلكتروني
+workshops-instances = الورشات الحالية
+workshops-empty = لا توجد ورشات من هذا القالب حاليًا.
+workshops-part = عدد الورشات في هذه الصفحة: { $shown } من { $all }.
+workshops-first = الصفحة الأولى
+workshops-result = التمديد حتى { $value }
+workshops-extended = مُدِّدت حتى { $value }
+workshops-shortened = مُدِّدت حتى { $value } فقط، وهو حدّها الأقصى
+workshops-unchanged = دون تغيير: تنتهي في { $value }
+workshops-count-extended = مُدِّدت
+workshops-count-shortened = مُدِّدت حتى الحد الأقصى
+workshops-count-unchanged = دون تغيير
+workshops-count-refused = لم تُمدَّد
+workshops-nothing-ready = لا توجد ورشة جاهزة. لم يُمدّد شيء.
+workshops-back = العودة إلى الورشات
+workshops-until-invalid = يُرجى اختيار وقت من القائمة.
+material-trouble-count = مشكلة في مواد المقرر

@@ -1,0 +1,34 @@
+### Texts of the page of a class, and of the extension of all its workshops.
+
+workshops-of-template = 实验环境
+workshops-size = 正在运行
+workshops-title = { $name } 的实验环境
+workshops-all-instances = 此模板的所有实例
+workshops-states = 按状态统计的实验环境
+workshops-extend-until = 将所有实验环境延长至
+workshops-extend = 全部延长
+workshops-extend-hint = 延长每个已就绪的实验环境，最多延长到其最长使用时长。不会提前结束任何实验环境。
+workshops-roster = 谁还没有启动？
+workshops-addresses = 电子邮件地址
+workshops-addresses-hint = 用换行、逗号或分号分隔地址。最多 { $most } 个地址。地址不会被保存。
+workshops-compare = 比较
+workshops-too-many = 列表超过 { $most } 项。未进行比较。
+workshops-compared = 您的列表
+workshops-not-launched = 未启动
+workshops-unreadable = 不是电子邮件地址
+workshops-instances = 当前的实验环境
+workshops-empty = 目前没有此模板的实验环境。
+workshops-part = 本页显示 { $all } 个实验环境中的 { $shown } 个。
+workshops-first = 第一页
+workshops-result = 延长至 { $value }
+workshops-extended = 已延长至 { $value }
+workshops-shortened = 仅延长至 { $value }，已达最长使用时长
+workshops-unchanged = 未更改：结束时间为 { $value }
+workshops-count-extended = 已延长
+workshops-count-shortened = 已延长到上限
+workshops-count-unchanged = 未更改
+workshops-count-refused = 未延长
+workshops-nothing-ready = 没有就绪的实验环境，未延长任何实验环境。
+workshops-back = 返回实验环境
+workshops-until-invalid = 请从列表中选择时间。
+material-trouble-count = 课程资料有问题
