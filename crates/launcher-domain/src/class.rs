@@ -136,7 +136,7 @@ impl Codec for Namespace {
     }
 
     fn schema(_: Audience) -> Value {
-        serde_json::json!({
+        json!({
             "type": "string", "maxLength": 63, "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$",
             "examples": ["class-statistics"],
         })
